@@ -47,6 +47,7 @@ MAY_IMPORT = {
     "contracts.language": f"{WORDS} language messages.language",
     "contracts.runs": f"{WORDS} contracts.contract_answers contracts.language messages.language",
     "contracts.explicit": f"{WORDS} contracts.language contracts.contract_answers messages.language",
+    "contracts.rerun": f"{WORDS} contracts.language contracts.contract_answers messages.language messages.replay",
     "contracts.contract_answers": f"{WORDS} contracts.language messages.language",
     "analyses.safety": f"{WORDS} language semantics counters counting robustness analyses.prove",
     "analyses.repair": f"{WORDS} language semantics robustness analyses.safety analyses.prove",

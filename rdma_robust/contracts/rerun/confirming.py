@@ -1,0 +1,223 @@
+"""Whether the run of a counterexample shows its violation: each class is asked of the list of events and of its end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from rdma_robust.contracts.contract_answers import Collate, Counterexample
+from rdma_robust.contracts.language.contract_program import ContractProgram, ErrorClass, PathClause
+from rdma_robust.contracts.rerun.rerun_clauses import concerns, is_within, keeps_frames
+from rdma_robust.contracts.rerun.rerun_events import Pass, Rerun
+from rdma_robust.contracts.rerun.rerun_process import Note, Taking
+from rdma_robust.contracts.rerun.rerun_specs import Seen, View, applies, is_kept, members
+from rdma_robust.errors import InternalError
+from rdma_robust.messages.language.message_terms import FaultError
+
+
+def confirmed(program: ContractProgram, function: str, counterexample: Counterexample) -> tuple[Collate, ...]:
+    """Run a counterexample of a function again and return its collates.
+
+    Raises InternalError unless it is a closed run of the function, from an input within bounds that meets `requires`, and
+    shows the violation.
+    """
+    contract = program.contract(function)
+    if contract is None:
+        raise InternalError(f"there is no contract of {function}")
+    rerun = Rerun(program, contract, counterexample)
+    for me in rerun.active:
+        if not _begins_right(rerun, counterexample, me):
+            raise InternalError(f"process {me} begins where {function} need not do anything: {counterexample.inputs[me]}")
+    if not _SHOWS[counterexample.error](rerun, counterexample):
+        raise InternalError(f"the run does not show {counterexample.error}: {counterexample.text or counterexample.clause}")
+    return rerun.collates()
+
+
+def _begins_right(rerun: Rerun, counterexample: Counterexample, me: int) -> bool:
+    """Whether the inputs of a process are within bounds and meet `requires`."""
+    contract, names = rerun.contract, rerun.program.globals
+    seen = [
+        Seen({name: each[name] for name in contract.parameters}, {name: each[name] for name in names})
+        if number in rerun.active
+        else Seen({}, {})
+        for number, each in enumerate(counterexample.inputs)
+    ]
+    view = View(tuple(seen), me)
+    required = (each for each in contract.clauses if each.kind == "requires")
+    inputs = counterexample.inputs[me]
+    return all(is_kept(each, view) for each in required) and all(
+        is_within(each, inputs[each.name], view) for each in contract.bounds
+    )
+
+
+def _shows_fault(rerun: Rerun, said: Counterexample) -> bool:
+    return Note("RTE", said.span) in rerun.runners[said.process].notes
+
+
+def _shows_different_calls(rerun: Rerun, said: Counterexample) -> bool:
+    if said.other is None:
+        return False
+    passed = rerun.history.passed
+    return any(mine != theirs for mine, theirs in zip(passed[said.process], passed[said.other], strict=False))
+
+
+def _shows_deadlock(rerun: Rerun, said: Counterexample) -> bool:
+    inside = [me for me in rerun.active if not rerun.left(me)]
+    return said.process in inside and all(_can_not_go_on(rerun, me) for me in inside)
+
+
+def _can_not_go_on(rerun: Rerun, me: int) -> bool:
+    runner = rerun.runners[me]
+    if runner.status == "halted":
+        return True
+    wants = runner.next
+    return runner.status == "runs" and isinstance(wants, Taking) and not any(_waiting_for(rerun, me, wants))
+
+
+def _waiting_for(rerun: Rerun, me: int, wants: Taking) -> Iterator[int]:
+    """Yield the sender of each message that a receive can take."""
+    for (sender, to, port), messages in rerun.channels.items():
+        if (to, port) == (me, wants.port) and wants.source in (None, sender):
+            yield from (sender for tag, _ in messages if wants.tag in (None, tag))
+
+
+def _shows_false_end(rerun: Rerun, said: Counterexample) -> bool:
+    if not all(rerun.left(me) for me in rerun.active):
+        return False
+    if said.other is not None:
+        return any(rerun.channels.get((said.process, said.other, port)) for port in _ports(rerun))
+    contract, view = rerun.contract, rerun.view(0, said.process)
+    ensured = [each for each in contract.clauses if each.kind == "ensures" and each.span == said.span]
+    if any(not is_kept(each, view) for each in ensured):
+        return True
+    frames = contract.frames
+    if frames is None or said.span not in (contract.span, *(each.span for each in frames)):
+        return False
+    return not keeps_frames(frames, view)
+
+
+def _ports(rerun: Rerun) -> set[int]:
+    return {port for _, _, port in rerun.channels}
+
+
+def _shows_broken_promise(rerun: Rerun, said: Counterexample) -> bool:
+    clauses = [each for each in rerun.contract.paths if each.kind != "quiet from" and each.span == said.span]
+    own, last = rerun.own(said.process), len(rerun.history.events) - 1
+    if own is None or rerun.history.events[last].process != said.process:
+        return False
+    for clause in clauses:
+        try:
+            if _breaks(rerun, said, clause, own):
+                return True
+        except FaultError:
+            if own.entered == last:
+                return True
+    return False
+
+
+def _breaks(rerun: Rerun, said: Counterexample, clause: PathClause, own: Pass) -> bool:
+    """Whether the last event breaks a guarantee of the function. Raises FaultError."""
+    view, last = rerun.entry(0, said.process), rerun.history.events[-1]
+    if not applies(clause, view):
+        return False
+    if clause.until is None:
+        awaited = members(clause.who, view)
+        ends = own.exited == len(rerun.history.events) - 1
+        return ends and any(rerun.own(each) is None for each in awaited if said.other in (None, each))
+    until = members(clause.until, view)
+    if last.event != "send" or last.peer is None or not concerns(clause, view, last.peer, (last.port, last.tag)):
+        return False
+    return any(rerun.own(each) is None for each in until)
+
+
+def _shows_interference(rerun: Rerun, said: Counterexample) -> bool:
+    runner, other = rerun.runners[said.process], said.other
+    wants = runner.next
+    if runner.status != "runs" or not isinstance(wants, Taking) or wants.source is not None:
+        return False
+    if other is None or other == said.process or rerun.left(said.process) or not rerun.left(other):
+        return False
+    if other in _waiting_for(rerun, said.process, wants):
+        return False
+    view = rerun.entry(0, said.process)
+    quiet = [each for each in rerun.contract.paths if each.kind == "quiet from"]
+    return not any(_keeps_away(each, view, other, wants) for each in quiet)
+
+
+def _keeps_away(clause: PathClause, view: View, other: int, wants: Taking) -> bool:
+    try:
+        return applies(clause, view) and concerns(clause, view, other, (wants.port, wants.tag))
+    except FaultError:
+        return False
+
+
+def _calls(rerun: Rerun, number: int) -> list[Pass | None]:
+    return [each[number] if number < len(each) else None for each in rerun.history.calls]
+
+
+def _shows_false_entry(rerun: Rerun, said: Counterexample) -> bool:
+    if Note("SRV", said.span) in rerun.runners[said.process].notes:
+        return True
+    calls = [each for each in _calls(rerun, said.collate) if each is not None]
+    callee = rerun.program.contract(calls[0].function) if calls else None
+    if said.collate == 0 or callee is None or len(calls) < rerun.procs or len({each.function for each in calls}) > 1:
+        return False
+    if said.other is not None:
+        return _crosses(rerun, said.process, said.other, [each.entered for each in calls])
+    view = rerun.entry(said.collate, said.process)
+    required = [each for each in callee.clauses if each.kind == "requires" and each.span == said.span]
+    return any(not is_kept(each, view) for each in required)
+
+
+def _crosses(rerun: Rerun, sender: int, receiver: int, entered: list[int]) -> bool:
+    """Whether other messages were sent before the sender entered a call than were taken before the receiver did."""
+    sent: list[tuple[int, int | None]] = []
+    taken: list[tuple[int, int | None]] = []
+    for number, event in enumerate(rerun.history.events):
+        if (event.process, event.event, event.peer) == (sender, "send", receiver) and number < entered[sender]:
+            sent.append((event.port, event.tag))
+        if (event.process, event.event, event.peer) == (receiver, "recv", sender) and number < entered[receiver]:
+            taken.append((event.port, event.tag))
+    return sorted(sent, key=str) != sorted(taken, key=str)
+
+
+def _shows_broken_quiet(rerun: Rerun, said: Counterexample) -> bool:
+    number, asks = said.collate, said.process if said.other is None else said.other
+    calls = _calls(rerun, number)
+    asked, sender = calls[asks], calls[said.process]
+    callee = None if asked is None else rerun.program.contract(asked.function)
+    if number == 0 or asked is None or sender is None or callee is None or asked.function != sender.function:
+        return False
+    view = rerun.entry(number, asks)
+    for clause in callee.paths:
+        if clause.kind == "quiet from" and clause.span == said.span:
+            try:
+                if applies(clause, view) and any(_sent_into(rerun, said, clause, (asked, sender))):
+                    return True
+            except FaultError:
+                return said.other is None
+    return False
+
+
+def _sent_into(rerun: Rerun, said: Counterexample, clause: PathClause, calls: tuple[Pass, Pass]) -> Iterator[bool]:
+    """Yield for each message whether it came after its sender had left the call and before the other did."""
+    asked, sender = calls
+    view = rerun.entry(said.collate, said.process if said.other is None else said.other)
+    members(clause.who, view)
+    for number, event in enumerate(rerun.history.events):
+        if (event.process, event.event, event.peer) == (said.process, "send", said.other):
+            behind = sender.exited is not None and sender.exited < number
+            before = asked.exited is None or number < asked.exited
+            yield behind and before and concerns(clause, view, said.process, (event.port, event.tag))
+
+
+_SHOWS: Final[dict[ErrorClass, Callable[[Rerun, Counterexample], bool]]] = {
+    "RTE": _shows_fault,
+    "CCM": _shows_different_calls,
+    "DL": _shows_deadlock,
+    "SGV": _shows_false_end,
+    "PGV": _shows_broken_promise,
+    "ITF": _shows_interference,
+    "SRV": _shows_false_entry,
+    "PRV": _shows_broken_quiet,
+}

@@ -1,0 +1,161 @@
+"""Runs the events of a counterexample one by one, and keeps what happened as a list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from rdma_robust.contracts.contract_answers import Collate, Counterexample, Happening
+from rdma_robust.contracts.language.contract_program import Contract, ContractProgram
+from rdma_robust.contracts.language.function_instances import instance
+from rdma_robust.contracts.rerun.rerun_process import Passing, Runner, Sending, Stage, Taking
+from rdma_robust.contracts.rerun.rerun_specs import Seen, View, is_kept
+from rdma_robust.errors import InternalError, Span
+from rdma_robust.messages.language.message_terms import Value
+
+
+@dataclass(slots=True)
+class Pass:
+    """One call of one process: what it had at entry, at which event, and the same at exit if it has come there."""
+
+    function: str
+    parameters: Mapping[str, Value]
+    at_entry: Mapping[str, Value]
+    entered: int
+    at_exit: Mapping[str, Value] | None = None
+    result: Value | None = None
+    exited: int | None = None
+
+    def seen(self) -> Seen:
+        return Seen(self.parameters, self.at_entry, self.at_exit, self.result)
+
+
+@dataclass(slots=True)
+class History:
+    """What has happened: the events, the calls of each process in their order, and what it passed, by name."""
+
+    events: list[Happening] = field(default_factory=list)
+    calls: list[list[Pass]] = field(default_factory=list)
+    passed: list[list[tuple[str, str]]] = field(default_factory=list)
+
+
+class Rerun:
+    """A run of a function from the inputs of a counterexample. Of a local function only its process runs."""
+
+    def __init__(self, program: ContractProgram, contract: Contract, counterexample: Counterexample) -> None:
+        self.program, self.contract = program, contract
+        self.procs = len(counterexample.inputs)
+        if not 0 <= counterexample.process < self.procs:
+            raise InternalError(f"the counterexample has no process {counterexample.process}")
+        collective = contract.kind == "collective"
+        self.active = tuple(range(self.procs)) if collective else (counterexample.process,)
+        stage = Stage(self.procs, program.contract, false_requires, program.globals)
+        processes = instance(program, contract.name, self.procs).program.processes
+        self.runners = {me: Runner(stage, processes[me], me, counterexample.inputs[me]) for me in self.active}
+        self.channels: dict[tuple[int, int, int], list[tuple[int, Value]]] = {}
+        self.history = History([], [[] for _ in range(self.procs)], [[] for _ in range(self.procs)])
+        self._got: dict[int, tuple[Value, int, int] | None] = dict.fromkeys(self.active)
+        self._open: list[list[Pass]] = [[] for _ in range(self.procs)]
+        for number, event in enumerate(counterexample.events):
+            self._happen(number, event)
+        for me, runner in self.runners.items():
+            choices = counterexample.ending[me] if me < len(counterexample.ending) else ()
+            self._advance(runner, choices)
+
+    def _advance(self, runner: Runner, choices: tuple[int, ...]) -> None:
+        if runner.status == "runs":
+            runner.go_on(choices, self._got[runner.me])
+            self._got[runner.me] = None
+
+    def _happen(self, number: int, event: Happening) -> None:
+        """Let one event happen. Raises InternalError if the run has none like it there."""
+        runner = self.runners.get(event.process)
+        if runner is None:
+            raise InternalError(f"event {number}: process {event.process} does not run")
+        self._advance(runner, event.choices)
+        found = runner.next
+        if found is None or runner.choices:
+            raise InternalError(f"event {number}: process {event.process} does not come to {event}, it {runner.status}")
+        self.history.events.append(event)
+        match found:
+            case Passing():
+                self._pass(number, event, found)
+            case Sending(to, port, tag, value):
+                self._compare(number, event, ("send", to, port, tag, value))
+                self.channels.setdefault((event.process, to, port), []).append((tag, value))
+            case Taking():
+                self._take(number, event, found)
+
+    def _compare(self, number: int, event: Happening, found: tuple[str, int, int, int, Value]) -> None:
+        if (event.event, event.peer, event.port, event.tag, event.value) != found:
+            raise InternalError(f"event {number}: instead of {event} comes {found}")
+
+    def _pass(self, number: int, event: Happening, found: Passing) -> None:
+        me = event.process
+        if (event.event, event.function) != (found.event, found.function):
+            raise InternalError(f"event {number}: instead of {event} comes {found.event} {found.function}")
+        self.history.passed[me].append((found.event, found.function))
+        if found.event == "enter":
+            call = Pass(found.function, found.arguments, found.globals, number)
+            self.history.calls[me].append(call)
+            self._open[me].append(call)
+            return
+        call = self._open[me].pop()
+        call.at_exit, call.result, call.exited = found.globals, found.result, number
+
+    def _take(self, number: int, event: Happening, wants: Taking) -> None:
+        if event.event != "recv" or event.peer is None or wants.source not in (None, event.peer):
+            raise InternalError(f"event {number}: instead of {event} comes {wants}")
+        messages = self.channels.get((event.peer, event.process, wants.port), [])
+        for at, (tag, value) in enumerate(messages):
+            if wants.tag in (None, tag):
+                self._compare(number, event, ("recv", event.peer, wants.port, tag, value))
+                del messages[at]
+                self._got[event.process] = (value, event.peer, tag)
+                return
+        raise InternalError(f"event {number}: there is no message for {event}")
+
+    def own(self, me: int) -> Pass | None:
+        """Return the call of the function itself by a process, None if it has not entered."""
+        return self.history.calls[me][0] if self.history.calls[me] else None
+
+    def left(self, me: int) -> bool:
+        """Whether a process has left the function."""
+        own = self.own(me)
+        return own is not None and own.exited is not None
+
+    def view(self, number: int, me: int) -> View:
+        """Return what a process sees of call `number`, of all who have entered it."""
+        nothing = Seen({}, {})
+        calls = (each[number].seen() if number < len(each) else nothing for each in self.history.calls)
+        return View(tuple(calls), me)
+
+    def entry(self, number: int, me: int) -> View:
+        """Return what a process sees at the entry of call `number`."""
+        view = self.view(number, me)
+        return View(tuple(Seen(each.parameters, each.at_entry) for each in view.everybody), me)
+
+    def collates(self) -> tuple[Collate, ...]:
+        """Return the calls that belong together; who calls something else there has no part in it."""
+        found = []
+        for number in range(max(len(each) for each in self.history.calls)):
+            calls = [each[number] if number < len(each) else None for each in self.history.calls]
+            name = next(each.function for each in calls if each is not None)
+            own = [each if each is not None and each.function == name else None for each in calls]
+            entries = tuple(None if each is None else {**each.parameters, **each.at_entry} for each in own)
+            exits = tuple(None if each is None else _exit(each) for each in own)
+            found.append(Collate(name, number, entries, exits))
+        return tuple(found)
+
+
+def _exit(call: Pass) -> Mapping[str, Value] | None:
+    if call.at_exit is None:
+        return None
+    return call.at_exit if call.result is None else {**call.at_exit, "\\result": call.result}
+
+
+def false_requires(contract: Contract, called: Passing, me: int, procs: int) -> Iterator[Span]:
+    """Yield the places of the `requires` of a local function that are false where process `me` calls it."""
+    nothing, own = Seen({}, {}), Seen(called.arguments, called.globals)
+    view = View(tuple(own if each == me else nothing for each in range(procs)), me)
+    yield from (each.span for each in contract.clauses if each.kind == "requires" and not is_kept(each, view))

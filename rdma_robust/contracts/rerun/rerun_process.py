@@ -1,0 +1,271 @@
+"""One process of a rerun: a generator over its structured statements that stops at every visible event."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from rdma_robust.contracts.language.contract_program import Contract
+from rdma_robust.errors import InternalError, Span
+from rdma_robust.expr import Name
+from rdma_robust.messages.language.message_program import (
+    Assert,
+    Assign,
+    Assume,
+    Block,
+    Call,
+    Choose,
+    CollectiveCall,
+    For,
+    Halt,
+    If,
+    Inlined,
+    IssueReceive,
+    IssueSend,
+    Loop,
+    Place,
+    Process,
+    Return,
+    Statement,
+    Wait,
+    While,
+)
+from rdma_robust.messages.language.message_terms import FaultError, Term, Value
+from rdma_robust.messages.replay.worth import replaced, whole, worth
+
+MOST_STEPS: Final = 10_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Passing:
+    """The process is about to enter or to exit a function; at its exit it has `result`."""
+
+    event: Literal["enter", "exit"]
+    function: str
+    arguments: dict[str, Value]
+    globals: dict[str, Value]
+    result: Value | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sending:
+    to: int
+    port: int
+    tag: int
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Taking:
+    """The process waits for a message; None is any."""
+
+    source: int | None
+    port: int
+    tag: int | None
+
+
+Visible = Passing | Sending | Taking
+Got = tuple[Value, int, int]
+"""Value, sender and tag of a message."""
+
+Steps = Generator[Visible, "Got | None", None]
+
+
+class NoChoiceLeft(Exception):
+    """The process must choose and nobody says what."""
+
+
+class _Returns(Exception):
+    pass
+
+
+class _Halts(Exception):
+    pass
+
+
+class _Stops(Exception):
+    """By a false assume."""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A fault, a false assertion, or a false `requires` of a local function."""
+
+    error: Literal["RTE", "SRV"]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """What all processes of a rerun know: how many they are, contracts by name, the names of globals.
+
+    `requires` yields the places of the clauses of a local function that are false where a process calls it.
+    """
+
+    procs: int
+    contract_of: Callable[[str], Contract | None]
+    requires: Callable[[Contract, Passing, int, int], Iterator[Span]]
+    globals: tuple[str, ...]
+
+
+class Runner:
+    """Runs process number `me` from the values that it is `given`."""
+
+    def __init__(self, stage: Stage, process: Process, me: int, given: Mapping[str, Value]) -> None:
+        self.me, self.stage = me, stage
+        self.registers: dict[str, Value] = dict.fromkeys(process.registers, 0)
+        self.choices: list[int] = []
+        self.notes: list[Note] = []
+        self.status: Literal["runs", "over", "halted", "stopped", "undecided"] = "runs"
+        self.next: Visible | None = None
+        self._steps = 0
+        self._at: Span | None = None
+        (own,) = process.body
+        assert isinstance(own, Inlined)
+        self._own = own
+        for name, term in own.call.arguments:
+            assert isinstance(term, Name)
+            self.registers[term.name] = given[name]
+        self.registers |= {name: given[name] for name in stage.globals}
+        self._course: Steps = self._inlined(own)
+
+    def go_on(self, choices: tuple[int, ...], got: Got | None = None) -> None:
+        """Pass the visible event that comes next, with what a receive gets, and go to that after it with these choices."""
+        self.choices = list(choices)
+        try:
+            self.next = None
+            self.next = self._course.send(got)
+        except StopIteration:
+            self.status = "over"
+        except _Halts:
+            self.status = "halted"
+        except _Stops:
+            self.status = "stopped"
+        except NoChoiceLeft:
+            self.status = "undecided"
+        except FaultError:
+            assert self._at is not None
+            self.status = "stopped"
+            self.notes.append(Note("RTE", self._at))
+
+    def _block(self, block: Block) -> Steps:
+        for statement in block:
+            yield from self._statement(statement)
+
+    def _statement(self, statement: Statement) -> Steps:
+        self._count(statement.span)
+        if isinstance(statement, Assign):
+            indices = self._indices(statement.target)
+            self._put(statement.target.name, indices, worth(statement.value, self.registers))
+        elif isinstance(statement, Assume):
+            if self._whole(statement.condition) == 0:
+                raise _Stops
+        elif isinstance(statement, Assert):
+            if self._whole(statement.condition) == 0:
+                self.notes.append(Note("RTE", statement.span))
+        elif isinstance(statement, Halt):
+            raise _Halts
+        elif isinstance(statement, Return):
+            raise _Returns
+        elif isinstance(statement, Inlined):
+            yield from self._inlined(statement)
+        elif isinstance(statement, IssueSend):
+            yield from self._send(statement)
+        elif isinstance(statement, IssueReceive):
+            yield from self._receive(statement)
+        elif isinstance(statement, If | While | For | Loop | Choose):
+            yield from self._structured(statement)
+        elif not isinstance(statement, CollectiveCall | Wait):
+            raise InternalError(f"a rerun does not know {type(statement).__name__}")
+
+    def _structured(self, statement: If | While | For | Loop | Choose) -> Steps:
+        if isinstance(statement, If):
+            yield from self._block(statement.then if self._whole(statement.condition) else statement.other)
+        elif isinstance(statement, While):
+            while self._whole(statement.condition):
+                yield from self._block(statement.body)
+                self._count(statement.span)
+        elif isinstance(statement, For):
+            low, high = self._whole(statement.low), self._whole(statement.high)
+            for number in range(low, high + 1):
+                self.registers[statement.counter] = number
+                yield from self._block(statement.body)
+                self._count(statement.span)
+        elif isinstance(statement, Loop):
+            while self._choice(statement.span):
+                yield from self._block(statement.body)
+        else:
+            yield from self._block(statement.branches[self._choice(statement.span)])
+
+    def _inlined(self, inlined: Inlined) -> Steps:
+        contract = self.stage.contract_of(inlined.name)
+        visible = contract is not None and (contract.kind == "collective" or inlined is self._own)
+        arguments = self._arguments(inlined.call)
+        enters = Passing("enter", inlined.name, arguments, self._globals())
+        if contract is not None and not visible:
+            self.notes += [Note("SRV", each) for each in self.stage.requires(contract, enters, self.me, self.stage.procs)]
+        if visible:
+            yield enters
+        with suppress(_Returns):
+            yield from self._block(inlined.body)
+        if visible:
+            result = self.registers[inlined.call.result] if inlined.call.result else None
+            yield Passing("exit", inlined.name, arguments, self._globals(), result)
+
+    def _send(self, send: IssueSend) -> Steps:
+        value = worth(send.value, self.registers)
+        to = self._process(send.to)
+        yield Sending(to, send.port, self._tag(send.tag), value)
+
+    def _receive(self, receive: IssueReceive) -> Steps:
+        source = None if receive.source is None else self._process(receive.source)
+        tag = None if receive.tag is None else self._tag(receive.tag)
+        places = (receive.target, receive.sender, receive.which)
+        spots = [None if each is None else (each.name, self._indices(each)) for each in places]
+        got = yield Taking(source, receive.port, tag)
+        assert got is not None
+        self._at = receive.span
+        for spot, value in zip(spots, got, strict=True):
+            if spot is not None:
+                self._put(*spot, value)
+
+    def _process(self, term: Term) -> int:
+        number = self._whole(term)
+        if number < 0 or number >= self.stage.procs:
+            raise FaultError("destination")
+        return number
+
+    def _tag(self, term: Term) -> int:
+        tag = self._whole(term)
+        if tag < 0:
+            raise FaultError("tag")
+        return tag
+
+    def _whole(self, term: Term) -> int:
+        return whole(term, self.registers)
+
+    def _indices(self, place: Place) -> tuple[int, ...]:
+        return tuple(self._whole(each) for each in place.indices)
+
+    def _put(self, name: str, indices: tuple[int, ...], value: Value) -> None:
+        self.registers[name] = replaced(self.registers[name], indices, value)
+
+    def _arguments(self, call: Call) -> dict[str, Value]:
+        return {name: worth(term, self.registers) for name, term in call.arguments}
+
+    def _globals(self) -> dict[str, Value]:
+        return {name: self.registers[name] for name in self.stage.globals}
+
+    def _choice(self, span: Span) -> int:
+        self._count(span)
+        if not self.choices:
+            raise NoChoiceLeft
+        return self.choices.pop(0)
+
+    def _count(self, span: Span) -> None:
+        self._at = span
+        self._steps += 1
+        if self._steps > MOST_STEPS:
+            raise InternalError("a process of the counterexample computes on and on")

@@ -1,0 +1,184 @@
+"""What expressions of contracts are worth in a rerun: an evaluator of its own, so that a mistake in another one shows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from rdma_robust.contracts.language.contract_program import PathClause, ProcessSet, StateClause
+from rdma_robust.contracts.language.spec_terms import (
+    Agree,
+    Apply,
+    Before,
+    Bound,
+    Global,
+    Item,
+    LengthOf,
+    Let,
+    NewArray,
+    On,
+    Parameter,
+    Quantified,
+    Result,
+    Spec,
+    SpecCount,
+    SpecNumber,
+    SpecPid,
+)
+from rdma_robust.expr import Const, Name
+from rdma_robust.messages.language.message_terms import Element, FaultError, Length, Operation, Term, Value, Zeros
+from rdma_robust.messages.replay.worth import worth
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What one process has in a collective state: parameters and globals at entry, globals and result at exit."""
+
+    parameters: Mapping[str, Value]
+    at_entry: Mapping[str, Value]
+    at_exit: Mapping[str, Value] | None = None
+    result: Value | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Who looks at what everybody has; `then` looks at the entry."""
+
+    everybody: tuple[Seen, ...]
+    me: int
+    then: bool = False
+    names: Mapping[str, Value] = field(default_factory=dict)
+
+    def at(self, process: int) -> View:
+        if process < 0 or process >= len(self.everybody):
+            raise FaultError("index")
+        return View(self.everybody, process, self.then, self.names)
+
+    def naming(self, name: str, value: Value) -> View:
+        return View(self.everybody, self.me, self.then, {**self.names, name: value})
+
+
+def looked(spec: Spec, view: View) -> Value:
+    """Return what `spec` is worth. Raises FaultError."""
+    own = view.everybody[view.me]
+    if isinstance(spec, SpecNumber):
+        return spec.value
+    if isinstance(spec, SpecPid):
+        return view.me
+    if isinstance(spec, SpecCount):
+        return len(view.everybody)
+    if isinstance(spec, Bound):
+        return view.names[spec.name]
+    if isinstance(spec, Parameter):
+        return own.parameters[spec.name]
+    if isinstance(spec, Global):
+        return own.at_entry[spec.name] if view.then or own.at_exit is None else own.at_exit[spec.name]
+    if isinstance(spec, Result):
+        if own.result is None:
+            raise FaultError("kind")
+        return own.result
+    if isinstance(spec, Apply):
+        return _applied(spec, view)
+    if isinstance(spec, Item | LengthOf | NewArray):
+        return _array(spec, view)
+    if isinstance(spec, On):
+        return looked(spec.value, view.at(_whole(spec.process, view)))
+    if isinstance(spec, Before):
+        return looked(spec.value, View(view.everybody, view.me, True, view.names))
+    if isinstance(spec, Agree):
+        found = [looked(spec.value, view.at(each)) for each in range(len(view.everybody))]
+        return 1 if all(each == found[0] for each in found[1:]) else 0
+    if isinstance(spec, Let):
+        return looked(spec.inner, view.naming(spec.name, looked(spec.value, view)))
+    return _quantified(spec, view)
+
+
+def _whole(spec: Spec, view: View) -> int:
+    value = looked(spec, view)
+    if isinstance(value, tuple):
+        raise FaultError("kind")
+    return value
+
+
+def _array(spec: Item | LengthOf | NewArray, view: View) -> Value:
+    """Compute with values what the evaluator of expressions computes with them."""
+    a, b = Name("a"), Name("b")
+    if isinstance(spec, Item):
+        return worth(Element(a, b), {"a": looked(spec.array, view), "b": looked(spec.index, view)})
+    if isinstance(spec, LengthOf):
+        return worth(Length(a), {"a": looked(spec.array, view)})
+    return worth(Zeros(a), {"a": looked(spec.size, view)})
+
+
+def _applied(spec: Apply, view: View) -> Value:
+    op, operands = spec.op, spec.operands
+    if op == "?":
+        return looked(operands[1] if _whole(operands[0], view) != 0 else operands[2], view)
+    if op in ("&&", "||", "==>"):
+        first = _whole(operands[0], view) != 0
+        if first == (op == "||"):
+            return 0 if op == "&&" else 1
+        return 1 if _whole(operands[1], view) != 0 else 0
+    values = [looked(each, view) for each in operands]
+    if op in ("==", "!=") and all(isinstance(each, tuple) for each in values):
+        return 1 if (values[0] == values[1]) is (op == "==") else 0
+    terms: list[Term] = []
+    for value in values:
+        if isinstance(value, tuple):
+            raise FaultError("kind")
+        terms.append(Const(value))
+    return worth(Operation(op, tuple(terms)), {})
+
+
+def _quantified(spec: Quantified, view: View) -> Value:
+    low, high = _whole(spec.low, view), _whole(spec.high, view)
+    found: list[int] = []
+    for at in range(low, high + 1):
+        value = _whole(spec.inner, view.naming(spec.name, at))
+        if spec.kind == "forall" and value == 0:
+            return 0
+        if spec.kind == "exists" and value != 0:
+            return 1
+        found.append(value)
+    if spec.kind in ("forall", "exists"):
+        return 1 if spec.kind == "forall" else 0
+    if spec.kind == "sum":
+        return sum(found)
+    if spec.kind == "count":
+        return len([each for each in found if each != 0])
+    if not found:
+        raise FaultError("index")
+    return sorted(found)[-1 if spec.kind == "max" else 0]
+
+
+def true(spec: Spec, view: View) -> bool:
+    """Whether `spec` is a number other than 0. Raises FaultError."""
+    return _whole(spec, view) != 0
+
+
+def is_kept(clause: StateClause, view: View) -> bool:
+    """Whether a clause holds: not where a fault occurs in it."""
+    try:
+        entry = View(view.everybody, view.me, True)
+        return (clause.assumes is not None and not true(clause.assumes, entry)) or true(clause.condition, view)
+    except FaultError:
+        return False
+
+
+def members(processes: ProcessSet, view: View) -> list[int]:
+    """Return the numbers of a set that are processes. Raises FaultError."""
+    low, high = _whole(processes.low, view), _whole(processes.high, view)
+    everybody = range(len(view.everybody))
+    return [each for each in everybody if low <= each <= high and not (processes.others and each == view.me)]
+
+
+def applies(clause: PathClause, view: View) -> bool:
+    """Whether the `if` of a path clause is true. Raises FaultError."""
+    return clause.condition is None or true(clause.condition, view)
+
+
+def means(clause: PathClause, view: View, port: int, tag: int | None) -> bool:
+    """Whether a path clause speaks of messages on a port with a tag; of those with any tag, if that is None. May raise
+    FaultError."""
+    wanted = None if clause.tag is None else _whole(clause.tag, view)
+    return clause.port in (None, port) and (wanted is None or wanted == tag)
