@@ -184,7 +184,7 @@ class Ordered:
 def ordered(
     candidates: Candidates, overtaking: Overtaking, solution: Solution, families: frozenset[str] = FAMILIES
 ) -> Ordered:
-    """Return how the matches of a solution can be ordered.
+    """Return how the matches of a solution can be ordered, or at least one circle.
 
     `families` are the families of constraints whose edges count; Z counts only under zero buffer.
     """
@@ -192,7 +192,26 @@ def ordered(
     order = graph.order()
     if len(order) == len(solution.matches):
         return Ordered(tuple([solution.matches[each] for each in order]), ())
-    return Ordered((), tuple(graph.circles()))
+    circles = tuple(graph.circles())
+    assert circles, "what cannot be ordered has a circle"
+    return Ordered((), circles)
+
+
+def _peeled(vertices: Iterable[int], after: Mapping[int, list[int]] | Sequence[list[int]]) -> list[int]:
+    """Return the vertices before which no circle comes, in an order along the edges."""
+    degree = dict.fromkeys(vertices, 0)
+    for each in degree:
+        for following in after[each]:
+            if following in degree:
+                degree[following] += 1
+    found = [each for each, count in degree.items() if not count]
+    for each in found:
+        for following in after[each]:
+            if following in degree:
+                degree[following] -= 1
+                if not degree[following]:
+                    found.append(following)
+    return found
 
 
 class _Graph:
@@ -261,30 +280,25 @@ class _Graph:
             last = here
 
     def order(self) -> list[int]:
-        """Return the matches in an order along the edges, as far as there is one; `left` is on circles or behind them."""
-        degree = [0] * len(self.after)
-        for following in self.after:
-            for each in following:
-                degree[each] += 1
-        todo = deque(each for each, count in enumerate(degree) if not count)
-        found = []
-        while todo:
-            at = todo.popleft()
-            if at < self.count:
-                found.append(at)
-            for each in self.after[at]:
-                degree[each] -= 1
-                if not degree[each]:
-                    todo.append(each)
-        self.left = {each for each, count in enumerate(degree) if count}
-        return found
+        """Return the matches in an order along the edges, as far as there is one; `left` is on circles or between them."""
+        found = _peeled(range(len(self.after)), self.after)
+        behind = set(range(len(self.after))).difference(found)
+        before: dict[int, list[int]] = {each: [] for each in behind}
+        for each in behind:
+            for following in self.after[each]:
+                before[following].append(each)
+        self.left = behind.difference(_peeled(behind, before))
+        return [each for each in found if each < self.count]
 
     def circles(self) -> list[Circle]:
-        """Return the shortest circles through some of the matches that are left, none of them twice."""
+        """Return the shortest circles through some of the matches that are left, none of them twice; at least one."""
         found: dict[tuple[Taken, ...], Circle] = {}
         starts = [each for each in sorted(self.left) if each < self.count]
         step = max(1, len(starts) // _STARTS)
-        for start in starts[::step]:
+        some = starts[::step]
+        for number, start in enumerate([*some, *[each for each in starts if each not in set(some)]]):
+            if number >= len(some) and found:
+                break
             circle = self._circle(start)
             if circle is not None:
                 found.setdefault(tuple(sorted(circle.taken, key=lambda each: each.send)), circle)

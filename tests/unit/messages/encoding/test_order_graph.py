@@ -1,0 +1,28 @@
+"""What cannot be put in order has a circle, and one is found."""
+
+from __future__ import annotations
+
+from rdma_robust.messages.encoding.match_candidates import candidates
+from rdma_robust.messages.encoding.message_shapes import unroll
+from rdma_robust.messages.encoding.order_graph import Overtaking, Solution, ordered
+from rdma_robust.messages.language.load_messages import load_messages
+
+FEW_BEFORE_MANY = """
+proc A { reg v; recv v; send 1 to B; for i in 1..150 { send i to C } }
+proc B { reg v; recv v; send 1 to A }
+proc C { reg v; for i in 1..150 { recv v } }
+"""
+
+
+def test_a_circle_of_two_before_many_matches_that_are_on_none() -> None:
+    """Each of A and B is to get what the other one sends afterwards; what comes behind A's receive is on no circle."""
+    unrolled = unroll(load_messages(FEW_BEFORE_MANY, "p.mp"), 8)
+    left = candidates(unrolled, "infinite", rules=frozenset({1}))
+    of_a, of_b, *of_c = [each.number for each in unrolled.receives]
+    from_a, *to_c = [each.number for each in unrolled.sends if each.process == 0]
+    from_b = next(each.number for each in unrolled.sends if each.process == 1)
+    many = list(zip(of_c, to_c, strict=True))
+    matches = [many[0], (of_a, from_b), many[1], (of_b, from_a), *many[2:]]
+    found = ordered(left, Overtaking(left), Solution(matches, lambda _: True, lambda _: True))
+    assert not found.matches
+    assert [{each.send for each in circle.taken} for circle in found.circles] == [{from_a, from_b}]
