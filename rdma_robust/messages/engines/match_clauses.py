@@ -6,16 +6,17 @@ learnt from circles of solutions (encoding/order_graph.py).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import numpy as np
 
-from rdma_robust.messages.encoding.endpoint_pairs import EndpointPairs, connected_parts
+from rdma_robust.messages.encoding.endpoint_pairs import EndpointPairs, Truths, connected_parts
 from rdma_robust.messages.encoding.match_candidates import Candidates
 from rdma_robust.messages.encoding.order_graph import FAMILIES, Overtaking, Taken
 from rdma_robust.messages.encoding.possible_values import ValueSets
 from rdma_robust.messages.encoding.unrolled import Event, ReceiveEvent, SendEvent, WaitEvent
+from rdma_robust.messages.engines.channel_counts import ChannelCounts, is_counted
 from rdma_robust.messages.engines.solver_clauses import Clauses
 from rdma_robust.messages.engines.term_literals import TermLiterals
 
@@ -25,8 +26,8 @@ _MOST_VALUES: Final = 512
 class _Columns:
     """The pairs of one endpoint: variables from `first` on, row by row."""
 
-    def __init__(self, pairs: EndpointPairs, first: int) -> None:
-        self.pairs, self.first = pairs, first
+    def __init__(self, pairs: EndpointPairs, clauses: Clauses) -> None:
+        self.pairs, self.first = pairs, clauses.new(int(pairs.possible.sum()))
         self.rows, self.columns = np.nonzero(pairs.possible)
         self.starts = np.searchsorted(self.rows, np.arange(len(pairs.receives) + 1))
         self._by_column = np.argsort(self.columns, kind="stable")
@@ -42,6 +43,47 @@ class _Columns:
         places = self._by_column[self._column_starts[column] : self._column_starts[column + 1]]
         return list(zip(self.rows[places].tolist(), (self.first + places).tolist(), strict=True))
 
+    def literal(self, row: int, column: int) -> int:
+        low, high = self.starts[row], self.starts[row + 1]
+        return int(self.first + low + np.searchsorted(self.columns[low:high], column))
+
+    def channels(self, row: int) -> list[tuple[int, int]]:
+        """Return for each candidate of a row the process that sends it, with its literal."""
+        return [(self.pairs.sends[column].process, literal) for column, literal in self.row(row)]
+
+    def matched(self, values: Truths) -> Iterator[tuple[int, int]]:
+        """Yield the rows and columns that are matched in a model."""
+        for at in np.flatnonzero(values[self.first : self.first + len(self.rows)]).tolist():
+            yield int(self.rows[at]), int(self.columns[at])
+
+
+class _Counted:
+    """The pairs of one endpoint where receives take everything: literals by what is taken so far, made when asked for."""
+
+    def __init__(self, pairs: EndpointPairs, clauses: Clauses) -> None:
+        self.pairs, self._clauses = pairs, clauses
+        self.counts = ChannelCounts(pairs, clauses)
+
+    def row(self, row: int) -> list[tuple[int, int]]:
+        return [(column, self.literal(row, column)) for column in np.flatnonzero(self.pairs.possible[row]).tolist()]
+
+    def column(self, column: int) -> list[tuple[int, int]]:
+        return [(row, self.literal(row, column)) for row in self.counts.taken[column][0]]
+
+    def literal(self, row: int, column: int) -> int:
+        return self._clauses.both(self.counts.before(column, row + 1), -self.counts.before(column, row))
+
+    def channels(self, row: int) -> list[tuple[int, int]]:
+        return self.counts.chosen[row]
+
+    def matched(self, values: Truths) -> Iterator[tuple[int, int]]:
+        for column, (rows, so_far) in enumerate(self.counts.taken):
+            if so_far and values[so_far[-1]]:
+                yield rows[int(values[so_far[0] : so_far[-1] + 1].argmax())], column
+
+
+Block = _Columns | _Counted
+
 
 class MatchClauses:
     """All clauses of PO to A for one buffer semantics, and the literals to ask about.
@@ -54,12 +96,14 @@ class MatchClauses:
         self.candidates, self.clauses, self.families = candidates, clauses, families
         self.unrolled, self.buffer = candidates.unrolled, candidates.buffer
         self.overtaking = Overtaking(candidates)
-        self.blocks: list[_Columns] = []
+        counted = families >= FAMILIES
+        self.blocks: list[Block] = []
         for pairs in candidates.endpoints:
-            self.blocks.append(_Columns(pairs, clauses.new(int(pairs.possible.sum()))))
+            kind = _Counted if counted and is_counted(pairs, self.overtaking.guards) else _Columns
+            self.blocks.append(kind(pairs, clauses))
         self.block_of = {each.number: (block, row) for block in self.blocks for row, each in enumerate(block.pairs.receives)}
         sets = ValueSets(self.unrolled, candidates.senders, _MOST_VALUES)
-        self.terms = TermLiterals(clauses, self.unrolled, self.senders, sets)
+        self.terms = TermLiterals(clauses, self.unrolled, self.senders, self.channels, sets)
         for choice in self.unrolled.choices:
             self.terms.numbers(self.unrolled.symbols.leaf("choice", choice.number))
         self.prefixes: dict[tuple[int, int], tuple[list[int], list[int]]] = {}
@@ -83,12 +127,17 @@ class MatchClauses:
         block, row = self.block_of[receive]
         return [(block.pairs.sends[column], literal) for column, literal in block.row(row)]
 
+    def channels(self, receive: int) -> Sequence[tuple[int, int]]:
+        """Return the processes that a receive can get something from, with literals: it does if one of these is true."""
+        if receive not in self.block_of:
+            return ()
+        block, row = self.block_of[receive]
+        return block.channels(row)
+
     def literal(self, receive: int, send: int) -> int:
         """Return the literal of a candidate pair."""
         block, row = self.block_of[receive]
-        low, high = block.starts[row], block.starts[row + 1]
-        column = self.overtaking.column(block.pairs, send)
-        return int(block.first + low + np.searchsorted(block.columns[low:high], column))
+        return block.literal(row, self.overtaking.column(block.pairs, send))
 
     def not_taken(self, taken: Taken) -> list[int]:
         """Return literals of which one is true if and only if a send is not taken as `taken` says."""
@@ -113,6 +162,9 @@ class MatchClauses:
         of_send: dict[int, list[int]] = {each.number: [] for each in self.unrolled.sends}
         ordered_sends: set[int] = set()
         for block in self.blocks:
+            if isinstance(block, _Counted):
+                self._counted(block)
+                continue
             for row, receive in enumerate(block.pairs.receives):
                 literals = [literal for _, literal in block.row(row)]
                 self.matched_receive[receive.number] = one_of(literals)
@@ -125,10 +177,20 @@ class MatchClauses:
                         self._prefix(block, column, pairs)
                         ordered_sends.add(send.number)
         for send in self.unrolled.sends:
+            if send.number in self.matched_send:
+                continue
             free = send.number not in ordered_sends or not send.to.constant
             self.matched_send[send.number] = (one_of if free else clauses.any_of)(of_send[send.number])
 
-    def _prefix(self, block: _Columns, column: int, pairs: list[tuple[int, int]]) -> None:
+    def _counted(self, block: _Counted) -> None:
+        counts = block.counts
+        for receive, literal in zip(block.pairs.receives, counts.matched_receives, strict=True):
+            self.matched_receive[receive.number] = literal
+        for column, send in enumerate(block.pairs.sends):
+            self.matched_send[send.number] = counts.matched_sends[column]
+            self.prefixes[id(block), column] = counts.taken[column]
+
+    def _prefix(self, block: Block, column: int, pairs: list[tuple[int, int]]) -> None:
         """Make the variables that say that a send is matched by one of the first receives, and at most one."""
         clauses, unique = self.clauses, "U" in self.families
         so_far: list[int] = []
@@ -145,7 +207,7 @@ class MatchClauses:
             so_far.append(here)
         self.prefixes[id(block), column] = [row for row, _ in pairs], so_far
 
-    def before(self, block: _Columns, column: int, row: int) -> int:
+    def before(self, block: Block, column: int, row: int) -> int:
         """Return the literal that says that a send is matched by a receive before this row."""
         rows, so_far = self.prefixes[id(block), column]
         count = int(np.searchsorted(rows, row))
@@ -194,9 +256,9 @@ class MatchClauses:
         self.clauses.clause(-matched, self.reached[operation.process][operation.position])
         self.clauses.clause(-matched, self.terms.truth(operation.guard))
 
-    def _messages_in_order(self, block: _Columns) -> None:
+    def _messages_in_order(self, block: Block) -> None:
         """NS: what comes before a send in its channel, and the receive accepts, is matched by an earlier receive."""
-        if "NS" not in self.families:
+        if "NS" not in self.families or isinstance(block, _Counted):
             return
         pairs, true = block.pairs, self.clauses.true
         all_accept = np.asarray(pairs.sure.all(axis=0))
@@ -215,7 +277,7 @@ class MatchClauses:
                             self.before(block, earlier, row),
                         )
 
-    def _receives_in_order(self, block: _Columns) -> None:
+    def _receives_in_order(self, block: Block) -> None:
         """NR: what was posted before a receive, and accepts its send, is matched too; in which order, circles tell."""
         if "NR" not in self.families:
             return
@@ -236,7 +298,7 @@ class MatchClauses:
         implied = self.overtaking.guards.implies(later.guard, earlier.guard)
         return self.clauses.true if implied else self.terms.truth(earlier.guard)
 
-    def _both_sides(self, block: _Columns) -> None:
+    def _both_sides(self, block: Block) -> None:
         """Say outright that n matched receives leave none of n sends unmatched: solvers find that hard to see.
 
         For each connected part of the candidates that has the same number of both; if it has fewer sends, some receive is

@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from rdma_robust.messages.encoding.endpoint_pairs import Truths
 from rdma_robust.messages.encoding.order_graph import Circle, Solution, ordered
 from rdma_robust.messages.encoding.possible_values import component
@@ -128,8 +126,8 @@ class Executions:
     def _checked(self, values: Truths) -> Model | None:
         formula, found = self.formula, []
         for block in formula.blocks:
-            for at in np.flatnonzero(values[block.first : block.first + len(block.rows)]).tolist():
-                found.append((block.pairs.receives[block.rows[at]].number, block.pairs.sends[block.columns[at]].number))
+            for row, column in block.matched(values):
+                found.append((block.pairs.receives[row].number, block.pairs.sends[column].number))
 
         def true(literal: int) -> bool:
             return bool(values[literal]) if literal > 0 else not values[-literal]

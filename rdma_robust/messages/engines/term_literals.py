@@ -21,6 +21,9 @@ Literals = Mapping[int, int]
 Senders = Callable[[int], Sequence[tuple[SendEvent, int]]]
 """The candidates of a receive, by its number, each with the literal of the match."""
 
+Channels = Callable[[int], Sequence[tuple[int, int]]]
+"""The processes that a receive, by its number, can get something from, each with literals that say so."""
+
 
 class TermLiterals:
     """The literals of terms, made when they are asked for.
@@ -29,8 +32,9 @@ class TermLiterals:
     about numbers with too many values: their literals are free, and whoever has a model compares them with it.
     """
 
-    def __init__(self, clauses: Clauses, unrolled: Unrolled, senders: Senders, sets: ValueSets) -> None:
-        self._clauses, self._unrolled, self._senders, self._sets = clauses, unrolled, senders, sets
+    def __init__(self, clauses: Clauses, unrolled: Unrolled, senders: Senders, channels: Channels, sets: ValueSets) -> None:
+        self._clauses, self._unrolled, self._sets = clauses, unrolled, sets
+        self._senders, self._channels = senders, channels
         self._truths: dict[int, int] = {}
         self._numbers: dict[int, Literals] = {}
         self._unlinked: list[Symbol] = []
@@ -195,7 +199,7 @@ class TermLiterals:
             clauses.at_most_one(literals)
             return dict(enumerate(literals))
         if leaf.op == "sender":
-            return self._by_match([(send.process, match) for send, match in self._senders(leaf.value)])
+            return self._by_match(self._channels(leaf.value))
         sources = self._sources(leaf)
         if all(source.constant for source, _ in sources):
             return self._by_match([(source.value, match) for source, match in sources])

@@ -11,6 +11,8 @@ from rdma_robust.messages.encoding.match_candidates import RULES, candidates
 from rdma_robust.messages.encoding.message_shapes import unroll
 from rdma_robust.messages.encoding.order_graph import FAMILIES
 from rdma_robust.messages.encoding.unrolled_statements import Statements
+from rdma_robust.messages.engines import match_clauses
+from rdma_robust.messages.engines.channel_counts import ChannelCounts
 from rdma_robust.messages.engines.sat import by_sat
 from rdma_robust.messages.engines.solved_models import UnmatchedError
 from rdma_robust.messages.language.load_messages import load_messages
@@ -70,6 +72,22 @@ def test_named_programs_are_as_they_should(name: str) -> None:
             assert found == "a loop can go beyond 8 rounds, the bound of loops"
         else:
             assert found == truth
+
+
+@pytest.mark.parametrize("name", sorted(NAMED))
+def test_counts_of_channels_say_what_pairs_say(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    text, _ = NAMED[name]
+    counted = [said(text, buffer) for buffer in BUFFERS]
+    monkeypatch.setattr(match_clauses, "is_counted", lambda *_: False)
+    assert [said(text, buffer) for buffer in BUFFERS] == counted
+
+
+@pytest.mark.parametrize("part", ["_in_order", "_choose"])
+def test_every_part_of_counts_is_needed(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "proc A { reg x, y; recv x; recv y from any } proc B { send 1 to A; send 2 to A } proc C { send 3 to A }"
+    before = said(text, "infinite")
+    monkeypatch.setattr(ChannelCounts, part, lambda *_: None)
+    assert said(text, "infinite") != before
 
 
 def test_assumptions_are_needed(monkeypatch: pytest.MonkeyPatch) -> None:
