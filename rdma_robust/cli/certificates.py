@@ -126,7 +126,9 @@ def certify_proofs(outcomes: Sequence[SafetyOutcome], source: Source, limits: Li
     return complaints
 
 
-def certify_messages(program: MessageProgram, answers: Sequence[BufferAnswer], source: Source, limits: Limits) -> list[str]:
+def certify_messages(
+    program: MessageProgram, answers: Sequence[BufferAnswer], source: Source, limits: Limits, loop_bound: int
+) -> list[str]:
     """Write the certificates of what is known of assertions and deadlocks beside where `source` wants one.
 
     Each has in its name under which buffers, and about what. Returns why others could not be had. Raises as :func:`certify`.
@@ -138,7 +140,7 @@ def certify_messages(program: MessageProgram, answers: Sequence[BufferAnswer], s
         assert source.certificate is not None
         stem = f"{source.certificate.removesuffix(PLAIN)}.{answer.buffer}"
         try:
-            made = message_certificates(program, answer, limits, relative(source))
+            made = message_certificates(program, answer, limits, relative(source), loop_bound)
         except MemoryError:
             complaints.append(f"{answer.buffer}: out of memory")
             continue

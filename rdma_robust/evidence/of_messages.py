@@ -1,4 +1,4 @@
-"""Certificates about message programs: runs, and all states of the normal form, found anew by the checker's own rules."""
+"""Certificates about message programs: runs, and states or proofs, found anew by the checker's own rules."""
 
 from __future__ import annotations
 
@@ -7,19 +7,24 @@ from dataclasses import dataclass
 from typing import Final
 
 from rdma_robust.certify.document import MESSAGES, Certificate, JsonObject, digest
+from rdma_robust.certify.messages.formula_goals import SafeClaim
 from rdma_robust.certify.messages.proven_claims import MESSAGE_RUN, MESSAGE_STATES, move_json
 from rdma_robust.certify.messages.settled_worlds import EndlessError, Settled, matched, settled
+from rdma_robust.certify.messages.unfolded_terms import TooMuch
 from rdma_robust.certify.messages.world_json import written
 from rdma_robust.errors import InternalError, SizeLimitError
+from rdma_robust.evidence.of_message_proofs import proof_of
 from rdma_robust.limits import Limits
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
-from rdma_robust.messages.message_answers import BufferAnswer, Schedule
+from rdma_robust.messages.message_answers import BufferAnswer, Questions, Schedule, Tri
 from rdma_robust.messages.replay.interpreter import Interpreter
 from rdma_robust.messages.replay.replaying import ending
 from rdma_robust.messages.replay.world import World
 
 MOST_STATES: Final = 50_000
 """Of a certificate."""
+
+ENDLESS: Final = "a process computes for ever, which certificates do not cover"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,35 +35,26 @@ class Made:
     complaints: tuple[str, ...] = ()
 
 
-def message_certificates(program: MessageProgram, answer: BufferAnswer, limits: Limits, file: str | None) -> Made:
+def message_certificates(
+    program: MessageProgram, answer: BufferAnswer, limits: Limits, file: str | None, loop_bound: int = Questions().loop_bound
+) -> Made:
     """Return the certificates of what an answer says of assertions and of deadlocks; none for what is unknown.
 
     `file` is the path of the program relative to the certificates. That something does not happen is found anew by the
-    checker's rules, whatever found it first. Raises InternalError if they contradict the answer.
+    checker's rules, whatever found it first: if states did by all states, else by a proof, and where that is not to be had
+    the other way. Raises InternalError if the rules contradict the answer.
     """
     made = run_certificates(program, answer, file)
-    complaints: list[str] = []
-
-    def add(word: str, claim: str, evidence: JsonObject) -> None:
-        made[word] = _certificate(program, answer, file, claim, evidence)
-
-    safe = {"asserts": answer.violated == "no", "deadlock": answer.deadlocked == "no"}
-    if any(safe.values()):
-        try:
-            search = _Search(program, answer.buffer, limits)
-            search.all_states()
-            evidence: JsonObject = {"kind": MESSAGE_STATES, "states": [written(each) for each in search.states]}
-            if safe["asserts"]:
-                search.confirm("violated", bool(search.violations))
-                add("asserts", "holds", evidence)
-            if safe["deadlock"]:
-                search.confirm("deadlocked", search.stuck)
-                add("deadlock", "deadlock-free", evidence)
-        except EndlessError:
-            complaints.append("a process computes for ever, which certificates do not cover")
-        except SizeLimitError as reached:
-            complaints.append(str(reached))
-    return Made(made, tuple(complaints))
+    making = _Making(program, answer.buffer, limits, loop_bound)
+    safe: dict[str, tuple[Tri, SafeClaim]] = {
+        "asserts": (answer.violated, "holds"),
+        "deadlock": (answer.deadlocked, "deadlock-free"),
+    }
+    for word, (found, claim) in safe.items():
+        evidence = making.safe(claim, states_first=answer.engine == "states") if found == "no" else None
+        if evidence is not None:
+            made[word] = _certificate(program, answer, file, claim, evidence)
+    return Made(made, tuple(dict.fromkeys(making.complaints)))
 
 
 def run_certificates(program: MessageProgram, answer: BufferAnswer, file: str | None) -> dict[str, Certificate]:
@@ -81,6 +77,52 @@ def _certificate(
 
 def _run(schedule: Schedule) -> JsonObject:
     return {"kind": MESSAGE_RUN, "moves": [move_json(move) for move in schedule]}
+
+
+class _Making:
+    """Makes evidence that something does not happen, by one way or the other."""
+
+    def __init__(self, program: MessageProgram, buffer: Buffer, limits: Limits, loop_bound: int) -> None:
+        self._program, self._buffer, self._limits, self._loop_bound = program, buffer, limits, loop_bound
+        self._search: _Search | None = None
+        self._why_not = ""
+        self.complaints: list[str] = []
+
+    def safe(self, claim: SafeClaim, *, states_first: bool) -> JsonObject | None:
+        """Return evidence for a claim; None, with complaints why, if there is none."""
+        ways = (self._states, self._proof)
+        complaints = []
+        for way in ways if states_first else ways[::-1]:
+            try:
+                return way(claim)
+            except EndlessError:
+                complaints.append(ENDLESS)
+            except (SizeLimitError, TooMuch) as reached:
+                complaints.append(str(reached))
+        self.complaints += complaints
+        return None
+
+    def _states(self, claim: SafeClaim) -> JsonObject:
+        if self._why_not:
+            raise SizeLimitError(self._why_not)
+        if self._search is None:
+            try:
+                self._search = _Search(self._program, self._buffer, self._limits)
+                self._search.all_states()
+            except EndlessError:
+                self._why_not = ENDLESS
+                raise
+            except SizeLimitError as reached:
+                self._why_not = str(reached)
+                raise
+        if claim == "holds":
+            self._search.confirm("violated", bool(self._search.violations))
+        else:
+            self._search.confirm("deadlocked", self._search.stuck)
+        return {"kind": MESSAGE_STATES, "states": [written(each) for each in self._search.states]}
+
+    def _proof(self, claim: SafeClaim) -> JsonObject:
+        return proof_of(self._program, self._buffer, claim, self._loop_bound, self._limits)
 
 
 class _Search:

@@ -1,11 +1,12 @@
-"""The claims about message programs, and what proves each: a run, or all states of the normal form."""
+"""The claims about message programs, and what proves each: a run, all states of the normal form, or a proof."""
 
 from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
 from typing import Final
 
-from rdma_robust.certify.document import array, integer, members, one_of, reject
+from rdma_robust.certify.document import array, integer, mapping, members, one_of, reject
+from rdma_robust.certify.messages.proved_formulas import MESSAGE_PROOF, check_proof
 from rdma_robust.certify.messages.settled_worlds import EndlessError, matched, settled
 from rdma_robust.certify.messages.world_json import read
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
@@ -32,6 +33,10 @@ POSITIVE: Final = ("holds", "deadlock-free")
 def check_message_claim(program: MessageProgram, buffer: Buffer, claim: str, evidence: object) -> str:
     """Return what proves the claim. Raises InvalidCertificate if the evidence does not."""
     if claim in POSITIVE:
+        kind = mapping(evidence, "`evidence`").get("kind")
+        if one_of(kind, f"`evidence.kind` for the claim {claim!r}", (MESSAGE_STATES, MESSAGE_PROOF)) == MESSAGE_PROOF:
+            check_proof(program, buffer, "holds" if claim == "holds" else "deadlock-free", evidence)
+            return "a proof that no matching does otherwise"
         _check_states(Interpreter(program, buffer), claim, evidence)
         return "all states of the normal form"
     _check_run(program, buffer, claim, evidence)
@@ -41,7 +46,6 @@ def check_message_claim(program: MessageProgram, buffer: Buffer, claim: str, evi
 def _check_states(rules: Interpreter, claim: str, evidence: object) -> None:
     """Check that the first states and those after each match are among those listed, and that none breaks the claim."""
     found = members(evidence, "`evidence`", ("kind", "states"))
-    one_of(found["kind"], f"`evidence.kind` for the claim {claim!r}", (MESSAGE_STATES,))
     listed = array(found["states"], "`evidence.states`", _state)
     states = set(listed)
     _enter(rules, rules.start(), claim, states, "at the start")

@@ -229,7 +229,7 @@ def _answer(source: Source, asking: MessagesAsking, limits: Limits, started: flo
         record = replace(record, findings=message_findings(program, answers, expect=asking.expect, deny=asking.deny))
     warnings = tuple(printable(each.render(program.file, program.source), "\n") for each in program.warnings)
     notes = tuple(f"{printable(program.file)}: note: {printable(note)}" for note in found.notes)
-    complaints = _certify(program, answers, source, limits)
+    complaints = _certify(program, answers, source, limits, asking.loop_bound)
     missing = tuple(f"{source.name}: warning: no certificate: {printable(why)} [RR006]" for why in complaints)
     proofs = _proofs(program, answers) if asking.proofs else ()
     lasting = not any("memory" in answer.reason for answer in answers)
@@ -245,13 +245,15 @@ def _proofs(program: MessageProgram, answers: Sequence[BufferAnswer]) -> tuple[b
     return tuple(write_document(run, TOOL) for run in runs)
 
 
-def _certify(program: MessageProgram, answers: Sequence[BufferAnswer], source: Source, limits: Limits) -> list[str]:
+def _certify(
+    program: MessageProgram, answers: Sequence[BufferAnswer], source: Source, limits: Limits, loop_bound: int
+) -> list[str]:
     """Write the certificates that `source` wants, if it wants any; return why some could not be had."""
     if source.certificate is None:
         return []
     from rdma_robust.cli.certificates import certify_messages  # noqa: PLC0415 - only where it is wanted
 
-    return certify_messages(program, answers, source, limits)
+    return certify_messages(program, answers, source, limits, loop_bound)
 
 
 def _since(started: float) -> float:

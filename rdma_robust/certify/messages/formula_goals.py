@@ -1,0 +1,56 @@
+"""That a claim is false, as clauses: what a proof has to refute."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from rdma_robust.certify.messages.match_formula import MatchFormula
+from rdma_robust.certify.messages.unfolding import Waiting
+
+SafeClaim = Literal["holds", "deadlock-free"]
+
+
+def deny(formula: MatchFormula, claim: SafeClaim, compatible: Sequence[Sequence[int]]) -> None:
+    """Add clauses that some run gets to a cut, or breaks the claim. `compatible[R]` are the sends that R may accept."""
+    beyond = [formula.done(mark) for mark in formula.unfolded.marks if mark.kind == "cut"]
+    if claim == "holds":
+        false = [formula.done(mark) for mark in formula.unfolded.marks if mark.kind in ("assert", "fault")]
+        formula.formula.add(*beyond, *false)
+    else:
+        formula.formula.add(*beyond, _deadlock(formula, compatible))
+
+
+def _deadlock(formula: MatchFormula, compatible: Sequence[Sequence[int]]) -> int:
+    """Return the literal of a deadlock: clauses say what follows from it."""
+    clauses = formula.formula
+    deadlock, stuck = clauses.new(), []
+    for process, events in enumerate(formula.unfolded.events):
+        places = []
+        daemon = formula.unfolded.program.processes[process].daemon
+        for event in events:
+            if isinstance(event, Waiting) and (event.kind == "receive" or formula.buffer != "infinite"):
+                matched = (formula.received if event.kind == "receive" else formula.sent)[event.number]
+                passed = formula.reached[process][event.place + 1]
+                here = clauses.all_of((formula.done(event), -passed, -matched))
+                places.append(here)
+                if not (daemon and event.kind == "receive"):
+                    stuck.append(here)
+        clauses.add(-deadlock, *places, formula.reached[process][len(events)])
+    clauses.add(-deadlock, *stuck)
+    for mark in formula.unfolded.marks:
+        if mark.kind in ("assume", "fault"):
+            clauses.add(-deadlock, -formula.done(mark))
+    _nothing_to_match(formula, deadlock, compatible)
+    return deadlock
+
+
+def _nothing_to_match(formula: MatchFormula, deadlock: int, compatible: Sequence[Sequence[int]]) -> None:
+    """Where nothing can go on no two operations that are issued and go together are both unmatched."""
+    for number, sends in enumerate(compatible):
+        receive = formula.unfolded.receives[number]
+        for nth in sends:
+            send = formula.unfolded.sends[nth]
+            fits = formula.truth(formula.accepts(receive, send))
+            issued = (-formula.done(receive), -formula.done(send))
+            formula.formula.add(-deadlock, *issued, -fits, formula.received[number], formula.sent[nth])

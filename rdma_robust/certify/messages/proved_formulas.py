@@ -1,0 +1,86 @@
+"""Evidence of the kind `message-proof`: that the checker's own formula for the denial of a claim has no solution."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from rdma_robust.certify.document import array, integer, members, natural, reject
+from rdma_robust.certify.messages.dropped_pairs import Pairs
+from rdma_robust.certify.messages.formula_goals import SafeClaim, deny
+from rdma_robust.certify.messages.formula_values import PossibleValues
+from rdma_robust.certify.messages.hinted_proofs import Lemma, flaw
+from rdma_robust.certify.messages.match_formula import MatchFormula
+from rdma_robust.certify.messages.order_circles import Circles, read_circle
+from rdma_robust.certify.messages.unfolded_terms import TooMuch
+from rdma_robust.certify.messages.unfolding import Unfolded, unfold
+from rdma_robust.messages.language.message_program import Buffer, MessageProgram
+
+MESSAGE_PROOF: Final = "message-proof"
+
+
+@dataclass(frozen=True, slots=True)
+class Denied:
+    """The formula of the denial of a claim, and its circles."""
+
+    formula: MatchFormula
+    circles: Circles
+
+
+@dataclass(frozen=True, slots=True)
+class Unfolding:
+    """An unfolded program, and the pairs that are left."""
+
+    unfolded: Unfolded
+    pairs: Pairs
+
+
+def unfolding(program: MessageProgram, loop_bound: int, look: Callable[[], None] = lambda: None) -> Unfolding:
+    """Return a program unfolded. Raises TooMuch."""
+    unfolded = unfold(program, loop_bound, look)
+    return Unfolding(unfolded, Pairs(unfolded, PossibleValues(unfolded, look)))
+
+
+def denied(of: Unfolding, buffer: Buffer, claim: SafeClaim, look: Callable[[], None] = lambda: None) -> Denied:
+    """Return the formula that every run that breaks a claim, or goes beyond a bound of loops, solves. Raises TooMuch."""
+    made = MatchFormula(of.unfolded, buffer, PossibleValues(of.unfolded, look, of.pairs.has))
+    deny(made, claim, of.pairs.compatible)
+    return Denied(made, Circles(made))
+
+
+def check_proof(program: MessageProgram, buffer: Buffer, claim: SafeClaim, evidence: object) -> None:
+    """Make the formula anew, add the circles, and check the proof. Raises InvalidCertificate."""
+    found = members(evidence, "`evidence`", ("kind", "loop_bound", "dropped", "circles", "lemmas"))
+    circles = array(found["circles"], "`evidence.circles`", _numbers)
+    lemmas = array(found["lemmas"], "`evidence.lemmas`", _lemma)
+    dropped = array(found["dropped"], "`evidence.dropped`", _numbers)
+    try:
+        of = unfolding(program, natural(found["loop_bound"], "`evidence.loop_bound`"))
+        for number, pair in enumerate(dropped):
+            if len(pair) != 3 or not of.pairs.drop(*pair):
+                reject(f"pair {number} must not be dropped for the reason that is given")
+        made = denied(of, buffer, claim)
+    except TooMuch as much:
+        reject(f"the checker makes no formula of this program: {much}")
+    for number, numbers in enumerate(circles):
+        circle = read_circle(numbers)
+        if circle is None or not all(made.circles.known(each) for each in circle):
+            reject(f"circle {number} does not name sends and receives of this program")
+        if not made.circles.add(circle):
+            reject(f"circle {number} is none: a match of it need not come before the next")
+    wrong = flaw(made.formula.formula.clauses, lemmas)
+    if wrong:
+        reject(f"the proof does not refute the formula of this claim: {wrong}")
+
+
+def _numbers(value: object, where: str) -> list[int]:
+    return array(value, where, integer)
+
+
+def _lemma(value: object, where: str) -> Lemma:
+    numbers = _numbers(value, where)
+    if 0 not in numbers:
+        reject(f"{where} has no 0 between literals and reasons")
+    at = numbers.index(0)
+    return tuple(numbers[:at]), tuple(numbers[at + 1 :])

@@ -1,0 +1,169 @@
+"""Terms of an unfolded program: over what receives get and what is chosen, each made once, constants folded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+Part = Literal["value", "sender", "tag"]
+PARTS: Final[tuple[Part, ...]] = ("value", "sender", "tag")
+
+
+class TooMuch(Exception):
+    """The program has something that formulas of the checker do not have; the text says what."""
+
+
+def quotient(a: int, b: int) -> int:
+    """Return a / b towards zero."""
+    return abs(a) // abs(b) if (a < 0) is (b < 0) else -(abs(a) // abs(b))
+
+
+ARITHMETIC: Final[Mapping[str, Callable[[int, int], int]]] = {
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "/": quotient,
+    "%": lambda a, b: a - b * quotient(a, b),
+}
+COMPARED: Final[Mapping[str, Callable[[int, int], bool]]] = {
+    "==": lambda a, b: a == b,
+    "!=": lambda a, b: a != b,
+    "<": lambda a, b: a < b,
+    "<=": lambda a, b: a <= b,
+    ">": lambda a, b: a > b,
+    ">=": lambda a, b: a >= b,
+}
+TRUTHS: Final = frozenset({*COMPARED, "and", "not"})
+"""Operations whose result is 0 or 1."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Node:
+    """`const` with its number; `got`, a part of what receive `number` gets; `choice` of so many as `of` says; an operation.
+
+    Operations: those of ARITHMETIC and COMPARED, `and` of truths, `not` of one, `ite` of a truth and two numbers.
+    """
+
+    name: int
+    op: str
+    operands: tuple[Node, ...] = ()
+    number: int = 0
+    part: Part = "value"
+    of: int = 0
+
+    @property
+    def known(self) -> bool:
+        return self.op == "const"
+
+
+def implied(known: Node, asked: Node) -> bool:
+    """Return whether a truth surely holds where another one does, as far as conjunctions show it."""
+    ours, theirs = [set(each.operands if each.op == "and" else (each,)) for each in (known, asked)]
+    return theirs <= ours or (asked.known and asked.number != 0)
+
+
+Symbolic = Node | tuple["Symbolic", ...]
+"""A number, or an array of them."""
+
+
+class Terms:
+    """Makes terms; equal ones are one object."""
+
+    def __init__(self) -> None:
+        self._made: dict[tuple[object, ...], Node] = {}
+        self.false, self.true = self.const(0), self.const(1)
+
+    def _node(self, op: str, operands: tuple[Node, ...], number: int = 0, part: Part = "value", of: int = 0) -> Node:
+        key = (op, *[each.name for each in operands], number, part)
+        found = self._made.get(key)
+        if found is None:
+            found = self._made[key] = Node(len(self._made), op, operands, number, part, of)
+        return found
+
+    def const(self, number: int) -> Node:
+        return self._node("const", (), int(number))
+
+    def got(self, receive: int, part: Part) -> Node:
+        return self._node("got", (), receive, part)
+
+    def choice(self, number: int, of: int) -> Node:
+        return self._node("choice", (), number, of=of)
+
+    def operation(self, op: str, a: Node, b: Node) -> Node:
+        """Return a sum or the like, or a comparison. A division by what is surely 0 is 0: nobody may ask for it."""
+        if op in "/%" and b is self.false:
+            return self.false
+        if a.known and b.known:
+            table = ARITHMETIC if op in ARITHMETIC else COMPARED
+            return self.const(table[op](a.number, b.number))
+        if a is b and op in COMPARED:
+            return self.const(COMPARED[op](0, 0))
+        if op in "+-" and b is self.false:
+            return a
+        return self._node(op, (a, b))
+
+    def truth(self, a: Node) -> Node:
+        """Return 1 if a number is not 0, else 0."""
+        return a if a.op in TRUTHS or a in (self.false, self.true) else self.operation("!=", a, self.false)
+
+    def negation(self, truth: Node) -> Node:
+        if truth.known:
+            return self.const(not truth.number)
+        return truth.operands[0] if truth.op == "not" else self._node("not", (truth,))
+
+    def both(self, *truths: Node) -> Node:
+        """Return the conjunction of truths."""
+        parts: dict[Node, None] = {}
+        for truth in truths:
+            parts.update(dict.fromkeys(truth.operands if truth.op == "and" else (truth,)))
+        parts.pop(self.true, None)
+        if self.false in parts or any(each.op == "not" and each.operands[0] in parts for each in parts):
+            return self.false
+        if len(parts) < 2:
+            return next(iter(parts), self.true)
+        return self._node("and", tuple(sorted(parts, key=lambda each: each.name)))
+
+    def either(self, truths: Sequence[Node]) -> Node:
+        """Return the disjunction of truths; those that differ in one part only are joined first."""
+        left = [each for each in dict.fromkeys(truths) if each is not self.false]
+        at = 0
+        while at < len(left):
+            for other in range(at):
+                joined = self._joined(left[other], left[at])
+                if joined is not None:
+                    left[other] = joined
+                    del left[at]
+                    at = -1
+                    break
+            at += 1
+        if not left:
+            return self.false
+        return left[0] if len(left) == 1 else self.negation(self.both(*[self.negation(each) for each in left]))
+
+    def _joined(self, a: Node, b: Node) -> Node | None:
+        """Return `a or b` if that is simpler: x and c, x and not c are x; and one that implies the other is dropped."""
+        ours, theirs = [set(each.operands if each.op == "and" else (each,)) for each in (a, b)]
+        if ours <= theirs or theirs <= ours:
+            return a if ours <= theirs else b
+        here, there = ours - theirs, theirs - ours
+        if len(here) == 1 and len(there) == 1 and self.negation(next(iter(here))) is next(iter(there)):
+            return self.both(*(ours & theirs))
+        return None
+
+    def ite(self, truth: Node, a: Node, b: Node) -> Node:
+        if a is b or truth is self.true:
+            return a
+        return b if truth is self.false else self._node("ite", (truth, a, b))
+
+    def merged(self, truth: Node, new: Symbolic, old: Symbolic) -> Symbolic:
+        """Return `new` where a truth holds, else `old`. Raises TooMuch for arrays of different lengths, or none."""
+        if truth is self.true or new is old:
+            return new
+        if truth is self.false:
+            return old
+        if isinstance(new, Node) and isinstance(old, Node):
+            return self.ite(truth, new, old)
+        if isinstance(new, Node) or isinstance(old, Node) or len(new) != len(old):
+            raise TooMuch("a register is an array on one way and something else on another")
+        return tuple(self.merged(truth, mine, theirs) for mine, theirs in zip(new, old, strict=True))
