@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import ClassVar
 
@@ -11,9 +10,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.widgets import Footer, OptionList, Static
-from textual.widgets.option_list import Option
 
-from rdma_robust.errors import UsageError
 from rdma_robust.messages.language.message_program import BUFFERS
 from rdma_robust.teaching.explorer.live import Decide, Follow
 from rdma_robust.teaching.explorer.message_address import MessagePlace
@@ -37,13 +34,16 @@ class MessageExplorer(TerminalExplorer):
         + """
     .-narrow #chart { display: none; }
     .-narrow.show-source #chart { display: block; }
+    .-narrow.show-source #panes { layout: vertical; }
+    .-narrow #source, .-narrow #chart { width: 100%; }
     #chart { overflow-x: auto; }
     #picture { width: auto; }
     """
     )
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("l", "local", "local steps"),
-        Binding("a", "auto", "by themselves"),
+        Binding("w", "witness", "found run"),
+        Binding("l", "local", "local"),
+        Binding("a", "auto", "auto"),
         Binding("b", "buffer", "buffer"),
     ]
     KEYS = (
@@ -70,12 +70,12 @@ class MessageExplorer(TerminalExplorer):
 
     def explore(self, session: MessageSession, place: MessagePlace) -> None:
         """Begin with a program, at a place of it."""
-        self.session = session
-        self.place = place
-        self.seen = session.view(place)
-        self.about = session.about()
-        self.verdict = None
+        super().explore(session, place)
         self.shown_run = -1
+
+    def start(self) -> MessagePlace:
+        """Return the beginning under the buffers of the place."""
+        return MessagePlace(self.place.buffer)
 
     def compose(self) -> ComposeResult:
         yield Static(id="top", markup=False)
@@ -91,27 +91,14 @@ class MessageExplorer(TerminalExplorer):
                 yield Static(id="picture", markup=False)
         yield Footer(compact=True, show_command_palette=False)
 
-    def on_mount(self) -> None:
-        self.draw()
-        self.query_one("#moves").focus()
-        self.begin()
-
     def unknown(self, why: str) -> MessageVerdictView:
         """Return the verdict that is not known."""
         return MessageVerdictView("unknown", why)
 
-    def changed(self, found: MessageSession | str) -> None:
-        """Go on with the changed program, where the place was if there is one like it; a text says what is wrong with it."""
-        if isinstance(found, str):
-            self.say(found)
-            return
-        try:
-            place = found.place(found.address(self.place))
-        except UsageError:
-            place = MessagePlace(self.place.buffer)
-        self.explore(found, place)
-        self.draw()
-        self.begin_to_decide()
+    @property
+    def moves(self) -> str:
+        """The name of the list of moves: there is one."""
+        return "moves"
 
     def draw(self) -> None:
         """Show the place the explorer is at."""
@@ -119,34 +106,19 @@ class MessageExplorer(TerminalExplorer):
         self.draw_top()
         self.query_one("#code", Static).update(message_source(self.about, view))
         self.query_one("#head", Static).update(message_head(view))
-        moves = self.query_one("#moves", OptionList)
-        moves.clear_options()
-        moves.add_options([Option(text, id=str(choice)) for choice, text in message_options(view)])
-        moves.highlighted = (view.steps[view.at].choice if view.at < len(view.steps) else 0) if view.moves else None
-        moves.display = bool(view.moves)
+        planned = view.steps[view.at].choice if view.at < len(view.steps) else 0
+        self.list_moves("moves", message_options(view), planned if view.moves else None)
         self.query_one("#state", Static).update(message_state(view))
         self.query_one("#picture", Static).update(Text(view.chart, no_wrap=True))
-        if view.moves:
-            moves.focus()
 
     @property
     def chart_width(self) -> int:
         """How wide the pane of the chart is inside, or would be."""
-        parts = 2.8 if self.size.width >= WIDE else 1.8
-        return max(30, int(self.size.width / parts) - 6)
+        return max(30, int(self.size.width / 2.8 if self.size.width >= WIDE else self.size.width) - 6)
 
     def draw_top(self) -> None:
         """Show the program's name and its verdict."""
         self.query_one("#top", Static).update(message_top(self.about, self.seen, self.verdict, auto=self.auto))
-
-    def to(self, way: Callable[[], MessagePlace]) -> None:
-        """Go to the place that `way` finds; say it if there is none, as where a run has become too long."""
-        try:
-            self.place = way()
-        except UsageError as error:
-            self.say(str(error))
-            return
-        self.draw()
 
     def take(self, choice: int) -> MessagePlace:
         """Return the place after a move, and after local steps if these go by themselves."""
@@ -194,12 +166,6 @@ class MessageExplorer(TerminalExplorer):
         found = runs[self.shown_run]
         self.to(partial(self.session.place, found.address))
         self.say(f"{found.text}: a run of {found.steps} steps: → goes forward.")
-
-    def action_restart(self) -> None:
-        self.to(partial(MessagePlace, self.place.buffer))
-
-    def action_share(self) -> None:
-        self.say(f"--state '{self.session.address(self.place)}'")
 
 
 def run_message_terminal(session: MessageSession, decide: Decide, state: str, follow: Follow | None = None) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import ClassVar
 
@@ -10,15 +9,13 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.widgets import Footer, OptionList, Static
-from textual.widgets.option_list import Option
 
-from rdma_robust.errors import UsageError
 from rdma_robust.teaching.explorer.address import Place, Side
 from rdma_robust.teaching.explorer.live import Decide, Follow
 from rdma_robust.teaching.explorer.panes import head, options, source, state, verdict_line
 from rdma_robust.teaching.explorer.session import Session
 from rdma_robust.teaching.explorer.terminal_app import TerminalExplorer, need_terminal
-from rdma_robust.teaching.explorer.view import VerdictView, View
+from rdma_robust.teaching.explorer.view import VerdictView
 
 SIDES: tuple[Side, Side] = ("rdma", "sc")
 
@@ -60,13 +57,9 @@ class Explorer(TerminalExplorer):
         super().__init__(decide, follow)
         self.explore(session, place)
 
-    def explore(self, session: Session, place: Place) -> None:
-        """Begin with a program, at a place of it."""
-        self.session = session
-        self.place = place
-        self.seen: View = session.view(place)
-        self.about = session.about()
-        self.verdict = None
+    def start(self) -> Place:
+        """Return the beginning in the mode of the place."""
+        return Place(self.place.mode)
 
     def compose(self) -> ComposeResult:
         yield Static(id="top", markup=False)
@@ -81,28 +74,9 @@ class Explorer(TerminalExplorer):
                         yield Static(id=f"{side}-state", markup=False)
         yield Footer(compact=True, show_command_palette=False)
 
-    def on_mount(self) -> None:
-        self.draw()
-        self.query_one("#rdma-moves").focus()
-        self.begin()
-
     def unknown(self, why: str) -> VerdictView:
         """Return the verdict that is not known."""
         return VerdictView("unknown", why)
-
-    def changed(self, found: Session | str) -> None:
-        """Go on with the changed program, where the place was if there is one like it; say what is wrong with it."""
-        if isinstance(found, str):
-            self.say(found)
-            return
-        try:
-            place = found.place(found.address(self.place))
-        except UsageError:
-            place = Place(self.place.mode)
-        self.explore(found, place)
-        self.draw()
-        self.focus_side("rdma")
-        self.begin_to_decide()
 
     def draw(self) -> None:
         """Show the place the explorer is at."""
@@ -112,13 +86,9 @@ class Explorer(TerminalExplorer):
         for side in SIDES:
             shown = view.rdma if side == "rdma" else view.sc
             self.query_one(f"#{side}-head", Static).update(head(view, side))
-            moves = self.query_one(f"#{side}-moves", OptionList)
-            moves.clear_options()
-            if self.by_hand(side):
-                moves.add_options([Option(text, id=str(choice)) for choice, text in options(shown)])
-                planned = shown.steps[shown.at].choice if shown.at < len(shown.steps) else 0
-                moves.highlighted = planned if shown.moves else None
-            moves.display = self.by_hand(side) and bool(shown.moves)
+            planned = shown.steps[shown.at].choice if shown.at < len(shown.steps) else 0
+            by_hand = self.by_hand(side)
+            self.list_moves(f"{side}-moves", options(shown) if by_hand else (), planned if by_hand and shown.moves else None)
             self.query_one(f"#{side}-state", Static).update(state(view, side))
 
     def draw_top(self) -> None:
@@ -133,21 +103,10 @@ class Explorer(TerminalExplorer):
         sc = focused is not None and any(node.id == "sc" for node in focused.ancestors_with_self)
         return "sc" if sc and self.by_hand("sc") else "rdma"
 
-    def to(self, way: Callable[[], Place]) -> None:
-        """Go to the place that `way` finds; say it if there is none, as where a run has become too long."""
-        active = self.active
-        try:
-            self.place = way()
-        except UsageError as error:
-            self.say(str(error))
-            return
-        self.draw()
-        self.focus_side(active)
-
-    def focus_side(self, side: Side) -> None:
-        moves = self.query_one(f"#{side}-moves", OptionList)
-        if moves.display:
-            moves.focus()
+    @property
+    def moves(self) -> str:
+        """The name of the list of moves of the active side."""
+        return f"{self.active}-moves"
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         side: Side = "sc" if event.option_list.id == "sc-moves" else "rdma"
@@ -173,7 +132,7 @@ class Explorer(TerminalExplorer):
         if self.place.mode == "follow":
             self.say("The SC side follows. Press m to step it by hand.")
         else:
-            self.focus_side("rdma" if self.active == "sc" else "sc")
+            self.focus_moves("rdma-moves" if self.active == "sc" else "sc-moves")
 
     def action_mode(self) -> None:
         self.to(partial(self.session.switched, self.place, "free" if self.place.mode == "follow" else "follow"))
@@ -185,12 +144,6 @@ class Explorer(TerminalExplorer):
             return
         self.to(partial(self.session.place, found.address))
         self.say(f"The counterexample has {found.steps} steps: → goes forward.")
-
-    def action_restart(self) -> None:
-        self.to(partial(Place, self.place.mode))
-
-    def action_share(self) -> None:
-        self.say(f"--state '{self.session.address(self.place)}'")
 
 
 def run_terminal(session: Session, decide: Decide, state: str, follow: Follow | None = None) -> None:

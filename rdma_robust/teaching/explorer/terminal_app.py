@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
 from threading import Thread
@@ -14,7 +14,8 @@ from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.events import Key
 from textual.screen import ModalScreen
-from textual.widgets import Static
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
 
 from rdma_robust.errors import RdmaRobustError, UsageError
 from rdma_robust.teaching.explorer.live import Decide, Follow
@@ -46,7 +47,11 @@ class Keys(ModalScreen[None]):
 
 
 class TerminalExplorer(App[None]):
-    """An explorer of a program: `session`, and its `verdict` once that is known. Places are those of the session."""
+    """An explorer of a program: `session`, the `place` it is at, and its `verdict` once that is known.
+
+    What explorers do in their own ways raises NotImplementedError here: apps of textual have a metaclass of their own, and
+    cannot be abstract classes.
+    """
 
     TITLE = "rdma-robust explore"
     ENABLE_COMMAND_PALETTE = False
@@ -83,6 +88,9 @@ class TerminalExplorer(App[None]):
     KEYS: ClassVar[tuple[tuple[str, str], ...]] = ()
 
     session: Any
+    place: Any
+    seen: Any
+    about: Any
     verdict: Any
 
     def __init__(self, decide: Decide, follow: Follow | None) -> None:
@@ -94,19 +102,75 @@ class TerminalExplorer(App[None]):
         """Return the verdict that is not known."""
         raise NotImplementedError
 
+    def start(self) -> Any:
+        """Return the beginning, with the settings of the place."""
+        raise NotImplementedError
+
+    def draw(self) -> None:
+        """Show the place the explorer is at."""
+        raise NotImplementedError
+
     def draw_top(self) -> None:
         """Show the program's name and its verdict."""
         raise NotImplementedError
 
-    def changed(self, found: Any) -> None:
-        """Go on with the changed program, where the place was if there is one like it; a text says what is wrong with it."""
+    @property
+    def moves(self) -> str:
+        """The name of the list of moves that keys are about."""
         raise NotImplementedError
 
-    def begin(self) -> None:
-        """Begin to decide, and to follow the file."""
+    def explore(self, session: Any, place: Any) -> None:
+        """Begin with a program, at a place of it."""
+        self.session = session
+        self.place = place
+        self.seen = session.view(place)
+        self.about = session.about()
+        self.verdict = None
+
+    def on_mount(self) -> None:
+        self.draw()
+        self.focus_moves(self.moves)
         self.begin_to_decide()
         if self.follow is not None:
             Thread(target=self.follow, args=(partial(self._from_thread, self.changed),), daemon=True).start()
+
+    def changed(self, found: Any) -> None:
+        """Go on with the changed program, where the place was if there is one like it; a text says what is wrong with it."""
+        if isinstance(found, str):
+            self.say(found)
+            return
+        try:
+            place = found.place(found.address(self.place))
+        except UsageError:
+            place = self.start()
+        self.explore(found, place)
+        self.draw()
+        self.focus_moves(self.moves)
+        self.begin_to_decide()
+
+    def to(self, way: Callable[[], Any]) -> None:
+        """Go to the place that `way` finds; say it if there is none, as where a run has become too long."""
+        moves = self.moves
+        try:
+            self.place = way()
+        except UsageError as error:
+            self.say(str(error))
+            return
+        self.draw()
+        self.focus_moves(moves)
+
+    def list_moves(self, name: str, options: Iterable[tuple[int, Text]], highlighted: int | None) -> None:
+        """Show the moves with their choices in a list; one without a highlighted move is not shown."""
+        moves = self.query_one(f"#{name}", OptionList)
+        moves.clear_options()
+        moves.add_options([Option(text, id=str(choice)) for choice, text in options])
+        moves.highlighted = highlighted
+        moves.display = highlighted is not None
+
+    def focus_moves(self, name: str) -> None:
+        moves = self.query_one(f"#{name}", OptionList)
+        if moves.display:
+            moves.focus()
 
     def begin_to_decide(self) -> None:
         # A daemon, because quitting must not wait for it.
@@ -128,6 +192,12 @@ class TerminalExplorer(App[None]):
         if session is self.session:
             self.verdict = found
             self.draw_top()
+
+    def action_restart(self) -> None:
+        self.to(self.start)
+
+    def action_share(self) -> None:
+        self.say(f"--state '{self.session.address(self.place)}'")
 
     def action_program(self) -> None:
         self.screen.toggle_class("show-source")
