@@ -80,7 +80,7 @@ def test_a_recorded_run_in_a_narrow_terminal() -> None:
         await pilot.press("p")
         assert '"op": "recv"' in text(app, "code") and "R sends 5 to P" in text(app, "picture")
         assert "line  P   Q   R" in text(app, "picture"), "there is room for lifelines"
-        assert sum(len(f"{each.key_display} {each.label} ") for each in app.query("FooterKey")) <= 80  # type: ignore[attr-defined]
+        assert sum(len(f"{each.key_display} {each.description} ") for each in app.query("FooterKey")) <= 80  # type: ignore[attr-defined]
         assert app.query_one("#chart").region.right <= 80 and app.query_one("#source").region.width > 20
 
     drive(MessageSession(read_recorded(TRACE, "run.json").program), script, width=80)
