@@ -15,8 +15,7 @@ from rdma_robust.cli.colour import choose
 from rdma_robust.cli.inputs import MESSAGES_SUFFIX, SUFFIX, TRENCHER_SUFFIX
 from rdma_robust.cli.mistakes import is_mistake, mistyped_command, told
 from rdma_robust.cli.options.help_page import HelpedCommand, HelpedGroup
-from rdma_robust.cli.options.help_texts import COMMANDS
-from rdma_robust.cli.options.messages_help_text import MESSAGES_COMMANDS
+from rdma_robust.cli.options.help_texts import COMMANDS, NESTED
 from rdma_robust.cli.processes.stop import listen
 from rdma_robust.cli.settings import Settings, settings_here
 from rdma_robust.cli.stderr import error_line, warn
@@ -34,7 +33,7 @@ A program is robust if everything it can do on RDMA hardware it can also do unde
 """
 
 HELP_ASKED: Final = ("--help", "-h", "--version")
-WITH_COMMANDS: Final = ("messages", "demo")
+WITH_COMMANDS: Final = ("messages", "contracts", "demo")
 """The commands that have commands of their own; the library lists them last."""
 
 SHOW_SETTINGS: Final = "--show-settings"
@@ -45,13 +44,13 @@ WITHOUT_SETTINGS: Final = frozenset({"--help", "-h", "--version", "lsp", "comple
 def with_command(arguments: list[str]) -> list[str]:
     """Return `arguments` with the default command in front unless they begin with a command or ask about the tool.
 
-    Where all programs are message programs that is the one for these; `messages` has a default command too.
+    Where all programs are message programs that is the one for these; `messages` and `contracts` have a default too.
     Raises UsageError if they begin with what is nearly a command and no file.
     """
     if arguments[:1] == ["--color"] and arguments[2:3] and arguments[2] in COMMANDS:
         arguments = [arguments[2], *arguments[:2], *arguments[3:]]
-    if arguments[:1] == ["messages"]:
-        return _with_messages_command(arguments)
+    if arguments and arguments[0] in NESTED:
+        return _with_group_command(arguments)
     named = arguments[:1] == ["check"]
     if arguments[:1] and (named or arguments[0] not in (*COMMANDS, *HELP_ASKED)) and _all_messages(arguments):
         return ["messages", "check", *arguments[named:]]
@@ -62,16 +61,18 @@ def with_command(arguments: list[str]) -> list[str]:
     return ["check", *arguments]
 
 
-def _with_messages_command(arguments: list[str]) -> list[str]:
-    """Return the arguments of `messages` with its default command, unless they name one or ask about it.
+def _with_group_command(arguments: list[str]) -> list[str]:
+    """Return the arguments of `messages` or `contracts` with the default command, unless they name one or ask about it.
 
     Raises UsageError if they begin with what is nearly a command and no file.
     """
-    rest = [each for each in arguments[1:] if not each.startswith("-")]
+    group, *rest = arguments
+    commands = NESTED[group]
+    words = [each for each in rest if not each.startswith("-")]
     asks = any(each in HELP_ASKED for each in arguments)
-    if rest and rest[0] not in MESSAGES_COMMANDS and (complaint := mistyped_command(rest[0], tuple(MESSAGES_COMMANDS))):
+    if words and words[0] not in commands and (complaint := mistyped_command(words[0], tuple(commands))):
         raise UsageError(complaint)
-    return list(arguments) if not rest or asks or rest[0] in MESSAGES_COMMANDS else ["messages", "check", *arguments[1:]]
+    return list(arguments) if not words or asks or words[0] in commands else [group, "check", *rest]
 
 
 def _all_messages(arguments: Sequence[str]) -> bool:
@@ -163,9 +164,9 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _defaults(command: str, settings: Settings) -> dict[str, Any]:
-    """Return the defaults that settings give the options of a command; those of `messages` are for each of its commands."""
+    """Return the defaults that settings give the options of a command; those of a group are for each of its commands."""
     found = settings.defaults(command)
-    return dict.fromkeys(MESSAGES_COMMANDS, found) if command == "messages" else found
+    return dict.fromkeys(NESTED[command], found) if command in NESTED else found
 
 
 def _parse(arguments: Sequence[str], plan: list[Callable[[], Exit]], settings: Settings) -> int:

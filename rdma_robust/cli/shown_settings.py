@@ -9,8 +9,7 @@ import typer
 import typer.main
 
 from rdma_robust.cli.mistakes import is_mistake, told
-from rdma_robust.cli.options.help_texts import COMMANDS
-from rdma_robust.cli.options.messages_help_text import MESSAGES_COMMANDS
+from rdma_robust.cli.options.help_texts import COMMANDS, NESTED
 from rdma_robust.cli.options.setting_names import COLOR, SETTINGS, TABLE
 from rdma_robust.cli.output import StandardOutput
 from rdma_robust.cli.settings import OWN, PROJECT, Settings
@@ -25,7 +24,7 @@ def show_settings(arguments: Sequence[str], settings: Settings, line: Callable[[
     `line` makes the command line in which the commands that are named have their options.
     """
     command, own = arguments[0], list(arguments[1:])
-    named = f"{command} {own.pop(0)}" if command == "messages" and own and own[0] in MESSAGES_COMMANDS else command
+    named = f"{command} {own.pop(0)}" if own and own[0] in NESTED.get(command, ()) else command
     if command not in COMMANDS:
         raise UsageError("--show-settings stands behind a command, or alone")
     rows = list(_rows(line([command]), named, own, settings))

@@ -8,7 +8,7 @@ import pytest
 import typer.main
 
 from rdma_robust.cli.app import command_line
-from rdma_robust.cli.options.help_texts import COMMANDS
+from rdma_robust.cli.options.help_texts import COMMANDS, NESTED
 from rdma_robust.cli.options.setting_names import DECIDING, SETTINGS
 from tests.conftest import NOT_ROBUST, ROBUST, Cli
 
@@ -29,9 +29,10 @@ def test_settings_are_the_options_of_commands() -> None:
     group = typer.main.get_command(command_line())
     kinds = {"float": "number", "int": "whole", "bool": "yes or no", "boolean": "yes or no"}
     declared: dict[str, list[tuple[str, str]]] = {}
-    below = group.commands["messages"].commands.values()  # type: ignore[attr-defined]
     own = {command: [*group.commands[command].params] for command in COMMANDS}  # type: ignore[attr-defined]
-    own["messages"] += [param for command in below for param in command.params]
+    for name in NESTED:
+        below = group.commands[name].commands.values()  # type: ignore[attr-defined]
+        own[name] += [param for command in below for param in command.params]
     for command in COMMANDS:
         for param in own[command]:
             names = [each.removeprefix("--") for each in param.opts if each.startswith("--")]
@@ -48,7 +49,7 @@ def test_settings_are_the_options_of_commands() -> None:
     otherwise = {
         "timeout": {"explore", "lsp"},
         "max-states": {"export"},
-        "engine": {"cover", "prove", "messages"},
+        "engine": {"cover", "prove", "messages", "contracts"},
         "instrumentation": {"export"},
     }
     otherwise |= {"strict": {"compare"}, "buffer": {"explore"}}

@@ -49,6 +49,8 @@ MAY_IMPORT = {
     "contracts.explicit": f"{WORDS} contracts.language contracts.contract_answers messages.language",
     "contracts.rerun": f"{WORDS} contracts.language contracts.contract_answers messages.language messages.replay",
     "contracts.contract_answers": f"{WORDS} contracts.language messages.language",
+    "contracts.checks": f"{WORDS} contracts.language contracts.contract_answers contracts.explicit contracts.runs "
+    "contracts.rerun",
     "analyses.safety": f"{WORDS} language semantics counters counting robustness analyses.prove",
     "analyses.repair": f"{WORDS} language semantics robustness analyses.safety analyses.prove",
     "analyses.lints": f"{WORDS} language semantics",
@@ -71,7 +73,7 @@ MAY_IMPORT = {
         f"{WORDS} __init__ codes language semantics petri robustness pipeline exports hardness certify evidence "
         "analyses.safety analyses.repair analyses.lints analyses.explain analyses.prove analyses.synthesis "
         "analyses.hardware messages.language messages.engines messages.encoding messages.machine messages.replay "
-        "messages.traces messages.message_answers "
+        "messages.traces messages.message_answers contracts.checks contracts.contract_answers contracts.language "
         "reports batch teaching.demos teaching.explorer teaching.patterns editing"
     ),
     "__init__": f"{WORDS} language pipeline analyses.safety analyses.prove",

@@ -122,6 +122,19 @@ def test_no_file_names_a_machine() -> None:
             assert not forbidden.search(path.read_bytes()), name
 
 
+TOP_LEVEL = """
+.ci .gitignore .pre-commit-hooks.yaml CHANGELOG.md LICENSE MANIFEST.in Makefile README.md action.yml bench docs editors
+grammars litmus mkdocs.yml proofs pyproject.toml rdma_robust requirements setup.py sitegen tests
+"""
+
+
+def test_nothing_else_lies_at_the_top() -> None:
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if listed.returncode:
+        pytest.skip("not run: this is no clone, so it cannot be listed what belongs to the project")
+    assert {name.partition("/")[0] for name in listed.stdout.splitlines()} <= set(TOP_LEVEL.split())
+
+
 def test_versions_agree() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert project["version"] == rdma_robust.__version__

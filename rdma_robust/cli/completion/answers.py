@@ -20,6 +20,8 @@ READS: Final[dict[str, tuple[str, ...]]] = {
     "compare": (".json",),
     "pcp": (".pcp", ".txt", ".json"),
     "vass": (".json", ".rdma"),
+    "contracts check": (".mp",),
+    "contracts explain": (".mp",),
     "messages check": (".mp", ".json"),
     "messages matches": (".mp", ".json"),
     "messages explain": (".mp", ".json"),

@@ -5,6 +5,7 @@ from typing import Final, Literal, get_args
 Format = Literal["text", "json", "jsonl"]
 FindingFormat = Literal["text", "concise", "github", "json", "jsonl"]
 ExplainFormat = Literal["text", "json", "dot", "svg", "html"]
+ContractFormat = Literal["text", "json", "svg", "html", "mermaid"]
 CompareFormat = Literal["text", "json", "md"]
 Drawing = Literal["graph", "timeline"]
 ScaleFormat = Literal["text", "json", "csv", "svg", "html"]
@@ -14,6 +15,7 @@ VerdictFormat = Literal["text", "concise", "github", "json", "jsonl", "junit", "
 FORMATS: Final[tuple[str, ...]] = get_args(Format)
 FINDING_FORMATS: Final[tuple[str, ...]] = get_args(FindingFormat)
 EXPLAIN_FORMATS: Final[tuple[str, ...]] = get_args(ExplainFormat)
+CONTRACT_FORMATS: Final[tuple[str, ...]] = get_args(ContractFormat)
 COMPARE_FORMATS: Final[tuple[str, ...]] = get_args(CompareFormat)
 VERDICT_FORMATS: Final[tuple[str, ...]] = get_args(VerdictFormat)
 SCALE_FORMATS: Final[tuple[str, ...]] = get_args(ScaleFormat)

@@ -2,7 +2,8 @@
 
 from typing import Final
 
-from rdma_robust.cli.options.messages_help_text import MESSAGES_HELP
+from rdma_robust.cli.options.contracts_help_text import CONTRACTS_COMMANDS, CONTRACTS_HELP
+from rdma_robust.cli.options.messages_help_text import MESSAGES_COMMANDS, MESSAGES_HELP
 from rdma_robust.cli.options.models_help_text import MODELS_HELP
 from rdma_robust.cli.options.prove_help_text import PROVE_HELP
 from rdma_robust.cli.options.scale_help_text import SCALE_HELP
@@ -379,12 +380,13 @@ COMMANDS: Final = {
     "lsp": LSP_HELP,
     "completion": COMPLETION_HELP,
     "messages": MESSAGES_HELP,
+    "contracts": CONTRACTS_HELP,
     "demo": DEMO_HELP,
 }
 """All commands, in the order of the help; a first argument that is none of them is a file to check."""
 
 GROUPS: Final = {
-    "Decide": ("check", "models", "scale", "verify", "reach", "outcomes", "prove", "cover", "messages", "lint"),
+    "Decide": ("check", "models", "scale", "verify", "reach", "outcomes", "prove", "cover", "messages", "contracts", "lint"),
     "Understand": ("explain", "explore", "explain-code", "synthesise"),
     "Write and repair": ("new", "fmt", "repair", "import"),
     "Report": ("report", "compare", "verify-certificate", "export"),
@@ -392,3 +394,6 @@ GROUPS: Final = {
     "Set up": ("completion", "lsp"),
 }
 """The commands as the list of commands has them."""
+
+NESTED: Final = {"messages": MESSAGES_COMMANDS, "contracts": CONTRACTS_COMMANDS}
+"""The commands with commands of their own of which `check` is the default."""

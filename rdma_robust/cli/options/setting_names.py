@@ -31,6 +31,7 @@ DECIDING: Final = (
     "lint",
     "synthesise",
     "messages",
+    "contracts",
 )
 
 UNDER_RDMA: Final = ("check", "scale", "outcomes", "explain", "explore", "export", "repair", "report", "reach", "verify")
@@ -53,14 +54,17 @@ SETTINGS: Final[dict[str, tuple[Kind, tuple[str, ...]]]] = {
             "prove",
             "lint",
             "messages",
+            "contracts",
         ),
     ),
     "max-states": (
         "whole",
         ("check", "models", "scale", "cover", "outcomes", "explain", "repair", "report", "reach", "verify", "prove"),
     ),
-    "jobs": ("whole", ("check", "models", "scale", "cover", "report", "reach", "verify", "prove", "messages")),
-    "expect": ("yes or no", ("check", "scale", "cover", "report", "prove", "messages")),
+    "jobs": ("whole", ("check", "models", "scale", "cover", "report", "reach", "verify", "prove", "messages", "contracts")),
+    "expect": ("yes or no", ("check", "scale", "cover", "report", "prove", "messages", "contracts")),
+    "procs": ("text", ("contracts",)),
+    "mode": ("text", ("contracts",)),
     "deny": ("text", ("messages",)),
     "buffer": ("text", ("messages",)),
     "loop-bound": ("whole", ("messages",)),
@@ -75,8 +79,11 @@ SETTINGS: Final[dict[str, tuple[Kind, tuple[str, ...]]]] = {
     "kernel": ("text", ("check", "scale", "report")),
     "reductions": ("text", ("check", "scale", "report")),
     "self-check": ("yes or no", ("check", "report", "messages")),
-    "explain": ("yes or no", ("check", "cover", "reach", "verify", "prove", "messages")),
-    "quiet": ("yes or no", ("check", "models", "scale", "cover", "report", "reach", "verify", "prove", "lint", "messages")),
+    "explain": ("yes or no", ("check", "cover", "reach", "verify", "prove", "messages", "contracts")),
+    "quiet": (
+        "yes or no",
+        ("check", "models", "scale", "cover", "report", "reach", "verify", "prove", "lint", "messages", "contracts"),
+    ),
     "no-hangs": ("yes or no", ("verify",)),
     "strict": ("yes or no", ("verify",)),
     "reduction": ("text", ("prove",)),

@@ -8,7 +8,7 @@ from typing import Final
 from rdma_robust.contracts.contract_answers import Counterexample, Happening
 from rdma_robust.contracts.language.contract_program import ContractProgram, ErrorClass
 from rdma_robust.errors import NO_SPAN, Span
-from rdma_robust.reports.contracts.contract_words import name_of, place_in, shown_value
+from rdma_robust.reports.contracts.contract_words import name_of, place_in, shown_value, what_of
 from rdma_robust.reports.messages.chart import Chart, ChartArrow, ChartRow, Mark
 
 _ENDS: Final[dict[ErrorClass, Mark]] = {"RTE": "fault", "DL": "stuck"}
@@ -87,7 +87,7 @@ class _Builder:
     def wrong(self, example: Counterexample) -> None:
         """Add what is wrong at the end."""
         mark = _ENDS.get(example.error, "false")
-        text = example.text or example.clause
+        text = what_of(example)
         self.rows.append(ChartRow(example.process, mark, text, self.line(example.span), f"{example.error}"))
         if example.error == "ITF" and example.other is not None:
             said = f"or a message that {name_of(example.other)} sends after it has left"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -22,6 +23,9 @@ CLASSES: Final[Mapping[ErrorClass, str]] = {
     "PRV": "a callee's requirement about the order of events is violated",
 }
 """The classes of errors in words."""
+
+
+_PROCESS: Final = re.compile(r"\bprocess (\d+)\b")
 
 
 def name_of(process: int) -> str:
@@ -73,4 +77,9 @@ def violation_line(program: ContractProgram, function: str, found: ProcsAnswer, 
     said = f"{function}, n = {found.procs}: {example.error}, {CLASSES[example.error]}"
     place = place_in(program, example.span)
     where = "" if place == NO_SPAN else f"line {place.line}: "
-    return f"{said}: {where}{example.text or example.clause}"
+    return f"{said}: {where}{what_of(example)}"
+
+
+def what_of(example: Counterexample) -> str:
+    """Return what is wrong, with the names that processes have in charts."""
+    return _PROCESS.sub(lambda found: name_of(int(found[1])), example.text) or example.clause

@@ -15,6 +15,7 @@ from rdma_robust.reports.share.exits import Exit, worst
 from rdma_robust.text import count, one_line, printable
 
 _MOST_NOTE: Final = 300
+_NO_ROW: Final = FunctionRow("", "UNKNOWN", None, "", "", "", 0, 0, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,14 +101,16 @@ class ContractsText:
         """Return the rows of a file and, if explanations are on, what explains them."""
         if not record.rows:
             word = "error" if record.error_kind else "UNKNOWN" if record.reason else "no contract"
-            cells = [printable(record.file), "-", *(["-"] if self.expect else []), word, *"-------"[:7]]
-            return self._columns.row(
-                cells[: len(self._cells(FunctionRow("", "UNKNOWN", None, "", "", "", 0, 0, 0.0), ""))], record.reason
-            )
+            dashes = ["-"] * len(self._cells(_NO_ROW, ""))
+            verdict = 3 if self.expect else 2
+            cells = [printable(record.file), *dashes[1:verdict], word, *dashes[verdict + 1 :]]
+            return self._columns.row(cells, record.reason)
         lines: list[str] = []
         for row in record.rows:
-            lines += self._columns.row(self._cells(row, printable(record.file)), one_line(row.note, _MOST_NOTE))
-            if self.explained and row.lines:
+            explained = self.explained and bool(row.lines)
+            note = "" if explained else one_line(row.note, _MOST_NOTE)
+            lines += self._columns.row(self._cells(row, printable(record.file)), note)
+            if explained:
                 lines += ["", *(f"  {line}".rstrip() for line in row.lines), ""]
         return lines
 

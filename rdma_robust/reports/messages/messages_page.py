@@ -64,7 +64,11 @@ def messages_page(told: MessagesExplanation, version: str) -> str:
 
 def marked_messages(source: str, findings: Sequence[RunFinding], language: Language = "mp", style: str = "") -> Markup:
     """Return the listing of a program with marks where the first run goes wrong, and where it sends and takes messages."""
-    rows = [row for row in findings[0].chart.rows if row.line is not None] if findings else []
+    return marked_lines(source, findings[0].chart.rows if findings else (), language, style)
+
+
+def marked_lines(source: str, rows: Sequence[ChartRow], language: Language, style: str = "") -> Markup:
+    """Return the listing of a program with marks at the lines of a run."""
     lines = source.splitlines() or [""]
     marked = (_line(number, text, [row for row in rows if row.line == number]) for number, text in enumerate(lines, 1))
     return listing(marked, style, language)

@@ -1,0 +1,164 @@
+"""The `contracts check` command: check contracts, report them in order, and say by the exit code how it went."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import typer
+
+from rdma_robust import TOOL
+from rdma_robust.cli.batch import Question, answer_all
+from rdma_robust.cli.destinations import report_form
+from rdma_robust.cli.inputs import MESSAGES_SUFFIX, Item, expand
+from rdma_robust.cli.options.arguments import (
+    Defines,
+    Expect,
+    Explain,
+    Files,
+    Jobs,
+    Memory,
+    OutputFile,
+    Quiet,
+    ReportFormat,
+    Timeout,
+    Watch,
+    limit,
+    memory_limit,
+)
+from rdma_robust.cli.options.contracts_options import (
+    ContractEngineOption,
+    ModeOption,
+    Only,
+    Procs,
+    names_in,
+    numbers_of_processes,
+)
+from rdma_robust.cli.options.defaults import TIMEOUT_S, processors
+from rdma_robust.cli.options.formats import FORMATS
+from rdma_robust.cli.output import Output, output
+from rdma_robust.cli.processes.decide_contracts import (
+    ContractsAnswer,
+    ContractsAsking,
+    answer_contracts,
+    load_contracts_room,
+    lost_contracts,
+)
+from rdma_robust.cli.screen import width_of_output
+from rdma_robust.cli.stderr import warn
+from rdma_robust.contracts.checks.function_checks import Checking
+from rdma_robust.reports.check.json_report import dump, layout
+from rdma_robust.reports.contracts.contracts_json import contracts_document
+from rdma_robust.reports.contracts.contracts_table import ContractsSummary, ContractsText, contracts_summary
+from rdma_robust.reports.share.exits import Exit
+
+
+@dataclass(frozen=True, slots=True)
+class ContractsRequest:
+    """What to ask of which files, and how to report it. `jobs` of None is one process per processor."""
+
+    items: Sequence[Item]
+    asking: ContractsAsking
+    jobs: int | None = None
+    format: str = "text"
+    path: str | None = None
+    quiet: bool = False
+
+
+def check_command(
+    context: typer.Context,
+    files: Files,
+    *,
+    procs: Procs = "1..4",
+    only: Only = None,
+    mode: ModeOption = "auto",
+    engine: ContractEngineOption = "runs",
+    define: Defines = None,
+    timeout: Timeout = TIMEOUT_S,
+    memory: Memory = None,
+    jobs: Jobs = None,
+    expect: Expect = False,
+    format_: ReportFormat = None,
+    output: OutputFile = None,
+    explain: Explain = None,
+    quiet: Quiet = False,
+    watch: Watch = False,
+) -> None:
+    """Note in the context what is to be done."""
+    if watch:
+        from rdma_robust.cli.watching import run_watching  # noqa: PLC0415
+
+        context.obj.append(partial(run_watching, sys.argv[1:], files))
+        return
+    items = expand(files, suffixes=(MESSAGES_SUFFIX,), define=define)
+    asking = ContractsAsking(
+        Checking(numbers_of_processes(procs), mode, engine, names_in(only)),
+        limit(timeout),
+        memory_limit(memory, min(jobs or processors(), len(items))),
+        expect=expect,
+        define=tuple(define or ()),
+        explain=len(items) == 1 if explain is None else explain,
+        each=explain is True,
+        width=width_of_output(output),
+    )
+    form = report_form(output, format_, FORMATS, items)
+    path = None if output == "-" else output
+    context.obj.append(partial(run_contracts_check, ContractsRequest(items, asking, jobs, form, path, quiet)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Where and how to report."""
+
+    request: ContractsRequest
+    out: Output
+    text: ContractsText
+
+    def report(self, answer: ContractsAnswer) -> None:
+        request, record = self.request, answer.record
+        if not request.quiet or record.error_kind is not None:
+            for message in answer.messages:
+                warn(message)
+        if request.format == "jsonl":
+            self.out.line(dump(record.result))
+        elif request.format == "text" and not (request.quiet and record.exit_code == Exit.OK):
+            for line in self.text.rows(record):
+                self.out.say(line)
+
+    def end(self, answers: Sequence[ContractsAnswer], summary: ContractsSummary) -> None:
+        if self.request.format == "text":
+            self.out.say("\n".join(self.text.totals(summary)))
+            return
+        if self.request.format == "json":
+            results = [answer.record.result for answer in answers if answer.record.result is not None]
+            options = self.request.asking.described()
+            totals = summary.members()
+            made = contracts_document(results, totals, interrupted=summary.interrupted, tool=TOOL, options=options)
+            self.out.line(layout(made))
+        if summary.interrupted:
+            warn(f"interrupted: {summary.files} of {summary.requested} files done")
+
+
+def run_contracts_check(request: ContractsRequest) -> Exit:
+    """Answer and report every item of `request`; return the exit code. Raises UsageError, BrokenPipeError."""
+    started = time.monotonic()
+    asking = request.asking
+    question = Question(
+        lambda item, *_tell: answer_contracts(item, asking), lost_contracts, asking.limits, load_contracts_room
+    )
+    with output(request.path) as out:
+        run = _Run(
+            request, out, ContractsText([item.name for item in request.items], asking.expect, asking.explain, asking.width)
+        )
+        if request.format == "text" and not request.quiet:
+            out.line("\n".join(run.text.header()))
+        jobs = request.jobs or processors()
+        answers, stopped = answer_all(request.items, question, jobs, run.report, quiet=request.quiet)
+        records = [answer.record for answer in answers]
+        spent = time.monotonic() - started
+        summary = contracts_summary(records, len(request.items), expect=asking.expect, time_s=spent, stopped=stopped)
+        run.end(answers, summary)
+    return Exit(summary.exit_code)

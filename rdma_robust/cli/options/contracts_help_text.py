@@ -1,0 +1,69 @@
+"""The help of `contracts` and of its commands."""
+
+from typing import Final
+
+CONTRACTS_HELP = """Check the procedures of programs that pass messages, `.mp`, against their contracts.
+
+A contract says what a procedure requires, what it ensures at all processes together, for whom it waits, and when it stays
+quiet. Each is checked for n = 1, 2, ... processes and all inputs within its bounds; a violation comes as the chart of a run
+that was replayed.
+
+\b
+  rdma-robust contracts FILE...           the same as: rdma-robust contracts check FILE...
+  rdma-robust contracts COMMAND --help    what it does, its options, exit codes, examples
+\b
+Examples
+  rdma-robust contracts check bcast.mp
+  rdma-robust contracts explain bcast.mp -o bcast.html
+"""
+
+CHECK_HELP = """Check every function that has a contract, for each number of processes. This is the default command.
+
+FILE is a program `.mp`, a directory (every *.mp below it), a glob pattern, or - for standard input.
+
+\b
+Columns
+  verdict  VERIFIED, VIOLATED with the class of the error, or UNKNOWN with the limit
+  n        the numbers of processes that the verdict is about
+  mode     modular: against the contracts of what it calls; inlined: with the bodies of what it calls
+  bounds   the inputs that were looked at
+  runs     runs that were followed, one for each way in which receives take messages
+  z3       questions to the solver
+\b
+Classes of errors
+  RTE  something goes wrong in a body      CCM  processes make different calls   DL   processes wait for ever
+  SGV  state at exit, SRV  at a callee's entry      PGV  order of events, PRV  that a callee requires
+  ITF  a receive from any may take a message from outside
+\b
+Exit codes (the worst file counts, in the order 4, 2, 3, 1)
+  0  all verified (--expect: all as expected)     3  unknown: a limit was reached
+  1  violated (--expect: a mismatch)              4  internal error
+  2  usage, or an invalid program                 130  interrupted
+\b
+Examples
+  rdma-robust contracts check litmus/contracts/
+  rdma-robust contracts check --procs 1..6 --only gather,bcast allgather.mp
+  rdma-robust contracts check --expect --format json litmus/contracts/
+"""
+
+EXPLAIN_HELP = """Draw the run that violates a contract as a sequence chart, and say what is wrong.
+
+Shown is for each function the violation for the fewest processes: its clause, the inputs, the run event by event, and what
+processes have where they pass. Every run that is shown was replayed.
+
+\b
+Forms
+  text     for the terminal            svg   the chart alone
+  html     one page for a browser      json  all of it
+  mermaid  a sequenceDiagram, for wikis
+\b
+Exit codes
+  0  all verified   1  violated   2  usage, invalid program   3  unknown   4  internal error
+\b
+Examples
+  rdma-robust contracts explain bcast.mp
+  rdma-robust contracts explain --only gather --procs 3 gather.mp -o gather.html
+"""
+
+CONTRACTS_COMMANDS: Final = {"check": CHECK_HELP, "explain": EXPLAIN_HELP}
+"""All commands of `contracts`, in the order of the help."""

@@ -1,0 +1,59 @@
+"""Options of the commands about contracts."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Final
+
+import typer
+
+from rdma_robust.contracts.checks.function_checks import ContractEngineName
+from rdma_robust.contracts.contract_answers import Mode
+from rdma_robust.errors import UsageError
+
+MOST_PROCS: Final = 64
+"""Processes that a contract is checked for, at most."""
+
+Procs = Annotated[
+    str, typer.Option("--procs", metavar="N", help="Numbers of processes: one, a range as 1..4, or several with commas.")
+]
+Only = Annotated[
+    str | None,
+    typer.Option("--only", metavar="NAMES", help="Check these functions only; with commas.", show_default=False),
+]
+ModeOption = Annotated[
+    Mode,
+    typer.Option(
+        "--mode",
+        help="modular: callees by their contracts; inlined: by their bodies; auto: modular, and where that fails inlined.",
+    ),
+]
+ContractEngineOption = Annotated[
+    ContractEngineName,
+    typer.Option("--engine", help="runs: one run for each matching, with terms; explicit: all interleavings of all inputs."),
+]
+
+_PART: Final = re.compile(r"(\d+)(?:\.\.(\d+))?")
+
+
+def numbers_of_processes(text: str) -> tuple[int, ...]:
+    """Return what `--procs` asks for, in order. Raises UsageError."""
+    found: dict[int, None] = {}
+    for part in text.split(","):
+        match = _PART.fullmatch(part.strip())
+        if match is None:
+            raise UsageError(f"--procs: {part.strip()!r} is no number of processes; expected 3, 1..4 or 1,2,8")
+        low = int(match[1])
+        high = int(match[2]) if match[2] is not None else low
+        if not 1 <= low <= high <= MOST_PROCS:
+            raise UsageError(f"--procs: {part.strip()} is not within 1..{MOST_PROCS}, the smaller number first")
+        found |= dict.fromkeys(range(low, high + 1))
+    return tuple(sorted(found))
+
+
+def names_in(text: str | None) -> tuple[str, ...]:
+    """Return the names that an option lists with commas. Raises UsageError if one is empty."""
+    names = tuple(part.strip() for part in text.split(",")) if text is not None else ()
+    if not all(names):
+        raise UsageError("--only: a name is missing between commas")
+    return names

@@ -1,0 +1,189 @@
+"""The contracts of one file from its source to a record, whatever happens on the way."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from rdma_robust.cli.inputs import Item, Missing, Source, read_source
+from rdma_robust.cli.processes.decide_program import Answer, decide_item, guarded, lost_program
+from rdma_robust.cli.processes.guard import ENDING, Overrun, guarded_by, out_of_memory
+from rdma_robust.contracts.checks.function_checks import Checking
+from rdma_robust.diagnose import did_you_mean
+from rdma_robust.errors import LimitReached, UsageError
+from rdma_robust.limits import Limits
+from rdma_robust.options import CheckOptions
+from rdma_robust.reports.check.result import gave_up
+from rdma_robust.text import printable
+
+if TYPE_CHECKING:
+    from rdma_robust.contracts.contract_answers import FunctionAnswer
+    from rdma_robust.contracts.language.contract_program import ContractProgram
+    from rdma_robust.reports.contracts.contracts_record import ContractsRecord
+
+
+@dataclass(frozen=True, slots=True)
+class ContractsAsking:
+    """What is asked of every file. The limits are those of one file, None is no limit.
+
+    `explain` asks for what is beneath rows, `each` for a row for each number of processes; the text is `width` wide.
+    """
+
+    checking: Checking = field(default_factory=Checking)
+    timeout: float | None = None
+    memory: int | None = None
+    expect: bool = False
+    define: tuple[str, ...] = ()
+    explain: bool = False
+    each: bool = False
+    width: int | None = None
+
+    def described(self) -> dict[str, object]:
+        """Return how the answers were found as the `options` of a report."""
+        asked = self.checking
+        return {
+            "procs": list(asked.procs),
+            "mode": asked.mode,
+            "engine": asked.engine,
+            "only": list(asked.only),
+            "expect": self.expect,
+            "define": list(self.define),
+            "timeout": self.timeout,
+            "memory": self.memory,
+        }
+
+    def limits(self) -> Limits:
+        """Return the limits of a file, from now on."""
+        return Limits.of(self.timeout, None, self.memory)
+
+
+@dataclass(frozen=True, slots=True)
+class ContractsAnswer:
+    """The record of one file, and what to say about it on standard error."""
+
+    record: ContractsRecord
+    messages: tuple[str, ...] = ()
+
+
+@dataclass
+class CheckedFile:
+    """What is known so far of a file: a limit may end the work between two functions."""
+
+    program: ContractProgram | None = None
+    answers: list[FunctionAnswer] = field(default_factory=list)
+
+
+def answer_contracts(item: Item, asking: ContractsAsking) -> ContractsAnswer:
+    """Return the answer for `item`. Raises nothing but KeyboardInterrupt."""
+    if isinstance(item, Missing):
+        return _unanswered(decide_item(item, CheckOptions()))
+    loaded = guarded(item.name, load_contracts_room)
+    if isinstance(loaded, Answer):
+        return _unanswered(loaded)
+    started = time.monotonic()
+    limits = asking.limits()
+    found: ContractsAnswer | Answer
+    try:
+        with guarded_by(limits, ENDING):
+            found = guarded(item.name, partial(_answer, item, asking, limits, started))
+    except (Overrun, LimitReached) as error:
+        found = Answer(gave_up(item.name, str(error)))
+    except MemoryError as error:
+        found = Answer(gave_up(item.name, out_of_memory(error)))
+    if isinstance(found, ContractsAnswer):
+        return found
+    return _unanswered(replace(found, result=replace(found.result, time_s=_since(started))))
+
+
+def check_in_time(source: Source, asking: ContractsAsking, limits: Limits) -> CheckedFile:
+    """Return the contracts of `source` and what was found until a limit came; what was not is UNKNOWN with the limit.
+
+    Raises what reading raises, LimitReached and Overrun if there was no time for that, UsageError for a function that is
+    not there, and InternalError.
+    """
+    from rdma_robust.contracts.checks.function_checks import checked, left_open  # noqa: PLC0415 - slow
+
+    so_far = CheckedFile()
+    try:
+        with guarded_by(limits):
+            so_far.program = read_contracts(source, asking.checking)
+            for answer in checked(so_far.program, asking.checking, limits):
+                so_far.answers.append(answer)
+    except (Overrun, LimitReached) as error:
+        if so_far.program is None:
+            raise
+        cut = str(error)
+    except MemoryError as error:
+        if so_far.program is None:
+            raise
+        cut = out_of_memory(error)
+    else:
+        return so_far
+    so_far.answers += left_open(so_far.program, asking.checking, len(so_far.answers), cut)
+    return so_far
+
+
+def read_contracts(source: Source, checking: Checking) -> ContractProgram:
+    """Return the contracts in `source`. Raises UnreadableError, ProgramError, and UsageError for a function without one."""
+    from rdma_robust.contracts.language.load_contracts import load_contracts  # noqa: PLC0415 - slow
+
+    program = load_contracts(read_source(source), source.name)
+    there = [each.name for each in program.contracts]
+    for name in checking.only:
+        if name not in there:
+            hint = did_you_mean(name, there) or (f"there are {', '.join(there)}" if there else "no function has one")
+            raise UsageError(f"--only: {printable(source.name)} has no contract of {name!r}; {hint}")
+    return program
+
+
+def lost_contracts(name: str, why: str, defect: bool, time_s: float) -> ContractsAnswer:
+    """Return the answer for a file whose process gave none."""
+    return _unanswered(lost_program(name, why, defect, time_s))
+
+
+def load_contracts_room() -> None:
+    """Load what answers, once for all processes that will be started; no limit counts it."""
+    from rdma_robust.contracts.language import load_contracts  # noqa: F401, PLC0415
+    from rdma_robust.messages.language.message_words import message_grammar  # noqa: PLC0415
+    from rdma_robust.reports.contracts import contracts_record  # noqa: F401, PLC0415
+
+    message_grammar()
+
+
+def _answer(source: Source, asking: ContractsAsking, limits: Limits, started: float) -> ContractsAnswer:
+    from rdma_robust.reports.contracts.contracts_record import contracts_record  # noqa: PLC0415
+
+    found = check_in_time(source, asking, limits)
+    program = found.program
+    assert program is not None, "checked, so read"
+    record = contracts_record(program, found.answers, _since(started), expect=asking.expect, each=asking.each)
+    if asking.explain:
+        record = _explained(record, program, found.answers, asking)
+    return ContractsAnswer(
+        record, tuple(printable(each.render(program.file, program.source), "\n") for each in program.warnings)
+    )
+
+
+def _explained(
+    record: ContractsRecord, program: ContractProgram, answers: list[FunctionAnswer], asking: ContractsAsking
+) -> ContractsRecord:
+    """Return a record whose rows have what explains them beneath."""
+    from rdma_robust.reports.contracts.contract_explained import contract_findings, finding_text  # noqa: PLC0415
+
+    room = None if asking.width is None else asking.width - 2
+    found = {
+        each.function: tuple(finding_text(each, room, full=asking.each)) for each in contract_findings(program, answers)
+    }
+    return replace(record, rows=tuple(replace(row, lines=found.get(row.function, ())) for row in record.rows))
+
+
+def _since(started: float) -> float:
+    return round(time.monotonic() - started, 6)
+
+
+def _unanswered(answer: Answer) -> ContractsAnswer:
+    from rdma_robust.reports.contracts.contracts_record import unanswered_contracts  # noqa: PLC0415 - slow
+
+    return ContractsAnswer(unanswered_contracts(answer.result), answer.messages if answer.result.verdict == "error" else ())

@@ -1,0 +1,64 @@
+"""All functions of a file against their contracts, for each number of processes that is asked for."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from rdma_robust.contracts.contract_answers import ContractEngine, FunctionAnswer, Mode, ProcsAnswer
+from rdma_robust.contracts.language.contract_program import Contract, ContractProgram
+from rdma_robust.limits import Limits
+
+ContractEngineName = Literal["runs", "explicit"]
+
+
+@dataclass(frozen=True, slots=True)
+class Checking:
+    """What is asked: `procs` are numbers of processes, `only` names of functions; none is all of them."""
+
+    procs: tuple[int, ...] = (1, 2, 3, 4)
+    mode: Mode = "auto"
+    engine: ContractEngineName = "runs"
+    only: tuple[str, ...] = ()
+
+
+def checked(program: ContractProgram, checking: Checking, limits: Limits) -> Iterator[FunctionAnswer]:
+    """Yield the answer for each function with a contract in the file, in its order. Raises LimitReached at a limit."""
+    engine = engine_of(checking.engine)
+    for contract in program.contracts:
+        if not checking.only or contract.name in checking.only:
+            answers = tuple(_checked(program, contract, procs, engine, limits) for procs in checking.procs)
+            yield FunctionAnswer(contract.name, contract.kind, answers)
+
+
+def engine_of(name: ContractEngineName) -> ContractEngine:
+    """Return the engine of a name; they are loaded when they are needed."""
+    if name == "explicit":
+        from rdma_robust.contracts.explicit.interleavings import by_interleavings  # noqa: PLC0415 - slow
+
+        return by_interleavings
+    from rdma_robust.contracts.runs.runs_engine import runs  # noqa: PLC0415 - slow
+
+    return runs
+
+
+def _checked(
+    program: ContractProgram, contract: Contract, procs: int, engine: ContractEngine, limits: Limits
+) -> ProcsAnswer:
+    started = time.monotonic()
+    found = engine(program, contract.name, procs, limits)
+    if found.counterexample is not None:
+        from rdma_robust.contracts.rerun.confirming import confirmed  # noqa: PLC0415 - only for violations
+
+        found = replace(found, collates=confirmed(program, contract.name, found.counterexample))
+    return replace(found, seconds=round(time.monotonic() - started, 6))
+
+
+def left_open(program: ContractProgram, checking: Checking, done: int, reason: str) -> Iterator[FunctionAnswer]:
+    """Yield UNKNOWN for the functions after the first `done` that were asked for."""
+    asked = [each for each in program.contracts if not checking.only or each.name in checking.only]
+    for contract in asked[done:]:
+        answers = tuple(ProcsAnswer(procs, "UNKNOWN", "inlined", checking.engine, reason=reason) for procs in checking.procs)
+        yield FunctionAnswer(contract.name, contract.kind, answers)

@@ -1,0 +1,104 @@
+"""`contracts check` as users see it: rows, exit codes, what is beneath them, JSON."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from tests.conftest import ROOT, Cli
+from tests.support.contract_texts import written_contracts
+from tests.support.shares import share
+
+SCHEMA = Draft202012Validator(json.loads((ROOT / "rdma_robust/schema/contracts-check.schema.json").read_text()))
+
+
+@pytest.fixture(autouse=True)
+def programs(tmp_path: Path) -> None:
+    written_contracts(tmp_path)
+
+
+def row(out: str, file: str) -> list[str]:
+    line = next(line for line in out.split("\n") if line.startswith(file))
+    return [cell.strip() for cell in line.split("  ") if cell.strip()]
+
+
+def test_a_row_for_each_function(cli: Cli) -> None:
+    done = cli("contracts", "check", "bcast.mp", "gather.mp", "last.mp", "--mode", "inlined")
+    assert done.returncode == 1
+    heads = ["file", "function", "verdict", "n", "mode", "bounds", "runs", "z3", "time"]
+    assert done.stdout.split("\n", 1)[0].split() == heads
+    assert row(done.stdout, "bcast.mp")[1:5] == ["bcast", "VERIFIED", "1..4", "inlined"]
+    assert row(done.stdout, "bcast.mp")[5] == "dat in 10+PID..10+PID; root in 0..NPROCS-1"
+    assert row(done.stdout, "gather.mp")[1:4] == ["gather_w", "VIOLATED ITF", "3..4"]
+    assert row(done.stdout, "last.mp")[2] == "VIOLATED SGV" or row(done.stdout, "last.mp")[2] == "VIOLATED ITF"
+    assert "3 files, 3 functions: 1 verified, 2 violated" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    share(
+        [
+            ("bcast.mp", 0),
+            ("gather.mp --procs 1..2", 0),
+            ("gather.mp --procs 3", 1),
+            ("gather.mp --expect", 0),
+            ("gather.mp --expect --procs 2", 0),
+            ("gather.mp --engine explicit --procs 1,3", 1),
+            ("last.mp --expect", 1),
+            ("broken.mp bcast.mp", 2),
+            ("bcast.mp missing.mp", 2),
+            ("bcast.mp --only gather", 2),
+            ("bcast.mp --procs 4..1", 2),
+            ("bcast.mp --procs two", 2),
+            ("bcast.mp --only bcast,", 2),
+        ]
+    ),
+)
+def test_exit_codes(cli: Cli, arguments: str, code: int) -> None:
+    done = cli("contracts", "check", *arguments.split())
+    assert done.returncode == code
+    assert "Traceback" not in done.stderr
+
+
+def test_check_is_the_command_of_the_group(cli: Cli) -> None:
+    assert "1 verified" in cli("contracts", "bcast.mp").stdout
+    assert "did you mean `check`" in cli("contracts", "chek", "bcast.mp").stderr
+
+
+def test_every_error_of_a_file_is_told(cli: Cli) -> None:
+    done = cli("contracts", "check", "broken.mp")
+    assert "did you mean `\\result`" in done.stderr
+    assert done.returncode == 2
+
+
+def test_a_violation_is_drawn_beneath_its_row(cli: Cli) -> None:
+    done = cli("contracts", "check", "gather.mp", "--procs", "3")
+    assert "P1 sends 11 to P0" in done.stdout
+    assert "or a message that P1 sends after it has left" in done.stdout
+    assert "val   10  11  12" in done.stdout
+
+
+@pytest.mark.parametrize("arguments", [("gather.mp", "bcast.mp"), ("broken.mp", "last.mp", "--expect")])
+def test_json_fits_the_schema(cli: Cli, arguments: tuple[str, ...]) -> None:
+    made = json.loads(cli("contracts", "check", "--format", "json", *arguments).stdout)
+    SCHEMA.validate(made)
+    lines = cli("contracts", "check", "--format", "jsonl", *arguments).stdout.splitlines()
+    assert [json.loads(line)["file"] for line in lines] == [each["file"] for each in made["results"]]
+
+
+def test_json_has_the_run(cli: Cli) -> None:
+    made = json.loads(cli("contracts", "check", "--format", "json", "--procs", "2..3", "gather.mp").stdout)
+    (two, three) = made["results"][0]["functions"][0]["n"]
+    assert (two["verdict"], three["verdict"], three["class"]) == ("VERIFIED", "VIOLATED", "ITF")
+    events = [(each["proc"], each["event"]) for each in three["counterexample"]["events"]]
+    assert (1, "send") in events and (1, "exit") in events and (0, "recv") in events
+    assert [each["val"] for each in three["inputs"]] == [10, 11, 12]
+
+
+def test_a_limit_is_unknown_and_named(cli: Cli) -> None:
+    done = cli("contracts", "check", "gather.mp", "--engine", "explicit", "--procs", "9", "--timeout", "0.3")
+    assert done.returncode == 3
+    assert "time limit" in done.stdout
