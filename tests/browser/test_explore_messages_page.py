@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from tests.browser.test_explain_page import CONTRAST, WIDE
-from tests.browser.test_explore_page import BAD, serving
 from tests.conftest import ROOT
-from tests.support.browser import MISSING, chromium, complaints, requests, show
+from tests.support.browser import MISSING, chromium, complaints, requests
+from tests.support.explorer_page import BAD, ExplorerPage, serving
 
 pytestmark = pytest.mark.skipif(
     bool(MISSING), reason=f"{' and '.join(MISSING)} is not installed: the explorer was not tried in a browser"
@@ -32,27 +32,10 @@ def browser() -> Iterator[Any]:
         yield driver
 
 
-class Walk:
+class Walk(ExplorerPage):
     """The page as its user sees it."""
 
-    def __init__(self, driver: Any, address: str, **how: Any) -> None:
-        self.driver = driver
-        requests(driver)
-        complaints(driver)
-        driver.get("about:blank")
-        show(driver, address, **how)
-        self.until(lambda: self.text("#verdict") != "deciding …" and self.all("#run .body > *"))
-
-    def until(self, met: Any) -> None:
-        from selenium.webdriver.support.ui import WebDriverWait  # noqa: PLC0415
-
-        WebDriverWait(self.driver, 20, 0.03).until(lambda _: met())
-
-    def all(self, selector: str) -> list[Any]:
-        return list(self.driver.find_elements("css selector", selector))
-
-    def text(self, selector: str) -> str:
-        return str(self.driver.execute_script("return document.querySelector(arguments[0])?.textContent || ''", selector))
+    body = "#run .body"
 
     def click(self, selector: str, label: str = "") -> None:
         """Click the first element with this text, and wait until the page is at another place."""

@@ -2,42 +2,20 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.browser.test_explain_page import CONTRAST, WIDE
-from tests.conftest import COMMAND, ROOT
-from tests.support.browser import MISSING, chromium, complaints, requests, show
-
-BAD = "<img src=x onerror=document.title='taken'>"
+from tests.conftest import ROOT
+from tests.support.browser import MISSING, chromium, complaints, requests
+from tests.support.explorer_page import BAD, ExplorerPage, serving
 
 pytestmark = pytest.mark.skipif(
     bool(MISSING), reason=f"{' and '.join(MISSING)} is not installed: the explorer was not tried in a browser"
 )
-
-
-@contextmanager
-def serving(file: str | Path, *options: str) -> Iterator[str]:
-    process = subprocess.Popen(
-        [COMMAND, "explore", str(file), "--no-browser", *options],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        text=True,
-        env=dict(os.environ),
-    )
-    try:
-        assert process.stdout is not None
-        yield process.stdout.readline().removeprefix("Exploring at ").strip()
-    finally:
-        process.send_signal(signal.SIGINT)
-        process.communicate(timeout=20)
 
 
 @pytest.fixture(scope="module")
@@ -55,28 +33,10 @@ def browser() -> Iterator[Any]:
         yield driver
 
 
-class Page:
+class Page(ExplorerPage):
     """The explorer as its user sees it."""
 
-    def __init__(self, driver: Any, address: str, **how: Any) -> None:
-        self.driver = driver
-        requests(driver)
-        complaints(driver)
-        # Another fragment alone would not load the page anew.
-        driver.get("about:blank")
-        show(driver, address, **how)
-        self.until(lambda: self.text("#verdict") != "deciding …" and self.all("#rdma .body > *"))
-
-    def until(self, met: Callable[[], Any]) -> None:
-        from selenium.webdriver.support.ui import WebDriverWait  # noqa: PLC0415
-
-        WebDriverWait(self.driver, 20, 0.03).until(lambda _: met())
-
-    def all(self, selector: str) -> list[Any]:
-        return list(self.driver.find_elements("css selector", selector))
-
-    def text(self, selector: str) -> str:
-        return str(self.driver.execute_script("return document.querySelector(arguments[0])?.textContent || ''", selector))
+    body = "#rdma .body"
 
     def at(self, side: str = "rdma") -> str:
         return self.text(f"#{side} .count")

@@ -14,10 +14,10 @@ from rdma_robust.reports.batch.html_report import write_html
 from rdma_robust.reports.explanation.explanation_html import explanation_html
 from rdma_robust.teaching.demos.walk_page import walk_page
 from tests.browser.test_explain_page import CONTRAST
-from tests.browser.test_explore_page import serving
 from tests.conftest import ROOT
 from tests.support import batches, explained
 from tests.support.browser import MISSING, chromium, complaints, show
+from tests.support.explorer_page import serving
 from tests.support.walks import animation, litmus, random_run, sample
 
 pytestmark = pytest.mark.skipif(

@@ -30,7 +30,7 @@ class MessageSession:
     UsageError if the program cannot be there.
     """
 
-    page: Final = "messages.html"
+    page: Final = "message_explorer.html.j2"
 
     def __init__(self, program: MessageProgram, buffer: Buffer = "any") -> None:
         self.program = program

@@ -16,6 +16,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from rdma_robust.errors import RdmaRobustError, UsageError
+from rdma_robust.reports.share.html_templates import templates
 from rdma_robust.reports.share.page_style import PAGE_STYLE, page_script
 from rdma_robust.reports.share.svg import STYLE as DRAWING_STYLE
 from rdma_robust.teaching.explorer.address import AddressError
@@ -83,7 +84,7 @@ def application(live: Live, token: str, port: int) -> ASGIApp:
         return JSONResponse(asdict(await live.explored.verdict()))
 
     texts = {path: (_file(path), kind) for path, kind in PARTS.items()} | SHARED
-    texts[""] = _file(live.explored.session.page), "text/html; charset=utf-8"
+    texts[""] = page_of(live.explored.session.page), "text/html; charset=utf-8"
     routes = [Route(f"/{token}/{path}", _constant(*what), methods=["GET"]) for path, what in texts.items()]
     routes += [
         Route(f"/{token}/api/program", about, methods=["GET"]),
@@ -144,6 +145,11 @@ def _with_headers(send: Send) -> Send:
         await send(message)
 
     return sending
+
+
+def page_of(template: str) -> str:
+    """Return the page of an explorer by its template: what all have alike, and its parts."""
+    return templates("rdma_robust.teaching.explorer").get_template(template).render()
 
 
 def _file(name: str) -> str:

@@ -31,7 +31,7 @@ class Session:
     Every method that takes a place raises UsageError if the machines cannot be there.
     """
 
-    page: Final = "index.html"
+    page: Final = "program_explorer.html.j2"
 
     def __init__(self, program: Program, *, model: Model = RDMA, await_loops: bool = False) -> None:
         self.program = program

@@ -3,53 +3,17 @@
   const SIDES = ["rdma", "sc"];
   const NAMES = { rdma: "RDMA", sc: "SC" };
   const KEYED = 9;
-  const LONGEST_NAME = 10;
-  const { byId, h, ask, complain, quoted, value, share, keepInView, sourceLine, lightLines } = explorer;
+  const { byId, h, quoted, value, keepInView, sourceLine, transport, fill, focusedKey, refocus, badge, drawTitle } = explorer;
   let program = null;
   let verdict = null;
   let now = null;
   let active = "rdma";
-  let queue = Promise.resolve();
 
   /* ---- what the reader does ---- */
 
-  function later(task) {
-    queue = queue.then(task).catch((error) => complain(error.message));
-    return queue;
-  }
-
   function act(what, side) {
     if (side) { active = side; }
-    return later(async () => {
-      const before = now;
-      now = await ask("api/view", { address: now.address, do: what });
-      if (now.address !== before.address) { history.pushState(null, "", "#" + now.address); }
-      complain("");
-      render();
-      announce(before);
-    });
-  }
-
-  function open(address, push) {
-    return later(async () => {
-      now = await ask("api/view", { address });
-      if (push && location.hash !== "#" + now.address) { history.pushState(null, "", "#" + now.address); }
-      complain("");
-      render();
-    });
-  }
-
-  async function openHash() {
-    const address = location.hash.slice(1);
-    try {
-      now = await ask("api/view", { address });
-      complain("");
-    } catch (error) {
-      now = await ask("api/view", { address: "" });
-      history.replaceState(null, "", location.pathname);
-      complain("This link cannot be opened: " + error.message + ". So this is the beginning.");
-    }
-    render();
+    exploration.act(what);
   }
 
   const canStep = (side) => side === "rdma" || now.mode === "free";
@@ -60,19 +24,14 @@
   const forward = (side) => go(side, now[side].at + 1);
 
   function showWitness() {
-    if (!verdict || !verdict.address) { return; }
-    active = "rdma";
-    open(verdict.address, true).then(() => {
-      setPane("rdma");
-      const next = document.querySelector('#rdma [data-key="forward"]');
-      if (next) { next.focus(); }
-    });
+    if (verdict && verdict.address) { exploration.lead(verdict.address); }
   }
 
   /* ---- drawing ---- */
 
-  function render() {
-    const focused = document.activeElement && document.activeElement.dataset ? document.activeElement.dataset.key : undefined;
+  function render(found) {
+    now = found;
+    const focused = focusedKey();
     const side = document.activeElement && document.activeElement.closest ? document.activeElement.closest(".side") : null;
     document.body.dataset.mode = now.mode;
     document.querySelector(`#modes input[value="${now.mode}"]`).checked = true;
@@ -81,12 +40,6 @@
     byId("restart").disabled = now.rdma.steps.length === 0 && now.sc.steps.length === 0;
     if (side && focused) { refocus(side, focused); }
     for (const each of SIDES) { byId(each).classList.toggle("active", each === active && now.mode === "free"); }
-  }
-
-  function refocus(side, key) {
-    const wanted = key.startsWith("move") ? [".planned", "[data-key^=move]", "[data-key=back]"] : [`[data-key=${key}]`, "[data-key=back]", "[data-key^=move]"];
-    const found = wanted.map((each) => side.querySelector(`${each}:not(:disabled)`)).find(Boolean);
-    (found || side).focus({ preventScroll: true });
   }
 
   function announce(before) {
@@ -107,33 +60,17 @@
   function drawSide(name) {
     const side = now[name];
     const by = byId(name);
-    by.querySelector(".transport").replaceChildren(...transport(name, side));
-    const body = by.querySelector(".body");
-    const log = body.querySelector(".log ol");
-    const scrolled = log ? log.scrollTop : 0;
-    body.replaceChildren(...[
+    by.querySelector(".transport").replaceChildren(...progress(name, side));
+    fill(by.querySelector(".body"), [
       ...banners(name, side), next(name, side), threads(side), memory(side), queues(name, side), steps(name, side),
-    ].filter(Boolean));
-    const fresh = body.querySelector(".log ol");
-    if (fresh) {
-      fresh.scrollTop = scrolled;
-      const current = fresh.querySelector(".current");
-      if (current) { keepInView(fresh, current); }
-    }
+    ]);
   }
 
-  function transport(name, side) {
-    const total = side.steps.length;
-    const count = h("span", { class: "count" }, canStep(name) ? `step ${side.at} of ${total}` : `${side.at} ${side.at === 1 ? "step" : "steps"}`);
-    if (!canStep(name)) { return [h("span", { class: "tag" }, "follows"), count]; }
-    const button = (key, sign, label, at) => h("button", {
-      type: "button", class: "icon", "data-key": key, "aria-label": `${NAMES[name]}: ${label}`, title: label,
-      disabled: at < 0 || at > total || at === side.at, onclick: () => go(name, at),
-    }, sign);
-    return [
-      button("first", "⇤", "to the beginning", 0), button("back", "←", "one step back", side.at - 1), count,
-      button("forward", "→", "one step forward", side.at + 1), button("last", "⇥", "to the end of this run", total),
-    ];
+  function progress(name, side) {
+    if (canStep(name)) {
+      return transport({ ...side, name: NAMES[name], back: side.at - 1, forward: side.at + 1, go: (at) => go(name, at) });
+    }
+    return [h("span", { class: "tag" }, "follows"), h("span", { class: "count" }, `${side.at} ${side.at === 1 ? "step" : "steps"}`)];
   }
 
   function banners(name, side) {
@@ -304,114 +241,47 @@
     }
   }
 
-  function drawProgram() {
-    byId("name").textContent = program.name;
-    byId("code").style.setProperty("--names", Math.min(LONGEST_NAME, Math.max(3, ...program.threads.map((each) => each.length))));
+  function drawProgram(found) {
+    program = found;
     const options = [program.ordered_reads ? "ordered reads" : "", program.await_loops ? "await loops" : ""].filter(Boolean);
-    byId("file").textContent = [program.file, ...options].join(" · ");
-    document.title = `${program.name} · rdma-robust explore`;
+    drawTitle(program, program.threads, [program.file, ...options].join(" · "));
   }
 
-  function drawVerdict() {
+  function drawVerdict(found) {
+    verdict = found;
     const words = { robust: "robust", "not-robust": "not robust", unknown: "undecided" };
-    const badge = byId("verdict");
-    badge.className = `badge ${verdict.verdict}`;
-    badge.textContent = words[verdict.verdict];
-    byId("verdict-text").textContent = verdict.text;
-    byId("witness").hidden = !verdict.address;
+    if (found) { badge(found.verdict, words[found.verdict], found.text); }
+    else { badge("", "deciding …", ""); }
+    byId("witness").hidden = !found || !found.address;
   }
 
   /* ---- wiring ---- */
 
-  function setPane(name) {
-    document.body.dataset.pane = name;
-    document.querySelectorAll("[data-show]").forEach((each) => each.setAttribute("aria-pressed", String(each.dataset.show === name)));
-    if (name !== "source") { active = name; }
+  function take(choice) {
+    const side = canStep(active) ? active : "rdma";
+    if (choice < now[side].moves.length) { act(["step", side, choice], side); }
   }
 
-  const COMMANDS = {
-    ArrowLeft: () => back(active), ArrowRight: () => forward(active), Home: () => go(active, 0),
-    End: () => go(active, now[active].steps.length), w: showWitness, n: () => open("", true), "?": () => byId("keys").showModal(),
-    m: () => act(["mode", now.mode === "follow" ? "free" : "follow"]),
-    r: () => { setPane("rdma"); byId("rdma").focus(); render(); },
-    c: () => { setPane("sc"); byId("sc").focus(); render(); },
+  const onSide = (what) => () => {
+    if (!canStep(active)) { active = "rdma"; }
+    what();
   };
+  const beAt = (side) => onSide(() => { exploration.setPane(side); byId(side).focus(); render(now); });
 
-  function onKey(event) {
-    if (event.ctrlKey || event.altKey || event.metaKey || byId("keys").open || !now) { return; }
-    if (event.target.matches && event.target.matches("input[type=radio]") && event.key.startsWith("Arrow")) { return; }
-    if (/^[1-9]$/.test(event.key)) {
-      const side = canStep(active) ? active : "rdma";
-      if (Number(event.key) <= now[side].moves.length) { act(["step", side, Number(event.key) - 1], side); }
-    } else if (Object.hasOwn(COMMANDS, event.key)) {
-      if (!canStep(active)) { active = "rdma"; }
-      COMMANDS[event.key]();
-    } else { return; }
-    event.preventDefault();
-  }
-
-  function wire() {
-    byId("witness").addEventListener("click", showWitness);
-    byId("restart").addEventListener("click", () => open("", true));
-    byId("share").addEventListener("click", share);
-    byId("help").addEventListener("click", () => byId("keys").showModal());
-    byId("dismiss").addEventListener("click", () => complain(""));
-    byId("skip").addEventListener("click", (event) => {
-      event.preventDefault();
-      (document.querySelector("#rdma [data-key^=move]") || byId("rdma")).focus();
-    });
-    byId("modes").addEventListener("change", (event) => act(["mode", event.target.value]));
-    document.querySelectorAll("[data-show]").forEach((each) => each.addEventListener("click", () => setPane(each.dataset.show)));
-    for (const side of SIDES) {
-      byId(side).addEventListener("focusin", () => { if (canStep(side)) { active = side; } });
-    }
-    lightLines(".move[data-line]");
-    document.addEventListener("keydown", onKey);
-    window.addEventListener("hashchange", () => later(openHash));
-    setPane("rdma");
-  }
-
-  function decide() {
-    const asked = program.number;
-    ask("api/verdict").then((answer) => { if (asked === program.number) { verdict = answer; drawVerdict(); } }).catch((error) => {
-      byId("verdict").textContent = "undecided";
-      byId("verdict-text").textContent = error.message;
-    });
-  }
-
-  /* The file is watched: ask whether the program is another one by now, or what is wrong with it. */
-  let said = "";
-  function look() {
-    later(async () => {
-      const found = await ask("api/now");
-      if (found.number !== program.number) {
-        program = await ask("api/program");
-        verdict = null;
-        drawProgram();
-        byId("verdict").className = "badge";
-        byId("verdict").textContent = "deciding …";
-        byId("verdict-text").textContent = "";
-        byId("witness").hidden = true;
-        byId("code").replaceChildren();
-        try { now = await ask("api/view", { address: location.hash.slice(1) }); }
-        catch {
-          now = await ask("api/view", { address: "" });
-          history.replaceState(null, "", location.pathname);
-        }
-        complain("");
-        render();
-        decide();
-      } else if (found.error !== said) { complain(found.error); }
-      said = found.error;
-    });
-  }
-
-  later(async () => {
-    program = await ask("api/program");
-    drawProgram();
-    wire();
-    await openHash();
-    decide();
-    if (program.watched) { setInterval(look, 1000); }
+  const exploration = explorer.exploration({
+    render, announce, drawProgram, drawVerdict, take,
+    pane: "rdma", lit: ".move[data-line]",
+    paned: (name) => { if (name !== "source") { active = name; } },
+    commands: {
+      ArrowLeft: onSide(() => back(active)), ArrowRight: onSide(() => forward(active)), Home: onSide(() => go(active, 0)),
+      End: onSide(() => go(active, now[active].steps.length)), w: onSide(showWitness),
+      m: onSide(() => act(["mode", now.mode === "follow" ? "free" : "follow"])), r: beAt("rdma"), c: beAt("sc"),
+    },
   });
+  byId("witness").addEventListener("click", showWitness);
+  byId("modes").addEventListener("change", (event) => act(["mode", event.target.value]));
+  for (const side of SIDES) {
+    byId(side).addEventListener("focusin", () => { if (now && canStep(side)) { active = side; } });
+  }
+  exploration.begin();
 })();

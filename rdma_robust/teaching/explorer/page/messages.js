@@ -1,41 +1,16 @@
 "use strict";
 (() => {
   const KEYED = 9;
-  const LONGEST_NAME = 10;
-  const { byId, h, ask, complain, quoted, value, share, keepInView, sourceLine, lightLines } = explorer;
+  const { byId, h, quoted, value, keepInView, sourceLine, transport, fill, focusedKey, refocus, badge, drawTitle, LONGEST_NAME } = explorer;
   let program = null;
   let verdict = null;
   let now = null;
   let auto = false;
-  let queue = Promise.resolve();
 
   /* ---- what the reader does ---- */
 
-  function later(task) {
-    queue = queue.then(task).catch((error) => complain(error.message));
-    return queue;
-  }
-
-  async function come(address, what, push = true) {
-    now = await ask("api/view", what ? { address, do: what } : { address });
-    if (push && location.hash !== "#" + now.address) { history.pushState(null, "", "#" + now.address); }
-    complain("");
-    render();
-  }
-
-  const act = (what) => later(async () => { await come(now.address, what); announce(); });
-  const open = (address) => later(() => come(address));
+  const act = (what) => exploration.act(what);
   const step = (choice) => act(auto ? ["step", choice, "local"] : ["step", choice]);
-
-  async function openHash() {
-    try { await come(location.hash.slice(1), null, false); }
-    catch (error) {
-      await come("", null, false);
-      history.replaceState(null, "", location.pathname);
-      complain("This link cannot be opened: " + error.message + ". So this is the beginning.");
-    }
-  }
-
   const go = (at) => { if (at >= 0 && at <= now.steps.length && at !== now.at) { act(["go", at]); } };
 
   /* Where local steps go by themselves, back and forward go to where something was to be chosen. */
@@ -53,63 +28,31 @@
 
   function setAuto(on) {
     auto = on;
-    if (auto && now.moves.some((move) => move.local)) { act(["local"]); } else { render(); }
+    if (auto && now.moves.some((move) => move.local)) { act(["local"]); } else { render(now); }
   }
 
   function showRun(found) {
-    if (!found) { return; }
-    open(found.address).then(() => {
-      setPane("run");
-      const next = document.querySelector('#run [data-key="forward"]');
-      if (next) { next.focus(); }
-    });
+    if (found) { exploration.lead(found.address); }
   }
 
   /* ---- drawing ---- */
 
-  function render() {
-    const focused = document.activeElement && document.activeElement.dataset ? document.activeElement.dataset.key : undefined;
+  function render(found) {
+    now = found;
+    const focused = focusedKey();
     document.querySelector(`#buffers input[value="${now.buffer}"]`).checked = true;
-    document.querySelector("#run .transport").replaceChildren(...transport());
-    const body = document.querySelector("#run .body");
-    const log = body.querySelector(".log ol");
-    const scrolled = log ? log.scrollTop : 0;
-    body.replaceChildren(...[...banners(), next(), processes(), endpoints(), steps()].filter(Boolean));
-    const fresh = body.querySelector(".log ol");
-    if (fresh) {
-      fresh.scrollTop = scrolled;
-      const current = fresh.querySelector(".current");
-      if (current) { keepInView(fresh, current); }
-    }
+    document.querySelector("#run .transport").replaceChildren(...transport({ ...now, name: "", back: before(), forward: behind(), go }));
+    fill(document.querySelector("#run .body"), [...banners(), next(), processes(), endpoints(), steps()]);
     drawSource();
     drawChart();
     byId("restart").disabled = now.steps.length === 0;
-    if (focused) { refocus(focused); }
-  }
-
-  function refocus(key) {
-    const wanted = key.startsWith("move") ? [".planned", "[data-key^=move]", "[data-key=back]"] : [`[data-key=${key}]`, "[data-key=back]", "[data-key^=move]"];
-    const found = wanted.map((each) => byId("run").querySelector(`${each}:not(:disabled)`)).find(Boolean);
-    (found || byId("run")).focus({ preventScroll: true });
+    if (focused) { refocus(byId("run"), focused); }
   }
 
   function announce() {
     const last = now.at > 0 ? now.steps[now.at - 1] : null;
     const end = now.end.kind ? ` ${ENDS[now.end.kind][0]} ${now.end.text}` : "";
     byId("live").textContent = `Step ${now.at} of ${now.steps.length}. ${last ? `${last.process} ${last.label}.` : ""}${end}`.replaceAll("`", "");
-  }
-
-  function transport() {
-    const total = now.steps.length;
-    const button = (key, sign, label, at) => h("button", {
-      type: "button", class: "icon", "data-key": key, "aria-label": label, title: label,
-      disabled: at < 0 || at > total || at === now.at, onclick: () => go(at),
-    }, sign);
-    return [
-      button("first", "⇤", "to the beginning", 0), button("back", "←", "one step back", before()),
-      h("span", { class: "count" }, `step ${now.at} of ${total}`),
-      button("forward", "→", "one step forward", behind()), button("last", "⇥", "to the end of this run", total),
-    ];
   }
 
   const ENDS = { complete: ["Complete.", "ok"], deadlock: ["Deadlock.", "bad"], stopped: ["Stopped.", "warn"] };
@@ -229,103 +172,33 @@
     if (low) { box.scrollTop = box.scrollHeight; }
   }
 
-  function drawProgram() {
-    byId("name").textContent = program.name;
-    byId("code").style.setProperty("--names", Math.min(LONGEST_NAME, Math.max(3, ...program.processes.map((each) => each.length))));
-    byId("file").textContent = program.file;
-    document.title = `${program.name} · rdma-robust explore`;
+  function drawProgram(found) {
+    program = found;
+    drawTitle(program, program.processes, program.file);
   }
 
-  function drawVerdict() {
+  function drawVerdict(found) {
+    verdict = found;
     const words = { fine: ["OK", "robust"], wrong: ["goes wrong", "not-robust"], unknown: ["undecided", "unknown"] };
-    const [said, kind] = words[verdict.verdict];
-    byId("verdict").className = `badge ${kind}`;
-    byId("verdict").textContent = said;
-    byId("verdict-text").textContent = verdict.text;
-    byId("found").replaceChildren(...verdict.runs.map((found) => h("button", {
-      type: "button", class: found.kind === "leak" ? null : "primary", "data-run": found.kind, title: found.text, onclick: () => showRun(found),
-    }, `Show the ${found.kind}`)));
+    const [said, kind] = found ? words[found.verdict] : ["deciding …", ""];
+    badge(kind, said, found ? found.text : "");
+    byId("found").replaceChildren(...(found ? found.runs : []).map((run) => h("button", {
+      type: "button", class: run.kind === "leak" ? null : "primary", "data-run": run.kind, title: run.text, onclick: () => showRun(run),
+    }, `Show the ${run.kind}`)));
   }
 
   /* ---- wiring ---- */
 
-  function setPane(name) {
-    document.body.dataset.pane = name;
-    document.querySelectorAll("[data-show]").forEach((each) => each.setAttribute("aria-pressed", String(each.dataset.show === name)));
-  }
-
-  const COMMANDS = {
-    ArrowLeft: () => go(before()), ArrowRight: () => go(behind()), Home: () => go(0), End: () => go(now.steps.length),
-    l: () => act(["local"]), a: () => setAuto(!auto), w: () => showRun(verdict && verdict.runs[0]), n: () => open(""),
-    "?": () => byId("keys").showModal(),
-  };
-
-  function onKey(event) {
-    if (event.ctrlKey || event.altKey || event.metaKey || byId("keys").open || !now) { return; }
-    if (event.target.matches && event.target.matches("input[type=radio]") && event.key.startsWith("Arrow")) { return; }
-    if (/^[1-9]$/.test(event.key)) {
-      if (Number(event.key) <= now.moves.length) { step(Number(event.key) - 1); }
-    } else if (Object.hasOwn(COMMANDS, event.key)) { COMMANDS[event.key](); }
-    else { return; }
-    event.preventDefault();
-  }
-
-  function wire() {
-    byId("restart").addEventListener("click", () => open(""));
-    byId("share").addEventListener("click", share);
-    byId("help").addEventListener("click", () => byId("keys").showModal());
-    byId("dismiss").addEventListener("click", () => complain(""));
-    byId("skip").addEventListener("click", (event) => {
-      event.preventDefault();
-      (document.querySelector("#run [data-key^=move]") || byId("run")).focus();
-    });
-    byId("buffers").addEventListener("change", (event) => act(["buffer", event.target.value]));
-    document.querySelectorAll("[data-show]").forEach((each) => each.addEventListener("click", () => setPane(each.dataset.show)));
-    lightLines("#run [data-line], #chart [data-line]");
-    document.addEventListener("keydown", onKey);
-    window.addEventListener("hashchange", () => later(openHash));
-    setPane("run");
-  }
-
-  function decide() {
-    const asked = program.number;
-    ask("api/verdict").then((answer) => { if (asked === program.number) { verdict = answer; drawVerdict(); } }).catch((error) => {
-      byId("verdict").textContent = "undecided";
-      byId("verdict-text").textContent = error.message;
-    });
-  }
-
-  /* The file is watched: ask whether the program is another one by now, or what is wrong with it. */
-  let said = "";
-  function look() {
-    later(async () => {
-      const found = await ask("api/now");
-      if (found.number !== program.number) {
-        program = await ask("api/program");
-        verdict = null;
-        drawProgram();
-        byId("verdict").className = "badge";
-        byId("verdict").textContent = "deciding …";
-        byId("verdict-text").textContent = "";
-        byId("found").replaceChildren();
-        byId("code").replaceChildren();
-        try { await come(location.hash.slice(1), null, false); }
-        catch {
-          await come("", null, false);
-          history.replaceState(null, "", location.pathname);
-        }
-        decide();
-      } else if (found.error !== said) { complain(found.error); }
-      said = found.error;
-    });
-  }
-
-  later(async () => {
-    program = await ask("api/program");
-    drawProgram();
-    wire();
-    await openHash();
-    decide();
-    if (program.watched) { setInterval(look, 1000); }
+  const exploration = explorer.exploration({
+    render, announce, drawProgram, drawVerdict,
+    take: (choice) => { if (choice < now.moves.length) { step(choice); } },
+    pane: "run", lit: "#run [data-line], #chart [data-line]",
+    paned: () => {},
+    commands: {
+      ArrowLeft: () => go(before()), ArrowRight: () => go(behind()), Home: () => go(0), End: () => go(now.steps.length),
+      l: () => act(["local"]), a: () => setAuto(!auto), w: () => showRun(verdict && verdict.runs[0]),
+    },
   });
+  byId("buffers").addEventListener("change", (event) => act(["buffer", event.target.value]));
+  exploration.begin();
 })();

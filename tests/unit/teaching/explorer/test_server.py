@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -229,7 +230,12 @@ def test_every_file_of_the_page_is_served() -> None:
     from importlib.resources import files  # noqa: PLC0415
 
     names = {each.name for each in files("rdma_robust.teaching.explorer").joinpath("page").iterdir()}
-    assert names == {*server.PARTS, Session.page, MessageSession.page}
+    assert names == set(server.PARTS)
+    for template in (Session.page, MessageSession.page):
+        page = server.page_of(template)
+        parts = {*server.PARTS, *server.SHARED}
+        assert set(re.findall(r'(?:src|href)="([^"#]+)"', page)) <= parts
+        assert page.count("<script ") == 3 and page.count('rel="stylesheet"') >= 2
 
 
 def test_a_changed_file_gives_another_program_and_an_error_keeps_the_last(explored: Session) -> None:
