@@ -108,14 +108,16 @@ class Search:
 
     def __init__(self, rules: Rules, limits: Limits, found: Found) -> None:
         self.rules, self.limits, self.found = rules, limits, found
-        self.arrivals: dict[State, Arrival] = {}
-        self.graph: nx.DiGraph[State] = nx.DiGraph()
+        self.numbers: dict[State, int] = {}
+        """Every state that was reached, in that order."""
+        self.arrivals: list[Arrival] = []
+        self.graph: nx.DiGraph[int] = nx.DiGraph()
 
     def run(self, only_first: bool) -> None:
         """Look at every state, those that are reached with fewer events first. Raises LimitReached."""
-        start = self.rules.start()
-        self.arrivals[start] = Arrival(None, None, ())
-        todo = deque([start])
+        todo = deque([self.rules.start()])
+        self.numbers[todo[0]] = 0
+        self.arrivals.append(Arrival(None, None, ()))
         while todo:
             self._look(todo.popleft(), todo)
             if self.found.counterexamples and only_first:
@@ -133,14 +135,15 @@ class Search:
                 self.found.reasons[f"process {me} does not end: it computes for ever"] = None
             elif local.status == "unfollowed":
                 self.found.reasons[f"process {me} computes longer than is followed"] = None
-        moves = False
+        moves, here = False, self.numbers[state]
         for following in self.rules.events(state):
             moves = True
             self._note(state, following.event, following.shown)
             for after, choices in following.branches:
-                self.graph.add_edge(state, after)
-                if after not in self.arrivals:
-                    self.arrivals[after] = Arrival(state, following.event, choices)
+                number = self.numbers.setdefault(after, len(self.numbers))
+                self.graph.add_edge(here, number)
+                if number == len(self.arrivals):
+                    self.arrivals.append(Arrival(state, following.event, choices))
                     todo.append(after)
         self._note(state, None, tuple(self.rules.shown_in(state, moves)))
 
@@ -154,10 +157,10 @@ class Search:
         way: list[tuple[State, Happening, tuple[int, ...]]] = []
         if event is not None:
             way.append((state, event, shown.choices or ()))
-        arrival = self.arrivals[state]
+        arrival = self.arrivals[self.numbers[state]]
         while arrival.before is not None and arrival.event is not None:
             way.append((arrival.before, arrival.event, arrival.choices))
-            arrival = self.arrivals[arrival.before]
+            arrival = self.arrivals[self.numbers[arrival.before]]
         way.reverse()
         events, ending = _with_choices(way, self.rules.procs)
         return Counterexample(
