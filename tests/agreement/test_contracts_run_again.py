@@ -1,4 +1,4 @@
-"""Random functions with contracts: what all interleavings show runs again in an interpreter that shares no code with them."""
+"""Random functions with contracts: what all interleavings show runs again in an interpreter that shares no code with it."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ def _rerun(seeds: range, most: int) -> Counter[str]:
         for contract in program.contracts:
             for procs in range(1, most + 1):
                 found = searched(program, contract.name, procs, Limits(states=STATES))
-                counted.update(found.counterexamples or ["unknown" if found.reasons else "verified"])
+                counted.update(list(found.counterexamples) or ["unknown" if found.reasons else "verified"])
                 for counterexample in found.counterexamples.values():
                     confirmed(program, contract.name, counterexample)
     return counted
 
 
 def test_counterexamples_run_again() -> None:
-    counted = _rerun(range(15), 2)
-    assert counted["verified"] > 10
+    counted = _rerun(range(8), 2)
+    assert counted["verified"] > 5
     assert len(counted) > 4
 
 
-@pytest.mark.parametrize("chunk", chunks(3, 60))
+@pytest.mark.parametrize("chunk", chunks(2, 60))
 def test_counterexamples_of_more_run_again(chunk: int) -> None:
     assert len(_rerun(range(100 + chunk * 20, 120 + chunk * 20), 3)) > 4
