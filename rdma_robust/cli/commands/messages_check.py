@@ -163,8 +163,7 @@ class _Run:
         if self.request.format == "json":
             results = [each for answer in answers for each in answer.record.results]
             options = self.request.asking.described()
-            made = document(results, summary.members(), interrupted=summary.interrupted, tool=TOOL, options=options)
-            self.out.line(layout(made))
+            self.out.line(layout(document(results, summary, TOOL, options)))
         elif self.request.format in FORMS and self.request.format != "jsonl":
             self.out.line(FORMS[self.request.format].write(self.batch(answers, summary)).rstrip("\n"))
         if summary.interrupted:

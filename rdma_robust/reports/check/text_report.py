@@ -9,7 +9,8 @@ from functools import cached_property
 from rdma_robust.reports.check.paragraphs import explain
 from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.check.summary import Summary
-from rdma_robust.reports.share.columns import PAPER, Column, Columns, of_files, sentence
+from rdma_robust.reports.share.columns import PAPER, Column, Columns, of_files
+from rdma_robust.reports.share.row_text import beneath, expected_cell, last_line
 from rdma_robust.text import count, one_line, printable
 
 VERDICTS = {"robust": "robust", "not-robust": "NOT ROBUST", "unknown": "UNKNOWN", "error": "error"}
@@ -62,20 +63,23 @@ class TextReport:
         )
         lines = self._columns.row(cells, note(result))
         if self.explained:
-            body = explain(result, (self.width or PAPER) - 2, full=self.full)
-            lines += ["", *(f"  {line}".rstrip() for line in body), ""] if body else []
+            lines += beneath(explain(result, (self.width or PAPER) - 2, full=self.full))
         return lines
 
     def totals(self, summary: Summary) -> list[str]:
-        parts = [f"{number} {word}" for word, number in _numbers(summary) if number]
-        line = f"{count(summary.programs, 'program')}: {', '.join(parts) or 'none decided'}"
-        if self.expect:
-            line += f"; {summary.as_expected} as expected, {summary.mismatched} not"
-        if summary.interrupted:
-            line = f"interrupted: {summary.programs} of {summary.requested} done; {line}"
-        if summary.passed_over:
-            line += f"; {passed_over(summary)}"
-        return sentence(f"{line}; {summary.time_s:.2f} s", self.width)
+        numbers = [("robust", summary.robust), ("not robust", summary.not_robust), ("unknown", summary.unknown)]
+        return last_line(
+            count(summary.programs, "program"),
+            numbers,
+            summary.error,
+            done=summary.programs,
+            requested=summary.requested,
+            interrupted=summary.interrupted,
+            time_s=summary.time_s,
+            expected=(summary.as_expected, summary.mismatched) if self.expect else None,
+            further=f"; {passed_over(summary)}" if summary.passed_over else "",
+            width=self.width,
+        )
 
 
 def passed_over(summary: Summary) -> str:
@@ -85,9 +89,7 @@ def passed_over(summary: Summary) -> str:
 
 def expected_word(result: Result) -> str:
     """Return whether the verdict is the expected one: `yes`, `NO`, `?` (undecided), or `-` without an `expect` line."""
-    if result.expected is None:
-        return "-"
-    return {True: "yes", False: "NO", None: "?"}[result.as_expected]
+    return expected_cell(result.as_expected, claimed=result.expected is not None)
 
 
 def note(result: Result) -> str:
@@ -113,12 +115,3 @@ def hang_lines(result: Result) -> str:
     """Return where threads wait in the hang that was come by, as in `line 9, line 15`."""
     lines = sorted({wait.line for wait in result.hangs if wait.line is not None})
     return ", ".join(f"line {line}" for line in lines) or "a dead end"
-
-
-def _numbers(summary: Summary) -> list[tuple[str, int]]:
-    return [
-        ("robust", summary.robust),
-        ("not robust", summary.not_robust),
-        ("unknown", summary.unknown),
-        ("error" if summary.error == 1 else "errors", summary.error),
-    ]

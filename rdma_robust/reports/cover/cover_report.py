@@ -9,8 +9,9 @@ from functools import cached_property
 
 from rdma_robust.reports.check.json_report import JsonObject, valid_unicode
 from rdma_robust.reports.cover.cover_result import CoverRecord, RuleView, RunView, StepView, Tokens
-from rdma_robust.reports.share.columns import PAPER, Column, Columns, of_files, sentence
+from rdma_robust.reports.share.columns import PAPER, Column, Columns, of_files
 from rdma_robust.reports.share.exits import Exit
+from rdma_robust.reports.share.row_text import beneath, expected_cell, last_line
 from rdma_robust.reports.share.totals import Verdicts, envelope
 from rdma_robust.text import count, filled, one_line, printable
 
@@ -107,7 +108,7 @@ class CoverText:
         cells = (
             printable(record.file),
             VERDICTS[record.verdict],
-            "-" if record.expected is None else {True: "yes", False: "NO", None: "?"}[record.as_expected],
+            expected_cell(record.as_expected, claimed=record.expected is not None),
             record.engine or "-",
             f"{record.places:,}" if read else "-",
             f"{record.rules:,}" if read else "-",
@@ -116,20 +117,20 @@ class CoverText:
         )
         note = one_line(record.reason, _NOTE_WIDTH) if record.verdict in ("unknown", "error") else ""
         lines = self._columns.row(cells, note)
-        if self.explained and (body := explain(record, (self.width or PAPER) - 2)):
-            lines += ["", *(f"  {line}".rstrip() for line in body), ""]
-        return lines
+        return lines + (beneath(explain(record, (self.width or PAPER) - 2)) if self.explained else [])
 
     def totals(self, summary: CoverSummary) -> list[str]:
-        numbers = [("safe", summary.safe), ("unsafe", summary.unsafe), ("unknown", summary.unknown)]
-        numbers.append(("error" if summary.error == 1 else "errors", summary.error))
-        decided = ", ".join(f"{number} {word}" for word, number in numbers if number)
-        line = f"{count(summary.nets, 'net')}: {decided or 'none decided'}"
-        if self.expect:
-            line += f"; {summary.as_expected} as expected, {summary.mismatched} not"
-        if summary.interrupted:
-            line = f"interrupted: {summary.nets} of {summary.requested} done; {line}"
-        return sentence(f"{line}; {summary.time_s:.2f} s", self.width)
+        return last_line(
+            count(summary.nets, "net"),
+            [("safe", summary.safe), ("unsafe", summary.unsafe), ("unknown", summary.unknown)],
+            summary.error,
+            done=summary.nets,
+            requested=summary.requested,
+            interrupted=summary.interrupted,
+            time_s=summary.time_s,
+            expected=(summary.as_expected, summary.mismatched) if self.expect else None,
+            width=self.width,
+        )
 
 
 def explain(record: CoverRecord, width: int = 100) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from rdma_robust.errors import NO_SPAN, Span
 from rdma_robust.messages.language.message_program import MessageProgram
@@ -25,6 +25,10 @@ from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.messages.message_claims import JudgedClaim
 from rdma_robust.reports.messages.operation_names import Direction, OperationNames
 from rdma_robust.reports.messages.violation_words import place_of
+from rdma_robust.reports.share.totals import envelope
+
+if TYPE_CHECKING:
+    from rdma_robust.reports.messages.messages_totals import MessagesSummary
 
 FORMAT: Final = "rdma-robust/messages-check"
 VERSION: Final = 1
@@ -123,23 +127,10 @@ def no_answer_object(result: Result) -> JsonObject:
 
 
 def document(
-    results: Sequence[JsonObject],
-    summary: Mapping[str, object],
-    *,
-    interrupted: bool,
-    tool: Mapping[str, object],
-    options: Mapping[str, object],
+    results: Sequence[JsonObject], summary: MessagesSummary, tool: Mapping[str, object], options: Mapping[str, object]
 ) -> JsonObject:
     """Return the whole report; `tool` and `options` say by what and how it was made."""
-    return {
-        "format": FORMAT,
-        "version": VERSION,
-        "tool": dict(tool),
-        "options": dict(options),
-        "interrupted": interrupted,
-        "results": list(results),
-        "summary": dict(summary),
-    }
+    return envelope((FORMAT, VERSION), results, summary, tool, options)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

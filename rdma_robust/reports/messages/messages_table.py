@@ -9,7 +9,8 @@ from typing import Final
 
 from rdma_robust.reports.messages.messages_record import MessagesRecord
 from rdma_robust.reports.messages.messages_totals import MessagesSummary
-from rdma_robust.reports.share.columns import Column, Columns, of_files, sentence
+from rdma_robust.reports.share.columns import Column, Columns, of_files
+from rdma_robust.reports.share.row_text import beneath, expected_cell, last_line
 from rdma_robust.text import count, one_line, printable
 
 ASSERTS: Final = {"hold": "hold", "violated": "VIOLATED", "unknown": "UNKNOWN", None: "-"}
@@ -60,9 +61,7 @@ class MessagesText:
             f"{record.time_s:.2f} s" if record.headlines else "-",
         )
         lines = self._columns.row(cells, one_line(record.note, _MOST_NOTE))
-        if self.explained and record.lines:
-            lines += ["", *(f"  {line}".rstrip() for line in record.lines), ""]
-        return lines
+        return lines + (beneath(record.lines) if self.explained else [])
 
     def totals(self, summary: MessagesSummary) -> list[str]:
         """Return the last line."""
@@ -71,17 +70,20 @@ class MessagesText:
             ("violated", summary.violated),
             ("with deadlocks" if summary.deadlocked != 1 else "with a deadlock", summary.deadlocked),
             ("unknown", summary.unknown),
-            ("error" if summary.error == 1 else "errors", summary.error),
         ]
-        parts = [f"{number} {word}" for word, number in numbers if number]
-        line = f"{count(summary.programs, 'program')}: {', '.join(parts) or 'none decided'}"
         notes = [f"{number} {word}" for word, number in (("racing", summary.racing), ("leaking", summary.leaking)) if number]
-        line += f" ({', '.join(notes)})" if notes else ""
-        if self.expect:
-            line += f"; {summary.as_expected} as expected, {summary.mismatched} not"
-        if summary.interrupted:
-            line = f"interrupted: {summary.programs} of {summary.requested} done; {line}"
-        return sentence(f"{line}; {summary.time_s:.2f} s", self.width)
+        return last_line(
+            count(summary.programs, "program"),
+            numbers,
+            summary.error,
+            done=summary.programs,
+            requested=summary.requested,
+            interrupted=summary.interrupted,
+            time_s=summary.time_s,
+            expected=(summary.as_expected, summary.mismatched) if self.expect else None,
+            note=f" ({', '.join(notes)})" if notes else "",
+            width=self.width,
+        )
 
 
 def deadlock_cell(record: MessagesRecord) -> str:
@@ -94,6 +96,4 @@ def deadlock_cell(record: MessagesRecord) -> str:
 
 def expected_word(record: MessagesRecord) -> str:
     """Return whether all is as expected: `yes`, `NO`, `?` (open), or `-` without claims."""
-    if not record.claims:
-        return "-"
-    return {True: "yes", False: "NO", None: "?"}[record.as_expected]
+    return expected_cell(record.as_expected, claimed=bool(record.claims))

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rdma_robust.reports.check.json_report import JsonObject
 from rdma_robust.reports.messages.messages_record import MessagesRecord
 from rdma_robust.reports.share.exits import Exit, worst
 
@@ -30,10 +28,6 @@ class MessagesSummary:
     interrupted: bool
     exit_code: int
     time_s: float
-
-    def members(self) -> JsonObject:
-        """Return the totals as JSON."""
-        return {name: value for name, value in dataclasses.asdict(self).items() if name != "interrupted"}
 
 
 def messages_summary(

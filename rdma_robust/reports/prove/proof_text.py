@@ -9,8 +9,9 @@ from functools import cached_property
 from typing import Final
 
 from rdma_robust.reports.prove.proof_record import ModelRecord, ProofRecord
-from rdma_robust.reports.share.columns import Column, Columns, of_files, sentence
+from rdma_robust.reports.share.columns import Column, Columns, of_files
 from rdma_robust.reports.share.exits import Exit
+from rdma_robust.reports.share.row_text import expected_cell, last_line
 from rdma_robust.text import count, one_line, printable
 
 WORDS: Final = {"safe": "SAFE", "unsafe": "UNSAFE", "unknown": "UNKNOWN", "refused": "refused", "error": "error"}
@@ -84,20 +85,23 @@ class ProofText:
         """Return the last line."""
         answers = [each for record in records for each in record.models]
         found = Counter(each.verdict for each in answers)
-        line = count(len(records), "program")
-        line += f", {count(len(answers), 'answer')}" if len(answers) != len(records) else ""
-        wrong = sum(record.verdict == "error" for record in records)
+        counted = count(len(records), "program")
+        counted += f", {count(len(answers), 'answer')}" if len(answers) != len(records) else ""
         undecided = sum(record.verdict == "unknown" and not record.models for record in records)
         numbers = [(word, found[word]) for word in ("safe", "unsafe")]
         numbers += [("unknown", found["unknown"] + undecided), ("refused", found["refused"])]
-        numbers += [("error" if wrong == 1 else "errors", wrong)]
-        line += f": {', '.join(f'{number} {word}' for word, number in numbers if number) or 'none decided'}"
-        if self.expect:
-            as_expected = sum(each.as_expected is True for each in answers)
-            line += f"; {as_expected} as expected, {sum(mismatched(each) for each in answers)} not"
-        if stopped:
-            line = f"interrupted: {len(records)} of {requested} done; {line}"
-        return sentence(f"{line}; {time_s:.2f} s", self.width)
+        as_expected = sum(each.as_expected is True for each in answers)
+        return last_line(
+            counted,
+            numbers,
+            sum(record.verdict == "error" for record in records),
+            done=len(records),
+            requested=requested,
+            interrupted=stopped,
+            time_s=time_s,
+            expected=(as_expected, sum(mismatched(each) for each in answers)) if self.expect else None,
+            width=self.width,
+        )
 
 
 def mismatched(each: ModelRecord) -> bool:
@@ -107,7 +111,7 @@ def mismatched(each: ModelRecord) -> bool:
 
 def expected_word(each: ModelRecord) -> str:
     """Return whether an answer is the expected one: `yes`, `NO`, `?` (undecided), or `-` without an `expect` line."""
-    return "-" if each.expected is None else {True: "yes", False: "NO", None: "?"}[each.as_expected]
+    return expected_cell(each.as_expected, claimed=each.expected is not None)
 
 
 def engine_word(each: ModelRecord) -> str:
