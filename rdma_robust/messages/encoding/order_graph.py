@@ -5,7 +5,6 @@ A solution of the other constraints is an execution if and only if these edges h
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -192,9 +191,7 @@ def ordered(
     order = graph.order()
     if len(order) == len(solution.matches):
         return Ordered(tuple([solution.matches[each] for each in order]), ())
-    circles = tuple(graph.circles())
-    assert circles, "what cannot be ordered has a circle"
-    return Ordered((), circles)
+    return Ordered((), tuple(graph.circles()))
 
 
 def _peeled(vertices: Iterable[int], after: Mapping[int, list[int]] | Sequence[list[int]]) -> list[int]:
@@ -212,6 +209,14 @@ def _peeled(vertices: Iterable[int], after: Mapping[int, list[int]] | Sequence[l
                 if not degree[following]:
                     found.append(following)
     return found
+
+
+def _way_back(start: int, came: Mapping[int, int]) -> list[int]:
+    """Return the way from `start` to itself, given from where each vertex was come to."""
+    way = [start]
+    while len(way) == 1 or way[-1] != start:
+        way.append(came[way[-1]])
+    return way[:0:-1]
 
 
 class _Graph:
@@ -292,43 +297,42 @@ class _Graph:
 
     def circles(self) -> list[Circle]:
         """Return the shortest circles through some of the matches that are left, none of them twice; at least one."""
-        found: dict[tuple[Taken, ...], Circle] = {}
+        ways: dict[tuple[int, ...], list[int]] = {}
+        most: int | None = None
         starts = [each for each in sorted(self.left) if each < self.count]
         step = max(1, len(starts) // _STARTS)
         some = starts[::step]
         for number, start in enumerate([*some, *[each for each in starts if each not in set(some)]]):
-            if number >= len(some) and found:
+            if number >= len(some) and ways:
                 break
-            circle = self._circle(start)
-            if circle is not None:
-                found.setdefault(tuple(sorted(circle.taken, key=lambda each: each.send)), circle)
-        shortest = min((len(each.taken) for each in found.values()), default=0)
-        kept = sorted(found.values(), key=lambda each: len(each.taken))
-        return [each for each in kept if len(each.taken) <= shortest + 1][:_CIRCLES]
+            way = self._circle(start, most)
+            if way:
+                matches = tuple(sorted(each for each in way if each < self.count))
+                ways.setdefault(matches, way)
+                most = len(matches) + 1 if most is None else min(most, len(matches) + 1)
+        circles = [self._along(ways[each]) for each in sorted(ways, key=len)[:_CIRCLES] if most is None or len(each) <= most]
+        return list({frozenset(each.taken): each for each in circles}.values())
 
-    def _circle(self, start: int) -> Circle | None:
-        """Return a circle through a match with as few other matches as possible, None if there is none."""
+    def _circle(self, start: int, most: int | None) -> list[int]:
+        """Return a circle from a match on with as few other matches as possible, none if there is none with so few."""
         came: dict[int, int] = {}
-        todo = deque([start])
-        while todo:
-            at = todo.popleft()
-            for each in self.after[at]:
-                if each == start:
-                    came[start] = at
-                    return self._along(start, came)
-                if each in self.left and each not in came:
-                    came[each] = at
-                    if each < self.count:
-                        todo.append(each)
-                    else:
-                        todo.appendleft(each)
-        return None
+        here, length = [start], 1
+        while here and (most is None or length <= most):
+            ahead: list[int] = []
+            while here:
+                at = here.pop()
+                for each in self.after[at]:
+                    if each == start:
+                        came[start] = at
+                        return _way_back(start, came)
+                    if each in self.left and each not in came:
+                        came[each] = at
+                        (ahead if each < self.count else here).append(each)
+            here, length = ahead, length + 1
+        return []
 
-    def _along(self, start: int, came: Mapping[int, int]) -> Circle:
-        way = [start]
-        while len(way) == 1 or way[-1] != start:
-            way.append(came[way[-1]])
-        way = way[:0:-1]
+    def _along(self, way: Sequence[int]) -> Circle:
+        start = way[0]
         conditions = [self.why[edge] for edge in pairwise([*way, start]) if edge in self.why]
         conditions += self._not_implied(way)
         places = [at for at, vertex in enumerate(way) if vertex < self.count]

@@ -95,8 +95,8 @@ def at_most(allowed: Truths, amounts: Amounts, *, thorough: bool) -> Multipliers
     taken: Truths = np.asarray(allowed.any(axis=0))
     every = _every(allowed)
     allowed, amounts = allowed[:, taken], amounts[:, taken]
-    first = amounts[allowed.argmax(axis=0), np.arange(allowed.shape[1])]
-    guesses = [np.zeros_like(first), first]
+    most = np.where(allowed, amounts, np.iinfo(np.int64).min).max(axis=0)
+    guesses = [np.zeros_like(most), most, np.where(allowed, amounts, np.iinfo(np.int64).max).min(axis=0)]
     if thorough and allowed.sum() <= _LARGEST_PROGRAM:
         guesses.append(_solved(allowed, amounts, every))
     found = min((_completed(allowed, amounts, each, every) for each in guesses), key=lambda each: each.bound)

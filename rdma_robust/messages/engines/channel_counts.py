@@ -6,6 +6,7 @@ the j-th send of a channel if j of it are taken with it, and not before. Per rec
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
@@ -54,7 +55,7 @@ class ChannelCounts:
     def before(self, column: int, row: int) -> int:
         """Return the literal that says that a send is taken by a receive before this row."""
         rows, so_far = self.taken[column]
-        count = int(np.searchsorted(rows, row))
+        count = bisect_left(rows, row)
         return so_far[count - 1] if count else -self._clauses.true
 
     def _in_order(self, column: int, earlier: int | None) -> None:

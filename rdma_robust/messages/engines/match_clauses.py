@@ -6,6 +6,7 @@ learnt from circles of solutions (encoding/order_graph.py).
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -210,7 +211,7 @@ class MatchClauses:
     def before(self, block: Block, column: int, row: int) -> int:
         """Return the literal that says that a send is matched by a receive before this row."""
         rows, so_far = self.prefixes[id(block), column]
-        count = int(np.searchsorted(rows, row))
+        count = bisect_left(rows, row)
         return so_far[count - 1] if count else -self.clauses.true
 
     def _program_order(self) -> None:

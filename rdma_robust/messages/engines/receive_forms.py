@@ -35,21 +35,26 @@ _COMPARED: Final[Mapping[str, Callable[[Amounts, Amounts], npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Form:
-    """A sum; `parts` by the numbers of receives."""
+    """A sum; `parts` by the numbers of receives. No number in it is larger than LARGEST."""
 
     constant: int
     parts: Mapping[int, Amounts]
 
     def plus(self, other: Form, factor: int = 1) -> Form | None:
         """Return `self + factor * other`, None if that is too large."""
-        biggest = max([abs(other.constant), *[_biggest(each) for each in other.parts.values()]])
-        if abs(factor) * biggest > LARGEST:
+        if abs(factor) > 1 and abs(factor) * max([abs(other.constant), *map(_biggest, other.parts.values())]) > LARGEST:
             return None
         made = dict(self.parts)
         for receive, amounts in other.parts.items():
             mine = made.get(receive)
-            made[receive] = factor * amounts if mine is None else mine + factor * amounts
-        return _small(Form(self.constant + factor * other.constant, made))
+            if mine is amounts and factor == -1:
+                del made[receive]
+                continue
+            made[receive] = new = factor * amounts if mine is None else mine + factor * amounts
+            if _biggest(new) > LARGEST:
+                return None
+        constant = self.constant + factor * other.constant
+        return Form(constant, made) if abs(constant) <= LARGEST else None
 
     def times(self, factor: int) -> Form | None:
         return Form(0, {}).plus(self, factor)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from rdma_robust.errors import Span
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.machine.courses import Course
@@ -14,14 +16,16 @@ Place = tuple[Span, str]
 """A place of the text, and `assert` or the kind of fault."""
 
 
-def violations_of(program: MessageProgram, buffer: Buffer, schedule: Schedule) -> dict[Place, Violation]:
-    """Return the first violation at each place of a run."""
+def violations_of(
+    program: MessageProgram, buffer: Buffer, schedule: Schedule, known: Collection[Place] = ()
+) -> dict[Place, Violation]:
+    """Return the first violation at each place of a run but for those that are known."""
     course = Course(program, buffer)
     found: dict[Place, Violation] = {}
     for at, move in enumerate(schedule):
         place = course.rules[move.process].span(course.frames[move.process].pc) if isinstance(move, Step) else None
         kind = _made(course, move)
-        if isinstance(move, Step) and place is not None and kind and (place, kind) not in found:
+        if isinstance(move, Step) and place is not None and kind and (place, kind) not in {*found, *known}:
             moves = cut_to_the_end(program, buffer, schedule[: at + 1])
             found[place, kind] = Violation(move.process, kind, place, moves, said_of(course.processes[move.process], kind))
     return found

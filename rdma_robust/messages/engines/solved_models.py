@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from rdma_robust.errors import InternalError
 from rdma_robust.messages.encoding.endpoint_pairs import Truths
-from rdma_robust.messages.encoding.order_graph import Circle, Solution, ordered
+from rdma_robust.messages.encoding.order_graph import FAMILIES, Circle, Solution, ordered
 from rdma_robust.messages.encoding.possible_values import component
 from rdma_robust.messages.encoding.symbolic_terms import Symbol, SymbolicValue, worth
+from rdma_robust.messages.encoding.two_way import circles_of_two
 from rdma_robust.messages.encoding.unrolled import ChoiceEvent, Event, SendEvent, WaitEvent
 from rdma_robust.messages.engines.match_clauses import MatchClauses
 from rdma_robust.messages.message_answers import Issued, Pair
@@ -114,6 +116,9 @@ class Executions:
         self.formula = formula
         self.circles: list[Circle] = []
         self.facts = 0
+        if formula.families >= FAMILIES:
+            for circle in circles_of_two(formula.candidates, formula.overtaking):
+                self._forbid(circle)
 
     def find(self, assumptions: Sequence[int]) -> Model | None:
         """Return an execution in which these literals are true, None if there is none. Raises LimitReached."""
@@ -143,6 +148,8 @@ class Executions:
             for circle in order.circles:
                 self._forbid(circle)
             return None
+        if len(order.matches) != len(found):
+            raise InternalError("matches that cannot be put in order have no circle")
         sends = formula.unrolled.sends
         model = Model(formula, values, order.matches, {receive: sends[send] for receive, send in order.matches})
         if not formula.terms.open_truths:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any, Protocol
 
 from rdma_robust.errors import InternalError
@@ -40,9 +40,11 @@ def decisions(run: SolvedRun, buffer: Buffer) -> Decisions:
     return Decisions(tuple(run.pairs()), run.choices(), granted)
 
 
-def violations_in(program: MessageProgram, buffer: Buffer, run: SolvedRun) -> dict[Place, Violation]:
-    """Return the first violation at each place in a solved run, each with the moves that lead to it."""
-    return violations_of(program, buffer, expanded(program, buffer, decisions(run, buffer)))
+def violations_in(
+    program: MessageProgram, buffer: Buffer, run: SolvedRun, known: Collection[Place] = ()
+) -> dict[Place, Violation]:
+    """Return the first violation at each place that is not known in a solved run, each with the moves that lead to it."""
+    return violations_of(program, buffer, expanded(program, buffer, decisions(run, buffer)), known)
 
 
 def deadlock_of(program: MessageProgram, buffer: Buffer, run: SolvedRun) -> Deadlock:

@@ -125,8 +125,7 @@ def _violations(program: MessageProgram, buffer: Buffer, solver: Solver, found: 
         if run is None:
             return
         claimed = {place for place, goal in left.items() if run.true(goal)}
-        shown = violations_in(program, buffer, run)
-        found.violations.update({place: each for place, each in shown.items() if place not in found.violations})
+        found.violations.update(violations_in(program, buffer, run, found.violations))
         found.violated = "yes"
         left = {place: goal for place, goal in left.items() if place not in found.violations}
         if not claimed <= set(found.violations):

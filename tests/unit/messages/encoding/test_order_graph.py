@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import product
+
+from bench.message_programs import traffic
 from rdma_robust.messages.encoding.match_candidates import candidates
 from rdma_robust.messages.encoding.message_shapes import unroll
 from rdma_robust.messages.encoding.order_graph import Overtaking, Solution, ordered
+from rdma_robust.messages.encoding.two_way import circles_of_two
 from rdma_robust.messages.language.load_messages import load_messages
 
 FEW_BEFORE_MANY = """
@@ -12,6 +16,18 @@ proc A { reg v; recv v; send 1 to B; for i in 1..150 { send i to C } }
 proc B { reg v; recv v; send 1 to A }
 proc C { reg v; for i in 1..150 { recv v } }
 """
+
+
+def test_circles_of_two_are_circles_whichever_receives_take_the_sends() -> None:
+    unrolled = unroll(load_messages(traffic(40, safe=True), "p.mp"), 8)
+    left = candidates(unrolled, "infinite")
+    overtaking = Overtaking(left)
+    known = list(circles_of_two(left, overtaking))
+    assert len(known) > 4
+    for circle in known:
+        ends = [[(receive, each.send) for receive in {each.first, each.last}] for each in circle.taken]
+        for matches in product(*ends):
+            assert not ordered(left, overtaking, Solution(matches, lambda _: True, lambda _: True)).matches
 
 
 def test_a_circle_of_two_before_many_matches_that_are_on_none() -> None:
