@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import astuple, dataclass
+from typing import Final
 
 import numpy as np
 
@@ -19,6 +20,15 @@ from rdma_robust.evidence.proof_trimming import trimmed
 from rdma_robust.limits import Limits
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 
+MAKING: Final = "making a certificate"
+MOST_CONFLICTS: Final = 100_000
+"""Of a solver, before its proof is taken to be too long."""
+
+_CONFLICTS: Final = 1_000
+"""Between looks at the limits."""
+
+_PASSES: Final = 60
+
 
 @dataclass(frozen=True, slots=True)
 class Refuted:
@@ -28,44 +38,87 @@ class Refuted:
     lemmas: tuple[Lemma, ...]
 
 
-def refuted(made: Denied, limits: Limits) -> Refuted | None:
-    """Learn circles until the formula has no solution, and prove that; None if it has one without a circle."""
-    from pysat.solvers import Cadical195  # noqa: PLC0415 -- only those who certify load it
-
+def refuted(made: Denied, limits: Limits) -> Refuted:
+    """Learn circles until the formula has no solution, and prove that. Raises TooMuch if it has one without a circle, or
+    if the solver needs too many conflicts."""
     circles: dict[Circle, None] = {}
     clauses = made.formula.formula.clauses
-    with Cadical195() as solver:
-        count = 0
-        while True:
-            limits.look("making a certificate")
-            for clause in clauses[count:]:
-                solver.add_clause(clause)
-            count = len(clauses)
-            if not solver.solve():
-                break
+    with _Solver(limits) as solver:
+        while (model := solver.model(clauses)) is not None:
             true = np.zeros(made.formula.formula.last + 1, np.bool_)
-            model = np.array(solver.get_model(), np.int64)
-            true[1 : len(model) + 1] = model[: len(true) - 1] > 0
+            true[1 : len(model) + 1] = np.array(model, np.int64)[: len(true) - 1] > 0
             found = [each for each in circles_of(made.formula, made.circles, _reader(true)) if each not in circles]
             if not found:
-                return None
+                raise TooMuch("the checker's formula does not prove it")
             for each in found:
                 assert made.circles.add(each), "a circle of a solution is one for the checker"
                 circles[each] = None
-    return Refuted(tuple(circles), tuple(trimmed(clauses, _learnt(clauses), lambda: limits.look("making a certificate"))))
+    with _Solver(limits, proof=True) as solver:
+        solver.model(clauses)
+        learnt = solver.learnt()
+    return Refuted(tuple(circles), tuple(trimmed(clauses, learnt, limits.poll(MAKING))))
+
+
+class _Solver:
+    """CaDiCaL. What it cannot do soon it gets help for: literals that contradict the clauses at once are found first."""
+
+    def __init__(self, limits: Limits, *, proof: bool = False) -> None:
+        from pysat.solvers import Cadical195  # noqa: PLC0415 -- only those who certify load it
+
+        self._solver = Cadical195(with_proof=proof)
+        self._limits = limits
+        self._units: list[int] = []
+        self._count = 0
+
+    def __enter__(self) -> _Solver:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._solver.delete()
+
+    def model(self, clauses: Sequence[Clause]) -> list[int] | None:
+        """Return a solution of all clauses, which may have become more; None if there is none. Raises TooMuch."""
+        for clause in clauses[self._count :]:
+            self._solver.add_clause(clause)
+        self._count = len(clauses)
+        for tries in range(MOST_CONFLICTS // _CONFLICTS):
+            self._limits.look(MAKING)
+            self._solver.conf_budget(_CONFLICTS)
+            found = self._solver.solve_limited()
+            if found is not None:
+                return list(self._solver.get_model()) if found else None
+            if not tries:
+                self._help(clauses)
+        raise TooMuch(f"a proof needs more than {MOST_CONFLICTS} conflicts, too many for a certificate")
+
+    def _help(self, clauses: Sequence[Clause]) -> None:
+        """Add literals whose negation unit propagation refutes; the last variables, which rest on others, come first."""
+        from pysat.solvers import MinisatGH  # noqa: PLC0415
+
+        known = {abs(each) for each in self._units}
+        last = max(abs(each) for clause in clauses for each in clause)
+        with MinisatGH(bootstrap_with=[*map(list, clauses), *[[each] for each in self._units]]) as propagating:
+            for _ in range(_PASSES):
+                before = len(known)
+                self._limits.look(MAKING)
+                for literal in (sign * each for each in range(last, 1, -1) for sign in (1, -1) if each not in known):
+                    if abs(literal) not in known and not propagating.propagate(assumptions=[literal])[0]:
+                        propagating.add_clause([-literal])
+                        self._solver.add_clause([-literal])
+                        self._units.append(-literal)
+                        known.add(abs(literal))
+                if len(known) == before:
+                    break
+
+    def learnt(self) -> list[Clause]:
+        """Return what was learnt, in order."""
+        lines = [line.split() for line in self._solver.get_proof() or []]
+        derived = [tuple(int(each) for each in line[:-1]) for line in lines if line and line[0] != "d" and len(line) > 1]
+        return [*[(each,) for each in self._units], *derived]
 
 
 def _reader(true: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Callable[[int], bool]:
     return lambda literal: bool(true[literal]) if literal > 0 else not true[-literal]
-
-
-def _learnt(clauses: Sequence[Clause]) -> list[Clause]:
-    from pysat.solvers import Cadical195  # noqa: PLC0415
-
-    with Cadical195(bootstrap_with=[list(each) for each in clauses], with_proof=True) as solver:
-        solver.solve()
-        lines = [line.split() for line in solver.get_proof() or []]
-    return [tuple(int(each) for each in line[:-1]) for line in lines if line and line[0] != "d" and len(line) > 1]
 
 
 def _dropped(of: Unfolding) -> list[list[int]]:
@@ -84,13 +137,11 @@ def _dropped(of: Unfolding) -> list[list[int]]:
 
 def proof_of(program: MessageProgram, buffer: Buffer, claim: SafeClaim, loop_bound: int, limits: Limits) -> JsonObject:
     """Return evidence for a claim. Raises TooMuch if the checker's formula cannot be had, or does not refute its denial."""
-    look = limits.poll("making a certificate")
+    look = limits.poll(MAKING)
     of = unfolding(program, loop_bound, look)
     dropped = _dropped(of)
     made = denied(of, buffer, claim, look)
     found = refuted(made, limits)
-    if found is None:
-        raise TooMuch("the checker's formula does not prove it")
     return {
         "kind": MESSAGE_PROOF,
         "loop_bound": loop_bound,

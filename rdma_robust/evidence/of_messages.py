@@ -13,7 +13,7 @@ from rdma_robust.certify.messages.settled_worlds import EndlessError, Settled, m
 from rdma_robust.certify.messages.unfolded_terms import TooMuch
 from rdma_robust.certify.messages.world_json import written
 from rdma_robust.errors import InternalError, SizeLimitError
-from rdma_robust.evidence.of_message_proofs import proof_of
+from rdma_robust.evidence.of_message_proofs import MAKING, proof_of
 from rdma_robust.limits import Limits
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.message_answers import BufferAnswer, Questions, Schedule, Tri
@@ -23,6 +23,9 @@ from rdma_robust.messages.replay.world import World
 
 MOST_STATES: Final = 50_000
 """Of a certificate."""
+
+FEW_STEPS: Final = 10_000
+"""Of processes, by which states are found before a proof is tried."""
 
 ENDLESS: Final = "a process computes for ever, which certificates do not cover"
 
@@ -41,8 +44,8 @@ def message_certificates(
     """Return the certificates of what an answer says of assertions and of deadlocks; none for what is unknown.
 
     `file` is the path of the program relative to the certificates. That something does not happen is found anew by the
-    checker's rules, whatever found it first: if states did by all states, else by a proof, and where that is not to be had
-    the other way. Raises InternalError if the rules contradict the answer.
+    checker's rules, whatever found it first: by all states if states found it or there are few, else by a proof, and where
+    that is not to be had by all states. Raises InternalError if the rules contradict the answer.
     """
     made = run_certificates(program, answer, file)
     making = _Making(program, answer.buffer, limits, loop_bound)
@@ -84,42 +87,46 @@ class _Making:
 
     def __init__(self, program: MessageProgram, buffer: Buffer, limits: Limits, loop_bound: int) -> None:
         self._program, self._buffer, self._limits, self._loop_bound = program, buffer, limits, loop_bound
-        self._search: _Search | None = None
-        self._why_not = ""
+        self._searches: dict[int | None, _Search | str] = {}
         self.complaints: list[str] = []
 
     def safe(self, claim: SafeClaim, *, states_first: bool) -> JsonObject | None:
         """Return evidence for a claim; None, with complaints why, if there is none."""
-        ways = (self._states, self._proof)
+        ways = (self._states, self._proof) if states_first else (self._few_states, self._proof, self._states)
         complaints = []
-        for way in ways if states_first else ways[::-1]:
+        for way in ways:
             try:
                 return way(claim)
-            except EndlessError:
-                complaints.append(ENDLESS)
             except (SizeLimitError, TooMuch) as reached:
                 complaints.append(str(reached))
-        self.complaints += complaints
+        self.complaints += complaints[1:] if not states_first else complaints
         return None
 
-    def _states(self, claim: SafeClaim) -> JsonObject:
-        if self._why_not:
-            raise SizeLimitError(self._why_not)
-        if self._search is None:
-            try:
-                self._search = _Search(self._program, self._buffer, self._limits)
-                self._search.all_states()
-            except EndlessError:
-                self._why_not = ENDLESS
-                raise
-            except SizeLimitError as reached:
-                self._why_not = str(reached)
-                raise
+    def _few_states(self, claim: SafeClaim) -> JsonObject:
+        return self._states(claim, FEW_STEPS)
+
+    def _states(self, claim: SafeClaim, most_steps: int | None = None) -> JsonObject:
+        if most_steps not in self._searches:
+            self._searches[most_steps] = self._searched(most_steps)
+        search = self._searches[most_steps]
+        if isinstance(search, str):
+            raise SizeLimitError(search)
         if claim == "holds":
-            self._search.confirm("violated", bool(self._search.violations))
+            search.confirm("violated", bool(search.violations))
         else:
-            self._search.confirm("deadlocked", self._search.stuck)
-        return {"kind": MESSAGE_STATES, "states": [written(each) for each in self._search.states]}
+            search.confirm("deadlocked", search.stuck)
+        return {"kind": MESSAGE_STATES, "states": [written(each) for each in search.states]}
+
+    def _searched(self, most_steps: int | None) -> _Search | str:
+        """Return all states, or why they cannot be had."""
+        search = _Search(self._program, self._buffer, self._limits, most_steps)
+        try:
+            search.all_states()
+        except EndlessError:
+            return ENDLESS
+        except SizeLimitError as reached:
+            return str(reached)
+        return search
 
     def _proof(self, claim: SafeClaim) -> JsonObject:
         return proof_of(self._program, self._buffer, claim, self._loop_bound, self._limits)
@@ -128,9 +135,9 @@ class _Making:
 class _Search:
     """All states of the normal form, by the rules of the checker."""
 
-    def __init__(self, program: MessageProgram, buffer: Buffer, limits: Limits) -> None:
+    def __init__(self, program: MessageProgram, buffer: Buffer, limits: Limits, most_steps: int | None = None) -> None:
         self.rules = Interpreter(program, buffer)
-        self.limits = limits
+        self.limits, self.most_steps, self.steps = limits, most_steps, 0
         self.states: dict[World, None] = {}
         self.violations: set[str] = set()
         self.stuck = False
@@ -153,7 +160,10 @@ class _Search:
                 yield each
 
     def _look(self) -> None:
-        self.limits.look("making a certificate")
+        self.limits.look(MAKING)
+        self.steps += 1
+        if self.most_steps is not None and self.steps > self.most_steps:
+            raise SizeLimitError("too many states for a first look")
         if len(self.states) > MOST_STATES:
             raise SizeLimitError(f"more than {MOST_STATES} states, too many for a certificate")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, product
+from itertools import product
 from typing import Final
 
 from rdma_robust.certify.messages.unfolded_terms import ARITHMETIC, COMPARED, TRUTHS, Node
@@ -27,6 +27,8 @@ _BOTH: Final = frozenset((0, 1))
 class PossibleValues:
     """The values of all terms, and the pairs that patterns allow: `senders[R]` are the numbers of the sends of R.
 
+    A receive that never gets anything is said to get 0, so that every term has a value.
+
     `left` says of which pairs it is not known that no execution has them.
     """
 
@@ -36,6 +38,7 @@ class PossibleValues:
         self._unfolded, self._left = unfolded, left
         self._of: dict[Node, Values] = {}
         self._got: dict[tuple[int, str], Values] = {}
+        self._nothing: Values = frozenset()
         self.senders: list[list[int]] = [[] for _ in unfolded.receives]
         passes, changed = 0, True
         while changed:
@@ -46,6 +49,10 @@ class PossibleValues:
                 changed = self._meet(receive, give_up=passes > _MOST_PASSES) or changed
             passes += 1
         self._of.clear()
+        self._got = {
+            at: frozenset((0,)) if values is not None and not values else values for at, values in self._got.items()
+        }
+        self._nothing = frozenset((0,))
 
     def _more_senders(self) -> bool:
         """Find the pairs of what is known so far; return whether there are new ones."""
@@ -111,7 +118,7 @@ class PossibleValues:
         if node.op == "const":
             return frozenset((node.number,))
         if node.op == "got":
-            return self._got.get((node.number, node.part), frozenset())
+            return self._got.get((node.number, node.part), self._nothing)
         if node.op == "choice":
             return frozenset(range(node.of))
         if node.op == "ite":
@@ -120,7 +127,7 @@ class PossibleValues:
         if a is None or b is None or len(a) * len(b) > _MOST_COMBINED:
             return None
         do = ARITHMETIC[node.op]
-        return _union([frozenset(do(x, y) for x, y in product(a, b) if y or node.op not in "/%")])
+        return _union([frozenset(do(x, y) for x, y in product(a, b) if y or node.op not in "/%")]) or self._nothing
 
 
 def _union(each: Iterable[Values]) -> Values:
@@ -198,6 +205,7 @@ class TermLiterals:
         self.formula, self.values, self._pairs = formula, values, pairs
         self._truths: dict[Node, int] = {}
         self._cases: dict[Node, Cases | None] = {}
+        self._chains: dict[Node, list[int]] = {}
         self._unsaid: list[Node] = []
 
     def truth(self, node: Node) -> int:
@@ -238,26 +246,39 @@ class TermLiterals:
             case "not":
                 return -self._literal(node.operands[0])
         if node.op in COMPARED:
-            a, b = (self._of(each) for each in node.operands)
-            return self.formula.new() if a is None or b is None else self._compared(node.op, a, b)
+            return self._compared(node.op, *node.operands)
         cases = self._of(node)
         return self.formula.new() if cases is None else self.formula.any_of([cases[each] for each in cases if each])
 
-    def _compared(self, op: str, a: Cases, b: Cases) -> int:
+    def _compared(self, op: str, a: Node, b: Node) -> int:
+        ours, theirs = self._of(a), self._of(b)
+        if ours is None or theirs is None:
+            return self.formula.new()
         if op in ("==", "!="):
-            same = self.formula.any_of([self.formula.all_of((a[each], b[each])) for each in a if each in b])
+            same = self.formula.any_of([self.formula.all_of((ours[each], theirs[each])) for each in ours if each in theirs])
             return same if op == "==" else -same
-        if op in (">", ">="):
-            return self._compared({">": "<", ">=": "<="}[op], b, a)
-        order = sorted(b, reverse=True)
-        largest = list(accumulate([b[each] for each in order], lambda x, y: self.formula.any_of((x, y))))
-        found, count = [], 0
-        for each in sorted(a, reverse=True):
-            while count < len(order) and COMPARED[op](each, order[count]):
-                count += 1
-            if count:
-                found.append(self.formula.all_of((a[each], largest[count - 1])))
+        self._chain(a)
+        found = []
+        for each in ours:
+            rest = [value for value in theirs if not COMPARED[op](each, value)]
+            fits = [value for value in theirs if COMPARED[op](each, value)]
+            other = self._least(b, fits) if op in ("<", "<=") else -self._least(b, rest)
+            found.append(self.formula.all_of((ours[each], other)))
         return self.formula.any_of(found)
+
+    def _least(self, node: Node, values: Sequence[int]) -> int:
+        """Return the literal that a term has at least the least of these values, which are its largest ones."""
+        chain = self._chain(node)
+        return chain[len(values) - 1] if values else -1
+
+    def _chain(self, node: Node) -> list[int]:
+        """Return the literals that a term has one of its largest value, of its two largest, and so on; it has one of all."""
+        if node not in self._chains:
+            cases = self._of(node)
+            assert cases is not None
+            self._chains[node] = self.formula.chain([cases[each] for each in sorted(cases, reverse=True)], unique=True)
+            self.formula.add(self._chains[node][-1])
+        return self._chains[node]
 
     def _of(self, node: Node) -> Cases | None:
         """Return the literal of each value of a term, None if it is open."""
@@ -295,7 +316,13 @@ class TermLiterals:
         for x, y in product(sorted(a), sorted(b)):
             if y or node.op not in "/%":
                 ways[ARITHMETIC[node.op](x, y)].append(formula.all_of((a[x], b[y])))
-        return {each: formula.any_of(ways[each]) for each in values}
+        return self._with_first(ways)
+
+    def _with_first(self, ways: Mapping[int, Sequence[int]]) -> Cases:
+        """Return values by what gives them; the first one where nothing gives another, so that there always is one."""
+        first, *others = ways
+        found = {each: self.formula.any_of(ways[each]) for each in others}
+        return {first: -self.formula.any_of(found.values()), **found}
 
     def _one_of(self, cases: Cases) -> Cases:
         self.formula.add(*cases.values())
@@ -310,9 +337,9 @@ class TermLiterals:
             ways: dict[int, list[int]] = {each: [] for each in values}
             for send, literal in pairs:
                 ways[send.process if node.part == "sender" else self._sent(send, node).number].append(literal)
-            return {each: formula.any_of(ways[each]) for each in values}
+            return self._with_first(ways)
         self._unsaid.append(node)
-        found = {each: formula.new() for each in values}
+        found = self._with_first({each: [formula.new()] for each in values})
         formula.chain(list(found.values()), unique=True)
         return found
 
@@ -331,7 +358,8 @@ class TermLiterals:
         for value, literals in meant.items():
             for each in literals:
                 formula.add(-each, found[value])
-            formula.add(-found[value], *literals)
+            if value != min(found):
+                formula.add(-found[value], *literals)
 
     def _sent(self, send: Issue, node: Node) -> Node:
         assert send.tag is not None

@@ -18,6 +18,7 @@ from rdma_robust.certify.messages.formula_goals import SafeClaim
 from rdma_robust.certify.messages.hinted_proofs import flaw
 from rdma_robust.certify.messages.proved_formulas import check_proof
 from rdma_robust.certify.messages.unfolded_terms import TooMuch
+from rdma_robust.evidence import of_messages
 from rdma_robust.evidence.envelope import write_document
 from rdma_robust.evidence.of_message_proofs import proof_of
 from rdma_robust.evidence.of_messages import message_certificates
@@ -56,10 +57,11 @@ def proved(program: MessageProgram, buffer: Buffer, claim: SafeClaim) -> dict[st
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_what_is_written_is_accepted(name: str) -> None:
+def test_what_is_written_is_accepted(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     program = load_messages(PROGRAMS[name], "p.mp")
     for buffer in BUFFERS if name == "figure 8" else BUFFERS[1:2]:
         answer = by_sat(program, buffer, Questions(), Limits())
+        monkeypatch.setattr(of_messages, "FEW_STEPS", 0)
         found = message_certificates(program, answer, Limits(), "p.mp")
         assert set(found.certificates) == {"asserts", "deadlock"}
         assert found.certificates["asserts"].evidence["kind"] == "message-proof"
