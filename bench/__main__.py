@@ -16,6 +16,7 @@ from rich.table import Table
 
 from bench import (
     buffers,
+    contracts,
     counting,
     coverability,
     crowds,
@@ -149,6 +150,7 @@ SECTIONS: dict[str, Callable[[Console], None]] = {
     "cover": lambda _: coverability.report(Console(width=140), coverability.SECONDS),
     "counting": counting.report,
     "crowds": lambda _console: crowds.main(),
+    "contracts": lambda _console: contracts.main(),
     "messages": lambda _: messages.report(say),
     "nets": lambda _: nets.report(say),
     "large-nets": lambda _: large_nets.report(Console(width=140)),

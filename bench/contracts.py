@@ -1,0 +1,105 @@
+"""`python -m bench contracts [N]`: the programs of the thesis against their contracts for n = 1..N (6), beside its numbers.
+
+Seconds are processor time in this process, reading left out. The thesis' seconds and n are those of its first part (state
+guarantees only) and of its second (full validity); the states are those that it prints. What takes more than SECONDS is cut.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from rich.console import Console
+from rich.table import Table
+
+from rdma_robust.contracts.checks.function_checks import Checking, checked
+from rdma_robust.contracts.contract_answers import ProcsAnswer
+from rdma_robust.contracts.language.load_contracts import load_contracts
+from rdma_robust.limits import Limits
+
+FOLDER: Final = Path(__file__).resolve().parents[1] / "litmus/contracts"
+SECONDS: Final = 60.0
+
+THESIS: Final[dict[str, str]] = {
+    "bcast": "6: 25",
+    "gather": "6: 123",
+    "gather_w": "3: 208 (full)",
+    "gatherv": "6: 236",
+    "scatter": "6: 108",
+    "alltoall": "6: 19",
+    "alltoall2": "6: 69",
+    "allgather": "6: 50",
+    "allgather_w": "3: 378 (full)",
+    "allreduce": "6: 10",
+    "allreduce_dr": "6: 11",
+    "reduceScatter": "6: 50",
+    "diff1dExchange": "6: 382; 3: 75 (full)",
+    "diff1dIter": "5: 731; 3: 505 (full)",
+    "diff2dExchange": "9: 115",
+    "diff2dIter": "4: 95",
+    "dotProd": "6: 213; 5: 389 (full)",
+    "matmat": "6: 64",
+    "matmat_w": "4: 704 (full)",
+    "oddEvenSort": "6: 19; 4: 66 (full)",
+}
+"""For each program n and seconds of the thesis."""
+
+STATES: Final = {("gather_w", 3): 218_766, ("diff1dExchange", 6): 345_202}
+"""States that the thesis prints for a program and n."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What was found for one function and n, in seconds of processor time."""
+
+    name: str
+    answer: ProcsAnswer
+    seconds: float
+
+
+def rows(most: int) -> Iterator[Row]:
+    """Yield a row for each function of each program and n: the callees of a program count too."""
+    for stem in THESIS:
+        path = FOLDER / f"{stem}.mp"
+        program = load_contracts(path.read_text(encoding="utf-8"), path.name)
+        for procs in range(1, most + 1):
+            limits = Limits.of(SECONDS)
+            started = time.process_time()
+            for found in checked(program, Checking(procs=(procs,)), limits):
+                (answer,) = found.answers
+                spent = time.process_time() - started
+                yield Row(stem if found.name == stem else f"{stem}: {found.name}", answer, spent)
+                started = time.process_time()
+
+
+def main(most: int = 6) -> None:
+    """Print the rows for the largest n, and the totals."""
+    table = Table(
+        "function", "verdict", "mode", "n", "runs", "states", "z3", f"s, n = 1..{most}", "thesis n: s", "its states"
+    )
+    found: dict[str, list[Row]] = {}
+    for row in rows(most):
+        found.setdefault(row.name, []).append(row)
+    for name, each in found.items():
+        last = each[-1].answer
+        worst = next((one.answer.verdict for one in each if one.answer.verdict != "VERIFIED"), "VERIFIED")
+        quoted = [f"n = {n}: {count:,} (here {_states(each, n):,})" for (of, n), count in STATES.items() if of == name]
+        seconds = sum(one.seconds for one in each)
+        numbers = (str(last.procs), f"{last.runs:,}", f"{last.states:,}", f"{last.solver_calls:,}", f"{seconds:.2f}")
+        table.add_row(name, worst, last.mode, *numbers, THESIS.get(name, ""), "; ".join(quoted))
+    Console(width=170).print(table)
+    total = sum(row.seconds for each in found.values() for row in each)
+    own = sum(row.seconds for name, each in found.items() if name in THESIS for row in each)
+    print(f"{len(THESIS)} programs for n = 1..{most}: {own:.1f} s, with all that they call {total:.1f} s")
+
+
+def _states(rows_: list[Row], procs: int) -> int:
+    return next((row.answer.states for row in rows_ if row.answer.procs == procs), 0)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 6)
