@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import assert_never
 
+from rdma_robust.contracts.runs.branch_merging import Go, merged, only_computes
 from rdma_robust.contracts.runs.symbolic_data import Decisions
 from rdma_robust.contracts.runs.term_code import Code, Registers, code_of
 from rdma_robust.errors import NO_SPAN, Span
@@ -160,6 +161,8 @@ class _Maker:
         self.code: list[Instruction] = []
         self.registers: list[str] = []
         self.returns: list[list[int]] = [[]]
+        self.joins: list[list[int] | None] = [None]
+        """For each function inside of another where its body ends, if it only computes."""
 
     def block(self, block: Block) -> None:
         for statement in block:
@@ -245,21 +248,56 @@ class _Maker:
 
         self.code.append(Local(store, span))
 
-    def _test(self, at: int, condition: Term, otherwise: int, span: Span) -> None:
+    def _test(self, at: int, condition: Term, otherwise: int, span: Span, joins: list[int] | None = None) -> None:
         code, goes_to = code_of(condition), at + 1
 
         def test(registers: Registers, on: Decisions) -> int:
             return goes_to if on.decide(on.truth(code(registers, on))) else otherwise
 
-        self.code[at] = Local(test, span)
+        if joins is None:
+            self.code[at] = Local(test, span)
+            return
+        steps = self._step
+
+        def join(registers: Registers, on: Decisions) -> int:
+            condition = on.truth(code(registers, on))
+            known = on.path.verdict(condition, on.terms)
+            if known is None and not on.joining:
+                on.joining = True
+                try:
+                    if merged(steps, at, joins[0], registers, on):
+                        return joins[0]
+                finally:
+                    on.joining = False
+                known = on.decide(condition)
+            return goes_to if (on.decide(condition) if known is None else known) else otherwise
+
+        self.code[at] = Local(join, span)
+
+    def _step(self, at: int) -> Go | int | None:
+        instruction = self.code[at]
+        match instruction:
+            case Local():
+                return instruction.go
+            case Goto():
+                return instruction.target
+            case _:
+                return None
 
     def _if(self, statement: If) -> None:
         test = self.later()
         self.block(statement.then)
         over = self.later()
-        self._test(test, statement.condition, self.here(), statement.span)
+        joins: list[int] | None = None
+        if only_computes((statement,), returns=False):
+            joins = [0]
+        elif only_computes((statement,), returns=True):
+            joins = self.joins[-1]
+        self._test(test, statement.condition, self.here(), statement.span, joins)
         self.block(statement.other)
         self.code[over] = Goto(self.here())
+        if joins is not None and joins is not self.joins[-1]:
+            joins[0] = self.here()
 
     def _for(self, statement: For) -> None:
         counter = statement.counter
@@ -305,9 +343,13 @@ class _Maker:
             parameters = tuple((name, code_of(term)) for name, term in statement.call.arguments)
             self.code.append(Entering(statement.name, parameters, statement.span))
         self.returns.append([])
+        self.joins.append([0] if only_computes(statement.body, returns=True) else None)
         self.block(statement.body)
         for at in self.returns.pop():
             self.code[at] = Goto(self.here())
+        joins = self.joins.pop()
+        if joins is not None:
+            joins[0] = self.here()
         if contracted:
             self.code.append(Leaving(statement.name, statement.call.result, statement.span))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 from rdma_robust.contracts.language.spec_terms import (
     Agree,
@@ -26,9 +26,11 @@ from rdma_robust.contracts.language.spec_terms import (
     SpecPid,
 )
 from rdma_robust.contracts.runs.run_terms import Condition, Number, Term
-from rdma_robust.contracts.runs.symbolic_data import ArrayInput, Data, Decisions
+from rdma_robust.contracts.runs.symbolic_data import ArrayInput, Data, Decisions, UndecidedError
 from rdma_robust.contracts.runs.term_code import operated
 from rdma_robust.messages.language.message_terms import FaultError
+
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,15 +108,24 @@ class SpecReader:
         self._need(False)
         raise DeadError
 
-    def _under(self, guard: Condition, made: Callable[[], Condition]) -> Condition:
-        """Return a condition that is only evaluated where `guard` is true; false where it faults."""
+    def _under(self, guard: Condition, made: Callable[[], Made]) -> Made | None:
+        """Return what is only evaluated where `guard` is true; None if it faults there.
+
+        Raises UndecidedError if it takes a decision: then the guard is to be decided first.
+        """
+        fine = len(self._fine)
         self._guards.append(guard)
+        self._on.trying += 1
         try:
             return made()
         except DeadError:
-            return False
+            return None
+        except UndecidedError:
+            del self._fine[fine:]
+            raise
         finally:
             self._guards.pop()
+            self._on.trying -= 1
 
     def _known(self, condition: Condition) -> bool | None:
         return self._on.path.verdict(condition, self._terms)
@@ -145,14 +156,16 @@ class SpecReader:
         first = self._truth(left, process, bound)
         going = self._terms.negation(first) if spec.op == "||" else first
         known = self._known(going)
-        if known is False:
-            return spec.op != "&&"
-        if known is True:
-            return self._truth(right, process, bound)
-        second = self._under(going, lambda: self._truth(right, process, bound))
-        if spec.op == "&&":
-            return self._terms.conjunction((first, second))
-        return self._terms.disjunction((self._terms.negation(going), second))
+        if known is None:
+            try:
+                second = self._under(going, lambda: self._truth(right, process, bound)) or False
+            except UndecidedError:
+                known = self._on.decide(going)
+            else:
+                if spec.op == "&&":
+                    return self._terms.conjunction((first, second))
+                return self._terms.disjunction((self._terms.negation(going), second))
+        return self._truth(right, process, bound) if known else spec.op != "&&"
 
     def _all_or_some(self, spec: Quantified, process: int, bound: Mapping[str, Data]) -> Condition:
         goes_on = spec.kind == "forall"
@@ -255,19 +268,19 @@ class SpecReader:
         found: list[tuple[Condition, Data]] = []
         for each in which:
             condition = terms.compare("==", at, each)
-            self._guards.append(condition)
             try:
-                found.append((condition, made(each)))
-            except DeadError:
-                pass
-            finally:
-                self._guards.pop()
+                value = self._under(condition, lambda: made(each))  # noqa: B023 - called at once
+            except UndecidedError:
+                if self._on.decide(condition):
+                    return made(each)
+            else:
+                found += [] if value is None else [(condition, value)]
         if not found:
             raise DeadError
-        value = found[-1][1]
+        chosen = found[-1][1]
         for condition, other in reversed(found[:-1]):
-            value = self._either(condition, other, value)
-        return value
+            chosen = self._either(condition, other, chosen)
+        return chosen
 
     def _either(self, test: Condition, a: Data, b: Data) -> Data:
         """Return `test ? a : b`; on the path of each where they have not the same shape."""
@@ -338,13 +351,11 @@ class SpecReader:
             return self._value(operands[1 if known else 2], process, bound)
         found: list[Data] = []
         for condition, operand in ((test, operands[1]), (self._terms.negation(test), operands[2])):
-            self._guards.append(condition)
             try:
-                found.append(self._value(operand, process, bound))
-            except DeadError:
-                pass
-            finally:
-                self._guards.pop()
+                value = self._under(condition, lambda: self._value(operand, process, bound))  # noqa: B023 - called at once
+            except UndecidedError:
+                return self._value(operands[1 if self._on.decide(test) else 2], process, bound)
+            found += [] if value is None else [value]
         if not found:
             raise DeadError
         return found[0] if len(found) == 1 else self._either(test, *found)

@@ -50,13 +50,14 @@ class TooManyError(Exception):
 
 
 class Decisions:
-    """What is decided on a path. While `trying`, nothing forks."""
+    """What is decided on a path. While `trying`, nothing forks; while `joining`, both sides of branches are followed."""
 
     def __init__(self, terms: Terms, solver: FactSolver) -> None:
         self.terms = terms
         self.solver = solver
         self.path = Path()
         self.trying = 0
+        self.joining = False
 
     def decide(self, condition: Condition) -> bool:
         """Return whether a condition is true. Raises ForkError if it may be and may not be, UndecidedError while trying."""
