@@ -20,10 +20,9 @@ def counterexample(run: Run, path: Path, finding: Finding, model: Model) -> Coun
         value = concrete(event.value, path, model)
         return Happening(event.process, event.kind, "", event.peer, event.tag, event.port, value, event.choices, event.span)
 
-    entries = [each.calls[0].snapshot for each in run.actors]
     inputs = tuple(
         {name: concrete(value, path, model) for name, value in {**each.parameters, **each.globals}.items()}
-        for each in entries
+        for each in run.inputs
     )
     calls = run.actors[finding.process].calls[: finding.call]
     return Counterexample(
@@ -36,9 +35,12 @@ def counterexample(run: Run, path: Path, finding: Finding, model: Model) -> Coun
         finding.span,
         sum(each.kind == "enter" for each in calls),
         finding.text,
-        tuple(_ending(run, at, len(events) == len(run.events)) for at in range(len(run.actors))),
+        tuple(_ending(run, process, events) for process in range(len(run.actors))),
     )
 
 
-def _ending(run: Run, process: int, whole: bool) -> tuple[int, ...]:
-    return run.actors[process].choices if whole else ()
+def _ending(run: Run, process: int, events: list[Event]) -> tuple[int, ...]:
+    """Return the choices that a process makes behind its last event among these."""
+    number = sum(each.process == process for each in events)
+    following = next((each for each in run.events if each.process == process and each.number == number), None)
+    return run.actors[process].choices if following is None else following.choices

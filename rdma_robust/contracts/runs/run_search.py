@@ -47,7 +47,7 @@ class Search:
             if snapshot.parameters:
                 registers |= {register: snapshot.parameters[name] for name, register in code.parameters}
             actors.append(Actor(0, registers, (0,) * count, "runs" if len(actors) in looked_at else "left"))
-        return Run(actors, self.machine.on.path, {}, [])
+        return Run(actors, self.machine.on.path, {}, [], snapshots)
 
     def explore(self, start: Run) -> Iterator[Run]:
         """Yield the runs from `start` on, each when nothing can happen any more."""

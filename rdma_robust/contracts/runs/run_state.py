@@ -144,11 +144,12 @@ class Run:
     path: Path
     channels: dict[tuple[int, int, int], tuple[Message, ...]]
     events: list[Event]
+    inputs: tuple[Snapshot, ...]
     outstanding: tuple[Outstanding, ...] = ()
 
     def copy(self) -> Run:
         actors = [each.copy() for each in self.actors]
-        return Run(actors, self.path.copy(), dict(self.channels), list(self.events), self.outstanding)
+        return Run(actors, self.path.copy(), dict(self.channels), list(self.events), self.inputs, self.outstanding)
 
     def key(self) -> tuple[object, ...]:
         """Return all on which the rest of the run and its checks depend: two runs with one key go on alike."""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from rdma_robust.contracts.contract_answers import Counterexample, ProcsAnswer
+from rdma_robust.contracts.contract_answers import Counterexample, ProcsAnswer, Verdict
+from rdma_robust.contracts.language.bounded_inputs import NoInputsError as NoNumbersError
+from rdma_robust.contracts.language.bounded_inputs import inputs_of, inputs_of_one
 from rdma_robust.contracts.language.contract_program import Contract, ContractProgram, ErrorClass
 from rdma_robust.contracts.language.function_instances import TooManyStatements, instance
+from rdma_robust.contracts.language.read_inputs import unread_inputs
 from rdma_robust.contracts.runs.fact_solver import FactSolver, Model
 from rdma_robust.contracts.runs.path_cases import Finding, forked
 from rdma_robust.contracts.runs.path_facts import Path
@@ -24,17 +27,18 @@ from rdma_robust.contracts.runs.spec_reading import Snapshot, SpecReader
 from rdma_robust.contracts.runs.symbolic_data import Decisions, ForkError, TooManyError, UndecidedError
 from rdma_robust.errors import LimitReached
 from rdma_robust.limits import NO_LIMITS, Limits
+from rdma_robust.messages.language.message_terms import Value
 
 ENGINE = "runs"
 NOTHING = "no input within the bounds meets `requires`"
 
 
-class FoundError(Exception):
-    """A violation was found."""
+Starts = Callable[[Contract, Sequence[int]], Iterable[tuple[tuple[Snapshot, ...], Path]]]
+"""The inputs of a function in some processes, each with the path of what is assumed of them."""
 
-    def __init__(self, example: Counterexample) -> None:
-        super().__init__()
-        self.example = example
+
+class FoundError(Exception):
+    """A violation was found, which is enough."""
 
 
 def runs(program: ContractProgram, function: str, procs: int, limits: Limits = NO_LIMITS) -> ProcsAnswer:
@@ -47,7 +51,7 @@ def runs(program: ContractProgram, function: str, procs: int, limits: Limits = N
 
 @dataclass(slots=True)
 class RunsCheck:
-    """One check. With `all_classes` it does not end at the first violation, and `classes` has those that are shown."""
+    """One check. With `all_classes` it does not end at the first violation; `examples` has one for each class."""
 
     program: ContractProgram
     function: str
@@ -55,7 +59,7 @@ class RunsCheck:
     limits: Limits = NO_LIMITS
     use_z3: bool = True
     all_classes: bool = False
-    classes: set[ErrorClass] = field(default_factory=set)
+    examples: dict[ErrorClass, Counterexample] = field(default_factory=dict)
     terms: Terms = field(default_factory=Terms)
     unsure: str = ""
     solver: FactSolver = field(init=False)
@@ -68,25 +72,17 @@ class RunsCheck:
         self.on = Decisions(self.terms, self.solver)
 
     def answer(self) -> ProcsAnswer:
-        """Return what was found out."""
+        """Return what was found out. What would take z3, and there is none, is decided for one input after the other."""
         started = time.monotonic()
-        example, reason = None, ""
-        try:
-            for _ in self.followed():
-                pass
-        except FoundError as found:
-            example = found.example
-        except NonBlockingError:
-            reason = "non-blocking: `isend`, `irecv` and `wait` are not checked yet"
-        except (NoInputsError, TooManyError, TooManyStatements) as limit:
-            reason = str(limit)
-        except LimitReached as limit:
-            reason = str(limit)
-        reason = reason or self.tally.reason or self.unsure
-        verdict = "VIOLATED" if example is not None else "UNKNOWN" if reason else "VERIFIED"
+        reason = self._followed(self.starts)
+        if reason and self.solver.missing and (self.all_classes or not self.examples):
+            self.tally, self.unsure = Tally(), ""
+            reason = self._followed(self.numbered_starts)
+        example = next(iter(self.examples.values()), None)
+        verdict: Verdict = "VIOLATED" if example is not None else "UNKNOWN" if reason else "VERIFIED"
         return ProcsAnswer(
             self.procs,
-            verdict,  # type: ignore[arg-type]
+            verdict,
             "inlined",
             ENGINE,
             example,
@@ -97,8 +93,24 @@ class RunsCheck:
             seconds=time.monotonic() - started,
         )
 
-    def followed(self) -> Sequence[Run]:
-        """Look at all runs; return them. Raises FoundError at the first violation, unless all classes are wanted."""
+    def _followed(self, starts: Starts) -> str:
+        """Follow all runs, or until something is violated; return why that is not all, or ''."""
+        try:
+            for _ in self.followed(starts):
+                if self.examples and not self.all_classes:
+                    break
+        except FoundError:
+            pass
+        except NonBlockingError:
+            return "non-blocking: `isend`, `irecv` and `wait` are not checked yet"
+        except (NoInputsError, TooManyError, TooManyStatements) as limit:
+            return str(limit)
+        except LimitReached as limit:
+            return str(limit)
+        return self.tally.reason or self.unsure
+
+    def followed(self, starts: Starts) -> Iterator[Run]:
+        """Yield all runs when nothing can happen in them any more. Raises FoundError, unless all classes are wanted."""
         contracts = {each.name: each for each in (*self.program.library, *self.program.contracts)}
         own = contracts[self.function]
         made = instance(self.program, self.function, self.procs)
@@ -107,20 +119,33 @@ class RunsCheck:
         )
         codes = [run_code(each, contracts) for each in made.program.processes]
         everybody = tuple(range(self.procs))
-        found: list[Run] = []
         for looked_at in [everybody] if own.kind == "collective" else [(each,) for each in everybody]:
             judge = Judge(own, contracts, self.procs, self.on, self.told, looked_at)
             machine = Machine(codes, self.program.globals, collective, self.on, judge)
             search = Search(machine, self.limits, self.tally, self.limits.poll("following runs"))
-            for snapshots, path in self.starts(own, looked_at):
+            for snapshots, path in starts(own, looked_at):
                 self.on.path = path
                 for run in search.explore(search.start(snapshots, looked_at)):
                     self.on.path = run.path
                     judge.ended(run)
-                    found.append(run)
-        return found
+                    yield run
 
     # inputs
+
+    def numbered_starts(self, own: Contract, looked_at: Sequence[int]) -> Iterator[tuple[tuple[Snapshot, ...], Path]]:
+        """Yield the inputs within bounds that meet `requires`, one after the other. Raises NoInputsError."""
+        unread = unread_inputs(self.program, own, instance(self.program, self.function, self.procs))
+        poll, globals_ = self.limits.poll("looking at inputs"), self.program.globals
+        found = (
+            inputs_of(own, globals_, unread, self.procs, poll)
+            if own.kind == "collective"
+            else inputs_of_one(own, globals_, unread, (looked_at[0], self.procs), poll)
+        )
+        try:
+            for inputs in found:
+                yield tuple(_numbered(each, own, globals_) for each in inputs), Path()
+        except NoNumbersError as no:
+            raise NoInputsError(f"needs z3 (the extra `smt`), or bounds: {no}") from None
 
     def starts(self, own: Contract, looked_at: Sequence[int]) -> list[tuple[tuple[Snapshot, ...], Path]]:
         """Return the inputs that meet `requires`, with the facts on each path."""
@@ -177,7 +202,7 @@ class RunsCheck:
 
     def told(self, run: Run, path: Path, finding: Finding) -> None:
         """Take what may be a violation: if there are inputs for it, it is one."""
-        if self.all_classes and finding.error in self.classes:
+        if finding.error in self.examples:
             return
         possible, model = self._possible(path, finding.condition)
         if possible is False:
@@ -187,10 +212,9 @@ class RunsCheck:
                 "needs z3: whether a clause holds is not decided without it" if self.solver.missing else "z3 does not know"
             )
             return
-        if self.all_classes:
-            self.classes.add(finding.error)
-            return
-        raise FoundError(counterexample(run, path, finding, model))
+        self.examples[finding.error] = counterexample(run, path, finding, model)
+        if not self.all_classes:
+            raise FoundError
 
     def _possible(self, path: Path, condition: Condition) -> tuple[bool | None, Model | None]:
         verdict = path.verdict(condition, self.terms)
@@ -200,6 +224,12 @@ class RunsCheck:
             return (True, path.model) if path.model is not None else self.solver.possible(path.facts, None)
         assert isinstance(condition, Term)
         return self.solver.possible((*path.facts, condition), path.model)
+
+
+def _numbered(inputs: Mapping[str, Value], own: Contract, global_names: Sequence[str]) -> Snapshot:
+    if not inputs:
+        return Snapshot()
+    return Snapshot({name: inputs[name] for name in own.parameters}, {name: inputs[name] for name in global_names})
 
 
 def _equations(condition: Condition) -> list[tuple[Term, Term]]:
