@@ -32,6 +32,10 @@ _MANY: Final = 64
 """Values of one number that are tried one after the other where a number has to be known."""
 
 
+_CELLS: Final = 32
+"""Elements of an array of which one is looked at or changed whose index stays open."""
+
+
 class ForkError(Exception):
     """Something is not decided: `condition` is true or not, or the array has one of its lengths."""
 
@@ -163,19 +167,41 @@ class Decisions:
     def element(self, value: Data, index: Data) -> Data:
         """Return an element of an array. Raises FaultError if there is none."""
         items, at = self.array(value), self.number(index)
-        found = self.among(at, len(items))
+        if self._stays_open(at, items):
+            assert isinstance(at, Term)
+            found = self.number(items[-1])
+            for each in range(len(items) - 2, -1, -1):
+                found = self.terms.either(self.terms.compare("==", at, each), self.number(items[each]), found)
+            return found
+        return items[self._index(at, len(items))]
+
+    def _index(self, at: Number, count: int) -> int:
+        found = self.among(at, count)
         if found is None:
             raise FaultError("index")
-        return items[found]
+        return found
+
+    def _stays_open(self, at: Number, items: tuple[Data, ...]) -> bool:
+        """Whether an index is in range, not known, and need not be, as all elements are numbers."""
+        if type(at) is int or self.path.value_of(at) is not None or not 0 < len(items) <= _CELLS:
+            return False
+        if not all(isinstance(each, int | Term) for each in items):
+            return False
+        terms = self.terms
+        if not (self.decide(terms.compare(">=", at, 0)) and self.decide(terms.compare("<", at, len(items)))):
+            raise FaultError("index")
+        return True
 
     def stored(self, value: Data, indices: tuple[Number, ...], new: Data) -> Data:
         """Return `value` with what stands at `indices` replaced by `new`. Raises FaultError."""
         if not indices:
             return new
-        items = self.array(value)
-        at = self.among(indices[0], len(items))
-        if at is None:
-            raise FaultError("index")
+        items, index = self.array(value), indices[0]
+        if len(indices) == 1 and isinstance(new, int | Term) and self._stays_open(index, items):
+            terms = self.terms
+            cells = [(terms.compare("==", index, at), self.number(old)) for at, old in enumerate(items)]
+            return tuple([terms.either(here, new, old) for here, old in cells])
+        at = self._index(index, len(items))
         return (*items[:at], self.stored(items[at], indices[1:], new), *items[at + 1 :])
 
     def zeros(self, size: Data) -> tuple[Data, ...]:
