@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rdma_robust.contracts.contract_answers import ProcsAnswer
+from rdma_robust.contracts.explicit import local_steps
 from rdma_robust.contracts.explicit.interleavings import by_interleavings
 from rdma_robust.contracts.language.contract_program import (
     Bounds,
@@ -107,7 +108,8 @@ def test_each_class_is_noticed() -> None:
     assert violated(2, QUIET, promise) == ("PGV", 1, 0)
 
 
-def test_what_is_cut_short_is_unknown() -> None:
+def test_what_is_cut_short_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local_steps, "MOST_STEPS", 1_000)
     assert answer(2, QUIET, bounds=BOUNDS[:1]).reason == "needs bounds: root may be anything"
     assert answer(2, QUIET, limits=Limits(states=5)).reason == "reached the limit of 5 states"
     forever = TEXT.replace("return all", "while 1 { skip }\n return all")

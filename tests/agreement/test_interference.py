@@ -1,0 +1,48 @@
+"""Lemma 1: a closed run shows ITF exactly if one who has left could really send a message that a receive from any takes."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from rdma_robust.contracts.language.contract_program import ContractProgram
+from rdma_robust.contracts.language.load_contracts import load_contracts
+from tests.support.class_programs import class_programs
+from tests.support.open_runs import TooManyStates, interferes
+from tests.support.random_contracts import random_contracts
+from tests.support.shares import chunks
+
+
+def _compare(program: ContractProgram, procs: tuple[int, ...], most: int, name: str = "") -> Counter[bool]:
+    """Compare for every collective function, or one by its name; return how often there is interference, or none."""
+    counted: Counter[bool] = Counter()
+    for contract in program.contracts:
+        if contract.kind == "local" or name not in {"", contract.name}:
+            continue
+        for number in procs:
+            try:
+                shown, taken = interferes(program, contract.name, number, most)
+            except TooManyStates:
+                continue
+            assert shown == taken, (contract.name, number)
+            counted[shown] += 1
+    return counted
+
+
+def test_of_small_functions() -> None:
+    counted: Counter[bool] = Counter()
+    for program in class_programs().values():
+        procs = tuple(each for each in program.shows if each < 3 or "from any" in program.text)
+        counted += _compare(program.loaded(), procs, 300, "f")
+    assert counted[True] > 5
+    assert counted[False] > 50
+
+
+@pytest.mark.parametrize("chunk", chunks(1, 200))
+def test_of_random_functions(chunk: int) -> None:
+    counted: Counter[bool] = Counter()
+    for seed in range(chunk * 12, chunk * 12 + 12):
+        counted += _compare(load_contracts(random_contracts(seed), f"{seed}.mp"), (2, 3), 600)
+    assert counted[True] > 0
+    assert counted[False] > 10
