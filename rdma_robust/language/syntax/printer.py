@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final, assert_never
+from collections.abc import Callable
+from typing import Any, Final, assert_never
 
 from rdma_robust.language.syntax import ast
 
@@ -103,6 +104,17 @@ def statement(part: ast.Statement) -> str:
             return "mfence"
         case ast.Label(name):
             return f"{name.text}:"
+        case _:
+            return common_statement(part, expression)
+
+
+Common = ast.Assume | ast.Assert | ast.Halt | ast.Skip | ast.If | ast.While | ast.Loop | ast.For | ast.Choose | ast.Broken
+"""The statements that `.rdma` and `.mp` have alike."""
+
+
+def common_statement(part: Common, expression: Callable[[Any], str]) -> str:
+    """Return the line of a statement of both languages, whose expressions are printed by `expression`."""
+    match part:
         case ast.Assume(condition, keyword):
             return f"{keyword} {expression(condition)}"
         case ast.Assert(condition):

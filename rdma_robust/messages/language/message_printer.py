@@ -7,7 +7,7 @@ from typing import Final, cast
 
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.formatter import Style, format_source
-from rdma_robust.language.syntax.printer import needs_brackets
+from rdma_robust.language.syntax.printer import common_statement, needs_brackets
 from rdma_robust.messages.language import message_tree as tree
 from rdma_robust.messages.language.contract_printer import contract_of
 from rdma_robust.messages.language.message_words import message_grammar
@@ -55,26 +55,8 @@ def statement(part: object) -> str:
             return f"wait {', '.join(map(expression, requests))}"
         case tree.ReturnLine(value):
             return "return" if value is None else f"return {expression(value)}"
-        case ast.Assume(condition, keyword):
-            return f"{keyword} {expression(condition)}"
-        case ast.Assert(condition):
-            return f"assert {expression(condition)}"
-        case ast.Halt():
-            return "halt"
-        case ast.Skip():
-            return "skip"
-        case ast.If(arms):
-            return f"if {expression(arms[0].condition)}"
-        case ast.While(condition):
-            return f"while {expression(condition)}"
-        case ast.For(counter, low, high):
-            return f"for {counter.text} in {expression(low)}..{expression(high)}"
-        case ast.Loop():
-            return "loop"
-        case ast.Choose():
-            return "choose"
-        case ast.Broken():
-            return ""
+        case _:
+            return common_statement(line, expression)
 
 
 def _declared(word: str, parts: Iterable[tree.Declared]) -> str:
