@@ -17,27 +17,18 @@ from rdma_robust.cli.batch import Question, answer_all
 from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.inputs import SUFFIX, TRENCHER_SUFFIX, Item, Source, expand
 from rdma_robust.cli.options.arguments import (
-    AtomicsOption,
-    AwaitLoops,
     Certificates,
-    CpuOption,
     Defines,
     Disable,
     Enable,
-    Engine,
     Expect,
     Explain,
     Files,
-    InstrumentationOption,
     Jobs,
-    Kernel,
     MaxStates,
     Memory,
-    OrderedReads,
-    OrderOption,
     OutputFile,
     Quiet,
-    RecvDepth,
     Reductions,
     SelfCheck,
     Timeout,
@@ -49,6 +40,7 @@ from rdma_robust.cli.options.arguments import (
 from rdma_robust.cli.options.defaults import TIMEOUT_S, processors
 from rdma_robust.cli.options.formats import VERDICT_FORMATS
 from rdma_robust.cli.options.help_texts import COMMANDS
+from rdma_robust.cli.options.option_sets import HardwareOptions, SearchOptions, with_option_sets
 from rdma_robust.cli.options.reductions_option import parse_reductions
 from rdma_robust.cli.output import Output, output
 from rdma_robust.cli.passed_over import without_proofs
@@ -57,7 +49,7 @@ from rdma_robust.cli.screen import width_of_output
 from rdma_robust.cli.stderr import warn
 from rdma_robust.cli.warning_choice import chosen
 from rdma_robust.errors import UsageError
-from rdma_robust.options import RECV_DEPTH, CheckOptions
+from rdma_robust.options import CheckOptions
 from rdma_robust.reports.batch.batch_formats import FORMS
 from rdma_robust.reports.check import json_report
 from rdma_robust.reports.check.check_findings import findings_of
@@ -128,19 +120,13 @@ DumpAfter = Annotated[
 ]
 
 
+@with_option_sets
 def check_command(
     context: typer.Context,
     files: Files,
     *,
-    instrumentation: InstrumentationOption = "pivot",
-    engine: Engine = "auto",
-    kernel: Kernel = "auto",
-    ordered_reads: OrderedReads = False,
-    cpu: CpuOption = None,
-    atomics: AtomicsOption = None,
-    order: OrderOption = None,
-    recv_depth: RecvDepth = RECV_DEPTH,
-    await_loops: AwaitLoops = False,
+    search: SearchOptions,
+    hardware: HardwareOptions,
     define: Defines = None,
     timeout: Timeout = TIMEOUT_S,
     max_states: MaxStates = 0,
@@ -171,15 +157,8 @@ def check_command(
         items = [dataclasses.replace(item, warnings=choice) if isinstance(item, Source) else item for item in items]
     at_a_time = min(jobs or processors(), len(items))
     options = CheckOptions(
-        instrumentation=instrumentation,
-        engine=engine,
-        kernel=kernel,
-        ordered_reads=ordered_reads,
-        cpu=cpu,
-        atomics=atomics,
-        order=order,
-        recv_depth=recv_depth,
-        await_loops=await_loops,
+        **search.values(),
+        **hardware.values(),
         timeout=limit(timeout),
         max_states=max_states or None,
         memory=memory_limit(memory, at_a_time),

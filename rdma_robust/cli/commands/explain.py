@@ -15,23 +15,18 @@ from rdma_robust.cli.inputs import Source, expand
 from rdma_robust.cli.options.arguments import (
     FORMAT_HELP,
     AllSteps,
-    AtomicsOption,
-    AwaitLoops,
-    CpuOption,
     Define,
     File,
     MaxStates,
     Memory,
-    OrderedReads,
-    OrderOption,
     OutputFile,
-    RecvDepth,
     Timeout,
     limit,
     memory_limit,
 )
 from rdma_robust.cli.options.defaults import TIMEOUT_S
 from rdma_robust.cli.options.formats import EXPLAIN_FORMATS, Drawing, ExplainFormat
+from rdma_robust.cli.options.option_sets import HardwareOptions, with_option_sets
 from rdma_robust.cli.options.safety_options import SafetyModels, models_named
 from rdma_robust.cli.output import output
 from rdma_robust.cli.processes.decide_program import limits_of, remaining
@@ -41,7 +36,7 @@ from rdma_robust.cli.screen import width_of_output
 from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import SizeLimitError
 from rdma_robust.limits import Limits
-from rdma_robust.options import RECV_DEPTH, CheckOptions
+from rdma_robust.options import CheckOptions
 from rdma_robust.reports.share.columns import PAPER
 from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import printable
@@ -65,18 +60,14 @@ class ExplainRequest:
     full: bool = False
 
 
+@with_option_sets
 def explain_command(
     context: typer.Context,
     file: File,
     *,
     format_: Annotated[ExplainFormat | None, typer.Option("--format", help=FORMAT_HELP, show_default=False)] = None,
     of: Annotated[Drawing, typer.Option(help="svg: what to draw.")] = "graph",
-    ordered_reads: OrderedReads = False,
-    cpu: CpuOption = None,
-    atomics: AtomicsOption = None,
-    order: OrderOption = None,
-    recv_depth: RecvDepth = RECV_DEPTH,
-    await_loops: AwaitLoops = False,
+    hardware: HardwareOptions,
     define: Define = None,
     timeout: Timeout = TIMEOUT_S,
     max_states: MaxStates = 0,
@@ -100,12 +91,7 @@ def explain_command(
     """Note in the context what is to be done."""
     named, every = models_named(models)
     options = CheckOptions(
-        ordered_reads=ordered_reads,
-        cpu=cpu,
-        atomics=atomics,
-        order=order,
-        recv_depth=recv_depth,
-        await_loops=await_loops,
+        **hardware.values(),
         timeout=limit(timeout),
         max_states=max_states or None,
         memory=memory_limit(memory),

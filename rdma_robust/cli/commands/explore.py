@@ -12,20 +12,15 @@ import typer
 
 from rdma_robust.cli.inputs import MESSAGES_SUFFIX, SUFFIX, Missing, Source, expand, read_source
 from rdma_robust.cli.options.arguments import (
-    AtomicsOption,
-    AwaitLoops,
-    CpuOption,
     Define,
     File,
     Memory,
-    OrderedReads,
-    OrderOption,
-    RecvDepth,
     Watch,
     limit,
     memory_limit,
     seconds,
 )
+from rdma_robust.cli.options.option_sets import HardwareOptions, with_option_sets
 from rdma_robust.cli.processes.apart import each_apart
 from rdma_robust.cli.processes.decide_messages import is_trace, read_messages
 from rdma_robust.cli.processes.decide_program import exit_of_error, limits_of, message_of
@@ -38,7 +33,7 @@ from rdma_robust.errors import InternalError, RdmaRobustError, SizeLimitError, U
 from rdma_robust.language.value_ranges import file_of, one_value
 from rdma_robust.limits import Limits
 from rdma_robust.messages.language.recognised import is_messages
-from rdma_robust.options import RECV_DEPTH, CheckOptions
+from rdma_robust.options import CheckOptions
 from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import one_line, printable
 
@@ -91,6 +86,7 @@ class ExploreRequest:
     about_rdma: tuple[str, ...] = ()
 
 
+@with_option_sets
 def explore_command(
     context: typer.Context,
     file: File,
@@ -99,12 +95,7 @@ def explore_command(
     port: Port = 0,
     browser: Browser = True,
     state: State = "",
-    ordered_reads: OrderedReads = False,
-    cpu: CpuOption = None,
-    atomics: AtomicsOption = None,
-    order: OrderOption = None,
-    recv_depth: RecvDepth = RECV_DEPTH,
-    await_loops: AwaitLoops = False,
+    hardware: HardwareOptions,
     buffer: StartBuffer = None,
     define: Define = None,
     timeout: DecideTimeout = 60,
@@ -113,12 +104,7 @@ def explore_command(
 ) -> None:
     """Note in the context what is to be done."""
     options = CheckOptions(
-        ordered_reads=ordered_reads,
-        cpu=cpu,
-        atomics=atomics,
-        order=order,
-        recv_depth=recv_depth,
-        await_loops=await_loops,
+        **hardware.values(),
         timeout=limit(timeout),
         memory=memory_limit(memory),
         define=tuple(define or ()),

@@ -34,13 +34,12 @@ from rdma_robust.cli.options.arguments import (
 from rdma_robust.cli.options.defaults import TIMEOUT_S, processors
 from rdma_robust.cli.options.formats import VERDICT_FORMATS
 from rdma_robust.cli.options.messages_options import (
-    BufferOption,
     Deny,
-    LoopBound,
-    MessageEngineOption,
+    MessageOptions,
     MessagesSelfCheck,
     denied,
 )
+from rdma_robust.cli.options.option_sets import with_option_sets
 from rdma_robust.cli.output import Output, output
 from rdma_robust.cli.processes.decide_messages import (
     MessagesAnswer,
@@ -77,13 +76,12 @@ class MessagesRequest:
     quiet: bool = False
 
 
+@with_option_sets
 def check_command(
     context: typer.Context,
     files: Files,
     *,
-    buffer: BufferOption = "all",
-    engine: MessageEngineOption = "auto",
-    loop_bound: LoopBound = 8,
+    asked: MessageOptions,
     self_check: MessagesSelfCheck = False,
     define: Defines = None,
     timeout: Timeout = TIMEOUT_S,
@@ -107,11 +105,9 @@ def check_command(
     items = expand(files, suffixes=(MESSAGES_SUFFIX,), define=define)
     form = report_form(output, format_, VERDICT_FORMATS, items)
     asking = MessagesAsking(
-        buffer,
-        engine,
-        loop_bound,
-        limit(timeout),
-        memory_limit(memory, min(jobs or processors(), len(items))),
+        **asked.values(),
+        timeout=limit(timeout),
+        memory=memory_limit(memory, min(jobs or processors(), len(items))),
         expect=expect,
         deny=denied(deny),
         define=tuple(define or ()),

@@ -25,7 +25,8 @@ from rdma_robust.cli.options.arguments import (
 )
 from rdma_robust.cli.options.defaults import TIMEOUT_S
 from rdma_robust.cli.options.formats import EXPLAIN_FORMATS, ExplainFormat
-from rdma_robust.cli.options.messages_options import BufferOption, LoopBound, MessageEngineOption
+from rdma_robust.cli.options.messages_options import MessageOptions
+from rdma_robust.cli.options.option_sets import with_option_sets
 from rdma_robust.cli.output import output
 from rdma_robust.cli.processes.decide_messages import MessagesAsking, decide_in_time, load_messages_room
 from rdma_robust.cli.processes.guard import ENDING
@@ -52,14 +53,13 @@ class MessagesExplainRequest:
     to: str | None
 
 
+@with_option_sets
 def explain_command(
     context: typer.Context,
     file: File,
     *,
     format_: Annotated[ExplainFormat | None, typer.Option("--format", help=FORMAT_HELP, show_default=False)] = None,
-    buffer: BufferOption = "all",
-    engine: MessageEngineOption = "auto",
-    loop_bound: LoopBound = 8,
+    asked: MessageOptions,
     define: Define = None,
     timeout: Timeout = TIMEOUT_S,
     memory: Memory = None,
@@ -68,11 +68,9 @@ def explain_command(
 ) -> None:
     """Note in the context what is to be done."""
     asking = MessagesAsking(
-        buffer,
-        engine,
-        loop_bound,
-        limit(timeout),
-        memory_limit(memory),
+        **asked.values(),
+        timeout=limit(timeout),
+        memory=memory_limit(memory),
         define=tuple(define or ()),
         full=all_steps,
         width=width_of_output(output),

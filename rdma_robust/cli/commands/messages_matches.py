@@ -16,7 +16,8 @@ from rdma_robust.cli.inputs import MESSAGES_SUFFIX, Item, Missing, Source, all_l
 from rdma_robust.cli.options.arguments import AnswerFormat, Defines, Files, Memory, OutputFile, Timeout, limit, memory_limit
 from rdma_robust.cli.options.defaults import TIMEOUT_S
 from rdma_robust.cli.options.formats import TEXT_OR_JSON
-from rdma_robust.cli.options.messages_options import BufferOption, LoopBound, MessageEngineOption
+from rdma_robust.cli.options.messages_options import MessageOptions
+from rdma_robust.cli.options.option_sets import with_option_sets
 from rdma_robust.cli.output import output
 from rdma_robust.cli.processes.decide_messages import MessagesAsking, decide_in_time, load_messages_room
 from rdma_robust.cli.processes.guard import ENDING
@@ -47,13 +48,12 @@ class MatchesRequest:
     to: str | None
 
 
+@with_option_sets
 def matches_command(
     context: typer.Context,
     files: Files,
     *,
-    buffer: BufferOption = "all",
-    engine: MessageEngineOption = "auto",
-    loop_bound: LoopBound = 8,
+    asked: MessageOptions,
     count: Annotated[bool, typer.Option("--count", help=f"Count the matchings, up to {COUNTED:,}.")] = False,
     list_: Annotated[bool, typer.Option("--list", help=f"List the matchings, up to {LISTED}.")] = False,
     drop_reasons: Annotated[
@@ -71,11 +71,9 @@ def matches_command(
     """Note in the context what is to be done."""
     items = expand(files, suffixes=(MESSAGES_SUFFIX,), define=define)
     asking = MessagesAsking(
-        buffer,
-        engine,
-        loop_bound,
-        limit(timeout),
-        memory_limit(memory),
+        **asked.values(),
+        timeout=limit(timeout),
+        memory=memory_limit(memory),
         define=tuple(define or ()),
         counted=COUNTED if count or list_ else 0,
         listed=LISTED if list_ else 0,

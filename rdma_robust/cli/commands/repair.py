@@ -17,23 +17,18 @@ from rdma_robust.cli.destinations import made_file
 from rdma_robust.cli.inputs import BOM, Source, UnreadableError, read_bytes, read_source
 from rdma_robust.cli.options.arguments import (
     FORMAT_HELP,
-    AtomicsOption,
-    AwaitLoops,
-    CpuOption,
     Define,
     File,
     Force,
     MadeFile,
     MaxStates,
     Memory,
-    OrderedReads,
-    OrderOption,
-    RecvDepth,
     Timeout,
     limit,
     memory_limit,
 )
 from rdma_robust.cli.options.defaults import TIMEOUT_S
+from rdma_robust.cli.options.option_sets import HardwareOptions, with_option_sets
 from rdma_robust.cli.output import StandardOutput, replace_bytes
 from rdma_robust.cli.processes.decide_program import message_of
 from rdma_robust.cli.processes.guard import ENDING
@@ -42,7 +37,7 @@ from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import UsageError
 from rdma_robust.limits import Limits
 from rdma_robust.model import Hardware
-from rdma_robust.options import RECV_DEPTH, CheckOptions
+from rdma_robust.options import CheckOptions
 from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import printable
 
@@ -121,6 +116,7 @@ class RepairRequest:
     format: Literal["text", "json", "sarif"] = "text"
 
 
+@with_option_sets
 def repair_command(
     context: typer.Context,
     file: File,
@@ -141,12 +137,7 @@ def repair_command(
     force: Force = False,
     diff: Diff = False,
     format_: RepairFormat = None,
-    ordered_reads: OrderedReads = False,
-    cpu: CpuOption = None,
-    atomics: AtomicsOption = None,
-    order: OrderOption = None,
-    recv_depth: RecvDepth = RECV_DEPTH,
-    await_loops: AwaitLoops = False,
+    hardware: HardwareOptions,
     define: Define = None,
     timeout: Timeout = TIMEOUT_S,
     max_states: MaxStates = 0,
@@ -162,12 +153,7 @@ def repair_command(
     options = RepairOptions(costs, all_minimal, timeout=limit(timeout))
     most = memory_limit(memory)
     limits = CheckOptions(
-        ordered_reads=ordered_reads,
-        cpu=cpu,
-        atomics=atomics,
-        order=order,
-        recv_depth=recv_depth,
-        await_loops=await_loops,
+        **hardware.values(),
         max_states=max_states or None,
         memory=most,
         define=tuple(define or ()),

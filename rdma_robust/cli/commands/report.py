@@ -20,20 +20,11 @@ from rdma_robust.batch.run import Answers, Executor, Numbered, Tick, run_batch
 from rdma_robust.cli.destinations import Destination, destinations
 from rdma_robust.cli.inputs import MESSAGES_SUFFIX, SUFFIX, Item, Missing, UnreadableError, all_loaded, expand, read_source
 from rdma_robust.cli.options.arguments import (
-    AtomicsOption,
-    AwaitLoops,
-    CpuOption,
     Defines,
-    Engine,
     Expect,
-    InstrumentationOption,
     Jobs,
-    Kernel,
     MaxStates,
     Memory,
-    OrderedReads,
-    OrderOption,
-    RecvDepth,
     Reductions,
     SelfCheck,
     Timeout,
@@ -42,6 +33,7 @@ from rdma_robust.cli.options.arguments import (
     seconds,
 )
 from rdma_robust.cli.options.defaults import TIMEOUT_S, processors
+from rdma_robust.cli.options.option_sets import HardwareOptions, SearchOptions, with_option_sets
 from rdma_robust.cli.options.reductions_option import parse_reductions
 from rdma_robust.cli.passed_over import without_proofs
 from rdma_robust.cli.processes.decide_job import decide_job
@@ -54,7 +46,7 @@ from rdma_robust.cli.report_messages import Given, split, with_messages
 from rdma_robust.cli.stderr import error_line, warn
 from rdma_robust.errors import UsageError
 from rdma_robust.limits import NO_LIMITS, Limits
-from rdma_robust.options import RECV_DEPTH, CheckOptions
+from rdma_robust.options import CheckOptions
 from rdma_robust.processes import can_fork
 from rdma_robust.reports.batch.batch_formats import FORMS
 from rdma_robust.reports.batch.batch_view import BatchReport, Entry
@@ -185,6 +177,7 @@ ExecutorOption = Annotated[
 OnlyErrors = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors on standard error.")]
 
 
+@with_option_sets
 def report_command(
     context: typer.Context,
     paths: Annotated[list[str], typer.Argument(metavar="PATH...", hidden=True)],
@@ -201,15 +194,8 @@ def report_command(
     cache: CacheFolder = None,
     no_cache: NoCache = False,
     executor: ExecutorOption = "local",
-    instrumentation: InstrumentationOption = "pivot",
-    engine: Engine = "auto",
-    kernel: Kernel = "auto",
-    ordered_reads: OrderedReads = False,
-    cpu: CpuOption = None,
-    atomics: AtomicsOption = None,
-    order: OrderOption = None,
-    recv_depth: RecvDepth = RECV_DEPTH,
-    await_loops: AwaitLoops = False,
+    search: SearchOptions,
+    hardware: HardwareOptions,
     define: Defines = None,
     self_check: SelfCheck = False,
     reductions: Reductions = "all",
@@ -222,15 +208,8 @@ def report_command(
         raise UsageError("--cache and --no-cache exclude one another")
     at_a_time = min(jobs or processors(), len(items))
     options = CheckOptions(
-        instrumentation=instrumentation,
-        engine=engine,
-        kernel=kernel,
-        ordered_reads=ordered_reads,
-        cpu=cpu,
-        atomics=atomics,
-        order=order,
-        recv_depth=recv_depth,
-        await_loops=await_loops,
+        **search.values(),
+        **hardware.values(),
         timeout=limit(timeout),
         max_states=max_states or None,
         memory=memory_limit(memory, at_a_time),

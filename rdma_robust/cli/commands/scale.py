@@ -15,23 +15,14 @@ from rdma_robust.cli.batch import Question, answer_all
 from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.inputs import Item, Missing, all_loaded, expand, read_source
 from rdma_robust.cli.options.arguments import (
-    AtomicsOption,
-    AwaitLoops,
-    CpuOption,
     Defines,
-    Engine,
     Expect,
     File,
-    InstrumentationOption,
     Jobs,
-    Kernel,
     MaxStates,
     Memory,
-    OrderedReads,
-    OrderOption,
     OutputFile,
     Quiet,
-    RecvDepth,
     Reductions,
     ScaleOutput,
     Timeout,
@@ -40,6 +31,7 @@ from rdma_robust.cli.options.arguments import (
 )
 from rdma_robust.cli.options.defaults import TIMEOUT_S, processors
 from rdma_robust.cli.options.formats import SCALE_FORMATS
+from rdma_robust.cli.options.option_sets import HardwareOptions, SearchOptions, with_option_sets
 from rdma_robust.cli.options.reductions_option import parse_reductions
 from rdma_robust.cli.output import Output, output
 from rdma_robust.cli.processes.decide_program import Answer, decide_item, limits_of, load_deciding, lost_program
@@ -47,7 +39,7 @@ from rdma_robust.cli.screen import width_of_output
 from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import RdmaRobustError, UsageError
 from rdma_robust.language.value_ranges import instances, ranges
-from rdma_robust.options import RECV_DEPTH, CheckOptions
+from rdma_robust.options import CheckOptions
 from rdma_robust.reports.check.json_report import described, layout
 from rdma_robust.reports.check.summary import exit_of, summarise
 from rdma_robust.reports.scale.scale_record import ScaleRecord
@@ -77,20 +69,14 @@ class ScaleRequest:
     quiet: bool
 
 
+@with_option_sets
 def scale_command(
     context: typer.Context,
     file: File,
     *,
     define: Defines = None,
-    instrumentation: InstrumentationOption = "pivot",
-    engine: Engine = "auto",
-    kernel: Kernel = "auto",
-    ordered_reads: OrderedReads = False,
-    cpu: CpuOption = None,
-    atomics: AtomicsOption = None,
-    order: OrderOption = None,
-    recv_depth: RecvDepth = RECV_DEPTH,
-    await_loops: AwaitLoops = False,
+    search: SearchOptions,
+    hardware: HardwareOptions,
     reductions: Reductions = "all",
     timeout: Timeout = TIMEOUT_S,
     max_states: MaxStates = 0,
@@ -105,15 +91,8 @@ def scale_command(
     defined = tuple(define or ())
     constant, values, items, whole = _instances(file, defined)
     options = CheckOptions(
-        instrumentation=instrumentation,
-        engine=engine,
-        kernel=kernel,
-        ordered_reads=ordered_reads,
-        cpu=cpu,
-        atomics=atomics,
-        order=order,
-        recv_depth=recv_depth,
-        await_loops=await_loops,
+        **search.values(),
+        **hardware.values(),
         timeout=limit(timeout),
         max_states=max_states or None,
         memory=memory_limit(memory, min(jobs or processors(), len(items))),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import difflib
+from dataclasses import dataclass
 from typing import Annotated, Final, Literal, get_args
 
 import typer
 
+from rdma_robust.cli.options.option_sets import OptionSet
 from rdma_robust.errors import UsageError
 from rdma_robust.messages.engines.engine_names import MessageEngineName
 from rdma_robust.solver_library import require_solver
@@ -45,6 +47,15 @@ Deny = Annotated[
         metavar="NAMES", help="Count against the exit code too: race, leak, or both with a comma.", show_default=False
     ),
 ]
+
+
+@dataclass(frozen=True)
+class MessageOptions(OptionSet):
+    """What is asked of a message program, and who decides: members of MessagesAsking."""
+
+    buffer: BufferOption = "all"
+    engine: MessageEngineOption = "auto"
+    loop_bound: LoopBound = 8
 
 
 def denied(text: str | None) -> tuple[Denied, ...]:

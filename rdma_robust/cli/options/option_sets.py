@@ -1,0 +1,84 @@
+"""Options that several commands have together: a record of them stands for all, where a command declares its options."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, get_type_hints
+
+from rdma_robust.cli.options.arguments import (
+    AtomicsOption,
+    AwaitLoops,
+    CpuOption,
+    Engine,
+    InstrumentationOption,
+    Kernel,
+    OrderedReads,
+    OrderOption,
+    RecvDepth,
+)
+from rdma_robust.options import RECV_DEPTH
+
+
+class OptionSet:
+    """A frozen dataclass whose fields are options, with their defaults."""
+
+    def values(self) -> dict[str, Any]:
+        """Return what was given, by the names of the fields."""
+        return {each.name: getattr(self, each.name) for each in dataclasses.fields(self)}  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class HardwareOptions(OptionSet):
+    """What runs a program: members of CheckOptions."""
+
+    ordered_reads: OrderedReads = False
+    cpu: CpuOption = None
+    atomics: AtomicsOption = None
+    order: OrderOption = None
+    recv_depth: RecvDepth = RECV_DEPTH
+    await_loops: AwaitLoops = False
+
+
+@dataclass(frozen=True)
+class SearchOptions(OptionSet):
+    """How robustness is decided: members of CheckOptions."""
+
+    instrumentation: InstrumentationOption = "pivot"
+    engine: Engine = "auto"
+    kernel: Kernel = "auto"
+
+
+def with_option_sets(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command as the parser takes it: each parameter that is a set of options became the options of the set.
+
+    The parameters keep their order, in which help pages have them.
+    """
+    hints = get_type_hints(command, include_extras=True)
+    sets: dict[str, type[OptionSet]] = {}
+    parameters: list[inspect.Parameter] = []
+    for each in inspect.signature(command).parameters.values():
+        kind = hints[each.name]
+        if isinstance(kind, type) and issubclass(kind, OptionSet):
+            sets[each.name] = kind
+            parameters += _options(kind)
+        else:
+            parameters.append(each.replace(annotation=kind))
+
+    def called(**given: Any) -> None:
+        made = {name: kind(**{each.name: given.pop(each.name) for each in _options(kind)}) for name, kind in sets.items()}
+        command(**given, **made)
+
+    called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    called.__annotations__ = {each.name: each.annotation for each in parameters}
+    called.__name__, called.__doc__, called.__module__ = command.__name__, command.__doc__, command.__module__
+    return called
+
+
+def _options(kind: type[OptionSet]) -> list[inspect.Parameter]:
+    hints: Mapping[str, Any] = get_type_hints(kind, include_extras=True)
+    fields = dataclasses.fields(kind)  # type: ignore[arg-type]
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    return [inspect.Parameter(each.name, keyword, default=each.default, annotation=hints[each.name]) for each in fields]
