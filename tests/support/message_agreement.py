@@ -5,7 +5,7 @@ from __future__ import annotations
 from rdma_robust.limits import Limits
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.machine.states import by_states
-from rdma_robust.messages.message_answers import BufferAnswer, Matched, MessageEngine, Questions, Schedule
+from rdma_robust.messages.message_answers import BufferAnswer, Issued, Matched, MessageEngine, Questions, Schedule
 from rdma_robust.messages.replay.replaying import confirm
 from tests.support.naive_messages import Naive, naive_messages
 
@@ -43,6 +43,25 @@ def disagreement(program: MessageProgram, buffer: Buffer, limit: int = 3_000) ->
     answer = by_states(program, buffer, QUESTIONS, Limits.of(20))
     confirm(program, answer)
     return differences(answer, naive)
+
+
+def differences_in_facts(answer: BufferAnswer, naive: Naive) -> list[str]:
+    """Return in which points an exact answer is not what happens, but for how long the runs are that it shows."""
+    by_receive: dict[Issued, int] = {}
+    for pair in naive.pairs:
+        by_receive[pair.receive] = by_receive.get(pair.receive, 0) + 1
+    happens = {
+        "violated": "yes" if naive.violations else "no",
+        "violations": set(naive.violations),
+        "deadlocked": "no" if naive.deadlock is None else "yes",
+        "leaking": "no" if naive.leak is None else "yes",
+        "pairs": naive.pairs,
+        "races": tuple(sorted(receive for receive, count in by_receive.items() if count > 1)),
+        "count": (len(naive.matchings), True),
+        "matchings": naive.matchings,
+    }
+    ours = facts(answer)
+    return [f"{name}: {ours[name]} is not {theirs}" for name, theirs in happens.items() if ours[name] != theirs]
 
 
 def facts(answer: BufferAnswer) -> dict[str, object]:

@@ -14,6 +14,7 @@ from rdma_robust.errors import LimitReached, Span
 from rdma_robust.limits import Limits
 from rdma_robust.messages.language.message_program import CollectiveCall
 from rdma_robust.messages.machine.fewer_matches import enough_of
+from rdma_robust.messages.machine.interchangeable import Alike, Orbits
 from rdma_robust.messages.machine.local_runs import Broken, Trail
 from rdma_robust.messages.machine.local_table import After, Hop, Onward, State, Table
 from rdma_robust.messages.machine.process_state import Frame, Receiving
@@ -67,19 +68,24 @@ class StateSearch:
 
     With `fewer` only matches are tried that are enough; without, runs are found with the fewest matches. A search for what
     another one has found is over when it has found as much: `wanted` are its violations, and whether it has a deadlock and a
-    leak.
+    leak. Of states that differ only in who of the processes that are `alike` is who, one is looked at.
     """
 
-    def __init__(self, table: Table, questions: Questions, limits: Limits, fewer: bool = True) -> None:
+    def __init__(
+        self, table: Table, questions: Questions, limits: Limits, fewer: bool = True, alike: Alike | None = None
+    ) -> None:
+        self._orbits = None if alike is None else Orbits(alike, lambda me, number: table.locals[me][number])
+        self._keys: set[object] = set()
         self.fewer = fewer
         self.wanted: Found | None = None
         self.table = table
         self.questions = questions
         self.limits = limits
+        self.alike = alike
         self.found = Found()
         self.arrivals: dict[State, Arrival] = {}
         self._plain: dict[State, State] = {}
-        self._expanded: set[State] = set()
+        self._expanded: set[object] = set()
         self._watch = limits.watch(256)
         self._calls = any(isinstance(each, CollectiveCall) for process in table.processes for each in process.code)
         self._compared: set[object] = set()
@@ -130,7 +136,8 @@ class StateSearch:
         for process, onward in enumerate(starts):
             self._broken(process, onward, None, None)
         for state, trails in self.table.combined(starts):
-            self.arrivals.setdefault(state, Arrival(None, None, trails))
+            if self._is_new(state):
+                self.arrivals[state] = Arrival(None, None, trails)
             if self._is_at_a_limit():
                 return []
         return list(self.arrivals)
@@ -156,10 +163,23 @@ class StateSearch:
             return []
         enough = enough_of(self.table, state, hops)
         if not self.table.names and self.table.buffer != "any":
-            self._expanded.add(state)
-            if any(new in self._expanded for hop in enough for new, _ in results(state, hop)):
+            self._expanded.add(self._key(state))
+            if any(self._key(new) in self._expanded for hop in enough for new, _ in results(state, hop)):
                 return []
         return enough
+
+    def _key(self, state: State) -> object:
+        return state if self._orbits is None else self._orbits.key(state)
+
+    def _is_new(self, state: State) -> bool:
+        """Whether neither a state nor one that differs from it only in who is who was found before; note it if so."""
+        if state in self.arrivals:
+            return False
+        if self._orbits is None:
+            return True
+        before = len(self._keys)
+        self._keys.add(self._orbits.key(state))
+        return len(self._keys) > before
 
     def _make(self, state: State, hop: Hop, following: list[State]) -> None:
         """Make a match, and note what it brings."""
@@ -171,7 +191,7 @@ class StateSearch:
         if hop.sender_then is not None and hop.sender_then.violations:
             self._broken(hop.sender, hop.sender_then, state, hop)
         for new, trails in results(state, hop):
-            if new not in self.arrivals:
+            if self._is_new(new):
                 self.arrivals[new] = Arrival(state, hop, trails)
                 following.append(new)
                 if self.table.names and self._repeats(new):

@@ -10,6 +10,7 @@ from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.machine.courses import Course, blocked
 from rdma_robust.messages.machine.few_buffers import lean
 from rdma_robust.messages.machine.flat_code import FlatProcess
+from rdma_robust.messages.machine.interchangeable import Alike, alike
 from rdma_robust.messages.machine.local_runs import Cut
 from rdma_robust.messages.machine.local_table import State, Table
 from rdma_robust.messages.machine.shortening import cut_to_the_end
@@ -42,17 +43,21 @@ _CUTS: dict[Cut, str] = {
 def by_states(program: MessageProgram, buffer: Buffer, questions: Questions, limits: Limits) -> BufferAnswer:
     """Answer all questions about a program by its states under one buffer semantics: the engine `states`.
 
-    All but deadlocks is under `any` as it is under `infinite` (Lemma 2), and deadlocks have a search of their own.
+    Of processes that are interchangeable it does not matter who is who; only matchings are counted one by one. All but
+    deadlocks is under `any` as it is under `infinite` (Lemma 2), and deadlocks have a search of their own.
     """
+    interchangeable = alike(program)
     if buffer == "any":
-        return _by_states_of_any(program, questions, limits)
-    return _by_states_of(program, buffer, questions, limits)
+        return _by_states_of_any(program, questions, limits, interchangeable)
+    return _by_states_of(program, buffer, questions, limits, interchangeable)
 
 
-def _by_states_of_any(program: MessageProgram, questions: Questions, limits: Limits) -> BufferAnswer:
-    search = _searched(program, "any", questions, limits.share(0.5), names=False)
+def _by_states_of_any(
+    program: MessageProgram, questions: Questions, limits: Limits, interchangeable: Alike | None
+) -> BufferAnswer:
+    search = _searched(program, "any", questions, limits.share(0.5), interchangeable, names=False)
     deadlock = _deadlock(_shortest(search, questions, limits.share(0.5)))
-    infinite = _by_states_of(program, "infinite", questions, limits)
+    infinite = _by_states_of(program, "infinite", questions, limits, interchangeable)
     deadlock = deadlock or infinite.deadlock
     reasons = [*([infinite.reason] if infinite.reason else []), *_reasons(search)]
     answer = replace(
@@ -69,17 +74,19 @@ def _by_states_of_any(program: MessageProgram, questions: Questions, limits: Lim
     return lean(program, answer)
 
 
-def _by_states_of(program: MessageProgram, buffer: Buffer, questions: Questions, limits: Limits) -> BufferAnswer:
+def _by_states_of(
+    program: MessageProgram, buffer: Buffer, questions: Questions, limits: Limits, interchangeable: Alike | None
+) -> BufferAnswer:
     """Answer all questions, under `zero` or `infinite`.
 
     A search that keeps the names of operations finds pairs and library procedures in different orders; it ends where a
     state is met again but for names, as then operations have no end, and one without names decides the rest. Matchings are
     counted by a search of their own.
     """
-    search = _searched(program, buffer, questions, limits)
+    search = _searched(program, buffer, questions, limits, interchangeable)
     named = search.found
     if named.repeats:
-        search = _searched(program, buffer, questions, limits, names=False)
+        search = _searched(program, buffer, questions, limits, interchangeable, names=False)
     found = search.found
     shortest = _shortest(search, questions, limits)
     reasons = _reasons(search)
@@ -99,7 +106,7 @@ def _by_states_of(program: MessageProgram, buffer: Buffer, questions: Questions,
         _violations(shortest),
         _deadlock(shortest),
         _leak(shortest),
-        frozenset(named.pairs) if questions.pairs else None,
+        _pairs(named, interchangeable) if questions.pairs else None,
         not questions.pairs or (exhausted and not named.repeats),
         matchings,
         _mismatches(program, named),
@@ -113,12 +120,13 @@ def _searched(
     buffer: Buffer,
     questions: Questions,
     limits: Limits,
+    interchangeable: Alike | None = None,
     *,
     names: bool = True,
     history: bool = False,
 ) -> StateSearch:
     table = Table(program, buffer, limits, questions.loop_bound, names, history)
-    search = StateSearch(table, questions, limits)
+    search = StateSearch(table, questions, limits, alike=interchangeable)
     search.search()
     return search
 
@@ -130,10 +138,14 @@ def _shortest(search: StateSearch, questions: Questions, limits: Limits) -> Stat
         return search
     most = _MOST_STATES if limits.states is None else min(_MOST_STATES, limits.states)
     table = Table(search.table.program, search.table.buffer, limits.share(0.5), questions.loop_bound, names=False)
-    other = StateSearch(table, questions, replace(limits.share(0.5), states=most), fewer=False)
+    other = StateSearch(table, questions, replace(limits.share(0.5), states=most), fewer=False, alike=search.alike)
     other.wanted = found
     other.search()
     return other if other.has_what_is_wanted() else search
+
+
+def _pairs(named: Found, interchangeable: Alike | None) -> frozenset[Pair]:
+    return frozenset(named.pairs if interchangeable is None else interchangeable.expanded(named.pairs))
 
 
 def _tri(found: bool, exhausted: bool) -> Tri:

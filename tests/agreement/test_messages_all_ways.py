@@ -1,0 +1,55 @@
+"""All interleavings, the engines `states`, `sat` and `smt`: each says the same of random message programs as the first."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from rdma_robust.limits import Limits
+from rdma_robust.messages.engines.sat import by_sat
+from rdma_robust.messages.engines.smt import by_smt
+from rdma_robust.messages.language.message_program import BUFFERS
+from rdma_robust.messages.machine.states import by_states
+from rdma_robust.messages.message_answers import MessageEngine
+from rdma_robust.messages.replay.replaying import confirm
+from tests.support.message_agreement import QUESTIONS, differences, differences_in_facts
+from tests.support.naive_messages import naive_messages
+from tests.support.random_messages import BLOCKING, TASTES, random_messages
+from tests.support.shares import chunks
+
+PER_CHUNK = 50
+ENGINES: dict[str, MessageEngine] = {"states": by_states, "sat": by_sat, "smt": by_smt}
+
+
+def compared(seeds: range, limit: int = 1_500) -> dict[str, int]:
+    """Compare; return how many programs were small enough under each buffer semantics, and how many each engine decided."""
+    tastes = (*TASTES, replace(BLOCKING, operations=8))
+    counts = dict.fromkeys((*BUFFERS, *ENGINES), 0)
+    for seed in seeds:
+        program = random_messages(seed, tastes[seed % len(tastes)])
+        for buffer in BUFFERS:
+            naive = naive_messages(program, buffer, limit)
+            counts[buffer] += naive is not None
+            for name, engine in ENGINES.items() if naive is not None else ():
+                answer = engine(program, buffer, QUESTIONS, Limits.of(30))
+                confirm(program, answer)
+                if answer.reason and name != "states":
+                    continue
+                counts[name] += 1
+                found = differences_in_facts(answer, naive) + (differences(answer, naive) if name == "states" else [])
+                assert not found, (seed, buffer, name)
+    return counts
+
+
+def test_all_ways_agree() -> None:
+    counts = compared(range(40_000, 40_005), 500)
+    assert min(counts.values()) > 0
+
+
+@pytest.mark.parametrize("chunk", chunks(0, 100))
+def test_all_ways_agree_on_more(chunk: int) -> None:
+    first = 41_000 + chunk * PER_CHUNK
+    counts = compared(range(first, first + PER_CHUNK))
+    assert min(counts[buffer] for buffer in BUFFERS) > PER_CHUNK // 3
+    assert min(counts[name] for name in ENGINES) > PER_CHUNK
