@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import cast
+from dataclasses import dataclass, fields, replace
+from typing import Any, Final, cast
 
 from rdma_robust.contracts.language.contract_program import ContractProgram
 from rdma_robust.diagnose import Reporter
@@ -11,10 +11,12 @@ from rdma_robust.expr import Const
 from rdma_robust.language.syntax import ast
 from rdma_robust.messages.language import message_tree as tree
 from rdma_robust.messages.language.message_declarations import Declarations
-from rdma_robust.messages.language.message_program import MessageProgram, Process
+from rdma_robust.messages.language.message_program import Choose, For, If, Inlined, Loop, MessageProgram, Process, While
 from rdma_robust.messages.language.message_scope import Scope
 from rdma_robust.messages.language.message_world import COLLECTIVE, World, library_world
 from rdma_robust.messages.language.writing_out import MAX_STATEMENTS, TooLargeError, Writer, Written
+
+_BLOCKS: Final = frozenset({"body", "then", "other", "branches"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +25,8 @@ class Instance:
 
     Every process of `program` has one statement: the `Inlined` function, whose `call` names its parameters' registers and
     that of its result. Registers have no first values here: those of parameters and globals are the inputs, others are 0.
-    Calls in it are `Inlined` too, with their `call`.
+    Calls in it are `Inlined` too, with their `call`. A library procedure that another one calls is named `$reduce` where the
+    file has a function `reduce`: it is another one, and no contract speaks of it.
     """
 
     function: str
@@ -62,6 +65,20 @@ def instance(program: ContractProgram, function: str, procs: int) -> Instance:
 def _process(function: tree.Function, number: int, world: World, report: Reporter, written: Written) -> Process:
     scope = Scope(world, report, Const(number), {})
     scope.strict = False
-    body = (Writer(scope, library_world(world), written).entered(function),)
+    entered = Writer(scope, library_world(world), written).entered(function)
+    body = (replace(entered, body=_told_apart(entered.body, world)),)
     span = report.at(function.name.span)
     return Process(f"P[{number}]", body, tuple(written.registers), tuple(written.requests), span=span)
+
+
+def _told_apart(part: Any, world: World) -> Any:
+    """Return statements in which library procedures do not have the names of the file's functions."""
+    if isinstance(part, tuple):
+        return tuple(_told_apart(each, world) for each in part)
+    if not isinstance(part, If | While | For | Loop | Choose | Inlined):
+        return part
+    blocks = {each.name: getattr(part, each.name) for each in fields(part) if each.name in _BLOCKS}
+    made = replace(part, **{name: _told_apart(block, world) for name, block in blocks.items()})
+    if isinstance(made, Inlined) and made.of_library and made.name in world.functions:
+        return replace(made, name=f"${made.name}")
+    return made

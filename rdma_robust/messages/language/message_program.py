@@ -181,12 +181,14 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Inlined:
-    """The body of the function `name`, called here; its registers have names of their own."""
+    """The body of the function `name`, called here; its registers have names of their own. `of_library` if it is no function
+    of the file."""
 
     name: str
     body: Block
     span: Span = field(default=NO_SPAN, compare=False)
     call: Call = field(default=Call((), ""), compare=False, repr=False)
+    of_library: bool = field(default=False, compare=False, repr=False)
 
 
 Statement = (

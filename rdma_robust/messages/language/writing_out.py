@@ -340,10 +340,10 @@ class Writer:
         return [], NOTHING
 
     def _inlined(
-        self, function: tree.Function, call: tree.FunctionCall, arguments: list[Term], written: Written
+        self, function: tree.Function, line: tree.FunctionCall, arguments: list[Term], written: Written
     ) -> tuple[list[made.Statement], Term]:
         """Return the statements of a function with these arguments. What is constant and stays so needs no register."""
-        name, span = function.name.text, self.at(call.span)
+        name, span = function.name.text, self.at(line.span)
         written.calls[name] += 1
         prefix = f"{name}." if written.calls[name] == 1 else f"{name}@{written.calls[name]}."
         of_library = name not in self.world.functions or self.world.is_library
@@ -377,7 +377,8 @@ class Writer:
         if gives and not gives_value(body, result):
             found.append(made.Assign(made.Place(result), NOTHING, span))
         given = tuple((each.text, constants.get(each.text, Name(prefix + each.text))) for each in function.parameters)
-        return [*found, made.Inlined(name, body, span, made.Call(given, result if gives else ""))], Name(result)
+        call = made.Call(given, result if gives else "")
+        return [*found, made.Inlined(name, body, span, call, of_library)], Name(result)
 
     def entered(self, function: tree.Function) -> made.Inlined:
         """Return a function as it is when all its arguments are in the registers that its `call` names."""
