@@ -12,7 +12,8 @@ from rdma_robust.pipeline import check_program
 from rdma_robust.semantics.machines.machine import Move
 from rdma_robust.semantics.machines.rdma import RdmaMachine
 from rdma_robust.teaching.demos.walk import Animation, Block, Paragraph
-from rdma_robust.teaching.explorer.choices_made import LONGEST, Runs
+from rdma_robust.teaching.explorer.choices_made import Runs
+from rdma_robust.teaching.explorer.run_tree import LONGEST
 from rdma_robust.teaching.explorer.witness import witness_choices
 
 

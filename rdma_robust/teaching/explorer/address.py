@@ -12,7 +12,7 @@ from rdma_robust.errors import UsageError
 from rdma_robust.language.flow.canonical import canonical
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import Model
-from rdma_robust.teaching.explorer.choices_made import LONGEST, Choices
+from rdma_robust.teaching.explorer.run_tree import LONGEST, Choices
 from rdma_robust.text import one_line
 
 Side = Literal["sc", "rdma"]

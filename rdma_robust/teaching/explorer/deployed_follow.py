@@ -21,8 +21,9 @@ from rdma_robust.semantics.machines.deployed_runs import Happened, History, even
 from rdma_robust.semantics.machines.effects import SC_VERBS, Effect
 from rdma_robust.semantics.machines.machine import Move, Verb
 from rdma_robust.semantics.trace import READ_TYPES, WRITE_TYPES, EventType
-from rdma_robust.teaching.explorer.choices_made import Choices, Point, Runs
+from rdma_robust.teaching.explorer.choices_made import Point, Runs
 from rdma_robust.teaching.explorer.follow import Followed, cycle_of
+from rdma_robust.teaching.explorer.run_tree import Choices
 
 _SC_VERBS = {
     **SC_VERBS,

@@ -13,7 +13,8 @@ from rdma_robust.semantics.machines.effects import SC_VERBS, Effect, effects
 from rdma_robust.semantics.machines.machine import Action, Verb
 from rdma_robust.semantics.machines.sc import ScState
 from rdma_robust.semantics.trace import READ_TYPES, WRITE_TYPES, Event
-from rdma_robust.teaching.explorer.choices_made import Choices, Point, Runs
+from rdma_robust.teaching.explorer.choices_made import Point, Runs
+from rdma_robust.teaching.explorer.run_tree import Choices
 
 
 @dataclass(frozen=True, slots=True)

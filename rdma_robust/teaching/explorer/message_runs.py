@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from itertools import islice, takewhile
 from typing import Final
 
-from rdma_robust.errors import InternalError, UsageError
+from rdma_robust.errors import InternalError
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.message_answers import Matched, Move, Schedule, Step
 from rdma_robust.messages.replay.interpreter import Interpreter
 from rdma_robust.messages.replay.world import Event, World
-from rdma_robust.teaching.explorer.choices_made import KEPT, LONGEST, Choices, wrong_choice
+from rdma_robust.teaching.explorer.run_tree import LONGEST, Choices, RunTree, must_not_end, path_to, wrong_choice
 
 MOST_LOCAL: Final = 200
 """Steps of one process that are taken at a time without a match or a choice."""
@@ -33,12 +33,7 @@ class RunPoint:
 
     def path(self) -> list[RunPoint]:
         """Return the points after each step, oldest first."""
-        points = []
-        point = self
-        while point.parent is not None:
-            points.append(point)
-            point = point.parent
-        return points[::-1]
+        return path_to(self)
 
     @property
     def schedule(self) -> Schedule:
@@ -46,16 +41,16 @@ class RunPoint:
         return tuple(point.move for point in self.path() if point.move is not None)
 
 
-class MessageRuns:
+class MessageRuns(RunTree[RunPoint]):
     """The runs of one program under one buffer semantics, by the interpreter that checks runs."""
 
     def __init__(self, program: MessageProgram, buffer: Buffer) -> None:
         self.interpreter = Interpreter(program, buffer)
-        self._begin()
+        super().__init__()
 
-    def _begin(self) -> None:
-        self.root = RunPoint(self.interpreter.start())
-        self.kept = 1
+    def start(self) -> RunPoint:
+        """Return the state before the first move."""
+        return RunPoint(self.interpreter.start())
 
     def moves(self, point: RunPoint) -> tuple[Move, ...]:
         """Return every move that a rule allows next, in the interpreter's order."""
@@ -67,28 +62,14 @@ class MessageRuns:
         """Yield the moves; steps are first, and matches take time that grows with the operations that are not matched."""
         return self.interpreter.moves(point.world) if point.moves is None else iter(point.moves)
 
-    def after(self, point: RunPoint, choice: int) -> RunPoint:
+    def step(self, point: RunPoint, choice: int) -> RunPoint:
         """Return the point behind a move. Raises UsageError if there is no such move, or the run is too long."""
-        found = point.children.get(choice)
-        if found is None:
-            move = next(islice(self._moves(point), choice, None), None) if choice >= 0 else None
-            if move is None:
-                raise wrong_choice(point.depth, choice, len(self.moves(point)))
-            if point.depth >= LONGEST:
-                raise UsageError(f"a run ends after {LONGEST} steps here")
-            world, event = self.interpreter.after(point.world, move)
-            found = point.children[choice] = RunPoint(world, point, choice, move, event, point.depth + 1)
-            self.kept += 1
-        return found
-
-    def point(self, choices: Sequence[int]) -> RunPoint:
-        """Return where a run ends. Raises UsageError for one that the program does not have."""
-        if self.kept > KEPT:
-            self._begin()
-        point = self.root
-        for choice in choices:
-            point = self.after(point, choice)
-        return point
+        move = next(islice(self._moves(point), choice, None), None) if choice >= 0 else None
+        if move is None:
+            raise wrong_choice(point.depth, choice, len(self.moves(point)))
+        must_not_end(point.depth)
+        world, event = self.interpreter.after(point.world, move)
+        return RunPoint(world, point, choice, move, event, point.depth + 1)
 
     def choices_of(self, schedule: Sequence[Move]) -> Choices:
         """Return a run by its choices, as far as its moves are allowed and it is not too long."""

@@ -18,9 +18,10 @@ from rdma_robust.semantics.machines.sc import ScState
 from rdma_robust.semantics.machines.threadcode import ThreadCode
 from rdma_robust.semantics.trace import EventType
 from rdma_robust.teaching.explorer.address import Side
-from rdma_robust.teaching.explorer.choices_made import LONGEST, Point, Runs
+from rdma_robust.teaching.explorer.choices_made import Point, Runs
 from rdma_robust.teaching.explorer.deployed_sides import carried, queue_view
 from rdma_robust.teaching.explorer.phrases import Phrases
+from rdma_robust.teaching.explorer.run_tree import LONGEST
 from rdma_robust.teaching.explorer.view import (
     ClaimView,
     Ending,

@@ -14,7 +14,8 @@ from rdma_robust.pipeline import check_program
 from rdma_robust.semantics.machines.chosen import machine_of
 from rdma_robust.semantics.machines.machine import Verb
 from rdma_robust.teaching.explorer.address import Place, Track
-from rdma_robust.teaching.explorer.choices_made import LONGEST, Choices, Point, Runs
+from rdma_robust.teaching.explorer.choices_made import Point, Runs
+from rdma_robust.teaching.explorer.run_tree import LONGEST, Choices
 from rdma_robust.teaching.explorer.session import Session
 from rdma_robust.teaching.explorer.view import VerdictView
 from rdma_robust.text import one_line

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rdma_robust.teaching.explorer.address import LONGEST_TEXT, AddressError, Place, Track, decode, encode
-from rdma_robust.teaching.explorer.choices_made import LONGEST
+from rdma_robust.teaching.explorer.run_tree import LONGEST
 from tests.support.explored import litmus
 
 P = "0123abcd"

@@ -16,7 +16,8 @@ from rdma_robust.semantics.axioms import sc_violation
 from rdma_robust.semantics.machines.rdma import DONE, ISSUED, RdmaMachine, RdmaState
 from rdma_robust.semantics.machines.sc import ScMachine, ScState
 from rdma_robust.teaching.explorer.address import Place, Track
-from rdma_robust.teaching.explorer.choices_made import LONGEST, Point
+from rdma_robust.teaching.explorer.choices_made import Point
+from rdma_robust.teaching.explorer.run_tree import LONGEST
 from rdma_robust.teaching.explorer.session import Session
 from rdma_robust.teaching.explorer.view import SideView
 from tests.support.explored import conflicts, drained, litmus, replayed, sc_trace, session, trace, walk
@@ -225,7 +226,7 @@ def test_the_weak_outcome_is_told_from_the_common_ones() -> None:
 
 def test_a_run_ends_somewhere(monkeypatch: pytest.MonkeyPatch) -> None:
     assert LONGEST == 1000
-    for module in ("choices_made", "sides"):
+    for module in ("run_tree", "sides"):
         monkeypatch.setattr(f"rdma_robust.teaching.explorer.{module}.LONGEST", 60)
     explored = session("node A { x }\nthread T on A { loop { x = 1 } }\n")
     place = Place("follow", Track((0,) * 59, 59))
