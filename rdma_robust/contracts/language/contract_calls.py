@@ -15,7 +15,7 @@ _COMMUNICATES = (tree.SendLine, tree.ReceiveLine, tree.WaitLine, tree.RequestLin
 def contracted_calls(function: tree.Function, world: World) -> tuple[str, ...]:
     """Return the functions with a contract that a body calls, also through functions without one, in their order."""
     found = (name for name, callee in _reached(function, world) if callee.contract is not None)
-    return tuple(dict.fromkeys(found))
+    return tuple(name for name in dict.fromkeys(found) if name not in world.hidden)
 
 
 def _reached(function: tree.Function, world: World) -> Iterator[tuple[str, tree.Function]]:

@@ -53,7 +53,7 @@ def load_contracts(text: str, file: str) -> ContractProgram:
         file,
         text,
         contracts,
-        tuple(each for each in _library_contracts() if each.name not in world.functions),
+        _library_contracts(frozenset(world.functions.keys() & library().keys())),
         tuple(world.globals),
         tuple(world.ports),
         claims,
@@ -68,11 +68,12 @@ def _contract(function: tree.Function, world: World, report: Reporter) -> Contra
     return read_contract(world, report, function, contracted_calls(function, world))
 
 
-@functools.cache
-def _library_contracts() -> tuple[Contract, ...]:
-    """Return the contracts of the library procedures."""
+@functools.lru_cache(maxsize=64)
+def _library_contracts(hidden: frozenset[str]) -> tuple[Contract, ...]:
+    """Return the contracts of the library procedures whose names mean no function of the program."""
     report = Reporter(LIBRARY_FILE, library_text())
-    world = library_world(World(library=library()))
-    found = tuple(_contract(each, world, report) for each in library().values() if each.contract is not None)
+    world = replace(library_world(World(library=library())), hidden=hidden)
+    functions = (each for name, each in library().items() if each.contract is not None and name not in hidden)
+    found = tuple(_contract(each, world, report) for each in functions)
     report.raise_errors()
     return found

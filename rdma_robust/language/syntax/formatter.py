@@ -131,8 +131,10 @@ class _Formatter:
         """Write a declaration with a contract before its block."""
         first, where, lines = contract
         begin = where.start + self._source[where.start : where.end].find("{") + 1
-        self._line(head, replace(span, end_line=span.line, end=where.start))
-        self._line(f"{first} {{", replace(where, end_line=where.line, end=begin), "{")
+        self._above(replace(span, end=begin))
+        self._put(head)
+        self._put(f"{first} {{")
+        self._trailing(begin, self._source.count("\n", 0, begin) + 1)
         self._indent()
         for depth, text, at in lines:
             self._depth += depth

@@ -83,7 +83,9 @@ def _range(low: object, high: object) -> str:
 
 def _end(node: object) -> str:
     """Return an end of a range: whatever binds less than `+` is in brackets."""
-    loose = isinstance(node, tree.Conditional) or (isinstance(node, ast.Binary) and needs_brackets(node.op, "+", 0))
+    loose = isinstance(node, tree.Conditional)
+    if isinstance(node, ast.Binary):
+        loose = node.op == "==>" or needs_brackets(node.op, "+", 0)
     return _bracketed(node, loose, False)
 
 

@@ -74,7 +74,7 @@ class World:
     """What is declared outside of processes and functions.
 
     `first` is where each name that stands in expressions is declared. `ports` are their numbers. `is_library` says that the
-    text is that of the library.
+    text is that of the library, of which `hidden` are the functions whose names mean others in the program.
     """
 
     constants: dict[str, Constant] = field(default_factory=dict)
@@ -88,6 +88,7 @@ class World:
     poisoned: frozenset[str] = frozenset()
     processes: int = 0
     is_library: bool = False
+    hidden: frozenset[str] = frozenset()
 
     def values(self) -> list[str]:
         """Return the names that stand in expressions."""
@@ -106,4 +107,7 @@ def library_world(world: World) -> World:
     """Return what names mean in the text of the library, whose port comes after those of the program."""
     ports = {COLLECTIVE: len(world.ports) + 1}
     functions = world.library
-    return World(library=functions, functions=functions, ports=ports, processes=world.processes, is_library=True)
+    hidden = frozenset(world.functions)
+    return World(
+        library=functions, functions=functions, ports=ports, processes=world.processes, is_library=True, hidden=hidden
+    )

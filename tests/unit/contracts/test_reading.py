@@ -16,6 +16,7 @@ from rdma_robust.contracts.language.contract_program import (
     StateClause,
 )
 from rdma_robust.contracts.language.load_contracts import load_contracts
+from rdma_robust.contracts.runs.runs_engine import runs
 from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.language.message_printer import format_messages
 
@@ -151,3 +152,17 @@ fun high() contract collective { assigns \\nothing; } { low(); middle(); low() }
 """
     found = {each.name: each.calls for each in load_contracts(text, "t.mp").contracts}
     assert found == {"low": (), "high": ("low", "bcast", "barrier")}
+
+
+def test_the_library_calls_its_own_functions_also_where_they_are_hidden() -> None:
+    text = """
+fun bcast(x, root) contract collective { requires x == 7; assigns \\nothing; } { return 99 }
+fun f(v) contract collective { assigns \\nothing; ensures \\result == \\sum t in 0..NPROCS - 1 : \\on(t, v); } {
+  v = allreduce(v)
+  return v
+}
+"""
+    program = load_contracts(text, "t.mp")
+    allreduce = program.contract("allreduce")
+    assert allreduce is not None and allreduce.calls == ("reduce",)
+    assert runs(program, "f", 3).verdict == "VERIFIED"
