@@ -51,6 +51,7 @@ MAY_IMPORT = {
     "contracts.contract_answers": f"{WORDS} contracts.language messages.language",
     "contracts.checks": f"{WORDS} contracts.language contracts.contract_answers contracts.explicit contracts.runs "
     "contracts.rerun",
+    "contracts.inference": f"{WORDS} contracts.language contracts.contract_answers contracts.runs messages.language",
     "analyses.safety": f"{WORDS} language semantics counters counting robustness analyses.prove",
     "analyses.repair": f"{WORDS} language semantics robustness analyses.safety analyses.prove",
     "analyses.lints": f"{WORDS} language semantics",
@@ -60,7 +61,7 @@ MAY_IMPORT = {
     "analyses.hardware": f"{WORDS} language semantics robustness",
     "reports": f"{WORDS} codes language semantics petri analyses.safety analyses.repair analyses.explain analyses.prove "
     "analyses.hardware analyses.scaling messages.language messages.machine messages.message_answers messages.replay "
-    "messages.encoding messages.races contracts.language contracts.contract_answers",
+    "messages.encoding messages.races contracts.language contracts.contract_answers contracts.inference",
     "batch": f"{WORDS} __init__ certify analyses.repair analyses.explain reports",
     "teaching.explorer": f"{WORDS} language semantics pipeline analyses.explain reports messages.language "
     "messages.message_answers messages.replay",
@@ -73,8 +74,8 @@ MAY_IMPORT = {
         f"{WORDS} __init__ codes language semantics petri robustness pipeline exports hardness certify evidence "
         "analyses.safety analyses.repair analyses.lints analyses.explain analyses.prove analyses.synthesis "
         "analyses.hardware messages.language messages.engines messages.encoding messages.machine messages.replay "
-        "messages.traces messages.message_answers contracts.checks contracts.contract_answers contracts.language "
-        "reports batch teaching.demos teaching.explorer teaching.patterns editing"
+        "messages.traces messages.message_answers contracts.checks contracts.contract_answers contracts.inference "
+        "contracts.language reports batch teaching.demos teaching.explorer teaching.patterns editing"
     ),
     "__init__": f"{WORDS} language pipeline analyses.safety analyses.prove",
     "__main__": "__init__ cli",

@@ -22,6 +22,7 @@ READS: Final[dict[str, tuple[str, ...]]] = {
     "vass": (".json", ".rdma"),
     "contracts check": (".mp",),
     "contracts explain": (".mp",),
+    "contracts infer": (".mp",),
     "messages check": (".mp", ".json"),
     "messages matches": (".mp", ".json"),
     "messages explain": (".mp", ".json"),

@@ -65,5 +65,20 @@ Examples
   rdma-robust contracts explain --only gather --procs 3 gather.mp -o gather.html
 """
 
-CONTRACTS_COMMANDS: Final = {"check": CHECK_HELP, "explain": EXPLAIN_HELP}
+INFER_HELP = """Say what functions can promise of the order of events, and what they have to require of it.
+
+For each function with a contract: the weakest `quiet from` without which a receive from any could take a message from
+outside, and the strongest `waitsfor` and `quiet to` that hold, of clauses over PID, NPROCS, neighbours and parameters that
+are numbers of processes. Every clause that is printed was verified for all these n and all inputs within the bounds.
+
+\b
+Exit codes
+  0  found   2  usage, invalid program   3  a limit, or a function that is wrong otherwise   4  internal error
+\b
+Examples
+  rdma-robust contracts infer bcast.mp
+  rdma-robust contracts infer --only gather --procs 2..4 gather.mp
+"""
+
+CONTRACTS_COMMANDS: Final = {"check": CHECK_HELP, "explain": EXPLAIN_HELP, "infer": INFER_HELP}
 """All commands of `contracts`, in the order of the help."""

@@ -1,0 +1,111 @@
+"""The `contracts infer` command: the path clauses that functions can have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+import typer
+
+from rdma_robust import TOOL
+from rdma_robust.cli.answering import answer_sources, only
+from rdma_robust.cli.destinations import report_form
+from rdma_robust.cli.inputs import MESSAGES_SUFFIX, Source, expand
+from rdma_robust.cli.options.arguments import (
+    AnswerFormat,
+    Define,
+    File,
+    Memory,
+    OutputFile,
+    Timeout,
+    limit,
+    memory_limit,
+)
+from rdma_robust.cli.options.contracts_options import Only, Procs, names_in, numbers_of_processes
+from rdma_robust.cli.options.defaults import TIMEOUT_S
+from rdma_robust.cli.options.formats import TEXT_OR_JSON
+from rdma_robust.cli.output import output
+from rdma_robust.cli.processes.decide_contracts import ContractsAsking, load_contracts_room, read_contracts
+from rdma_robust.cli.processes.guard import ENDING
+from rdma_robust.cli.screen import width_of_output
+from rdma_robust.contracts.checks.function_checks import Checking
+from rdma_robust.errors import LimitReached
+from rdma_robust.reports.share.exits import Exit
+
+if TYPE_CHECKING:
+    from rdma_robust.contracts.inference.inferred_clauses import Inference
+    from rdma_robust.contracts.language.contract_program import ContractProgram
+    from rdma_robust.limits import Limits
+
+
+@dataclass(frozen=True, slots=True)
+class InferRequest:
+    """Of what to infer clauses, and how to report them; `to` of None is standard output."""
+
+    file: str
+    asking: ContractsAsking
+    format: str
+    to: str | None
+
+
+def infer_command(
+    context: typer.Context,
+    file: File,
+    *,
+    procs: Procs = "1..4",
+    only: Only = None,
+    define: Define = None,
+    timeout: Timeout = TIMEOUT_S,
+    memory: Memory = None,
+    format_: AnswerFormat = None,
+    output: OutputFile = None,
+) -> None:
+    """Note in the context what is to be done."""
+    asking = ContractsAsking(
+        Checking(numbers_of_processes(procs), only=names_in(only)),
+        limit(timeout),
+        memory_limit(memory),
+        define=tuple(define or ()),
+        width=width_of_output(output),
+    )
+    form = report_form(output, format_, TEXT_OR_JSON, expand([file], suffixes=(MESSAGES_SUFFIX,)))
+    context.obj.append(partial(run_contracts_infer, InferRequest(file, asking, form, output)))
+
+
+def run_contracts_infer(request: InferRequest) -> Exit:
+    """Infer and report; return the exit code. Raises UsageError."""
+    item = only(request.file, "contracts infer", request.asking.define, (MESSAGES_SUFFIX,))
+    place = output(request.to)
+    load_contracts_room()
+    from rdma_robust.reports.contracts.inference_report import inference_object, inference_text  # noqa: PLC0415
+
+    limits = request.asking.limits()
+
+    def answered(source: Source) -> Exit:
+        program = read_contracts(source, request.asking.checking)
+        found = list(_inferred(program, request.asking.checking, limits))
+        with place:
+            if request.format == "text":
+                place.say("\n".join(inference_text(found, request.asking.width)))
+            else:
+                from rdma_robust.reports.check.json_report import layout  # noqa: PLC0415
+
+                place.line(layout(inference_object(program, found, TOOL)))
+        return Exit.UNKNOWN if any(each.reason for each in found) else Exit.OK
+
+    return answer_sources([item], lambda: limits, answered, ENDING)
+
+
+def _inferred(program: ContractProgram, checking: Checking, limits: Limits) -> Iterator[Inference]:
+    """Yield the clauses of each function that is asked for, and why there are none where a limit came."""
+    from rdma_robust.contracts.inference.inferred_clauses import Inference, inferred  # noqa: PLC0415 - slow
+
+    for contract in program.contracts:
+        if checking.only and contract.name not in checking.only:
+            continue
+        try:
+            yield inferred(program, contract.name, checking.procs, limits)
+        except LimitReached as limit_:
+            yield Inference(contract.name, checking.procs, reason=str(limit_))
