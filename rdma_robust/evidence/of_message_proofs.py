@@ -16,6 +16,7 @@ from rdma_robust.certify.messages.order_circles import Circle
 from rdma_robust.certify.messages.proved_formulas import MESSAGE_PROOF, Denied, Unfolding, denied, unfolding
 from rdma_robust.certify.messages.unfolded_terms import TooMuch
 from rdma_robust.evidence.match_circles import circles_of
+from rdma_robust.evidence.message_sums import sums
 from rdma_robust.evidence.proof_trimming import trimmed
 from rdma_robust.limits import Limits
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
@@ -141,11 +142,13 @@ def proof_of(program: MessageProgram, buffer: Buffer, claim: SafeClaim, loop_bou
     of = unfolding(program, loop_bound, look)
     dropped = _dropped(of)
     made = denied(of, buffer, claim, look)
+    excluded = sums(made) if claim == "holds" else []
     found = refuted(made, limits)
     return {
         "kind": MESSAGE_PROOF,
         "loop_bound": loop_bound,
         "dropped": dropped,
+        "sums": excluded,
         "circles": [[number for each in circle for number in astuple(each)] for circle in found.circles],
         "lemmas": [[*lemma, 0, *hints] for lemma, hints in found.lemmas],
     }

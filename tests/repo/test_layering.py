@@ -34,7 +34,7 @@ MAY_IMPORT = {
     "hardness": f"{WORDS} language semantics counters petri",
     "certify": f"{WORDS} language petri messages.language messages.message_answers messages.replay messages.traces",
     "evidence": f"{WORDS} language semantics counters petri robustness certify analyses.prove "
-    "messages.language messages.message_answers messages.replay",
+    "messages.language messages.message_answers messages.replay messages.engines",
     "messages.language": f"{WORDS} language",
     "messages.message_answers": f"{WORDS} messages.language",
     "messages.replay": f"{WORDS} messages.language messages.message_answers",

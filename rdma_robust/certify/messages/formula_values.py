@@ -221,9 +221,10 @@ class TermLiterals:
         """Make the literals of all operands first, so that long chains of terms need no deep calls."""
         below, todo = {node}, [node]
         while todo:
-            new = [
-                each for each in todo.pop().operands if not (each in below or each in self._cases or each in self._truths)
-            ]
+            top = todo.pop()
+            if self.values.of(top) is None:
+                continue
+            new = [each for each in top.operands if not (each in below or each in self._cases or each in self._truths)]
             below.update(new)
             todo += new
         for each in sorted(below, key=lambda each: each.name):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from rdma_robust.certify.document import array, integer, members, natural, reject
+from rdma_robust.certify.messages.bounded_sums import Bounds, Multipliers
 from rdma_robust.certify.messages.dropped_pairs import Pairs
 from rdma_robust.certify.messages.formula_goals import SafeClaim, deny
 from rdma_robust.certify.messages.formula_values import PossibleValues
@@ -22,10 +23,19 @@ MESSAGE_PROOF: Final = "message-proof"
 
 @dataclass(frozen=True, slots=True)
 class Denied:
-    """The formula of the denial of a claim, and its circles."""
+    """The formula of the denial of a claim, its circles, and what bounds its sums."""
 
     formula: MatchFormula
     circles: Circles
+    bounds: Bounds
+
+    def exclude(self, mark: int, multipliers: Sequence[Multipliers]) -> bool:
+        """Add that an assertion, by its number among the marks, is not false; False if multipliers do not prove that."""
+        marks = self.formula.unfolded.marks
+        if not 0 <= mark < len(marks) or not self.bounds.excluded(marks[mark], multipliers):
+            return False
+        self.formula.formula.add(-self.formula.done(marks[mark]))
+        return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +56,12 @@ def denied(of: Unfolding, buffer: Buffer, claim: SafeClaim, look: Callable[[], N
     """Return the formula that every run that breaks a claim, or goes beyond a bound of loops, solves. Raises TooMuch."""
     made = MatchFormula(of.unfolded, buffer, PossibleValues(of.unfolded, look, of.pairs.has))
     deny(made, claim, of.pairs.compatible)
-    return Denied(made, Circles(made))
+    return Denied(made, Circles(made), Bounds(made))
 
 
 def check_proof(program: MessageProgram, buffer: Buffer, claim: SafeClaim, evidence: object) -> None:
     """Make the formula anew, add the circles, and check the proof. Raises InvalidCertificate."""
-    found = members(evidence, "`evidence`", ("kind", "loop_bound", "dropped", "circles", "lemmas"))
+    found = members(evidence, "`evidence`", ("kind", "loop_bound", "dropped", "sums", "circles", "lemmas"))
     circles = array(found["circles"], "`evidence.circles`", _numbers)
     lemmas = array(found["lemmas"], "`evidence.lemmas`", _lemma)
     dropped = array(found["dropped"], "`evidence.dropped`", _numbers)
@@ -63,6 +73,9 @@ def check_proof(program: MessageProgram, buffer: Buffer, claim: SafeClaim, evide
         made = denied(of, buffer, claim)
     except TooMuch as much:
         reject(f"the checker makes no formula of this program: {much}")
+    for number, (mark, multipliers) in enumerate(array(found["sums"], "`evidence.sums`", _sum)):
+        if not made.exclude(mark, multipliers):
+            reject(f"sum {number} does not show that its assertion holds")
     for number, numbers in enumerate(circles):
         circle = read_circle(numbers)
         if circle is None or not all(made.circles.known(each) for each in circle):
@@ -76,6 +89,16 @@ def check_proof(program: MessageProgram, buffer: Buffer, claim: SafeClaim, evide
 
 def _numbers(value: object, where: str) -> list[int]:
     return array(value, where, integer)
+
+
+def _sum(value: object, where: str) -> tuple[int, tuple[Multipliers, ...]]:
+    found = members(value, where, ("mark", "most", "least"))
+    return integer(found["mark"], f"{where}.mark"), tuple(_multipliers(found[each], where) for each in ("most", "least"))
+
+
+def _multipliers(value: object, where: str) -> Multipliers:
+    found = members(value, where, ("receives", "sends"))
+    return Multipliers(*[tuple(_numbers(found[each], f"{where}.{each}")) for each in ("receives", "sends")])
 
 
 def _lemma(value: object, where: str) -> Lemma:

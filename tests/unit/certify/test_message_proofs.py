@@ -45,7 +45,9 @@ TAGS = """
 proc P { reg n; loop { n = n + 1; assume n < 3; send n to Q tag n } send 0 to Q tag 9 }
 proc Q { reg v, t; while t != 9 { recv v from P tag any t; assert t == 9 || v == t } }
 """
-PROGRAMS = {"figure 8": figure_8(2), "largest of 4": senders(4, "max"), "loops": LOOPS, "tags": TAGS}
+PROGRAMS = {
+    "figure 8": figure_8(2), "largest of 4": senders(4, "max"), "sum of 5": senders(5, "sum"), "loops": LOOPS, "tags": TAGS,
+}  # fmt: skip
 
 
 def proved(program: MessageProgram, buffer: Buffer, claim: SafeClaim) -> dict[str, Any] | None:
@@ -164,6 +166,49 @@ def test_forgeries_are_refused(name: str, of_figure_8: tuple[MessageProgram, dic
     change(changed)
     with pytest.raises(InvalidCertificate, match=reason):
         check_proof(program, "infinite", "holds", changed)
+
+
+SUMS = """
+proc Server { reg a[3]; for i in 0..2 { recv a[i] } assert a[0] + 2 * a[1] - a[2] <= 10; assert a[0] + a[1] + a[2] > 5 }
+proc Client[i in 1..4] { send i to Server }
+"""
+"""At most 3 + 2 * 4 - 1, at least 1 + 2 + 3: of four messages any three arrive, so multipliers of sends are not negative."""
+
+OF_SUMS: dict[str, Change] = {
+    "a smaller bound": lambda e: e["sums"][0]["most"]["sends"].__setitem__(0, -5),
+    "a sum left out": lambda e: e["sums"].pop(),
+    "another assertion": lambda e: e["sums"][0].__setitem__("mark", e["sums"][1]["mark"]),
+    "no such assertion": lambda e: e["sums"][0].__setitem__("mark", 99),
+    "a number too many": lambda e: e["sums"][1]["least"]["sends"].append(0),
+    "a number missing": lambda e: e["sums"][1]["least"]["receives"].pop(),
+    "a negative number for a send": lambda e: moved(e["sums"][1]["least"], 9),
+    "most for least": lambda e: e["sums"][1].__setitem__("least", e["sums"][1]["most"]),
+}
+
+
+def moved(multipliers: dict[str, list[int]], count: int) -> None:
+    """Take so much from each send and add it to each receive: no receive adds more, but one send is left over."""
+    multipliers["sends"] = [each - count for each in multipliers["sends"]]
+    multipliers["receives"] = [each + count for each in multipliers["receives"]]
+
+
+@pytest.mark.parametrize("name", OF_SUMS)
+def test_sums_are_bounded_by_multipliers(name: str) -> None:
+    program = load_messages(SUMS.replace("<= 10", "<= 11"), "p.mp")
+    evidence = proved(program, "zero", "holds")
+    assert evidence is not None
+    assert len(evidence["sums"]) == 2
+    check_proof(program, "zero", "holds", evidence)
+    OF_SUMS[name](evidence)
+    with pytest.raises(InvalidCertificate, match="does not show|does not refute"):
+        check_proof(program, "zero", "holds", evidence)
+
+
+@pytest.mark.parametrize("wrong", [("<= 10", "<= 9"), ("> 5", "> 6")])
+def test_what_a_sum_can_be_is_not_excluded(wrong: tuple[str, str]) -> None:
+    program = load_messages(SUMS.replace(*wrong), "p.mp")
+    assert by_states(program, "zero", Questions(), Limits()).violated == "yes"
+    assert proved(program, "zero", "holds") is None
 
 
 def test_what_is_proved_is_about_this_claim_buffer_bound_and_program() -> None:
