@@ -27,6 +27,9 @@ MOST_STATES: Final = 50_000
 FEW_STEPS: Final = 10_000
 """Of processes, by which states are found before a proof is tried."""
 
+_PROVING: Final = 0.4
+"""Of the time that is left, the part that a proof gets; what is about other claims, and all states, needs some too."""
+
 ENDLESS: Final = "a process computes for ever, which certificates do not cover"
 
 
@@ -129,7 +132,7 @@ class _Making:
         return search
 
     def _proof(self, claim: SafeClaim) -> JsonObject:
-        return proof_of(self._program, self._buffer, claim, self._loop_bound, self._limits)
+        return proof_of(self._program, self._buffer, claim, self._loop_bound, self._limits.share(_PROVING))
 
 
 class _Search:

@@ -36,7 +36,7 @@ def check_message_claim(program: MessageProgram, buffer: Buffer, claim: str, evi
         kind = mapping(evidence, "`evidence`").get("kind")
         if one_of(kind, f"`evidence.kind` for the claim {claim!r}", (MESSAGE_STATES, MESSAGE_PROOF)) == MESSAGE_PROOF:
             check_proof(program, buffer, "holds" if claim == "holds" else "deadlock-free", evidence)
-            return "a proof that no matching does otherwise"
+            return "a refutation of all matchings"
         _check_states(Interpreter(program, buffer), claim, evidence)
         return "all states of the normal form"
     _check_run(program, buffer, claim, evidence)
