@@ -4,6 +4,7 @@ the litmus suite, the tables of the grammars."""
 from __future__ import annotations
 
 from rdma_robust.grammar_tables import NAMES, are_stored, tables
+from sitegen.contracts_index import CONTRACTS_INDEX, contracts_index
 from sitegen.figures import figures
 from sitegen.litmus_index import INDEX, litmus_index
 from sitegen.messages_index import MESSAGES_INDEX, messages_index
@@ -20,6 +21,7 @@ def main() -> None:
     INDEX.write_text(litmus_index(), encoding="utf-8")
     for folder in FOLDERS:
         folder.index.write_text(folder.text(), encoding="utf-8")
+    CONTRACTS_INDEX.write_text(contracts_index(), encoding="utf-8")
     MESSAGES_INDEX.write_text(messages_index(), encoding="utf-8")
     PROVE_INDEX.write_text(prove_index(), encoding="utf-8")
     for name in NAMES:

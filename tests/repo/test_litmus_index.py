@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from rdma_robust.cli.inputs import expand
+from sitegen.contracts_index import CONTRACTS_INDEX, SECTIONS, contract_programs, contracts_index
 from sitegen.litmus_index import INDEX, SHELVES, description, litmus_index, on
 from sitegen.messages_index import FAMILIES, MESSAGES, MESSAGES_INDEX, all_programs, messages_index
 from sitegen.prove_index import PROVE, PROVE_INDEX, prove_index
@@ -24,6 +25,7 @@ def test_the_index_is_up_to_date() -> None:
     assert INDEX.read_text(encoding="utf-8") == litmus_index(), "make promote writes it anew"
     for folder in FOLDERS:
         assert folder.index.read_text(encoding="utf-8") == folder.text(), "make promote writes it anew"
+    assert CONTRACTS_INDEX.read_text(encoding="utf-8") == contracts_index(), "make promote writes it anew"
     assert MESSAGES_INDEX.read_text(encoding="utf-8") == messages_index(), "make promote writes it anew"
     assert PROVE_INDEX.read_text(encoding="utf-8") == prove_index(), "make promote writes it anew"
 
@@ -42,13 +44,18 @@ def test_no_shelf_names_what_is_not_there() -> None:
 
 
 def test_every_program_begins_with_a_sentence() -> None:
-    for path in [*PROGRAMS, *TO_PROVE, *IN_FOLDERS, *all_programs()]:
+    for path in [*PROGRAMS, *TO_PROVE, *IN_FOLDERS, *all_programs(), *contract_programs()]:
         assert re.fullmatch(r"[A-Z0-9].{10,170}[.?]", description(path)), path
 
 
 def test_every_program_that_passes_messages_is_in_a_family() -> None:
     assert sorted(MESSAGES.rglob("*.mp")) == sorted(all_programs())
     assert {path.name for path in MESSAGES.iterdir() if path.is_dir()} == {*FAMILIES, "expected"}
+
+
+def test_every_program_with_contracts_is_in_one_part() -> None:
+    for path in contract_programs():
+        assert sum(belongs(path.stem) for _, _, belongs in SECTIONS) == 1
 
 
 @pytest.mark.parametrize("named", ["litmus", "litmus/", "litmus/**", "litmus/*", "litmus/*.rdma"])

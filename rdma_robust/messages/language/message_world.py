@@ -107,7 +107,4 @@ def library_world(world: World) -> World:
     """Return what names mean in the text of the library, whose port comes after those of the program."""
     ports = {COLLECTIVE: len(world.ports) + 1}
     functions = world.library
-    hidden = frozenset(world.functions)
-    return World(
-        library=functions, functions=functions, ports=ports, processes=world.processes, is_library=True, hidden=hidden
-    )
+    return World(library=functions, functions=functions, ports=ports, processes=world.processes, is_library=True)

@@ -344,8 +344,6 @@ class Writer:
     ) -> tuple[list[made.Statement], Term]:
         """Return the statements of a function with these arguments. What is constant and stays so needs no register."""
         name, span = function.name.text, self.at(line.span)
-        if name in self.world.hidden:
-            name += "$library"
         written.calls[name] += 1
         prefix = f"{name}." if written.calls[name] == 1 else f"{name}@{written.calls[name]}."
         of_library = self.world.is_library or name not in self.world.functions
