@@ -152,17 +152,21 @@ def decide_in_time(source: Source, asking: MessagesAsking, limits: Limits) -> An
 
 def decide(source: Source, asking: MessagesAsking, limits: Limits, so_far: Answered) -> None:
     """Put the program of `source` and its answers into `so_far`. Raises what reading and deciding raise."""
-    from rdma_robust.messages.engines.engine_table import answered, other_engines, self_checked  # noqa: PLC0415 - slow
+    from rdma_robust.messages.engines.engine_table import answered, comparison, self_checked  # noqa: PLC0415 - slow
 
     program, so_far.notes = read_messages(source)
     so_far.program = program
     questions = asking.questions(program)
-    ask = self_checked if asking.self_check else answered
+    checked = []
     for number, buffer in enumerate(asking.buffers):
         part = _part(limits, len(asking.buffers) - number)
-        so_far.answers.append(ask(program, buffer, questions, part, asking.engine))
-    if asking.self_check:
-        so_far.notes += (f"the engines {', '.join(other_engines(asking.engine))} answer alike",)
+        if asking.self_check:
+            checked.append(self_checked(program, buffer, questions, part, asking.engine))
+            so_far.answers.append(checked[-1].answer)
+        else:
+            so_far.answers.append(answered(program, buffer, questions, part, asking.engine))
+    if checked:
+        so_far.notes += (comparison(checked),)
 
 
 def read_messages(source: Source) -> tuple[MessageProgram, tuple[str, ...]]:

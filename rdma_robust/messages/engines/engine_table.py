@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from rdma_robust.errors import InternalError, UsageError
@@ -40,6 +41,10 @@ _ENGINES: Final[Mapping[MessageEngineName, Callable[[], MessageEngine]]] = {
 """The engines by name, each by what loads it."""
 
 
+CHECKING_S: Final = 5.0
+"""Seconds of each engine that only checks what another one has answered, under one buffer semantics."""
+
+
 def engine_named(name: MessageEngineName) -> MessageEngine:
     """Return the engine of a name. Raises UsageError if there is none here, or if it needs what is not installed."""
     found = _ENGINES.get(name)
@@ -67,18 +72,44 @@ def other_engines(engine: MessageEngineName) -> tuple[MessageEngineName, ...]:
     return tuple(name for name in _ENGINES if name not in ("auto", engine) and (name != "smt" or has_solver()))
 
 
+@dataclass(frozen=True, slots=True)
+class SelfChecked:
+    """An answer, and those of the other engines, which do not contradict it; they may leave something open."""
+
+    answer: BufferAnswer
+    others: tuple[BufferAnswer, ...]
+
+
 def self_checked(
     program: MessageProgram, buffer: Buffer, questions: Questions, limits: Limits, engine: MessageEngineName = "auto"
-) -> BufferAnswer:
+) -> SelfChecked:
     """Return what an engine answers, after all others were asked the same; each has an equal part of the time.
 
+    The others have no more than CHECKING_S: on programs that are decided without a search they may all search for ever.
     Raises InternalError if two answers contradict each other, and as :func:`answered` does.
     """
     others = other_engines(engine)
     answer = answered(program, buffer, questions, limits.share(1 / (len(others) + 1)), engine)
+    checks = []
     for number, other in enumerate(others):
-        found = answered(program, buffer, questions, limits.share(1 / (len(others) - number)), other)
+        left = limits.share(1 / (len(others) - number)).seconds_left()
+        short = Limits.of(CHECKING_S if left is None else round(min(CHECKING_S, left), 3), limits.states, limits.memory)
+        found = answered(program, buffer, questions, short, other)
         wrong = contradictions(answer, found)
         if wrong:
             raise InternalError(f"two engines disagree under {buffer}: {'; '.join(wrong)}")
-    return answer
+        checks.append(found)
+    return SelfChecked(answer, tuple(checks))
+
+
+def comparison(checked: Sequence[SelfChecked]) -> str:
+    """Return which engines were compared under all buffer semantics, and what they have left open."""
+    opened: dict[tuple[str, str], list[str]] = {}
+    for each in checked:
+        for other in each.others:
+            if other.reason:
+                opened.setdefault((other.engine, other.reason), []).append(other.buffer)
+    names = dict.fromkeys(other.engine for each in checked for other in each.others)
+    alike = f"the engines {', '.join(names)} answer alike"
+    parts = [f"{engine} leaves something open under {', '.join(under)} ({why})" for (engine, why), under in opened.items()]
+    return "; ".join([f"{alike} where they answer", *parts]) if parts else alike

@@ -11,6 +11,7 @@ from rdma_robust.limits import Limits
 from rdma_robust.messages.engines import engine_choice
 from rdma_robust.messages.engines.answers_compared import contradictions, together
 from rdma_robust.messages.engines.engine_choice import by_auto
+from rdma_robust.messages.engines.engine_table import SelfChecked, comparison
 from rdma_robust.messages.engines.sat import by_sat
 from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.message_answers import BufferAnswer, Issued, Matchings, Pair, Questions
@@ -51,6 +52,14 @@ def test_answers_that_contradict_each_other(wrong: dict[str, object]) -> None:
 
 def test_what_is_left_open_contradicts_nothing() -> None:
     assert not contradictions(EXACT, OPEN) and not contradictions(OPEN, EXACT) and not contradictions(EXACT, EXACT)
+
+
+def test_a_comparison_says_which_engines_leave_something_open() -> None:
+    fast, slow = replace(EXACT, engine="states"), replace(OPEN, engine="sat")
+    assert comparison([SelfChecked(EXACT, (fast,))]) == "the engines states answer alike"
+    both = [SelfChecked(EXACT, (fast, slow)), SelfChecked(EXACT, (fast, replace(slow, buffer="any")))]
+    said = "the engines states, sat answer alike where they answer; sat leaves something open under zero, any (slow)"
+    assert comparison(both) == said
 
 
 def test_answers_together_know_what_either_knows() -> None:
