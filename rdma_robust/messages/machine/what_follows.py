@@ -28,9 +28,10 @@ from rdma_robust.messages.machine.process_state import Local, Receiving, Slot
 class WhatFollows:
     """For each instruction the registers that are read from there on before they are written, and the endpoints sent to.
 
-    `bits` are those of the registers.
+    `used` are the registers that each instruction itself reads, `bits` those of the registers.
     """
 
+    used: tuple[int, ...]
     reads: tuple[int, ...]
     sends: tuple[int, ...]
     bits: dict[str, int]
@@ -53,7 +54,7 @@ def what_follows(process: FlatProcess, processes: int, ports: int) -> WhatFollow
         targets = (instruction.to.value,) if isinstance(instruction.to, Const) else range(processes)
         return after | sum(1 << (to * ports + instruction.port) for to in targets if 0 <= to < processes)
 
-    return WhatFollows(_backwards(process, read), _backwards(process, sent), bits)
+    return WhatFollows(tuple([used for used, _ in masks]), _backwards(process, read), _backwards(process, sent), bits)
 
 
 def _backwards(process: FlatProcess, before: Callable[[int, int], int]) -> tuple[int, ...]:
@@ -151,14 +152,14 @@ def without_the_unread(follows: WhatFollows, local: Local, blocking: object) -> 
     """Return `local` with 0 in the registers that nothing reads any more: what the process does is the same.
 
     Elements of arrays that a posted receive will store into are read then. What the receive that is waited for will
-    overwrite is not read before.
+    overwrite is not read before, but by the wait itself, if it is in the index of the request.
     """
     reads = follows.reads[local.pc]
     names = follows.bits
     if isinstance(blocking, Receiving):
         for spot in (blocking.target, blocking.sender, blocking.which):
             if spot is not None and not spot[1]:
-                reads &= ~names[spot[0]]
+                reads &= ~names[spot[0]] | follows.used[local.pc]
     for slot in local.requests:
         for handle in _handles(slot):
             for spot in (handle.target, handle.sender, handle.which):

@@ -273,3 +273,10 @@ def _is_as_expected(name: str) -> bool:
     except (AssertionError, InternalError, IndexError):
         return False
     return tuple(map(summary, answers)) == NAMED[name].expected
+
+
+def test_a_wait_reads_the_index_of_its_request_though_it_stores_into_it() -> None:
+    """What a receive will overwrite is forgotten while it is waited for, but not if it says which request is meant."""
+    receives = "g[0] = irecv x tag 1; b = 1; g[b] = irecv b tag 2; wait g[b]"
+    answer = answered(f"proc A {{ reg b, x; req g[2]; {receives} }} proc B {{ send 5 to A tag 1 }}")
+    assert (answer.violated, answer.deadlocked, answer.reason) == ("no", "yes", "")
