@@ -17,7 +17,7 @@ from rdma_robust.messages.machine.states import by_states
 from rdma_robust.messages.message_answers import Issued, Pair
 from tests.conftest import ROOT
 from tests.support.message_agreement import QUESTIONS, compared_with_states
-from tests.support.random_messages import BLOCKING, BRANCHED, LARGER, random_messages
+from tests.support.random_messages import ARRAYS, BLOCKING, BRANCHED, LARGER, random_messages
 from tests.support.shares import chunks, share
 
 PER_CHUNK = 100
@@ -64,7 +64,7 @@ def test_sat_agrees_with_states_on_more(chunk: int) -> None:
     seeds = range(10_000 + chunk * PER_CHUNK, 10_000 + (chunk + 1) * PER_CHUNK)
     assert sum(compared(random_messages(seed), buffer) for seed in seeds for buffer in BUFFERS) > 2 * PER_CHUNK
     larger = range(seeds.start, seeds.start + PER_CHUNK // 3)
-    for taste in (LARGER, BRANCHED, BLOCKING):
+    for taste in (LARGER, BRANCHED, BLOCKING, ARRAYS):
         assert sum(compared(random_messages(seed, taste), buffer) for seed in larger for buffer in BUFFERS) > PER_CHUNK // 2
 
 

@@ -28,11 +28,7 @@ UNDECIDED: Final = {
     "choices/loop-counts": "a loop can go beyond 8 rounds",
     "choices/loop-idle": "a loop can go beyond 8 rounds",
     "deadlocks/spinning-is-no-deadlock": "a loop can go beyond 8 rounds",
-    "daemons/key-value": "a receive that may get a number or an array",
-    "daemons/key-value-shared": "a receive that may get a number or an array",
     "faults/length": "an array whose length is known only in the run",
-    "long/leader-election": "a request whose index is known only in the run",
-    "long/router": "arrays whose lengths depend on which messages arrive",
 }
 """What `sat` does not decide, and what it says."""
 

@@ -58,6 +58,8 @@ class Taste:
     swapped: int = 25
     lost: int = 10
     stray: int = 10
+    computed: int = 0
+    arrays: int = 0
 
 
 MIXED = Taste()
@@ -70,6 +72,9 @@ TASTES = (MIXED, RACY, TAGGED, CROWDED)
 LARGER = Taste((3, 5), (0, 1), 16, 6, 25, wild=65, ports=3, tags=15, faults=0, daemons=5, loops=0, planned=100, gathered=25)
 BRANCHED = Taste((2, 4), (0, 2), 14, 22, 60, wild=55, ports=3, tags=15, faults=0, loops=0, planned=100, gathered=25)
 """With so many operations circles go through several processes and matches; with branches, what is sent is often not."""
+
+ARRAYS = Taste((2, 3), (0, 2), 8, 12, 50, wild=60, ports=0, faults=2, daemons=5, loops=3, computed=50, arrays=45)
+"""Messages are often arrays, and which request of an array is meant is often computed."""
 
 
 class _Planned(NamedTuple):
@@ -132,9 +137,9 @@ class _Writer:
 
     def start(self) -> Block:
         made: list[Statement] = []
-        if self.odds(30):
+        if self.odds(30 + self.taste.arrays):
             made.append(Assign(Place("c"), Zeros(Const(2)), self.span()))
-        if self.odds(40):
+        if self.odds(40 + self.taste.computed):
             made.append(Requests("g", Const(2), self.span()))
         return tuple(made)
 
@@ -191,6 +196,8 @@ class _Writer:
         return int(self.odds(self.taste.ports))
 
     def request(self) -> Place:
+        if self.taste.computed and self.odds(self.taste.computed):
+            return Place("g", (self.chance.choice([Name("a"), Name("b"), Name("s"), Const(1)]),))
         if self.odds(15):
             return Place("g", (Const(self.chance.randint(0, 1)),))
         return Place(self.chance.choice("hk"))
@@ -206,6 +213,9 @@ class _Writer:
         return Const(number)
 
     def value(self) -> Term:
+        if self.taste.arrays and self.odds(self.taste.arrays):
+            of = Name(self.chance.choice("ccca"))
+            return self.chance.choice([of, of, Element(of, Const(1)), Element(of, Name("b")), Length(of)])
         if self.odds(self.taste.faults):
             return self.chance.choice([Element(Name("c"), Const(1)), Length(Name("c")), Name("c")])
         return self.chance.choice([Const(0), Const(1), Const(2), Name("a"), Operation("+", (Name("b"), Const(1)))])

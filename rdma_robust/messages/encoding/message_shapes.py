@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
+from rdma_robust.errors import NO_SPAN, Span
 from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.messages.encoding.evaluation import shape_of
 from rdma_robust.messages.encoding.match_candidates import candidates
 from rdma_robust.messages.encoding.symbolic_terms import Symbol
-from rdma_robust.messages.encoding.unrolled import NotEncodedError, Shape, Unrolled
+from rdma_robust.messages.encoding.unrolled import NotEncodedError, Shape, Shapes, Unrolled
 from rdma_robust.messages.encoding.unrolling import unrolled_with
 from rdma_robust.messages.language.message_program import MessageProgram
 
@@ -22,16 +23,30 @@ def unroll(program: MessageProgram, loop_bound: int, limits: Limits = NO_LIMITS)
     shape. Then it is right: of a run in which a receive gets another shape, the part before is one of the unrolled program,
     in which that pair is feasible, so it is a candidate. Raises NotEncodedError and LimitReached.
     """
-    shapes: dict[int, Shape] = {}
+    shapes = Shapes()
     for _ in range(_ROUNDS):
         unrolled = unrolled_with(program, loop_bound, shapes, limits)
-        if not shapes and all(isinstance(each.value, Symbol) for each in unrolled.sends):
+        if not shapes.known and all(isinstance(each.value, Symbol) for each in unrolled.sends):
             return unrolled
         found = _shapes(unrolled, limits)
         if all(each.shape == found.get(each.number, each.shape) for each in unrolled.receives):
             return unrolled
-        shapes = {number: shape for number, shape in found.items() if shape is not None}
+        shapes = _guessed(unrolled, found)
     raise NotEncodedError("arrays whose lengths depend on which messages arrive")
+
+
+def _guessed(unrolled: Unrolled, found: dict[int, Shape]) -> Shapes:
+    """Return what was found, for the next round: later rounds of a loop are likely to get what the last one gets."""
+    known: dict[tuple[int, int], Shape] = {}
+    of_statement: dict[tuple[int, Span], Shape] = {}
+    first: dict[int, int] = {}
+    for each in unrolled.receives:
+        nth = each.number - first.setdefault(each.process, each.number)
+        if each.number in found:
+            known[each.process, nth] = found[each.number]
+            if each.span != NO_SPAN:
+                of_statement[each.process, each.span] = found[each.number]
+    return Shapes(known, of_statement)
 
 
 def _shapes(unrolled: Unrolled, limits: Limits) -> dict[int, Shape]:

@@ -51,7 +51,10 @@ class PathState:
 
 
 def joined(symbols: Symbols, entry: Symbol | None, test: Symbol, a: PathState, b: PathState) -> PathState:
-    """Return where two paths from a point with the guard `entry` meet: `a` is taken where `test` holds."""
+    """Return where two paths from a point with the guard `entry` meet: `a` is taken where `test` holds.
+
+    Both guards imply `entry`; so that it can be seen, it stays a conjunct where a path may have stopped on its way.
+    """
     if a.guard is symbols.false:
         return b
     if b.guard is symbols.false:
@@ -63,19 +66,21 @@ def joined(symbols: Symbols, entry: Symbol | None, test: Symbol, a: PathState, b
     ):
         guard = entry
     else:
-        guard = symbols.disjunction(a.guard, b.guard)
+        either = symbols.disjunction(a.guard, b.guard)
+        guard = either if entry is None else symbols.conjunction(entry, either)
     registers = {name: merged(symbols, test, held, b.registers[name]) for name, held in a.registers.items()}
-    requests = {name: _merged_requests(symbols, test, held, b.requests[name]) for name, held in a.requests.items()}
+    requests = {name: merged_requests(symbols, test, held, b.requests[name]) for name, held in a.requests.items()}
     sent, received = symbols.choice_of(test, a.sent, b.sent), symbols.choice_of(test, a.received, b.received)
     called = symbols.choice_of(test, a.called, b.called)
     return PathState(guard, registers, requests, sent, received, called)
 
 
-def _merged_requests(symbols: Symbols, test: Symbol, a: Requests, b: Requests) -> Requests:
+def merged_requests(symbols: Symbols, test: Symbol, a: Requests, b: Requests) -> Requests:
+    """Return `a` where `test` holds, else `b`; None where arrays have different lengths, or one is none."""
     if a is b or a == b:
         return a
     if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
-        return tuple([_merged_requests(symbols, test, one, other) for one, other in zip(a, b, strict=True)])
+        return tuple([merged_requests(symbols, test, one, other) for one, other in zip(a, b, strict=True)])
     if not isinstance(a, Request) or not isinstance(b, Request):
         return None
     found: dict[int, tuple[Symbol, PendingOperation]] = {}

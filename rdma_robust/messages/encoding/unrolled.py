@@ -8,6 +8,7 @@ two events of one process that both happen do so in the order of the tuple. Defi
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -18,6 +19,20 @@ from rdma_robust.messages.language.message_terms import FaultKind
 
 Shape = tuple["Shape", ...] | None
 """None for a number, else the shapes of an array's elements."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shapes:
+    """Guesses of what receives get: of the k-th one of a process, and of a statement where that is not known."""
+
+    known: Mapping[tuple[int, int], Shape] = field(default_factory=dict)
+    of_statement: Mapping[tuple[int, Span], Shape] = field(default_factory=dict)
+
+    def guess(self, process: int, nth: int, span: Span) -> Shape:
+        """Return the shape; a number where nothing is known."""
+        if (process, nth) in self.known:
+            return self.known[process, nth]
+        return self.of_statement.get((process, span))
 
 
 class NotEncodedError(Exception):

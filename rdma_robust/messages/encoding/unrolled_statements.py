@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -10,9 +9,17 @@ from rdma_robust.errors import Span
 from rdma_robust.limits import Limits
 from rdma_robust.messages.encoding import unrolled as events
 from rdma_robust.messages.encoding.evaluation import Evaluation, Held, merged, received_value
-from rdma_robust.messages.encoding.path_states import INACTIVE, PathState, PendingOperation, Request, Requests, leaves
+from rdma_robust.messages.encoding.path_states import (
+    INACTIVE,
+    PathState,
+    PendingOperation,
+    Request,
+    Requests,
+    leaves,
+    merged_requests,
+)
 from rdma_robust.messages.encoding.symbolic_terms import Symbol, Symbols
-from rdma_robust.messages.encoding.unrolled import Event, NotEncodedError, Shape
+from rdma_robust.messages.encoding.unrolled import Event, NotEncodedError, Shapes
 from rdma_robust.messages.language import message_program as mp
 from rdma_robust.messages.language.message_terms import FaultKind, Term
 
@@ -26,7 +33,7 @@ class Made:
     program: mp.MessageProgram
     loop_bound: int
     symbols: Symbols
-    shapes: Mapping[int, Shape]
+    shapes: Shapes
     limits: Limits
 
     sends: list[events.SendEvent] = field(default_factory=list)
@@ -41,7 +48,7 @@ class Statements:
     def __init__(self, number: int, made: Made) -> None:
         self.number, self.made = number, made
         self.program, self.loop_bound, self.symbols = made.program, made.loop_bound, made.symbols
-        self.shapes = made.shapes
+        self.shapes, self.first = made.shapes, len(made.receives)
         self.events: list[Event] = []
         self.poll = made.limits.poll("unrolling")
 
@@ -164,7 +171,8 @@ class Statements:
         if not self.faults(run, state, statement.span):
             return
         number = len(self.made.receives)
-        shape, span = self.shapes.get(number), statement.span
+        span = statement.span
+        shape = self.shapes.guess(self.number, number - self.first, span)
         event = events.ReceiveEvent(
             self.number,
             len(self.events),
@@ -206,23 +214,40 @@ class Statements:
 
     def _request(self, run: Evaluation, state: PathState, name: str, indices: tuple[Symbol, ...], new: Requests) -> Requests:
         """Return what is at a place of requests, and put `new` there unless it is None. Notes faults of index and kind."""
-        trail: list[tuple[Requests, ...]] = []
-        at: Requests = state.requests[name]
-        for index in indices:
-            if not index.constant:
-                raise NotEncodedError("a request whose index is known only in the run")
-            if at is None:
-                raise NotEncodedError("an array of requests whose length differs between paths")
-            if not isinstance(at, tuple) or not 0 <= index.value < len(at):
-                run.fault(self.symbols.true, "index" if isinstance(at, tuple) else "kind", self.symbols.true)
-                return INACTIVE
-            trail.append(at)
-            at = at[index.value]
-        if new is not None:
-            for array, index in zip(reversed(trail), reversed(indices), strict=True):
-                new = (*array[: index.value], new, *array[index.value + 1 :])
-            state.requests[name] = new
-        return at
+        found, state.requests[name] = self._placed(run, state.requests[name], indices, new, self.symbols.true)
+        return found
+
+    def _placed(
+        self, run: Evaluation, at: Requests, indices: tuple[Symbol, ...], new: Requests, under: Symbol
+    ) -> tuple[Requests, Requests]:
+        """Return what is at a place where `under` holds, and all requests with `new` there unless it is None."""
+        if not indices:
+            return at, at if new is None else new
+        index, inner = indices[0], indices[1:]
+        if at is None:
+            raise NotEncodedError("an array of requests whose length differs between paths")
+        if not isinstance(at, tuple):
+            run.fault(self.symbols.true, "kind", under)
+            return INACTIVE, at
+        run.fault(self.symbols.negation(run.between(index, 0, len(at) - 1)), "index", under)
+        if index.constant:
+            if not 0 <= index.value < len(at):
+                return INACTIVE, at
+            found, changed = self._placed(run, at[index.value], inner, new, under)
+            return found, (*at[: index.value], changed, *at[index.value + 1 :])
+        return self._anywhere(run, at, indices, new, under)
+
+    def _anywhere(
+        self, run: Evaluation, at: tuple[Requests, ...], indices: tuple[Symbol, ...], new: Requests, under: Symbol
+    ) -> tuple[Requests, Requests]:
+        """Return the same where the first index is known only in the run: every place, where the index is that."""
+        symbols, found, all_changed = self.symbols, None, []
+        for place, old in enumerate(at):
+            here = symbols.apply("==", indices[0], symbols.const(place))
+            there, changed = self._placed(run, old, indices[1:], new, symbols.conjunction(under, here))
+            found = there if place == 0 else merged_requests(symbols, here, there, found)
+            all_changed.append(merged_requests(symbols, here, changed, old))
+        return found if at else INACTIVE, tuple(all_changed)
 
     def _wait(self, place: mp.Place, span: Span, state: PathState) -> None:
         run = Evaluation(self.symbols, state.registers)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 
 from rdma_robust.errors import Span
@@ -17,7 +16,7 @@ from rdma_robust.messages.encoding.path_states import (
     joined,
 )
 from rdma_robust.messages.encoding.symbolic_terms import Symbol, Symbols
-from rdma_robust.messages.encoding.unrolled import Shape, Unrolled
+from rdma_robust.messages.encoding.unrolled import Shapes, Unrolled
 from rdma_robust.messages.encoding.unrolled_statements import Made, Statements
 from rdma_robust.messages.language import message_program as mp
 from rdma_robust.messages.language.message_terms import Element, Length, Operation, Term, Zeros
@@ -29,10 +28,8 @@ _FREE_ROUNDS: Final = 10_000
 """Rounds of a `while` whose condition is known and changes; they do not count for the bound of loops."""
 
 
-def unrolled_with(
-    program: mp.MessageProgram, loop_bound: int, shapes: Mapping[int, Shape], limits: Limits = NO_LIMITS
-) -> Unrolled:
-    """Return `program` unrolled, where receives get messages of these shapes, by their numbers, and numbers otherwise.
+def unrolled_with(program: mp.MessageProgram, loop_bound: int, shapes: Shapes, limits: Limits = NO_LIMITS) -> Unrolled:
+    """Return `program` unrolled, where receives get messages of these shapes.
 
     Raises NotEncodedError, and LimitReached.
     """

@@ -6,7 +6,8 @@ import pytest
 
 from rdma_robust.expr import Const, Name
 from rdma_robust.messages.encoding.message_shapes import unroll
-from rdma_robust.messages.encoding.unrolled import AssertEvent, FaultEvent, NotEncodedError, WaitEvent
+from rdma_robust.messages.encoding.unrolled import AssertEvent, FaultEvent, Guards, NotEncodedError, WaitEvent
+from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.language.message_program import (
     Assert,
     Assign,
@@ -114,6 +115,24 @@ def test_arrays_are_sent_whole_and_elements_chosen_in_the_run() -> None:
     (asserted,) = [each for each in found.events[1] if isinstance(each, AssertEvent)]
     assert asserted.condition is found.symbols.true
     assert [each.kind for each in found.events[1] if isinstance(each, FaultEvent)] == ["index"]
+
+
+def test_which_request_of_an_array_is_meant_may_be_computed() -> None:
+    text = "proc A { reg i; req h[2]; recv i; h[i] = isend 7 to B; wait h } proc B { reg v; recv v } proc C { send 1 to A }"
+    found = unroll(load_messages(text, "p.mp"), 8)
+    assert [each.kind for each in found.events[0] if isinstance(each, FaultEvent)] == ["index"]
+    first, second = [each for each in found.events[0] if isinstance(each, WaitEvent) and each.kind == "send"]
+    assert first.operation == second.operation == 0
+    assert first.guard is not second.guard and not first.guard.constant and not second.guard.constant
+
+
+def test_what_happens_behind_a_fault_in_a_branch_implies_what_happens_before_the_branch() -> None:
+    branch = "recv v; if v == 1 { recv v; a[v] = 1 }"
+    text = f"proc A {{ reg v, a[2]; {branch}; {branch}; send v to B }} proc B {{ skip }}"
+    found = unroll(load_messages(text, "p.mp"), 8)
+    first, _, third, _ = found.receives
+    assert Guards().implies(found.sends[0].guard, third.guard)
+    assert Guards().implies(third.guard, first.guard) and not third.guard.constant
 
 
 @pytest.mark.parametrize(
