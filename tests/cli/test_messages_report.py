@@ -71,11 +71,13 @@ def test_a_second_run_decides_nothing(cli: Cli, tmp_path: Path) -> None:
     assert first.returncode == again.returncode == 1
     assert "cache" not in first.stderr
     assert "2 message programs: 1 good, 1 violated, 1 with deadlocks; 2 from the cache" in again.stderr
+    assert "none decided" not in again.stderr
     assert reports[0] == reports[1]
     assert (tmp_path / "out/report.html").read_text().count('role="img"') == page.count('role="img"') >= 2
     (tmp_path / "ring.mp").write_text((tmp_path / "ring.mp").read_text().replace("N = 3", "N = 4"))
     edited = cli(*arguments)
     assert "1 with deadlocks; 1 from the cache" in edited.stderr
     assert len(json.loads((tmp_path / "out/report.json").read_text())["messages"][-1]["processes"]) == 4
-    assert "cache" not in cli(*arguments, "--expect").stderr
+    expected = cli(*arguments, "--expect").stderr
+    assert "2 as expected, 0 not" in expected and "cache" not in expected
     assert "cache" not in cli("report", "ring.mp", "--no-cache", "-o", "r.json").stderr

@@ -295,13 +295,14 @@ def _last_words(report: BatchReport, places: Sequence[Destination], hits: tuple[
     cache, and those about message programs."""
     cached, messages_cached = (f"; {number:,} from the cache" if number else "" for number in hits)
     summary = report.summary
-    lines = TextReport([], report.expect, explained=False).totals(summary)
+    lines = [] if report.messages and not report.entries else TextReport([], report.expect, explained=False).totals(summary)
     violated = sum(len(entry.violated) for entry in report.entries)
     if violated:
         lines[0] += f"; {count(violated, 'claim')} violated"
+    if cached:
+        lines[0] += cached
     if report.messages:
         lines.append(messages_line(report.messages, expect=report.expect) + messages_cached)
-    lines[0] += cached
     if summary.interrupted:
         lines.append("Run it again to go on from there.")
     lines += [f"written: {printable(place.path)}" for place in places if place.path is not None]

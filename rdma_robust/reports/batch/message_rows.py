@@ -101,7 +101,8 @@ def messages_line(records: Sequence[MessagesRecord], *, expect: bool) -> str:
         (totals.error, "in error"),
     )
     said = ", ".join(f"{number} {word}" for number, word in numbers if number)
-    return f"{count(totals.programs, 'message program')}: {said or 'none decided'}"
+    compared = f"; {totals.as_expected} as expected, {totals.mismatched} not" if expect else ""
+    return f"{count(totals.programs, 'message program')}: {said or 'none decided'}{compared}"
 
 
 def message_cases(records: Sequence[MessagesRecord]) -> list[Case]:
