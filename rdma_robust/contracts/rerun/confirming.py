@@ -7,7 +7,7 @@ from typing import Final
 
 from rdma_robust.contracts.contract_answers import Collate, Counterexample
 from rdma_robust.contracts.language.contract_program import ContractProgram, ErrorClass, PathClause
-from rdma_robust.contracts.rerun.rerun_clauses import concerns, is_within, keeps_frames
+from rdma_robust.contracts.rerun.rerun_clauses import concerns, is_within, keeps_frames, look_at_all
 from rdma_robust.contracts.rerun.rerun_events import Pass, Rerun
 from rdma_robust.contracts.rerun.rerun_process import Note, Taking
 from rdma_robust.contracts.rerun.rerun_specs import Seen, View, applies, is_kept, members
@@ -120,6 +120,7 @@ def _breaks(rerun: Rerun, said: Counterexample, clause: PathClause, own: Pass) -
     view, last = rerun.entry(0, said.process), rerun.history.events[-1]
     if not applies(clause, view):
         return False
+    look_at_all(clause, view)
     if clause.until is None:
         awaited = members(clause.who, view)
         ends = own.exited == len(rerun.history.events) - 1
@@ -203,7 +204,7 @@ def _sent_into(rerun: Rerun, said: Counterexample, clause: PathClause, calls: tu
     """Yield for each message whether it came after its sender had left the call and before the other did."""
     asked, sender = calls
     view = rerun.entry(said.collate, said.process if said.other is None else said.other)
-    members(clause.who, view)
+    look_at_all(clause, view)
     for number, event in enumerate(rerun.history.events):
         if (event.process, event.event, event.peer) == (said.process, "send", said.other):
             behind = sender.exited is not None and sender.exited < number

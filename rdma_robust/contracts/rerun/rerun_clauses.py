@@ -73,3 +73,12 @@ def _fits(value: Value, bounds: Bounds, view: View, indices: tuple[int, ...]) ->
 def concerns(clause: PathClause, view: View, other: int, message: tuple[int, int | None]) -> bool:
     """Whether a path clause speaks of a message, given as port and tag, of or to `other`. Raises FaultError."""
     return other in members(clause.who, view) and means(clause, view, *message)
+
+
+def look_at_all(clause: PathClause, view: View) -> None:
+    """Raise FaultError if a fault occurs anywhere in a path clause."""
+    for processes in (clause.who, clause.until):
+        if processes is not None:
+            members(processes, view)
+    if clause.tag is not None:
+        number_of(clause.tag, view)
