@@ -14,11 +14,15 @@ from rdma_robust.limits import Limits
 from rdma_robust.messages.engines.answers_compared import together
 from rdma_robust.messages.engines.one_run import by_one_run
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
+from rdma_robust.messages.machine.interchangeable import alike
 from rdma_robust.messages.machine.states import by_states
 from rdma_robust.messages.message_answers import BufferAnswer, Questions
 
 FEW: Final = 200
 """States that are looked at before anything else is tried."""
+
+_IF_ALIKE: Final = 25
+"""So many times as many where processes are interchangeable: a state stands for many then, which `sat` goes through."""
 
 _SOON: Final = 1.0
 """Seconds that they may take."""
@@ -36,7 +40,8 @@ def by_auto(program: MessageProgram, buffer: Buffer, questions: Questions, limit
     from rdma_robust.messages.engines.gathers import by_gathering  # noqa: PLC0415 -- slow, and few states are often enough
     from rdma_robust.messages.engines.sat import by_sat  # noqa: PLC0415
 
-    answer = by_states(program, buffer, questions, _few(limits))
+    few = FEW if alike(program) is None else FEW * _IF_ALIKE
+    answer = by_states(program, buffer, questions, _few(limits, few))
     if not answer.reason:
         return answer
     for without_search in (by_one_run, by_gathering):
@@ -50,8 +55,8 @@ def by_auto(program: MessageProgram, buffer: Buffer, questions: Questions, limit
     return together(solved, by_states(program, buffer, questions, limits))
 
 
-def _few(limits: Limits) -> Limits:
-    states = FEW if limits.states is None else min(FEW, limits.states)
+def _few(limits: Limits, few: int) -> Limits:
+    states = few if limits.states is None else min(few, limits.states)
     left = limits.seconds_left()
     return Limits.of(_SOON if left is None else min(_SOON, left), states, limits.memory)
 

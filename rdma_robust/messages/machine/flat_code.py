@@ -121,6 +121,11 @@ class FlatProcess:
     def end(self) -> int:
         return len(self.code) - 1
 
+    @property
+    def calls_procedures(self) -> bool:
+        """Whether it may call a library procedure."""
+        return any(isinstance(each, CollectiveCall) for each in self.code)
+
     def is_head(self, at: int) -> bool:
         """Whether an instruction is one at which a process that runs for ever comes by again and again."""
         instruction = self.code[at]

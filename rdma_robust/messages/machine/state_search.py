@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 from rdma_robust.errors import LimitReached, Span
 from rdma_robust.limits import Limits
-from rdma_robust.messages.language.message_program import CollectiveCall
 from rdma_robust.messages.machine.fewer_matches import enough_of
 from rdma_robust.messages.machine.interchangeable import Alike, Orbits
 from rdma_robust.messages.machine.local_runs import Broken, Trail
@@ -87,7 +86,7 @@ class StateSearch:
         self._plain: dict[State, State] = {}
         self._expanded: set[object] = set()
         self._watch = limits.watch(256)
-        self._calls = any(isinstance(each, CollectiveCall) for process in table.processes for each in process.code)
+        self._calls = any(each.calls_procedures for each in table.processes)
         self._compared: set[object] = set()
 
     def search(self) -> Found:

@@ -9,7 +9,7 @@ from rdma_robust.limits import Limits
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.machine.courses import Course, blocked
 from rdma_robust.messages.machine.few_buffers import lean
-from rdma_robust.messages.machine.flat_code import FlatProcess
+from rdma_robust.messages.machine.flat_code import FlatProcess, flat
 from rdma_robust.messages.machine.interchangeable import Alike, alike
 from rdma_robust.messages.machine.local_runs import Cut
 from rdma_robust.messages.machine.local_table import State, Table
@@ -79,11 +79,12 @@ def _by_states_of(
 ) -> BufferAnswer:
     """Answer all questions, under `zero` or `infinite`.
 
-    A search that keeps the names of operations finds pairs and library procedures in different orders; it ends where a
-    state is met again but for names, as then operations have no end, and one without names decides the rest. Matchings are
-    counted by a search of their own.
+    A search that keeps the names of operations finds pairs and library procedures in different orders, if there are any or
+    pairs are asked for; it ends where a state is met again but for names, as then operations have no end, and one without
+    names decides the rest. Matchings are counted by a search of their own.
     """
-    search = _searched(program, buffer, questions, limits, interchangeable)
+    names = questions.pairs or any(flat(each).calls_procedures for each in program.processes)
+    search = _searched(program, buffer, questions, limits, interchangeable, names=names)
     named = search.found
     if named.repeats:
         search = _searched(program, buffer, questions, limits, interchangeable, names=False)
