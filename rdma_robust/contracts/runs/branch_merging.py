@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from rdma_robust.contracts.runs.run_terms import Condition, Term
-from rdma_robust.contracts.runs.symbolic_data import Data, Decisions, ForkError
+from rdma_robust.contracts.runs.symbolic_data import Data, Decisions, ForkError, UndecidedError
 from rdma_robust.messages.language.message_program import Assign, Block, If, Return
 from rdma_robust.messages.language.message_terms import FaultError
 
@@ -84,7 +84,7 @@ def merged(steps: Callable[[int], Go | int | None], at: int, ends: int, register
                     break
             else:
                 found.append((on.terms.conjunction(on.path.facts[number:]), mine))
-    except FaultError:
+    except (FaultError, UndecidedError):
         return False
     finally:
         on.path = before

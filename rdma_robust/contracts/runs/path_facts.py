@@ -11,13 +11,15 @@ class Path:
     Facts that hold for all inputs (ranges that inputs have) are not among `facts`. `lengths` are those of arrays.
     """
 
-    __slots__ = ("facts", "known", "lengths", "model", "ranges")
+    __slots__ = ("facts", "known", "lengths", "model", "open", "ranges")
 
     def __init__(self) -> None:
         self.facts: tuple[Term, ...] = ()
         self.known: dict[Term, bool] = {}
         self.ranges: dict[Term, Range] = {}
         self.lengths: dict[object, int] = {}
+        self.open: tuple[Term, ...] = ()
+        """Disjunctions among the facts of which more than one part may be the true one."""
         self.model: dict[Term, int] | None = None
         """Inputs for which all facts are true, if such are known; those that are missing may have any value."""
 
@@ -28,6 +30,7 @@ class Path:
         made.ranges = dict(self.ranges)
         made.lengths = dict(self.lengths)
         made.model = self.model
+        made.open = self.open
         return made
 
     def key(self) -> tuple[object, ...]:
@@ -73,13 +76,32 @@ class Path:
         return None if found is None else not found
 
     def assume(self, condition: Condition, terms: Terms) -> bool:
-        """Add a fact; return False if it is surely impossible."""
+        """Add a fact, and what follows where one part of a disjunction is left; return False if it is surely impossible."""
+        if not self._assumed(condition, terms):
+            return False
+        again = True
+        while again:
+            again = False
+            for each in self.open:
+                parts = [part for part in each.args if self.verdict(part, terms) is not False]
+                if len(parts) > 1 and not any(self.verdict(part, terms) for part in parts):
+                    continue
+                self.open = tuple(other for other in self.open if other is not each)
+                again = True
+                if not parts or not self._assumed(parts[0] if len(parts) == 1 else True, terms):
+                    return False
+                break
+        return True
+
+    def _assumed(self, condition: Condition, terms: Terms) -> bool:
         verdict = self.verdict(condition, terms)
         if verdict is not None:
             return verdict
         assert isinstance(condition, Term)
         if condition.op == "and":
-            return all(self.assume(each, terms) for each in condition.args)
+            return all(self._assumed(each, terms) for each in condition.args)
+        if condition.op == "or":
+            self.open += (condition,)
         self.facts += (condition,)
         self.model = None
         self.known[condition] = True

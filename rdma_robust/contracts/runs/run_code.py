@@ -124,7 +124,16 @@ class Halted:
     span: Span = NO_SPAN
 
 
-Instruction = Local | Claim | Pick | Sending | Receiving | Entering | Leaving | Goto | Halted
+@dataclass(frozen=True, slots=True)
+class Abstract:
+    """Where the body of a callee would be of which only the contract counts; `result` is the register of its result."""
+
+    function: str
+    result: str
+    span: Span
+
+
+Instruction = Local | Abstract | Claim | Pick | Sending | Receiving | Entering | Leaving | Goto | Halted
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,12 +148,12 @@ class RunCode:
     parameters: tuple[tuple[str, str], ...]
 
 
-def run_code(process: Process, contracted: Collection[str]) -> RunCode:
+def run_code(process: Process, contracted: Collection[str], abstract: Collection[str] = ()) -> RunCode:
     """Return the code of a process; `contracted` are the functions whose entries and exits are points of their own.
 
-    Raises NonBlockingError.
+    The bodies of those that are `abstract` are left out, if another function calls them. Raises NonBlockingError.
     """
-    maker = _Maker(contracted)
+    maker = _Maker(contracted, abstract)
     maker.block(process.body)
     maker.code.append(Halted(process.span))
     for at in maker.returns.pop():
@@ -156,8 +165,9 @@ def run_code(process: Process, contracted: Collection[str]) -> RunCode:
 
 
 class _Maker:
-    def __init__(self, contracted: Collection[str]) -> None:
+    def __init__(self, contracted: Collection[str], abstract: Collection[str]) -> None:
         self.contracted = contracted
+        self.abstract = abstract
         self.code: list[Instruction] = []
         self.registers: list[str] = []
         self.returns: list[list[int]] = [[]]
@@ -342,6 +352,10 @@ class _Maker:
         if contracted:
             parameters = tuple((name, code_of(term)) for name, term in statement.call.arguments)
             self.code.append(Entering(statement.name, parameters, statement.span))
+        if statement.name in self.abstract and len(self.returns) > 1:
+            self.code.append(Abstract(statement.name, statement.call.result, statement.span))
+            self.code.append(Leaving(statement.name, statement.call.result, statement.span))
+            return
         self.returns.append([])
         self.joins.append([0] if only_computes(statement.body, returns=True) else None)
         self.block(statement.body)

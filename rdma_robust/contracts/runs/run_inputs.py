@@ -11,7 +11,7 @@ from rdma_robust.contracts.runs.fact_solver import Model, worth
 from rdma_robust.contracts.runs.path_facts import Path
 from rdma_robust.contracts.runs.run_terms import Range, Term
 from rdma_robust.contracts.runs.spec_reading import Snapshot, SpecReader
-from rdma_robust.contracts.runs.symbolic_data import ArrayInput, Data, Decisions
+from rdma_robust.contracts.runs.symbolic_data import ArrayInput, Data, Decisions, Unknown
 from rdma_robust.messages.language.message_terms import Value
 
 MOST_LENGTH = 1_000
@@ -25,6 +25,21 @@ class NoInputsError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class Wide:
+    """More inputs than bounds name: anything at all for parameters and globals that are `tokens`.
+
+    So for the innermost elements of arrays that are `cells`. Other numbers are any integers if `numbers`.
+    """
+
+    tokens: frozenset[str] = frozenset()
+    cells: frozenset[str] = frozenset()
+    numbers: bool = False
+
+
+NARROW = Wide()
+
+
+@dataclass(frozen=True, slots=True)
 class Start:
     """What each process has as it enters; `empty` if bounds leave nothing for some of it."""
 
@@ -35,7 +50,8 @@ class Start:
 class InputMaker:
     """Makes the inputs of a function for `procs` processes. `same` maps names of inputs to those that they are equal to."""
 
-    def __init__(self, contract: Contract, globals_: Sequence[str], procs: int, on: Decisions) -> None:
+    def __init__(self, contract: Contract, globals_: Sequence[str], procs: int, on: Decisions, wide: Wide = NARROW) -> None:
+        self._wide = wide
         self._contract = contract
         self._globals = tuple(globals_)
         self._procs = procs
@@ -83,6 +99,8 @@ class InputMaker:
 
     def _input(self, name: str, bounds: Bounds | None, process: int) -> Data:
         full = f"{name} of {process}"
+        if name in self._wide.tokens:
+            return Unknown(name)
         if bounds is None:
             return self._number(full, None, None)
         return self._bounded(full, bounds, process, {})
@@ -100,6 +118,10 @@ class InputMaker:
     def _bounded(self, name: str, bounds: Bounds, process: int, indices: dict[str, Data]) -> Data:
         depth = len(indices)
         if depth == len(bounds.lengths):
+            if bounds.name in self._wide.cells:
+                return Unknown(name)
+            if self._wide.numbers:
+                return self._number(name, None, None)
             low, high = (self._constant(bounds, each, process, indices) for each in (bounds.low, bounds.high))
             return self._number(name, low, high)
         least, most = (self._constant(bounds, each, process, indices) for each in bounds.lengths[depth])
@@ -128,6 +150,8 @@ def concrete(value: Data, path: Path, model: Model) -> Value:
     """Return what a value is for the inputs of a model; arrays of which nothing was decided are as short as they may be."""
     if isinstance(value, int):
         return value
+    if isinstance(value, Unknown):
+        return 0
     if isinstance(value, Term):
         return worth(value, model)
     if isinstance(value, ArrayInput):

@@ -15,6 +15,7 @@ from rdma_robust.contracts.runs.path_cases import Finding, cases
 from rdma_robust.contracts.runs.path_facts import Path
 from rdma_robust.contracts.runs.run_promises import Promises
 from rdma_robust.contracts.runs.run_state import Clock, Event, Outstanding, Passing, Promise, Run, joined
+from rdma_robust.contracts.runs.run_terms import Condition
 from rdma_robust.contracts.runs.spec_reading import Snapshot, SpecReader
 from rdma_robust.contracts.runs.symbolic_data import Decisions
 from rdma_robust.errors import Span
@@ -50,6 +51,11 @@ class Judge:
     def promises(self, process: int, function: str, snapshot: Snapshot) -> tuple[Promise, ...]:
         """Return the path clauses of a function as they are as a process enters it."""
         return self._promises.evaluated(self.contracts[function].paths, process, snapshot)
+
+    def waits_for(self, promise: Promise, other: int) -> Condition:
+        """Return where a `waitsfor` is about another process."""
+        member = self._promises.member(promise.low, promise.high, promise.others, other, promise.process)
+        return self.on.terms.conjunction((promise.active, member))
 
     # events
 
@@ -143,7 +149,7 @@ class Judge:
         """Look at a run in which nothing can happen any more: who has not left, and whose messages could interfere."""
         statuses = {each.status for each in run.actors}
         if not statuses & {"pruned", "faulted"}:
-            stuck = next((at for at, each in enumerate(run.actors) if each.status in ("waits", "halted")), None)
+            stuck = next((at for at, each in enumerate(run.actors) if each.status in ("waits", "calls", "halted")), None)
             if stuck is not None:
                 waited = run.actors[stuck].waited
                 other = None if waited is None else waited.source
@@ -249,8 +255,7 @@ class Judge:
         for other in range(self.procs):
             if passing.clock[other]:
                 continue
-            member = self._promises.member(promise.low, promise.high, promise.others, other, process)
-            condition = self.on.terms.conjunction((promise.active, member))
+            condition = self.waits_for(promise, other)
             text = f"process {process} leaves before process {other} has entered"
             self._tell(run, Finding("PGV", process, condition, passing.clock, text, "waitsfor", promise.clause.span, other))
 

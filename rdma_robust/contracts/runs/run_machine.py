@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Final, Protocol
 
 from rdma_robust.contracts.runs.run_code import (
+    Abstract,
     Claim,
     Entering,
     Goto,
@@ -50,6 +51,10 @@ class ChoiceError(Exception):
         super().__init__()
         self.process = process
         self.targets = targets
+
+
+class PrunedError(Exception):
+    """No inputs lead any further: the run ends."""
 
 
 class EndlessError(Exception):
@@ -167,6 +172,8 @@ class Machine:
                 self._leave(run, process, actor, instruction)
             case Claim():
                 self._claim(run, process, actor, instruction)
+            case Abstract():
+                actor.status = "calls"
             case Pick(targets):
                 raise ChoiceError(process, targets)
             case Halted():
@@ -266,6 +273,7 @@ class Machine:
         kept = [each for each in actor.wildcards if each[0] != pattern]
         last = Wildcard(actor.clock[process], tuple(sorted(actor.got.items())))
         actor.wildcards = (*kept, (pattern, last))
+        actor.any_receives = (*actor.any_receives, (actor.clock[process], *pattern))
 
     def _store(self, run: Run, process: int, receive: Receiving, waited: Waited, values: tuple[Data, int, int]) -> None:
         actor = run.actors[process]

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 
 from rdma_robust.contracts.runs.path_cases import forked
 from rdma_robust.contracts.runs.run_judge import MixedUpError
-from rdma_robust.contracts.runs.run_machine import STEPS, ChoiceError, EndlessError, Machine
-from rdma_robust.contracts.runs.run_state import Actor, Run
+from rdma_robust.contracts.runs.run_machine import STEPS, ChoiceError, EndlessError, Machine, PrunedError
+from rdma_robust.contracts.runs.run_state import Actor, Run, order_key
 from rdma_robust.contracts.runs.spec_reading import Snapshot
 from rdma_robust.contracts.runs.symbolic_data import ForkError, TooManyError
 from rdma_robust.limits import NEVER, Limits, Poll
@@ -30,12 +30,13 @@ class Tally:
 
 @dataclass(slots=True)
 class Search:
-    """The runs of a machine."""
+    """The runs of a machine. `in_order` keeps runs apart in which the order of events is another."""
 
     machine: Machine
     limits: Limits
     tally: Tally
     poll: Poll = NEVER
+    in_order: bool = False
     _seen: set[tuple[object, ...]] = field(default_factory=set)
 
     def start(self, snapshots: tuple[Snapshot, ...], looked_at: Sequence[int]) -> Run:
@@ -70,6 +71,8 @@ class Search:
             except ChoiceError as choice:
                 todo += self._chosen(run, choice)
                 continue
+            except PrunedError:
+                continue
             except MixedUpError:
                 self.tally.runs += 1
                 continue
@@ -84,7 +87,7 @@ class Search:
                 todo += following
 
     def _is_new(self, run: Run) -> bool:
-        key = run.key()
+        key = (*run.key(), order_key(run)) if self.in_order else run.key()
         if key in self._seen:
             return False
         self._seen.add(key)

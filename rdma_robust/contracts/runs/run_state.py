@@ -105,7 +105,7 @@ class Wildcard(NamedTuple):
     got: tuple[tuple[tuple[int, int, int], int], ...]
 
 
-Status = Literal["runs", "waits", "left", "halted", "faulted", "pruned"]
+Status = Literal["runs", "waits", "calls", "left", "halted", "faulted", "pruned"]
 
 
 @dataclass(slots=True)
@@ -124,6 +124,8 @@ class Actor:
     sent: Traffic = field(default_factory=dict)
     got: Traffic = field(default_factory=dict)
     wildcards: tuple[tuple[tuple[int, int | None], Wildcard], ...] = ()
+    any_receives: tuple[tuple[int, int, int | None], ...] = ()
+    """Each receive from any: how many events its process had before it, port and tag."""
 
     def copy(self) -> Actor:
         return replace(self, registers=dict(self.registers), sent=dict(self.sent), got=dict(self.got))
@@ -169,6 +171,13 @@ class Run:
             frozenset((each.opened, each.send.process, each.send.peer, each.send.tag, each.send.port)
                       for each in self.outstanding),
         )  # fmt: skip
+
+
+def order_key(run: Run) -> tuple[object, ...]:
+    """Return what two runs have in common whose events are the same and in the same order, as far as there is one."""
+    return frozenset((each.process, each.kind, each.peer, each.tag, each.port, each.clock) for each in run.events), tuple(
+        each.any_receives for each in run.actors
+    )
 
 
 def joined(one: Clock, other: Clock) -> Clock:

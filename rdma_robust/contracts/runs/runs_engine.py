@@ -15,9 +15,9 @@ from rdma_robust.contracts.language.read_inputs import unread_inputs
 from rdma_robust.contracts.runs.fact_solver import FactSolver, Model
 from rdma_robust.contracts.runs.path_cases import Finding, forked
 from rdma_robust.contracts.runs.path_facts import Path
-from rdma_robust.contracts.runs.run_code import NonBlockingError, run_code
+from rdma_robust.contracts.runs.run_code import NonBlockingError, RunCode, run_code
 from rdma_robust.contracts.runs.run_examples import counterexample
-from rdma_robust.contracts.runs.run_inputs import InputMaker, NoInputsError
+from rdma_robust.contracts.runs.run_inputs import NARROW, InputMaker, NoInputsError, Wide
 from rdma_robust.contracts.runs.run_judge import Judge
 from rdma_robust.contracts.runs.run_machine import Machine
 from rdma_robust.contracts.runs.run_search import Search, Tally
@@ -27,6 +27,7 @@ from rdma_robust.contracts.runs.spec_reading import Snapshot, SpecReader
 from rdma_robust.contracts.runs.symbolic_data import Decisions, ForkError, TooManyError, UndecidedError
 from rdma_robust.errors import LimitReached
 from rdma_robust.limits import NO_LIMITS, Limits
+from rdma_robust.messages.language.message_program import Process
 from rdma_robust.messages.language.message_terms import Value
 
 ENGINE = "runs"
@@ -59,6 +60,8 @@ class RunsCheck:
     limits: Limits = NO_LIMITS
     use_z3: bool = True
     all_classes: bool = False
+    wide: Wide = NARROW
+    in_order: bool = False
     examples: dict[ErrorClass, Counterexample] = field(default_factory=dict)
     terms: Terms = field(default_factory=Terms)
     unsure: str = ""
@@ -117,18 +120,32 @@ class RunsCheck:
         collective = frozenset(
             name for name, each in contracts.items() if each.kind == "collective" or name == self.function
         )
-        codes = [run_code(each, contracts) for each in made.program.processes]
+        codes = [self.code(each, own, contracts) for each in made.program.processes]
         everybody = tuple(range(self.procs))
         for looked_at in [everybody] if own.kind == "collective" else [(each,) for each in everybody]:
             judge = Judge(own, contracts, self.procs, self.on, self.told, looked_at)
-            machine = Machine(codes, self.program.globals, collective, self.on, judge)
-            search = Search(machine, self.limits, self.tally, self.limits.poll("following runs"))
+            machine = self.machine(codes, collective, judge)
+            search = Search(machine, self.limits, self.tally, self.limits.poll("following runs"), self.in_order)
             for snapshots, path in starts(own, looked_at):
                 self.on.path = path
                 for run in search.explore(search.start(snapshots, looked_at)):
                     self.on.path = run.path
                     judge.ended(run)
+                    self.ended(run, judge)
                     yield run
+
+    # what differs where only contracts of callees count
+
+    def code(self, process: Process, own: Contract, contracts: Mapping[str, Contract]) -> RunCode:
+        """Return the code of a process; `contracts` are all there are."""
+        return run_code(process, contracts)
+
+    def machine(self, codes: Sequence[RunCode], collective: frozenset[str], judge: Judge) -> Machine:
+        """Return what executes the processes."""
+        return Machine(codes, self.program.globals, collective, self.on, judge)
+
+    def ended(self, run: Run, judge: Judge) -> None:
+        """Look at a run in which nothing can happen any more, besides what the judge does."""
 
     # inputs
 
@@ -149,7 +166,7 @@ class RunsCheck:
 
     def starts(self, own: Contract, looked_at: Sequence[int]) -> list[tuple[tuple[Snapshot, ...], Path]]:
         """Return the inputs that meet `requires`, with the facts on each path."""
-        maker = InputMaker(own, self.program.globals, self.procs, self.on)
+        maker = InputMaker(own, self.program.globals, self.procs, self.on, self.wide)
         start = maker.make(looked_at)
         while self._equate(own, start.snapshots, maker, looked_at):
             start = maker.make(looked_at)

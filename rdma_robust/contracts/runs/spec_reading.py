@@ -26,7 +26,14 @@ from rdma_robust.contracts.language.spec_terms import (
     SpecPid,
 )
 from rdma_robust.contracts.runs.run_terms import Condition, Number, Term
-from rdma_robust.contracts.runs.symbolic_data import ArrayInput, Data, Decisions, UndecidedError
+from rdma_robust.contracts.runs.symbolic_data import (
+    ArrayInput,
+    Data,
+    Decisions,
+    UndecidedError,
+    Unknown,
+    WeakError,
+)
 from rdma_robust.contracts.runs.term_code import operated
 from rdma_robust.messages.language.message_terms import FaultError
 
@@ -83,11 +90,11 @@ class SpecReader:
             return 0, False
         return value, self._terms.conjunction(self._fine)
 
-    def value(self, spec: Spec, process: int) -> tuple[Data, Condition]:
+    def value(self, spec: Spec, process: int, bound: Mapping[str, Data] | None = None) -> tuple[Data, Condition]:
         """Return a value and the condition under which there is no fault."""
         self._guards, self._fine = [], []
         try:
-            value = self._value(spec, process, {})
+            value = self._value(spec, process, bound or {})
         except (DeadError, FaultError):
             return 0, False
         return value, self._terms.conjunction(self._fine)
@@ -142,9 +149,9 @@ class SpecReader:
         return self._terms.truth(self._number(self._value(spec, process, bound)))
 
     def _number(self, value: Data) -> Number:
-        if not isinstance(value, int | Term):
+        if isinstance(value, tuple | ArrayInput):
             self._fault()
-        return value
+        return self._on.number(value)
 
     def _items(self, value: Data) -> tuple[Data, ...]:
         if isinstance(value, int | Term):
@@ -288,7 +295,7 @@ class SpecReader:
             return a
         if isinstance(a, int | Term) and isinstance(b, int | Term):
             return self._terms.either(test, a, b)
-        if not isinstance(a, int | Term) and not isinstance(b, int | Term):
+        if isinstance(a, tuple | ArrayInput) and isinstance(b, tuple | ArrayInput):
             left, right = self._on.array(a), self._on.array(b)
             if len(left) == len(right):
                 return tuple([self._either(test, x, y) for x, y in zip(left, right, strict=True)])
@@ -300,6 +307,9 @@ class SpecReader:
             return True
         if isinstance(a, int | Term) and isinstance(b, int | Term):
             return self._terms.compare("==", a, b)
+        for each in (a, b):
+            if isinstance(each, Unknown):
+                raise WeakError(each.name)
         if isinstance(a, int | Term) or isinstance(b, int | Term):
             return False
         if isinstance(a, ArrayInput) and isinstance(b, ArrayInput) and (a.low > b.high or a.high < b.low):

@@ -25,7 +25,14 @@ class ArrayInput:
     elements: tuple[Data, ...]
 
 
-Data = int | Term | tuple["Data", ...] | ArrayInput
+@dataclass(frozen=True, slots=True, eq=False)
+class Unknown:
+    """A value of which nothing at all is known, not even whether it is a number; it can be moved and not looked at."""
+
+    name: str
+
+
+Data = int | Term | tuple["Data", ...] | ArrayInput | Unknown
 """A number or an array."""
 
 _MANY: Final = 64
@@ -47,6 +54,10 @@ class ForkError(Exception):
 
 class UndecidedError(Exception):
     """While something is only tried: it takes a decision."""
+
+
+class WeakError(UndecidedError):
+    """An unknown value is looked at; says which."""
 
 
 class TooManyError(Exception):
@@ -107,6 +118,8 @@ class Decisions:
         """Return `value` itself. Raises FaultError if it is an array."""
         if isinstance(value, int | Term):
             return value
+        if isinstance(value, Unknown):
+            raise WeakError(value.name)
         raise FaultError("kind")
 
     def array(self, value: Data) -> tuple[Data, ...]:
@@ -115,6 +128,8 @@ class Decisions:
             return value
         if isinstance(value, ArrayInput):
             return value.elements[: self.length(value)]
+        if isinstance(value, Unknown):
+            raise WeakError(value.name)
         raise FaultError("kind")
 
     def length(self, array: ArrayInput) -> int:

@@ -1,0 +1,105 @@
+"""One function against the contracts of what it calls: conditions M1 to M7 on all its barrier runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from rdma_robust.contracts.language.contract_program import Contract
+from rdma_robust.contracts.modular.barrier_machine import BarrierMachine, CalleeRules
+from rdma_robust.contracts.modular.later_messages import Early, LaterMessages
+from rdma_robust.contracts.modular.widened_checks import Widened
+from rdma_robust.contracts.runs.path_cases import Finding
+from rdma_robust.contracts.runs.path_facts import Path
+from rdma_robust.contracts.runs.run_code import RunCode, run_code
+from rdma_robust.contracts.runs.run_judge import Judge
+from rdma_robust.contracts.runs.run_machine import Machine
+from rdma_robust.contracts.runs.run_promises import Promises
+from rdma_robust.contracts.runs.run_state import Run
+from rdma_robust.contracts.runs.runs_engine import FoundError, RunsCheck
+from rdma_robust.contracts.runs.spec_reading import Snapshot
+from rdma_robust.contracts.runs.symbolic_data import WeakError
+from rdma_robust.messages.language.message_program import Process
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Why the contracts of callees are not enough: `callee` is the one that says too little, '' if it may be any."""
+
+    text: str
+    callee: str = ""
+
+
+@dataclass(slots=True)
+class BarrierCheck(RunsCheck):
+    """A check with callees by their contracts alone. `problem` is the first that was found; `called`, whose contracts count."""
+
+    widened: Widened | None = None
+    problem: Problem | None = None
+    called: set[str] = field(default_factory=set)
+
+    def proved(self) -> bool:
+        """Return whether the function meets its contract if its callees do, as `widened` finds that they do."""
+        self.in_order = True
+        try:
+            answer = self.answer()
+        except WeakError as weak:
+            self.problem = Problem(f"what is unknown is looked at: {weak}", _callee_in(str(weak)))
+            return False
+        if self.problem is None and answer.verdict != "VERIFIED":
+            self.problem = Problem(answer.reason)
+        return self.problem is None
+
+    def code(self, process: Process, own: Contract, contracts: Mapping[str, Contract]) -> RunCode:
+        """Return the code of a process without the bodies of callees that have contracts."""
+        return run_code(process, contracts, contracts.keys() - {own.name})
+
+    def machine(self, codes: Sequence[RunCode], collective: frozenset[str], judge: Judge) -> Machine:
+        """Return a machine for barrier runs."""
+        made = BarrierMachine(codes, self.program.globals, collective, self.on, judge)
+        made.rules, made.judge = CalleeRules(judge.contracts, self._outside), judge
+        return made
+
+    def _outside(self, _run: Run, function: str, snapshots: list[Snapshot]) -> None:
+        """Look whether a callee is known to meet its contract for what it is given. Raises FoundError if not."""
+        assert self.widened is not None
+        self.called.add(function)
+        trust = self.widened.trust(function, self.procs)
+        if trust is None:
+            self.problem = Problem(f"{function} does not meet its contract, or that is not known", function)
+        else:
+            name = trust.holds_for(snapshots, self.on)
+            if name:
+                text = f"{function} is called with other values of {name} than its own check looks at"
+                self.problem = Problem(text, function)
+        if self.problem is not None:
+            raise FoundError
+
+    def ended(self, run: Run, judge: Judge) -> None:
+        """Look at M5 to M7."""
+        for early in LaterMessages(Promises(self.on, self.procs), self.procs).found(run):
+            self._early(run, early)
+
+    def _early(self, run: Run, early: Early) -> None:
+        if early.condition is False or self._possible(run.path, early.condition)[0] is False:
+            return
+        whose = f"in {early.callee}" if early.callee else "later"
+        why = {
+            "quiet to": "which the function promises not to do yet",
+            "quiet from": "which a callee that was left forbids",
+            "wildcard": "which a receive from any may take too early",
+        }[early.rule]
+        self.problem = Problem(f"process {early.sender} may send to process {early.receiver} {whose}, {why}", early.callee)
+        raise FoundError
+
+    def told(self, run: Run, path: Path, finding: Finding) -> None:
+        """Take what may be a violation: it is a problem if it is not surely none."""
+        if self._possible(path, finding.condition)[0] is not False:
+            self.problem = Problem(f"{finding.error}: {finding.text}")
+            raise FoundError
+
+
+def _callee_in(text: str) -> str:
+    """Return the function after whose call a value is unknown, as names of unknown values have it."""
+    _, _, behind = text.rpartition(" after ")
+    return behind.partition(" ")[0]

@@ -1,0 +1,105 @@
+"""Barrier runs: at a callee all processes arrive, its contract says what they have afterwards, and all leave.
+
+The barrier adds nothing to the order of events: what the callee's `waitsfor` says is all that its exits come after.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from rdma_robust.contracts.language.contract_program import Contract
+from rdma_robust.contracts.modular.callee_effects import Effects
+from rdma_robust.contracts.runs.run_code import Abstract, Entering
+from rdma_robust.contracts.runs.run_judge import Judge
+from rdma_robust.contracts.runs.run_machine import Machine, PrunedError
+from rdma_robust.contracts.runs.run_state import Actor, Clock, Run, joined
+from rdma_robust.contracts.runs.spec_reading import Snapshot
+
+
+@dataclass(slots=True)
+class CalleeRules:
+    """What counts of callees: their contracts, and `outside`, which is told of each call before anything comes of it."""
+
+    contracts: Mapping[str, Contract]
+    outside: Callable[[Run, str, list[Snapshot]], None]
+
+
+class BarrierMachine(Machine):
+    """A machine for code in which calls are :class:`Abstract`."""
+
+    rules: CalleeRules
+    judge: Judge
+
+    def go_on(self, run: Run) -> None:
+        """Let every process go on, and all together through calls."""
+        while True:
+            Machine.go_on(self, run)
+            if not all(each.status == "calls" for each in run.actors):
+                return
+            self._call(run)
+
+    def _point(self, run: Run, process: int, actor: Actor) -> None:
+        instruction = self.codes[process].code[actor.at]
+        if isinstance(instruction, Abstract) and instruction.function not in self.collective:
+            self._local_call(run, process, actor, instruction)
+        else:
+            Machine._point(self, run, process, actor)
+
+    def _local_call(self, run: Run, process: int, actor: Actor, point: Abstract) -> None:
+        """Let one process through a call of a local function."""
+        entering = self.codes[process].code[actor.at - 1]
+        assert isinstance(entering, Entering)
+        parameters = {name: code(actor.registers, self.on) for name, code in entering.parameters}
+        globals_ = {name: actor.registers[name] for name in self.global_names}
+        entries = [Snapshot(parameters, globals_) if each == process else Snapshot() for each in range(self.count)]
+        self.rules.outside(run, point.function, entries)
+        after = self._effects(run, point.function, entries, f"{point.function} #{process}.{actor.steps}", (process,))
+        self._give(actor, point, after[process])
+
+    def _effects(
+        self, run: Run, function: str, entries: list[Snapshot], name: str, processes: Sequence[int]
+    ) -> list[Snapshot]:
+        """Return what a call leaves behind; what is known of it becomes facts. Raises PrunedError if there is nothing."""
+        exits, known = Effects(self.on, self.rules.contracts[function], entries, name, processes).made()
+        for each in known:
+            if not run.path.assume(each, self.on.terms):
+                raise PrunedError
+        if self.on.solver.possible(run.path.facts, run.path.model)[0] is False:
+            raise PrunedError
+        return exits
+
+    def _give(self, actor: Actor, point: Abstract, after: Snapshot) -> None:
+        actor.registers |= after.globals
+        if point.result and after.result is not None:
+            actor.registers[point.result] = after.result
+        actor.status, actor.at = "runs", actor.at + 1
+
+    def _call(self, run: Run) -> None:
+        """Let all processes through a call; everything is computed before anything changes."""
+        points = [self.codes[me].code[actor.at] for me, actor in enumerate(run.actors)]
+        first = points[0]
+        assert isinstance(first, Abstract)
+        entries = [each.calls[-1] for each in run.actors]
+        place = len(run.actors[0].calls) - 1
+        snapshots = [each.snapshot for each in entries]
+        self.rules.outside(run, first.function, snapshots)
+        clocks = [self._after(run, process) for process in range(self.count)]
+        name = f"{first.function} #{place}"
+        exits = self._effects(run, first.function, snapshots, name, range(self.count))
+        for actor, point, clock, after in zip(run.actors, points, clocks, exits, strict=True):
+            assert isinstance(point, Abstract)
+            actor.clock = clock
+            self._give(actor, point, after)
+
+    def _after(self, run: Run, process: int) -> Clock:
+        """Return the clock of a process that leaves a call: it comes after the entries that it waits for."""
+        actor = run.actors[process]
+        clock = actor.clock
+        for promise in actor.calls[-1].promises:
+            if promise.clause.kind != "waitsfor":
+                continue
+            for other, waited in enumerate(run.actors):
+                if self.on.decide(self.judge.waits_for(promise, other)):
+                    clock = joined(clock, waited.calls[-1].clock)
+        return clock

@@ -1,0 +1,126 @@
+"""For which inputs a callee is known to meet its contract: more than its bounds name, if it meets it for more.
+
+A value that is only moved may be anything: if the runs in which it is a token that nothing looks at show no violation, then
+none do, as putting values for tokens changes neither what processes do nor which clauses hold. Numbers that are looked at
+may be any integers if the runs with any integers show no violation. Lengths of arrays stay within bounds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from rdma_robust.contracts.language.contract_program import Bounds, Contract, ContractProgram
+from rdma_robust.contracts.language.function_instances import instance
+from rdma_robust.contracts.language.read_inputs import unread_inputs
+from rdma_robust.contracts.language.spec_terms import Spec
+from rdma_robust.contracts.runs.run_inputs import Wide
+from rdma_robust.contracts.runs.run_terms import Condition, Term
+from rdma_robust.contracts.runs.runs_engine import RunsCheck
+from rdma_robust.contracts.runs.spec_reading import Snapshot, SpecReader
+from rdma_robust.contracts.runs.symbolic_data import Data, Decisions, Unknown, WeakError
+from rdma_robust.limits import Limits
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """A contract that is met for inputs within its bounds, widened as `wide` says; `unread` are looked at by nothing."""
+
+    contract: Contract
+    wide: Wide
+    unread: frozenset[str]
+
+    def holds_for(self, snapshots: list[Snapshot], on: Decisions) -> str:
+        """Return the name of an input that may be another than those that were looked at, '' if there is none."""
+        bounds = {each.name: each for each in self.contract.bounds}
+        for process, snapshot in enumerate(snapshots):
+            for name, value in (*snapshot.parameters.items(), *snapshot.globals.items()):
+                if name in self.wide.tokens or name in self.unread:
+                    continue
+                if not self._is_looked_at(bounds.get(name), value, _Place(process, len(snapshots), {}), on):
+                    return name
+        return ""
+
+    def _is_looked_at(self, bounds: Bounds | None, value: Data, place: _Place, on: Decisions) -> bool:
+        if bounds is None:
+            return isinstance(value, int | Term)
+        depth = len(place.indices)
+        if depth == len(bounds.lengths):
+            if bounds.name in self.wide.cells:
+                return True
+            if not isinstance(value, int | Term):
+                return False
+            return self.wide.numbers or _surely(on, _between(on, bounds.low, value, bounds.high, place))
+        if isinstance(value, int | Term | Unknown):
+            return False
+        items = on.array(value)
+        low, high = bounds.lengths[depth]
+        return _surely(on, _between(on, low, len(items), high, place)) and all(
+            self._is_looked_at(bounds, each, _Place(place.process, place.procs, {**place.indices, "ij"[depth]: at}), on)
+            for at, each in enumerate(items)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    process: int
+    procs: int
+    indices: dict[str, Data]
+
+
+def _between(on: Decisions, low: Spec, value: int | Term, high: Spec, place: _Place) -> Condition:
+    reader = SpecReader(on, [Snapshot()] * place.procs)
+    ends = [reader.number(each, place.process, place.indices) for each in (low, high)]
+    terms = on.terms
+    return terms.conjunction(
+        (*(fine for _, fine in ends), terms.compare("<=", ends[0][0], value), terms.compare("<=", value, ends[1][0]))
+    )
+
+
+def _surely(on: Decisions, condition: Condition) -> bool:
+    known = on.path.verdict(condition, on.terms)
+    if known is None:
+        against = on.terms.negation(condition)
+        assert isinstance(against, Term)
+        return on.feasible(against) is False
+    return known
+
+
+@dataclass(slots=True)
+class Widened:
+    """Finds out how far contracts are met, each once."""
+
+    program: ContractProgram
+    limits: Limits
+    _known: dict[tuple[str, int], Trust | None] = field(default_factory=dict)
+
+    def trust(self, function: str, procs: int) -> Trust | None:
+        """Return for which inputs a function meets its contract, None if not even for those within bounds."""
+        key = function, procs
+        if key not in self._known:
+            self._known[key] = self._found(function, procs)
+        return self._known[key]
+
+    def _found(self, function: str, procs: int) -> Trust | None:
+        contract = self.program.contract(function)
+        if contract is None or not self._meets(function, procs, Wide()):
+            return None
+        numbers = self._meets(function, procs, Wide(numbers=True))
+        tokens: frozenset[str] = frozenset()
+        for name in (*contract.parameters, *self.program.globals):
+            more = tokens | {name}
+            if self._meets(function, procs, Wide(more, frozenset(), numbers)):
+                tokens = more
+        cells: frozenset[str] = frozenset()
+        for bounds in contract.bounds:
+            more = cells | {bounds.name}
+            if bounds.lengths and bounds.name not in tokens and self._meets(function, procs, Wide(tokens, more, numbers)):
+                cells = more
+        unread = unread_inputs(self.program, contract, instance(self.program, function, procs))
+        return Trust(contract, Wide(tokens, cells, numbers), unread)
+
+    def _meets(self, function: str, procs: int, wide: Wide) -> bool:
+        try:
+            answer = RunsCheck(self.program, function, procs, self.limits, wide=wide).answer()
+        except WeakError:
+            return False
+        return answer.verdict == "VERIFIED"
