@@ -49,8 +49,9 @@ MAY_IMPORT = {
     "contracts.explicit": f"{WORDS} contracts.language contracts.contract_answers messages.language",
     "contracts.rerun": f"{WORDS} contracts.language contracts.contract_answers messages.language messages.replay",
     "contracts.contract_answers": f"{WORDS} contracts.language messages.language",
-    "contracts.checks": f"{WORDS} contracts.language contracts.contract_answers contracts.explicit contracts.runs "
-    "contracts.rerun",
+    "contracts.modular": f"{WORDS} contracts.contract_answers contracts.language contracts.runs messages.language",
+    "contracts.checks": f"{WORDS} contracts.language contracts.contract_answers contracts.explicit contracts.modular "
+    "contracts.runs contracts.rerun",
     "contracts.inference": f"{WORDS} contracts.language contracts.contract_answers contracts.runs messages.language",
     "analyses.safety": f"{WORDS} language semantics counters counting robustness analyses.prove",
     "analyses.repair": f"{WORDS} language semantics robustness analyses.safety analyses.prove",

@@ -26,7 +26,7 @@ class Checking:
 
 def checked(program: ContractProgram, checking: Checking, limits: Limits) -> Iterator[FunctionAnswer]:
     """Yield the answer for each function with a contract in the file, in its order. Raises LimitReached at a limit."""
-    engine = engine_of(checking.engine)
+    engine = _of_mode(program, checking, limits)
     for contract in program.contracts:
         if not checking.only or contract.name in checking.only:
             answers = tuple(_checked(program, contract, procs, engine, limits) for procs in checking.procs)
@@ -42,6 +42,17 @@ def engine_of(name: ContractEngineName) -> ContractEngine:
     from rdma_robust.contracts.runs.runs_engine import runs  # noqa: PLC0415 - slow
 
     return runs
+
+
+def _of_mode(program: ContractProgram, checking: Checking, limits: Limits) -> ContractEngine:
+    """Return the engine for the mode: with the explicit one, bodies always count."""
+    bodies = engine_of(checking.engine)
+    if checking.mode == "inlined" or checking.engine == "explicit":
+        return bodies
+    from rdma_robust.contracts.modular.modes import ModularEngine  # noqa: PLC0415 - slow
+
+    modular = ModularEngine(program, bodies, checking.mode, limits)
+    return lambda _program, function, procs, _limits: modular.answer(function, procs)
 
 
 def _checked(

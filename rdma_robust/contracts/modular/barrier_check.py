@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from rdma_robust.contracts.language.contract_program import Contract
 from rdma_robust.contracts.modular.barrier_machine import BarrierMachine, CalleeRules
@@ -32,11 +32,10 @@ class Problem:
 
 @dataclass(slots=True)
 class BarrierCheck(RunsCheck):
-    """A check with callees by their contracts alone. `problem` is the first that was found; `called`, whose contracts count."""
+    """A check with callees by their contracts alone. `problem` is the first that was found."""
 
     widened: Widened | None = None
     problem: Problem | None = None
-    called: set[str] = field(default_factory=set)
 
     def proved(self) -> bool:
         """Return whether the function meets its contract if its callees do, as `widened` finds that they do."""
@@ -50,9 +49,9 @@ class BarrierCheck(RunsCheck):
             self.problem = Problem(answer.reason)
         return self.problem is None
 
-    def code(self, process: Process, own: Contract, contracts: Mapping[str, Contract]) -> RunCode:
+    def code(self, process: Process, contracts: Mapping[str, Contract]) -> RunCode:
         """Return the code of a process without the bodies of callees that have contracts."""
-        return run_code(process, contracts, contracts.keys() - {own.name})
+        return run_code(process, contracts, contracts.keys() - {self.function})
 
     def machine(self, codes: Sequence[RunCode], collective: frozenset[str], judge: Judge) -> Machine:
         """Return a machine for barrier runs."""
@@ -63,7 +62,6 @@ class BarrierCheck(RunsCheck):
     def _outside(self, _run: Run, function: str, snapshots: list[Snapshot]) -> None:
         """Look whether a callee is known to meet its contract for what it is given. Raises FoundError if not."""
         assert self.widened is not None
-        self.called.add(function)
         trust = self.widened.trust(function, self.procs)
         if trust is None:
             self.problem = Problem(f"{function} does not meet its contract, or that is not known", function)
@@ -75,7 +73,7 @@ class BarrierCheck(RunsCheck):
         if self.problem is not None:
             raise FoundError
 
-    def ended(self, run: Run, judge: Judge) -> None:
+    def ended(self, run: Run) -> None:
         """Look at M5 to M7."""
         for early in LaterMessages(Promises(self.on, self.procs), self.procs).found(run):
             self._early(run, early)
@@ -92,7 +90,7 @@ class BarrierCheck(RunsCheck):
         self.problem = Problem(f"process {early.sender} may send to process {early.receiver} {whose}, {why}", early.callee)
         raise FoundError
 
-    def told(self, run: Run, path: Path, finding: Finding) -> None:
+    def told(self, _run: Run, path: Path, finding: Finding) -> None:
         """Take what may be a violation: it is a problem if it is not surely none."""
         if self._possible(path, finding.condition)[0] is not False:
             self.problem = Problem(f"{finding.error}: {finding.text}")

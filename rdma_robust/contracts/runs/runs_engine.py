@@ -120,7 +120,7 @@ class RunsCheck:
         collective = frozenset(
             name for name, each in contracts.items() if each.kind == "collective" or name == self.function
         )
-        codes = [self.code(each, own, contracts) for each in made.program.processes]
+        codes = [self.code(each, contracts) for each in made.program.processes]
         everybody = tuple(range(self.procs))
         for looked_at in [everybody] if own.kind == "collective" else [(each,) for each in everybody]:
             judge = Judge(own, contracts, self.procs, self.on, self.told, looked_at)
@@ -131,12 +131,12 @@ class RunsCheck:
                 for run in search.explore(search.start(snapshots, looked_at)):
                     self.on.path = run.path
                     judge.ended(run)
-                    self.ended(run, judge)
+                    self.ended(run)
                     yield run
 
     # what differs where only contracts of callees count
 
-    def code(self, process: Process, own: Contract, contracts: Mapping[str, Contract]) -> RunCode:
+    def code(self, process: Process, contracts: Mapping[str, Contract]) -> RunCode:
         """Return the code of a process; `contracts` are all there are."""
         return run_code(process, contracts)
 
@@ -144,7 +144,7 @@ class RunsCheck:
         """Return what executes the processes."""
         return Machine(codes, self.program.globals, collective, self.on, judge)
 
-    def ended(self, run: Run, judge: Judge) -> None:
+    def ended(self, run: Run) -> None:
         """Look at a run in which nothing can happen any more, besides what the judge does."""
 
     # inputs
