@@ -15,6 +15,7 @@ from rdma_robust.certify.messages.hinted_proofs import Clause, Lemma
 from rdma_robust.certify.messages.order_circles import Circle
 from rdma_robust.certify.messages.proved_formulas import MESSAGE_PROOF, Denied, Unfolding, denied, unfolding
 from rdma_robust.certify.messages.unfolded_terms import TooMuch
+from rdma_robust.errors import InternalError
 from rdma_robust.evidence.match_circles import circles_of
 from rdma_robust.evidence.message_sums import sums
 from rdma_robust.evidence.proof_trimming import trimmed
@@ -52,7 +53,8 @@ def refuted(made: Denied, limits: Limits) -> Refuted:
             if not found:
                 raise TooMuch("the checker's formula does not prove it")
             for each in found:
-                assert made.circles.add(each), "a circle of a solution is one for the checker"
+                if not made.circles.add(each):
+                    raise InternalError("a circle of a solution is none for the checker")
                 circles[each] = None
     with _Solver(limits, proof=True) as solver:
         solver.model(clauses)
