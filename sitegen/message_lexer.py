@@ -41,6 +41,7 @@ class MessageLexer(RegexLexer):
             (r"(proc|fun)(\s+)(\w+)", _parts(Keyword, Whitespace, Name.Function)),
             (r"(port)(\s+)(?=[A-Za-z_])", _parts(Keyword, Whitespace)),
             (r"expect\b", Keyword, "claims"),
+            (r"\\[A-Za-z]+", Keyword),
             (words(NUMBERS, prefix=r"\b", suffix=r"\b"), Name.Constant),
             (r"(?:len|new)(?=\()", Name.Builtin),
             (words(MESSAGES, prefix=r"\b", suffix=r"\b"), Name.Builtin),
@@ -49,7 +50,7 @@ class MessageLexer(RegexLexer):
             (r"[A-Za-z_]\w*", Name),
             (r"\d+", Number.Integer),
             (r"\.\.|[|]{2}|&&|[-+*/%=!<>]=|[-+*/%<>=!]", Operator),
-            (r"[{}()\[\],;:.]", Punctuation),
+            (r"[{}()\[\],;:.?]", Punctuation),
             (r".", Error),
         ],
         "claims": [
