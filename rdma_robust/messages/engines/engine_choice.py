@@ -7,7 +7,7 @@ proved by a relaxation (:mod:`relaxed`), and where that leaves something open al
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from rdma_robust.errors import LimitReached
 from rdma_robust.limits import Limits
@@ -17,6 +17,9 @@ from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.machine.interchangeable import alike
 from rdma_robust.messages.machine.states import by_states
 from rdma_robust.messages.message_answers import BufferAnswer, Questions
+
+if TYPE_CHECKING:
+    from rdma_robust.messages.encoding.unrolled import Unrolled
 
 FEW: Final = 200
 """States that are looked at before anything else is tried."""
@@ -44,11 +47,15 @@ def by_auto(program: MessageProgram, buffer: Buffer, questions: Questions, limit
     answer = by_states(program, buffer, questions, _few(limits, few))
     if not answer.reason:
         return answer
-    for without_search in (by_one_run, by_gathering):
-        found = without_search(program, buffer, questions, limits)
-        if found is not None:
-            return found
-    solved = by_sat(_easier(program, buffer, questions, limits), buffer, questions, limits.share(_SOLVING))
+    found = by_one_run(program, buffer, questions, limits)
+    unrolled = None if found else _unrolled(program, questions, limits)
+    if unrolled is not None:
+        found = by_gathering(program, buffer, questions, limits, unrolled)
+    if found is not None:
+        return found
+    easier = _easier(program, buffer, unrolled, limits)
+    part = limits.share(_SOLVING)
+    solved = by_sat(easier, buffer, questions, part, unrolled=unrolled if easier is program else None)
     solved = together(answer, solved)
     if not solved.reason:
         return solved
@@ -61,16 +68,26 @@ def _few(limits: Limits, few: int) -> Limits:
     return Limits.of(_SOON if left is None else min(_SOON, left), states, limits.memory)
 
 
-def _easier(program: MessageProgram, buffer: Buffer, questions: Questions, limits: Limits) -> MessageProgram:
-    """Return a program without the assertions that surely hold, to the same places and steps."""
-    from rdma_robust.messages.encoding.match_candidates import candidates  # noqa: PLC0415
+def _unrolled(program: MessageProgram, questions: Questions, limits: Limits) -> Unrolled | None:
+    """Return a program unrolled, None if it is not encoded or there is no time."""
     from rdma_robust.messages.encoding.message_shapes import unroll  # noqa: PLC0415
     from rdma_robust.messages.encoding.unrolled import NotEncodedError  # noqa: PLC0415
-    from rdma_robust.messages.engines.relaxed import proved, without  # noqa: PLC0415
 
     try:
-        unrolled = unroll(program, questions.loop_bound, limits)
-        places = proved(unrolled, candidates(unrolled, buffer, limits).endpoints, limits)
+        return unroll(program, questions.loop_bound, limits)
     except (NotEncodedError, LimitReached):
+        return None
+
+
+def _easier(program: MessageProgram, buffer: Buffer, unrolled: Unrolled | None, limits: Limits) -> MessageProgram:
+    """Return a program without the assertions that surely hold, to the same places and steps."""
+    from rdma_robust.messages.encoding.match_candidates import candidates  # noqa: PLC0415
+    from rdma_robust.messages.engines.relaxed import proved, without  # noqa: PLC0415
+
+    if unrolled is None:
+        return program
+    try:
+        places = proved(unrolled, candidates(unrolled, buffer, limits).endpoints, limits)
+    except LimitReached:
         return program
     return without(program, places) if places else program

@@ -22,16 +22,18 @@ from rdma_robust.messages.engines.gathered_orders import Endpoint, count_of, fea
 from rdma_robust.messages.engines.relaxed import Relaxation
 from rdma_robust.messages.engines.run_violations import violations_of
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
-from rdma_robust.messages.machine.courses import Decided, Decisions, expanded
+from rdma_robust.messages.machine.courses import Decided, Decisions
 from rdma_robust.messages.message_answers import BufferAnswer, Issued, Leak, Pair, Questions, Violation
 
 Endpoints = dict[tuple[int, int], Endpoint]
 
 
-def by_gathering(program: MessageProgram, buffer: Buffer, questions: Questions, limits: Limits) -> BufferAnswer | None:
+def by_gathering(
+    program: MessageProgram, buffer: Buffer, questions: Questions, limits: Limits, unrolled: Unrolled | None = None
+) -> BufferAnswer | None:
     """Answer all questions about a program of that kind; None if it is of another, or an assertion needs a search."""
     try:
-        unrolled = unroll(program, questions.loop_bound, limits)
+        unrolled = unrolled or unroll(program, questions.loop_bound, limits)
         endpoints = _endpoints(unrolled)
         if endpoints is None or not (buffer == "infinite" or _all_are_taken(unrolled, endpoints)):
             return None
@@ -122,8 +124,7 @@ class _Violations:
                 matches = self._matches(way.sends) if way.exact else None
                 if matches is None:
                     return False
-                schedule = expanded(self.program, self.buffer, Decisions(matches))
-                for place, each in violations_of(self.program, self.buffer, schedule).items():
+                for place, each in violations_of(self.program, self.buffer, Decisions(matches)).items():
                     self.places.setdefault(place, each)
                 if (event.span, "assert") not in self.places:
                     raise InternalError("matches that were to violate an assertion do not")
@@ -149,9 +150,6 @@ def _leak(program: MessageProgram, buffer: Buffer, endpoints: Endpoints) -> Leak
     if all(len(each.receives) == each.sends for each in endpoints.values()):
         return None
     course = Decided(program, buffer, Decisions(()))
-    course.settle_all()
-    for pair in sorted(some_of(tuple(endpoints.values()))):
-        if not course.try_match(pair):
-            raise InternalError(f"the run cannot match {pair}, as it was decided")
+    course.make_all(sorted(some_of(tuple(endpoints.values()))))
     sends = [Issued(me, op.nth) for me, frame in enumerate(course.frames) for op in frame.sends]
     return Leak(tuple(sends), (), tuple(course.moves))

@@ -6,41 +6,42 @@ from collections.abc import Collection
 
 from rdma_robust.errors import Span
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
-from rdma_robust.messages.machine.courses import Course
-from rdma_robust.messages.machine.matching import Meeting
+from rdma_robust.messages.machine.courses import Decided, Decisions
 from rdma_robust.messages.machine.shortening import cut_to_the_end
 from rdma_robust.messages.machine.states import said_of
-from rdma_robust.messages.message_answers import Granted, Matched, Move, Schedule, Step, Violation
+from rdma_robust.messages.message_answers import Violation
 
 Place = tuple[Span, str]
 """A place of the text, and `assert` or the kind of fault."""
 
 
+class _Noting(Decided):
+    """A run by decisions, and what it violates: after how many moves, which process, how and where."""
+
+    def __init__(self, program: MessageProgram, buffer: Buffer, decisions: Decisions) -> None:
+        super().__init__(program, buffer, decisions)
+        self.noted: list[tuple[int, int, str, Span]] = []
+
+    def step(self, process: int, choice: int | None = None) -> str:
+        place = self.rules[process].span(self.frames[process].pc)
+        kind = super().step(process, choice)
+        if kind:
+            self.noted.append((len(self.moves), process, kind, place))
+        return kind
+
+
 def violations_of(
-    program: MessageProgram, buffer: Buffer, schedule: Schedule, known: Collection[Place] = ()
+    program: MessageProgram, buffer: Buffer, decisions: Decisions, known: Collection[Place] = ()
 ) -> dict[Place, Violation]:
-    """Return the first violation at each place of a run but for those that are known."""
-    course = Course(program, buffer)
+    """Return the first violation at each place that is not known of the run in normal form with these decisions.
+
+    Raises InternalError if a match is not enabled where it comes.
+    """
+    course = _Noting(program, buffer, decisions)
+    course.make_all(decisions.matches)
     found: dict[Place, Violation] = {}
-    for at, move in enumerate(schedule):
-        place = course.rules[move.process].span(course.frames[move.process].pc) if isinstance(move, Step) else None
-        kind = _made(course, move)
-        if isinstance(move, Step) and place is not None and kind and (place, kind) not in {*found, *known}:
-            moves = cut_to_the_end(program, buffer, schedule[: at + 1])
-            found[place, kind] = Violation(move.process, kind, place, moves, said_of(course.processes[move.process], kind))
+    for count, process, kind, place in course.noted:
+        if (place, kind) not in found and (place, kind) not in known:
+            moves = cut_to_the_end(program, buffer, tuple(course.moves[:count]))
+            found[place, kind] = Violation(process, kind, place, moves, said_of(course.processes[process], kind))
     return found
-
-
-def _made(course: Course, move: Move) -> str:
-    """Make a move of a run; return the kind of violation that it is, or ''."""
-    match move:
-        case Step(process, choice):
-            return course.step(process, choice)
-        case Granted(process):
-            course.grant(process)
-        case Matched(pair):
-            receiver, sender = pair.receive.process, pair.send.process
-            receive = [op.nth for op in course.frames[receiver].receives].index(pair.receive.nth)
-            send = [op.nth for op in course.frames[sender].sends].index(pair.send.nth)
-            course.match(receiver, sender, Meeting(receive, send))
-    return ""

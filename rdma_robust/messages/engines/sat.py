@@ -12,7 +12,7 @@ from rdma_robust.limits import Limits
 from rdma_robust.messages.encoding.match_candidates import candidates
 from rdma_robust.messages.encoding.message_shapes import unroll
 from rdma_robust.messages.encoding.order_graph import FAMILIES
-from rdma_robust.messages.encoding.unrolled import NotEncodedError
+from rdma_robust.messages.encoding.unrolled import NotEncodedError, Unrolled
 from rdma_robust.messages.engines.call_order import mismatches
 from rdma_robust.messages.engines.match_clauses import MatchClauses
 from rdma_robust.messages.engines.message_goals import Goals
@@ -31,15 +31,18 @@ def by_sat(
     questions: Questions,
     limits: Limits,
     families: frozenset[str] = FAMILIES,
+    *,
+    unrolled: Unrolled | None = None,
 ) -> BufferAnswer:
     """Answer all questions about a program under one buffer semantics.
 
     `unknown` where a limit is reached, where a loop can go beyond its bound, and where the program cannot be encoded:
-    the reason then ends in "not encoded". `families` are the constraints that are kept, for tests.
+    the reason then ends in "not encoded". `families` are the constraints that are kept, for tests; `unrolled` is the
+    program unrolled with that bound, if it is known.
     """
     found = Found()
     try:
-        unrolled = unroll(program, questions.loop_bound, limits)
+        unrolled = unrolled or unroll(program, questions.loop_bound, limits)
         left = candidates(unrolled, buffer, limits)
         with Clauses(limits) as clauses:
             formula = MatchClauses(left, clauses, families)

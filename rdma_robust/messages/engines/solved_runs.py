@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from rdma_robust.errors import InternalError
 from rdma_robust.messages.engines.run_violations import Place, violations_of
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
-from rdma_robust.messages.machine.courses import Course, Decided, Decisions, blocked, expanded
+from rdma_robust.messages.machine.courses import Course, Decided, Decisions, blocked
 from rdma_robust.messages.message_answers import (
     Deadlock,
     Issued,
@@ -44,7 +44,7 @@ def violations_in(
     program: MessageProgram, buffer: Buffer, run: SolvedRun, known: Collection[Place] = ()
 ) -> dict[Place, Violation]:
     """Return the first violation at each place that is not known in a solved run, each with the moves that lead to it."""
-    return violations_of(program, buffer, expanded(program, buffer, decisions(run, buffer)), known)
+    return violations_of(program, buffer, decisions(run, buffer), known)
 
 
 def deadlock_of(program: MessageProgram, buffer: Buffer, run: SolvedRun) -> Deadlock:
@@ -74,10 +74,7 @@ def leak_of(program: MessageProgram, buffer: Buffer, run: SolvedRun) -> Leak:
 def decided(program: MessageProgram, buffer: Buffer, run: SolvedRun) -> Course:
     """Return the run of a solution after all that it decides. Raises InternalError if a match is not enabled there."""
     course = Decided(program, buffer, decisions(run, buffer))
-    course.settle_all()
-    for pair in run.pairs():
-        if not course.try_match(pair):
-            raise InternalError(f"the run cannot match {pair}, as it was decided")
+    course.make_all(tuple(run.pairs()))
     return course
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -135,10 +135,7 @@ def expanded(program: MessageProgram, buffer: Buffer, decisions: Decisions) -> S
     is not enabled where it comes.
     """
     course = Decided(program, buffer, decisions)
-    course.settle_all()
-    for pair in decisions.matches:
-        if not course.try_match(pair):
-            raise InternalError(f"the run cannot match {pair}, as it was decided")
+    course.make_all(decisions.matches)
     return tuple(course.moves)
 
 
@@ -150,6 +147,16 @@ class Decided(Course):
         given = decisions.choices or ((),) * len(self.frames)
         self.choices = [iter(each) for each in given]
         self.granted = decisions.granted if buffer == "any" else frozenset()
+
+    def make_all(self, matches: Iterable[Pair]) -> None:
+        """Let all processes run until they wait, then make matches in order, and after each let both go on.
+
+        Raises InternalError if one is not enabled where it comes.
+        """
+        self.settle_all()
+        for pair in matches:
+            if not self.try_match(pair):
+                raise InternalError(f"the run cannot match {pair}, as it was decided")
 
     def settle_all(self) -> None:
         for process in range(len(self.frames)):
