@@ -89,6 +89,7 @@ def test_findings_survive_edits_elsewhere(cli: Cli, tmp_path: Path) -> None:
     assert len({str(each) for each in before}) == len(before)
 
 
+@pytest.mark.ci
 def test_orders_faults_errors_and_limits_are_findings(cli: Cli, tmp_path: Path) -> None:
     written(tmp_path, "broken", "many")
     (tmp_path / "orders.mp").write_text(ORDERS)

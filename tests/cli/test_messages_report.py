@@ -60,6 +60,7 @@ def test_claims_count_with_expect(cli: Cli, tmp_path: Path) -> None:
     assert cli("report", "relay.mp", "swap.mp", "-o", "r.md", "--no-cache").returncode == 1
 
 
+@pytest.mark.ci
 def test_a_second_run_decides_nothing(cli: Cli, tmp_path: Path) -> None:
     written(tmp_path, "relay", "ring")
     arguments = ("report", ".", "--cache", "kept", "--format", "json", "--format", "html", "-o", "out/")
