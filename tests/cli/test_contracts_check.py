@@ -102,3 +102,9 @@ def test_a_limit_is_unknown_and_named(cli: Cli) -> None:
     done = cli("contracts", "check", "gather.mp", "--engine", "explicit", "--procs", "9", "--timeout", "0.3")
     assert done.returncode == 3
     assert "time limit" in done.stdout
+
+
+def test_the_other_command_says_that_nothing_runs(cli: Cli) -> None:
+    done = cli("messages", "check", "bcast.mp")
+    assert done.returncode == 0
+    assert "note: there is no `proc`, so nothing runs; `rdma-robust contracts check` checks the contracts" in done.stderr

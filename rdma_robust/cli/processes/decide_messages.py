@@ -29,6 +29,9 @@ COUNTED: Final = 100
 """Matchings that `check` counts: whether they are few or many; `matches --count` counts more."""
 
 
+CONTRACTS_ONLY: Final = "there is no `proc`, so nothing runs; `rdma-robust contracts check` checks the contracts"
+
+
 @dataclass(frozen=True, slots=True)
 class MessagesAsking:
     """What is asked of every program. The limits are those of one program, None is no limit.
@@ -181,7 +184,9 @@ def read_messages(source: Source) -> tuple[MessageProgram, tuple[str, ...]]:
         return recorded.program, recorded.notes
     from rdma_robust.messages.language.load_messages import load_messages  # noqa: PLC0415 - slow
 
-    return load_messages(read_source(source), source.name), ()
+    program = load_messages(read_source(source), source.name)
+    warned = any(each.code == "RR706" for each in program.warnings)
+    return program, () if program.processes or warned else (CONTRACTS_ONLY,)
 
 
 def is_trace(source: Source) -> bool:
