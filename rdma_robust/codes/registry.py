@@ -21,6 +21,7 @@ EXAMPLES: Final[Mapping[Kind, tuple[str, tuple[str, ...]]]] = {
     "net": ("example.spec", ("cover", "example.spec")),
     "instance": ("example.txt", ("demo", "pcp", "example.txt", "--pace", "0")),
     "messages": ("example.mp", ("messages", "check", "example.mp")),
+    "contracts": ("example.mp", ("contracts", "check", "example.mp")),
     "runs": ("example.mp", ("messages", "check", "example.mp")),
     "trencher": ("example.trencher", ("check", "example.trencher")),
     "local": ("example.rdma", ("demo", "finite", "example.rdma", "--target", "A.x == 7", "--pace", "0")),

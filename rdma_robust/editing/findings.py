@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from rdma_robust.analyses.lints.lint import linted
+from rdma_robust.contracts.language.load_contracts import load_contracts
 from rdma_robust.errors import NO_SPAN, Diagnostic, ProgramError, Severity
 from rdma_robust.language.load import load_program, to_be_proven
 from rdma_robust.messages.language.load_messages import load_messages
-from rdma_robust.messages.language.recognised import is_messages
+from rdma_robust.messages.language.recognised import has_contracts, is_messages
 from rdma_robust.model import Model
 
 Report = Mapping[str, Any]
@@ -49,15 +50,21 @@ class Finding:
 def diagnostics_of(text: str, file: str) -> tuple[Diagnostic, ...]:
     """Return the errors of a program, or else its warnings, those of lints too: none of them needs a search.
 
-    Of a program of `.mp` they are those that reading it finds.
+    Of a program of `.mp` they are those that reading it and its contracts finds.
     What is for proofs is no error in a program that is to be proven.
     """
     try:
         if is_messages(text, file):
-            return load_messages(text, file).warnings
+            return _of_messages(text, file)
         return load_program(text, file).warnings if is_for_proofs(text, file) else linted(text, file).found
     except ProgramError as error:
         return error.diagnostics
+
+
+def _of_messages(text: str, file: str) -> tuple[Diagnostic, ...]:
+    """Return the warnings about a program of `.mp` and its contracts. Raises ProgramError with the errors of both."""
+    of_contracts = load_contracts(text, file).warnings if has_contracts(text) else ()
+    return tuple(dict.fromkeys((*of_contracts, *load_messages(text, file).warnings)))
 
 
 def is_for_proofs(text: str, file: str) -> bool:

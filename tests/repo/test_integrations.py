@@ -17,6 +17,7 @@ from pygments.token import Keyword, Name
 
 from rdma_robust.cli.options.help_texts import COMMANDS
 from rdma_robust.language.syntax.contextual import WORDS as CONTEXTUAL
+from rdma_robust.messages.language.contract_keywords import CLAUSES
 from rdma_robust.messages.language.message_words import WORDS as MESSAGE_WORDS
 from rdma_robust.messages.language.message_words import message_grammar
 from sitegen.lexer import RdmaLexer
@@ -253,7 +254,27 @@ def test_message_programs_have_colours_in_the_editor() -> None:
     assert message_scopes("port ctl")["port"] == "keyword.declaration.mp"
     inside = MESSAGES["repository"]["claims"]["patterns"][0]["patterns"]
     claims = {word for rule in rules(inside, MESSAGES) for word in re.findall(r"[a-z]{2,}", rule["match"])}
-    assert claims == {"no", "under", "matchings", "holds", "violated", "deadlock", "race", "zero", "infinite", "any"}
+    claimed = {"no", "under", "matchings", "holds", "violated", "deadlock", "race", "zero", "infinite", "any"}
+    assert claims == {*claimed, "contract", "verified", "from"}
+
+
+def test_contracts_have_colours_in_the_editor() -> None:
+    begin = MESSAGES["repository"]["contracts"]["patterns"][0]
+    assert re.search(begin["begin"], "fun f(x) contract collective {")
+    inside = {**MESSAGES, "patterns": begin["patterns"]}
+    for kind in CLAUSES:
+        word = message_grammar().keywords[kind]
+        assert scopes(f"  {word} x", inside)[word] == "keyword.control.contract.mp"
+        assert scopes(f"x + {word}", inside)[word] == "variable.other.mp"
+    for text in message_grammar().literals.values():
+        if text.startswith("\\") and len(text) > 1:
+            assert scopes(f"x {text} y", inside)[text].split(".")[0] in ("keyword", "constant", "support"), text
+    line = scopes("  quiet to 0..2 on data tag 3 until root if PID == 0;", inside)
+    assert {line[word] for word in ("quiet", "to", "on", "tag", "until", "if")} == {"keyword.control.contract.mp"}
+    line = scopes("  behavior root: assumes PID == root ==> x;", inside)
+    assert (line["root"], line["assumes"]) == ("variable.other.mp", "keyword.control.contract.mp")
+    line = scopes("  bounds u len 0..2 in 1..9;", inside)
+    assert {line[word] for word in ("bounds", "len", "in")} == {"keyword.control.contract.mp"}
 
 
 def test_lines_look_right() -> None:

@@ -70,7 +70,7 @@ MAY_IMPORT = {
         f"{WORDS} language semantics counters petri exports pipeline hardness analyses.safety reports teaching.explorer"
     ),
     "teaching.patterns": f"{WORDS} language messages.language",
-    "editing": f"{WORDS} __init__ language semantics analyses.lints messages.language",
+    "editing": f"{WORDS} __init__ language semantics analyses.lints contracts.language messages.language",
     "cli": (
         f"{WORDS} __init__ codes language semantics petri robustness pipeline exports hardness certify evidence "
         "analyses.safety analyses.repair analyses.lints analyses.explain analyses.prove analyses.synthesis "

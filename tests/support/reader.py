@@ -73,12 +73,13 @@ class Reader:
                 yield f"{block.place}: {printed}"
 
     def mp(self, block: Block) -> Iterator[str]:
-        if not load_messages(block.body, block.place).claims:
-            return
+        groups = ["messages"] * bool(load_messages(block.body, block.place).claims)
+        groups += ["contracts"] * ("expect contract" in block.body)
         (self.terminal.folder / "block.mp").write_text(block.body, encoding="utf-8")
-        printed = self.terminal.run("rdma-robust messages check --expect block.mp")
-        if self.terminal.code:
-            yield f"{block.place}: {printed}"
+        for group in groups:
+            printed = self.terminal.run(f"rdma-robust {group} check --expect block.mp")
+            if self.terminal.code:
+                yield f"{block.place}: {printed}"
 
     def spec(self, block: Block) -> Iterator[str]:
         read_spec(block.body, block.place)

@@ -15,3 +15,8 @@ def is_messages(text: str, file: str) -> bool:
     if file.endswith(SUFFIX):
         return True
     return "." not in file and (_PROCESS.search(text) is not None or _CONTRACT.search(text) is not None)
+
+
+def has_contracts(text: str) -> bool:
+    """Return whether a function of a text of `.mp` seems to have a contract."""
+    return _CONTRACT.search(text) is not None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rdma_robust.contracts.language.load_contracts import load_contracts
+from rdma_robust.editing.findings import diagnostics_of
 from rdma_robust.errors import Diagnostic, ProgramError
 from rdma_robust.messages.language.load_messages import load_messages
 
@@ -161,3 +162,11 @@ def test_contracts_are_ignored_where_programs_run() -> None:
     with pytest.raises(ProgramError):
         load_messages(text, "t.mp")
     assert load_messages(text.replace("\\oops(1)", "oops(1)"), "t.mp").warnings == ()
+
+
+def test_editors_show_what_is_wrong_with_contracts_and_with_programs() -> None:
+    text = "fun f() contract local { } { }\nproc P { f(); send 1 to Q }\nproc Q { reg r; recv r }\n"
+    assert [each.code for each in diagnostics_of(text, "t.mp")] == ["RR751"]
+    assert [each.code for each in diagnostics_of(text.replace("{ } {", "{ waitsfor 0; } {"), "t.mp")] == ["RR954"]
+    assert [each.code for each in diagnostics_of(text.replace("to Q", "to R"), "t.mp")] == ["RR901"]
+    assert diagnostics_of(text.replace("contract local { } ", ""), "t.mp") == ()
