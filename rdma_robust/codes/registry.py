@@ -10,8 +10,9 @@ from importlib import resources
 from typing import Final, Literal
 
 Kind = Literal[
-    "program", "settings", "claims", "target", "command", "net", "instance", "local", "trencher", "messages", "runs", "none"
-]
+    "program", "settings", "claims", "target", "command", "net", "instance", "local", "trencher", "messages", "contracts",
+    "runs", "none"
+]  # fmt: skip
 
 EXAMPLES: Final[Mapping[Kind, tuple[str, tuple[str, ...]]]] = {
     "program": ("example.rdma", ("check", "example.rdma")),
