@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from itertools import islice, permutations
 from typing import Final
 
@@ -33,9 +34,11 @@ def circles_of_two(candidates: Candidates, overtaking: Overtaking) -> Iterator[C
 
 def _mutual(here: EndpointPairs, there: EndpointPairs, overtaking: Overtaking) -> Iterator[tuple[Taken, Taken]]:
     arriving, leaving = list(_firsts(here, there, overtaking)), list(_firsts(there, here, overtaking))
-    for column, waited_there in arriving:
-        for other, waited_here in leaving:
-            ours, theirs = _taken(here, column, waited_here), _taken(there, other, waited_there)
+    rows = [np.flatnonzero(here.possible[:, column]).tolist() for column, _ in arriving]
+    others = [np.flatnonzero(there.possible[:, column]).tolist() for column, _ in leaving]
+    for (column, waited_there), first in zip(arriving, rows, strict=True):
+        for (other, waited_here), second in zip(leaving, others, strict=True):
+            ours, theirs = _taken(here, column, first, waited_here), _taken(there, other, second, waited_there)
             if ours is not None and theirs is not None:
                 yield ours, theirs
 
@@ -62,9 +65,9 @@ def _waited(pairs: EndpointPairs, send: SendEvent, overtaking: Overtaking) -> in
     return len(pairs.receives)
 
 
-def _taken(pairs: EndpointPairs, column: int, before: int) -> Taken | None:
-    """Return that a send is taken by one of the first receives, None if it cannot be."""
-    rows = np.flatnonzero(pairs.possible[:before, column])
-    if not len(rows):
+def _taken(pairs: EndpointPairs, column: int, rows: Sequence[int], before: int) -> Taken | None:
+    """Return that a send is taken by one of the first receives, of the rows that may take it; None if it cannot be."""
+    count = bisect_left(rows, before)
+    if not count:
         return None
-    return Taken(pairs.sends[column].number, pairs.receives[rows[0]].number, pairs.receives[rows[-1]].number)
+    return Taken(pairs.sends[column].number, pairs.receives[rows[0]].number, pairs.receives[rows[count - 1]].number)
