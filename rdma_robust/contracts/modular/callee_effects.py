@@ -98,6 +98,8 @@ class Effects:
                 high = low if cells.high is None else self.on.some(reader.number(cells.high, process)[0], "a cell")
                 old = before[cells.name]
                 now = globals_[cells.name]
+                if isinstance(old, Unknown):
+                    globals_[cells.name] = self._unknown(process, cells.name)
                 if not isinstance(old, tuple | ArrayInput) or isinstance(now, Unknown):
                     continue
                 items = list(self.on.array(now))

@@ -7,13 +7,15 @@ may be any integers if the runs with any integers show no violation. Lengths of 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Final
 
 from rdma_robust.contracts.language.contract_program import Bounds, Contract, ContractProgram
 from rdma_robust.contracts.language.function_instances import instance
 from rdma_robust.contracts.language.read_inputs import unread_inputs
 from rdma_robust.contracts.language.spec_terms import Spec
-from rdma_robust.contracts.runs.run_inputs import Wide
+from rdma_robust.contracts.runs.run_inputs import NARROW, Wide
 from rdma_robust.contracts.runs.run_terms import Condition, Term
 from rdma_robust.contracts.runs.runs_engine import RunsCheck
 from rdma_robust.contracts.runs.spec_reading import Snapshot, SpecReader
@@ -21,24 +23,45 @@ from rdma_robust.contracts.runs.symbolic_data import Data, Decisions, Unknown, W
 from rdma_robust.limits import Limits
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Trust:
-    """A contract that is met for inputs within its bounds, widened as `wide` says; `unread` are looked at by nothing."""
+    """A contract that is met for inputs within its bounds, widened as `wide` says; `unread` are looked at by nothing.
+
+    `meets` says whether it is met for wider inputs too; it is asked when a caller gives such inputs.
+    """
 
     contract: Contract
-    wide: Wide
     unread: frozenset[str]
+    meets: Callable[[Wide], bool]
+    wide: Wide = NARROW
+    _tried: set[str] = field(default_factory=set)
 
     def holds_for(self, snapshots: list[Snapshot], on: Decisions) -> str:
         """Return the name of an input that may be another than those that were looked at, '' if there is none."""
         bounds = {each.name: each for each in self.contract.bounds}
         for process, snapshot in enumerate(snapshots):
+            place = _Place(process, len(snapshots), {})
             for name, value in (*snapshot.parameters.items(), *snapshot.globals.items()):
-                if name in self.wide.tokens or name in self.unread:
-                    continue
-                if not self._is_looked_at(bounds.get(name), value, _Place(process, len(snapshots), {}), on):
-                    return name
+                while not self._is_met(name, bounds.get(name), value, place, on):
+                    if name in self._tried:
+                        return name
+                    self._tried.add(name)
+                    self._widen(name, bounds.get(name))
         return ""
+
+    def _is_met(self, name: str, bounds: Bounds | None, value: Data, place: _Place, on: Decisions) -> bool:
+        if name in self.wide.tokens or name in self.unread:
+            return True
+        return self._is_looked_at(bounds, value, place, on)
+
+    def _widen(self, name: str, bounds: Bounds | None) -> None:
+        """Find out whether the contract is met for more values of one input: for all, all in arrays, or all numbers."""
+        wide, more = self.wide, frozenset((name,))
+        wider = [replace(wide, tokens=wide.tokens | more)]
+        if bounds is not None:
+            wider += [replace(wide, cells=wide.cells | more)] if bounds.lengths else []
+            wider.append(replace(wide, numbers=wide.numbers | more))
+        self.wide = next((each for each in wider if self.meets(each)), wide)
 
     def _is_looked_at(self, bounds: Bounds | None, value: Data, place: _Place, on: Decisions) -> bool:
         if bounds is None:
@@ -49,7 +72,7 @@ class Trust:
                 return True
             if not isinstance(value, int | Term):
                 return False
-            return self.wide.numbers or _surely(on, _between(on, bounds.low, value, bounds.high, place))
+            return bounds.name in self.wide.numbers or _surely(on, _between(on, bounds.low, value, bounds.high, place))
         if isinstance(value, int | Term | Unknown):
             return False
         items = on.array(value)
@@ -58,6 +81,10 @@ class Trust:
             self._is_looked_at(bounds, each, _Place(place.process, place.procs, {**place.indices, "ij"[depth]: at}), on)
             for at, each in enumerate(items)
         )
+
+
+_MORE: Final = 50
+"""Branch states that a wider check may have more than twice those of the check within bounds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,25 +129,17 @@ class Widened:
 
     def _found(self, function: str, procs: int) -> Trust | None:
         contract = self.program.contract(function)
-        if contract is None or not self._meets(function, procs, Wide()):
+        base = RunsCheck(self.program, function, procs, self.limits).answer()
+        if contract is None or base.verdict != "VERIFIED":
             return None
-        numbers = self._meets(function, procs, Wide(numbers=True))
-        tokens: frozenset[str] = frozenset()
-        for name in (*contract.parameters, *self.program.globals):
-            more = tokens | {name}
-            if self._meets(function, procs, Wide(more, frozenset(), numbers)):
-                tokens = more
-        cells: frozenset[str] = frozenset()
-        for bounds in contract.bounds:
-            more = cells | {bounds.name}
-            if bounds.lengths and bounds.name not in tokens and self._meets(function, procs, Wide(tokens, more, numbers)):
-                cells = more
-        unread = unread_inputs(self.program, contract, instance(self.program, function, procs))
-        return Trust(contract, Wide(tokens, cells, numbers), unread)
+        most = _MORE + 2 * base.states
+        limits = replace(self.limits, states=most if self.limits.states is None else min(most, self.limits.states))
 
-    def _meets(self, function: str, procs: int, wide: Wide) -> bool:
-        try:
-            answer = RunsCheck(self.program, function, procs, self.limits, wide=wide).answer()
-        except WeakError:
-            return False
-        return answer.verdict == "VERIFIED"
+        def meets(wide: Wide) -> bool:
+            try:
+                answer = RunsCheck(self.program, function, procs, limits, wide=wide).answer()
+            except WeakError:
+                return False
+            return answer.verdict == "VERIFIED"
+
+        return Trust(contract, unread_inputs(self.program, contract, instance(self.program, function, procs)), meets)

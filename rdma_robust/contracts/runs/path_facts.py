@@ -104,12 +104,18 @@ class Path:
             self.open += (condition,)
         self.facts += (condition,)
         self.model = None
+        self.learn(condition, terms)
+        return True
+
+    def learn(self, condition: Condition, terms: Terms) -> None:
+        """Note what follows from the facts, which is no fact of its own."""
+        if isinstance(condition, bool):
+            return
         self.known[condition] = True
         against = terms.negation(condition)
         if isinstance(against, Term):
             self.known[against] = False
         self._narrow(condition)
-        return True
 
     def _narrow(self, condition: Term) -> None:
         """Narrow the range of an atom by a fact about it alone."""

@@ -28,12 +28,12 @@ class NoInputsError(Exception):
 class Wide:
     """More inputs than bounds name: anything at all for parameters and globals that are `tokens`.
 
-    So for the innermost elements of arrays that are `cells`. Other numbers are any integers if `numbers`.
+    So for the innermost elements of arrays that are `cells`. Those of `numbers` are any integers.
     """
 
     tokens: frozenset[str] = frozenset()
     cells: frozenset[str] = frozenset()
-    numbers: bool = False
+    numbers: frozenset[str] = frozenset()
 
 
 NARROW = Wide()
@@ -120,7 +120,7 @@ class InputMaker:
         if depth == len(bounds.lengths):
             if bounds.name in self._wide.cells:
                 return Unknown(name)
-            if self._wide.numbers:
+            if bounds.name in self._wide.numbers:
                 return self._number(name, None, None)
             low, high = (self._constant(bounds, each, process, indices) for each in (bounds.low, bounds.high))
             return self._number(name, low, high)

@@ -97,7 +97,7 @@ class Decisions:
             fact = condition if wanted else self.terms.negation(condition)
             assert isinstance(fact, Term)
             if self.feasible(fact) is False:
-                path.known[condition] = not wanted
+                path.learn(self.terms.negation(fact), self.terms)
                 return not wanted
         return None
 

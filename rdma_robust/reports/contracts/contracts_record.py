@@ -162,5 +162,9 @@ def _note(
     if violation is not None and violation.counterexample is not None:
         return violation_line(program, answer.name, violation, violation.counterexample)
     reasons = dict.fromkeys(f"n = {each.procs}: {each.reason}" for each in answer.answers if each.reason)
-    weak = dict.fromkeys(f"{each.function}: {each.needed}" for one in answer.answers for each in one.weak)
+    weak = dict.fromkeys(
+        f"{each.function}: {each.needed if each.proposal is None else f'add `{each.proposal}`'}"
+        for one in answer.answers
+        for each in one.weak
+    )
     return "; ".join((*reasons, *weak, *answer.warnings))
