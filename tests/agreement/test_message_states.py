@@ -7,14 +7,18 @@ from dataclasses import replace
 import pytest
 
 from rdma_robust.limits import NO_LIMITS
+from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.language.message_program import BUFFERS
 from rdma_robust.messages.machine.states import by_states
-from rdma_robust.messages.message_answers import Questions
+from rdma_robust.messages.message_answers import Granted, Questions
 from tests.support.message_agreement import disagreement
+from tests.support.mutated_messages import mutated_messages
+from tests.support.named_messages import NAMED
 from tests.support.random_messages import BLOCKING, random_messages
 from tests.support.shares import chunks
 
 PER_CHUNK = 20
+BY_A_BUFFER = ("only any", "two buffers", "a buffer lets another be first")
 
 
 def _compare(seeds: range) -> int:
@@ -51,6 +55,27 @@ def test_waits_for_sends_that_may_be_buffered_agree_with_all_interleavings() -> 
 @pytest.mark.parametrize("chunk", chunks(1, 100))
 def test_waits_for_sends_that_may_be_buffered_agree_with_all_interleavings_of_more(chunk: int) -> None:
     assert _compare_any(range(100 + chunk * 30, 130 + chunk * 30), 4_000) > 0
+
+
+def _compare_changed(seeds: range, limit: int) -> int:
+    """Return in how many programs, changed from those that deadlock by a buffer, one still does."""
+    programs = [load_messages(NAMED[name].text, f"{name}.mp") for name in BY_A_BUFFER]
+    by_a_buffer = 0
+    for seed in seeds:
+        program = mutated_messages(programs[seed % len(programs)], seed)
+        assert not disagreement(program, "any", limit), seed
+        deadlock = by_states(program, "any", Questions(), NO_LIMITS).deadlock
+        by_a_buffer += deadlock is not None and any(isinstance(each, Granted) for each in deadlock.schedule)
+    return by_a_buffer
+
+
+def test_deadlocks_that_need_buffers_agree_with_all_interleavings() -> None:
+    assert _compare_changed(range(5), 1_500) > 0
+
+
+@pytest.mark.parametrize("chunk", chunks(1, 75))
+def test_deadlocks_that_need_buffers_agree_with_all_interleavings_in_more(chunk: int) -> None:
+    assert _compare_changed(range(100 + chunk * PER_CHUNK, 100 + (chunk + 1) * PER_CHUNK), 6_000) > 0
 
 
 @pytest.mark.parametrize("chunk", chunks(5, 60))
