@@ -49,7 +49,7 @@ def _compare_any(seeds: range, limit: int) -> int:
 
 
 def test_waits_for_sends_that_may_be_buffered_agree_with_all_interleavings() -> None:
-    assert _compare_any(range(6), 1_500) > 0
+    assert _compare_any(range(6), 700) > 0
 
 
 @pytest.mark.parametrize("chunk", chunks(1, 100))
@@ -70,7 +70,7 @@ def _compare_changed(seeds: range, limit: int) -> int:
 
 
 def test_deadlocks_that_need_buffers_agree_with_all_interleavings() -> None:
-    assert _compare_changed(range(5), 1_500) > 0
+    assert _compare_changed(range(2), 700) > 0
 
 
 @pytest.mark.parametrize("chunk", chunks(1, 75))
