@@ -54,8 +54,11 @@ def alike(program: MessageProgram) -> Alike | None:
 
     What is only compared is first taken for a number, then for a process: what gives more classes is taken.
     """
+    families: list[object] = [(each.span, each.name.partition("[")[0]) for each in program.processes]
+    if len(set(families[_FIRST:])) == len(families[_FIRST:]):
+        return None
     codes = tuple(flat(each) for each in program.processes)
-    kinds = Kinds([(each.span, each.name.partition("[")[0]) for each in program.processes])
+    kinds = Kinds(families)
     try:
         kinds.read(codes)
         found = [_alike(program, codes, kinds, compared) for compared in _COMPARED]

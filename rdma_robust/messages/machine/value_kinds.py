@@ -97,8 +97,11 @@ class Kinds:
                     changed = True
 
     def _find(self, node: Node) -> Node:
-        while node in self._above:
-            node = self._above[node]
+        while (above := self._above.get(node)) is not None:
+            further = self._above.get(above)
+            if further is not None:
+                self._above[node] = further
+            node = above
         return node
 
     def _same(self, one: Node, other: Node) -> Node:
