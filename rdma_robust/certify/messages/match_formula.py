@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import product
 from typing import Final
 
 from rdma_robust.certify.messages.formula_values import Formula, PossibleValues, TermLiterals
@@ -54,6 +55,7 @@ class MatchFormula:
         self._issued()
         self._order()
         self._counts()
+        self._shares()
 
     def _pairs(self, receive: int) -> list[tuple[Issue, int]]:
         return [(self.unfolded.sends[send], self.x[receive, send]) for send in self.senders[receive]]
@@ -186,6 +188,32 @@ class MatchFormula:
                     self.formula.add(full, *[-each for each in side])
                     for each in side:
                         self.formula.add(-full, each)
+
+    def _shares(self) -> None:
+        """Where two channels go to receives that take everything: of the first k receives no more than k sends are taken.
+
+        Before a send is taken all before it in its channel are, so two of them say how many are.
+        """
+        for numbers in self.endpoints.values():
+            receives = [self.unfolded.receives[each] for each in numbers]
+            if any(each.peer is not None or each.tag is not None for each in receives):
+                continue
+            sends = {send for each in numbers for send in self.senders[each]}
+            channels: dict[int, list[Issue]] = {}
+            for send in sorted(sends):
+                channels.setdefault(self.unfolded.sends[send].process, []).append(self.unfolded.sends[send])
+            if len(channels) != 2 or len(sends) < 3:
+                continue
+            counted = [[(each, self._surely_up_to(each, receives[0])) for each in line] for line in channels.values()]
+            for (one, ours), (other, theirs) in product(*counted):
+                last = numbers[min(ours + theirs - 2, len(numbers) - 1)]
+                self.formula.add(-self.up_to(one.number, last), -self.up_to(other.number, last))
+
+    def _surely_up_to(self, send: Issue, receive: Issue) -> int:
+        """Return of how many sends of a channel, with itself, it is known that they come no later than a send."""
+        line = self._channels[send.process, send.port]
+        before = [each for each in line if each.place < send.place and implied(send.guard, each.guard)]
+        return 1 + sum(self.accepts(receive, each) is self.terms.true for each in before)
 
     def _parts(self) -> list[tuple[list[int], list[int]]]:
         """Return the connected parts of the pairs: their receives and their sends."""
