@@ -12,7 +12,8 @@ from typing import cast
 from rdma_robust.contracts.contract_answers import Happening
 from rdma_robust.contracts.explicit.contract_rules import Bodies, Next, Rules
 from rdma_robust.contracts.explicit.local_steps import Incoming
-from rdma_robust.contracts.explicit.run_states import State, with_channel
+from rdma_robust.contracts.explicit.message_channels import with_channel
+from rdma_robust.contracts.explicit.run_states import State
 from rdma_robust.contracts.language.bounded_inputs import inputs_of
 from rdma_robust.contracts.language.contract_program import ContractProgram
 from rdma_robust.contracts.language.function_instances import instance

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import assert_never
 
+from rdma_robust.contracts.language.bounded_inputs import parts_of
 from rdma_robust.contracts.language.contract_program import Contract, ContractProgram
 from rdma_robust.errors import Span
 from rdma_robust.messages.language.message_program import (
@@ -25,6 +26,7 @@ from rdma_robust.messages.language.message_program import (
     IssueReceive,
     IssueSend,
     Loop,
+    Place,
     Process,
     Requests,
     Return,
@@ -94,15 +96,28 @@ class Jump:
     target: int
 
 
+@dataclass(frozen=True, slots=True)
+class Post:
+    """A receive that joins those that are posted: no event."""
+
+    receive: IssueReceive
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class WaitFor:
+    """One place of a `wait`: for a receive an event, for each single one."""
+
+    place: Place
+    span: Span
+
+
 Send = IssueSend
 Receive = IssueReceive
 Instruction = (
-    Enter | Leave | Send | Receive | Assign | Assume | Assert | Halt | Test | Pick | Bounds | Round | Jump
+    Enter | Leave | Send | Receive | Post | WaitFor | Requests
+    | Assign | Assume | Assert | Halt | Test | Pick | Bounds | Round | Jump
 )  # fmt: skip
-
-
-class NonBlockingError(Exception):
-    """The function has a non-blocking operation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +129,13 @@ class Code:
 
 
 def code_of(program: ContractProgram, process: Process) -> Code:
-    """Return the code of a process of an instance. Raises NonBlockingError."""
-    maker = _Maker(program)
+    """Return the code of a process of an instance.
+
+    Where a process posts receives, all of its receives are posted and waited for. Where it does not, a receive takes its
+    message at once.
+    """
+    posts = any(isinstance(each, IssueReceive) and each.request.name != "$recv" for each in parts_of(process.body))
+    maker = _Maker(program, posts)
     maker.block(process.body)
     names = dict.fromkeys((*process.registers, *maker.registers))
     return Code(tuple(maker.code), tuple(names))
@@ -124,24 +144,15 @@ def code_of(program: ContractProgram, process: Process) -> Code:
 class _Maker:
     """Appends the code of statements; a jump whose target is not known yet is put in when it is."""
 
-    def __init__(self, program: ContractProgram) -> None:
-        self.program = program
+    def __init__(self, program: ContractProgram, posts: bool) -> None:
+        self.program, self.posts = program, posts
         self.code: list[Instruction] = []
         self.registers: list[str] = []
         self._returns: list[list[int]] = []
 
     def block(self, block: Block) -> None:
-        waited = None
         for statement in block:
-            if isinstance(statement, IssueSend | IssueReceive):
-                if statement.request.name not in ("$send", "$recv"):
-                    raise NonBlockingError
-                waited = statement.request
-                self.code.append(statement)
-            elif isinstance(statement, Wait) and statement.requests == (waited,):
-                waited = None
-            else:
-                self._statement(statement)
+            self._statement(statement)
 
     def _later(self) -> int:
         """Leave room for an instruction; return where."""
@@ -153,16 +164,19 @@ class _Maker:
 
     def _statement(self, statement: Statement) -> None:
         match statement:
-            case Assign() | Assume() | Assert() | Halt():
+            case Assign() | Assume() | Assert() | Halt() | Requests() | IssueSend():
                 self.code.append(statement)
+            case IssueReceive():
+                self.code.append(Post(statement, statement.span) if self.posts else statement)
+            case Wait(places, span):
+                hidden = ("$send",) if self.posts else ("$send", "$recv")
+                self.code += [WaitFor(each, span) for each in places if each.name not in hidden]
             case CollectiveCall():
                 pass  # the call itself follows
             case Return():
                 self._returns[-1].append(self._later())
             case Inlined():
                 self._inlined(statement)
-            case Requests() | Wait() | IssueSend() | IssueReceive():
-                raise NonBlockingError
             case If() | While() | For() | Loop() | Choose():
                 self._structured(statement)
             case _:

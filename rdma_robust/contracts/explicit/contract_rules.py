@@ -9,18 +9,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from rdma_robust.contracts.contract_answers import Happening
-from rdma_robust.contracts.explicit.contract_code import Code, Enter, Leave, Receive, Send, code_of
-from rdma_robust.contracts.explicit.local_steps import Incoming, Local, LocalSteps, Outgoing, arguments_of
+from rdma_robust.contracts.explicit.contract_code import Code, Enter, Leave, Receive, Send, WaitFor, code_of
+from rdma_robust.contracts.explicit.local_steps import Awaiting, Incoming, Local, LocalSteps, Outgoing, arguments_of, spot_of
+from rdma_robust.contracts.explicit.message_channels import Channels, first_with, with_channel
+from rdma_robust.contracts.explicit.pending import SENT, Pending, Spot
 from rdma_robust.contracts.explicit.run_states import (
-    Channels,
     Entry,
     Open,
     Place,
     State,
     changed_surplus,
-    first_with,
     in_flight,
-    with_channel,
     with_item,
 )
 from rdma_robust.contracts.explicit.shown_clauses import (
@@ -32,9 +31,13 @@ from rdma_robust.contracts.explicit.shown_clauses import (
 from rdma_robust.contracts.language.bounded_inputs import OneInput
 from rdma_robust.contracts.language.contract_program import Contract, ContractProgram
 from rdma_robust.contracts.language.function_instances import Instance
+from rdma_robust.errors import Span
 from rdma_robust.expr import Name
 from rdma_robust.limits import NEVER, Poll
 from rdma_robust.messages.language.message_terms import FaultError, Value, with_element
+
+Taken = tuple[int, tuple[Value, int, int], tuple[Spot | None, Spot | None, Spot | None]]
+"""The port, what is got, and where that is stored."""
 
 Branch = tuple[State, tuple[int, ...]]
 """A state after an event, and the choices that the process of the event made from there on."""
@@ -70,6 +73,8 @@ class _Event:
     calls: list[Open]
     ahead: tuple[tuple[Place, ...], ...]
     within: tuple[int, ...]
+    pending: Pending
+    goes_to: int
     shown: list[Shown] = field(default_factory=list)
     left: int | None = None
     """The place of a call that all have left now."""
@@ -118,6 +123,8 @@ class Rules:
                     yield self._send(state, me, send)
                 case Receive() as receive:
                     yield from self._receives(state, me, receive)
+                case WaitFor() as wait:
+                    yield from self._waits(state, me, wait)
 
     def shown_in(self, state: State, moves: bool) -> list[Shown]:
         """Return what is violated in a state as it is; `moves` says whether it has events."""
@@ -126,12 +133,14 @@ class Rules:
     def _open(self, state: State, me: int) -> _Event:
         local = state.locals[me]
         registers = dict(zip(self.bodies.codes[me].registers, local.registers, strict=True))
-        return _Event(me, local, registers, state.channels, list(state.calls), state.ahead, local.calls)
+        return _Event(
+            me, local, registers, state.channels, list(state.calls), state.ahead, local.calls, local.pending, local.pc + 1
+        )
 
     def _close(self, state: State, event: _Event, happening: Happening) -> Next:
         """Return the states in which the process has done its local steps after the event."""
         me, left = event.me, event.left
-        ways = self.bodies.steps[me].ways(event.local.pc + 1, event.registers, event.within)
+        ways = self.bodies.steps[me].ways(event.goes_to, event.registers, event.within, event.pending)
         shown = [*event.shown, *(broken_on_the_way(self.bodies.program, me, each) for each in ways.broken)]
         branches = []
         for local, choices in ways.ends.items():
@@ -162,7 +171,7 @@ class Rules:
             return Next(happening, (), (different_calls(me, other, contract.name, at, enter.span),))
         if at == len(event.calls):
             no, nothing = (False,) * self.procs, ((),) * self.procs
-            event.calls.append(Open(contract.name, no, no, (None,) * self.procs, in_flight(state.channels), nothing))
+            event.calls.append(Open(contract.name, no, no, (None,) * self.procs, in_flight(state), nothing))
         call = event.calls[at]
         call = call._replace(entered=with_item(call.entered, me, True))
         event.within = (*event.within, at)
@@ -201,6 +210,7 @@ class Rules:
             event.registers = {name: value if name in kept else 0 for name, value in event.registers.items()}
             if all(call.exited):
                 event.shown += self.judge.collective_exit(self._at_exit(state, event, leave), event.channels)
+                event.shown += self.judge.requests_left(with_item(state.locals, me, event.local))
         elif all(call.exited):
             del event.calls[at]
             event.left = at
@@ -217,7 +227,9 @@ class Rules:
     def _send(self, state: State, me: int, send: Send) -> Next:
         event, offer = self._open(state, me), state.locals[me].offer
         assert isinstance(offer, Outgoing)
-        to, port, tag, value = offer
+        to, port, tag, value, request = offer
+        if request is not None:
+            event.pending = event.pending.set(*request, SENT)
         kind = (me, to, port, tag)
         happening = Happening(me, "send", peer=to, tag=tag, port=port, value=value, span=send.span)
         channel = (me, to, port)
@@ -247,26 +259,57 @@ class Rules:
                 if at is not None:
                     yield self._receive(state, me, receive, sender, at)
 
+    def matches(self, state: State) -> Iterator[State]:
+        """Yield the states after a match of a posted receive, which nobody sees."""
+        for me in self.active:
+            local = state.locals[me]
+            for place, sender, at in local.pending.matches(state.channels, me):
+                channel = (sender, me, local.pending.posted[place].port)
+                messages = dict(state.channels)[channel]
+                tag, value = messages[at]
+                pending = local.pending.matched(place, (value, sender, tag))
+                yield state._replace(
+                    locals=with_item(state.locals, me, local._replace(pending=pending)),
+                    channels=with_channel(state.channels, channel, (*messages[:at], *messages[at + 1 :])),
+                )
+
+    def _waits(self, state: State, me: int, wait: WaitFor) -> Iterator[Next]:
+        event, offer = self._open(state, me), state.locals[me].offer
+        assert isinstance(offer, Awaiting)
+        receive = event.pending.posted[offer.place]
+        if receive.got is None:
+            return
+        name, indices = spot_of(wait.place, event.registers)
+        event.pending, again = event.pending.passed(name, indices[0] if indices else None)
+        event.goes_to -= again
+        yield self._stores(state, event, (receive.port, receive.got, receive.stores), wait.span)
+
     def _receive(self, state: State, me: int, receive: Receive, sender: int, at: int) -> Next:
         event, offer = self._open(state, me), state.locals[me].offer
         assert isinstance(offer, Incoming)
         channel = (sender, me, offer.port)
         messages = dict(state.channels)[channel]
         tag, value = messages[at]
-        happening = Happening(me, "recv", peer=sender, tag=tag, port=offer.port, value=value, span=receive.span)
         event.channels = with_channel(event.channels, channel, (*messages[:at], *messages[at + 1 :]))
+        return self._stores(state, event, (offer.port, (value, sender, tag), offer.stores), receive.span)
+
+    def _stores(self, state: State, event: _Event, taken: Taken, span: Span) -> Next:
+        """Let a process take a message and store what it has got."""
+        me, (port, got, stores) = event.me, taken
+        value, sender, tag = got
+        happening = Happening(me, "recv", peer=sender, tag=tag, port=port, value=value, span=span)
         for number, call in enumerate(event.calls):
             if number and not call.entered[me]:
-                event.calls[number] = call._replace(surplus=changed_surplus(call.surplus, (*channel, tag), -1))
+                event.calls[number] = call._replace(surplus=changed_surplus(call.surplus, (sender, me, port, tag), -1))
         try:
-            for spot, stored in zip(offer.stores, (value, sender, tag), strict=True):
+            for spot, stored in zip(stores, got, strict=True):
                 if spot is not None:
                     event.registers[spot[0]] = with_element(event.registers[spot[0]], spot[1], stored)
         except FaultError as fault:
-            return self._stopped(state, event, happening, self.judge.fault(me, fault, receive.span))
+            return self._stopped(state, event, happening, self.judge.fault(me, fault, span))
         return self._close(state, event, happening)
 
     def _stopped(self, state: State, event: _Event, happening: Happening, shown: Shown) -> Next:
-        local = Local(event.local.pc, "stopped", tuple(event.registers.values()), None, event.within)
+        local = Local(event.local.pc, "stopped", tuple(event.registers.values()), None, event.within, event.pending)
         after = State(with_item(state.locals, event.me, local), event.channels, tuple(event.calls), event.ahead)
         return Next(happening, ((after, ()),), (*event.shown, shown))

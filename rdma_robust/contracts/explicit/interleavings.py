@@ -11,7 +11,6 @@ from typing import NamedTuple
 import networkx as nx
 
 from rdma_robust.contracts.contract_answers import Counterexample, Happening, ProcsAnswer, Verdict
-from rdma_robust.contracts.explicit.contract_code import NonBlockingError
 from rdma_robust.contracts.explicit.contract_rules import Bodies, Rules
 from rdma_robust.contracts.explicit.run_states import State
 from rdma_robust.contracts.explicit.shown_clauses import Shown
@@ -78,8 +77,6 @@ def searched(program: ContractProgram, function: str, procs: int, limits: Limits
             search.run(only_first)
             if found.counterexamples and only_first:
                 break
-    except NonBlockingError:
-        found.reasons["non-blocking operations are not followed by this engine"] = None
     except (NoInputsError, TooManyStatements) as no:
         found.reasons[str(no)] = None
     except LimitReached as limit:
@@ -140,12 +137,18 @@ class Search:
             moves = True
             self._note(state, following.event, following.shown)
             for after, choices in following.branches:
-                number = self.numbers.setdefault(after, len(self.numbers))
-                self.graph.add_edge(here, number)
-                if number == len(self.arrivals):
-                    self.arrivals.append(Arrival(state, following.event, choices))
-                    todo.append(after)
+                self._arrive(here, after, Arrival(state, following.event, choices), todo)
+        for after in self.rules.matches(state):
+            moves = True
+            self._arrive(here, after, Arrival(state, None, ()), todo)
         self._note(state, None, tuple(self.rules.shown_in(state, moves)))
+
+    def _arrive(self, here: int, after: State, arrival: Arrival, todo: deque[State]) -> None:
+        number = self.numbers.setdefault(after, len(self.numbers))
+        self.graph.add_edge(here, number)
+        if number == len(self.arrivals):
+            self.arrivals.append(arrival)
+            todo.append(after)
 
     def _note(self, state: State, event: Happening | None, shown: tuple[Shown, ...]) -> None:
         for each in shown:
@@ -158,8 +161,9 @@ class Search:
         if event is not None:
             way.append((state, event, shown.choices or ()))
         arrival = self.arrivals[self.numbers[state]]
-        while arrival.before is not None and arrival.event is not None:
-            way.append((arrival.before, arrival.event, arrival.choices))
+        while arrival.before is not None:
+            if arrival.event is not None:
+                way.append((arrival.before, arrival.event, arrival.choices))
             arrival = self.arrivals[self.numbers[arrival.before]]
         way.reverse()
         events, ending = _with_choices(way, self.rules.procs)

@@ -17,17 +17,20 @@ from rdma_robust.contracts.explicit.contract_code import (
     Jump,
     Leave,
     Pick,
+    Post,
     Receive,
     Round,
     Send,
     Test,
+    WaitFor,
 )
+from rdma_robust.contracts.explicit.pending import Pending, Posted, Spot
 from rdma_robust.contracts.language.contract_program import ErrorClass, StateClause
 from rdma_robust.contracts.language.spec_worth import CollectiveState, clause_holds
 from rdma_robust.errors import Span
 from rdma_robust.limits import NEVER, Poll
-from rdma_robust.messages.language.message_program import Assert, Assign, Assume, Call, Halt, Place
-from rdma_robust.messages.language.message_terms import FaultError, Term, Value, number, value_of, with_element
+from rdma_robust.messages.language.message_program import Assert, Assign, Assume, Call, Halt, Place, Requests
+from rdma_robust.messages.language.message_terms import FaultError, Term, Value, number, value_of, with_element, zeros
 
 MOST_STEPS: Final = 100_000
 """Steps that are followed between two visible events, with all choices together."""
@@ -39,16 +42,15 @@ Status = Literal["ready", "left", "halted", "stopped", "endless", "unfollowed"]
 """`ready` for its next event; `left` the function; `stopped` by a fault or a false assume; `endless` it computes for ever;
 `unfollowed` it computes on, but the search does not follow."""
 
-Spot = tuple[str, tuple[int, ...]]
-
 
 class Outgoing(NamedTuple):
-    """A send whose terms are evaluated."""
+    """A send whose terms are evaluated; `request` is the one that becomes active, None for that of `send`."""
 
     to: int
     port: int
     tag: int
     value: Value
+    request: tuple[str, int | None] | None
 
 
 class Incoming(NamedTuple):
@@ -60,14 +62,21 @@ class Incoming(NamedTuple):
     stores: tuple[Spot | None, Spot | None, Spot | None]
 
 
+class Awaiting(NamedTuple):
+    """A wait for the receive that is posted at a place."""
+
+    place: int
+
+
 class Local(NamedTuple):
     """A process between two events; `calls` are the open calls that it is in, by their places in the state."""
 
     pc: int
     status: Status
     registers: tuple[Value, ...]
-    offer: Outgoing | Incoming | None = None
+    offer: Outgoing | Incoming | Awaiting | None = None
     calls: tuple[int, ...] = ()
+    pending: Pending = Pending()
 
 
 class Broken(NamedTuple):
@@ -78,6 +87,10 @@ class Broken(NamedTuple):
     span: Span
     choices: tuple[int, ...]
     clause: StateClause | None = None
+
+
+Here = tuple[int, tuple[Value, ...], Pending]
+"""The point, registers and requests of a process."""
 
 
 @dataclass(slots=True)
@@ -109,11 +122,12 @@ class LocalSteps:
     globals: tuple[str, ...]
     poll: Poll = NEVER
 
-    def ways(self, pc: int, registers: dict[str, Value], calls: tuple[int, ...]) -> Ways:
+    def ways(self, pc: int, registers: dict[str, Value], calls: tuple[int, ...], pending: Pending) -> Ways:
         """Return what comes of a process that goes on at `pc`."""
         found = Ways()
         todo = [_Way(self, pc, registers, calls, found)]
-        picked: set[tuple[int, tuple[Value, ...]]] = set()
+        todo[0].pending = pending
+        picked: set[Here] = set()
         steps = 0
         while todo:
             way = todo.pop()
@@ -143,10 +157,11 @@ class _Way:
     def __init__(self, steps: LocalSteps, pc: int, registers: dict[str, Value], calls: tuple[int, ...], found: Ways) -> None:
         self.steps, self.pc, self.registers, self.calls, self.found = steps, pc, registers, calls, found
         self.status: Status | None = None
-        self.offer: Outgoing | Incoming | None = None
+        self.offer: Outgoing | Incoming | Awaiting | None = None
+        self.pending = Pending()
         self.choices: tuple[int, ...] = ()
-        self.seen: set[tuple[int, tuple[Value, ...]]] = set()
-        self.above: frozenset[tuple[int, tuple[Value, ...]]] = frozenset()
+        self.seen: set[Here] = set()
+        self.above: frozenset[Here] = frozenset()
         """Where this course has made a choice."""
 
     def instruction(self) -> Instruction | None:
@@ -154,17 +169,18 @@ class _Way:
         code = self.steps.code.instructions
         return code[self.pc] if self.pc < len(code) else None
 
-    def here(self) -> tuple[int, tuple[Value, ...]]:
-        return self.pc, tuple(self.registers.values())
+    def here(self) -> Here:
+        return self.pc, tuple(self.registers.values()), self.pending
 
     def local(self) -> Local:
         assert self.status is not None
-        return Local(self.pc, self.status, tuple(self.registers.values()), self.offer, self.calls)
+        return Local(self.pc, self.status, tuple(self.registers.values()), self.offer, self.calls, self.pending)
 
     def picking(self, pick: Pick, choice: int) -> _Way:
         """Return the course that goes on with a choice."""
         new = _Way(self.steps, pick.targets[choice], dict(self.registers), self.calls, self.found)
         new.choices = (*self.choices, choice)
+        new.pending = self.pending
         new.above = self.above | {self.here()}
         return new
 
@@ -196,10 +212,19 @@ class _Way:
             case Enter() | Leave():
                 self.status = "ready"
                 return
-            case Send(_, value, to, port, tag):
-                self.offer = self._outgoing(value, to, port, tag)
+            case Send():
+                self.offer = self._outgoing(instruction)
                 self.status = "ready"
                 return
+            case Post(receive):
+                incoming = self._incoming(receive)
+                request = self._request(receive.request)
+                self.pending = self.pending.post(*request, Posted(*incoming))
+            case WaitFor(place):
+                self._wait(place)
+                return
+            case Requests(name, size):
+                self.pending = self.pending.declared(name, None if size is None else len(zeros(self._number(size))))
             case Receive():
                 self.offer = self._incoming(instruction)
                 self.status = "ready"
@@ -255,12 +280,30 @@ class _Way:
             if clause.kind == "requires" and not clause_holds(clause, state, own.me, own.poll):
                 self.broke("SRV", f"`requires` of {enter.contract.name} is false", clause.span, clause)
 
-    def _outgoing(self, value: Term, to: Term, port: int, tag: Term) -> Outgoing:
-        sent = value_of(value, self.registers)
-        destination = self._number(to)
+    def _request(self, place: Place) -> tuple[str, int | None]:
+        """Return a request as its name and index. Raises FaultError if there is none."""
+        found = place.name, self._number(place.indices[0]) if place.indices else None
+        self.pending.check(*found)
+        return found
+
+    def _wait(self, place: Place) -> None:
+        """Get ready for the wait for a receive; pass one for anything else."""
+        name, index = place.name, self._number(place.indices[0]) if place.indices else None
+        receive = self.pending.receive_at(self.pending.awaited(name, index)[1])
+        if receive is not None:
+            self.offer, self.status = Awaiting(receive), "ready"
+            return
+        self.pending, again = self.pending.passed(name, index)
+        self.pc += not again
+
+    def _outgoing(self, send: Send) -> Outgoing:
+        sent = value_of(send.value, self.registers)
+        destination = self._number(send.to)
         if not 0 <= destination < self.steps.procs:
             raise FaultError("destination")
-        return Outgoing(destination, port, self._tag(tag), sent)
+        tag = self._tag(send.tag)
+        request = None if send.request.name == "$send" else self._request(send.request)
+        return Outgoing(destination, send.port, tag, sent, request)
 
     def _incoming(self, receive: Receive) -> Incoming:
         source = None if receive.source is None else self._number(receive.source)

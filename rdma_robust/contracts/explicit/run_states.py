@@ -9,17 +9,9 @@ from __future__ import annotations
 from typing import Literal, NamedTuple, TypeVar
 
 from rdma_robust.contracts.explicit.local_steps import Local
+from rdma_robust.contracts.explicit.message_channels import Channels
 from rdma_robust.contracts.language.path_worth import Path
 from rdma_robust.messages.language.message_terms import Value
-
-Channel = tuple[int, int, int]
-"""Sender, receiver and port."""
-
-Message = tuple[int, Value]
-"""Tag and value."""
-
-Channels = tuple[tuple[Channel, tuple[Message, ...]], ...]
-"""Those that are not empty, in order, the earliest message first."""
 
 Kind = tuple[int, int, int, int]
 """Sender, receiver, port and tag of messages."""
@@ -70,17 +62,6 @@ def with_item(items: tuple[Item, ...], at: int, new: Item) -> tuple[Item, ...]:
     return (*items[:at], new, *items[at + 1 :])
 
 
-def first_with(messages: tuple[Message, ...], tag: int | None) -> int | None:
-    """Return the place of the message that a receive with this tag takes, None if there is none."""
-    return next((at for at, (other, _) in enumerate(messages) if tag in (None, other)), None)
-
-
-def with_channel(channels: Channels, channel: Channel, messages: tuple[Message, ...]) -> Channels:
-    """Return channels of which one has other messages."""
-    found = {**dict(channels), channel: messages}
-    return tuple((each, found[each]) for each in sorted(found) if found[each])
-
-
 def changed_surplus(surplus: tuple[tuple[Kind, int], ...], kind: Kind, by: int) -> tuple[tuple[Kind, int], ...]:
     """Return a surplus with another number for one kind of messages."""
     found = dict(surplus)
@@ -88,10 +69,14 @@ def changed_surplus(surplus: tuple[tuple[Kind, int], ...], kind: Kind, by: int) 
     return tuple(sorted((each, number) for each, number in found.items() if number))
 
 
-def in_flight(channels: Channels) -> tuple[tuple[Kind, int], ...]:
-    """Return how many messages of each kind were sent and not taken."""
+def in_flight(state: State) -> tuple[tuple[Kind, int], ...]:
+    """Return how many messages of each kind were sent and not taken: one that is matched is taken at its wait."""
     found: tuple[tuple[Kind, int], ...] = ()
-    for channel, messages in channels:
+    for me, local in enumerate(state.locals):
+        for each in local.pending.posted:
+            if each.got is not None:
+                found = changed_surplus(found, (each.got[1], me, each.port, each.got[2]), 1)
+    for channel, messages in state.channels:
         for tag, _ in messages:
             found = changed_surplus(found, (*channel, tag), 1)
     return found

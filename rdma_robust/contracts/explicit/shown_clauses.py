@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rdma_robust.contracts.explicit.local_steps import FAULTS, Broken, Incoming
-from rdma_robust.contracts.explicit.run_states import Channels, Entry, Kind, Open, State, first_with
+from rdma_robust.contracts.explicit.local_steps import FAULTS, Awaiting, Broken, Incoming, Local
+from rdma_robust.contracts.explicit.message_channels import Channels, first_with
+from rdma_robust.contracts.explicit.pending import Posted
+from rdma_robust.contracts.explicit.run_states import Entry, Kind, Open, State
 from rdma_robust.contracts.language.bounded_inputs import OneInput
-from rdma_robust.contracts.language.clause_text import CHANNELS_EMPTY, clause_text
+from rdma_robust.contracts.language.clause_text import CHANNELS_EMPTY, NO_REQUEST, clause_text
 from rdma_robust.contracts.language.contract_program import Contract, ContractProgram, ErrorClass
 from rdma_robust.contracts.language.path_worth import Path, paths_of
 from rdma_robust.contracts.language.spec_worth import CollectiveState, changed_outside, clause_holds
@@ -82,28 +84,26 @@ class Judge:
         if not inside:
             return
         me = (waiting or inside)[0]
-        offer = state.locals[me].offer
-        source = offer.source if isinstance(offer, Incoming) else None
+        wanted = _awaited(state.locals[me])
+        source = None if wanted is None else wanted.source
         text = f"process {me} waits for a message that never comes" if waiting else f"process {me} halts in the function"
         yield Shown("DL", me, text, source)
 
     def interference(self, state: State) -> Iterator[Shown]:
         """Yield ITF: a process is at a receive from any, another has left, and nothing keeps its later messages away."""
         for me in self.active:
-            offer = state.locals[me].offer
-            if state.locals[me].status != "ready" or not isinstance(offer, Incoming) or offer.source is not None:
+            for wanted in _from_any(state, me):
+                yield from self._interferes(state, me, wanted)
+
+    def _interferes(self, state: State, me: int, wanted: Incoming | Posted) -> Iterator[Shown]:
+        for other in self.active:
+            messages = dict(state.channels).get((other, me, wanted.port), ())
+            if not state.calls[0].exited[other] or first_with(messages, wanted.tag) is not None:
                 continue
-            for other in self.active:
-                if not state.calls[0].exited[other]:
-                    continue
-                messages = dict(state.channels).get((other, me, offer.port), ())
-                if first_with(messages, offer.tag) is not None:
-                    continue
-                if not any(
-                    each.kind == "quiet from" and each.covers(other, offer.port, offer.tag) for each in self.paths[me]
-                ):
-                    text = f"process {me} may take a message that process {other} sends after it has left"
-                    yield Shown("ITF", me, text, other)
+            quiet = (each for each in self.paths[me] if each.kind == "quiet from")
+            if not any(each.covers(other, wanted.port, wanted.tag) for each in quiet):
+                text = f"process {me} may take a message that process {other} sends after it has left"
+                yield Shown("ITF", me, text, other)
 
     # What an event shows
 
@@ -177,6 +177,12 @@ class Judge:
                     text = f"`requires` of {contract.name} is false for process {me}"
                     yield Shown("SRV", me, text, None, clause_text(self.program, clause.span), clause.span, at)
 
+    def requests_left(self, locals_: tuple[Local, ...]) -> Iterator[Shown]:
+        """Yield SGV where all have left the function and a request is active, or a receive is posted."""
+        for me in self.active:
+            if not locals_[me].pending.is_idle:
+                yield Shown("SGV", me, f"a request of process {me} is active", None, NO_REQUEST)
+
     def collective_exit(self, registers: tuple[dict[str, Value], ...], channels: Channels) -> Iterator[Shown]:
         """Yield SGV where all have left the function: messages left over, `ensures` and `assigns` that do not hold."""
         for (sender, to, _), _ in channels:
@@ -194,3 +200,21 @@ class Judge:
                 span = self.contract.frames[0].span if self.contract.frames else self.contract.span
                 text = f"process {me} changes {name}" if name else f"a fault occurs in `assigns` of process {me}"
                 yield Shown("SGV", me, text, None, clause_text(self.program, span), span)
+
+
+def _awaited(local: Local) -> Incoming | Posted | None:
+    """Return the receive that a process waits for."""
+    if isinstance(local.offer, Awaiting):
+        return local.pending.posted[local.offer.place]
+    return local.offer if isinstance(local.offer, Incoming) else None
+
+
+def _from_any(state: State, me: int) -> Iterator[Incoming | Posted]:
+    """Yield the receives from any that a process has and that have not got a message, while it is in the function."""
+    local = state.locals[me]
+    if state.calls[0].exited[me] or local.status == "stopped":
+        return
+    receives: list[Incoming | Posted] = [each for each in local.pending.posted if each.got is None]
+    if isinstance(local.offer, Incoming) and local.status == "ready":
+        receives.append(local.offer)
+    yield from (each for each in receives if each.source is None)

@@ -11,6 +11,9 @@ from rdma_robust.messages.language.message_library import library_text
 CHANNELS_EMPTY: Final = "channels are empty"
 """The clause that every contract has without saying so, at entry and at exit."""
 
+NO_REQUEST: Final = "no request is active"
+"""Part of that at exit: every send and receive was waited for."""
+
 
 def clause_text(program: ContractProgram, span: Span) -> str:
     """Return what stands at the place of a clause, on one line; "" for none."""

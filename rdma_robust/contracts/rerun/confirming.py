@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from rdma_robust.contracts.contract_answers import Collate, Counterexample
+from rdma_robust.contracts.language.clause_text import NO_REQUEST
 from rdma_robust.contracts.language.contract_program import ContractProgram, ErrorClass, PathClause
 from rdma_robust.contracts.rerun.rerun_clauses import concerns, is_within, keeps_frames, look_at_all
 from rdma_robust.contracts.rerun.rerun_events import Pass, Rerun
-from rdma_robust.contracts.rerun.rerun_process import Note, Taking
+from rdma_robust.contracts.rerun.rerun_matches import Matching, Taking
+from rdma_robust.contracts.rerun.rerun_process import Awaiting, Note
 from rdma_robust.contracts.rerun.rerun_specs import Seen, View, applies, is_kept, members
 from rdma_robust.errors import InternalError
 from rdma_robust.messages.language.message_terms import FaultError
@@ -70,22 +72,23 @@ def _can_not_go_on(rerun: Rerun, me: int) -> bool:
     runner = rerun.runners[me]
     if runner.status == "halted":
         return True
-    wants = runner.next
-    return runner.status == "runs" and isinstance(wants, Taking) and not any(_waiting_for(rerun, me, wants))
-
-
-def _waiting_for(rerun: Rerun, me: int, wants: Taking) -> Iterator[int]:
-    """Yield the sender of each message that a receive can take."""
-    for (sender, to, port), messages in rerun.channels.items():
-        if (to, port) == (me, wants.port) and wants.source in (None, sender):
-            yield from (sender for tag, _ in messages if wants.tag in (None, tag))
+    if runner.status != "runs" or not isinstance(runner.next, Awaiting):
+        return False
+    matches, receive = rerun.matches[me], runner.next.receive
+    return any(
+        matches.got_by(matching, receive) is None and not matches.enabled(matching, runner.posted)
+        for matching in rerun.reachable(me)
+    )
 
 
 def _shows_false_end(rerun: Rerun, said: Counterexample) -> bool:
     if not all(rerun.left(me) for me in rerun.active):
         return False
     if said.other is not None:
-        return any(rerun.channels.get((said.process, said.other, port)) for port in _ports(rerun))
+        matches = rerun.matches[said.other]
+        return any(each.sender == said.process for matching in matches.known for each in matches.left(matching))
+    if said.clause == NO_REQUEST:
+        return not rerun.runners[said.process].is_idle
     contract, view = rerun.contract, rerun.view(0, said.process)
     ensured = [each for each in contract.clauses if each.kind == "ensures" and each.span == said.span]
     if any(not is_kept(each, view) for each in ensured):
@@ -94,10 +97,6 @@ def _shows_false_end(rerun: Rerun, said: Counterexample) -> bool:
     if frames is None or said.span not in (contract.span, *(each.span for each in frames)):
         return False
     return not keeps_frames(frames, view)
-
-
-def _ports(rerun: Rerun) -> set[int]:
-    return {port for _, _, port in rerun.channels}
 
 
 def _shows_broken_promise(rerun: Rerun, said: Counterexample) -> bool:
@@ -133,16 +132,23 @@ def _breaks(rerun: Rerun, said: Counterexample, clause: PathClause, own: Pass) -
 
 def _shows_interference(rerun: Rerun, said: Counterexample) -> bool:
     runner, other = rerun.runners[said.process], said.other
-    wants = runner.next
-    if runner.status != "runs" or not isinstance(wants, Taking) or wants.source is not None:
-        return False
     if other is None or other == said.process or rerun.left(said.process) or not rerun.left(other):
         return False
-    if other in _waiting_for(rerun, said.process, wants):
+    matches = rerun.matches[said.process]
+    return runner.status != "stopped" and any(
+        matches.got_by(matching, at) is None and _may_interfere(rerun, said.process, other, matching, receive)
+        for matching in rerun.reachable(said.process)
+        for at, receive in enumerate(runner.posted)
+    )
+
+
+def _may_interfere(rerun: Rerun, me: int, other: int, matching: Matching, receive: Taking) -> bool:
+    """Whether a receive may get a message that `other`, which has left, does not send here."""
+    left = rerun.matches[me].left(matching)
+    if receive.source is not None or any(each.sender == other and receive.accepts(each) for each in left):
         return False
-    view = rerun.entry(0, said.process)
     quiet = [each for each in rerun.contract.paths if each.kind == "quiet from"]
-    return not any(_keeps_away(each, view, other, wants) for each in quiet)
+    return not any(_keeps_away(each, rerun.entry(0, me), other, receive) for each in quiet)
 
 
 def _keeps_away(clause: PathClause, view: View, other: int, wants: Taking) -> bool:

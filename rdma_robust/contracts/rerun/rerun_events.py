@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from rdma_robust.contracts.contract_answers import Collate, Counterexample, Happening
 from rdma_robust.contracts.language.contract_program import Contract, ContractProgram
 from rdma_robust.contracts.language.function_instances import instance
-from rdma_robust.contracts.rerun.rerun_process import Passing, Runner, Sending, Stage, Taking
+from rdma_robust.contracts.rerun.rerun_matches import Matches, Matching, Message
+from rdma_robust.contracts.rerun.rerun_process import Awaiting, Passing, Runner, Sending, Stage
 from rdma_robust.contracts.rerun.rerun_specs import Seen, View, is_kept
 from rdma_robust.errors import InternalError, Span
 from rdma_robust.messages.language.message_terms import Value
@@ -52,7 +53,7 @@ class Rerun:
         stage = Stage(self.procs, program.contract, false_requires, program.globals)
         processes = instance(program, contract.name, self.procs).program.processes
         self.runners = {me: Runner(stage, processes[me], me, counterexample.inputs[me]) for me in self.active}
-        self.channels: dict[tuple[int, int, int], list[tuple[int, Value]]] = {}
+        self.matches = {me: Matches() for me in self.active}
         self.history = History([], [[] for _ in range(self.procs)], [[] for _ in range(self.procs)])
         self._got: dict[int, tuple[Value, int, int] | None] = dict.fromkeys(self.active)
         self._open: list[list[Pass]] = [[] for _ in range(self.procs)]
@@ -82,9 +83,10 @@ class Rerun:
                 self._pass(number, event, found)
             case Sending(to, port, tag, value):
                 self._compare(number, event, ("send", to, port, tag, value))
-                self.channels.setdefault((event.process, to, port), []).append((tag, value))
-            case Taking():
-                self._take(number, event, found)
+                if to in self.matches:
+                    self.matches[to].messages.append(Message(event.process, port, tag, value))
+            case Awaiting(receive):
+                self._take(number, event, receive)
 
     def _compare(self, number: int, event: Happening, found: tuple[str, int, int, int, Value]) -> None:
         if (event.event, event.peer, event.port, event.tag, event.value) != found:
@@ -103,17 +105,25 @@ class Rerun:
         call = self._open[me].pop()
         call.at_exit, call.result, call.exited = found.globals, found.result, number
 
-    def _take(self, number: int, event: Happening, wants: Taking) -> None:
-        if event.event != "recv" or event.peer is None or wants.source not in (None, event.peer):
-            raise InternalError(f"event {number}: instead of {event} comes {wants}")
-        messages = self.channels.get((event.peer, event.process, wants.port), [])
-        for at, (tag, value) in enumerate(messages):
-            if wants.tag in (None, tag):
-                self._compare(number, event, ("recv", event.peer, wants.port, tag, value))
-                del messages[at]
-                self._got[event.process] = (value, event.peer, tag)
-                return
-        raise InternalError(f"event {number}: there is no message for {event}")
+    def _take(self, number: int, event: Happening, receive: int) -> None:
+        me = event.process
+        matches, posted = self.matches[me], self.runners[me].posted
+        possible = {matching: matches.got_by(matching, receive) for matching in matches.reachable(posted)}
+        if event.event != "recv" or not any(possible.values()):
+            raise InternalError(f"event {number}: there is no message for {event}")
+        said = (event.peer, event.port, event.tag, event.value)
+        matches.known = {matching for matching, message in possible.items() if message == said}
+        if not matches.known:
+            raise InternalError(
+                f"event {number}: instead of {event} comes {sorted(filter(None, possible.values()), key=str)}"
+            )
+        assert event.peer is not None
+        assert event.tag is not None
+        self._got[me] = (event.value, event.peer, event.tag)
+
+    def reachable(self, me: int) -> set[Matching]:
+        """Return which messages the receives of a process may have got by now."""
+        return self.matches[me].reachable(self.runners[me].posted)
 
     def own(self, me: int) -> Pass | None:
         """Return the call of the function itself by a process, None if it has not entered."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from rdma_robust.contracts.language.contract_program import Contract
+from rdma_robust.contracts.rerun.rerun_matches import Taking
 from rdma_robust.errors import InternalError, Span
 from rdma_robust.expr import Name
 from rdma_robust.messages.language.message_program import (
@@ -27,12 +28,13 @@ from rdma_robust.messages.language.message_program import (
     Loop,
     Place,
     Process,
+    Requests,
     Return,
     Statement,
     Wait,
     While,
 )
-from rdma_robust.messages.language.message_terms import FaultError, Term, Value
+from rdma_robust.messages.language.message_terms import FaultError, Term, Value, Zeros
 from rdma_robust.messages.replay.worth import replaced, whole, worth
 
 MOST_STEPS: Final = 10_000_000
@@ -58,17 +60,18 @@ class Sending:
 
 
 @dataclass(frozen=True, slots=True)
-class Taking:
-    """The process waits for a message; None is any."""
+class Awaiting:
+    """The process waits for the receive that it has posted as number `receive`."""
 
-    source: int | None
-    port: int
-    tag: int | None
+    receive: int
 
 
-Visible = Passing | Sending | Taking
+Visible = Passing | Sending | Awaiting
 Got = tuple[Value, int, int]
 """Value, sender and tag of a message."""
+
+Key = tuple[str, int | None]
+"""A request: its name, and its index in an array."""
 
 Steps = Generator[Visible, "Got | None", None]
 
@@ -120,6 +123,13 @@ class Runner:
         self.notes: list[Note] = []
         self.status: Literal["runs", "over", "halted", "stopped", "undecided"] = "runs"
         self.next: Visible | None = None
+        self.posted: list[Taking] = []
+        self.unfinished: set[int] = set()
+        """Receives that were posted and not waited for."""
+        self._spots: list[list[tuple[str, tuple[int, ...]] | None]] = []
+        self._active: dict[Key, int | None] = {}
+        """Requests that are active: for a receive by its number, None for a send."""
+        self._sizes: dict[str, int] = {}
         self._steps = 0
         self._at: Span | None = None
         (own,) = process.body
@@ -174,10 +184,14 @@ class Runner:
         elif isinstance(statement, IssueSend):
             yield from self._send(statement)
         elif isinstance(statement, IssueReceive):
-            yield from self._receive(statement)
+            self._receive(statement)
+        elif isinstance(statement, Wait):
+            yield from self._wait(statement)
+        elif isinstance(statement, Requests):
+            self._declare(statement)
         elif isinstance(statement, If | While | For | Loop | Choose):
             yield from self._structured(statement)
-        elif not isinstance(statement, CollectiveCall | Wait):
+        elif not isinstance(statement, CollectiveCall):
             raise InternalError(f"a rerun does not know {type(statement).__name__}")
 
     def _structured(self, statement: If | While | For | Loop | Choose) -> Steps:
@@ -217,19 +231,62 @@ class Runner:
     def _send(self, send: IssueSend) -> Steps:
         value = worth(send.value, self.registers)
         to = self._process(send.to)
-        yield Sending(to, send.port, self._tag(send.tag), value)
+        tag = self._tag(send.tag)
+        key = self._key(send.request)
+        yield Sending(to, send.port, tag, value)
+        self._active[key] = None
 
-    def _receive(self, receive: IssueReceive) -> Steps:
+    def _receive(self, receive: IssueReceive) -> None:
         source = None if receive.source is None else self._process(receive.source)
         tag = None if receive.tag is None else self._tag(receive.tag)
         places = (receive.target, receive.sender, receive.which)
-        spots = [None if each is None else (each.name, self._indices(each)) for each in places]
-        got = yield Taking(source, receive.port, tag)
+        self._spots.append([None if each is None else (each.name, self._indices(each)) for each in places])
+        self.posted.append(Taking(source, receive.port, tag))
+        self._active[self._key(receive.request)] = len(self.posted) - 1
+        self.unfinished.add(len(self.posted) - 1)
+
+    def _key(self, place: Place) -> Key:
+        """Return a request: its name, and its index in an array. Raises FaultError if there is none."""
+        size = self._sizes.get(place.name)
+        if (size is None) != (not place.indices):
+            raise FaultError("kind")
+        if size is None:
+            return place.name, None
+        index = self._whole(place.indices[0])
+        if index < 0 or index >= size:
+            raise FaultError("index")
+        return place.name, index
+
+    def _declare(self, statement: Requests) -> None:
+        for key in [each for each in self._active if each[0] == statement.name]:
+            del self._active[key]
+        if statement.size is not None:
+            self._sizes[statement.name] = len(worth(Zeros(statement.size), self.registers))  # type: ignore[arg-type]
+
+    def _wait(self, wait: Wait) -> Steps:
+        for place in wait.requests:
+            size = self._sizes.get(place.name)
+            several = size is not None and not place.indices
+            for key in [(place.name, at) for at in range(size or 0)] if several else [self._key(place)]:
+                if key in self._active:
+                    receive = self._active[key]
+                    if receive is not None:
+                        yield from self._take(receive, wait.span)
+                    del self._active[key]
+
+    def _take(self, receive: int, span: Span) -> Steps:
+        got = yield Awaiting(receive)
         assert got is not None
-        self._at = receive.span
-        for spot, value in zip(spots, got, strict=True):
+        self._at = span
+        self.unfinished.discard(receive)
+        for spot, value in zip(self._spots[receive], got, strict=True):
             if spot is not None:
                 self._put(*spot, value)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no request is active, and no receive is posted that was not waited for."""
+        return not self.unfinished and not self._active
 
     def _process(self, term: Term) -> int:
         number = self._whole(term)

@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from rdma_robust.contracts.explicit import contract_rules, local_steps, run_states, shown_clauses
+from rdma_robust.contracts.explicit import contract_rules, local_steps, message_channels, run_states, shown_clauses
 from rdma_robust.contracts.explicit.interleavings import searched
 from rdma_robust.contracts.language import bounded_inputs, path_worth, spec_worth
 from rdma_robust.contracts.rerun.confirming import confirmed
@@ -51,7 +51,7 @@ TOO_LITTLE: tuple[Rule, ...] = (
     # DL
     (JUDGE, 'yield Shown("DL"', 'if False: yield Shown("DL"', "nothing comes"),
     (JUDGE, "(waiting or inside)[0]", "waiting[0] if waiting else None\n        if me is None: return", "a process halts"),
-    (run_states, "if tag in (None, other)", "if True", "another tag"),
+    (message_channels, "if tag in (None, other)", "if True", "another tag"),
     (contract_rules, "offer.source in (None, sender)", "True", "a message into a gathering"),
     # SGV
     (JUDGE, 'yield Shown("SGV", sender,', 'if False: yield Shown("SGV", sender,', "a message is left"),
@@ -104,13 +104,13 @@ TOO_LITTLE: tuple[Rule, ...] = (
     (contract_rules, "changed_surplus(call.surplus, kind, 1)", "call.surplus", "a message when all have met"),
     (
         contract_rules,
-        "changed_surplus(call.surplus, (*channel, tag), -1)",
+        "changed_surplus(call.surplus, (sender, me, port, tag), -1)",
         "call.surplus",
         "a message back through a callee",
     ),
     (
         contract_rules,
-        "(None,) * self.procs, in_flight(state.channels), nothing",
+        "(None,) * self.procs, in_flight(state), nothing",
         "(None,) * self.procs, (), nothing",
         "messages before and behind a callee",
     ),
@@ -152,15 +152,15 @@ TOO_MUCH: tuple[Rule, ...] = (
         "if False:",
         "a process is stopped",
     ),
-    (JUDGE, "first_with(messages, offer.tag) is not None:", "False:", "one is left in the channel"),
+    (JUDGE, " or first_with(messages, wanted.tag) is not None", "", "one is left in the channel"),
     (
         JUDGE,
-        "and each.covers(other, offer.port, offer.tag) for",
-        "and False for",
+        "each.covers(other, wanted.port, wanted.tag) for",
+        "False for",
         "quiet with the tag; quiet with every tag",
     ),
-    (JUDGE, "not state.calls[0].exited[other]:", "False:", "they wait for an answer"),
-    (JUDGE, "or offer.source is not None:", "or False:", "waits through others"),
+    (JUDGE, "not state.calls[0].exited[other] or", "", "they wait for an answer"),
+    (JUDGE, "(each for each in receives if each.source is None)", "receives", "waits through others"),
     (
         JUDGE,
         "if not state.calls[0].entered[other]:\n                        text",
