@@ -19,6 +19,7 @@ from rdma_robust.messages.machine.states import by_states
 from rdma_robust.messages.message_answers import BufferAnswer, Questions
 
 if TYPE_CHECKING:
+    from rdma_robust.messages.encoding.match_candidates import Candidates
     from rdma_robust.messages.encoding.unrolled import Unrolled
 
 FEW: Final = 200
@@ -53,9 +54,9 @@ def by_auto(program: MessageProgram, buffer: Buffer, questions: Questions, limit
         found = by_gathering(program, buffer, questions, limits, unrolled)
     if found is not None:
         return found
-    easier = _easier(program, buffer, unrolled, limits)
-    part = limits.share(_SOLVING)
-    solved = by_sat(easier, buffer, questions, part, unrolled=unrolled if easier is program else None)
+    left = None if unrolled is None else _candidates(unrolled, buffer, limits)
+    easier = program if left is None else _easier(left, limits)
+    solved = by_sat(easier, buffer, questions, limits.share(_SOLVING), left=left if easier is program else None)
     solved = together(answer, solved)
     if not solved.reason:
         return solved
@@ -79,15 +80,23 @@ def _unrolled(program: MessageProgram, questions: Questions, limits: Limits) -> 
         return None
 
 
-def _easier(program: MessageProgram, buffer: Buffer, unrolled: Unrolled | None, limits: Limits) -> MessageProgram:
-    """Return a program without the assertions that surely hold, to the same places and steps."""
+def _candidates(unrolled: Unrolled, buffer: Buffer, limits: Limits) -> Candidates | None:
+    """Return the candidate pairs, None if there is no time."""
     from rdma_robust.messages.encoding.match_candidates import candidates  # noqa: PLC0415
+
+    try:
+        return candidates(unrolled, buffer, limits)
+    except LimitReached:
+        return None
+
+
+def _easier(left: Candidates, limits: Limits) -> MessageProgram:
+    """Return a program, given its candidate pairs, without the assertions that surely hold, to the same places and steps."""
     from rdma_robust.messages.engines.relaxed import proved, without  # noqa: PLC0415
 
-    if unrolled is None:
-        return program
+    program = left.unrolled.program
     try:
-        places = proved(unrolled, candidates(unrolled, buffer, limits).endpoints, limits)
+        places = proved(left.unrolled, left.endpoints, limits)
     except LimitReached:
         return program
     return without(program, places) if places else program

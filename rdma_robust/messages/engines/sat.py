@@ -9,10 +9,10 @@ from collections.abc import Collection, Iterator
 
 from rdma_robust.errors import LimitReached
 from rdma_robust.limits import Limits
-from rdma_robust.messages.encoding.match_candidates import candidates
+from rdma_robust.messages.encoding.match_candidates import Candidates, candidates
 from rdma_robust.messages.encoding.message_shapes import unroll
 from rdma_robust.messages.encoding.order_graph import FAMILIES
-from rdma_robust.messages.encoding.unrolled import NotEncodedError, Unrolled
+from rdma_robust.messages.encoding.unrolled import NotEncodedError
 from rdma_robust.messages.engines.call_order import mismatches
 from rdma_robust.messages.engines.match_clauses import MatchClauses
 from rdma_robust.messages.engines.message_goals import Goals
@@ -32,18 +32,17 @@ def by_sat(
     limits: Limits,
     families: frozenset[str] = FAMILIES,
     *,
-    unrolled: Unrolled | None = None,
+    left: Candidates | None = None,
 ) -> BufferAnswer:
     """Answer all questions about a program under one buffer semantics.
 
     `unknown` where a limit is reached, where a loop can go beyond its bound, and where the program cannot be encoded:
-    the reason then ends in "not encoded". `families` are the constraints that are kept, for tests; `unrolled` is the
-    program unrolled with that bound, if it is known.
+    the reason then ends in "not encoded". `families` are the constraints that are kept, for tests; `left` are
+    the candidate pairs of the program unrolled with that bound, if they are known.
     """
     found = Found()
     try:
-        unrolled = unrolled or unroll(program, questions.loop_bound, limits)
-        left = candidates(unrolled, buffer, limits)
+        left = left or candidates(unroll(program, questions.loop_bound, limits), buffer, limits)
         with Clauses(limits) as clauses:
             formula = MatchClauses(left, clauses, families)
             executions = Executions(formula)
