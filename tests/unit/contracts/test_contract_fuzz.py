@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from random import Random
 
 import pytest
@@ -81,6 +82,26 @@ def test_the_layout_of_random_contracts() -> None:
     random = Random(2)
     for _ in range(25):
         check_random(random)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "(" * 150 + "x",
+        "!" * 150 + "x",
+        "x ? 1 : " * 150 + "x",
+        "x ==> " * 150 + "x",
+        "x" + "[x]" * 150,
+        "\\pre(" * 90 + "x" + ")" * 90,
+        "".join(f"\\forall t{n} in 0..1 : " for n in range(150)) + "x",
+        "".join(f"\\let t{n} = x : " for n in range(90)) + "x",
+    ],
+)
+def test_expressions_without_end(expression: str) -> None:
+    text = f"fun f(x) contract local {{ assigns \\nothing; ensures {expression}; }} {{ return x }}\n"
+    check(text)
+    with contextlib.suppress(ProgramError):
+        check_layout(text)
 
 
 @pytest.mark.parametrize("number", chunks(1, 10))
