@@ -8,9 +8,10 @@ from rdma_robust.contracts.explicit.interleavings import by_interleavings, searc
 from rdma_robust.contracts.rerun.confirming import confirmed
 from rdma_robust.limits import NO_LIMITS
 from tests.support.class_programs import class_programs
+from tests.support.shares import share
 
 
-@pytest.mark.parametrize("name", class_programs())
+@pytest.mark.parametrize("name", share(class_programs(), 2))
 def test_classes(name: str) -> None:
     program = class_programs()[name]
     loaded = program.loaded()
