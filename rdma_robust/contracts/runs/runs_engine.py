@@ -31,6 +31,7 @@ from rdma_robust.messages.language.message_program import Process
 from rdma_robust.messages.language.message_terms import Value
 
 ENGINE = "runs"
+NON_BLOCKING = "non-blocking: `isend`, `irecv` and `wait` are not checked yet"
 NOTHING = "no input within the bounds meets `requires`"
 
 
@@ -105,7 +106,7 @@ class RunsCheck:
         except FoundError:
             pass
         except NonBlockingError:
-            return "non-blocking: `isend`, `irecv` and `wait` are not checked yet"
+            return NON_BLOCKING
         except (NoInputsError, TooManyError, TooManyStatements) as limit:
             return str(limit)
         except LimitReached as limit:
