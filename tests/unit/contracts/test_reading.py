@@ -19,6 +19,7 @@ from rdma_robust.contracts.language.load_contracts import load_contracts
 from rdma_robust.contracts.runs.runs_engine import runs
 from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.language.message_printer import format_messages
+from rdma_robust.messages.language.message_words import WORDS, message_grammar
 
 LAST = spec.Apply("-", (spec.SpecCount(), spec.SpecNumber(1)))
 ALL = ProcessSet(spec.SpecNumber(0), LAST)
@@ -166,3 +167,41 @@ fun f(v) contract collective { assigns \\nothing; ensures \\result == \\sum t in
     allreduce = program.contract("allreduce")
     assert allreduce is not None and allreduce.calls == ("reduce",)
     assert runs(program, "f", 3).verdict == "VERIFIED"
+
+
+WORDS_AS_NAMES = """
+port {2}
+reg {1}
+fun f({0}, other)
+contract collective {{
+  bounds {0} len 0..1 in 0..1;
+  requires {0} == {1} && \\forall z in {0}..{0} : {0} ? {1} : {0}[{1}];
+  assigns {1}, {1}[{0}..{0}];
+  waitsfor {0} if {0};
+  quiet to {0} on {2} tag {0} until {0}..{0} if {0};
+  quiet from {0}..{0} on {2};
+  behavior {0}: assumes {0};
+    ensures \\let {3} = {0} : {3} && \\exists {4} in {3}..{0} : {4};
+}} {{
+  {1} = {0}
+  return {0}
+}}
+expect contract f verified
+"""
+
+
+@pytest.mark.parametrize("at", range(5))
+def test_words_of_contracts_are_names_in_contracts_too(at: int) -> None:
+    names = sorted(message_grammar().literals[kind] for kind in WORDS - {"LEN"})
+    for first in range(at, len(names), 5):
+        text = WORDS_AS_NAMES.format(*(names[(first + k) % len(names)] for k in range(5)))
+        (found,) = load_contracts(text, "t.mp").contracts
+        assert (len(found.clauses), len(found.paths), len(found.bounds), found.parameters[0]) == (2, 3, 1, names[first])
+        formatted = format_messages(text, "t.mp")
+        assert format_messages(formatted, "t.mp") == formatted
+
+
+@pytest.mark.parametrize("name", ["barrier", "bcast", "reduce", "allreduce", "gather", "scatter"])
+def test_the_contracts_of_the_library_are_true(name: str) -> None:
+    program = load_contracts("fun f() contract local { assigns \\nothing; } { }\n", "t.mp")
+    assert [runs(program, name, procs).verdict for procs in (1, 2, 3)] == ["VERIFIED"] * 3
