@@ -20,7 +20,7 @@ from rdma_robust.messages.engines.smt_terms import SmtTerms
 PARTS: Final = frozenset({
     "PO reached", "PO clocks", "MP issued", "MP accepts", "MP clocks", "MP together", "MP values", "U receives", "U sends",
     "W matched", "W clocks", "NS matched", "NS clocks", "NR matched", "NR clocks", "Z matched", "Z clocks",
-    "lemma both sides", "lemma sums",
+    "lemma counts", "lemma sums",
 })  # fmt: skip
 """What the families consist of. The lemmas follow from U and MP."""
 
@@ -213,19 +213,19 @@ class ClockFormula:
         return self.z3.Or([each for each in taken if each is not None])
 
     def _both_sides(self, pairs: EndpointPairs) -> None:
-        """Lemmas, by U and MP: n matched receives leave none of n sends unmatched, and get in all what these have."""
+        """Lemmas, by U and MP: as many receives are matched as sends, and all of them get in all what as many sends have."""
         if not all(each.to.constant for each in pairs.sends):
             return
         z3 = self.z3
         for rows, columns in connected_parts(pairs.possible):
+            if len(rows) == 1 or len(columns) == 1:
+                continue
             receives, sends = [pairs.receives[row] for row in rows], [pairs.sends[column] for column in columns]
-            received = z3.And([self.matched_receive[each.number] for each in receives])
-            sent = z3.And([self.matched_send[each.number] for each in sends])
-            if len(rows) == len(columns) > 1:
-                self._say("lemma both sides", then=received == sent)
-                self._sums(received, receives, sends)
-            elif len(rows) != len(columns):
-                self._say("lemma both sides", then=z3.Not(received if len(rows) > len(columns) else sent))
+            received = [self.matched_receive[each.number] for each in receives]
+            unsent = [z3.Not(self.matched_send[each.number]) for each in sends]
+            self._say("lemma counts", then=z3.PbEq([(each, 1) for each in (*received, *unsent)], len(sends)))
+            if len(rows) == len(columns):
+                self._sums(z3.And(received), receives, sends)
 
     def _sums(self, full: Any, receives: Sequence[ReceiveEvent], sends: Sequence[SendEvent]) -> None:
         if "lemma sums" not in self._parts or not all(isinstance(each.value, Symbol) for each in sends):

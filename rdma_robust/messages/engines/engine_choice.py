@@ -2,7 +2,8 @@
 
 A few states are looked at first, since they decide most programs in milliseconds, with the shortest runs. Then comes what
 decides special programs without a search (:mod:`one_run`, :mod:`gathers`), then `sat` without the assertions that are
-proved by a relaxation (:mod:`relaxed`), and where that leaves something open all states.
+proved by a relaxation (:mod:`relaxed`), and where that leaves something open all states, and at last `smt`, where it is
+installed: it decides some arithmetic on what is received for which `sat` has to try all matchings.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.machine.interchangeable import alike
 from rdma_robust.messages.machine.states import by_states
 from rdma_robust.messages.message_answers import BufferAnswer, Questions
+from rdma_robust.solver_library import has_solver
 
 if TYPE_CHECKING:
     from rdma_robust.messages.encoding.match_candidates import Candidates
@@ -32,7 +34,10 @@ _SOON: Final = 1.0
 """Seconds that they may take."""
 
 _SOLVING: Final = 0.6
-"""Of the time that is left, the part that `sat` gets; all states get what is left then."""
+"""Of the time that is left, the part that `sat` gets; all states get what is left then, or this part of it before `smt`."""
+
+_ALIKE: Final = ("not encoded", "the bound of loops")
+"""What `smt` cannot do either, in the words of `sat`."""
 
 
 def by_auto(program: MessageProgram, buffer: Buffer, questions: Questions, limits: Limits) -> BufferAnswer:
@@ -60,7 +65,15 @@ def by_auto(program: MessageProgram, buffer: Buffer, questions: Questions, limit
     solved = together(answer, solved)
     if not solved.reason:
         return solved
-    return together(solved, by_states(program, buffer, questions, limits))
+    last_resort = has_solver() and not any(each in solved.reason for each in _ALIKE)
+    answer = together(solved, by_states(program, buffer, questions, limits.share(_SOLVING) if last_resort else limits))
+    return together(answer, _by_smt(program, buffer, questions, limits)) if last_resort and answer.reason else answer
+
+
+def _by_smt(program: MessageProgram, buffer: Buffer, questions: Questions, limits: Limits) -> BufferAnswer:
+    from rdma_robust.messages.engines.smt import by_smt  # noqa: PLC0415 -- slow, and the last resort
+
+    return by_smt(program, buffer, questions, limits)
 
 
 def _few(limits: Limits, few: int) -> Limits:

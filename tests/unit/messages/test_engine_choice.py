@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 
 import pytest
 
 from bench.message_programs import figure_8, leader, senders
 from rdma_robust.limits import Limits
-from rdma_robust.messages.engines import engine_choice
+from rdma_robust.messages.engines import engine_choice, sat
 from rdma_robust.messages.engines.answers_compared import contradictions, together
 from rdma_robust.messages.engines.engine_choice import by_auto
 from rdma_robust.messages.engines.engine_table import SelfChecked, comparison
 from rdma_robust.messages.engines.sat import by_sat
 from rdma_robust.messages.language.load_messages import load_messages
+from rdma_robust.messages.language.message_program import Buffer
 from rdma_robust.messages.message_answers import BufferAnswer, Issued, Matchings, Pair, Questions
 
 ENDLESS = """
@@ -86,3 +88,26 @@ def test_what_is_beyond_the_bound_of_loops_is_left_to_the_states(monkeypatch: py
     cut = by_auto(program, "infinite", asked, Limits(states=2))
     assert (cut.violated, cut.deadlocked) == ("unknown", "unknown")
     assert "the bound of loops" in cut.reason and "the limit of 2 states" in cut.reason
+
+
+ARITHMETIC = """
+proc Server { reg v, s, t; for i in 0..3 { recv v from any s; t = (3 * t + v) % 1000; send t to s }
+  assert t >= 0 && t < 1000 }
+proc Client[i in 1..4] { reg x; send i to Server; recv x }
+"""
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_smt_is_the_last_resort_where_it_is_installed(there: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    def cut(_: object, buffer: Buffer, *__: object) -> BufferAnswer:
+        return BufferAnswer(buffer, "sat", "unknown", "unknown", "unknown", pairs_exact=False, reason="reached a limit")
+
+    monkeypatch.setattr(engine_choice, "FEW", 1)
+    monkeypatch.setattr(sat, "by_sat", cut)
+    monkeypatch.setattr(engine_choice, "by_states", cut)
+    if not there:
+        monkeypatch.setitem(sys.modules, "z3", None)
+    answer = by_auto(load_messages(ARITHMETIC, "p.mp"), "infinite", Questions(), Limits())
+    assert (answer.engine, answer.violated, answer.deadlocked) == (
+        ("smt", "no", "no") if there else ("sat", "unknown", "unknown")
+    )

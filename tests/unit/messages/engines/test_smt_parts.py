@@ -56,7 +56,7 @@ NEEDED: dict[str, tuple[str, Buffer]] = {
 
 REDUNDANT = {
     "U sends": "of two receives that accept a send the first is matched before it is (NR), so not with it (MP together)",
-    "lemma both sides": "by U, as n receives cannot have n different partners among fewer, or leave one of n without",
+    "lemma counts": "by U, as every match has one receive and one send",
     "lemma sums": "by U and MP, as what is received is then what is sent, in another order",
 }
 """What follows from the other parts: it is there because solvers find proofs by it."""
