@@ -22,6 +22,7 @@ from bench import (
     crowds,
     families,
     large_nets,
+    message_solvers,
     message_states,
     messages,
     nets,
@@ -136,7 +137,7 @@ def say(text: str) -> None:
 
 
 def written(_: Console) -> None:
-    """Write the tables and plots of docs/benchmarks.md from bench/data."""
+    """Write the tables and plots of the pages from bench/data."""
     tables.write()
     plots.write()
 
@@ -153,6 +154,7 @@ SECTIONS: dict[str, Callable[[Console], None]] = {
     "crowds": lambda _console: crowds.main(),
     "contracts": lambda _console: contracts.main(),
     "messages": lambda _: messages.report(say),
+    "message-solvers": lambda _: message_solvers.report(say),
     "message-states": lambda _: message_states.report(say),
     "nets": lambda _: nets.report(say),
     "large-nets": lambda _: large_nets.report(Console(width=140)),

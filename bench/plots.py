@@ -1,4 +1,4 @@
-"""The plots of docs/benchmarks.md, from what bench/data holds: drawings that are light or dark as their reader is.
+"""The plots of the pages on benchmarks, from what bench/data holds: drawings that are light or dark as their reader is.
 
 matplotlib lays them out in fixed colours, which then become the variables of the tool's drawings.
 """
@@ -15,7 +15,8 @@ import matplotlib as mpl
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
-from bench.records import Price, Road, digest, load
+from bench.message_tables import PAPER_S, WAYS
+from bench.records import Price, Road, Solving, digest, load
 from rdma_robust.reports.share.svg import COLOURS, SANS
 
 FOLDER: Final = Path(__file__).resolve().parents[1] / "docs/plots"
@@ -153,10 +154,49 @@ def _scatter(axes: Any, points: Sequence[tuple[float, float, bool]], ink: str, l
             axes.plot(*zip(*chosen, strict=True), "o", color=INKS[ink], mfc=face, ms=5, label=label if done else None)
 
 
+def message_senders(figure: Figure) -> None:
+    """Draw Table I: seconds by senders, for each goal and each way to solve."""
+    grid = figure.subplots(1, 4, sharey=True)
+    _solvers(grid, ("given", "max", "twice", "sum"), "senders")
+    grid[0].plot(list(PAPER_S), list(PAPER_S.values()), "^:", color=INKS["muted"], label="the paper, 2013")
+    _labelled(grid)
+
+
+def message_rounds(figure: Figure) -> None:
+    """Draw figures 1 and 8 of the paper: seconds by rounds."""
+    grid = figure.subplots(1, 2, sharey=True)
+    _solvers(grid, ("figure 8", "figure 1"), "rounds")
+    _labelled(grid)
+
+
+def _solvers(grid: Any, families: Sequence[str], size: str) -> None:
+    rows = load("message-solvers", Solving)
+    for axes, family in zip(grid, families, strict=True):
+        for ink, way in zip(SERIES, WAYS, strict=True):
+            mine = [row for row in rows if (row.family, row.way) == (family, way)]
+            done = [row for row in mine if row.seconds is not None]
+            label = {"paper": "its encoding today", "paper, whole order": "with the whole order"}.get(way, way)
+            if mine:
+                axes.plot([row.size for row in done], [row.seconds for row in done], "o-", color=INKS[ink], label=label)
+            open_ = [row.size for row in mine if row.seconds is None]
+            axes.plot(open_, [60] * len(open_), "o", color=INKS[ink], mfc=INKS["bg"])
+        axes.set_yscale("log")
+        axes.set_title(family)
+        axes.set_xlabel(size)
+        axes.grid(visible=True)
+    grid[0].set_ylabel("processor seconds")
+
+
+def _labelled(grid: Any) -> None:
+    grid[0].legend(fontsize=8, title="hollow: over 60 s", title_fontsize=8)
+
+
 PLOTS: Final[Mapping[str, tuple[tuple[str, ...], Callable[[Figure], None]]]] = {
     "threads": (("price",), threads),
     "clients": (("price",), clients),
     "slots": (("price",), slots),
     "spin": (("paper", "price"), against_spin),
+    "message-senders": (("message-solvers",), message_senders),
+    "message-rounds": (("message-solvers",), message_rounds),
 }
 """Each plot with the files of bench/data that it shows."""

@@ -160,6 +160,18 @@ class Placement:
     seconds: float
 
 
+@dataclass(frozen=True, slots=True)
+class Solving:
+    """Whether an assertion of a message program can fail, by one way to solve it; None where the time was not enough."""
+
+    family: str
+    size: int
+    way: str
+    verdict: str
+    seconds: float | None
+    mebibytes: int | None
+
+
 def save(name: str, rows: Sequence[Any]) -> None:
     """Write rows of one kind. Raises ValueError if there are none: an empty table would lose what was known."""
     if not rows:

@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, TypeVar
 
-from bench import safety_tables
+from bench import message_tables, safety_tables
 from bench.measure import growth, keep
 from bench.records import Cover, Machine, Price, Road, SameStates, Size, Start, load
 
 DOCUMENT: Final = Path(__file__).resolve().parents[1] / "docs/benchmarks.md"
 SAFETY_DOCUMENT: Final = DOCUMENT.with_name("prove-results.md")
+MESSAGES_DOCUMENT: Final = DOCUMENT.with_name("benchmarks-messages.md")
 Row = TypeVar("Row")
 
 
@@ -29,6 +30,8 @@ def write() -> None:
 
 def document(name: str) -> Path:
     """Return the document that has the table of this name."""
+    if name in message_tables.TABLES:
+        return MESSAGES_DOCUMENT
     return SAFETY_DOCUMENT if name in safety_tables.TABLES else DOCUMENT
 
 
@@ -186,5 +189,6 @@ TABLES: Final[Mapping[str, Callable[[], Iterator[str]]]] = {
     "pairs": pairs,
     "price": price,
     **safety_tables.TABLES,
+    **message_tables.TABLES,
 }
 """By the names of the files in bench/data; those beside the papers' are made from two."""

@@ -6,13 +6,17 @@ import re
 
 import pytest
 
+from bench.message_programs import senders
+from bench.message_solvers import WAYS, figure_8_by_value
 from bench.nets import NETS
 from bench.plots import FOLDER, PLOTS, drawn, mark
 from bench.records import Cover, Price, load, save
-from bench.tables import DOCUMENT, TABLES, document, marks
+from bench.tables import DOCUMENT, MESSAGES_DOCUMENT, TABLES, document, marks
+from rdma_robust.messages.language.load_messages import load_messages
 from tests.conftest import ROOT
 
 TEXT = DOCUMENT.read_text(encoding="utf-8")
+SHOWN = TEXT + MESSAGES_DOCUMENT.read_text(encoding="utf-8")
 MADE_FROM_OTHERS = {"rma-paper", "sas-paper"}
 
 
@@ -28,7 +32,7 @@ def test_a_plot_shows_the_data(name: str) -> None:
     text = (FOLDER / f"{name}.svg").read_text(encoding="utf-8")
     assert mark(name) in text, "python -m bench tables draws it"
     assert "prefers-color-scheme:dark" in text and "#1f2328;" not in text.partition("</style>")[2]
-    assert re.search(rf"!\[[^\]]{{60,}}\]\(plots/{name}\.svg\)", TEXT)
+    assert re.search(rf"!\[[^\]]{{60,}}\]\(plots/{name}\.svg\)", SHOWN)
 
 
 def test_a_plot_is_the_same_every_time() -> None:
@@ -63,3 +67,11 @@ def test_nets_of_the_page_are_those_that_are_measured() -> None:
 def test_sections_are_in_order() -> None:
     letters = re.findall(r"^## \((.)\)", TEXT, re.MULTILINE)
     assert letters == sorted(letters) == list("abcdef")
+
+
+def test_the_papers_encoding_needs_the_whole_program_order() -> None:
+    """As it is printed it has an execution of figure 8 that its text calls impossible."""
+    figure_8 = load_messages(figure_8_by_value(1), "figure_8.mp")
+    assert [decide(figure_8) for decide in WAYS.values()] == [True, False, False, False]
+    given = load_messages(senders(3, "given"), "given.mp")
+    assert all(decide(given) for decide in WAYS.values())

@@ -47,7 +47,7 @@ def by_sat(
             formula = MatchClauses(left, clauses, families)
             executions = Executions(formula)
             try:
-                ask(program, buffer, questions, _Sat(program, buffer, executions), found)
+                ask(program, buffer, questions, SatQuestions(program, buffer, executions), found)
             finally:
                 found.work = {
                     "pairs": left.count(),
@@ -64,7 +64,7 @@ def by_sat(
     return found.answer(buffer, "sat", questions)
 
 
-class _Sat:
+class SatQuestions:
     """What is asked of the solver, in the words of solver_answers.Solver."""
 
     def __init__(self, program: MessageProgram, buffer: Buffer, executions: Executions) -> None:
