@@ -102,21 +102,20 @@ def apart(family: str, size: int, way: str, text: str) -> Solving:
         [sys.executable, "-m", "bench.message_solvers", way], input=text, capture_output=True, text=True, check=False
     )
     if done.returncode in (-signal.SIGKILL, -signal.SIGXCPU):
-        return Solving(family, size, way, "unknown", None, None)
+        return Solving(family, size, way, "unknown", None)
     done.check_returncode()
-    violable, seconds, mebibytes = json.loads(done.stdout)
+    violable, seconds = json.loads(done.stdout)
     verdict = "unknown" if violable is None else "violated" if violable else "holds"
-    return Solving(family, size, way, verdict, seconds, mebibytes)
+    return Solving(family, size, way, verdict, seconds)
 
 
 def alone(way: str, text: str) -> None:
-    """Decide a program and print what was found, in how many seconds of processor, with how many mebibytes."""
+    """Decide a program and print what was found, in how many seconds of processor."""
     WAYS[way](load_messages(senders(3, "twice"), "bench.mp"))  # loads what is loaded when first asked
     started = time.process_time()
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS + int(started) + 1,) * 2)
     found = WAYS[way](load_messages(text, "bench.mp"))
-    used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-    print(json.dumps([found, round(time.process_time() - started, 3), used]))
+    print(json.dumps([found, round(time.process_time() - started, 3)]))
 
 
 if __name__ == "__main__":

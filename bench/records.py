@@ -169,7 +169,6 @@ class Solving:
     way: str
     verdict: str
     seconds: float | None
-    mebibytes: int | None
 
 
 def save(name: str, rows: Sequence[Any]) -> None:

@@ -36,7 +36,7 @@ _SOON: Final = 1.0
 _SOLVING: Final = 0.6
 """Of the time that is left, the part that `sat` gets; all states get what is left then, or this part of it before `smt`."""
 
-_ALIKE: Final = ("not encoded", "the bound of loops")
+_BEYOND_SMT: Final = ("not encoded", "the bound of loops")
 """What `smt` cannot do either, in the words of `sat`."""
 
 
@@ -65,7 +65,7 @@ def by_auto(program: MessageProgram, buffer: Buffer, questions: Questions, limit
     solved = together(answer, solved)
     if not solved.reason:
         return solved
-    last_resort = has_solver() and not any(each in solved.reason for each in _ALIKE)
+    last_resort = has_solver() and not any(each in solved.reason for each in _BEYOND_SMT)
     answer = together(solved, by_states(program, buffer, questions, limits.share(_SOLVING) if last_resort else limits))
     return together(answer, _by_smt(program, buffer, questions, limits)) if last_resort and answer.reason else answer
 

@@ -16,7 +16,7 @@ from rdma_robust.messages.encoding.match_candidates import candidates
 from rdma_robust.messages.encoding.message_shapes import unroll
 from rdma_robust.messages.encoding.symbolic_terms import Symbol
 from rdma_robust.messages.encoding.unrolled import ChoiceEvent, Event, NotEncodedError, WaitEvent
-from rdma_robust.messages.engines.clock_formula import PARTS, ClockFormula
+from rdma_robust.messages.engines.clock_formula import ClockFormula
 from rdma_robust.messages.engines.run_violations import Place
 from rdma_robust.messages.engines.smt_goals import SmtGoals
 from rdma_robust.messages.engines.smt_solver import SmtSolver, UndecidedError
@@ -30,19 +30,17 @@ _TOGETHER: Final = 64
 """Pairs that one question is about."""
 
 
-def by_smt(
-    program: MessageProgram, buffer: Buffer, questions: Questions, limits: Limits, parts: frozenset[str] = PARTS
-) -> BufferAnswer:
+def by_smt(program: MessageProgram, buffer: Buffer, questions: Questions, limits: Limits) -> BufferAnswer:
     """Answer all questions about a program under one buffer semantics.
 
     `unknown` where a limit is reached, where z3 does not know, where a loop can go beyond its bound, and where the program
-    cannot be encoded. `parts` are the constraints that are kept, for tests. Raises UsageError where z3 is not installed.
+    cannot be encoded. Raises UsageError where z3 is not installed.
     """
     found, solver = Found(), SmtSolver(limits)
     try:
         left = candidates(unroll(program, questions.loop_bound, limits), buffer, limits)
         found.work["pairs"] = left.count()
-        ask(program, buffer, questions, SmtQuestions(program, ClockFormula(left, solver, parts)), found)
+        ask(program, buffer, questions, SmtQuestions(program, ClockFormula(left, solver)), found)
     except LimitReached as reached:
         found.reasons.append(str(reached))
     except UndecidedError as unknown:
@@ -160,12 +158,18 @@ class SmtQuestions:
     def _new(self, receive: int, send: int, found: set[Pair]) -> Any | None:
         """Return whether a pair happens by names that are not in `found`; None if it has these names only."""
         a, b = self._unrolled.receives[receive], self._unrolled.sends[send]
-        match = self._formula.matches[receive, send]
-        if a.rank.constant and b.rank.constant:
-            named = Pair(Issued(a.process, a.rank.value), Issued(b.process, b.rank.value))
+        match, named = self._formula.matches[receive, send], self._only_name(receive, send)
+        if named is not None:
             return None if named in found else match
         known = [each for each in found if (each.receive.process, each.send.process) == (a.process, b.process)]
         return self._z3.And(match, *[self._z3.Not(self._is(each, receive, send)) for each in known])
+
+    def _only_name(self, receive: int, send: int) -> Pair | None:
+        """Return the names of a pair if they are the same in every run."""
+        a, b = self._unrolled.receives[receive], self._unrolled.sends[send]
+        if not (a.rank.constant and b.rank.constant):
+            return None
+        return Pair(Issued(a.process, a.rank.value), Issued(b.process, b.rank.value))
 
     def _is(self, pair: Pair, receive: int, send: int) -> Any:
         """Return whether operations have the names of a pair."""
@@ -190,9 +194,14 @@ class SmtQuestions:
 
     def _other(self, matching: Matching) -> Any:
         """Return whether some pair happens that is not in a matching, or one of it does not."""
-        z3, differences = self._z3, []
+        z3 = self._z3
+        differences: list[Any] = []
         inside: dict[Pair, list[Any]] = {pair: [] for pair in matching}
         for (receive, send), match in self._formula.matches.items():
+            only = self._only_name(receive, send)
+            if only is not None:
+                inside.get(only, differences).append(match)
+                continue
             a, b = self._unrolled.receives[receive], self._unrolled.sends[send]
             alike = [pair for pair in matching if (pair.receive.process, pair.send.process) == (a.process, b.process)]
             named = [z3.And(match, self._is(pair, receive, send)) for pair in alike]

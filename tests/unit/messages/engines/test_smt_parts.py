@@ -11,7 +11,7 @@ from rdma_robust.messages.encoding.unrolled_statements import Statements
 from rdma_robust.messages.engines.clock_formula import PARTS, ClockFormula
 from rdma_robust.messages.engines.smt import SmtQuestions, by_smt
 from rdma_robust.messages.engines.smt_goals import SmtGoals
-from rdma_robust.messages.engines.smt_solver import SmtSolver
+from rdma_robust.messages.engines.smt_solver import SmtSolver, UndecidedError
 from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.language.message_program import BUFFERS, Assume, Buffer, Statement
 from rdma_robust.messages.message_answers import Matchings, Pair, Questions
@@ -167,3 +167,22 @@ def test_limits_are_named() -> None:
     assert (answer.violated, answer.matchings) == ("unknown", Matchings(0, False))
     assert "the time limit of 0 s" in answer.reason
     assert "the memory limit of 1 MiB" in by_smt(program, "infinite", Questions(), Limits(memory=1)).reason
+
+
+def test_what_z3_does_not_know_is_unknown_with_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(*_: object) -> object:
+        raise UndecidedError("(incomplete (theory arithmetic))")
+
+    monkeypatch.setattr(SmtSolver, "model", unknown)
+    answer = by_smt(load_messages(FIGURE_1, "p.mp"), "infinite", Questions(), NO_LIMITS)
+    assert (answer.violated, answer.deadlocked, answer.leaking) == ("unknown", "unknown", "unknown")
+    assert answer.reason == "z3 does not know: (incomplete (theory arithmetic))"
+
+
+def test_z3_itself_says_why_it_does_not_know() -> None:
+    solver = SmtSolver(NO_LIMITS)
+    x, y, z = (solver.z3.Int(name) for name in "xyz")
+    solver._solver.set("rlimit", 1)
+    solver.add(x > 2, y > 2, z > 2, x * x * x + y * y * y == z * z * z)
+    with pytest.raises(UndecidedError, match=r"\w"):
+        solver.model()
