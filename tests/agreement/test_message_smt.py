@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from rdma_robust.messages.engines.sat import by_sat
 from rdma_robust.messages.engines.smt import by_smt
 from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.language.message_program import BUFFERS
 from tests.conftest import ROOT
 from tests.support.message_agreement import compared_with_states
+from tests.support.mutated_messages import mutated_messages
 from tests.support.random_messages import BRANCHED, LARGER, Taste, random_messages
 from tests.support.shares import chunks, share
 
@@ -56,3 +58,13 @@ def test_smt_agrees_with_states_on_larger_ones(first: int, taste: Taste) -> None
     for seed in range(first, first + 10):
         for buffer in BUFFERS:
             compared_with_states(by_smt, random_messages(seed, taste), buffer)
+
+
+@pytest.mark.parametrize("chunk", chunks(1, 12))
+def test_both_solvers_agree_with_states_on_mutations_of_named_programs(chunk: int) -> None:
+    named = [path for path in LITMUS if path not in LONG]
+    for seed in range(chunk * 50, chunk * 50 + 50):
+        path = named[7 * seed % len(named)]
+        program = mutated_messages(load_messages(path.read_text(encoding="utf-8"), path.name), seed)
+        for engine in (by_smt, by_sat):
+            compared_with_states(engine, program, BUFFERS[seed % 3])
