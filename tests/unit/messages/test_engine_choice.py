@@ -99,7 +99,7 @@ proc Client[i in 1..4] { reg x; send i to Server; recv x }
 
 @pytest.mark.parametrize("there", [True, False])
 def test_smt_is_the_last_resort_where_it_is_installed(there: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    def cut(_: object, buffer: Buffer, *__: object) -> BufferAnswer:
+    def cut(_: object, buffer: Buffer, *__: object, **___: object) -> BufferAnswer:
         return BufferAnswer(buffer, "sat", "unknown", "unknown", "unknown", pairs_exact=False, reason="reached a limit")
 
     monkeypatch.setattr(engine_choice, "FEW", 1)
