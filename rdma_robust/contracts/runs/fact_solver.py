@@ -18,12 +18,16 @@ Model = dict[Term, int]
 
 
 class FactSolver:
-    """Says whether facts are possible. `calls` counts z3's; `missing`, whether one was left for want of it."""
+    """Says whether facts are possible. `calls` counts questions to z3, `unknown` those it gave up.
+
+    `missing` is whether one was left for want of z3.
+    """
 
     def __init__(self, terms: Terms, limits: Limits = NO_LIMITS, *, use_z3: bool = True) -> None:
         self.terms = terms
         self.calls = 0
         self.missing = False
+        self.unknown = 0
         self._limits = limits
         self._answers: dict[frozenset[Term], tuple[bool | None, Model | None]] = {}
         self._z3 = _Z3() if use_z3 and find_spec("z3") is not None else None
@@ -50,6 +54,7 @@ class FactSolver:
         left = self._limits.seconds_left()
         time = TIMEOUT_MS if left is None else max(1, min(TIMEOUT_MS, int(left * 1000)))
         answer, model = self._z3.solve(facts, time)
+        self.unknown += answer is None
         if answer and not all(worth(each, model) for each in facts):
             return None, None
         return answer, model if answer else None

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import assert_never
+from typing import Final, assert_never
 
 from rdma_robust.contracts.runs.branch_merging import Go, merged, only_computes
+from rdma_robust.contracts.runs.run_terms import TooManyError
 from rdma_robust.contracts.runs.symbolic_data import Decisions
 from rdma_robust.contracts.runs.term_code import Code, Registers, code_of
 from rdma_robust.errors import NO_SPAN, Span
@@ -34,6 +35,9 @@ from rdma_robust.messages.language.message_program import (
     While,
 )
 from rdma_robust.messages.language.message_terms import Term
+
+_BITS: Final = 100_000
+"""Of a number in a register."""
 
 
 class NonBlockingError(Exception):
@@ -244,7 +248,10 @@ class _Maker:
         if not target.indices:
 
             def assign(registers: Registers, on: Decisions) -> int:
-                registers[name] = value(registers, on)
+                new = value(registers, on)
+                if type(new) is int and new.bit_length() > _BITS:
+                    raise TooManyError("a number becomes too large to be followed")
+                registers[name] = new
                 return goes_to
 
             self.code.append(Local(assign, span))

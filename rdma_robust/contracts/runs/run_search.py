@@ -14,8 +14,9 @@ from rdma_robust.contracts.runs.path_cases import forked
 from rdma_robust.contracts.runs.run_judge import MixedUpError
 from rdma_robust.contracts.runs.run_machine import STEPS, ChoiceError, EndlessError, Machine, PrunedError
 from rdma_robust.contracts.runs.run_state import Actor, Run, order_key
+from rdma_robust.contracts.runs.run_terms import TooManyError
 from rdma_robust.contracts.runs.spec_reading import Snapshot
-from rdma_robust.contracts.runs.symbolic_data import ForkError, TooManyError
+from rdma_robust.contracts.runs.symbolic_data import ForkError
 from rdma_robust.limits import NEVER, Limits, Poll
 
 

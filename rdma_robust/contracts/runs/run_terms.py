@@ -14,8 +14,18 @@ from typing import Any, Final
 
 from rdma_robust.expr import divide, modulo
 
+_TOO_DEEP: Final = 200
+"""Terms inside of one another."""
+
+_DEGREE: Final = 64
+"""Factors of a monomial; what is longer is an atom."""
+
 _TOO_LONG: Final = 4000
 """Monomials of a product that is computed; a longer one is an atom."""
+
+
+class TooManyError(Exception):
+    """Something is too large, or has too many values, to be followed; says what."""
 
 
 class Term:
@@ -26,7 +36,7 @@ class Term:
     `nonzero` and `positive` (of one number; 0 is positive here), `and`, `or`.
     """
 
-    __slots__ = ("args", "high", "low", "number", "op", "poly")
+    __slots__ = ("args", "depth", "high", "low", "number", "op", "poly")
 
     def __init__(self, number: int, op: str, args: tuple[Any, ...]) -> None:
         self.number = number
@@ -35,6 +45,7 @@ class Term:
         self.low: int | None = None
         self.high: int | None = None
         self.poly: Polynomial = (((self,), 1),)
+        self.depth = 0
 
     def __repr__(self) -> str:
         return f"{self.op}{self.args}" if self.op != "input" else str(self.args[0])
@@ -70,6 +81,9 @@ class Terms:
         found = self._table.get(key)
         if found is None:
             found = self._table[key] = Term(len(self._table), op, args)
+            found.depth = _depth(args)
+            if found.depth > _TOO_DEEP:
+                raise TooManyError("what is computed is nested too deeply to be followed")
         return found
 
     # numbers
@@ -112,7 +126,7 @@ class Terms:
         if type(a) is int and type(b) is int:
             return a * b
         left, right = _poly(a), _poly(b)
-        if len(left) * len(right) > _TOO_LONG:
+        if len(left) * len(right) > _TOO_LONG or _degree(left) + _degree(right) > _DEGREE:
             return self._made("*", (a, b))
         poly: dict[Monomial, int] = {}
         for one, factor in left:
@@ -258,6 +272,21 @@ class Terms:
             if each.op in ("zero", "nonzero", "positive") and self.negation(each) in found:
                 return not neutral
         return self._made(op, tuple(sorted(found, key=_number)))
+
+
+def _degree(poly: Polynomial) -> int:
+    return max((len(monomial) for monomial, _ in poly), default=0)
+
+
+def _depth(args: tuple[Any, ...]) -> int:
+    """Return how deep a term is that is made of these."""
+    found = 0
+    for each in args:
+        if isinstance(each, Term):
+            found = max(found, each.depth + 1)
+        elif isinstance(each, tuple) and each and isinstance(each[0], tuple):
+            found = max(found, max((atom.depth + 1 for atom in each[0]), default=0))
+    return found
 
 
 def _number(term: Term) -> int:

@@ -22,9 +22,9 @@ from rdma_robust.contracts.runs.run_judge import Judge
 from rdma_robust.contracts.runs.run_machine import Machine
 from rdma_robust.contracts.runs.run_search import Search, Tally
 from rdma_robust.contracts.runs.run_state import Run
-from rdma_robust.contracts.runs.run_terms import Condition, Term, Terms
+from rdma_robust.contracts.runs.run_terms import Condition, Term, Terms, TooManyError
 from rdma_robust.contracts.runs.spec_reading import Snapshot, SpecReader
-from rdma_robust.contracts.runs.symbolic_data import Decisions, ForkError, TooManyError, UndecidedError
+from rdma_robust.contracts.runs.symbolic_data import Decisions, ForkError, UndecidedError
 from rdma_robust.errors import LimitReached
 from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.messages.language.message_program import Process

@@ -11,7 +11,7 @@ from typing import Final
 
 from rdma_robust.contracts.runs.fact_solver import FactSolver
 from rdma_robust.contracts.runs.path_facts import Path
-from rdma_robust.contracts.runs.run_terms import Condition, Number, Term, Terms
+from rdma_robust.contracts.runs.run_terms import Condition, Number, Term, Terms, TooManyError
 from rdma_robust.messages.language.message_terms import LONGEST, FaultError
 
 
@@ -39,6 +39,12 @@ _MANY: Final = 64
 """Values of one number that are tried one after the other where a number has to be known."""
 
 
+_FACTS: Final = 200
+"""Facts of a path that still forks."""
+
+_UNKNOWN: Final = 2
+"""Questions that z3 gives up, each after its time, before the run is given up."""
+
 _CELLS: Final = 32
 """Elements of an array of which one is looked at or changed whose index stays open."""
 
@@ -58,10 +64,6 @@ class UndecidedError(Exception):
 
 class WeakError(UndecidedError):
     """An unknown value is looked at; says which."""
-
-
-class TooManyError(Exception):
-    """A number that has to be known has too many values; says which."""
 
 
 class Decisions:
@@ -85,6 +87,8 @@ class Decisions:
             raise UndecidedError
         found = self._solved(condition)
         if found is None:
+            if len(self.path.facts) > _FACTS:
+                raise TooManyError(f"what happens depends on more than {_FACTS} conditions of the inputs")
             raise ForkError(condition)
         return found
 
@@ -96,7 +100,10 @@ class Decisions:
                 continue
             fact = condition if wanted else self.terms.negation(condition)
             assert isinstance(fact, Term)
-            if self.feasible(fact) is False:
+            possible = self.feasible(fact)
+            if possible is None and self.solver.unknown > _UNKNOWN:
+                raise TooManyError("z3 does not know which way branches can go")
+            if possible is False:
                 path.learn(self.terms.negation(fact), self.terms)
                 return not wanted
         return None

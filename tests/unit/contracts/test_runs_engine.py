@@ -14,6 +14,7 @@ from rdma_robust.contracts.language.contract_program import (
     ProcessSet,
     StateClause,
 )
+from rdma_robust.contracts.language.load_contracts import load_contracts
 from rdma_robust.contracts.language.spec_terms import (
     Agree,
     Apply,
@@ -128,3 +129,17 @@ def test_nothing_to_look_at() -> None:
     never: Spec = Apply("<", (ROOT, ZERO))
     found = answer(2, clauses=(StateClause("requires", never),))
     assert (found.verdict, found.reason) == ("VERIFIED", "no input within the bounds meets `requires`")
+
+
+GROWING = """
+fun squares(x) contract collective { bounds x in 2..2; } { while 1 { x = x * x } }
+fun powers(x) contract collective { assigns \\nothing; } { while 1 { x = x * x } }
+fun remainders(x) contract collective { assigns \\nothing; } { while 1 { x = x * x % 7 + 1 } }
+"""
+
+
+def test_what_grows_without_end_is_given_up() -> None:
+    program = load_contracts(GROWING, "a.mp")
+    reasons = [runs(program, each.name, 1).reason for each in program.contracts]
+    nested = "what is computed is nested too deeply to be followed"
+    assert reasons == ["a number becomes too large to be followed", nested, nested]
