@@ -11,6 +11,7 @@ from rdma_robust.contracts.language.load_contracts import load_contracts
 from tests.support.class_programs import class_programs
 from tests.support.open_runs import TooManyStates, interferes
 from tests.support.random_contracts import random_contracts
+from tests.support.random_posts import random_posts
 from tests.support.shares import chunks
 
 
@@ -42,7 +43,9 @@ def test_of_small_functions() -> None:
 @pytest.mark.parametrize("chunk", chunks(1, 200))
 def test_of_random_functions(chunk: int) -> None:
     counted: Counter[bool] = Counter()
-    for seed in range(chunk * 12, chunk * 12 + 12):
+    for seed in range(chunk * 8, chunk * 8 + 8):
         counted += _compare(load_contracts(random_contracts(seed), f"{seed}.mp"), (2, 3), 600)
+        procs = 2 + seed % 2
+        counted += _compare(load_contracts(random_posts(seed, procs), f"{seed}.mp"), (procs,), 600)
     assert counted[True] > 0
     assert counted[False] > 10

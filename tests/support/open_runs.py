@@ -13,6 +13,7 @@ from rdma_robust.contracts.contract_answers import Happening
 from rdma_robust.contracts.explicit.contract_rules import Bodies, Next, Rules
 from rdma_robust.contracts.explicit.local_steps import Incoming
 from rdma_robust.contracts.explicit.message_channels import with_channel
+from rdma_robust.contracts.explicit.pending import Posted
 from rdma_robust.contracts.explicit.run_states import State
 from rdma_robust.contracts.language.bounded_inputs import inputs_of
 from rdma_robust.contracts.language.contract_program import ContractProgram
@@ -61,6 +62,7 @@ def _states(rules: Rules, most: int, *, open_: bool) -> Iterator[State]:
         if len(seen) > most:
             raise TooManyStates
         following = [each for found in rules.events(state) if not _is_foreign(found) for each, _ in found.branches]
+        following += [after for after in rules.matches(state) if not _matched(after)]
         for after in [*following, *(_sent(rules, state) if open_ else ())]:
             if after not in seen:
                 seen.add(after)
@@ -75,7 +77,16 @@ def _takes(rules: Rules, state: State) -> bool:
     """Whether a process inside takes a foreign message with a receive from any."""
     if not any(message[1] == FOREIGN for _, messages in state.channels for message in messages):
         return False
-    return any(_is_foreign(each) and _is_from_any(state, each.event) for each in rules.events(state))
+    posted = [each for after in rules.matches(state) for each in _matched(after)]
+    return any(each.source is None for each in posted) or any(
+        _is_foreign(each) and _is_from_any(state, each.event) for each in rules.events(state)
+    )
+
+
+def _matched(state: State) -> list[Posted]:
+    """Return the posted receives that have got a foreign message."""
+    posted = [each for local in state.locals for each in local.pending.posted]
+    return [each for each in posted if each.got is not None and each.got[0] == FOREIGN]
 
 
 def _is_from_any(state: State, event: Happening) -> bool:
