@@ -76,7 +76,7 @@ def facts(answer: BufferAnswer) -> dict[str, object]:
         "races": answer.races,
         "mismatches": {each.processes for each in answer.mismatches},
         "count": (answer.matchings.count, answer.matchings.exact),
-        "matchings": set(answer.matchings.listed),
+        "matchings": set(answer.matchings.listed) if answer.matchings.exact else None,
     }
 
 
