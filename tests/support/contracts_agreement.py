@@ -22,7 +22,7 @@ def compared(
     Raises AssertionError if the engines differ, and InternalError for a counterexample that does not run again.
     """
     plain = searched(program, function, procs, Limits(states=states))
-    if any("limit" in each for each in plain.reasons):
+    if any(word in each for each in plain.reasons for word in ("limit", "more than", "needs bounds")):
         return Counter(("too large",))
     check = RunsCheck(program, function, procs, use_z3=use_z3, all_classes=True)
     answer = check.answer()
