@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 Kind = Literal[
     "program", "settings", "claims", "target", "command", "net", "instance", "local", "trencher", "messages", "contracts",
-    "runs", "none"
+    "runs", "violations", "none"
 ]  # fmt: skip
 
 EXAMPLES: Final[Mapping[Kind, tuple[str, tuple[str, ...]]]] = {
@@ -24,14 +24,15 @@ EXAMPLES: Final[Mapping[Kind, tuple[str, tuple[str, ...]]]] = {
     "messages": ("example.mp", ("messages", "check", "example.mp")),
     "contracts": ("example.mp", ("contracts", "check", "example.mp")),
     "runs": ("example.mp", ("messages", "check", "example.mp")),
+    "violations": ("example.mp", ("contracts", "check", "example.mp")),
     "trencher": ("example.trencher", ("check", "example.trencher")),
     "local": ("example.rdma", ("demo", "finite", "example.rdma", "--target", "A.x == 7", "--pace", "0")),
 }
 """For each kind of example the file it is in and the command that shows its code.
 
-"messages" are programs in which something is wrong as they stand, "runs" those of which some run shows something. An example
-of the kind "command" is itself a command line about some `example.rdma`; "none" has no example: it would be too long, or is
-no input of the tool."""
+"messages" are programs in which something is wrong as they stand, "runs" those of which some run shows something;
+"contracts" and "violations" likewise. An example of the kind "command" is itself a command line about some `example.rdma`;
+"none" has no example: it would be too long, or is no input of the tool."""
 
 RANGES: Final = (
     ("RR001", "findings.toml", "what a run says of whole programs and of itself"),

@@ -34,8 +34,11 @@ OTHERWISE = {
     ("--max-states", ("demo vass",)): "states written, not stored",
     ("--strict", ("compare",)): "what counts against the exit code is what is new or missing there",
     ("--expect", ("cover",)): "nets say in comments what is expected",
-    ("--format", ("check", "reach", "verify", "prove", "messages check")): "answers go to other tools too",
-    ("--format", ("cover", "contracts check")): "JSON lines, for many nets or programs",
+    (
+        "--format",
+        ("check", "reach", "verify", "prove", "messages check", "contracts check"),
+    ): "answers go to other tools too",
+    ("--format", ("cover",)): "JSON lines, for many nets",
     ("--format", ("lint",)): "JSON lines, for many programs, and lines for editors and logs",
     ("--format", ("repair",)): "text, JSON and SARIF fixes",
     ("--engine", ("contracts check", "contracts explain")): "the engines for contracts",

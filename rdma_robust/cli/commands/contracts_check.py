@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -23,8 +24,8 @@ from rdma_robust.cli.options.arguments import (
     Memory,
     OutputFile,
     Quiet,
-    ReportFormat,
     Timeout,
+    VerdictsFormat,
     Watch,
     limit,
     memory_limit,
@@ -38,7 +39,7 @@ from rdma_robust.cli.options.contracts_options import (
     numbers_of_processes,
 )
 from rdma_robust.cli.options.defaults import TIMEOUT_S, processors
-from rdma_robust.cli.options.formats import FORMATS
+from rdma_robust.cli.options.formats import VERDICT_FORMATS
 from rdma_robust.cli.output import Output, output
 from rdma_robust.cli.processes.decide_contracts import (
     ContractsAnswer,
@@ -50,10 +51,18 @@ from rdma_robust.cli.processes.decide_contracts import (
 from rdma_robust.cli.screen import width_of_output
 from rdma_robust.cli.stderr import warn
 from rdma_robust.contracts.checks.function_checks import Checking
+from rdma_robust.reports.batch.batch_formats import FORMS
 from rdma_robust.reports.check.json_report import dump, layout
+from rdma_robust.reports.check.summary import summarise
+from rdma_robust.reports.contracts.contract_totals import ContractsSummary, contracts_summary
 from rdma_robust.reports.contracts.contracts_json import contracts_document
-from rdma_robust.reports.contracts.contracts_table import ContractsSummary, ContractsText, contracts_summary
+from rdma_robust.reports.contracts.contracts_table import ContractsText
+from rdma_robust.reports.messages.message_lines import finding_lines_of
 from rdma_robust.reports.share.exits import Exit
+from rdma_robust.reports.share.finding_lines import WRITERS
+
+if TYPE_CHECKING:
+    from rdma_robust.reports.batch.batch_view import BatchReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +90,7 @@ def check_command(
     memory: Memory = None,
     jobs: Jobs = None,
     expect: Expect = False,
-    format_: ReportFormat = None,
+    format_: VerdictsFormat = None,
     output: OutputFile = None,
     explain: Explain = None,
     quiet: Quiet = False,
@@ -94,17 +103,18 @@ def check_command(
         context.obj.append(partial(run_watching, sys.argv[1:], files))
         return
     items = expand(files, suffixes=(MESSAGES_SUFFIX,), define=define)
+    form = report_form(output, format_, VERDICT_FORMATS, items)
     asking = ContractsAsking(
         Checking(numbers_of_processes(procs), mode, engine, names_in(only)),
         limit(timeout),
         memory_limit(memory, min(jobs or processors(), len(items))),
         expect=expect,
         define=tuple(define or ()),
-        explain=len(items) == 1 if explain is None else explain,
+        explain=form == "junit" or (len(items) == 1 if explain is None else explain),
         each=explain is True,
         width=width_of_output(output),
+        findings=form in (*WRITERS, "sarif"),
     )
-    form = report_form(output, format_, FORMATS, items)
     path = None if output == "-" else output
     context.obj.append(partial(run_contracts_check, ContractsRequest(items, asking, jobs, form, path, quiet)))
 
@@ -119,7 +129,10 @@ class _Run:
 
     def report(self, answer: ContractsAnswer) -> None:
         request, record = self.request, answer.record
-        if not request.quiet or record.error_kind is not None:
+        if request.format in WRITERS:
+            for finding in finding_lines_of(record):
+                self.out.line(WRITERS[request.format](finding))
+        elif not request.quiet or record.error_kind is not None:
             for message in answer.messages:
                 warn(message)
         if request.format == "jsonl":
@@ -135,11 +148,22 @@ class _Run:
         if self.request.format == "json":
             results = [answer.record.result for answer in answers if answer.record.result is not None]
             options = self.request.asking.described()
-            totals = summary.members()
-            made = contracts_document(results, totals, interrupted=summary.interrupted, tool=TOOL, options=options)
-            self.out.line(layout(made))
+            self.out.line(layout(contracts_document(results, summary, TOOL, options)))
+        elif self.request.format in FORMS and self.request.format != "jsonl":
+            self.out.line(FORMS[self.request.format].write(self.batch(answers, summary)).rstrip("\n"))
         if summary.interrupted:
             warn(f"interrupted: {summary.files} of {summary.requested} files done")
+
+    def batch(self, answers: Sequence[ContractsAnswer], summary: ContractsSummary) -> BatchReport:
+        """Return the answers as the forms for other tools are written from them."""
+        from rdma_robust.reports.batch.batch_view import BatchReport  # noqa: PLC0415 - for few forms
+
+        asking = self.request.asking
+        stopped = Exit(summary.exit_code) if summary.interrupted else None
+        none = summarise([], requested=0, expect=asking.expect, time_s=summary.time_s, stopped=stopped)
+        totals = replace(none, exit_code=Exit(summary.exit_code))
+        records = [answer.record for answer in answers]
+        return BatchReport([], totals, asking.expect, TOOL, asking.described(), contracts=records)
 
 
 def run_contracts_check(request: ContractsRequest) -> Exit:

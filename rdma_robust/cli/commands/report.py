@@ -42,6 +42,7 @@ from rdma_robust.cli.processes.meter import Meter, wanted
 from rdma_robust.cli.processes.outside import overdue
 from rdma_robust.cli.processes.pool import Work, in_processes, retirement
 from rdma_robust.cli.processes.stop import Stopped, released
+from rdma_robust.cli.report_contracts import with_contracts
 from rdma_robust.cli.report_messages import Given, split, with_messages
 from rdma_robust.cli.stderr import error_line, warn
 from rdma_robust.errors import UsageError
@@ -50,6 +51,7 @@ from rdma_robust.options import CheckOptions
 from rdma_robust.processes import can_fork
 from rdma_robust.reports.batch.batch_formats import FORMS
 from rdma_robust.reports.batch.batch_view import BatchReport, Entry
+from rdma_robust.reports.batch.contract_rows import contracts_line
 from rdma_robust.reports.batch.message_rows import messages_line
 from rdma_robust.reports.check.json_report import described
 from rdma_robust.reports.check.result import failure, gave_up
@@ -258,7 +260,9 @@ def run_report(request: ReportRequest) -> Exit:
     report, hits = batch.report(started, stopped), cache.hits if cache else 0
     if stopped is None:
         forms = [place.format for place in places]
-        report = with_messages(report, Given(request.messages, request.options, request.jobs, forms, request.quiet, cache))
+        given = Given(request.messages, request.options, request.jobs, forms, request.quiet, cache)
+        report, programs = with_contracts(report, given)
+        report = with_messages(report, dataclasses.replace(given, items=programs))
     written = _write(places, report, kept=cache is not None and not cache.trouble)
     if cache is not None and cache.trouble:
         warn(f"warning: answers could not be kept: {printable(cache.trouble)} [RR006]")
@@ -295,7 +299,8 @@ def _last_words(report: BatchReport, places: Sequence[Destination], hits: tuple[
     cache, and those about message programs."""
     cached, messages_cached = (f"; {number:,} from the cache" if number else "" for number in hits)
     summary = report.summary
-    lines = [] if report.messages and not report.entries else TextReport([], report.expect, explained=False).totals(summary)
+    others = report.messages or report.contracts
+    lines = [] if others and not report.entries else TextReport([], report.expect, explained=False).totals(summary)
     violated = sum(len(entry.violated) for entry in report.entries)
     if violated:
         lines[0] += f"; {count(violated, 'claim')} violated"
@@ -303,6 +308,8 @@ def _last_words(report: BatchReport, places: Sequence[Destination], hits: tuple[
         lines[0] += cached
     if report.messages:
         lines.append(messages_line(report.messages, expect=report.expect) + messages_cached)
+    if report.contracts:
+        lines.append(contracts_line(report.contracts, expect=report.expect))
     if summary.interrupted:
         lines.append("Run it again to go on from there.")
     lines += [f"written: {printable(place.path)}" for place in places if place.path is not None]

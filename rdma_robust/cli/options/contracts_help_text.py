@@ -44,6 +44,7 @@ Examples
   rdma-robust contracts check litmus/contracts/
   rdma-robust contracts check --procs 1..6 --only gather,bcast allgather.mp
   rdma-robust contracts check --expect --format json litmus/contracts/
+  rdma-robust contracts check src/ -o contracts.sarif
 """
 
 EXPLAIN_HELP = """Draw the run that violates a contract as a sequence chart, and say what is wrong.

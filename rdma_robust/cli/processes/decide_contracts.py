@@ -29,6 +29,7 @@ class ContractsAsking:
     """What is asked of every file. The limits are those of one file, None is no limit.
 
     `explain` asks for what is beneath rows, `each` for a row for each number of processes; the text is `width` wide.
+    `page` asks for fragments of HTML, `findings` for what somebody should look at.
     """
 
     checking: Checking = field(default_factory=Checking)
@@ -39,6 +40,8 @@ class ContractsAsking:
     explain: bool = False
     each: bool = False
     width: int | None = None
+    page: bool = False
+    findings: bool = False
 
     def described(self) -> dict[str, object]:
         """Return how the answers were found as the `options` of a report."""
@@ -161,6 +164,15 @@ def _answer(source: Source, asking: ContractsAsking, limits: Limits, started: fl
     record = contracts_record(program, found.answers, _since(started), expect=asking.expect, each=asking.each)
     if asking.explain:
         record = _explained(record, program, found.answers, asking)
+    if asking.page:
+        from rdma_robust.reports.contracts.contracts_part import contract_parts  # noqa: PLC0415 - seldom wanted
+
+        parts = contract_parts(program, found.answers)
+        record = replace(record, rows=tuple(replace(row, page=parts.get(row.function, "")) for row in record.rows))
+    if asking.findings:
+        from rdma_robust.reports.contracts.reported_contracts import reported_contracts  # noqa: PLC0415 - for few forms
+
+        record = replace(record, findings=reported_contracts(program, found.answers, expect=asking.expect))
     return ContractsAnswer(
         record, tuple(printable(each.render(program.file, program.source), "\n") for each in program.warnings)
     )

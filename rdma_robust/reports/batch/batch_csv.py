@@ -7,6 +7,7 @@ from io import StringIO
 
 from rdma_robust.reports.analyses.claim_findings import Finding
 from rdma_robust.reports.batch.batch_view import BatchReport, Entry
+from rdma_robust.reports.batch.contract_rows import contract_cells
 from rdma_robust.reports.batch.message_rows import message_cells
 from rdma_robust.text import printable
 
@@ -37,15 +38,23 @@ COLUMNS = (
     "races",
     "leak",
     "matchings",
+    "function",
+    "class",
+    "n",
+    "mode",
+    "bounds",
+    "runs",
 )
-"""The columns of every table, whatever is in it: those behind `sha256` are of programs that pass messages only."""
+"""The columns of every table, whatever is in it: those behind `sha256` are of programs that pass messages only, those behind
+`matchings` of functions with contracts."""
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """What spreadsheets take for the beginning of a formula."""
 
 
 def write_csv(report: BatchReport) -> str:
-    """Return a header, a row for each program, and one for each program that passes messages and buffer semantics.
+    """Return a header, a row for each program, for each program that passes messages and buffer semantics, and for each
+    function with a contract.
 
     A cell that a spreadsheet would compute begins with an apostrophe.
     """
@@ -54,6 +63,7 @@ def write_csv(report: BatchReport) -> str:
     writer.writerow(COLUMNS)
     rows = [_row(entry) for entry in report.entries]
     rows += [row for record in report.messages for row in message_cells(record)]
+    rows += [row for record in report.contracts for row in contract_cells(record)]
     for row in rows:
         writer.writerow([cell(row.get(name)) for name in COLUMNS])
     return out.getvalue()

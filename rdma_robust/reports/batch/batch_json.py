@@ -29,6 +29,7 @@ def batch_document(report: BatchReport) -> JsonObject:
         "families": [dataclasses.asdict(f) | {"family": valid_unicode(f.family)} for f in report.families],
         "summary": totals,
         **({"messages": _messages(report)} if report.messages else {}),
+        **({"contracts": _contracts(report)} if report.contracts else {}),
     }
 
 
@@ -36,10 +37,14 @@ def _messages(report: BatchReport) -> list[JsonObject]:
     return [each for record in report.messages for each in record.results]
 
 
+def _contracts(report: BatchReport) -> list[JsonObject]:
+    return [each.result for each in report.contracts if each.result is not None]
+
+
 def write_json(report: BatchReport) -> str:
     return layout(batch_document(report)) + "\n"
 
 
 def write_jsonl(report: BatchReport) -> str:
-    results = [*map(result_object, report.results), *_messages(report)]
+    results = [*map(result_object, report.results), *_messages(report), *_contracts(report)]
     return "".join(f"{dump(each)}\n" for each in results)

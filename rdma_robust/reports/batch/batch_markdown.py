@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from rdma_robust.reports.analyses.claim_findings import Finding
 from rdma_robust.reports.batch.batch_view import BatchReport, Entry
+from rdma_robust.reports.batch.contract_rows import COLUMNS as CONTRACT_COLUMNS
+from rdma_robust.reports.batch.contract_rows import contract_rows, contracts_line
 from rdma_robust.reports.batch.message_rows import COLUMNS, message_rows, messages_line
 from rdma_robust.reports.check.text_report import VERDICTS, expected_word, passed_over
 from rdma_robust.text import count, one_line, printable
@@ -24,6 +26,7 @@ def write_markdown(report: BatchReport) -> str:
         ["## Families", "", *_families(report), ""],
         ["## Programs", "", *_programs(report), ""],
         _messages(report),
+        _contracts(report),
         [f"Made by {text(' '.join(str(report.tool[k]) for k in ('name', 'version')))}."],
     ]
     return "\n".join(line for part in parts for line in part) + "\n"
@@ -134,6 +137,15 @@ def _messages(report: BatchReport) -> list[str]:
     rows = [(code(row.cells[0]), *map(text, row.cells[1:])) for row in message_rows(report.messages)]
     line = text(messages_line(report.messages, expect=report.expect))
     return ["## Message programs", "", f"{line}.", "", *_table(COLUMNS, rows, left=4), ""]
+
+
+def _contracts(report: BatchReport) -> list[str]:
+    """The functions with contracts, if there are any."""
+    if not report.contracts:
+        return []
+    rows = [(code(row.cells[0]), *map(text, row.cells[1:])) for row in contract_rows(report.contracts)]
+    line = text(contracts_line(report.contracts, expect=report.expect))
+    return ["## Contracts", "", f"{line}.", "", *_table(CONTRACT_COLUMNS, rows, left=len(CONTRACT_COLUMNS)), ""]
 
 
 def _table(columns: Sequence[str], rows: Iterable[Sequence[object]], left: int) -> list[str]:

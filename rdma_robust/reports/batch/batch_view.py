@@ -11,6 +11,7 @@ from rdma_robust.reports.batch.program_page import Page
 from rdma_robust.reports.check.result import Result, VerdictWord
 from rdma_robust.reports.check.summary import Summary, exit_of, mismatch
 from rdma_robust.reports.check.text_report import note
+from rdma_robust.reports.contracts.contracts_record import ContractsRecord
 from rdma_robust.reports.messages.messages_record import MessagesRecord
 from rdma_robust.reports.share.exits import Exit, within
 
@@ -65,7 +66,8 @@ class Family:
 class BatchReport:
     """What a report is written from. `expect` says whether verdicts count by the `expect` lines.
 
-    `tool` and `options` say by what and how it was made. `messages` are the programs that pass messages.
+    `tool` and `options` say by what and how it was made. `messages` are the programs that pass messages, `contracts`
+    the files with contracts.
     """
 
     entries: Sequence[Entry]
@@ -74,6 +76,7 @@ class BatchReport:
     tool: Mapping[str, object]
     options: Mapping[str, object]
     messages: Sequence[MessagesRecord] = ()
+    contracts: Sequence[ContractsRecord] = ()
 
     @property
     def results(self) -> list[Result]:

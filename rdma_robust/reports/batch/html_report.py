@@ -20,6 +20,8 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from rdma_robust.reports.batch.batch_view import BatchReport, Entry, Family
+from rdma_robust.reports.batch.contract_rows import COLUMNS as CONTRACT_COLUMNS
+from rdma_robust.reports.batch.contract_rows import contract_rows, contracts_line
 from rdma_robust.reports.batch.message_rows import COLUMNS, message_rows, messages_line
 from rdma_robust.reports.batch.source_view import marked_source
 from rdma_robust.reports.check.result import Result
@@ -90,6 +92,9 @@ def write_html(report: BatchReport) -> str:
         messages=[(row, Markup(row.page)) for row in message_rows(report.messages)],
         messages_line=messages_line(report.messages, expect=report.expect),
         message_columns=COLUMNS[:-1],
+        contracts=[(row, Markup(row.page)) for row in contract_rows(report.contracts)],
+        contracts_line=contracts_line(report.contracts, expect=report.expect),
+        contract_columns=CONTRACT_COLUMNS[:-1],
     )
 
 

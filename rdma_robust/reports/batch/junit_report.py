@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from rdma_robust.reports.analyses.safety_junit import claim_cases
 from rdma_robust.reports.batch.batch_view import BatchReport, Entry
+from rdma_robust.reports.batch.contract_rows import contract_cases
 from rdma_robust.reports.batch.junit_xml import Case, junit_document
 from rdma_robust.reports.batch.message_rows import message_cases
 from rdma_robust.reports.check.paragraphs import explain
@@ -30,6 +31,7 @@ def write_junit(report: BatchReport) -> str:
             for family in report.families
         }
         | ({"messages": message_cases(report.messages)} if report.messages else {})
+        | ({"contracts": contract_cases(report.contracts, expect=report.expect)} if report.contracts else {})
     )
 
 

@@ -9,17 +9,23 @@ from rdma_robust.reports.batch.batch_view import BatchReport, Entry
 from rdma_robust.reports.batch.sarif_log import Invocation, Json, ScannedFile, digest, message, sarif_log
 from rdma_robust.reports.check.summary import mismatch
 from rdma_robust.reports.check.witness_view import EventView, WitnessView
-from rdma_robust.reports.messages.messages_sarif import messages_problems, messages_results, scanned_messages
+from rdma_robust.reports.messages.messages_sarif import (
+    Reported,
+    messages_problems,
+    messages_results,
+    scanned_messages,
+)
 
 
 def write_sarif(report: BatchReport) -> str:
     """Return the log."""
     found = [result for entry in report.entries for result in _results(entry, report.expect)]
-    found += [result for record in report.messages for result in messages_results(record)]
+    reported: list[Reported] = [*report.messages, *report.contracts]
+    found += [result for record in reported for result in messages_results(record)]
     problems = [f"{r.file}: {r.reason}" for r in report.results if r.error_kind in ("internal", "unreadable")]
-    problems += messages_problems(report.messages)
+    problems += messages_problems(reported)
     invocation = Invocation(report.summary.exit_code, report.summary.interrupted, problems)
-    files = [*map(scanned, report.entries), *map(scanned_messages, report.messages)]
+    files = [*map(scanned, report.entries), *map(scanned_messages, {each.file: each for each in reported}.values())]
     return sarif_log(files, found, invocation, report.tool)
 
 

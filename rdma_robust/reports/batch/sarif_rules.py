@@ -44,7 +44,7 @@ def _sentence(title: str) -> str:
 
 
 def _help(entry: Code) -> str:
-    if entry.kind not in ("program", "runs"):
+    if entry.kind not in ("program", "runs", "violations"):
         return entry.explanation
     return (
         f"{entry.explanation}\n\nGives {entry.name}:\n\n```\n{entry.bad.rstrip()}\n```\n\n"

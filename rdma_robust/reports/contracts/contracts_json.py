@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from rdma_robust.contracts.contract_answers import Collate, Counterexample, FunctionAnswer, Happening, Inputs, ProcsAnswer
 from rdma_robust.contracts.language.contract_program import ContractProgram
@@ -14,6 +14,10 @@ from rdma_robust.reports.check.json_report import JsonObject, diagnostic_object,
 from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.contracts.contract_claims import JudgedContractClaim
 from rdma_robust.reports.contracts.contract_words import place_in, text_at
+from rdma_robust.reports.share.totals import envelope
+
+if TYPE_CHECKING:
+    from rdma_robust.reports.contracts.contract_totals import ContractsSummary
 
 FORMAT: Final = "rdma-robust/contracts-check"
 VERSION: Final = 1
@@ -55,23 +59,10 @@ def no_contracts_object(result: Result) -> JsonObject:
 
 
 def contracts_document(
-    results: Sequence[JsonObject],
-    summary: Mapping[str, object],
-    *,
-    interrupted: bool,
-    tool: Mapping[str, object],
-    options: Mapping[str, object],
+    results: Sequence[JsonObject], summary: ContractsSummary, tool: Mapping[str, object], options: Mapping[str, object]
 ) -> JsonObject:
     """Return the whole report; `tool` and `options` say by what and how it was made."""
-    return {
-        "format": FORMAT,
-        "version": VERSION,
-        "tool": dict(tool),
-        "options": dict(options),
-        "interrupted": interrupted,
-        "results": list(results),
-        "summary": dict(summary),
-    }
+    return envelope((FORMAT, VERSION), results, summary, tool, options)
 
 
 def _function(program: ContractProgram, answer: FunctionAnswer) -> JsonObject:

@@ -7,11 +7,14 @@ from dataclasses import dataclass
 
 from rdma_robust.contracts.contract_answers import FunctionAnswer, ProcsAnswer, Verdict
 from rdma_robust.contracts.language.contract_program import ContractProgram, ErrorClass
+from rdma_robust.language.syntax.ast import Program
+from rdma_robust.messages.language.message_tree import Proc, declarations
 from rdma_robust.reports.check.json_report import JsonObject
 from rdma_robust.reports.check.result import DiagnosticView, Result, diagnostics
 from rdma_robust.reports.contracts.contract_claims import JudgedContractClaim, judged_claims
 from rdma_robust.reports.contracts.contract_words import bounds_text, first_violation, ranges, violation_line
 from rdma_robust.reports.contracts.contracts_json import no_contracts_object, program_object
+from rdma_robust.reports.messages.message_findings import MessageFinding
 from rdma_robust.reports.share.exits import Exit, within
 
 _CODES: dict[Verdict, Exit] = {"VERIFIED": Exit.OK, "VIOLATED": Exit.NOT_ROBUST, "UNKNOWN": Exit.UNKNOWN}
@@ -34,13 +37,17 @@ class FunctionRow:
     expected: bool | None = None
     claimed: bool = False
     lines: tuple[str, ...] = ()
+    page: str = ""
+    violation: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ContractsRecord:
     """The answers for one file; `error_kind` is set exactly if there are none because of an error.
 
-    `rows` has a row for each function and, where these are wanted, after it one for each number of processes.
+    `rows` has a row for each function and, where these are wanted, after it one for each number of processes. `lines` and
+    `page` of a row are what explains it as text and as HTML, `findings` what somebody should look at, if they are wanted.
+    `runs` says whether the file has processes too.
     """
 
     file: str
@@ -55,6 +62,20 @@ class ContractsRecord:
     result: JsonObject | None = None
     functions: int = 0
     verdicts: tuple[Verdict, ...] = ()
+    program: str | None = None
+    source: str | None = None
+    findings: tuple[MessageFinding, ...] = ()
+    runs: bool = False
+
+    @property
+    def answered(self) -> bool:
+        """Whether there are answers, be they that nobody knows."""
+        return bool(self.rows) or not self.reason
+
+    @property
+    def function_rows(self) -> tuple[FunctionRow, ...]:
+        """The rows of functions."""
+        return tuple(row for row in self.rows if row.function)
 
     @property
     def as_expected(self) -> bool | None:
@@ -82,6 +103,9 @@ def contracts_record(
         result=program_object(program, answers, claims, time_s),
         functions=len(answers),
         verdicts=tuple(answer.verdict for answer in answers),
+        program=program.name,
+        source=program.source,
+        runs=isinstance(tree := program.tree, Program) and any(isinstance(each, Proc) for each in declarations(tree)),
     )
 
 
@@ -125,6 +149,7 @@ def _row(
         solver_calls=sum(each.solver_calls for each in answer.answers),
         time_s=round(sum(each.seconds for each in answer.answers), 6),
         note=_note(program, answer, claims, violation, expect=expect),
+        violation=_violation(program, answer.name, violation),
         expected=False if "failed" in status else None if "unknown" in status or not status else True,
         claimed=bool(claims),
     )
@@ -143,8 +168,15 @@ def _row_of(program: ContractProgram, name: str, answer: ProcsAnswer) -> Functio
         runs=answer.runs,
         solver_calls=answer.solver_calls,
         time_s=answer.seconds,
-        note=answer.reason or ("" if example is None else violation_line(program, name, answer, example)),
+        note=answer.reason or _violation(program, name, answer),
     )
+
+
+def _violation(program: ContractProgram, name: str, found: ProcsAnswer | None) -> str:
+    """Return the violation that an answer shows in a sentence, '' if it shows none."""
+    if found is None or found.counterexample is None:
+        return ""
+    return violation_line(program, name, found, found.counterexample)
 
 
 def _note(
@@ -159,8 +191,8 @@ def _note(
     failed = [f"line {each.line}: expected {each.text}, found {each.found}" for each in claims if each.status == "failed"]
     if expect:
         return "; ".join(failed or ([] if claims else ["no `expect contract` line"]))
-    if violation is not None and violation.counterexample is not None:
-        return violation_line(program, answer.name, violation, violation.counterexample)
+    if violation is not None:
+        return _violation(program, answer.name, violation)
     reasons = dict.fromkeys(f"n = {each.procs}: {each.reason}" for each in answer.answers if each.reason)
     weak = dict.fromkeys(
         f"{each.function}: {each.needed if each.proposal is None else f'add `{each.proposal}`'}"

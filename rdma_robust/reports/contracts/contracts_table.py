@@ -2,66 +2,19 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from rdma_robust.reports.check.json_report import JsonObject
+from rdma_robust.reports.contracts.contract_totals import ContractsSummary
 from rdma_robust.reports.contracts.contracts_record import ContractsRecord, FunctionRow
-from rdma_robust.reports.share.columns import Column, Columns, of_files, sentence
-from rdma_robust.reports.share.exits import Exit, worst
+from rdma_robust.reports.share.columns import Column, Columns, of_files
+from rdma_robust.reports.share.row_text import beneath, expected_cell, last_line
 from rdma_robust.text import count, one_line, printable
 
 _MOST_NOTE: Final = 300
 _NO_ROW: Final = FunctionRow("", "UNKNOWN", None, "", "", "", 0, 0, 0.0)
-
-
-@dataclass(frozen=True, slots=True)
-class ContractsSummary:
-    """Numbers of files, of which `requested` were asked for, and of functions in them by their verdicts."""
-
-    requested: int
-    files: int
-    functions: int
-    verified: int
-    violated: int
-    unknown: int
-    error: int
-    as_expected: int
-    mismatched: int
-    interrupted: bool
-    exit_code: int
-    time_s: float
-
-    def members(self) -> JsonObject:
-        """Return the totals as JSON."""
-        return {name: value for name, value in dataclasses.asdict(self).items() if name != "interrupted"}
-
-
-def contracts_summary(
-    records: Sequence[ContractsRecord], requested: int, *, expect: bool, time_s: float, stopped: Exit | None
-) -> ContractsSummary:
-    """Return the totals; `stopped` is the exit code of a run that was stopped before its end."""
-    verdicts = [verdict for record in records for verdict in record.verdicts]
-    return ContractsSummary(
-        requested=requested,
-        files=len(records),
-        functions=len(verdicts),
-        verified=verdicts.count("VERIFIED"),
-        violated=verdicts.count("VIOLATED"),
-        unknown=verdicts.count("UNKNOWN")
-        + sum(not each.verdicts and each.error_kind is None and bool(each.reason) for each in records),
-        error=sum(each.error_kind is not None for each in records),
-        as_expected=sum(each.as_expected is True for each in records),
-        mismatched=sum(
-            each.as_expected is False or (expect and not each.claims and each.error_kind is None) for each in records
-        ),
-        interrupted=stopped is not None,
-        exit_code=int(stopped if stopped is not None else worst([Exit(each.exit_code) for each in records])),
-        time_s=round(time_s, 6),
-    )
 
 
 @dataclass(frozen=True)
@@ -110,12 +63,11 @@ class ContractsText:
             explained = self.explained and bool(row.lines)
             note = "" if explained else one_line(row.note, _MOST_NOTE)
             lines += self._columns.row(self._cells(row, printable(record.file)), note)
-            if explained:
-                lines += ["", *(f"  {line}".rstrip() for line in row.lines), ""]
+            lines += beneath(row.lines) if explained else []
         return lines
 
     def _cells(self, row: FunctionRow, file: str) -> tuple[str, ...]:
-        expected = {True: "yes", False: "NO", None: "?"}[row.expected] if row.claimed else "-"
+        expected = expected_cell(row.expected, claimed=row.claimed)
         return (
             file,
             printable(row.function),
@@ -131,18 +83,15 @@ class ContractsText:
 
     def totals(self, summary: ContractsSummary) -> list[str]:
         """Return the last line."""
-        numbers = [
-            ("verified", summary.verified),
-            ("violated", summary.violated),
-            ("unknown", summary.unknown),
-            ("error" if summary.error == 1 else "errors", summary.error),
-        ]
-        parts = [f"{number} {word}" for word, number in numbers if number]
-        line = (
-            f"{count(summary.files, 'file')}, {count(summary.functions, 'function')}: {', '.join(parts) or 'none decided'}"
+        numbers = [("verified", summary.verified), ("violated", summary.violated), ("unknown", summary.unknown)]
+        return last_line(
+            f"{count(summary.files, 'file')}, {count(summary.functions, 'function')}",
+            numbers,
+            summary.error,
+            done=summary.files,
+            requested=summary.requested,
+            interrupted=summary.interrupted,
+            time_s=summary.time_s,
+            expected=(summary.as_expected, summary.mismatched) if self.expect else None,
+            width=self.width,
         )
-        if self.expect:
-            line += f"; {summary.as_expected} as expected, {summary.mismatched} not"
-        if summary.interrupted:
-            line = f"interrupted: {summary.files} of {summary.requested} done; {line}"
-        return sentence(f"{line}; {summary.time_s:.2f} s", self.width)

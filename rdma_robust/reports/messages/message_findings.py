@@ -33,7 +33,7 @@ class MessageFinding:
     """Something at a 1-based place of the text. `counts` says whether it counts against the exit code, of a note as well.
 
     `shape` is the text without lines and values, by which the finding is known again after edits elsewhere. `others` are
-    further places that it is about, `run` leads there.
+    further places that it is about, `run` leads there. `statement` is what stands at the place, if that is on one line.
     """
 
     code: str
@@ -45,6 +45,7 @@ class MessageFinding:
     counts: bool = True
     others: tuple[StepView, ...] = ()
     run: tuple[StepView, ...] = ()
+    statement: str = ""
 
 
 def message_findings(

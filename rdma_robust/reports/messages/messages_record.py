@@ -83,6 +83,11 @@ class MessagesRecord:
     findings: tuple[MessageFinding, ...] = ()
 
     @property
+    def answered(self) -> bool:
+        """Whether there are answers, be they that nobody knows."""
+        return bool(self.headlines)
+
+    @property
     def asserts(self) -> Asserts | None:
         """The worst answer about assertions and faults, None where there is none."""
         found = {each.asserts for each in self.headlines}

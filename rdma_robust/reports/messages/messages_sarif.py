@@ -1,39 +1,72 @@
-"""Message programs as SARIF 2.1.0: what goes wrong, races, leaks and claims, each at its line, with the run as code flow."""
+"""Message programs and contracts as SARIF 2.1.0: what goes wrong, each at its line, with the run as code flow."""
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import Protocol
 
 from rdma_robust.reports.analyses.claim_findings import StepView
 from rdma_robust.reports.batch.sarif_log import Json, ScannedFile, digest, message
+from rdma_robust.reports.check.result import DiagnosticView
 from rdma_robust.reports.messages.message_findings import MessageFinding
-from rdma_robust.reports.messages.messages_record import MessagesRecord
 
 
-def scanned_messages(record: MessagesRecord) -> ScannedFile:
+class Reported(Protocol):
+    """The record of a file: of its processes or of its contracts."""
+
+    @property
+    def file(self) -> str: ...
+
+    @property
+    def program(self) -> str | None: ...
+
+    @property
+    def source(self) -> str | None: ...
+
+    @property
+    def reason(self) -> str: ...
+
+    @property
+    def error_kind(self) -> str | None: ...
+
+    @property
+    def answered(self) -> bool:
+        """Whether there are answers, be they that nobody knows."""
+
+    @property
+    def errors(self) -> Sequence[DiagnosticView]: ...
+
+    @property
+    def warnings(self) -> Sequence[DiagnosticView]: ...
+
+    @property
+    def findings(self) -> Sequence[MessageFinding]: ...
+
+
+def scanned_messages(record: Reported) -> ScannedFile:
     """Return the program of a record as results are about it."""
     return ScannedFile(record.file, record.source, source_digest(record))
 
 
-def source_digest(record: MessagesRecord) -> str | None:
+def source_digest(record: Reported) -> str | None:
     """Return the SHA-256 of the text of a program, None if it was not read."""
     text = record.source
     return None if text is None else hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def messages_problems(records: Sequence[MessagesRecord]) -> list[str]:
+def messages_problems(records: Sequence[Reported]) -> list[str]:
     """Return what stopped the tool from reading or deciding programs."""
     return [f"{each.file}: {each.reason}" for each in records if each.error_kind in ("internal", "unreadable")]
 
 
-def messages_results(record: MessagesRecord) -> Iterator[Json]:
+def messages_results(record: Reported) -> Iterator[Json]:
     """Yield a result for everything of a program that somebody should look at."""
     file = scanned_messages(record)
     if record.error_kind == "invalid" and not record.errors:
         yield file.at("RR002", record.reason, 1)
-    if record.error_kind is None and not record.headlines:
+    if record.error_kind is None and not record.answered:
         yield file.at("RR011", f"Undecided: {record.reason}.", 1)
     yield from (file.diagnostic(each) for each in (*record.errors, *record.warnings))
     seen: Counter[str] = Counter()
@@ -44,7 +77,7 @@ def messages_results(record: MessagesRecord) -> Iterator[Json]:
 
 
 def _result(file: ScannedFile, found: MessageFinding, shape: str) -> Json:
-    result = file.result(found.code, f"{found.text.rstrip('.')}.", file.place(found.line, found.column))
+    result = file.result(found.code, f"{found.text.rstrip('.')}.", file.place(found.line, found.column, found.statement))
     result["level"] = found.level
     result["partialFingerprints"] = {"rdmaRobustMessages/v1": shape}
     if found.others:
