@@ -102,7 +102,7 @@ class _Making:
                 return way(claim)
             except (SizeLimitError, TooMuch) as reached:
                 complaints.append(str(reached))
-        self.complaints += complaints[1:] if not states_first else complaints
+        self.complaints.append("; ".join(complaints if states_first else complaints[1:]))
         return None
 
     def _few_states(self, claim: SafeClaim) -> JsonObject:
