@@ -31,8 +31,13 @@ Columns
   z3       questions to the solver
 \b
 Classes of errors
-  RTE  something goes wrong in a body      CCM  processes make different calls   DL   processes wait for ever
-  SGV  state at exit, SRV  at a callee's entry      PGV  order of events, PRV  that a callee requires
+  RTE  something goes wrong in a body
+  CCM  processes make different calls
+  DL   processes wait for ever
+  SGV  what is ensured of the state is false
+  PGV  what is promised of the order of events is false
+  SRV  what a callee requires of the state is false
+  PRV  what a callee requires of the order of events is false
   ITF  a receive from any may take a message from outside
 \b
 Exit codes (the worst file counts, in the order 4, 2, 3, 1)
