@@ -159,14 +159,14 @@ def message_senders(figure: Figure) -> None:
     grid = figure.subplots(1, 4, sharey=True)
     _solvers(grid, ("given", "max", "twice", "sum"), "senders")
     grid[0].plot(list(PAPER_S), list(PAPER_S.values()), "^:", color=INKS["muted"], label="the paper, 2013")
-    _labelled(grid)
+    _labelled(figure, grid)
 
 
 def message_rounds(figure: Figure) -> None:
     """Draw figures 1 and 8 of the paper: seconds by rounds."""
     grid = figure.subplots(1, 2, sharey=True)
     _solvers(grid, ("figure 8", "figure 1"), "rounds")
-    _labelled(grid)
+    _labelled(figure, grid)
 
 
 def _solvers(grid: Any, families: Sequence[str], size: str) -> None:
@@ -187,8 +187,9 @@ def _solvers(grid: Any, families: Sequence[str], size: str) -> None:
     grid[0].set_ylabel("processor seconds")
 
 
-def _labelled(grid: Any) -> None:
-    grid[0].legend(fontsize=8, title="hollow: over 60 s", title_fontsize=8)
+def _labelled(figure: Figure, grid: Any) -> None:
+    lines = {line.get_label(): line for axes in grid for line in axes.lines if not line.get_label().startswith("_")}
+    figure.legend(lines.values(), lines, loc="outside lower center", ncols=len(lines), fontsize=9, title="hollow: over 60 s")
 
 
 PLOTS: Final[Mapping[str, tuple[tuple[str, ...], Callable[[Figure], None]]]] = {

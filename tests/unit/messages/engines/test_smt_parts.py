@@ -17,6 +17,7 @@ from rdma_robust.messages.language.message_program import BUFFERS, Assume, Buffe
 from rdma_robust.messages.message_answers import Matchings, Pair, Questions
 from rdma_robust.messages.replay.replaying import confirm
 from tests.support.named_messages import NAMED, Expected
+from tests.support.shares import share
 
 FIGURE_1 = NAMED["figure 1"].text
 POSTED_FIRST = """
@@ -103,7 +104,7 @@ def test_a_part_follows_from_the_others(part: str) -> None:
         assert claimed(text, buffer, PARTS - {part}) == claimed(text, buffer)
 
 
-@pytest.mark.parametrize("name", sorted(NAMED))
+@pytest.mark.parametrize("name", share(sorted(NAMED), 4))
 def test_named_programs_are_as_they_should(name: str) -> None:
     text, expected = NAMED[name]
     for buffer, truth in zip(BUFFERS, expected, strict=True):
