@@ -51,10 +51,8 @@ def with_contracts(report: BatchReport, given: Given) -> tuple[BatchReport, list
     )
     answers, stopped = answer_all(items, question, given.jobs or processors(), _say, quiet=given.quiet)
     found = {answer.record.file: _alone(answer.record) for answer in answers}
-    records = [found[item.name] for item in items if item.name in found and not _is_program(found[item.name])]
-    programs = [
-        item for item in given.items if item.name not in found or found[item.name].runs or _is_program(found[item.name])
-    ]
+    records = [found[item.name] for item in items if item.name in found and not _has_none(found[item.name])]
+    programs = [] if stopped is not None else [item for item in given.items if _is_program(found.get(item.name))]
     return _with(report, records, stopped), programs
 
 
@@ -74,7 +72,12 @@ def _may_have_contracts(item: Item) -> bool:
         return False
 
 
-def _is_program(record: ContractsRecord) -> bool:
+def _is_program(record: ContractsRecord | None) -> bool:
+    """Return whether a file of which this is known has processes, or may have some."""
+    return record is None or record.runs or (record.error_kind != "invalid" and not record.rows)
+
+
+def _has_none(record: ContractsRecord) -> bool:
     """Return whether there is no contract after all: the word is a comment, or a name."""
     return record.error_kind is None and not record.rows and not record.reason
 
@@ -86,7 +89,7 @@ def _alone(record: ContractsRecord) -> ContractsRecord:
 
 def _say(answer: ContractsAnswer) -> None:
     """Say what is wrong with a file, once if its processes are looked at too."""
-    if answer.record.runs or _is_program(answer.record):
+    if answer.record.runs or _has_none(answer.record):
         return
     for message in answer.messages:
         warn(message)

@@ -9,13 +9,21 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from jsonschema import Draft4Validator
+from jsonschema import Draft4Validator, Draft202012Validator
+from referencing import Registry, Resource
 
 from tests.conftest import ROOT, Cli
 from tests.support.contract_texts import written_contracts
 from tests.support.message_texts import written
 
 SARIF = Draft4Validator(json.loads((ROOT / "tests/data/sarif-2.1.0-rtm.5.json").read_text()))
+SCHEMAS = [
+    json.loads((ROOT / f"rdma_robust/schema/{name}.schema.json").read_text())
+    for name in ("report", "check", "messages-check", "contracts-check")
+]
+REPORT = Draft202012Validator(
+    SCHEMAS[0], registry=Registry().with_resources([(each["$id"], Resource.from_contents(each)) for each in SCHEMAS])
+)
 FORMS = ("html", "md", "json", "jsonl", "csv", "junit", "sarif")
 NAMES = ["./bcast.mp", "./broken.mp", "./gather.mp", "./ring.mp"]
 
@@ -49,6 +57,7 @@ def test_contracts_are_in_every_form(cli: Cli, tmp_path: Path) -> None:
     assert page.count('role="img"') >= 1 and "When they" not in page and "<h3>Inputs</h3>" in page
     assert "| `./gather.mp` | gather\\_w | VIOLATED | ITF | 3\\.\\.4 | yes |" in reports["md"]
     found = json.loads(reports["json"])
+    REPORT.validate(found)
     assert [each["file"] for each in found["contracts"]] == NAMES
     assert {each["file"] for each in found["messages"]} == {"./ring.mp"}
     assert [json.loads(line)["file"] for line in reports["jsonl"].splitlines()][3:] == NAMES

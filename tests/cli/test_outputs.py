@@ -29,6 +29,9 @@ REPORTS: Final[dict[tuple[str, ...], tuple[str, ...]]] = {
     ("messages", "check", "relay.mp"): ("text", "json", "jsonl", "junit", "sarif"),
     ("messages", "matches", "relay.mp"): ("text", "json"),
     ("messages", "explain", "relay.mp"): ("text", "json", "dot", "svg", "html"),
+    ("contracts", "check", "same.mp"): ("text", "json", "jsonl", "junit", "sarif"),
+    ("contracts", "explain", "--procs", "1", "same.mp"): ("text", "json", "html"),
+    ("contracts", "infer", "--procs", "1", "same.mp"): ("text", "json"),
     ("report", "--no-cache", "-q", "calm.rdma"): ("html", "md", "json", "jsonl", "csv", "junit", "sarif"),
 }
 """Commands that report, each with the forms it writes; the suffixes of the others it refuses."""
@@ -47,12 +50,21 @@ MADE: Final = {
 }
 """Commands that make a program or a model, each with its input."""
 
+NESTED: Final = ("contracts", "demo", "messages")
+"""Commands with commands of their own."""
+
 INTO_FOLDERS: Final = {("synthesise",)}
 """Commands whose output is a folder: tests/cli/test_synthesise.py."""
 
 BEGINNINGS: Final = {
     "json": ("{",),
-    "jsonl": ('{"file": "calm.rdma"', '{"file": "clean.rdma"', '{"file": "safe.spec"', '{"file": "relay.mp"'),
+    "jsonl": (
+        '{"file": "calm.rdma"',
+        '{"file": "same.mp"',
+        '{"file": "clean.rdma"',
+        '{"file": "safe.spec"',
+        '{"file": "relay.mp"',
+    ),
     "html": ("<!DOCTYPE html>", "<!doctype html>"),
     "md": ("# RDMA robustness", "## RDMA robustness"),
     "csv": ("file,", "N,verdict"),
@@ -72,6 +84,7 @@ def files(tmp_path: Path) -> Path:
     (tmp_path / "one.trencher").write_text("thread t\ninitial a\ntransition a b write 1 0\nend\n")
     (tmp_path / "local.rdma").write_text("node A { x }\nthread T1 on A { x = 1 }\n")
     (tmp_path / "relay.mp").write_text("proc P { send 1 to Q }\nproc Q { reg v; recv v; assert v == 1 }\n")
+    (tmp_path / "same.mp").write_text("fun f(x) contract collective { bounds x in 0..0; } { return x }\n")
     (tmp_path / "safe.spec").write_text("vars p\nrules\np >= 1 -> p' = p-1;\ninit p=0\ntarget p>=1\n")
     report = {"format": "rdma-robust/check", "version": 1, "interrupted": False, "tool": {"version": "0"}, "results": []}
     for name in ("old.json", "new.json"):
@@ -88,13 +101,11 @@ def _with_output(command: Any, path: tuple[str, ...]) -> list[tuple[str, ...]]:
 
 def test_every_command_with_an_output_is_in_a_table() -> None:
     found = set(_with_output(typer.main.get_command(command_line()), ()))
-    tried = {each[: 2 if each[0] in ("demo", "messages") else 1] for each in (*REPORTS, *MADE)}
+    tried = {each[: 2 if each[0] in NESTED else 1] for each in (*REPORTS, *MADE)}
     assert found == tried | INTO_FOLDERS
 
 
-@pytest.mark.parametrize(
-    "command", share(REPORTS, whole=True), ids=lambda c: " ".join(c[:2]) if c[0] == "messages" else c[0]
-)
+@pytest.mark.parametrize("command", share(REPORTS, whole=True), ids=lambda c: " ".join(c[:2]) if c[0] in NESTED else c[0])
 def test_the_suffix_picks_the_form_and_an_older_report_is_replaced(cli: Cli, files: Path, command: tuple[str, ...]) -> None:
     for form in REPORTS[command]:
         path = files / f"r{SUFFIX.get(form, f'.{form}')}"
@@ -109,7 +120,7 @@ def test_the_suffix_picks_the_form_and_an_older_report_is_replaced(cli: Cli, fil
         assert (files / "named").read_text()[:5] == text[:5]
 
 
-@pytest.mark.parametrize("command", REPORTS, ids=lambda c: " ".join(c[:2]) if c[0] == "messages" else c[0])
+@pytest.mark.parametrize("command", REPORTS, ids=lambda c: " ".join(c[:2]) if c[0] in NESTED else c[0])
 def test_contradictions_and_unknown_suffixes_are_refused_before_the_work(
     cli: Cli, files: Path, command: tuple[str, ...]
 ) -> None:
@@ -136,7 +147,7 @@ def test_contradictions_and_unknown_suffixes_are_refused_before_the_work(
     assert sorted(files.rglob("*")) == before
 
 
-@pytest.mark.parametrize("command", REPORTS, ids=lambda c: " ".join(c[:2]) if c[0] == "messages" else c[0])
+@pytest.mark.parametrize("command", REPORTS, ids=lambda c: " ".join(c[:2]) if c[0] in NESTED else c[0])
 def test_no_report_is_written_over_an_input(cli: Cli, files: Path, command: tuple[str, ...]) -> None:
     name = command[-1]
     (files / "link.json").symlink_to(name)
@@ -148,7 +159,7 @@ def test_no_report_is_written_over_an_input(cli: Cli, files: Path, command: tupl
     assert (files / name).read_text() == before
 
 
-@pytest.mark.parametrize("command", REPORTS, ids=lambda c: " ".join(c[:2]) if c[0] == "messages" else c[0])
+@pytest.mark.parametrize("command", REPORTS, ids=lambda c: " ".join(c[:2]) if c[0] in NESTED else c[0])
 def test_standard_output_and_special_files(cli: Cli, command: tuple[str, ...]) -> None:
     printed = cli(*command)
     assert printed.stdout
