@@ -84,6 +84,8 @@ def test_claims_count_with_expect(cli: Cli, tmp_path: Path, old: str, new: str, 
     text = (tmp_path / "gather.mp").read_text()
     (tmp_path / "gather.mp").write_text(text.replace(old, new) if old else text)
     done = cli("report", "gather.mp", "bcast.mp", "-o", "r.md", "--expect", "--no-cache")
+    page = (tmp_path / "r.md").read_text()
+    assert "## Contracts" in page and "## Programs" not in page
     assert (done.returncode, f"{2 - code} as expected, {code} not" in done.stderr) == (code, True)
 
 

@@ -299,8 +299,7 @@ def _last_words(report: BatchReport, places: Sequence[Destination], hits: tuple[
     cache, and those about message programs."""
     cached, messages_cached = (f"; {number:,} from the cache" if number else "" for number in hits)
     summary = report.summary
-    others = report.messages or report.contracts
-    lines = [] if others and not report.entries else TextReport([], report.expect, explained=False).totals(summary)
+    lines = [] if report.others and not report.entries else TextReport([], report.expect, explained=False).totals(summary)
     violated = sum(len(entry.violated) for entry in report.entries)
     if violated:
         lines[0] += f"; {count(violated, 'claim')} violated"

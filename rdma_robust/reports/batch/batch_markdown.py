@@ -19,17 +19,29 @@ MARKS = {"robust": "✅", "not-robust": "❌", "unknown": "❔", "error": "⚠�
 
 
 def write_markdown(report: BatchReport) -> str:
-    """Return totals, what calls for attention with its cycle, a table of the families and one of all programs."""
+    """Return totals, what calls for attention with its cycle, a table of the families and one of all programs; of message
+    programs and contracts alone only their tables."""
     parts = [
-        ["# RDMA robustness", "", *_totals(report), ""],
-        _attention(report),
-        ["## Families", "", *_families(report), ""],
-        ["## Programs", "", *_programs(report), ""],
+        ["# RDMA robustness", ""],
+        *(_of_programs(report) if report.entries or not report.others else _of_others(report)),
         _messages(report),
         _contracts(report),
         [f"Made by {text(' '.join(str(report.tool[k]) for k in ('name', 'version')))}."],
     ]
     return "\n".join(line for part in parts for line in part) + "\n"
+
+
+def _of_programs(report: BatchReport) -> list[list[str]]:
+    return [
+        [*_totals(report), ""],
+        _attention(report),
+        ["## Families", "", *_families(report), ""],
+        ["## Programs", "", *_programs(report), ""],
+    ]
+
+
+def _of_others(report: BatchReport) -> list[list[str]]:
+    return [["**Interrupted**: not everything was looked at.", ""]] if report.summary.interrupted else []
 
 
 def text(plain: str) -> str:

@@ -79,6 +79,11 @@ class BatchReport:
     contracts: Sequence[ContractsRecord] = ()
 
     @property
+    def others(self) -> bool:
+        """Whether there is anything besides programs that share memory."""
+        return bool(self.messages or self.contracts)
+
+    @property
     def results(self) -> list[Result]:
         return [entry.result for entry in self.entries]
 

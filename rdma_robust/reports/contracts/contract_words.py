@@ -72,6 +72,12 @@ def first_violation(answer: FunctionAnswer) -> ProcsAnswer | None:
     return next((each for each in answer.answers if each.counterexample is not None), None)
 
 
+def reasons_of(answer: FunctionAnswer) -> list[str]:
+    """Return why it is not known what holds, each reason once with the numbers of processes."""
+    reasons = dict.fromkeys(each.reason for each in answer.answers if each.reason)
+    return [f"n = {ranges([each.procs for each in answer.answers if each.reason == said])}: {said}" for said in reasons]
+
+
 def violation_line(program: ContractProgram, function: str, found: ProcsAnswer, example: Counterexample) -> str:
     """Return the violation in one sentence."""
     said = f"{function}, n = {found.procs}: {example.error}, {CLASSES[example.error]}"

@@ -12,7 +12,7 @@ from rdma_robust.messages.language.message_tree import Proc, declarations
 from rdma_robust.reports.check.json_report import JsonObject
 from rdma_robust.reports.check.result import DiagnosticView, Result, diagnostics
 from rdma_robust.reports.contracts.contract_claims import JudgedContractClaim, judged_claims
-from rdma_robust.reports.contracts.contract_words import bounds_text, first_violation, ranges, violation_line
+from rdma_robust.reports.contracts.contract_words import bounds_text, first_violation, ranges, reasons_of, violation_line
 from rdma_robust.reports.contracts.contracts_json import no_contracts_object, program_object
 from rdma_robust.reports.messages.message_findings import MessageFinding
 from rdma_robust.reports.share.exits import Exit, within
@@ -193,10 +193,9 @@ def _note(
         return "; ".join(failed or ([] if claims else ["no `expect contract` line"]))
     if violation is not None:
         return _violation(program, answer.name, violation)
-    reasons = dict.fromkeys(f"n = {each.procs}: {each.reason}" for each in answer.answers if each.reason)
     weak = dict.fromkeys(
         f"{each.function}: {each.needed if each.proposal is None else f'add `{each.proposal}`'}"
         for one in answer.answers
         for each in one.weak
     )
-    return "; ".join((*reasons, *weak, *answer.warnings))
+    return "; ".join((*reasons_of(answer), *weak, *answer.warnings))

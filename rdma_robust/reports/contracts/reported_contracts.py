@@ -12,7 +12,7 @@ from rdma_robust.reports.analyses.claim_findings import StepView
 from rdma_robust.reports.contracts.contract_chart import contract_chart
 from rdma_robust.reports.contracts.contract_claims import JudgedContractClaim, judged_claims
 from rdma_robust.reports.contracts.contract_explained import port_names
-from rdma_robust.reports.contracts.contract_words import first_violation, name_of, place_in, violation_line
+from rdma_robust.reports.contracts.contract_words import first_violation, name_of, place_in, reasons_of, violation_line
 from rdma_robust.reports.messages.chart import ChartRow
 from rdma_robust.reports.messages.message_findings import MessageFinding
 from rdma_robust.text import one_line
@@ -54,7 +54,7 @@ def _of_function(
             said = one_line(f"`{each.text}`: found {each.found}", 200)
             yield MessageFinding("RR038", "warning", each.line, each.column, said, f"claim {each.text}")
     is_open = any(each.status == "unknown" for each in mine) if expect else answer.verdict == "UNKNOWN"
-    reasons = dict.fromkeys(f"n = {each.procs}: {each.reason}" for each in answer.answers if each.reason)
+    reasons = reasons_of(answer)
     if is_open and reasons:
         contract = program.contract(answer.name)
         place = NO_SPAN if contract is None else contract.span
