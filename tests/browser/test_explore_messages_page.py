@@ -74,6 +74,7 @@ def test_by_hand_to_the_run_of_the_paper(browser: Any, address: str) -> None:
 
 
 @pytest.mark.parametrize(("width", "dark"), [(1280, True), (390, False)])
+@pytest.mark.ci
 def test_the_run_that_was_found(browser: Any, address: str, width: int, dark: bool) -> None:
     page = Walk(browser, address, width=width, dark=dark)
     page.click("[data-run=violation]")

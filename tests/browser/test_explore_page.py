@@ -170,6 +170,7 @@ def test_by_keys_alone(browser: Any, mailbox: str) -> None:
 
 
 @pytest.mark.parametrize(("width", "dark"), [(1300, False), (900, True), (390, True)])
+@pytest.mark.ci
 def test_it_fits_and_can_be_read(browser: Any, mailbox: str, width: int, dark: bool) -> None:
     page = Page(browser, mailbox, width=width, dark=dark)
     page.press("1", "1", "1")
@@ -192,6 +193,7 @@ def test_hostile_texts_do_nothing(browser: Any, mailbox: str) -> None:
     assert not page.all("#code img, #file img, h1 img") and not complaints(browser)
 
 
+@pytest.mark.ci
 def test_a_watched_file_that_changes_is_shown(browser: Any, tmp_path: Path) -> None:
     file = tmp_path / "mine.rdma"
     text = (ROOT / "litmus/mailbox-plain.rdma").read_text()

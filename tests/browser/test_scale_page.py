@@ -24,6 +24,7 @@ def browser() -> Iterator[Any]:
         yield driver
 
 
+@pytest.mark.ci
 def test_the_page_stands_alone(browser: Any, cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "rounds.rdma").write_text(ROUNDS)
     assert cli("scale", "-D", "ROUNDS=0..8", "-o", "page.html", "rounds.rdma").returncode == 1

@@ -18,6 +18,7 @@ from tests.conftest import ROOT
 from tests.support import batches, explained
 from tests.support.browser import MISSING, chromium, complaints, show
 from tests.support.explorer_page import serving
+from tests.support.shares import share
 from tests.support.walks import animation, litmus, random_run, sample
 
 pytestmark = pytest.mark.skipif(
@@ -62,7 +63,7 @@ def until(browser: Any, script: str) -> None:
     WebDriverWait(browser, 20, 0.03).until(lambda _: browser.execute_script(script))
 
 
-@pytest.mark.parametrize("page", ["explanation", "report", "demo", "explorer"])
+@pytest.mark.parametrize("page", share(["explanation", "report", "demo", "explorer"], 4))
 def test_light_and_dark_are_switched_and_kept(browser: Any, addresses: dict[str, str], page: str) -> None:
     def seen() -> tuple[str, str]:
         until(browser, "return document.querySelector('.rr-theme')?.textContent")
@@ -102,7 +103,7 @@ def test_programs_have_colours(browser: Any, addresses: dict[str, str], page: st
     assert kind == "rr-t-word" and colour != plain and style == "normal"
 
 
-@pytest.mark.parametrize("width", [1400, 1100, 390])
+@pytest.mark.parametrize("width", share([1400, 1100, 390]))
 def test_badges_of_the_explorer_hide_no_code(browser: Any, tmp_path: Path, width: int) -> None:
     """Threads with long names that are at the same lines on both sides, with operations under way."""
     text = (ROOT / f"litmus/{NAME}.rdma").read_text()

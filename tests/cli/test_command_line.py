@@ -138,6 +138,7 @@ def test_a_file_named_like_a_command_is_a_file(cli: Cli, programs: Path) -> None
 
 
 @pytest.mark.parametrize("path", PAGES)
+@pytest.mark.ci
 def test_no_library_speaks_whatever_the_options_are_given(path: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     words = path.split()[1:]

@@ -99,7 +99,7 @@ def test_json_has_the_run(cli: Cli) -> None:
 
 
 def test_a_limit_is_unknown_and_named(cli: Cli) -> None:
-    done = cli("contracts", "check", "gather.mp", "--engine", "explicit", "--procs", "9", "--timeout", "0.3")
+    done = cli("contracts", "check", "bcast.mp", "--engine", "explicit", "--procs", "12", "--timeout", "0.3")
     assert done.returncode == 3
     assert "time limit" in done.stdout
 

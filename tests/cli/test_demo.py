@@ -143,6 +143,7 @@ def check_counting(told: Cli, tmp_path: Path, demo: tuple[str, ...]) -> None:
     assert [int(last) for last in re.findall(r'type="range"[^>]* max="(\d+)"', page)] == lengths
 
 
+@pytest.mark.ci
 def test_moves_are_counted_in_one_way(cli: Cli, installed: Cli, tmp_path: Path) -> None:
     check_counting(installed, tmp_path, ("vass",))
     (tmp_path / "page.html").unlink()

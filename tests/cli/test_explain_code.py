@@ -51,7 +51,7 @@ def given(cli: Cli, code: Code, example: str, folder: Path) -> set[str]:
     return set(re.findall(r"\[(RR\d+)\]$", cli(*command).stderr, re.MULTILINE))
 
 
-@pytest.mark.parametrize("code", share(SHOWN, 2), ids=lambda code: code.name)
+@pytest.mark.parametrize("code", share(SHOWN, 4), ids=lambda code: code.name)
 def test_the_examples_give_the_code_and_do_not(code: Code, cli: Cli, tmp_path: Path) -> None:
     assert given(cli, code, code.bad, tmp_path) == {code.name}
     assert given(cli, code, code.repaired, tmp_path) == set()

@@ -59,6 +59,7 @@ def test_a_long_run_shows_what_matters_and_says_what_it_leaves_out(cli: Cli, lon
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
+@pytest.mark.ci
 def test_v_shows_every_step_with_its_event(cli: Cli, long: str, command: tuple[str, ...]) -> None:
     text = asked(cli, command, long, "-v")
     (total,) = {int(total) for _, total in FOLDED.findall(" ".join(asked(cli, command, long).split()))}

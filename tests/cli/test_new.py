@@ -38,6 +38,7 @@ UNNEEDED = [("ring", r"      poll C.*\n"), ("rpc", r" +poll (Server|Client).*\n"
 """Polls of which the comments say that they only keep the completion queue empty."""
 
 
+@pytest.mark.ci
 def test_a_name_writes_a_program_that_passes(installed: Cli, tmp_path: Path) -> None:
     for name in PATTERNS:
         done = installed("new", name, "-o", f"{name}.rdma")

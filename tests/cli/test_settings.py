@@ -81,6 +81,7 @@ def test_an_option_is_a_setting_or_about_one_run() -> None:
     assert found >= ONE_RUN
 
 
+@pytest.mark.ci
 def test_a_setting_counts_and_the_command_line_more(installed: Cli, programs: Path) -> None:
     assert installed("sb.rdma").returncode == 1
     settings("expect = true\n", programs)

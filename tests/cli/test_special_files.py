@@ -88,7 +88,7 @@ def test_process_substitution_is_read(programs: Path) -> None:
 READING = [("check",), ("check", "calm.rdma"), ("report", "--no-cache"), ("outcomes",), ("cover",)]
 
 
-@pytest.mark.parametrize("command", READING, ids=" ".join)
+@pytest.mark.parametrize("command", share(READING, 2, whole=True), ids=" ".join)
 def test_a_stream_without_an_end_is_read_within_the_limit(programs: Path, command: tuple[str, ...]) -> None:
     reading, writing = os.pipe()
     try:

@@ -153,6 +153,7 @@ def kill_a_busy_worker(running: Any, killed: list[int]) -> None:
         time.sleep(0.01)
 
 
+@pytest.mark.ci
 def test_a_worker_that_is_killed_loses_nothing(mortal: Any) -> None:
     """A worker is killed with a program under way and others waiting; the scheduler gives them to the other worker."""
     jobs = [(0, Job("victim.rdma", NOT_ROBUST, OPTIONS)), *((n, Job(f"{n}.rdma", ROBUST, OPTIONS)) for n in range(1, 6))]

@@ -103,6 +103,7 @@ def test_the_verdict_comes_with_the_reordering_at_its_statement(tmp_path: Path) 
     session(tmp_path / "one.rdma", talk)
 
 
+@pytest.mark.ci
 def test_claims_and_hangs_are_shown_where_they_are(tmp_path: Path) -> None:
     text = TEXT.replace("v = 2\n}", "await v == 2\n  assert v == 2\n}")
 
@@ -250,6 +251,7 @@ def test_a_hint_is_a_quick_fix(tmp_path: Path) -> None:
     session(tmp_path / "one.rdma", talk, wrong)
 
 
+@pytest.mark.ci
 def test_a_repair_is_a_quick_fix(tmp_path: Path) -> None:
     async def talk(editor: Editor) -> None:
         await editor.until(lambda messages: any(m.startswith("not robust") for m in messages))
@@ -272,6 +274,7 @@ def test_a_repair_is_a_quick_fix(tmp_path: Path) -> None:
     session(tmp_path / "one.rdma", talk)
 
 
+@pytest.mark.ci
 def test_what_is_to_be_proven_is_proven_and_has_no_errors(tmp_path: Path) -> None:
     thread = "{ reg r; WORD = 1; r = OTHER; if r == 0 { cs: skip }; r = faa(n, 1) }"
     threads = [thread.replace("WORD", own).replace("OTHER", other) for own, other in ("xy", "yx")]

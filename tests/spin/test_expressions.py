@@ -85,6 +85,7 @@ def programs() -> Iterator[tuple[str, Program]]:
             yield text, load_program(text, f"seed {seed}")
 
 
+@pytest.mark.ci
 def test_conditions_and_values_of_programs(tmp_path: Path) -> None:
     """After assignments were substituted into guards and constant registers were taken out."""
     chosen = list(itertools.islice(programs(), 60))

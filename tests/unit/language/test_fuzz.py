@@ -154,6 +154,7 @@ DEEP = {
 
 
 @pytest.mark.parametrize("name", DEEP)
+@pytest.mark.ci
 def test_deep_nesting_is_an_error(name: str) -> None:
     with pytest.raises(ProgramError) as raised:
         load_program(DEEP[name], "deep.rdma")
