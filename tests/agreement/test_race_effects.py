@@ -124,6 +124,7 @@ def disagreements(seeds: range, taste: Taste) -> tuple[list[str], int]:
     return found, compared
 
 
+@pytest.mark.ci
 def test_a_choice_changes_what_all_interleavings_say() -> None:
     for taste in (RACY, TAGGED):
         found, compared = disagreements(range(12), taste)

@@ -192,6 +192,7 @@ ASKED = (
 
 
 @pytest.mark.parametrize("file", TEXTS)
+@pytest.mark.ci
 def test_no_library_speaks_of_bad_files(cli: Cli, tmp_path: Path, file: str) -> None:
     (tmp_path / file).write_text(TEXTS[file])
     for asked in ASKED:

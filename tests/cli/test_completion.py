@@ -164,6 +164,7 @@ class Typist:
     ids=["bash", "zsh"],
 )
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
+@pytest.mark.ci
 def test_a_shell_completes_what_is_typed(folder: Path, shell: list[str], setup: str) -> None:
     if shutil.which(shell[0]) is None:
         pytest.skip(f"{shell[0]} is not here")

@@ -70,7 +70,7 @@ def nasty(tmp_path: Path) -> Path:
 
 
 @pytest.mark.usefixtures("nasty")
-@pytest.mark.parametrize("name", share(SIZES, 2))
+@pytest.mark.parametrize("name", share(SIZES, 4))
 def test_a_limit_of_time_names_the_pass(cli: Cli, name: str) -> None:
     for seconds in ("0.2", "0.7"):
         done = cli("check", f"{name}.rdma", "--timeout", seconds)
@@ -80,7 +80,7 @@ def test_a_limit_of_time_names_the_pass(cli: Cli, name: str) -> None:
 
 @pytest.mark.usefixtures("nasty")
 @pytest.mark.parametrize(
-    "command", [pytest.param(c, marks=() if n % 3 == 0 else pytest.mark.ci) for n, c in enumerate(COMMANDS)], ids=" ".join
+    "command", [pytest.param(c, marks=() if n % 6 == 0 else pytest.mark.ci) for n, c in enumerate(COMMANDS)], ids=" ".join
 )
 def test_every_command_keeps_a_limit_of_time(cli: Cli, command: tuple[str, ...], nasty: Path) -> None:
     page = ("-o", str(nasty / "r.html")) if command[0] == "report" else ()

@@ -218,6 +218,7 @@ def test_standard_input_is_one_of_the_programs(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize("how", ["stuck", "dead"])
+@pytest.mark.ci
 def test_a_program_that_is_lost_costs_its_own_row(cli: Cli, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
     def lost(source: Any) -> str:
         if source.name == "p/b-violated.rdma":

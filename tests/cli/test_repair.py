@@ -25,6 +25,7 @@ SARIF = Draft7Validator(json.loads((ROOT / "tests/data/sarif-2.1.0-rtm.5.json").
 SCHEMA = Draft202012Validator(json.loads((ROOT / "rdma_robust/schema/repair.schema.json").read_text(encoding="utf-8")))
 
 
+@pytest.mark.ci
 def test_the_report(installed: Cli, tmp_path: Path) -> None:
     (tmp_path / "mail.rdma").write_text(MAILBOX)
     answer = installed("repair", "mail.rdma")
@@ -129,6 +130,7 @@ def test_exit_codes(cli: Cli, programs: Path) -> None:
         assert "error" in answer.stderr.lower(), wrong
 
 
+@pytest.mark.ci
 def test_costs_choose(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "mail.rdma").write_text(MAILBOX)
     assert "(poll, cost 3)" in cli("repair", "--cost-poll", "3", "mail.rdma").stdout
@@ -241,6 +243,7 @@ def test_hostile_names_and_programs(cli: Cli, tmp_path: Path) -> None:
     assert cli("repair", "-", stdin="node A { " * 200).returncode == 2
 
 
+@pytest.mark.ci
 def test_large_programs_end_in_time(cli: Cli, tmp_path: Path) -> None:
     puts = "\n".join("  put B.y = x; x = 1; x = 0" for _ in range(150))
     (tmp_path / "large.rdma").write_text(f"node A {{ x }}\nnode B {{ y }}\nthread T on A {{\n{puts}\n}}\n")

@@ -63,6 +63,7 @@ def test_a_changed_file_is_decided_again_and_ctrl_c_ends_it(tmp_path: Path) -> N
         assert running.process.wait(60) == 0
 
 
+@pytest.mark.ci
 def test_claims_are_verified_again(tmp_path: Path) -> None:
     file = tmp_path / "one.rdma"
     file.write_text("node A { x }\nthread T on A { x = 1 }\noutcome A.x == 1 : allowed under sc\n")
@@ -80,6 +81,7 @@ def test_sigterm_says_that_it_was_one(tmp_path: Path) -> None:
         assert running.process.wait(60) == 143
 
 
+@pytest.mark.ci
 def test_new_files_of_a_folder_and_of_a_pattern_count(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     (tmp_path / "in/one.rdma").write_text(ROBUST)

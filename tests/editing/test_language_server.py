@@ -90,6 +90,7 @@ def at(text: str, word: str, after: int = 0) -> lsp.Position:
     return lsp.Position(text.count("\n", 0, offset), len(text[start:offset].encode("utf-16-le")) // 2)
 
 
+@pytest.mark.ci
 def test_the_verdict_comes_with_the_reordering_at_its_statement(tmp_path: Path) -> None:
     async def talk(editor: Editor) -> None:
         found = await editor.until(lambda messages: any(m.startswith("not robust") for m in messages))

@@ -129,6 +129,7 @@ def compare_pivot(chunk: int, sizes: range, folder: Path, *, loops: bool) -> Non
 
 @each_chunk
 @pytest.mark.skipif(not fast, reason="tcc is not installed: the paper's models are left to make test-long")
+@pytest.mark.ci
 def test_paper_models_of_small_programs(chunk: int, tmp_path: Path) -> None:
     """A sixth of the loop-free programs within the budget of the goldens, with partial-order reduction."""
     paths = [path for path in PROGRAMS if "states" in read_golden(path)["paper"]][chunk :: 6 * CHUNKS]
@@ -169,6 +170,7 @@ def random_programs(seeds: range, size: Size, *, loops: bool = False) -> list[Pr
     return [load_program(text, f"seed {seed}") for seed, text in texts.items()]
 
 
+@pytest.mark.ci
 def test_random_programs(tmp_path: Path) -> None:
     """A few by default, 200 in `make test-long`."""
     programs = random_programs(range(20 if fast else 10), SMALL)

@@ -63,6 +63,7 @@ def test_a_buffer_that_may_hold_any_number_of_stores_is_not_decided() -> None:
     assert outcome.safety is Safety.UNKNOWN and outcome.reason == "a buffer may hold more than 8 stores"
 
 
+@pytest.mark.ci
 def test_a_run_is_looked_for_on_the_machine_where_buffers_overflow() -> None:
     """Stores that nobody looks at pile up, as buffers move only where somebody can tell; the run has short buffers."""
     program = load("""node A { x, y, z }

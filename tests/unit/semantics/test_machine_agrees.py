@@ -39,6 +39,7 @@ def check(seed: int, size: Size) -> None:
 
 
 @pytest.mark.parametrize("chunk", share(range(9)))
+@pytest.mark.ci
 def test_machines_and_axioms_agree(chunk: int) -> None:
     for seed in range(chunk * CHUNK, (chunk + 1) * CHUNK):
         check(seed, BRIEF)
