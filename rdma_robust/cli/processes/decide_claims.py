@@ -9,13 +9,20 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from rdma_robust.cli.inputs import Item, Missing, Source, read_source
-from rdma_robust.cli.processes.decide_program import Answer, Progress, decide_item, guarded, ignore, lost_program
-from rdma_robust.cli.processes.guard import ENDING, Overrun, guarded_by, out_of_memory
-from rdma_robust.errors import Diagnostic, LimitReached
+from rdma_robust.cli.processes.decide_program import (
+    Answer,
+    Progress,
+    decide_item,
+    guarded,
+    ignore,
+    in_time,
+    lost_program,
+    timed,
+)
+from rdma_robust.errors import Diagnostic
 from rdma_robust.limits import Limits
 from rdma_robust.model import Hardware, Model, ModelName
 from rdma_robust.options import RECV_DEPTH, CheckOptions
-from rdma_robust.reports.check.result import gave_up
 from rdma_robust.text import printable
 
 if TYPE_CHECKING:
@@ -79,16 +86,9 @@ def answer_safety(item: Item, asking: Asking, progress: Progress = ignore) -> Sa
     if isinstance(loaded, Answer):
         return _unanswered(asking, loaded)
     started = time.monotonic()
-    try:
-        with guarded_by(asking.limits(), ENDING):
-            found = guarded(item.name, partial(_read, item, partial(action, asking=asking, progress=progress)))
-    except (Overrun, LimitReached) as error:
-        found = Answer(gave_up(item.name, str(error)))
-    except MemoryError as error:
-        found = Answer(gave_up(item.name, out_of_memory(error)))
-    if isinstance(found, SafetyAnswer):
-        return found
-    return _unanswered(asking, replace(found, result=replace(found.result, time_s=round(time.monotonic() - started, 6))))
+    reading = partial(_read, item, partial(action, asking=asking, progress=progress))
+    found = in_time(item.name, asking.limits(), reading)
+    return found if isinstance(found, SafetyAnswer) else _unanswered(asking, timed(found, started))
 
 
 def lost_safety(asking: Asking, name: str, why: str, defect: bool, time_s: float) -> SafetyAnswer:

@@ -8,14 +8,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from rdma_robust.cli.inputs import Item, Missing, Source, read_source
-from rdma_robust.cli.processes.decide_program import Answer, decide_item, guarded, lost_program
-from rdma_robust.cli.processes.guard import ENDING, Overrun, guarded_by, out_of_memory
+from rdma_robust.cli.processes.decide_program import Answer, decide_item, guarded, in_time, lost_program, timed
+from rdma_robust.cli.processes.guard import cut_short
 from rdma_robust.contracts.checks.function_checks import Checking
 from rdma_robust.diagnose import did_you_mean
-from rdma_robust.errors import LimitReached, UsageError
+from rdma_robust.errors import UsageError
 from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
-from rdma_robust.reports.check.result import gave_up
 from rdma_robust.text import printable
 
 if TYPE_CHECKING:
@@ -87,17 +86,8 @@ def answer_contracts(item: Item, asking: ContractsAsking) -> ContractsAnswer:
         return _unanswered(loaded)
     started = time.monotonic()
     limits = asking.limits()
-    found: ContractsAnswer | Answer
-    try:
-        with guarded_by(limits, ENDING):
-            found = guarded(item.name, partial(_answer, item, asking, limits, started))
-    except (Overrun, LimitReached) as error:
-        found = Answer(gave_up(item.name, str(error)))
-    except MemoryError as error:
-        found = Answer(gave_up(item.name, out_of_memory(error)))
-    if isinstance(found, ContractsAnswer):
-        return found
-    return _unanswered(replace(found, result=replace(found.result, time_s=_since(started))))
+    found = in_time(item.name, limits, partial(_answer, item, asking, limits, started))
+    return found if isinstance(found, ContractsAnswer) else _unanswered(timed(found, started))
 
 
 def check_in_time(source: Source, asking: ContractsAsking, limits: Limits) -> CheckedFile:
@@ -109,21 +99,14 @@ def check_in_time(source: Source, asking: ContractsAsking, limits: Limits) -> Ch
     from rdma_robust.contracts.checks.function_checks import checked, left_open  # noqa: PLC0415 - slow
 
     so_far = CheckedFile()
-    try:
-        with guarded_by(limits):
-            so_far.program = read_contracts(source, asking.checking)
-            for answer in checked(so_far.program, asking.checking, limits):
-                so_far.answers.append(answer)
-    except (Overrun, LimitReached) as error:
-        if so_far.program is None:
-            raise
-        cut = str(error)
-    except MemoryError as error:
-        if so_far.program is None:
-            raise
-        cut = out_of_memory(error)
-    else:
-        return so_far
+
+    def check() -> None:
+        so_far.program = read_contracts(source, asking.checking)
+        for answer in checked(so_far.program, asking.checking, limits):
+            so_far.answers.append(answer)
+
+    cut = cut_short(limits, check, lambda: so_far.program is not None)
+    assert so_far.program is not None, "not cut before it was read"
     so_far.answers += left_open(so_far.program, asking.checking, len(so_far.answers), cut)
     return so_far
 

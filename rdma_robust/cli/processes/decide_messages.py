@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Final
 from rdma_robust import TOOL
 from rdma_robust.cli.inputs import Item, Missing, Source, read_bytes, read_source
 from rdma_robust.cli.options.messages_options import BufferName
-from rdma_robust.cli.processes.decide_program import Answer, decide_item, guarded, lost_program
-from rdma_robust.cli.processes.guard import ENDING, Overrun, guarded_by, out_of_memory
-from rdma_robust.errors import LimitReached, UsageError
+from rdma_robust.cli.processes.decide_program import Answer, decide_item, guarded, in_time, lost_program, timed
+from rdma_robust.cli.processes.guard import cut_short
+from rdma_robust.errors import UsageError
 from rdma_robust.limits import Limits
 from rdma_robust.messages.engines.engine_names import MessageEngineName
 from rdma_robust.options import CheckOptions
-from rdma_robust.reports.check.result import gave_up
 from rdma_robust.text import printable
 
 if TYPE_CHECKING:
@@ -117,17 +116,8 @@ def answer_messages(item: Item, asking: MessagesAsking) -> MessagesAnswer:
         return _unanswered(loaded)
     started = time.monotonic()
     limits = asking.limits()
-    found: MessagesAnswer | Answer
-    try:
-        with guarded_by(limits, ENDING):
-            found = guarded(item.name, partial(_answer, item, asking, limits, started))
-    except (Overrun, LimitReached) as error:
-        found = Answer(gave_up(item.name, str(error)))
-    except MemoryError as error:
-        found = Answer(gave_up(item.name, out_of_memory(error)))
-    if isinstance(found, MessagesAnswer):
-        return found
-    return _unanswered(replace(found, result=replace(found.result, time_s=_since(started))))
+    found = in_time(item.name, limits, partial(_answer, item, asking, limits, started))
+    return found if isinstance(found, MessagesAnswer) else _unanswered(timed(found, started))
 
 
 def decide_in_time(source: Source, asking: MessagesAsking, limits: Limits) -> Answered:
@@ -136,19 +126,7 @@ def decide_in_time(source: Source, asking: MessagesAsking, limits: Limits) -> An
     Raises what reading raises, LimitReached and Overrun if there was no time for that, and InternalError.
     """
     so_far = Answered()
-    try:
-        with guarded_by(limits):
-            decide(source, asking, limits, so_far)
-    except (Overrun, LimitReached) as error:
-        if so_far.program is None:
-            raise
-        cut = str(error)
-    except MemoryError as error:
-        if so_far.program is None:
-            raise
-        cut = out_of_memory(error)
-    else:
-        return so_far
+    cut = cut_short(limits, partial(decide, source, asking, limits, so_far), lambda: so_far.program is not None)
     so_far.answers += [_open(buffer, cut) for buffer in asking.buffers[len(so_far.answers) :]]
     return so_far
 

@@ -13,15 +13,13 @@ from rdma_robust.cli.processes.decide_program import (
     decide_item,
     guarded,
     ignore,
+    in_time,
     limits_of,
     lost_program,
     remaining,
 )
-from rdma_robust.cli.processes.guard import ENDING, Overrun, guarded_by, out_of_memory
-from rdma_robust.errors import LimitReached
 from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
-from rdma_robust.reports.check.result import gave_up
 from rdma_robust.text import printable
 
 if TYPE_CHECKING:
@@ -44,13 +42,7 @@ def answer_models(item: Item, options: CheckOptions, progress: Progress = ignore
     if isinstance(loaded, Answer):
         return _unanswered(loaded)
     limits = limits_of(options)
-    try:
-        with guarded_by(limits, ENDING):
-            found = guarded(item.name, partial(_decide, item, options, limits, progress))
-    except (Overrun, LimitReached) as error:
-        found = Answer(gave_up(item.name, str(error)))
-    except MemoryError as error:
-        found = Answer(gave_up(item.name, out_of_memory(error)))
+    found = in_time(item.name, limits, partial(_decide, item, options, limits, progress))
     return found if isinstance(found, ModelsAnswer) else _unanswered(found)
 
 

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TypeVar
 
 from rdma_robust.cli.inputs import Item, Missing, Source, UnreadableError, read_source
-from rdma_robust.cli.processes.guard import Overrun, guarded_by, out_of_memory
+from rdma_robust.cli.processes.guard import ENDING, NONE, Overrun, Slack, guarded_by, out_of_memory
 from rdma_robust.cli.stderr import death_message, error_line, internal_message
 from rdma_robust.cli.warning_choice import EVERYTHING, warned
 from rdma_robust.errors import InternalError, LimitReached, ProgramError, SizeLimitError, UsageError
@@ -52,15 +52,10 @@ def decide_item(item: Item, options: CheckOptions, progress: Progress = ignore) 
         return check
     limits = limits_of(options)
     started = time.monotonic()
-    try:
-        with guarded_by(limits):
-            answer = _decide(item, partial(check, options=options, progress=progress), options, limits)
-    except (Overrun, LimitReached) as error:
-        answer = Answer(gave_up(item.name, str(error)))
-    except MemoryError as error:
-        answer = Answer(gave_up(item.name, out_of_memory(error)))
+    action = partial(_decide, item, partial(check, options=options, progress=progress), options, limits)
+    answer = in_time(item.name, limits, action, NONE)
     cut = answer.result.verdict == "unknown" and not answer.result.time_s
-    return replace(answer, result=replace(answer.result, time_s=_since(started))) if cut else answer
+    return timed(answer, started) if cut else answer
 
 
 def _loaded() -> Callable[..., Outcome]:
@@ -93,18 +88,34 @@ def remaining(options: CheckOptions, limits: Limits) -> CheckOptions:
 
 
 def _decide(source: Source, check: Callable[[str, str], Outcome], options: CheckOptions, limits: Limits) -> Answer:
-    def action() -> Answer:
-        text = read_source(source)
-        outcome = check(text, source.name)
-        if source.warnings != EVERYTHING:
-            outcome = warned(outcome, text, source.name, source.warnings)
-        messages = tuple(printable(w.render(source.name, text), "\n") for w in outcome.warnings)
-        complaint = _certify(outcome, source, remaining(options, limits))
-        if complaint:
-            messages = (*messages, _message(source.name, f"warning: no certificate: {printable(complaint)} [RR006]"))
-        return Answer(result_of(outcome, source.name), messages, bool(complaint), text)
+    text = read_source(source)
+    outcome = check(text, source.name)
+    if source.warnings != EVERYTHING:
+        outcome = warned(outcome, text, source.name, source.warnings)
+    messages = tuple(printable(w.render(source.name, text), "\n") for w in outcome.warnings)
+    complaint = _certify(outcome, source, remaining(options, limits))
+    if complaint:
+        messages = (*messages, _message(source.name, f"warning: no certificate: {printable(complaint)} [RR006]"))
+    return Answer(result_of(outcome, source.name), messages, bool(complaint), text)
 
-    return guarded(source.name, action)
+
+def in_time(name: str, limits: Limits, action: Callable[[], Found], more: Slack = ENDING) -> Found | Answer:
+    """Return what `action` returns for the program `name`, or the answer that its exception or a limit means.
+
+    A limit of time ends `action` so much `more` after it was reached. Raises nothing but KeyboardInterrupt.
+    """
+    try:
+        with guarded_by(limits, more):
+            return guarded(name, action)
+    except (Overrun, LimitReached) as error:
+        return Answer(gave_up(name, str(error)))
+    except MemoryError as error:
+        return Answer(gave_up(name, out_of_memory(error)))
+
+
+def timed(answer: Answer, started: float) -> Answer:
+    """Return an answer with the time since `started`, a moment of the monotonic clock."""
+    return replace(answer, result=replace(answer.result, time_s=_since(started)))
 
 
 def guarded(name: str, action: Callable[[], Found]) -> Found | Answer:

@@ -9,12 +9,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from rdma_robust.cli.inputs import Item, Missing, Source, read_source
-from rdma_robust.cli.processes.decide_program import Answer, Progress, decide_item, guarded, ignore, lost_program
-from rdma_robust.cli.processes.guard import ENDING, Overrun, guarded_by, out_of_memory
-from rdma_robust.errors import LimitReached, ProgramError
+from rdma_robust.cli.processes.decide_program import Answer, Progress, decide_item, guarded, ignore, in_time, lost_program
+from rdma_robust.errors import ProgramError
 from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
-from rdma_robust.reports.check.result import gave_up
 from rdma_robust.reports.prove.proof_record import ProofRecord, unproved, with_time
 from rdma_robust.text import printable
 
@@ -85,13 +83,7 @@ def answer_proof(item: Item, asking: ProofAsking, progress: Progress = ignore) -
         return _unanswered(loaded)
     started = time.monotonic()
     limits = asking.limits()
-    try:
-        with guarded_by(limits, ENDING):
-            found = guarded(item.name, partial(_proved, item, asking, limits, progress))
-    except (Overrun, LimitReached) as error:
-        found = Answer(gave_up(item.name, str(error)))
-    except MemoryError as error:
-        found = Answer(gave_up(item.name, out_of_memory(error)))
+    found = in_time(item.name, limits, partial(_proved, item, asking, limits, progress))
     answer = found if isinstance(found, ProofAnswer) else _unanswered(found)
     return replace(answer, record=with_time(answer.record, time.monotonic() - started))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from types import FrameType, TracebackType
@@ -153,3 +153,22 @@ def out_of_memory(error: MemoryError) -> str:
     while trace is not None:
         frame, trace = trace.tb_frame, trace.tb_next
     return f"out of memory while {doing(frame)}"
+
+
+def cut_short(limits: Limits, work: Callable[[], None], begun: Callable[[], bool]) -> str:
+    """Do `work`, which keeps what it finds; return which limit ended it, '' if none did.
+
+    Raises what `work` raises; LimitReached, Overrun and MemoryError too, unless it has `begun` to find something.
+    """
+    try:
+        with guarded_by(limits):
+            work()
+    except (Overrun, LimitReached) as error:
+        if not begun():
+            raise
+        return str(error)
+    except MemoryError as error:
+        if not begun():
+            raise
+        return out_of_memory(error)
+    return ""
