@@ -18,7 +18,7 @@ COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-h
 BUILT_FROM := pyproject.toml setup.py $(shell find rdma_robust -name '*.py[xd]' -o -name '*.h')
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-long lint format litmus bench docs pictures dist promote lock clean
+.PHONY: help run test test-long lint format litmus bench docs pictures proofs dist promote lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -52,6 +52,9 @@ docs: $(DEV) ## build the documentation site in site/; broken links and anchors 
 
 pictures: $(DEV) ## take the pictures of the explorer and of a report in docs/pictures anew (needs chromium)
 	$(BIN)/python -m sitegen.screenshots
+
+proofs: ## compile the machine-checked proofs and check them once more (needs Debian's coq)
+	@if command -v coqc >/dev/null; then $(MAKE) -C proofs check; else echo "NOT RUN: without coqc the proofs are not checked"; fi
 
 dist: $(DEV) ## build the sdist and, from it, a wheel in dist/
 	$(BIN)/python -m build --no-isolation
