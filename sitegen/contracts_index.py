@@ -38,10 +38,15 @@ SECTIONS: Final[tuple[tuple[str, str, Callable[[str], bool]], ...]] = (
         lambda name: name.startswith(_WEAK),
     ),
     (
+        "Requests",
+        "Functions that post receives and wait for them later, right ones and wrong ones.",
+        lambda name: name.startswith("requests"),
+    ),
+    (
         "Wrong variants",
         "The programs with one mistake each, in the body or in the contract, and small ones; among them a few changes "
         "that are no mistake.",
-        lambda name: not name.startswith((*_WEAK, "figure")) and ("-" in name or name == "endless"),
+        lambda name: not name.startswith((*_WEAK, "figure", "requests")) and ("-" in name or name == "endless"),
     ),
 )
 """The title of each part, what it is, and which programs are in it."""

@@ -23,11 +23,12 @@ class Happening:
     """One visible event of a run: a process does everything up to it, then it.
 
     `enter` and `exit` name a function with a contract; `send` and `recv` have the other process, tag, port and value.
+    So has `complete`, with which a process goes on behind a send that somebody's receive has got; only where sends wait.
     `choices` are those that the process makes at `choose` and `loop` since its event before, up to this one.
     """
 
     process: int
-    event: Literal["enter", "exit", "send", "recv"]
+    event: Literal["enter", "exit", "send", "recv", "complete"]
     function: str = ""
     peer: int | None = None
     tag: int | None = None

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
+from itertools import islice
 
 import pytest
 
@@ -14,6 +16,8 @@ from rdma_robust.contracts.rerun.confirming import confirmed
 from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.messages.machine.states import by_states
 from rdma_robust.messages.message_answers import Questions
+from tests.support.contract_mutations import FOLDER, mutants
+from tests.support.contracts_agreement import compared
 from tests.support.random_contracts import random_contracts
 from tests.support.random_posts import random_posts, with_requests
 from tests.support.shares import chunks
@@ -59,6 +63,41 @@ def _as_messages(seeds: range) -> Counter[str]:
         assert answer.leaking == "no" or "SGV" in found.counterexamples, seed
         counted.update(list(found.counterexamples) or ["VERIFIED"])
     return counted
+
+
+def _by_runs(seeds: range, most: int) -> Counter[str]:
+    """Compare what all interleavings and one run for each matching show; return how often each is."""
+    counted: Counter[str] = Counter()
+    for seed in seeds:
+        procs = 2 + seed % (most - 1)
+        counted += compared(load_contracts(random_posts(seed, procs), f"{seed}.mp"), "f", procs, 4_000)
+        program = load_contracts(with_requests(random_contracts(seed)), f"{seed}.mp")
+        for contract in program.contracts:
+            counted += compared(program, contract.name, procs, 2_000)
+    return counted
+
+
+def test_a_few_by_runs() -> None:
+    assert len(_by_runs(range(200, 208), 2)) > 3
+
+
+@pytest.mark.parametrize("chunk", chunks(2, 60))
+def test_more_by_runs(chunk: int) -> None:
+    assert len(_by_runs(range(300 + chunk * 12, 312 + chunk * 12), 4)) > 4
+
+
+MUTATED = sorted(FOLDER.glob("requests-*.mp"))
+
+
+@pytest.mark.parametrize("chunk", chunks(2, 30))
+def test_mutations_by_runs(chunk: int) -> None:
+    rng, counted = random.Random(chunk), Counter[str]()
+    for path in MUTATED[chunk % 3 :: 3]:
+        for program in islice(mutants(rng, path), 3):
+            for contract in program.contracts:
+                for procs in (1, 2, 3):
+                    counted += compared(program, contract.name, procs, 1_500)
+    assert len(counted) > 2
 
 
 def test_a_few() -> None:

@@ -5,14 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Literal
 
 from rdma_robust.contracts.contract_answers import ContractEngine, FunctionAnswer, Mode, ProcsAnswer
 from rdma_robust.contracts.language.contract_program import Contract, ContractProgram
 from rdma_robust.limits import Limits
-
-MOST_STATES: Final = 200_000
-"""Of functions with non-blocking operations, of which all interleavings are looked at without being asked for."""
 
 ContractEngineName = Literal["runs", "explicit"]
 
@@ -42,18 +39,9 @@ def engine_of(name: ContractEngineName) -> ContractEngine:
         from rdma_robust.contracts.explicit.interleavings import by_interleavings  # noqa: PLC0415 - slow
 
         return by_interleavings
-    return _by_runs
+    from rdma_robust.contracts.runs.runs_engine import runs  # noqa: PLC0415 - slow
 
-
-def _by_runs(program: ContractProgram, function: str, procs: int, limits: Limits) -> ProcsAnswer:
-    """Answer by runs; where there are non-blocking operations, which these do not follow, by all interleavings."""
-    from rdma_robust.contracts.runs.runs_engine import NON_BLOCKING, runs  # noqa: PLC0415 - slow
-
-    found = runs(program, function, procs, limits)
-    if found.reason != NON_BLOCKING:
-        return found
-    few = limits if limits.states is not None else replace(limits, states=MOST_STATES)
-    return engine_of("explicit")(program, function, procs, few)
+    return runs
 
 
 def _of_mode(program: ContractProgram, checking: Checking, limits: Limits) -> ContractEngine:

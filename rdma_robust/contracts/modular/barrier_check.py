@@ -11,9 +11,10 @@ from rdma_robust.contracts.modular.later_messages import Early, LaterMessages
 from rdma_robust.contracts.modular.widened_checks import Widened
 from rdma_robust.contracts.runs.path_cases import Finding
 from rdma_robust.contracts.runs.path_facts import Path
-from rdma_robust.contracts.runs.run_code import RunCode, run_code
+from rdma_robust.contracts.runs.run_code import run_code
 from rdma_robust.contracts.runs.run_judge import Judge
 from rdma_robust.contracts.runs.run_machine import Machine
+from rdma_robust.contracts.runs.run_points import RunCode
 from rdma_robust.contracts.runs.run_promises import Promises
 from rdma_robust.contracts.runs.run_state import Run
 from rdma_robust.contracts.runs.runs_engine import FoundError, RunsCheck
@@ -24,10 +25,14 @@ from rdma_robust.messages.language.message_program import Process
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Why the contracts of callees are not enough: `callee` is the one that says too little, '' if it may be any."""
+    """Why the contracts of callees are not enough: `callee` is the one that says too little, '' if it may be any.
+
+    Or, as the `limit`, why barrier runs were not all looked at, which is no contract's fault.
+    """
 
     text: str
     callee: str = ""
+    limit: bool = False
 
 
 @dataclass(slots=True)
@@ -46,7 +51,7 @@ class BarrierCheck(RunsCheck):
             self.problem = Problem(f"what is unknown is looked at: {weak}", _callee_in(str(weak)))
             return False
         if self.problem is None and answer.verdict != "VERIFIED":
-            self.problem = Problem(answer.reason)
+            self.problem = Problem(answer.reason, limit=True)
         return self.problem is None
 
     def code(self, process: Process, contracts: Mapping[str, Contract]) -> RunCode:

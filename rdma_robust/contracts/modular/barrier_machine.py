@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from rdma_robust.contracts.language.contract_program import Contract
 from rdma_robust.contracts.modular.callee_effects import Effects
-from rdma_robust.contracts.runs.run_code import Abstract, Entering
 from rdma_robust.contracts.runs.run_judge import Judge
 from rdma_robust.contracts.runs.run_machine import Machine, PrunedError
+from rdma_robust.contracts.runs.run_points import Abstract, Entering, NonBlockingError
 from rdma_robust.contracts.runs.run_state import Actor, Clock, Run, joined
 from rdma_robust.contracts.runs.spec_reading import Snapshot
 
@@ -80,6 +80,8 @@ class BarrierMachine(Machine):
         points = [self.codes[me].code[actor.at] for me, actor in enumerate(run.actors)]
         first = points[0]
         assert isinstance(first, Abstract)
+        if any(not post.over for each in run.actors for post in each.asked.posts):
+            raise NonBlockingError("a receive is posted across a call")
         entries = [each.calls[-1] for each in run.actors]
         place = len(run.actors[0].calls) - 1
         snapshots = [each.snapshot for each in entries]

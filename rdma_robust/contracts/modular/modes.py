@@ -57,7 +57,12 @@ class ModularEngine:
         found = self._bodies(self._program, function, procs, self._limits)
         if found.verdict != "VERIFIED" or check.problem is None:
             return found
+        if check.problem.limit:
+            return found if self._mode == "auto" else self._left_open(found, check.problem.text)
         return self._weak(found, function, check.problem.text, check.problem.callee)
+
+    def _left_open(self, found: ProcsAnswer, reason: str) -> ProcsAnswer:
+        return replace(found, verdict="UNKNOWN", mode="modular", reason=reason)
 
     def _weak(self, found: ProcsAnswer, function: str, needed: str, callee: str) -> ProcsAnswer:
         tried = proposal(self._program, function, found.procs, self._limits, callee)

@@ -2,15 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator
+from dataclasses import fields
 from typing import Final, assert_never
 
 from rdma_robust.contracts.runs.branch_merging import Go, merged, only_computes
+from rdma_robust.contracts.runs.run_points import (
+    Abstract,
+    Awaiting,
+    Claim,
+    Declaring,
+    Entering,
+    Goto,
+    Halted,
+    Instruction,
+    Leaving,
+    Local,
+    NonBlockingError,
+    Pick,
+    Posting,
+    Receiving,
+    RunCode,
+    Sending,
+    Spot,
+)
 from rdma_robust.contracts.runs.run_terms import TooManyError
 from rdma_robust.contracts.runs.symbolic_data import Decisions
 from rdma_robust.contracts.runs.term_code import Code, Registers, code_of
-from rdma_robust.errors import NO_SPAN, Span
+from rdma_robust.errors import Span
 from rdma_robust.expr import Name
 from rdma_robust.messages.language.message_program import (
     Assert,
@@ -40,124 +59,20 @@ _BITS: Final = 100_000
 """Of a number in a register."""
 
 
-class NonBlockingError(Exception):
-    """The function uses `isend`, `irecv` or `wait`, which is not checked yet."""
-
-
-@dataclass(frozen=True, slots=True)
-class Local:
-    """A local step: `go` executes it and returns where the process goes on; it changes nothing if it raises."""
-
-    go: Callable[[Registers, Decisions], int]
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """An `assert`; or an `assume`, at which a process that does not meet it stops."""
-
-    condition: Code
-    assumed: bool
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Pick:
-    """`choose` and `loop`: choice i goes on at `targets[i]`."""
-
-    targets: list[int]
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Sending:
-    value: Code
-    to: Code
-    port: int
-    tag: Code
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Spot:
-    """A register, or an element of the array in it."""
-
-    name: str
-    indices: tuple[Code, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Receiving:
-    """`source` and `tag` are None for any."""
-
-    target: Spot
-    source: Code | None
-    port: int
-    tag: Code | None
-    sender: Spot | None
-    which: Spot | None
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Entering:
-    """The entry of a function with a contract; `parameters` are worth what they are there."""
-
-    function: str
-    parameters: tuple[tuple[str, Code], ...]
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Leaving:
-    """The exit of a function with a contract; `result` is the register of its result, or ''."""
-
-    function: str
-    result: str
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Goto:
-    target: int
-    span: Span = NO_SPAN
-
-
-@dataclass(frozen=True, slots=True)
-class Halted:
-    span: Span = NO_SPAN
-
-
-@dataclass(frozen=True, slots=True)
-class Abstract:
-    """Where the body of a callee would be of which only the contract counts; `result` is the register of its result."""
-
-    function: str
-    result: str
-    span: Span
-
-
-Instruction = Local | Abstract | Claim | Pick | Sending | Receiving | Entering | Leaving | Goto | Halted
-
-
-@dataclass(frozen=True, slots=True)
-class RunCode:
-    """The code of one process. `registers` are all it has; it begins at 0 and is over at its last instruction.
-
-    `parameters` are those of the function that it is, each with its register.
-    """
-
-    code: tuple[Instruction, ...]
-    registers: tuple[str, ...]
-    parameters: tuple[tuple[str, str], ...]
-
-
-def run_code(process: Process, contracted: Collection[str], abstract: Collection[str] = ()) -> RunCode:
+def run_code(
+    process: Process, contracted: Collection[str], abstract: Collection[str] = (), *, rendezvous: bool = False
+) -> RunCode:
     """Return the code of a process; `contracted` are the functions whose entries and exits are points of their own.
 
-    The bodies of those that are `abstract` are left out, if another function calls them. Raises NonBlockingError.
+    The bodies of those that are `abstract` are left out, if another function calls them. Where the process posts receives,
+    or a send is complete only when it is got (`rendezvous`), all receives are posted and waited for. Raises
+    NonBlockingError for posted receives from any in a function of whose callees only contracts count.
     """
-    maker = _Maker(contracted, abstract)
+    receives = list(_own_receives(process.body, abstract))
+    posts = any(each.request.name != "$recv" for each in receives)
+    if abstract and posts and any(each.source is None for each in receives):
+        raise NonBlockingError("a receive from any, where receives are posted")
+    maker = _Maker(contracted, abstract, posts=posts or rendezvous, rendezvous=rendezvous)
     maker.block(process.body)
     maker.code.append(Halted(process.span))
     for at in maker.returns.pop():
@@ -165,13 +80,35 @@ def run_code(process: Process, contracted: Collection[str], abstract: Collection
     (function,) = process.body
     assert isinstance(function, Inlined)
     given = tuple((name, term.name) for name, term in function.call.arguments if isinstance(term, Name))
-    return RunCode(tuple(maker.code), tuple(dict.fromkeys((*process.registers, *maker.registers))), given)
+    registers = tuple(dict.fromkeys((*process.registers, *maker.registers)))
+    return RunCode(tuple(maker.code), registers, given, rendezvous)
+
+
+def _own_receives(part: object, abstract: Collection[str], *, outermost: bool = True) -> Iterator[IssueReceive]:
+    """Yield the receives in statements but for those in bodies that are left out."""
+    if isinstance(part, tuple):
+        for each in part:
+            yield from _own_receives(each, abstract, outermost=outermost)
+    elif isinstance(part, IssueReceive):
+        yield part
+    elif isinstance(part, Inlined):
+        if outermost or part.name not in abstract:
+            yield from _own_receives(part.body, abstract, outermost=False)
+    elif isinstance(part, If | While | For | Loop | Choose):
+        for field in fields(part):
+            yield from _own_receives(getattr(part, field.name), abstract, outermost=outermost)
 
 
 class _Maker:
-    def __init__(self, contracted: Collection[str], abstract: Collection[str]) -> None:
+    """Appends the code of statements. `posts`: all receives are posted; `rendezvous`: all sends are waited for."""
+
+    def __init__(
+        self, contracted: Collection[str], abstract: Collection[str], *, posts: bool = False, rendezvous: bool = False
+    ) -> None:
         self.contracted = contracted
         self.abstract = abstract
+        self.posts = posts
+        self.rendezvous = rendezvous
         self.code: list[Instruction] = []
         self.registers: list[str] = []
         self.returns: list[list[int]] = [[]]
@@ -229,19 +166,21 @@ class _Maker:
 
     def _communication(self, statement: IssueSend | IssueReceive | Wait | Requests) -> None:
         match statement:
-            case IssueSend(Place("$send"), value, to, port, tag, span):
-                self.code.append(Sending(code_of(value), code_of(to), port, code_of(tag), span))
-            case IssueReceive(Place("$recv"), target, source, port, tag, sender, which, span):
+            case IssueSend(request, value, to, port, tag, span):
+                waited = request.name != "$send" or self.rendezvous
+                sent = code_of(value), code_of(to), port, code_of(tag)
+                self.code.append(Sending(*sent, span, _spot(request) if waited else None))
+            case IssueReceive(request, target, source, port, tag, sender, which, span):
                 asked = None if source is None else code_of(source)
                 tagged = None if tag is None else code_of(tag)
                 spots = _spot(target), None if sender is None else _spot(sender), None if which is None else _spot(which)
-                self.code.append(Receiving(spots[0], asked, port, tagged, spots[1], spots[2], span))
-            case Wait((Place("$send" | "$recv"),)):
-                pass
-            case Requests(size=None):
-                pass
-            case _:
-                raise NonBlockingError
+                receive = Receiving(spots[0], asked, port, tagged, spots[1], spots[2], span)
+                self.code.append(Posting(receive, _spot(request), span) if self.posts else receive)
+            case Wait(places, span):
+                hidden = () if self.rendezvous else ("$send",) if self.posts else ("$send", "$recv")
+                self.code += [Awaiting(_spot(each), span) for each in places if each.name not in hidden]
+            case Requests(name, size, span):
+                self.code.append(Declaring(name, None if size is None else code_of(size), span))
 
     def _assign(self, target: Place, value: Code, span: Span) -> None:
         name, goes_to = target.name, self.here() + 1

@@ -8,17 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
+from rdma_robust.contracts.language.clause_text import NO_REQUEST
 from rdma_robust.contracts.language.contract_program import Contract, ErrorClass
 from rdma_robust.contracts.runs.frame_changes import unchanged
 from rdma_robust.contracts.runs.path_cases import Finding, cases
 from rdma_robust.contracts.runs.path_facts import Path
+from rdma_robust.contracts.runs.request_steps import interfered
 from rdma_robust.contracts.runs.run_promises import Promises
 from rdma_robust.contracts.runs.run_state import Clock, Event, Outstanding, Passing, Promise, Run, joined
 from rdma_robust.contracts.runs.run_terms import Condition
 from rdma_robust.contracts.runs.spec_reading import Snapshot, SpecReader
 from rdma_robust.contracts.runs.symbolic_data import Decisions
 from rdma_robust.errors import Span
+
+_INSIDE: Final = ("waits", "awaits", "calls", "halted")
 
 Report = Callable[[Run, Path, Finding], None]
 """Told of what may be a violation: on this path, if the condition of the finding is possible there."""
@@ -149,7 +154,9 @@ class Judge:
         """Look at a run in which nothing can happen any more: who has not left, and whose messages could interfere."""
         statuses = {each.status for each in run.actors}
         if not statuses & {"pruned", "faulted"}:
-            stuck = next((at for at, each in enumerate(run.actors) if each.status in ("waits", "calls", "halted")), None)
+            stuck = next(
+                (at for at, each in enumerate(run.actors) if each.status in ("waits", "awaits", "calls", "halted")), None
+            )
             if stuck is not None:
                 waited = run.actors[stuck].waited
                 other = None if waited is None else waited.source
@@ -230,6 +237,11 @@ class Judge:
     def _collective_exit(self, run: Run) -> None:
         place = len(run.actors[self.looked_at[0]].calls) - 1
         clock = self._clock(run, place)
+        for process in self.looked_at:
+            if not run.actors[process].asked.is_idle:
+                text = f"a request of process {process} is active"
+                self._tell(run, Finding("SGV", process, True, clock, text, NO_REQUEST))
+                return
         self._channels(run, "SGV", place, clock)
 
         def make() -> list[Finding]:
@@ -286,6 +298,10 @@ class Judge:
     def _interference(self, run: Run, process: int) -> None:
         """ITF: the last receive from any of each pattern is the one that most senders have nothing left for."""
         actor = run.actors[process]
+        if actor.asked.posts:
+            for each in interfered(run, process):
+                self._interferes(run, process, each.other, (each.port, each.tag), each.clock)
+            return
         last = dict(actor.wildcards)
         found = [(pattern, each.before, dict(each.got)) for pattern, each in last.items()]
         waited = actor.waited
@@ -298,17 +314,20 @@ class Judge:
                 if sender.status == "left" and sender.clock[process] <= before and other != process:
                     sent = {(other, port, tag): count for (to, port, tag), count in sender.sent.items() if to == process}
                     if all(got.get(kind, 0) >= sent[kind] for kind in sent if _fits(kind, pattern)):
-                        self._interferes(run, process, other, pattern, before)
+                        self._interferes(run, process, other, pattern, self._reached(run, process, other, before))
 
-    def _interferes(self, run: Run, process: int, other: int, pattern: tuple[int, int | None], before: int) -> None:
-        own = [each for each in run.actors[process].calls[0].promises if each.clause.kind == "quiet from"]
-        covered = [self._promises.speaks(each, other, *pattern) for each in own]
-        condition = self.on.terms.negation(self.on.terms.disjunction(covered))
+    def _reached(self, run: Run, process: int, other: int, before: int) -> Clock:
+        """Return the clock of the first events of a process, and of those before the exit of another."""
         exits = run.actors[other].clock
         reached = next(
             (each.clock for each in reversed(run.events) if each.process == process and each.number < before), exits
         )
-        clock = joined(exits, reached)
+        return joined(exits, reached)
+
+    def _interferes(self, run: Run, process: int, other: int, pattern: tuple[int, int | None], clock: Clock) -> None:
+        own = [each for each in run.actors[process].calls[0].promises if each.clause.kind == "quiet from"]
+        covered = [self._promises.speaks(each, other, *pattern) for each in own]
+        condition = self.on.terms.negation(self.on.terms.disjunction(covered))
         text = f"process {process} can take a message that process {other} sends after it has left"
         self._tell(run, Finding("ITF", process, condition, clock, text, "", self.own.span, other))
 

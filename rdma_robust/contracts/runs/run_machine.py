@@ -8,15 +8,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, Protocol
 
-from rdma_robust.contracts.runs.run_code import (
+from rdma_robust.contracts.runs import request_steps
+from rdma_robust.contracts.runs.run_points import (
     Abstract,
+    Awaiting,
     Claim,
+    Declaring,
     Entering,
     Goto,
     Halted,
     Leaving,
     Local,
     Pick,
+    Posting,
     Receiving,
     RunCode,
     Sending,
@@ -100,6 +104,7 @@ class Machine:
         self.collective = collective
         self.on = decisions
         self.watcher = watcher
+        self.rendezvous = any(each.rendezvous for each in codes)
 
     def go_on(self, run: Run) -> None:
         """Let every process go on until it waits for a message that is not there, or for one from any.
@@ -113,9 +118,29 @@ class Machine:
             for process, actor in enumerate(run.actors):
                 if actor.status == "waits" and self._can_take(run, process):
                     self.take(run, process, self._named_source(actor))
-                if actor.status == "runs":
+                if actor.asked.posts and self._got_some(run, process):
                     moved = True
+                awaited = actor.status == "awaits"
+                if awaited or actor.status == "runs":
+                    actor.status = "runs"
                     self._process(run, process, actor)
+                    moved |= not (awaited and _awaits(actor))
+
+    def _got_some(self, run: Run, process: int) -> bool:
+        """Let posted receives get what they get in any case; return whether there were such."""
+        found = False
+        while True:
+            posts = run.actors[process].asked.posts
+            sure = (each for each in request_steps.pairs(run, process) if posts[each.post].source is not None)
+            pair = next(sure, None)
+            if pair is None:
+                return found
+            found = True
+            self.match(run, process, pair)
+
+    def match(self, run: Run, process: int, pair: request_steps.Pair) -> None:
+        """Let a posted receive get a message."""
+        request_steps.match(run, process, pair, rendezvous=self.rendezvous)
 
     def _named_source(self, actor: Actor) -> int:
         assert actor.waited is not None and actor.waited.source is not None
@@ -166,6 +191,12 @@ class Machine:
                 self._send(run, process, actor, instruction)
             case Receiving():
                 self._wait(actor, instruction)
+            case Posting():
+                request_steps.post(self, process, actor, instruction)
+            case Awaiting():
+                request_steps.wait(self, run, process, instruction)
+            case Declaring():
+                self._declare(actor, instruction)
             case Entering():
                 self._enter(run, process, actor, instruction)
             case Leaving():
@@ -188,13 +219,15 @@ class Machine:
             actor.at += 1
             self.watcher.faulted(run, process, "assert", claim.span)
 
-    def _process_number(self, value: Data, kind: str) -> int:
+    def process_number(self, value: Data, kind: str) -> int:
+        """Return the number of a process, known. Raises FaultError."""
         found = self.on.among(self.on.number(value), self.count)
         if found is None:
             raise FaultError("destination" if kind == "destination" else "source")
         return found
 
-    def _tag(self, value: Data) -> int:
+    def tag(self, value: Data) -> int:
+        """Return a tag, known. Raises FaultError."""
         tag = self.on.number(value)
         if self.on.decide(self.on.terms.compare("<", tag, 0)):
             raise FaultError("tag")
@@ -202,7 +235,8 @@ class Machine:
 
     # events
 
-    def _event(self, run: Run, actor: Actor, event: Event) -> None:
+    def event(self, run: Run, actor: Actor, event: Event) -> None:
+        """Note that a process does something visible."""
         run.events.append(event)
         actor.clock = event.clock
         actor.choices = ()
@@ -210,22 +244,34 @@ class Machine:
     def _send(self, run: Run, process: int, actor: Actor, send: Sending) -> None:
         registers = actor.registers
         value = send.value(registers, self.on)
-        to = self._process_number(send.to(registers, self.on), "destination")
-        tag = self._tag(send.tag(registers, self.on))
+        to = self.process_number(send.to(registers, self.on), "destination")
+        tag = self.tag(send.tag(registers, self.on))
+        request = None if send.request is None else request_steps.key_of(self, actor, send.request)
         clock = ticked(actor.clock, process)
         event = Event(process, "send", clock, "", 0, to, tag, send.port, value, actor.choices, send.span)
-        self._event(run, actor, event)
+        self.event(run, actor, event)
         channel = process, to, send.port
-        run.channels[channel] = (*run.channels.get(channel, ()), Message(tag, value, clock))
+        run.channels[channel] = (
+            *run.channels.get(channel, ()),
+            Message(tag, value, clock, sum(actor.sent.values()), actor.asked.after),
+        )
+        if request is not None:
+            state = request_steps.state_of_send(actor, rendezvous=self.rendezvous)
+            actor.asked = actor.asked.set(*request, state)
         key = to, send.port, tag
         actor.sent[key] = actor.sent.get(key, 0) + 1
         actor.at += 1
         self.watcher.sent(run, event)
 
+    def _declare(self, actor: Actor, point: Declaring) -> None:
+        size = None if point.size is None else len(self.on.zeros(point.size(actor.registers, self.on)))
+        actor.asked = actor.asked.declared(point.name, size)
+        actor.at += 1
+
     def _wait(self, actor: Actor, receive: Receiving) -> None:
         registers, on = actor.registers, self.on
-        source = None if receive.source is None else self._process_number(receive.source(registers, on), "source")
-        tag = None if receive.tag is None else self._tag(receive.tag(registers, on))
+        source = None if receive.source is None else self.process_number(receive.source(registers, on), "source")
+        tag = None if receive.tag is None else self.tag(receive.tag(registers, on))
         spots = (receive.target, receive.sender, receive.which)
         indices = tuple([() if spot is None else self._indices(spot, actor, receive.target) for spot in spots])
         actor.waited = Waited(source, receive.port, tag, indices)
@@ -256,13 +302,15 @@ class Machine:
         messages = run.channels[channel]
         message = messages[at]
         run.channels[channel] = (*messages[:at], *messages[at + 1 :])
+        if message.after:
+            actor.asked = actor.asked._replace(after=actor.asked.after | message.after)
         if waited.source is None:
             self._remember(actor, process, waited)
         clock = joined(ticked(actor.clock, process), message.clock)
         event = Event(
             process, "recv", clock, "", 0, source, message.tag, waited.port, message.value, actor.choices, receive.span
         )
-        self._event(run, actor, event)
+        self.event(run, actor, event)
         key = source, waited.port, message.tag
         actor.got[key] = actor.got.get(key, 0) + 1
         actor.status, actor.waited, actor.at = "runs", None, actor.at + 1
@@ -299,7 +347,7 @@ class Machine:
         place, clock = len(actor.calls), ticked(actor.clock, process)
         function, span = entering.function, entering.span
         promises = self.watcher.promises(process, function, snapshot)
-        self._event(run, actor, Event(process, "enter", clock, function, place, choices=actor.choices, span=span))
+        self.event(run, actor, Event(process, "enter", clock, function, place, choices=actor.choices, span=span))
         passing = Passing("enter", function, snapshot, clock, dict(actor.sent), dict(actor.got), place, promises, span)
         actor.calls, actor.open, actor.at = (*actor.calls, passing), (*actor.open, place), actor.at + 1
         self.watcher.entered(run, process)
@@ -312,9 +360,13 @@ class Machine:
         function, span = leaving.function, leaving.span
         result = actor.registers[leaving.result] if leaving.result else None
         snapshot = self._snapshot(actor, dict(actor.calls[opened].snapshot.parameters), result)
-        self._event(run, actor, Event(process, "exit", clock, function, place, choices=actor.choices, span=span))
+        self.event(run, actor, Event(process, "exit", clock, function, place, choices=actor.choices, span=span))
         passing = Passing("exit", function, snapshot, clock, dict(actor.sent), dict(actor.got), opened, (), span)
         actor.calls, actor.open, actor.at = (*actor.calls, passing), actor.open[:-1], actor.at + 1
         if not actor.open:
             actor.status = "left"
         self.watcher.left(run, process)
+
+
+def _awaits(actor: Actor) -> bool:
+    return actor.status == "awaits"

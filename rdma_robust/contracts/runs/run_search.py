@@ -7,10 +7,12 @@ the same local states, channels, clocks and facts are one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from rdma_robust.contracts.runs.path_cases import forked
+from rdma_robust.contracts.runs.request_steps import pairs
 from rdma_robust.contracts.runs.run_judge import MixedUpError
 from rdma_robust.contracts.runs.run_machine import STEPS, ChoiceError, EndlessError, Machine, PrunedError
 from rdma_robust.contracts.runs.run_state import Actor, Run, order_key
@@ -109,24 +111,32 @@ class Search:
 
     def _received(self, run: Run) -> list[Run] | None:
         """Return the runs that go on with each message that a receive from any can take, None if there is none."""
-        options = [
-            (process, source)
-            for process, actor in enumerate(run.actors)
-            if actor.status == "waits" and actor.waited is not None and actor.waited.source is None
-            for source in self.machine.senders(run, process)
-        ]
+        options = [*self._waited(run), *self._posted(run)]
         if not options:
             return None
         if len(options) == 1:
             self.machine.on.path = run.path
-            self.machine.take(run, *options[0])
+            options[0](run)
             return [run]
         if not self._is_new(run):
             return []
         found = []
-        for process, source in options:
+        for take in options:
             child = run.copy()
             self.machine.on.path = child.path
-            self.machine.take(child, process, source)
+            take(child)
             found.append(child)
         return found[::-1]
+
+    def _waited(self, run: Run) -> Iterator[Callable[[Run], None]]:
+        """Yield what takes each message that a process at a receive from any can take."""
+        for process, actor in enumerate(run.actors):
+            if actor.status == "waits" and actor.waited is not None and actor.waited.source is None:
+                for source in self.machine.senders(run, process):
+                    yield partial(self.machine.take, process=process, source=source)
+
+    def _posted(self, run: Run) -> Iterator[Callable[[Run], None]]:
+        """Yield what makes each match that a posted receive from any can make."""
+        for process, actor in enumerate(run.actors):
+            for pair in pairs(run, process) if actor.asked.posts else ():
+                yield partial(self.machine.match, process=process, pair=pair)

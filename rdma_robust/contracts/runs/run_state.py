@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 
 from rdma_robust.contracts.language.contract_program import PathClause
 from rdma_robust.contracts.runs.path_facts import Path
+from rdma_robust.contracts.runs.run_requests import NOTHING_ASKED, Asked
 from rdma_robust.contracts.runs.run_terms import Condition, Number
 from rdma_robust.contracts.runs.spec_reading import Snapshot
 from rdma_robust.contracts.runs.symbolic_data import Data
@@ -20,10 +21,13 @@ Traffic = dict[tuple[int, int, int], int]
 
 
 class Event(NamedTuple):
-    """A visible event. `clock` counts it. `call` is the place of an entry or exit among those of its process."""
+    """A visible event. `clock` counts it. `call` is the place of an entry or exit among those of its process.
+
+    `complete` is the end of the wait for a send, where that takes a receive.
+    """
 
     process: int
-    kind: Literal["enter", "exit", "send", "recv"]
+    kind: Literal["enter", "exit", "send", "recv", "complete"]
     clock: Clock
     function: str = ""
     call: int = 0
@@ -41,9 +45,13 @@ class Event(NamedTuple):
 
 
 class Message(NamedTuple):
+    """A message, the `number`-th of its sender; `after` are the matches of posted receives before it."""
+
     tag: int
     value: Data
     clock: Clock
+    number: int
+    after: int
 
 
 class Promise(NamedTuple):
@@ -105,7 +113,8 @@ class Wildcard(NamedTuple):
     got: tuple[tuple[tuple[int, int, int], int], ...]
 
 
-Status = Literal["runs", "waits", "calls", "left", "halted", "faulted", "pruned"]
+Status = Literal["runs", "waits", "awaits", "calls", "left", "halted", "faulted", "pruned"]
+"""`waits` at a receive; `awaits` a request."""
 
 
 @dataclass(slots=True)
@@ -126,6 +135,7 @@ class Actor:
     wildcards: tuple[tuple[tuple[int, int | None], Wildcard], ...] = ()
     any_receives: tuple[tuple[int, int, int | None], ...] = ()
     """Each receive from any: how many events its process had before it, port and tag."""
+    asked: Asked = NOTHING_ASKED
 
     def copy(self) -> Actor:
         return replace(self, registers=dict(self.registers), sent=dict(self.sent), got=dict(self.got))
@@ -160,7 +170,7 @@ class Run:
             tuple(
                 (
                     actor.at, actor.status, actor.waited, tuple(actor.registers.values()), actor.clock, actor.wildcards,
-                    frozenset(actor.sent.items()), frozenset(actor.got.items()),
+                    frozenset(actor.sent.items()), frozenset(actor.got.items()), actor.asked,
                     tuple([(each.function, each.clock[me], each.promises) for each in actor.calls]),
                     tuple([each.key() for each in actor.calls[done:]]),
                 )

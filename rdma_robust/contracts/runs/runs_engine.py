@@ -15,11 +15,12 @@ from rdma_robust.contracts.language.read_inputs import unread_inputs
 from rdma_robust.contracts.runs.fact_solver import FactSolver, Model
 from rdma_robust.contracts.runs.path_cases import Finding, forked
 from rdma_robust.contracts.runs.path_facts import Path
-from rdma_robust.contracts.runs.run_code import NonBlockingError, RunCode, run_code
+from rdma_robust.contracts.runs.run_code import run_code
 from rdma_robust.contracts.runs.run_examples import counterexample
 from rdma_robust.contracts.runs.run_inputs import NARROW, InputMaker, NoInputsError, Wide
 from rdma_robust.contracts.runs.run_judge import Judge
 from rdma_robust.contracts.runs.run_machine import Machine
+from rdma_robust.contracts.runs.run_points import NonBlockingError, RunCode
 from rdma_robust.contracts.runs.run_search import Search, Tally
 from rdma_robust.contracts.runs.run_state import Run
 from rdma_robust.contracts.runs.run_terms import Condition, Term, Terms, TooManyError
@@ -31,7 +32,6 @@ from rdma_robust.messages.language.message_program import Process
 from rdma_robust.messages.language.message_terms import Value
 
 ENGINE = "runs"
-NON_BLOCKING = "non-blocking: `isend`, `irecv` and `wait` are not checked yet"
 NOTHING = "no input within the bounds meets `requires`"
 
 
@@ -105,8 +105,8 @@ class RunsCheck:
                     break
         except FoundError:
             pass
-        except NonBlockingError:
-            return NON_BLOCKING
+        except NonBlockingError as why:
+            return f"non-blocking: {why}"
         except (NoInputsError, TooManyError, TooManyStatements) as limit:
             return str(limit)
         except LimitReached as limit:

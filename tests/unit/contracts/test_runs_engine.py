@@ -37,8 +37,6 @@ def test_what_is_cut_short_is_unknown() -> None:
     assert GATHERING.answer(3, QUIET, limits=Limits(states=1)).reason == "the limit of 1 states"
     forever = TEXT.replace("return all", "while 1 { skip }\n return all")
     assert GATHERING.answer(1, text=forever).reason == "a process makes more than 100,000 steps"
-    no = TEXT.replace("send val to root", "req h; h = isend val to root; wait h")
-    assert GATHERING.answer(2, text=no).reason == "non-blocking: `isend`, `irecv` and `wait` are not checked yet"
 
 
 def test_nothing_to_look_at() -> None:
