@@ -1,30 +1,31 @@
 (* Lemma 2: taking out the pivot. *)
 Require Import List Arith Lia Classical Relations Setoid.
-From RR Require Import Model Orders Rules Traces.
+From RR Require Import Model Hardware Orders Rules Traces.
 
 (* What Lemma 2 to Theorem 7 are about: T is violating, m is a maximal event of it, tau is a total order that contains ob.
-   The record is a class, so inside of a section with [Context {H : pivot ord P T m tau}] lemmas find it by themselves. *)
-Class pivot {U : events} (ord : bool) (P : program) (T : trace) (m : ev) (tau : relation ev) : Prop := {
-  pv_violating : violating ord P T;
-  pv_maximal : maximal ord T m;
+   The record is a class, so inside of a section with [Context {H : pivot hw P T m tau}] lemmas find it by themselves. *)
+Class pivot {U : events} (hw : hardware) (P : program) (T : trace) (m : ev) (tau : relation ev) : Prop := {
+  pv_violating : violating hw P T;
+  pv_maximal : maximal hw T m;
   pv_total : sto (E T) tau;
   pv_init : initfirst (E T) tau;
-  pv_ob : forall a b, ob1 ord T a b -> tau a b;
+  pv_ob : forall a b, ob1 hw T a b -> tau a b;
 }.
 
 (* The trace of tau without m. *)
 Definition T' {U : events} (T : trace) (m : ev) (tau : relation ev) := tr (without (E T) m) tau.
 
 Section Lemma2.
-Context {U : events} {ord : bool} {P : program} {T : trace} {m : ev} {tau : relation ev} {Piv : pivot ord P T m tau}.
+Context {U : events} {hw : hardware} {OK : hardware_ok hw} {P : program} {T : trace} {m : ev} {tau : relation ev}.
+Context {Piv : pivot hw P T m tau}.
 Notation E' := (without (E T) m).
 Notation T' := (T' T m tau).
 
-Let V : violating ord P T := pv_violating.
-Let M : maximal ord T m := pv_maximal.
+Let V : violating hw P T := pv_violating.
+Let M : maximal hw T m := pv_maximal.
 Let S : sto (E T) tau := pv_total.
 Let I0 : initfirst (E T) tau := pv_init.
-Let Hob : forall a b, ob1 ord T a b -> tau a b := pv_ob.
+Let Hob : forall a b, ob1 hw T a b -> tau a b := pv_ob.
 
 Lemma WT : wft T. Proof. apply V. Qed.
 Lemma WE : wfE (E T). Proof. apply t_E, WT. Qed.
@@ -37,17 +38,17 @@ Lemma tau_asym a b : tau a b -> ~ tau b a. Proof. apply (sto_asym _ _ _ _ S). Qe
 Lemma tau_rf a b : rf T a b -> tau a b. Proof. intros; apply Hob; now apply ob_rf. Qed.
 Lemma tau_rb a b : rb T a b -> tau a b. Proof. intros; apply Hob; now apply ob_rb. Qed.
 Lemma tau_mo a b : mo T a b -> tau a b. Proof. intros; apply Hob; now apply ob_mo. Qed.
-Lemma tau_nfo a b : nfo T a b -> tau a b. Proof. intros; apply Hob; now apply ob_nfo. Qed.
+Lemma tau_nfo a b : flushed hw T a b -> tau a b. Proof. intros; apply Hob; now apply ob_nfo. Qed.
 Lemma T_rf w r : rf T w r <-> rf_in (E T) tau w r.
 Proof. apply same_rf; auto using WT, tau_rf, tau_rb, tau_mo. Qed.
 Lemma T_mo a b : mo T a b <-> mo_in (E T) tau a b.
 Proof. apply same_mo; auto using WT, tau_rf, tau_rb, tau_mo. Qed.
-Lemma T_nfo a b : nfo T a b <-> nfo_in (E T) tau a b.
+Lemma T_nfo a b : flush hw = true -> (nfo T a b <-> nfo_in (E T) tau a b).
 Proof.
-  split; intros H.
-  - destruct (t_nfo _ WT _ _ H) as (?&?&?); repeat split; auto; try apply H2. now apply tau_nfo.
+  intros F. split; intros H.
+  - destruct (t_nfo _ WT _ _ H) as (?&?&?); repeat split; auto; try apply H2. apply tau_nfo; split; auto.
   - destruct H as (Ea & Eb & N & L). destruct (t_nfo_total _ WT a b Ea Eb N); auto.
-    destruct (tau_asym _ _ L). now apply tau_nfo.
+    destruct (tau_asym _ _ L). apply tau_nfo; split; auto.
 Qed.
 
 Lemma wfE' : wfE E'.
@@ -59,7 +60,6 @@ Proof.
   - intros p (?&_); apply W; auto.
   - intros w p w' (?&_); apply W; auto.
   - intros e x (?&_); apply W; auto.
-  - intros w (?&_); apply W; auto.
   - intros e (Ee & _) Re. destruct (wf_init _ W e Ee Re) as (i & Ei & K & L). exists i; repeat split; auto.
     intros ->. now apply Nm.
   - intros i j (?&_) (?&_); apply W; auto.
@@ -111,20 +111,20 @@ Proof.
 Qed.
 
 (* Lemma 2 (2) *)
-Lemma ib1_T' a b : ib1 ord T' a b -> ib1 ord T a b \/ (rf T m b /\ tau a b /\ rd b).
+Lemma ib1_T' a b : ib1 hw T' a b -> ib1 hw T a b \/ (rf T m b /\ tau a b /\ rd b).
 Proof.
   intros [((Ea&_)&(Eb&_)&H)|((Ea&_)&(Eb&_)&H)|H|H].
   - left; apply ib_ippo; repeat split; auto; apply H.
   - left; apply ib_pf; repeat split; auto.
   - destruct (rf_T'_T _ _ H) as [X|(X & _)]; [left; now apply ib_rf|right].
     repeat split; auto; apply H.
-  - left; apply ib_nfo. apply T_nfo. destruct H as ((?&_)&(?&_)&?&?). repeat split; auto; apply H1.
+  - left; destruct H as (F & (?&_)&(?&_)&?&?). apply ib_nfo. split; [auto|]. apply T_nfo; auto. repeat split; auto; apply H1.
 Qed.
 
-Lemma ib_T'_inst a b : inst a -> ib ord T' a b -> tau a b.
+Lemma ib_T'_inst a b : inst a -> ib hw T' a b -> tau a b.
 Proof.
   intros Ia H.
-  assert (exists i, inst i /\ ((i = a /\ ib ord T i b) \/ (tau a i /\ (i = b \/ ib ord T i b)))) as (i & Ii & K).
+  assert (exists i, inst i /\ ((i = a /\ ib hw T i b) \/ (tau a i /\ (i = b \/ ib hw T i b)))) as (i & Ii & K).
   { apply clos_trans_tn1 in H. induction H as [b H|b c H _ IH].
     - destruct (ib1_T' _ _ H) as [X|(X & L & R)].
       + exists a; split; [auto|left; split; [auto|now apply t_step]].
@@ -143,7 +143,7 @@ Proof.
   - apply Hob, ob_ib; auto.
   - eapply tau_trans; [exact K|]. apply Hob, ob_ib; auto.
 Qed.
-Lemma ob1_T' a b : ob1 ord T' a b -> tau a b.
+Lemma ob1_T' a b : ob1 hw T' a b -> tau a b.
 Proof.
   intros [((Ea&_)&(Eb&_)&H)|((Ea&_)&(Eb&_)&H) K|H|H|H|H|I H].
   - apply Hob, ob_oppo; repeat split; auto; apply H.
@@ -154,17 +154,17 @@ Proof.
   - apply H.
   - now apply ib_T'_inst.
 Qed.
-Theorem lemma_2_2 : rdma_consistent ord T'.
+Theorem lemma_2_2 : rdma_consistent hw T'.
 Proof.
-  intros a H. apply (tau_irr a). eapply (forward_trans (ob1 ord T') tau); eauto using tau_trans, ob1_T'.
+  intros a H. apply (tau_irr a). eapply (forward_trans (ob1 hw T') tau); eauto using tau_trans, ob1_T'.
 Qed.
 
 (* Lemma 2 (1) *)
 (* val does not stay inside E, so the lemma is stated for events of T *)
-Lemma val_keep w v : val (rf T) w v -> E T w -> ~ ib ord T m w -> w <> m -> val (rf T') w v.
+Lemma val_keep w v : val (rf T) w v -> E T w -> ~ ib hw T m w -> w <> m -> val (rf T') w v.
 Proof.
   intros H; induction H as [w Ww Nw|w r v Rr Cr H _ IH|r w v C H IH]; intros Ew N Nm'.
-  - now apply val_cpu.
+  - now apply val_own.
   - assert (w <> m) as Nw by (intros ->; apply N, t_step; now apply ib_rf).
     apply val_nicr with w; [auto|auto| |].
     + now apply rf_T_T'.

@@ -1,6 +1,6 @@
 (* Lemma 6: one memory.  A and B may be split in any way that keeps (i) to (iv). *)
 Require Import List Arith Lia Classical Relations Setoid.
-From RR Require Import Model Orders Rules Traces Lemma2.
+From RR Require Import Model Hardware Orders Rules Traces Lemma2.
 
 (* L is an SC order of T. *)
 Class sc_order_of {U : events} (T : trace) (L : relation ev) : Prop := {
@@ -10,10 +10,10 @@ Class sc_order_of {U : events} (T : trace) (L : relation ev) : Prop := {
 }.
 
 (* The conditions on the part B, as numbered in Lemma 6; all that is not in B and not m is A. *)
-Class split {U : events} (ord : bool) (T : trace) (m : ev) (tau L : relation ev) (B : ev -> Prop) : Prop := {
-  sp_i_R1 : R1 ord (E T) B;
+Class split {U : events} (hw : hardware) (T : trace) (m : ev) (tau L : relation ev) (B : ev -> Prop) : Prop := {
+  sp_i_R1 : R1 hw (E T) B;
   sp_i_R2 : R2 (E T) B;
-  sp_i_R3 : R3 (E T) B;
+  sp_i_R3 : R3 hw (E T) B;
   sp_ii : forall a b, without (E T) m a -> without (E T) m b -> ~ B a -> B b -> conflict a b -> L a b;
   sp_iii : forall b, B b -> without (E T) m b /\ tau m b;
   sp_iv : forall w, without (E T) m w -> wr w -> loc w = loc m -> tau m w -> B w;
@@ -23,15 +23,16 @@ Class split {U : events} (ord : bool) (T : trace) (m : ev) (tau L : relation ev)
 Definition sigma {U : events} (m : ev) (L : relation ev) (B : ev -> Prop) := lex B (lex (fun x => x = m) L).
 
 Section Lemma6.
-Context {U : events} {ord : bool} {P : program} {T : trace} {m : ev} {tau : relation ev} {Piv : pivot ord P T m tau}.
+Context {U : events} {hw : hardware} {OK : hardware_ok hw} {P : program} {T : trace} {m : ev} {tau : relation ev}.
+Context {Piv : pivot hw P T m tau}.
 Notation E' := (without (E T) m).
 Notation T' := (T' T m tau).
 
-Let V : violating ord P T := pv_violating.
-Let M : maximal ord T m := pv_maximal.
+Let V : violating hw P T := pv_violating.
+Let M : maximal hw T m := pv_maximal.
 Let S : sto (E T) tau := pv_total.
 Let I0 : initfirst (E T) tau := pv_init.
-Let Hob : forall a b, ob1 ord T a b -> tau a b := pv_ob.
+Let Hob : forall a b, ob1 hw T a b -> tau a b := pv_ob.
 Let W : wfE (E T) := WE.
 
 Section Order.
@@ -63,10 +64,10 @@ Proof.
 Qed.
 
 Section Split.
-Context {B : ev -> Prop} {Spl : split ord T m tau L B}.
-Let C1 : R1 ord (E T) B := sp_i_R1.
+Context {B : ev -> Prop} {Spl : split hw T m tau L B}.
+Let C1 : R1 hw (E T) B := sp_i_R1.
 Let C2 : R2 (E T) B := sp_i_R2.
-Let C3 : R3 (E T) B := sp_i_R3.
+Let C3 : R3 hw (E T) B := sp_i_R3.
 Let Cii : forall a b, E' a -> E' b -> ~ B a -> B b -> conflict a b -> L a b := sp_ii.
 Let Ciii : forall b, B b -> E' b /\ tau m b := sp_iii.
 Let Civ : forall w, E' w -> wr w -> loc w = loc m -> tau m w -> B w := sp_iv.
@@ -114,9 +115,9 @@ Proof.
   apply s_same; auto. apply HL, sc_po. repeat split; auto.
 Qed.
 
-Lemma s_ob a b : ob1 ord Ts a b -> sigma a b.
+Lemma s_ob a b : ob1 hw Ts a b -> sigma a b.
 Proof.
-  apply (rules_if ord (E T) sigma B W Ss); auto.
+  apply (rules_if hw (E T) sigma B W Ss); auto.
   - intros; now apply s_split.
   - apply s_po.
 Qed.
@@ -175,8 +176,8 @@ Proof.
 Qed.
 
 (* Lemma 6 (3) *)
-Theorem lemma_6_3_consistent : rdma_consistent ord Ts.
-Proof. intros a H. apply (s_irr a). eapply (forward_trans (ob1 ord Ts) sigma); eauto using s_trans, s_ob. Qed.
+Theorem lemma_6_3_consistent : rdma_consistent hw Ts.
+Proof. intros a H. apply (s_irr a). eapply (forward_trans (ob1 hw Ts) sigma); eauto using s_trans, s_ob. Qed.
 
 Inductive dep : ev -> Prop :=
 | dep_m r : rf Ts m r -> dep r
@@ -190,7 +191,7 @@ Proof.
   - split; [apply H|]. eapply s_trans; [apply IH|apply H].
   - split; [auto|]. eapply s_trans; [apply IH|]. apply s_ob, ob_oppo, carry_on; auto.
 Qed.
-Lemma dep_ib e : dep e -> ib ord T m e.
+Lemma dep_ib e : dep e -> ib hw T m e.
 Proof.
   intros H; induction H as [r H|w r H D IH|r w Ew C _ IH].
   - apply t_step, ib_rf. now apply six_2b.
@@ -202,7 +203,7 @@ Proof.
     + eapply t_trans; [exact IH|]. apply t_step; now apply ib_rf.
     + apply t_step; now apply ib_rf.
   - eapply t_trans; [exact IH|]. apply t_step, ib_ippo.
-    destruct (carry_on ord T r w W Ew C) as (X & Y & Z). split; [exact X|split; [exact Y|now apply oppo_ippo]].
+    destruct (carry_on hw T r w W Ew C) as (X & Y & Z). split; [exact X|split; [exact Y|now apply oppo_ippo]].
 Qed.
 Lemma no_cpu_dep r : cpu r -> ~ dep r.
 Proof. intros C D. apply (proj2 M r C), dep_ib, D. Qed.
@@ -210,7 +211,7 @@ Proof. intros C D. apply (proj2 M r C), dep_ib, D. Qed.
 Lemma val_T'_Ts w v : val (rf T') w v -> E' w -> ~ dep w -> val (rf Ts) w v.
 Proof.
   intros H; induction H as [w Ww Nw|w r v Rr Cr H _ IH|r w v C H IH]; intros Ew N.
-  - now apply val_cpu.
+  - now apply val_own.
   - destruct (six_2c _ _ H) as [X|X]; [|destruct N; now apply dep_m].
     apply val_nicr with w; auto. apply IH; [apply H|]. intros D; apply N. now apply dep_rf with w.
   - assert (E' r) as Er by (eapply wf_down; [apply wfE'|apply (carry_ok _ _ C)|auto]).
@@ -219,11 +220,11 @@ Qed.
 Lemma val_before w v : val (rf T) w v -> E T w -> tau w m -> val (rf T') w v.
 Proof.
   intros H; induction H as [w Ww Nw|w r v Rr Cr H _ IH|r w v C H IH]; intros Ew Lm.
-  - now apply val_cpu.
+  - now apply val_own.
   - pose proof (tau_rf _ _ H) as X. apply val_nicr with w; auto.
     + apply rf_T_T'; auto; intros ->; [eapply tau_asym; eauto|eapply tau_irr; eauto].
     + apply IH; [apply (t_rf _ WT _ _ H)|eapply tau_trans; eauto].
-  - pose proof (carry_on ord T r w W Ew C) as X. apply val_nicw with r; auto. apply IH; [apply X|].
+  - pose proof (carry_on hw T r w W Ew C) as X. apply val_nicw with r; auto. apply IH; [apply X|].
     eapply tau_trans; [|exact Lm]. apply Hob; now apply ob_oppo.
 Qed.
 

@@ -1,10 +1,10 @@
 (* Theorem 5 and Theorem 7 for programs: a program that is not robust has a violating trace in normal form. *)
 Require Import List Arith Lia Classical Relations Setoid.
 Import ListNotations.
-From RR Require Import Model Orders Rules Traces Lemma2 Lemma6 Theorem7.
+From RR Require Import Model Hardware Orders Rules Traces Lemma2 Lemma6 Theorem7.
 
 Section NormalForm.
-Context {U : events} (ord : bool) (P : program).
+Context {U : events} (hw : hardware) {OK : hardware_ok hw} (P : program).
 
 (* sizes: E is covered by a list of n events *)
 Definition covered n (E : ev -> Prop) := exists l, length l = n /\ forall e, E e -> In e l.
@@ -19,16 +19,16 @@ Proof.
 Qed.
 
 (* minimal: taking out any last event (with any new relations) leaves no violation *)
-Definition minimal T := violating ord P T /\
-  forall T1 m, last (E T) m -> E T1 = without (E T) m -> ~ violating ord P T1.
+Definition minimal T := violating hw P T /\
+  forall T1 m, last (E T) m -> E T1 = without (E T) m -> ~ violating hw P T1.
 
-Lemma minimal_exists T : violating ord P T -> exists T0, minimal T0.
+Lemma minimal_exists T : violating hw P T -> exists T0, minimal T0.
 Proof.
   intros V. assert (exists n, covered n (E T)) as (n & C).
   { destruct (wf_fin _ (t_E _ (proj1 (proj2 (proj1 V))))) as (l & Hl). exists (length l), l; auto. }
   revert T V C. induction n as [n IH] using lt_wf_ind. intros T V C.
   destruct (classic (minimal T)) as [|N]; [eauto|].
-  assert (exists T1 m, last (E T) m /\ E T1 = without (E T) m /\ violating ord P T1) as (T1 & m & Lm & Q & V1).
+  assert (exists T1 m, last (E T) m /\ E T1 = without (E T) m /\ violating hw P T1) as (T1 & m & Lm & Q & V1).
   { apply NNPP; intro K. apply N. split; [auto|]. intros T1 m Lm Q V1. apply K; eauto. }
   destruct (covered_without n (E T) m C (proj1 Lm)) as (k & Hk & C1).
   apply (IH k Hk T1); auto. now rewrite Q.
@@ -73,24 +73,24 @@ Proof.
 Qed.
 
 (* A minimal violating trace has all that Lemma 2 to Theorem 7 ask for. *)
-Lemma setup T : minimal T -> exists m tau L, pivot ord P T m tau /\ sc_order_of (T' T m tau) L.
+Lemma setup T : minimal T -> exists m tau L, pivot hw P T m tau /\ sc_order_of (T' T m tau) L.
 Proof.
   intros (V & Hm). pose proof V as ((_ & W & _) & Co & N).
-  destruct (lemma_1 ord T W Co (something T W N)) as (m & M).
-  destruct (linear (E T) (ob1 ord T)) as (tau & St & It & Ht).
+  destruct (lemma_1 hw T W Co (something T W N)) as (m & M).
+  destruct (linear (E T) (ob1 hw T)) as (tau & St & It & Ht).
   { apply (wf_fin _ (t_E _ W)). }
   { exact Co. }
   { intros a b; now apply ob1_noninit. }
-  assert (Piv : pivot ord P T m tau) by (constructor; auto).
+  assert (Piv : pivot hw P T m tau) by (constructor; auto).
   exists m, tau. destruct (sc_order_exists (T' T m tau) WT') as (L & Sco); [|eauto].
   apply NNPP. intros X. apply (Hm (T' T m tau) m); [apply M|reflexivity|].
   split; [exact lemma_2_1|]. split; [exact lemma_2_2|exact X].
 Qed.
 
 (* a violating trace, its pivot and both orders, of every program that is not robust *)
-Lemma setup_exists : ~ robust ord P -> exists T m tau L, pivot ord P T m tau /\ sc_order_of (T' T m tau) L.
+Lemma setup_exists : ~ robust hw P -> exists T m tau L, pivot hw P T m tau /\ sc_order_of (T' T m tau) L.
 Proof.
-  intros N. assert (exists T, violating ord P T) as (T1 & V1).
+  intros N. assert (exists T, violating hw P T) as (T1 & V1).
   { apply NNPP; intro K. apply N. intros T V. apply K; eauto. }
   destruct (minimal_exists T1 V1) as (T & Hmin). exists T. now apply setup.
 Qed.
@@ -98,9 +98,9 @@ Qed.
 (* alpha in the order L, then m, then beta in the order L *)
 Definition normal_form E m (B : ev -> Prop) L := tr E (sigma m L B).
 
-Theorem normal_form_exists : ~ robust ord P -> exists E m B L,
+Theorem normal_form_exists : ~ robust hw P -> exists E m B L,
   last E m /\ ~ B m /\ (forall b, B b -> without E m b) /\ sc_order (without E m) L /\
-  violating ord P (normal_form E m B L).
+  violating hw P (normal_form E m B L).
 Proof.
   intros N. destruct (setup_exists N) as (T & m & tau & L & Piv & Sco).
   exists (E T), m, (B0 T m tau), L. split; [apply Piv|]. split; [intros ((_ & X) & _); auto|]. split; [|split].
@@ -110,9 +110,9 @@ Proof.
 Qed.
 
 (* With the split determined by L, m and s (Theorem 7). *)
-Theorem pivot_form_exists : ~ robust ord P -> exists T m L s,
+Theorem pivot_form_exists : ~ robust hw P -> exists T m L s,
   last (E T) m /\ sc_order (without (E T) m) L /\ without (E T) m s /\ conflict m s /\
-  violating ord P (normal_form (E T) m (beta ord T m L s) L).
+  violating hw P (normal_form (E T) m (beta hw T m L s) L).
 Proof.
   intros N. destruct (setup_exists N) as (T & m & tau & L & Piv & Sco).
   destruct (sc_cycle L Sco) as (e & x & Cy). pose proof Cy as (Hme & _ & _ & Ne & _).
@@ -123,8 +123,8 @@ Proof.
   apply (theorem_7 e x s Cy Hs).
 Qed.
 
-Theorem robust_iff : robust ord P <-> forall E m B L, last E m -> sc_order (without E m) L ->
-  ~ violating ord P (normal_form E m B L).
+Theorem robust_iff : robust hw P <-> forall E m B L, last E m -> sc_order (without E m) L ->
+  ~ violating hw P (normal_form E m B L).
 Proof.
   split.
   - intros R E m B L _ _. apply R.
@@ -133,7 +133,7 @@ Proof.
 Qed.
 
 (* Robust: every RDMA trace is executed by a sequentially consistent machine in some order. *)
-Theorem robust_sc : robust ord P -> forall T, trace_of P T -> rdma_consistent ord T ->
+Theorem robust_sc : robust hw P -> forall T, trace_of P T -> rdma_consistent hw T ->
   exists L, sc_order (E T) L /\ (forall w r, rf T w r <-> rf_in (E T) L w r) /\ (forall a b, mo T a b <-> mo_in (E T) L a b).
 Proof.
   intros R T Tr C. pose proof (proj1 (proj2 Tr)) as W.

@@ -1,9 +1,9 @@
 (* Theorem 5: there is a violating trace in normal form.  Theorem 7: its split is determined by L, m and s. *)
 Require Import List Arith Lia Classical Relations Setoid.
-From RR Require Import Model Orders Rules Traces Lemma2 Lemma6.
+From RR Require Import Model Hardware Orders Rules Traces Lemma2 Lemma6.
 
 Section Definitions.
-Context {U : events} (ord : bool) (T : trace) (m : ev) (tau : relation ev) (L : relation ev).
+Context {U : events} (hw : hardware) (T : trace) (m : ev) (tau : relation ev) (L : relation ev).
 Notation E' := (without (E T) m).
 
 (* an sc cycle of T that comes to m once: m, e, ..., x, m *)
@@ -21,26 +21,27 @@ Definition start e s :=
 (* the least beta *)
 Inductive beta (s : ev) : ev -> Prop :=
 | beta_s : beta s s
-| beta_F1 b x : beta s b -> E' x -> oppo ord b x -> beta s x
+| beta_F1 b x : beta s b -> E' x -> oppo hw b x -> beta s x
 | beta_F2 w x : beta s w -> E' x -> pf w x -> knd w = NLW -> beta s x
 | beta_F2' e w x : beta s w -> E' x -> pf w x -> knd w = NRW -> beta s e ->
     (knd e = NLR \/ knd e = NF) -> qp e = qp w -> po e w -> beta s x
-| beta_F3 w f x : beta s w -> E' f -> E' x -> knd w = NLW -> knd f = NF -> knd x = NLR ->
+| beta_F3 w f x : flush hw = true -> beta s w -> E' f -> E' x -> knd w = NLW -> knd f = NF -> knd x = NLR ->
     qp w = qp f -> qp f = qp x -> po w f -> po f x -> beta s x
 | beta_F4 b x : beta s b -> E' x -> conflict b x -> L b x -> beta s x.
 End Definitions.
 
 Section Theorem7.
-Context {U : events} {ord : bool} {P : program} {T : trace} {m : ev} {tau : relation ev} {Piv : pivot ord P T m tau}.
+Context {U : events} {hw : hardware} {OK : hardware_ok hw} {P : program} {T : trace} {m : ev} {tau : relation ev}.
+Context {Piv : pivot hw P T m tau}.
 Notation E' := (without (E T) m).
 Notation T' := (T' T m tau).
 Notation B0 := (B0 T m tau).
 
-Let V : violating ord P T := pv_violating.
-Let M : maximal ord T m := pv_maximal.
+Let V : violating hw P T := pv_violating.
+Let M : maximal hw T m := pv_maximal.
 Let S : sto (E T) tau := pv_total.
 Let I0 : initfirst (E T) tau := pv_init.
-Let Hob : forall a b, ob1 ord T a b -> tau a b := pv_ob.
+Let Hob : forall a b, ob1 hw T a b -> tau a b := pv_ob.
 Let W : wfE (E T) := WE.
 
 Lemma m_edge e : sc1 T m e -> conflict m e /\ E T e /\ tau m e.
@@ -66,7 +67,7 @@ Proof.
   - destruct V as (_ & _ & N). apply NNPP; intro K. apply N. intros a H. apply K. eauto.
 Qed.
 
-Lemma B0_R1 : R1 ord (E T) B0.
+Lemma B0_R1 : R1 hw (E T) B0.
 Proof.
   intros a b Ea Eb (Eb' & H) O.
   assert (tau b a) as X by (apply Hob, ob_oppo; repeat split; auto; apply O).
@@ -79,8 +80,7 @@ Proof.
   - eapply tau_trans; [apply (HB e Be)|]. apply Hob, ob_ib.
     { unfold inst, is_inst; destruct Ke as [-> | ->]; simpl; tauto. }
     apply t_trans with w; apply t_step.
-    + apply ib_ippo. split; [exact Ee|split; [exact Ew|split; [exact Pe|]]].
-      rewrite K. destruct Ke as [-> | ->]; simpl; auto.
+    + apply ib_ippo. split; [exact Ee|split; [exact Ew|]]. apply issued_ippo; auto. rewrite K. now apply forcing_use.
     + apply ib_pf. repeat split; auto.
 Qed.
 Lemma B0_R2 : R2 (E T) B0.
@@ -88,22 +88,23 @@ Proof.
   intros w p Ep H F. pose proof (B0_forcing B0 w p (fun x H => H) Ep H F) as X.
   split; [split; [auto|]|auto]. intros ->; eapply tau_irr; eauto.
 Qed.
-Lemma B0_F3 w f r : E T w -> E T f -> E T r -> knd w = NLW -> knd f = NF -> knd r = NLR ->
+Lemma B0_F3 w f r : flush hw = true -> E T w -> E T f -> E T r -> knd w = NLW -> knd f = NF -> knd r = NLR ->
   qp w = qp f -> qp f = qp r -> po w f -> po f r -> tau m w -> tau m r.
 Proof.
-  intros Ew Ef Er Kw Kf Kr Q Q' Pp Pp' H.
+  intros F Ew Ef Er Kw Kf Kr Q Q' Pp Pp' H. destruct (fence_use hw F) as (If & Sf).
   assert (tau f r) as Hfr.
-  { apply Hob, ob_oppo. split; [exact Ef|split; [exact Er|split; [exact Pp'|]]]. rewrite Kf, Kr; simpl; auto. }
+  { apply Hob, ob_oppo. split; [exact Ef|split; [exact Er|]]. apply seen_oppo; auto. now rewrite Kf, Kr. }
   destruct S as (_ & _ & Hc). destruct (Hc r w Er Ew) as [X|[X|X]]; [congruence| |eapply tau_trans; eauto].
   exfalso. apply (tau_asym _ _ Hfr). apply Hob, ob_ib.
   { unfold inst, is_inst; rewrite Kr; simpl; tauto. }
   apply t_trans with w; apply t_step.
-  - apply ib_nfo, T_nfo. split; [exact Er|split; [exact Ew|split; [|exact X]]]. split; [congruence|tauto].
-  - apply ib_ippo. split; [exact Ew|split; [exact Ef|split; [exact Pp|]]]. rewrite Kw, Kf; simpl; auto.
+  - apply ib_nfo. split; [exact F|]. apply T_nfo; [exact F|]. split; [exact Er|split; [exact Ew|split; [|exact X]]].
+    split; [congruence|tauto].
+  - apply ib_ippo. split; [exact Ew|split; [exact Ef|]]. apply issued_ippo; auto. now rewrite Kw, Kf.
 Qed.
-Lemma B0_R3 : R3 (E T) B0.
+Lemma B0_R3 : R3 hw (E T) B0.
 Proof.
-  intros w f r Ew Ef Er Kw Kf Kr Q Q' Pp Pp' (_ & H) _.
+  intros F w f r Ew Ef Er Kw Kf Kr Q Q' Pp Pp' (_ & H) _.
   assert (tau m r) as X by (apply (B0_F3 w f r); auto).
   split; [split; [auto|]|auto]. intros ->; eapply tau_irr; eauto.
 Qed.
@@ -113,17 +114,17 @@ Context {L : relation ev} {Sco : sc_order_of T' L}.
 Let SL : sto E' L := so_total.
 Let IL : initfirst E' L := so_init.
 Let HL : forall a b, sc1 T' a b -> L a b := so_sc.
-Notation beta := (beta ord T m L).
+Notation beta := (beta hw T m L).
 Notation start := (start T m tau L).
 
-Lemma split_B0 : split ord T m tau L B0.
+Lemma split_B0 : split hw T m tau L B0.
 Proof.
   constructor; auto using B0_R1, B0_R2, B0_R3.
   - intros a b Ea Eb Na Hb C. apply lemma_6_1; auto. intros X; apply Na; split; auto. apply Hb.
   - intros; split; auto.
 Qed.
 
-Theorem theorem_5 : violating ord P (tr (E T) (sigma m L B0)).
+Theorem theorem_5 : violating hw P (tr (E T) (sigma m L B0)).
 Proof.
   pose proof split_B0 as Spl.
   split; [|split; [apply lemma_6_3_consistent|]]; [apply lemma_6_3_trace|].
@@ -151,7 +152,7 @@ Qed.
 Lemma beta_B0 s : B0 s -> forall b, beta s b -> B0 b.
 Proof.
   intros Bs b H; induction H as [|b y H IH Ey O|w y H IH Ey O K|f w y H IH Ey O K H2 IH2 K2 Q2 P2
-    |w f y H IH Ef Ey Kw Kf Ky Q Q' Pp Pp'|b y H IH Ey Cf Lb]; auto; split; auto.
+    |w f y Fl H IH Ef Ey Kw Kf Ky Q Q' Pp Pp'|b y H IH Ey Cf Lb]; auto; split; auto.
   - eapply tau_trans; [apply IH|]. apply Hob, ob_oppo. split; [apply IH|split; [apply Ey|auto]].
   - apply (B0_forcing B0 w y); auto; [apply Ey|]. split; [apply IH|split; [apply IH|left; auto]].
   - apply (B0_forcing B0 w y); auto; [apply Ey|]. split; [apply IH|split; [apply IH|right]].
@@ -179,7 +180,7 @@ Proof.
   apply conflict_intro; auto; [|apply C]. intros Q. apply (proj2 (proj1 H)); auto.
 Qed.
 
-Lemma beta_R1 : R1 ord (E T) (beta s).
+Lemma beta_R1 : R1 hw (E T) (beta s).
 Proof.
   intros a b Ea Eb Bb O. pose proof (beta_B0 s start_B0 b Bb) as Hb.
   pose proof (B0_R1 a b Ea Eb Hb O) as Ha. apply beta_F1 with b; auto. apply Ha.
@@ -192,15 +193,15 @@ Proof.
   - apply beta_F2 with w; auto.
   - apply beta_F2' with f w; auto.
 Qed.
-Lemma beta_R3 : R3 (E T) (beta s).
+Lemma beta_R3 : R3 hw (E T) (beta s).
 Proof.
-  intros w f r Ew Ef Er Kw Kf Kr Q Q' Pp Pp' Bw _.
+  intros Fl w f r Ew Ef Er Kw Kf Kr Q Q' Pp Pp' Bw _.
   assert (tau m r) as X by (apply (B0_F3 w f r); auto; apply (beta_B0 s start_B0 w Bw)).
   apply beta_F3 with w f; auto.
   - split; auto. intros ->; eapply m_last; eauto.
   - split; auto. intros ->; eapply tau_irr; eauto.
 Qed.
-Lemma split_beta : split ord T m tau L (beta s).
+Lemma split_beta : split hw T m tau L (beta s).
 Proof.
   constructor; auto using beta_R1, beta_R2, beta_R3.
   - intros a b Ea Eb Na Bb Cf. destruct SL as (_ & _ & Hc).
@@ -231,7 +232,7 @@ Qed.
 End Start.
 
 Theorem theorem_7 e x s : cycle_at T m e x -> start e s ->
-  violating ord P (tr (E T) (sigma m L (beta s))) /\ forall b, beta s b -> B0 b.
+  violating hw P (tr (E T) (sigma m L (beta s))) /\ forall b, beta s b -> B0 b.
 Proof.
   intros (Hme & Hex & Hxm & Ne & Nx) St.
   pose proof (split_beta e s Hme Ne St) as Spl.
