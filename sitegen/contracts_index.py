@@ -18,7 +18,8 @@ ABOUT: Final = (
     "found. `rdma-robust contracts check --expect litmus/contracts/` compares them."
 )
 
-_CLAIM: Final = re.compile(r"^expect contract (\w+) (.*)$", re.MULTILINE)
+_LINE: Final = re.compile(r"^expect (contract .*?)(?: under ([\w, ]+))?$", re.MULTILINE)
+_CLAIM: Final = re.compile(r"contract (\w+) ([^,]*)")
 _WEAK: Final = ("weak", "own")
 SECTIONS: Final[tuple[tuple[str, str, Callable[[str], bool]], ...]] = (
     (
@@ -43,10 +44,15 @@ SECTIONS: Final[tuple[tuple[str, str, Callable[[str], bool]], ...]] = (
         lambda name: name.startswith("requests"),
     ),
     (
+        "Sends that wait",
+        "Functions for which it matters whether a send waits until its message is taken (`--buffer zero`).",
+        lambda name: name.startswith("zero"),
+    ),
+    (
         "Wrong variants",
         "The programs with one mistake each, in the body or in the contract, and small ones; among them a few changes "
         "that are no mistake.",
-        lambda name: not name.startswith((*_WEAK, "figure", "requests")) and ("-" in name or name == "endless"),
+        lambda name: not name.startswith((*_WEAK, "figure", "requests", "zero")) and ("-" in name or name == "endless"),
     ),
 )
 """The title of each part, what it is, and which programs are in it."""
@@ -71,12 +77,24 @@ def contracts_index() -> str:
     return "\n".join(parts)
 
 
-def claims_of(path: Path) -> dict[str, str]:
-    """Return what the `expect contract` lines of a file say, by the names of functions."""
-    return dict(_CLAIM.findall(path.read_text(encoding="utf-8")))
+def claims_of(path: Path, buffer: str = "infinite") -> dict[str, str]:
+    """Return what the `expect contract` lines of a file say about a buffer, by the names of functions."""
+    lines = _LINE.findall(path.read_text(encoding="utf-8"))
+    return {
+        name: claim
+        for claims, buffers in lines
+        for name, claim in _CLAIM.findall(claims)
+        if buffer in (buffers or "infinite").split(", ")
+    }
 
 
 def expected(path: Path) -> str:
     """Return what a file expects: of every function that is not verified, or that all are."""
-    wrong = [f"`{name}` {claim.removeprefix('violated ')}" for name, claim in claims_of(path).items() if claim != "verified"]
+    under = claims_of(path, "zero")
+    said = _expected(claims_of(path))
+    return f"{said}; under `zero`: {_expected(under)}" if under else said
+
+
+def _expected(claims: dict[str, str]) -> str:
+    wrong = [f"`{name}` {claim.removeprefix('violated ')}" for name, claim in claims.items() if claim != "verified"]
     return ", ".join(wrong) or "verified"

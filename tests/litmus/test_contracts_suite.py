@@ -17,9 +17,12 @@ PROGRAMS: Final = contract_programs()
 RIGHT: Final = [path for path in PROGRAMS if SECTIONS[0][2](path.stem)]
 
 
-def claims(path: Path) -> dict[str, str]:
+ZERO: Final = [path for path in PROGRAMS if claims_of(path, "zero")]
+
+
+def claims(path: Path, buffer: str = "infinite") -> dict[str, str]:
     """Return what is expected of each function: `verified`, a class, or `violated`."""
-    return {name: claim.split(" from ")[0].removeprefix("violated ") for name, claim in claims_of(path).items()}
+    return {name: claim.split(" from ")[0].removeprefix("violated ") for name, claim in claims_of(path, buffer).items()}
 
 
 def test_there_is_everything_that_there_should_be() -> None:
@@ -41,7 +44,8 @@ def decided(cli: Cli, path: Path, *options: str) -> None:
     report = json.loads(answer.stdout)
     (result,) = report["results"]
     said = {each["name"]: each["verdict"] for each in result["functions"]}
-    wanted = {name: "VERIFIED" if claim == "verified" else "VIOLATED" for name, claim in claims(path).items()}
+    expected = claims(path, result["buffer"])
+    wanted = {name: "VERIFIED" if claim == "verified" else "VIOLATED" for name, claim in expected.items()}
     assert {name: said[name] for name in wanted} == wanted
     assert answer.returncode == 0, answer.stdout + answer.stderr
 
@@ -49,6 +53,12 @@ def decided(cli: Cli, path: Path, *options: str) -> None:
 @pytest.mark.parametrize("path", share(PROGRAMS, 40), ids=lambda path: path.stem)
 def test_what_is_expected_is_found(cli: Cli, path: Path) -> None:
     decided(cli, path, "--procs", "1..3")
+
+
+@pytest.mark.parametrize("path", share(ZERO, 2), ids=lambda path: path.stem)
+def test_what_is_expected_where_sends_wait(cli: Cli, path: Path) -> None:
+    decided(cli, path, "--procs", "1..3", "--buffer", "zero")
+    decided(cli, path, "--procs", "1..3", "--buffer", "zero", "--engine", "explicit")
 
 
 @pytest.mark.long

@@ -74,6 +74,7 @@ OTHERWISE = {
     ): "several values: instances, as many programs",
     ("--write", ("repair",)): "the program that is repaired, not laid out anew",
     ("--of", ("export",)): "other graphs than those of an explanation",
+    ("--buffer", ("contracts check", "contracts explain", "contracts infer")): "one of two, not each of them",
     ("--target", ("demo finite",)): "optional, and of the program that is translated",
 }
 """Why commands declare an option otherwise than the other commands that have it."""

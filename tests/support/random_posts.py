@@ -42,7 +42,7 @@ def _receives(rng: random.Random, me: int, sends: list[list[str]]) -> tuple[list
 
 
 def with_requests(text: str) -> str:
-    """Return a text of random_contracts in which every receive is posted and waited for at once, and so is every send."""
-    text = text.replace("reg v, s\n", "reg v, s\nreq h, g\n")
+    """Return a text of random functions in which every receive is posted and waited for at once, and so is every send."""
+    text = re.sub(r"\n(reg v, s.*)\n", r"\n\1\nreq h, g\n", text)
     text = re.sub(r"\brecv ([^;}\n]*)", r"h = irecv \1; wait h ", text)
     return re.sub(r"\bsend ([^;}\n]*)", r"g = isend \1; wait g ", text)

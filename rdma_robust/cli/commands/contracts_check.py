@@ -30,16 +30,10 @@ from rdma_robust.cli.options.arguments import (
     limit,
     memory_limit,
 )
-from rdma_robust.cli.options.contracts_options import (
-    ContractEngineOption,
-    ModeOption,
-    Only,
-    Procs,
-    names_in,
-    numbers_of_processes,
-)
+from rdma_robust.cli.options.contracts_options import ContractOptions
 from rdma_robust.cli.options.defaults import TIMEOUT_S, processors
 from rdma_robust.cli.options.formats import VERDICT_FORMATS
+from rdma_robust.cli.options.option_sets import with_option_sets
 from rdma_robust.cli.output import Output, output
 from rdma_robust.cli.processes.decide_contracts import (
     ContractsAnswer,
@@ -50,7 +44,6 @@ from rdma_robust.cli.processes.decide_contracts import (
 )
 from rdma_robust.cli.screen import width_of_output
 from rdma_robust.cli.stderr import warn
-from rdma_robust.contracts.checks.function_checks import Checking
 from rdma_robust.reports.batch.batch_formats import FORMS
 from rdma_robust.reports.check.json_report import dump, layout
 from rdma_robust.reports.check.summary import summarise
@@ -77,14 +70,12 @@ class ContractsRequest:
     quiet: bool = False
 
 
+@with_option_sets
 def check_command(
     context: typer.Context,
     files: Files,
     *,
-    procs: Procs = "1..4",
-    only: Only = None,
-    mode: ModeOption = "auto",
-    engine: ContractEngineOption = "runs",
+    asked: ContractOptions,
     define: Defines = None,
     timeout: Timeout = TIMEOUT_S,
     memory: Memory = None,
@@ -105,7 +96,7 @@ def check_command(
     items = expand(files, suffixes=(MESSAGES_SUFFIX,), define=define)
     form = report_form(output, format_, VERDICT_FORMATS, items)
     asking = ContractsAsking(
-        Checking(numbers_of_processes(procs), mode, engine, names_in(only)),
+        asked.checking(),
         limit(timeout),
         memory_limit(memory, min(jobs or processors(), len(items))),
         expect=expect,

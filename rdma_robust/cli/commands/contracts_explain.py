@@ -23,22 +23,15 @@ from rdma_robust.cli.options.arguments import (
     limit,
     memory_limit,
 )
-from rdma_robust.cli.options.contracts_options import (
-    ContractEngineOption,
-    ModeOption,
-    Only,
-    Procs,
-    names_in,
-    numbers_of_processes,
-)
+from rdma_robust.cli.options.contracts_options import ContractOptions
 from rdma_robust.cli.options.defaults import TIMEOUT_S
 from rdma_robust.cli.options.formats import CONTRACT_FORMATS, ContractFormat
+from rdma_robust.cli.options.option_sets import with_option_sets
 from rdma_robust.cli.output import output
 from rdma_robust.cli.processes.decide_contracts import ContractsAsking, check_in_time, load_contracts_room
 from rdma_robust.cli.processes.guard import ENDING
 from rdma_robust.cli.screen import width_of_output
 from rdma_robust.cli.stderr import warn
-from rdma_robust.contracts.checks.function_checks import Checking
 from rdma_robust.errors import UsageError
 from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import printable
@@ -57,14 +50,12 @@ class ContractsExplainRequest:
     to: str | None
 
 
+@with_option_sets
 def explain_command(
     context: typer.Context,
     file: File,
     *,
-    procs: Procs = "1..4",
-    only: Only = None,
-    mode: ModeOption = "auto",
-    engine: ContractEngineOption = "runs",
+    asked: ContractOptions,
     define: Define = None,
     timeout: Timeout = TIMEOUT_S,
     memory: Memory = None,
@@ -74,7 +65,7 @@ def explain_command(
 ) -> None:
     """Note in the context what is to be done."""
     asking = ContractsAsking(
-        Checking(numbers_of_processes(procs), mode, engine, names_in(only)),
+        asked.checking(),
         limit(timeout),
         memory_limit(memory),
         define=tuple(define or ()),

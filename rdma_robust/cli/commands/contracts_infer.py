@@ -23,7 +23,13 @@ from rdma_robust.cli.options.arguments import (
     limit,
     memory_limit,
 )
-from rdma_robust.cli.options.contracts_options import Only, Procs, names_in, numbers_of_processes
+from rdma_robust.cli.options.contracts_options import (
+    ContractBufferOption,
+    Only,
+    Procs,
+    names_in,
+    numbers_of_processes,
+)
 from rdma_robust.cli.options.defaults import TIMEOUT_S
 from rdma_robust.cli.options.formats import TEXT_OR_JSON
 from rdma_robust.cli.output import output
@@ -56,6 +62,7 @@ def infer_command(
     *,
     procs: Procs = "1..4",
     only: Only = None,
+    buffer: ContractBufferOption = "infinite",
     define: Define = None,
     timeout: Timeout = TIMEOUT_S,
     memory: Memory = None,
@@ -64,7 +71,7 @@ def infer_command(
 ) -> None:
     """Note in the context what is to be done."""
     asking = ContractsAsking(
-        Checking(numbers_of_processes(procs), only=names_in(only)),
+        Checking(numbers_of_processes(procs), only=names_in(only), buffer=buffer),
         limit(timeout),
         memory_limit(memory),
         define=tuple(define or ()),

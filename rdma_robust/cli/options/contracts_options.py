@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Annotated, Final
 
 import typer
 
-from rdma_robust.contracts.checks.function_checks import ContractEngineName
+from rdma_robust.cli.options.option_sets import OptionSet
+from rdma_robust.contracts.checks.function_checks import Checking, ContractEngineName
 from rdma_robust.contracts.contract_answers import Mode
+from rdma_robust.contracts.language.contract_program import ContractBuffer
 from rdma_robust.errors import UsageError
 
 MOST_PROCS: Final = 64
@@ -32,6 +35,27 @@ ContractEngineOption = Annotated[
     ContractEngineName,
     typer.Option("--engine", help="runs: one run for each matching, with terms; explicit: all interleavings of all inputs."),
 ]
+
+ContractBufferOption = Annotated[
+    ContractBuffer,
+    typer.Option("--buffer", help="When a send completes: infinite, at once; zero, when a receive has got its message."),
+]
+
+
+@dataclass(frozen=True)
+class ContractOptions(OptionSet):
+    """What is asked of contracts, and who decides."""
+
+    procs: Procs = "1..4"
+    only: Only = None
+    mode: ModeOption = "auto"
+    engine: ContractEngineOption = "runs"
+    buffer: ContractBufferOption = "infinite"
+
+    def checking(self) -> Checking:
+        """Return what is asked. Raises UsageError."""
+        return Checking(numbers_of_processes(self.procs), self.mode, self.engine, names_in(self.only), self.buffer)
+
 
 _PART: Final = re.compile(r"(\d+)(?:\.\.(\d+))?")
 

@@ -50,6 +50,7 @@ class ContractsAsking:
             "mode": asked.mode,
             "engine": asked.engine,
             "only": list(asked.only),
+            "buffer": asked.buffer,
             "expect": self.expect,
             "define": list(self.define),
             "timeout": self.timeout,
@@ -115,7 +116,7 @@ def read_contracts(source: Source, checking: Checking) -> ContractProgram:
     """Return the contracts in `source`. Raises UnreadableError, ProgramError, and UsageError for a function without one."""
     from rdma_robust.contracts.language.load_contracts import load_contracts  # noqa: PLC0415 - slow
 
-    program = load_contracts(read_source(source), source.name)
+    program = replace(load_contracts(read_source(source), source.name), buffer=checking.buffer)
     there = [each.name for each in program.contracts]
     for name in checking.only:
         if name not in there:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from rdma_robust.contracts.contract_answers import ContractEngine, FunctionAnswer, Mode, ProcsAnswer
-from rdma_robust.contracts.language.contract_program import Contract, ContractProgram
+from rdma_robust.contracts.language.contract_program import Contract, ContractBuffer, ContractProgram
 from rdma_robust.limits import Limits
 
 ContractEngineName = Literal["runs", "explicit"]
@@ -16,12 +16,16 @@ ContractEngineName = Literal["runs", "explicit"]
 
 @dataclass(frozen=True, slots=True)
 class Checking:
-    """What is asked: `procs` are numbers of processes, `only` names of functions; none is all of them."""
+    """What is asked: `procs` are numbers of processes, `only` names of functions; none is all of them.
+
+    `buffer` is that of the program to check.
+    """
 
     procs: tuple[int, ...] = (1, 2, 3, 4)
     mode: Mode = "auto"
     engine: ContractEngineName = "runs"
     only: tuple[str, ...] = ()
+    buffer: ContractBuffer = "infinite"
 
 
 def checked(program: ContractProgram, checking: Checking, limits: Limits) -> Iterator[FunctionAnswer]:

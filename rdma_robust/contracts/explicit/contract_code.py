@@ -106,7 +106,7 @@ class Post:
 
 @dataclass(frozen=True, slots=True)
 class WaitFor:
-    """One place of a `wait`: for a receive an event, for each single one."""
+    """One place of a `wait`: an event for each single receive, and for each send that somebody has to get."""
 
     place: Place
     span: Span
@@ -132,10 +132,11 @@ def code_of(program: ContractProgram, process: Process) -> Code:
     """Return the code of a process of an instance.
 
     Where a process posts receives, all of its receives are posted and waited for. Where it does not, a receive takes its
-    message at once.
+    message at once. Under `zero` all are posted, and all sends are waited for.
     """
-    posts = any(isinstance(each, IssueReceive) and each.request.name != "$recv" for each in parts_of(process.body))
-    maker = _Maker(program, posts)
+    zero = program.buffer == "zero"
+    posts = zero or any(isinstance(each, IssueReceive) and each.request.name != "$recv" for each in parts_of(process.body))
+    maker = _Maker(program, () if zero else ("$send",) if posts else ("$send", "$recv"), posts)
     maker.block(process.body)
     names = dict.fromkeys((*process.registers, *maker.registers))
     return Code(tuple(maker.code), tuple(names))
@@ -144,8 +145,8 @@ def code_of(program: ContractProgram, process: Process) -> Code:
 class _Maker:
     """Appends the code of statements; a jump whose target is not known yet is put in when it is."""
 
-    def __init__(self, program: ContractProgram, posts: bool) -> None:
-        self.program, self.posts = program, posts
+    def __init__(self, program: ContractProgram, hidden: tuple[str, ...], posts: bool) -> None:
+        self.program, self.hidden, self.posts = program, hidden, posts
         self.code: list[Instruction] = []
         self.registers: list[str] = []
         self._returns: list[list[int]] = []
@@ -169,8 +170,7 @@ class _Maker:
             case IssueReceive():
                 self.code.append(Post(statement, statement.span) if self.posts else statement)
             case Wait(places, span):
-                hidden = ("$send",) if self.posts else ("$send", "$recv")
-                self.code += [WaitFor(each, span) for each in places if each.name not in hidden]
+                self.code += [WaitFor(each, span) for each in places if each.name not in self.hidden]
             case CollectiveCall():
                 pass  # the call itself follows
             case Return():

@@ -10,9 +10,18 @@ from dataclasses import dataclass, field
 
 from rdma_robust.contracts.contract_answers import Happening
 from rdma_robust.contracts.explicit.contract_code import Code, Enter, Leave, Receive, Send, WaitFor, code_of
-from rdma_robust.contracts.explicit.local_steps import Awaiting, Incoming, Local, LocalSteps, Outgoing, arguments_of, spot_of
-from rdma_robust.contracts.explicit.message_channels import Channels, first_with, with_channel
-from rdma_robust.contracts.explicit.pending import SENT, Pending, Spot
+from rdma_robust.contracts.explicit.local_steps import (
+    Awaiting,
+    Completing,
+    Incoming,
+    Local,
+    LocalSteps,
+    Outgoing,
+    arguments_of,
+    spot_of,
+)
+from rdma_robust.contracts.explicit.message_channels import Channels, Message, first_with, with_channel
+from rdma_robust.contracts.explicit.pending import SENT, Offered, Pending, Spot
 from rdma_robust.contracts.explicit.run_states import (
     Entry,
     Open,
@@ -57,8 +66,12 @@ class Bodies:
 
     def __init__(self, program: ContractProgram, contract: Contract, instance: Instance, poll: Poll = NEVER) -> None:
         self.program, self.contract, self.procs, self.poll = program, contract, instance.procs, poll
+        self.zero = program.buffer == "zero"
         self.codes: tuple[Code, ...] = tuple(code_of(program, each) for each in instance.program.processes)
-        steps = (LocalSteps(code, me, self.procs, program.globals, poll) for me, code in enumerate(self.codes))
+        steps = (
+            LocalSteps(code, me, self.procs, program.globals, poll, rendezvous=self.zero)
+            for me, code in enumerate(self.codes)
+        )
         self.steps = tuple(steps)
 
 
@@ -228,12 +241,17 @@ class Rules:
         event, offer = self._open(state, me), state.locals[me].offer
         assert isinstance(offer, Outgoing)
         to, port, tag, value, request = offer
-        if request is not None:
+        ticket = None
+        if request is not None and self.bodies.zero:
+            ticket = _unused(state, me)
+            event.pending = event.pending.offer(*request, Offered(ticket, to, port, tag, value))
+        elif request is not None:
             event.pending = event.pending.set(*request, SENT)
         kind = (me, to, port, tag)
         happening = Happening(me, "send", peer=to, tag=tag, port=port, value=value, span=send.span)
         channel = (me, to, port)
-        event.channels = with_channel(event.channels, channel, (*dict(event.channels).get(channel, ()), (tag, value)))
+        before = dict(event.channels).get(channel, ())
+        event.channels = with_channel(event.channels, channel, (*before, Message(tag, value, ticket)))
         event.shown += self.judge.own_send(state, kind)
         for at, call in enumerate(event.calls):
             if at and not call.entered[me]:
@@ -266,15 +284,22 @@ class Rules:
             for place, sender, at in local.pending.matches(state.channels, me):
                 channel = (sender, me, local.pending.posted[place].port)
                 messages = dict(state.channels)[channel]
-                tag, value = messages[at]
+                tag, value, ticket = messages[at]
                 pending = local.pending.matched(place, (value, sender, tag))
+                locals_ = with_item(state.locals, me, local._replace(pending=pending))
+                if ticket is not None:
+                    whose = locals_[sender]
+                    locals_ = with_item(locals_, sender, whose._replace(pending=whose.pending.was_got(ticket)))
                 yield state._replace(
-                    locals=with_item(state.locals, me, local._replace(pending=pending)),
+                    locals=locals_,
                     channels=with_channel(state.channels, channel, (*messages[:at], *messages[at + 1 :])),
                 )
 
     def _waits(self, state: State, me: int, wait: WaitFor) -> Iterator[Next]:
         event, offer = self._open(state, me), state.locals[me].offer
+        if isinstance(offer, Completing):
+            yield from self._completes(state, event, wait, offer.ticket)
+            return
         assert isinstance(offer, Awaiting)
         receive = event.pending.posted[offer.place]
         if receive.got is None:
@@ -284,12 +309,22 @@ class Rules:
         event.goes_to -= again
         yield self._stores(state, event, (receive.port, receive.got, receive.stores), wait.span)
 
+    def _completes(self, state: State, event: _Event, wait: WaitFor, ticket: int) -> Iterator[Next]:
+        send = event.pending.offered_at(-ticket)
+        if send is None or not send.got:
+            return
+        name, indices = spot_of(wait.place, event.registers)
+        event.pending, again = event.pending.passed(name, indices[0] if indices else None)
+        event.goes_to -= again
+        _, to, port, tag, value, _ = send
+        yield self._close(state, event, Happening(event.me, "complete", "", to, tag, port, value, span=wait.span))
+
     def _receive(self, state: State, me: int, receive: Receive, sender: int, at: int) -> Next:
         event, offer = self._open(state, me), state.locals[me].offer
         assert isinstance(offer, Incoming)
         channel = (sender, me, offer.port)
         messages = dict(state.channels)[channel]
-        tag, value = messages[at]
+        tag, value, _ = messages[at]
         event.channels = with_channel(event.channels, channel, (*messages[:at], *messages[at + 1 :]))
         return self._stores(state, event, (offer.port, (value, sender, tag), offer.stores), receive.span)
 
@@ -313,3 +348,11 @@ class Rules:
         local = Local(event.local.pc, "stopped", tuple(event.registers.values()), None, event.within, event.pending)
         after = State(with_item(state.locals, event.me, local), event.channels, tuple(event.calls), event.ahead)
         return Next(happening, ((after, ()),), (*event.shown, shown))
+
+
+def _unused(state: State, me: int) -> int:
+    """Return the first ticket that no send of a process has."""
+    used = {each.ticket for each in state.locals[me].pending.offered}
+    for (sender, _, _), messages in state.channels:
+        used |= {each.ticket for each in messages if each.ticket is not None and sender == me}
+    return next(each for each in range(1, len(used) + 2) if each not in used)

@@ -68,13 +68,22 @@ class Awaiting(NamedTuple):
     place: int
 
 
+class Completing(NamedTuple):
+    """A wait for a send, until its message was got."""
+
+    ticket: int
+
+
+Offer = Outgoing | Incoming | Awaiting | Completing
+
+
 class Local(NamedTuple):
     """A process between two events; `calls` are the open calls that it is in, by their places in the state."""
 
     pc: int
     status: Status
     registers: tuple[Value, ...]
-    offer: Outgoing | Incoming | Awaiting | None = None
+    offer: Offer | None = None
     calls: tuple[int, ...] = ()
     pending: Pending = Pending()
 
@@ -114,13 +123,14 @@ FAULTS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class LocalSteps:
-    """The local steps of process `me` of `procs`."""
+    """The local steps of process `me` of `procs`. `rendezvous`: every send is a request that is waited for."""
 
     code: Code
     me: int
     procs: int
     globals: tuple[str, ...]
     poll: Poll = NEVER
+    rendezvous: bool = False
 
     def ways(self, pc: int, registers: dict[str, Value], calls: tuple[int, ...], pending: Pending) -> Ways:
         """Return what comes of a process that goes on at `pc`."""
@@ -157,7 +167,7 @@ class _Way:
     def __init__(self, steps: LocalSteps, pc: int, registers: dict[str, Value], calls: tuple[int, ...], found: Ways) -> None:
         self.steps, self.pc, self.registers, self.calls, self.found = steps, pc, registers, calls, found
         self.status: Status | None = None
-        self.offer: Outgoing | Incoming | Awaiting | None = None
+        self.offer: Offer | None = None
         self.pending = Pending()
         self.choices: tuple[int, ...] = ()
         self.seen: set[Here] = set()
@@ -287,9 +297,13 @@ class _Way:
         return found
 
     def _wait(self, place: Place) -> None:
-        """Get ready for the wait for a receive; pass one for anything else."""
+        """Get ready for the wait for a receive, or for a send that has to be got; pass one for anything else."""
         name, index = place.name, self._number(place.indices[0]) if place.indices else None
-        receive = self.pending.receive_at(self.pending.awaited(name, index)[1])
+        state = self.pending.awaited(name, index)[1]
+        receive = self.pending.receive_at(state)
+        if state < 0:
+            self.offer, self.status = Completing(-state), "ready"
+            return
         if receive is not None:
             self.offer, self.status = Awaiting(receive), "ready"
             return
@@ -302,7 +316,8 @@ class _Way:
         if not 0 <= destination < self.steps.procs:
             raise FaultError("destination")
         tag = self._tag(send.tag)
-        request = None if send.request.name == "$send" else self._request(send.request)
+        waited = self.steps.rendezvous or send.request.name != "$send"
+        request = self._request(send.request) if waited else None
         return Outgoing(destination, send.port, tag, sent, request)
 
     def _incoming(self, receive: Receive) -> Incoming:

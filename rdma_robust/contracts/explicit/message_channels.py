@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from rdma_robust.messages.language.message_terms import Value
 
 Channel = tuple[int, int, int]
 """Sender, receiver and port."""
 
-Message = tuple[int, Value]
-"""Tag and value."""
+
+class Message(NamedTuple):
+    """A message. `ticket` says which send of its sender waits for somebody to get it, None if none does."""
+
+    tag: int
+    value: Value
+    ticket: int | None = None
+
 
 Channels = tuple[tuple[Channel, tuple[Message, ...]], ...]
 """Those that are not empty, in order, the earliest message first."""
@@ -16,7 +24,7 @@ Channels = tuple[tuple[Channel, tuple[Message, ...]], ...]
 
 def first_with(messages: tuple[Message, ...], tag: int | None) -> int | None:
     """Return the place of the message that a receive with this tag takes, None if there is none."""
-    return next((at for at, (other, _) in enumerate(messages) if tag in (None, other)), None)
+    return next((at for at, each in enumerate(messages) if tag in (None, each.tag)), None)
 
 
 def with_channel(channels: Channels, channel: Channel, messages: tuple[Message, ...]) -> Channels:

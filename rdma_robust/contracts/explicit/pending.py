@@ -17,7 +17,7 @@ SENT: Final = 1
 _FIRST: Final = 2
 
 Slot = int | tuple[int, ...]
-"""What a request is: INACTIVE, SENT, or a posted receive by its place and 2; or an array of such."""
+"""A request: INACTIVE, SENT, a posted receive by its place and 2, or minus the ticket of a send; or an array of such."""
 
 Spot = tuple[str, tuple[int, ...]]
 
@@ -35,18 +35,33 @@ class Posted(NamedTuple):
     got: tuple[Value, int, int] | None = None
 
 
+class Offered(NamedTuple):
+    """A send that is complete only when somebody's receive has got its message; tickets begin with 1."""
+
+    ticket: int
+    to: int
+    port: int
+    tag: int
+    value: Value
+    got: bool = False
+
+
 class Pending(NamedTuple):
-    """Requests by their names. `cursor` is the element of an array that a wait has come to."""
+    """Requests by their names. `cursor` is the element of an array that a wait has come to; `offered` has tickets in use."""
 
     slots: tuple[tuple[str, Slot], ...] = ()
     posted: tuple[Posted, ...] = ()
     cursor: int = 0
+    offered: tuple[Offered, ...] = ()
 
     @property
     def is_idle(self) -> bool:
         """Whether no request is active and no receive is left."""
-        active = (each for _, slot in self.slots for each in (slot if isinstance(slot, tuple) else (slot,)))
-        return not self.posted and not any(active)
+        return not self.posted and not any(self._states())
+
+    def _states(self) -> Iterator[int]:
+        for _, slot in self.slots:
+            yield from slot if isinstance(slot, tuple) else (slot,)
 
     def declared(self, name: str, size: int | None) -> Pending:
         """Return this after `req name`, or `req name[size]`."""
@@ -56,7 +71,25 @@ class Pending(NamedTuple):
         return dict(self.slots).get(name, INACTIVE)
 
     def _with(self, name: str, slot: Slot) -> Pending:
-        return self._replace(slots=tuple(sorted({**dict(self.slots), name: slot}.items())))
+        made = self._replace(slots=tuple(sorted({**dict(self.slots), name: slot}.items())))
+        if not made.offered:
+            return made
+        states = set(made._states())
+        return made._replace(offered=tuple(each for each in made.offered if -each.ticket in states))
+
+    def offer(self, name: str, index: int | None, send: Offered) -> Pending:
+        """Return this with a request for a send that nobody has got."""
+        made = self._replace(offered=tuple(sorted((*self.offered, send))))
+        return made.set(name, index, -send.ticket)
+
+    def offered_at(self, state: int) -> Offered | None:
+        """Return the send that a request is active for, None if it is for none."""
+        return next((each for each in self.offered if each.ticket == -state), None)
+
+    def was_got(self, ticket: int) -> Pending:
+        """Return this when a receive has got the message of a send, if anybody can still wait for that."""
+        found = (each._replace(got=True) if each.ticket == ticket else each for each in self.offered)
+        return self._replace(offered=tuple(found))
 
     def check(self, name: str, index: int | None) -> None:
         """Raise FaultError if there is no such request."""
@@ -124,7 +157,7 @@ class Pending(NamedTuple):
             for (sender, to, port), messages in channels:
                 if receive.got is None and (to, port) == (me, receive.port) and receive.source in (None, sender):
                     at = first_with(messages, receive.tag)
-                    if at is not None and not self._is_taken_earlier(place, sender, port, messages[at][0]):
+                    if at is not None and not self._is_taken_earlier(place, sender, port, messages[at].tag):
                         yield place, sender, at
 
     def _is_taken_earlier(self, place: int, sender: int, port: int, tag: int) -> bool:

@@ -77,6 +77,6 @@ def in_flight(state: State) -> tuple[tuple[Kind, int], ...]:
             if each.got is not None:
                 found = changed_surplus(found, (each.got[1], me, each.port, each.got[2]), 1)
     for channel, messages in state.channels:
-        for tag, _ in messages:
-            found = changed_surplus(found, (*channel, tag), 1)
+        for message in messages:
+            found = changed_surplus(found, (*channel, message.tag), 1)
     return found

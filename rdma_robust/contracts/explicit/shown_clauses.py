@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rdma_robust.contracts.explicit.local_steps import FAULTS, Awaiting, Broken, Incoming, Local
+from rdma_robust.contracts.explicit.local_steps import FAULTS, Awaiting, Broken, Completing, Incoming, Local
 from rdma_robust.contracts.explicit.message_channels import Channels, first_with
 from rdma_robust.contracts.explicit.pending import Posted
 from rdma_robust.contracts.explicit.run_states import Entry, Kind, Open, State
@@ -84,8 +84,7 @@ class Judge:
         if not inside:
             return
         me = (waiting or inside)[0]
-        wanted = _awaited(state.locals[me])
-        source = None if wanted is None else wanted.source
+        source = _partner(state.locals[me])
         text = f"process {me} waits for a message that never comes" if waiting else f"process {me} halts in the function"
         yield Shown("DL", me, text, source)
 
@@ -202,11 +201,18 @@ class Judge:
                 yield Shown("SGV", me, text, None, clause_text(self.program, span), span)
 
 
-def _awaited(local: Local) -> Incoming | Posted | None:
-    """Return the receive that a process waits for."""
-    if isinstance(local.offer, Awaiting):
-        return local.pending.posted[local.offer.place]
-    return local.offer if isinstance(local.offer, Incoming) else None
+def _partner(local: Local) -> int | None:
+    """Return from whom a process waits for a message, or who should get its own; None for anybody."""
+    match local.offer:
+        case Awaiting(place):
+            return local.pending.posted[place].source
+        case Completing(ticket):
+            send = local.pending.offered_at(-ticket)
+            return None if send is None else send.to
+        case Incoming(source):
+            return source
+        case _:
+            return None
 
 
 def _from_any(state: State, me: int) -> Iterator[Incoming | Posted]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import Final
 
-from rdma_robust.contracts.language.contract_program import CLASSES, ContractClaim, ErrorClass
+from rdma_robust.contracts.language.contract_program import CLASSES, ContractBuffer, ContractClaim, ErrorClass
 from rdma_robust.diagnose import Reporter, listing, meant_at, quote
 from rdma_robust.language.syntax import ast
 from rdma_robust.messages.language import message_tree as tree
@@ -18,23 +18,34 @@ def read_claims(
     program: ast.Program, world: World, contracts: Collection[str], report: Reporter
 ) -> tuple[ContractClaim, ...]:
     """Return the claims of the `expect` lines about functions, of which `contracts` have one. Errors go to `report`."""
-    found: dict[str, ContractClaim] = {}
+    found: dict[tuple[str, ContractBuffer], ContractClaim] = {}
     for line in (item for item in tree.declarations(program) if isinstance(item, tree.ExpectLine)):
+        buffers = list(_buffers(line, report)) if line.contracts else []
         for claim in line.contracts:
             _check_name(claim.name, world, contracts, report)
             error = None if claim.error is None else _class(claim.error, report)
             if claim.since < 1:
                 report.error("RR957", claim.span, "there is always a process", expected="`from 1`, or more")
-            made = ContractClaim(claim.name.text, claim.verified, error, claim.since, report.at(claim.span))
-            before = found.setdefault(claim.name.text, made)
-            if before is not made:
-                at = f"{before.span.line}:{before.span.column}"
-                said = f"what is expected of {quote(claim.name.text)} was said before, at {at}"
-                report.error("RR921", claim.span, said, hint="take one of them out")
-        if line.contracts and line.buffers:
-            hint = "write claims about the program on a line of their own"
-            report.error("RR957", line.buffers[0].span, "contracts are not for one buffer: a send never blocks", hint=hint)
+            for buffer in buffers:
+                made = ContractClaim(claim.name.text, claim.verified, error, claim.since, report.at(claim.span), buffer)
+                before = found.setdefault((claim.name.text, buffer), made)
+                if before is not made:
+                    at = f"{before.span.line}:{before.span.column}"
+                    said = f"what is expected of {quote(claim.name.text)} was said before, at {at}"
+                    report.error("RR921", claim.span, said, hint="take one of them out")
     return tuple(found.values())
+
+
+def _buffers(line: tree.ExpectLine, report: Reporter) -> Iterator[ContractBuffer]:
+    """Yield the buffers that a line is about: `infinite` if it names none."""
+    if not line.buffers:
+        yield "infinite"
+    for word in dict.fromkeys(line.buffers):
+        if word.buffer == "any":
+            said = "contracts are checked under `zero` and `infinite`, not under `any`"
+            report.error("RR957", word.span, said, expected="`zero`, `infinite`, or both")
+        else:
+            yield word.buffer
 
 
 def _check_name(name: ast.Ident, world: World, contracts: Collection[str], report: Reporter) -> None:

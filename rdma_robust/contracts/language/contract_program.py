@@ -115,15 +115,24 @@ ErrorClass = Literal["RTE", "CCM", "DL", "SGV", "PGV", "ITF", "SRV", "PRV"]
 CLASSES: tuple[ErrorClass, ...] = ("RTE", "CCM", "DL", "SGV", "PGV", "ITF", "SRV", "PRV")
 
 
+ContractBuffer = Literal["infinite", "zero"]
+"""When a send is complete: at once, or when a receive has got its message."""
+CONTRACT_BUFFERS: tuple[ContractBuffer, ...] = ("infinite", "zero")
+
+
 @dataclass(frozen=True, slots=True)
 class ContractClaim:
-    """`expect contract name verified` (for every n), or `violated CLASS from n`: verified below it; None is any class."""
+    """`expect contract name verified` (for every n), or `violated CLASS from n`: verified below it; None is any class.
+
+    `buffer` is that under which it is expected.
+    """
 
     name: str
     verified: bool
     error: ErrorClass | None = None
     since: int = 1
     span: Span = field(default=NO_SPAN, compare=False)
+    buffer: ContractBuffer = "infinite"
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +141,7 @@ class ContractProgram:
 
     `library` are those of the library procedures that are not hidden. `globals` are the registers declared outside,
     `ports` the names of ports 1, 2 and so on; that of the library comes after them.
-    `tree` is the syntax tree, from which `function_instances.instance` writes functions out.
+    `tree` is the syntax tree, from which `function_instances.instance` writes functions out. `buffer` is that of all runs.
     """
 
     name: str
@@ -145,6 +154,7 @@ class ContractProgram:
     claims: tuple[ContractClaim, ...] = ()
     warnings: tuple[Diagnostic, ...] = field(default=(), compare=False)
     tree: object = field(default=None, compare=False, repr=False)
+    buffer: ContractBuffer = "infinite"
 
     def contract(self, name: str) -> Contract | None:
         """Return the contract of a function, None if it has none."""

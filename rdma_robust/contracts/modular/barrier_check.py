@@ -56,7 +56,8 @@ class BarrierCheck(RunsCheck):
 
     def code(self, process: Process, contracts: Mapping[str, Contract]) -> RunCode:
         """Return the code of a process without the bodies of callees that have contracts."""
-        return run_code(process, contracts, contracts.keys() - {self.function})
+        callees = contracts.keys() - {self.function}
+        return run_code(process, contracts, callees, rendezvous=self.program.buffer == "zero")
 
     def machine(self, codes: Sequence[RunCode], collective: frozenset[str], judge: Judge) -> Machine:
         """Return a machine for barrier runs."""

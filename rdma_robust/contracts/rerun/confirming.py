@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from rdma_robust.contracts.contract_answers import Collate, Counterexample
@@ -11,7 +11,7 @@ from rdma_robust.contracts.language.contract_program import ContractProgram, Err
 from rdma_robust.contracts.rerun.rerun_clauses import concerns, is_within, keeps_frames, look_at_all
 from rdma_robust.contracts.rerun.rerun_events import Pass, Rerun
 from rdma_robust.contracts.rerun.rerun_matches import Matching, Taking
-from rdma_robust.contracts.rerun.rerun_process import Awaiting, Note
+from rdma_robust.contracts.rerun.rerun_process import Awaiting, Completing, Note, Visible
 from rdma_robust.contracts.rerun.rerun_specs import Seen, View, applies, is_kept, members
 from rdma_robust.errors import InternalError
 from rdma_robust.messages.language.message_terms import FaultError
@@ -65,20 +65,25 @@ def _shows_different_calls(rerun: Rerun, said: Counterexample) -> bool:
 
 def _shows_deadlock(rerun: Rerun, said: Counterexample) -> bool:
     inside = [me for me in rerun.active if not rerun.left(me)]
-    return said.process in inside and all(_can_not_go_on(rerun, me) for me in inside)
-
-
-def _can_not_go_on(rerun: Rerun, me: int) -> bool:
-    runner = rerun.runners[me]
-    if runner.status == "halted":
-        return True
-    if runner.status != "runs" or not isinstance(runner.next, Awaiting):
-        return False
-    matches, receive = rerun.matches[me], runner.next.receive
-    return any(
-        matches.got_by(matching, receive) is None and not matches.enabled(matching, runner.posted)
-        for matching in rerun.reachable(me)
+    runners = [rerun.runners[me] for me in inside if rerun.runners[me].status != "halted"]
+    waiting = {each.me: each.next for each in runners if each.status == "runs"}
+    return (
+        said.process in inside
+        and len(waiting) == len(runners)
+        and all(isinstance(each, Awaiting | Completing) for each in waiting.values())
+        and all(any(_leaves_waiting(rerun, me, each, waiting) for each in rerun.reachable(me)) for me in rerun.active)
     )
+
+
+def _leaves_waiting(rerun: Rerun, me: int, matching: Matching, waiting: Mapping[int, Visible | None]) -> bool:
+    """Whether no receive of a process gets anything more, and nobody who waits for it, or it itself, can go on."""
+    matches, own = rerun.matches[me], waiting.get(me)
+    if matches.enabled(matching, rerun.runners[me].posted):
+        return False
+    if isinstance(own, Awaiting) and matches.got_by(matching, own.receive) is not None:
+        return False
+    offered = [rerun.sent[other][each.send] for other, each in waiting.items() if isinstance(each, Completing)]
+    return not any(to == me and matches.has_got(matching, at) for to, at in offered)
 
 
 def _shows_false_end(rerun: Rerun, said: Counterexample) -> bool:

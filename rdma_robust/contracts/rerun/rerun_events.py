@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -9,7 +10,14 @@ from rdma_robust.contracts.contract_answers import Collate, Counterexample, Happ
 from rdma_robust.contracts.language.contract_program import Contract, ContractProgram
 from rdma_robust.contracts.language.function_instances import instance
 from rdma_robust.contracts.rerun.rerun_matches import Matches, Matching, Message
-from rdma_robust.contracts.rerun.rerun_process import Awaiting, Passing, Runner, Sending, Stage
+from rdma_robust.contracts.rerun.rerun_process import (
+    Awaiting,
+    Completing,
+    Passing,
+    Runner,
+    Sending,
+    Stage,
+)
 from rdma_robust.contracts.rerun.rerun_specs import Seen, View, is_kept
 from rdma_robust.errors import InternalError, Span
 from rdma_robust.messages.language.message_terms import Value
@@ -50,22 +58,26 @@ class Rerun:
             raise InternalError(f"the counterexample has no process {counterexample.process}")
         collective = contract.kind == "collective"
         self.active = tuple(range(self.procs)) if collective else (counterexample.process,)
-        stage = Stage(self.procs, program.contract, false_requires, program.globals)
+        stage = Stage(self.procs, program.contract, false_requires, program.globals, program.buffer == "zero")
         processes = instance(program, contract.name, self.procs).program.processes
         self.runners = {me: Runner(stage, processes[me], me, counterexample.inputs[me]) for me in self.active}
         self.matches = {me: Matches() for me in self.active}
         self.history = History([], [[] for _ in range(self.procs)], [[] for _ in range(self.procs)])
+        self.sent: dict[int, list[tuple[int, int]]] = {me: [] for me in self.active}
+        """For each send of a process to whom it is, and its number among the messages that came there."""
         self._got: dict[int, tuple[Value, int, int] | None] = dict.fromkeys(self.active)
         self._open: list[list[Pass]] = [[] for _ in range(self.procs)]
+        self._choices = {me: deque(_choices(counterexample, me)) for me in self.active}
+        for runner in self.runners.values():
+            self._advance(runner)
         for number, event in enumerate(counterexample.events):
             self._happen(number, event)
-        for me, runner in self.runners.items():
-            choices = counterexample.ending[me] if me < len(counterexample.ending) else ()
-            self._advance(runner, choices)
 
-    def _advance(self, runner: Runner, choices: tuple[int, ...]) -> None:
+    def _advance(self, runner: Runner) -> None:
+        """Let a process do its local steps up to its next event, with what it has got at the last one."""
         if runner.status == "runs":
-            runner.go_on(choices, self._got[runner.me])
+            choices = self._choices[runner.me]
+            runner.go_on(choices.popleft() if choices else (), self._got[runner.me])
             self._got[runner.me] = None
 
     def _happen(self, number: int, event: Happening) -> None:
@@ -73,7 +85,6 @@ class Rerun:
         runner = self.runners.get(event.process)
         if runner is None:
             raise InternalError(f"event {number}: process {event.process} does not run")
-        self._advance(runner, event.choices)
         found = runner.next
         if found is None or runner.choices:
             raise InternalError(f"event {number}: process {event.process} does not come to {event}, it {runner.status}")
@@ -84,9 +95,13 @@ class Rerun:
             case Sending(to, port, tag, value):
                 self._compare(number, event, ("send", to, port, tag, value))
                 if to in self.matches:
+                    self.sent[event.process].append((to, len(self.matches[to].messages)))
                     self.matches[to].messages.append(Message(event.process, port, tag, value))
             case Awaiting(receive):
                 self._take(number, event, receive)
+            case Completing(send):
+                self._complete(number, event, send)
+        self._advance(runner)
 
     def _compare(self, number: int, event: Happening, found: tuple[str, int, int, int, Value]) -> None:
         if (event.event, event.peer, event.port, event.tag, event.value) != found:
@@ -120,6 +135,17 @@ class Rerun:
         assert event.peer is not None
         assert event.tag is not None
         self._got[me] = (event.value, event.peer, event.tag)
+
+    def _complete(self, number: int, event: Happening, send: int) -> None:
+        to, at = self.sent[event.process][send]
+        matches = self.matches[to]
+        message = matches.messages[at]
+        said = (event.event, event.peer, event.port, event.tag, event.value)
+        if said != ("complete", to, message.port, message.tag, message.value):
+            raise InternalError(f"event {number}: instead of {event} somebody has got {message}")
+        matches.known = {each for each in self.reachable(to) if matches.has_got(each, at)}
+        if not matches.known:
+            raise InternalError(f"event {number}: nobody has got the message of {event}")
 
     def reachable(self, me: int) -> set[Matching]:
         """Return which messages the receives of a process may have got by now."""
@@ -156,6 +182,12 @@ class Rerun:
             exits = tuple(None if each is None else _exit(each) for each in own)
             found.append(Collate(name, number, entries, exits))
         return tuple(found)
+
+
+def _choices(counterexample: Counterexample, me: int) -> Iterator[tuple[int, ...]]:
+    """Yield what a process chooses before each of its events, and after the last one."""
+    yield from (each.choices for each in counterexample.events if each.process == me)
+    yield from counterexample.ending[me : me + 1]
 
 
 def _exit(call: Pass) -> Mapping[str, Value] | None:

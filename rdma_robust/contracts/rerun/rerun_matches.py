@@ -72,6 +72,10 @@ class Matches:
                     todo.append(more)
         return found
 
+    def has_got(self, matching: Matching, message: int) -> bool:
+        """Whether a receive has got the message of this number."""
+        return any(each == message for _, each in matching)
+
     def left(self, matching: Matching) -> list[Message]:
         """Return the messages that nothing has got."""
         taken = {each for _, each in matching}

@@ -66,7 +66,14 @@ class Awaiting:
     receive: int
 
 
-Visible = Passing | Sending | Awaiting
+@dataclass(frozen=True, slots=True)
+class Completing:
+    """The process waits until somebody has got the message that it has sent as number `send`."""
+
+    send: int
+
+
+Visible = Passing | Sending | Awaiting | Completing
 Got = tuple[Value, int, int]
 """Value, sender and tag of a message."""
 
@@ -111,6 +118,8 @@ class Stage:
     contract_of: Callable[[str], Contract | None]
     requires: Callable[[Contract, Passing, int, int], Iterator[Span]]
     globals: tuple[str, ...]
+    rendezvous: bool = False
+    """Whether a send is complete only when somebody has got its message."""
 
 
 class Runner:
@@ -128,7 +137,8 @@ class Runner:
         """Receives that were posted and not waited for."""
         self._spots: list[list[tuple[str, tuple[int, ...]] | None]] = []
         self._active: dict[Key, int | None] = {}
-        """Requests that are active: for a receive by its number, None for a send."""
+        """Requests that are active: for a receive its number, for a send ~number if somebody has to get it, else None."""
+        self._sends = 0
         self._sizes: dict[str, int] = {}
         self._steps = 0
         self._at: Span | None = None
@@ -234,7 +244,8 @@ class Runner:
         tag = self._tag(send.tag)
         key = self._key(send.request)
         yield Sending(to, send.port, tag, value)
-        self._active[key] = None
+        self._active[key] = ~self._sends if self.stage.rendezvous else None
+        self._sends += 1
 
     def _receive(self, receive: IssueReceive) -> None:
         source = None if receive.source is None else self._process(receive.source)
@@ -270,7 +281,9 @@ class Runner:
             for key in [(place.name, at) for at in range(size or 0)] if several else [self._key(place)]:
                 if key in self._active:
                     receive = self._active[key]
-                    if receive is not None:
+                    if receive is not None and receive < 0:
+                        yield Completing(~receive)
+                    elif receive is not None:
                         yield from self._take(receive, wait.span)
                     del self._active[key]
 

@@ -139,7 +139,7 @@ class RunsCheck:
 
     def code(self, process: Process, contracts: Mapping[str, Contract]) -> RunCode:
         """Return the code of a process; `contracts` are all there are."""
-        return run_code(process, contracts)
+        return run_code(process, contracts, rendezvous=self.program.buffer == "zero")
 
     def machine(self, codes: Sequence[RunCode], collective: frozenset[str], judge: Judge) -> Machine:
         """Return what executes the processes."""

@@ -45,6 +45,8 @@ class _Builder:
                 self.sends(event)
             case "recv":
                 self.takes(event)
+            case "complete":
+                self.goes_on(event)
 
     def passes(self, event: Happening) -> None:
         """Add that a function is entered or left, to the last row if others do the same there."""
@@ -79,6 +81,11 @@ class _Builder:
             waiting.remove(sent)
         begin = None if sent is None else sent.row
         self.arrows.append(ChartArrow(event.peer, event.process, begin, len(self.rows) - 1, shown, text))
+
+    def goes_on(self, event: Happening) -> None:
+        assert event.peer is not None
+        text = f"{name_of(event.process)} goes on: {name_of(event.peer)} has got its message{self.channel(event)}"
+        self.rows.append(ChartRow(event.process, "match", text, self.line(event.span), "goes on"))
 
     def channel(self, event: Happening) -> str:
         port = f" on {self.ports[event.port]}" if event.port else ""

@@ -25,9 +25,10 @@ class JudgedContractClaim:
 
 
 def judged_claims(program: ContractProgram, answers: Sequence[FunctionAnswer]) -> tuple[JudgedContractClaim, ...]:
-    """Return every claim of `program` about a function that there is an answer for."""
+    """Return every claim of `program` under its buffer about a function that there is an answer for."""
     found = {answer.name: answer for answer in answers}
-    return tuple(_judged(claim, found[claim.name]) for claim in program.claims if claim.name in found)
+    claims = (each for each in program.claims if each.buffer == program.buffer and each.name in found)
+    return tuple(_judged(claim, found[claim.name]) for claim in claims)
 
 
 def _judged(claim: ContractClaim, answer: FunctionAnswer) -> JudgedContractClaim:
@@ -55,7 +56,9 @@ def _shown(answer: ProcsAnswer) -> str:
 
 
 def _text(claim: ContractClaim) -> str:
+    under = "" if claim.buffer == "infinite" else f" under {claim.buffer}"
     if claim.verified:
-        return f"contract {claim.name} verified"
+        return f"contract {claim.name} verified{under}"
     error = "" if claim.error is None else f" {claim.error}"
-    return f"contract {claim.name} violated{error}{f' from {claim.since}' if claim.since > 1 else ''}"
+    since = f" from {claim.since}" if claim.since > 1 else ""
+    return f"contract {claim.name} violated{error}{since}{under}"

@@ -46,6 +46,11 @@ class ContractsExplanation:
                 return f"{word}: {', '.join(names)}"
         return "VERIFIED" if self.answers else "no contract"
 
+    @property
+    def under(self) -> str:
+        """Under which buffer, where that is not the usual one."""
+        return "" if self.program.buffer == "infinite" else f" under {self.program.buffer}"
+
 
 def contracts_explanation(program: ContractProgram, answers: Sequence[FunctionAnswer]) -> ContractsExplanation:
     """Return the explanation of a file from its answers."""
@@ -63,7 +68,7 @@ def explanation_text(told: ContractsExplanation, width: int | None, *, full: boo
     """Return the explanation as lines."""
     room = width or WIDTH
     program = told.program
-    said = f"{printable(program.file)}: {count(len(told.answers), 'function')} with a contract: {told.verdict}"
+    said = f"{printable(program.file)}: {count(len(told.answers), 'function')} with a contract{told.under}: {told.verdict}"
     lines = filled(said, room, "", "  ")
     rows = [cells_of(row) for row in told.record.rows]
     widths = [max((len(row[n]) for row in rows), default=0) for n in range(len(HEADS))]

@@ -30,6 +30,7 @@ def program_object(
     return {
         "file": valid_unicode(program.file),
         "program": program.name,
+        "buffer": program.buffer,
         "functions": [_function(program, each) for each in answers],
         "claims": [dataclasses.asdict(each) for each in claims],
         "reason": "",
@@ -48,6 +49,7 @@ def no_contracts_object(result: Result) -> JsonObject:
     return {
         "file": valid_unicode(result.file),
         "program": None,
+        "buffer": None,
         "functions": [],
         "claims": [],
         "reason": result.reason,
@@ -122,7 +124,7 @@ def _clause(program: ContractProgram, example: Counterexample) -> JsonObject:
 
 
 def _event(program: ContractProgram, event: Happening) -> JsonObject:
-    message = event.event in ("send", "recv")
+    message = event.event not in ("enter", "exit")
     return {
         "proc": event.process,
         "event": event.event,

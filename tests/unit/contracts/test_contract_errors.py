@@ -81,7 +81,7 @@ ERRORS = [
     (OUTSIDE, "expect contract add verified", "RR902", "add", "there is no function `add` with a contract"),
     (OUTSIDE, "expect contract adds violated ITX", "RR957", "ITX", "there is no class `ITX`"),
     (OUTSIDE, "expect contract adds violated DL from 0", "RR957", None, "there is always a process"),
-    (OUTSIDE, "expect contract adds verified under zero", "RR957", "zero", None),
+    (OUTSIDE, "expect contract adds verified under any", "RR957", "any", None),
     (OUTSIDE, "expect contract adds verified, contract adds verified", "RR921", "contract adds verified", None),
 ]  # fmt: skip
 

@@ -51,7 +51,7 @@ TOO_LITTLE: tuple[Rule, ...] = (
     # DL
     (JUDGE, 'yield Shown("DL"', 'if False: yield Shown("DL"', "nothing comes"),
     (JUDGE, "(waiting or inside)[0]", "waiting[0] if waiting else None\n        if me is None: return", "a process halts"),
-    (message_channels, "if tag in (None, other)", "if True", "another tag"),
+    (message_channels, "if tag in (None, each.tag)", "if True", "another tag"),
     (contract_rules, "offer.source in (None, sender)", "True", "a message into a gathering"),
     # SGV
     (JUDGE, 'yield Shown("SGV", sender,', 'if False: yield Shown("SGV", sender,', "a message is left"),
