@@ -5,12 +5,12 @@ From RR Require Import Model.
 Local Open Scope bool_scope.
 
 Scheme Equality for kind.
-Definition kinds := [Init; LR; LW; CAS; Poll; NLR; NRW; NRR; NLW; NF].
+Definition kinds := [Init; LR; LW; CAS; Poll; Fence; NLR; NRW; NRR; NLW; NF].
 Definition every (f : kind -> bool) := forallb f kinds.
 Lemma every_spec f : every f = true -> forall k, f k = true.
-Proof. unfold every; rewrite forallb_forall. intros H k. apply H. destruct k; simpl; auto 11. Qed.
+Proof. unfold every; rewrite forallb_forall. intros H k. apply H. destruct k; simpl; auto 12. Qed.
 
-Definition cpu_kind k := match k with LR | LW | CAS | Poll => true | _ => false end.
+Definition cpu_kind k := match k with LR | LW | CAS | Poll | Fence => true | _ => false end.
 Definition write_kind k := match k with NRW | NLW => true | _ => false end.      (* NIC writes *)
 Definition nic_inst k := match k with NLR | NRR | NF => true | _ => false end.   (* the other NIC events *)
 Definition nic_kind k := write_kind k || nic_inst k.
