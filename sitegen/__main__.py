@@ -1,5 +1,5 @@
 """`python -m sitegen` writes anew what is made from other files (make promote): the reference, the figures, the indexes of
-the litmus suite, the tables of the grammars."""
+the litmus suite, the tables of the grammars; where the proofs are compiled, what Coq prints of them."""
 
 from __future__ import annotations
 
@@ -11,9 +11,14 @@ from sitegen.messages_index import MESSAGES_INDEX, messages_index
 from sitegen.prove_index import PROVE_INDEX, prove_index
 from sitegen.reference import DOCS, GRAMMARS, pages
 from sitegen.shelved_index import FOLDERS
+from sitegen.theorems import PRINTED, ask_coq, not_compiled, written
 
 
 def main() -> None:
+    if reason := not_compiled():
+        print(f"What Coq prints is left as it is: {reason}")
+    else:
+        PRINTED.write_text(written(ask_coq()), encoding="utf-8")
     for name, text in {**pages(), **figures()}.items():
         path = DOCS / name
         path.parent.mkdir(exist_ok=True)

@@ -1,4 +1,5 @@
-"""The pages that are made from the code. They are kept in docs/reference, to be read without building the site."""
+"""The pages that are made from the code. They are kept in docs/, most in docs/reference, to be read without building the
+site."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from pathlib import Path
 from sitegen.cli_reference import cli_reference
 from sitegen.code_reference import code_reference
 from sitegen.json_reference import json_reference
+from sitegen.proof_page import proof_page
 from sitegen.python_reference import python_reference
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -16,6 +18,7 @@ GRAMMARS = DOCS.parent / "grammars"
 def pages() -> dict[str, str]:
     """Return name below docs/ and text of each page."""
     return {
+        "proof.md": proof_page(),
         "reference/cli.md": cli_reference(),
         "reference/codes.md": code_reference(),
         "reference/json.md": json_reference(),

@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[1]
 LINK = re.compile(r"(?P<head>(?<!!)\[(?P<text>(?:[^\[\]]|\[[^\[\]]*\])*)\]\()(?P<target>[^()\s#:]+)(?P<anchor>#[^()\s]*)?\)")
 """A link to a file, not to an address (which has a colon) and not within a page."""
 
-LANGUAGES = {"json": "json", "lark": "text", "rdma": "rdma", "py": "python", "yml": "yaml", "sh": "sh"}
+LANGUAGES = {"json": "json", "lark": "text", "rdma": "rdma", "py": "python", "yml": "yaml", "sh": "sh", "v": "coq"}
 
 
 def page_of(path: str) -> str | None:

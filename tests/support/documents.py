@@ -7,6 +7,7 @@
 ```spec      a Petri net: it is read
 ```json, ```yaml   is well-formed
 ```sh        is not run; the line above is `<!-- not run: reason -->`
+```coq       is what Coq prints, which tests/proofs compares
 ```text      is no code
 
 A block with `title="FILE"` is a file: it is written for the commands behind it, which show what it is good for. If a
@@ -24,7 +25,7 @@ GENERATED = ROOT / "docs/reference"
 DOCUMENTS = tuple(
     path for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))) if not path.is_relative_to(GENERATED)
 )
-LANGUAGES = frozenset({"console", "python", "rdma", "mp", "spec", "json", "yaml", "sh", "text", "lua", "elisp"})
+LANGUAGES = frozenset({"console", "python", "rdma", "mp", "spec", "json", "yaml", "sh", "text", "lua", "elisp", "coq"})
 FENCE = re.compile(
     r"^(?P<indent> *)```(?P<language>\w*)(?: title=\"(?P<title>[^\"\n]+)\")?(?P<rest>[^\n]*)\n"
     r"(?P<body>(?:.*\n)*?)(?P=indent)```$",

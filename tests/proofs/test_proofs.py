@@ -1,0 +1,127 @@
+"""The machine-checked proofs: every statement of the theory has one or is said to have none; nothing is admitted; the table
+of the proofs is that of the code.
+
+Whether Coq accepts them is `make proofs`; that it prints what is kept is the last test here.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import product
+
+import pytest
+
+from rdma_robust.model import Model
+from rdma_robust.semantics.order_table import ORDERS, ippo_scope, nfo_pairs_of, oppo_scope
+from rdma_robust.semantics.trace import EventType
+from sitegen.theorems import PROOFS, ask_coq, by_hand, not_compiled, printed, sources, tables, theorems
+from tests.conftest import ROOT
+from tests.support.coq_text import flaws, formal_names, names, statements
+
+THEORY = (ROOT / "docs/theory.md").read_text(encoding="utf-8")
+CLASSIC = "classic : forall P : Prop, P \\/ ~ P"
+KINDS = {"Poll": EventType.P} | {kind: EventType[kind] for kind in ("LR", "LW", "CAS", "NLR", "NRW", "NRR", "NLW", "NF")}
+"""The kinds of events in Coq and in the code; that they are these is checked below."""
+
+SCOPES = {("all", "all"): "All", ("qp", "qp"): "Qp", ("qp", "-"): "Issue", ("-", "-"): "Never"}
+
+
+def unlinked(page: str) -> set[str]:
+    """The statements of a page without a formal name."""
+    return {label for label, text in statements(page).items() if not formal_names(text)}
+
+
+def test_every_statement_of_the_theory_has_a_formal_name_or_stands_on_the_list() -> None:
+    assert len(statements(THEORY)) >= 12
+    assert unlinked(THEORY) == {each.statement for each in by_hand() if each.page == "theory"}
+
+
+def test_a_statement_without_a_formal_name_is_noticed() -> None:
+    links = re.findall(r"\[`[\w.]+`\]\(proof\.md#[^)]*\)", statements(THEORY)["Lemma 1"])
+    assert "Lemma 1" in unlinked(THEORY.replace(links[0], ""))
+
+
+def test_formal_names_of_the_theory_are_on_the_list_under_the_same_statement() -> None:
+    listed = {(each.name, each.statement) for each in theorems()}
+    for label, text in statements(THEORY).items():
+        for name in formal_names(text):
+            assert any(name == known and statement.startswith(label) for known, statement in listed), (label, name)
+
+
+def missing(wanted: str) -> bool:
+    module, _, name = wanted.partition(".")
+    return module not in sources() or name not in names(sources()[module].read_text(encoding="utf-8"))
+
+
+def test_every_formal_name_is_in_the_proofs() -> None:
+    listed = [each.name for each in theorems()]
+    assert len(listed) == len(set(listed)) > 25
+    assert [name for name in listed if missing(name)] == []
+    assert missing("Rules.lemma_4") and missing("Laws.lemma_3")
+
+
+def test_what_coq_printed_is_that_of_the_list_and_rests_on_classic_alone() -> None:
+    assert list(printed().statements) == [each.name for each in theorems()], "python -m sitegen asks Coq again"
+    for name, statement in printed().statements.items():
+        assert statement.startswith(name.partition(".")[2]), name
+        assert printed().axioms[name] in ("", CLASSIC), name
+
+
+def test_nothing_is_admitted_or_assumed_outside_of_a_section() -> None:
+    assert len(sources()) > 8
+    for path in sources().values():
+        assert flaws(path.read_text(encoding="utf-8")) == [], path
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("Qed.", "Admitted."),
+        ("Qed.", "admit. Qed."),
+        ("Section Rules.", "Axiom rule : forall P : Prop, P. Section Rules."),
+        ("Section Rules.", "Module Rules."),
+        ("Section Rules.", "Variables (E : nat). Section Rules."),
+        ("End Rules.", "End Rules. Hypothesis W : False."),
+        ("End Rules.", "End Rules. Unset Guard Checking."),
+    ],
+)
+def test_what_is_admitted_is_noticed(change: tuple[str, str]) -> None:
+    text = sources()["Rules"].read_text(encoding="utf-8")
+    assert change[0] in text
+    assert flaws(text.replace(*change))
+    assert not flaws(text.replace(change[0], f"{change[0]} (* {change[1]} (* nested *) Axiom. *)"))
+
+
+def test_every_file_is_compiled_and_no_two_have_one_name() -> None:
+    listed = [line for line in (PROOFS / "_CoqProject").read_text(encoding="utf-8").split() if line.endswith(".v")]
+    files = [path.relative_to(PROOFS).as_posix() for path in PROOFS.rglob("*.v")]
+    assert sorted(listed) == sorted(files)
+    assert len(sources()) == len(files)
+    for path in sources().values():
+        assert path.read_text(encoding="utf-8").count("\n") < 400, path
+
+
+def test_the_tables_of_the_proofs_are_those_of_the_code() -> None:
+    assert {(each.order, each.ordered_reads) for each in tables()} == {*product(ORDERS, (False, True))}
+    for table in tables():
+        model = Model(order=table.order, ordered_reads=table.ordered_reads)
+        nfo, *lines = printed().tables[table.name].split("\n")
+        assert nfo == f"nfo {'true' if nfo_pairs_of(model) else 'false'}"
+        cells = [line.split() for line in lines]
+        assert {(a, b) for a, b, _ in cells} == {(a, b) for a in KINDS for b in KINDS}
+        assert len(cells) == len(KINDS) ** 2
+        for earlier, later, cell in cells:
+            events = (KINDS[earlier], KINDS[later])
+            assert SCOPES[ippo_scope(*events, model), oppo_scope(*events, model)] == cell, (table.name, earlier, later)
+
+
+@pytest.mark.ci
+def test_coq_prints_what_is_kept() -> None:
+    """Statements, axioms and tables; another version of Coq may break lines elsewhere."""
+    if reason := not_compiled():
+        pytest.skip(f"not run: {reason}")
+    now, kept = ask_coq(), printed()
+    assert (now.axioms, now.tables) == (kept.axioms, kept.tables)
+    assert {name: text.split() for name, text in now.statements.items()} == {
+        name: text.split() for name, text in kept.statements.items()
+    }
