@@ -124,7 +124,8 @@ Proof.
   destruct (place p Ep) as (q & J & <-); [congruence|].
   destruct (po_place w q J P) as (z & I & <- & W & (k & Pq)). apply mark; [auto|].
   destruct (rules_of q J) as (_ & R & _). unfold rule2 in R. destruct (late (what q)); [auto|].
-  unfold evt in F at 2; simpl in F. destruct (lab (what q)) as [ | | |n| | | | | | ]; try tauto.
+  assert (exists n, lab (what q) = Lp n) as (n & Ln) by (simpl in Kp; destruct (lab (what q)); try discriminate; eauto).
+  unfold evt in F at 2; simpl in F. rewrite Ln in F, R.
   pose proof (all_past_spec _ _ _ _ _ R Pq) as X. cbv beta in X. rewrite (forcing_b z I Fw) in X.
   destruct F as (_ & _ & F & C). unfold polledb in X. rewrite F in X. unfold takes in C. simpl in X.
   destruct (isS n (lab (what z))); [rewrite C, Nat.eqb_refl in X; discriminate|].

@@ -1,0 +1,7 @@
+(* The judge and the decision of the axioms as OCaml.
+  Booleans, options, lists and pairs become OCaml's own (ExtrOcamlBasic);
+   numbers stay what they are in Coq: places and cells unary, values binary of any size. *)
+Require Import ZArith Extraction ExtrOcamlBasic.
+From RR Require Import Model Checks Axioms.
+Extraction Language OCaml.
+Extraction "judge/build/judged.ml" judge decide_rdma decide_sc of_flags Z.add Z.mul Z.opp.

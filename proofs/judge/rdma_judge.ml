@@ -1,0 +1,159 @@
+(* Reads counterexamples and traces from standard input, as lines of words, and lets the extracted functions judge them.
+   This file is not proven: what it does is to turn words into the input of `judge`, `decide_rdma` and `decide_sc`, and their
+   answer into a line. docs/proof-judge.md describes the lines. *)
+open Judged
+
+exception Malformed of string
+
+let malformed format = Printf.ksprintf (fun text -> raise (Malformed text)) format
+
+let nat_of word =
+  match int_of_string_opt word with
+  | Some n when n >= 0 && n <= 1_000_000 -> let rec go acc n = if n = 0 then acc else go (S acc) (n - 1) in go O n
+  | _ -> malformed "%S is no number from 0 to 1000000" word
+
+let rec int_of = function O -> 0 | S n -> 1 + int_of n
+
+(* Decimal digits, of any number, by the proven arithmetic. *)
+let z_of word =
+  let digit c = if c >= '0' && c <= '9' then Char.code c - 48 else malformed "%S is no integer" word in
+  let rec positive n = if n = 1 then XH else if n land 1 = 1 then XI (positive (n / 2)) else XO (positive (n / 2)) in
+  let small n = if n = 0 then Z0 else Zpos (positive n) in
+  let negative = String.length word > 1 && word.[0] = '-' in
+  let digits = if negative then String.sub word 1 (String.length word - 1) else word in
+  if digits = "" then malformed "%S is no integer" word;
+  let value = String.fold_left (fun acc c -> Z.add (Z.mul acc (small 10)) (small (digit c))) Z0 digits in
+  if negative then Z.opp value else value
+
+let signaled = function "s" -> true | "u" -> false | word -> malformed "%S is neither s nor u" word
+
+(* An event: its part, its label, and for the NIC the value that it reads or writes. *)
+let item_of words =
+  let part, rest = match words with
+    | "a" :: rest -> false, rest
+    | "b" :: rest -> true, rest
+    | _ -> malformed "an event begins with its part, a or b" in
+  let of_cpu lab = { lab; late = part; carried = Z0 } and of_nic lab value = { lab; late = part; carried = z_of value } in
+  match rest with
+  | [ "lR"; cell; value ] -> of_cpu (Lr (nat_of cell, z_of value))
+  | [ "lW"; cell; value ] -> of_cpu (Lw (nat_of cell, z_of value))
+  | [ "CAS"; cell; read; written ] -> of_cpu (Lc (nat_of cell, z_of read, z_of written))
+  | [ "P"; queue ] -> of_cpu (Lp (nat_of queue))
+  | [ "nF"; queue ] -> of_cpu (Lnf (nat_of queue))
+  | [ "F" ] -> of_cpu Lmf
+  | [ "nrW-inline"; s; queue; cell; value ] -> of_cpu (Linl (signaled s, nat_of queue, nat_of cell, z_of value))
+  | [ "nlR"; queue; cell; value ] -> of_nic (Lnlr (nat_of queue, nat_of cell)) value
+  | [ "nrR"; queue; cell; value ] -> of_nic (Lnrr (nat_of queue, nat_of cell)) value
+  | [ "nrW"; s; queue; cell; value ] -> of_nic (Lnrw (signaled s, nat_of queue, nat_of cell)) value
+  | [ "nlW"; s; queue; cell; value ] -> of_nic (Lnlw (signaled s, nat_of queue, nat_of cell)) value
+  | _ -> malformed "no event is written like this: %s" (String.concat " " rest)
+
+let place_of word =
+  match String.split_on_char '.' word with
+  | [ thread; place ] -> nat_of thread, nat_of place
+  | _ -> malformed "%S is no event: THREAD.PLACE" word
+
+let rec edges_of = function
+  | [] -> []
+  | event :: kind :: rest ->
+    let kind = match kind with
+      | "po" -> Po | "rf" -> Rf | "rb" -> Rb | "mo" -> Mo
+      | _ -> malformed "%S is no edge" kind in
+    (nat_of event, kind) :: edges_of rest
+  | [ event ] -> malformed "event %s of the cycle has no edge" event
+
+let rec pairs_of = function
+  | [] -> []
+  | a :: b :: rest -> (nat_of a, nat_of b) :: pairs_of rest
+  | [ a ] -> malformed "%s is no pair" a
+
+(* A document: the line that says what it is, one line for each of its parts, `thread` and its events repeated; `end`. *)
+type document = { mutable lines : (string * string list) list; mutable made : item list list }
+
+let line_of document name =
+  match List.assoc_opt name document.lines with
+  | Some words -> words
+  | None -> malformed "there is no line %s" name
+
+let hardware_of document =
+  let net = match line_of document "order" with
+    | [ "default" ] -> Default
+    | [ "weaker" ] -> Weaker
+    | _ -> malformed "the order is default or weaker" in
+  let ordered = match line_of document "reads" with
+    | [ "ordered" ] -> true
+    | [ "unordered" ] -> false
+    | _ -> malformed "reads are ordered or unordered" in
+  of_flags { ordered; net }
+
+let threads_of document = List.rev_map List.rev document.made
+let cells_of document = List.map z_of (line_of document "cells")
+
+let why = function
+  | Shape t -> Printf.sprintf "thread %d is no sequence of reads, writes, puts, gets, polls and fences on these cells" (int_of t)
+  | Next (t, n) -> Printf.sprintf "event %d.%d is not the next of its thread in its part" (int_of t) (int_of n)
+  | Missing -> "alpha and the pivot, or beta, leave out an event of their part"
+  | Value (t, n) ->
+    Printf.sprintf "event %d.%d reads another value than memory holds, or writes another than was read" (int_of t) (int_of n)
+  | Rule (r, t, n) -> Printf.sprintf "event %d.%d must be in beta by rule R%d" (int_of t) (int_of n) (int_of r)
+  | Edge n -> Printf.sprintf "edge %d of the cycle is none" (int_of n)
+  | No_cycle -> "there is no cycle"
+
+let judged document =
+  let pivot = match line_of document "pivot" with [ word ] -> place_of word | _ -> malformed "there is one pivot" in
+  let input = {
+    initial = cells_of document; threads = threads_of document; alpha = List.map place_of (line_of document "alpha"); pivot;
+    beta = List.map place_of (line_of document "beta"); cycle = edges_of (line_of document "cycle") } in
+  match judge (hardware_of document) input with
+  | Violating -> true, "violating"
+  | Refused fault -> false, "refused: " ^ why fault
+
+let decided document =
+  let graph = {
+    holds = cells_of document; sequences = threads_of document; rf_pairs = pairs_of (line_of document "rf");
+    mo_pairs = pairs_of (line_of document "mo"); nfo_pairs = pairs_of (line_of document "nfo") } in
+  let word b = if b then "yes" else "no" in
+  let rdma = decide_rdma (hardware_of document) graph and sc = decide_sc graph in
+  rdma && not sc, Printf.sprintf "rdma %s, sc %s" (word rdma) (word sc)
+
+let judge_parts = [ "order"; "reads"; "cells"; "alpha"; "pivot"; "beta"; "cycle" ]
+let trace_parts = [ "order"; "reads"; "cells"; "rf"; "mo"; "nfo" ]
+
+let number = ref 0
+let next_words () =
+  incr number;
+  List.filter (fun word -> word <> "") (String.split_on_char ' ' (String.trim (input_line stdin)))
+
+(* The lines up to `end`. *)
+let rec read parts document =
+  match (try next_words () with End_of_file -> malformed "a document ends with the line `end`") with
+  | [ "end" ] -> document
+  | [] -> read parts document
+  | "thread" :: [] -> document.made <- [] :: document.made; read parts document
+  | ("a" | "b") :: _ as words ->
+    (match document.made with
+     | [] -> malformed "an event stands before the first thread"
+     | mine :: others -> document.made <- (item_of words :: mine) :: others; read parts document)
+  | name :: words when List.mem name parts && not (List.mem_assoc name document.lines) ->
+    document.lines <- (name, words) :: document.lines; read parts document
+  | name :: _ -> malformed "%S is no line of this document, or stands there twice" name
+
+(* Answers a line for each document; whether all of them are violating. *)
+let rec answer all =
+  match (try Some (next_words ()) with End_of_file -> None) with
+  | None -> all
+  | Some [] -> answer all
+  | Some words ->
+    let empty = { lines = []; made = [] } in
+    let yes, text = match words with
+      | [ "judge"; "1" ] -> judged (read judge_parts empty)
+      | [ "trace"; "1" ] -> decided (read trace_parts empty)
+      | _ -> malformed "a document begins with `judge 1` or `trace 1`" in
+    print_endline text;
+    answer (all && yes)
+
+let () =
+  match answer true with
+  | all -> exit (if all then 0 else 1)
+  | exception Malformed text -> Printf.eprintf "rdma-judge: line %d: %s\n" !number text; exit 2
+  | exception Stack_overflow -> Printf.eprintf "rdma-judge: line %d: the document is too long\n" !number; exit 2
