@@ -20,8 +20,12 @@ from tests.support.coq_text import flaws, formal_names, names, statements
 
 THEORY = (ROOT / "docs/theory.md").read_text(encoding="utf-8")
 CLASSIC = "classic : forall P : Prop, P \\/ ~ P"
-KINDS = {"Poll": EventType.P} | {kind: EventType[kind] for kind in ("LR", "LW", "CAS", "NLR", "NRW", "NRR", "NLW", "NF")}
-"""The kinds of events in Coq and in the code; that they are these is checked below."""
+KINDS = {
+    "Poll": EventType.P,
+    "Fence": EventType.F,
+    **{kind: EventType[kind] for kind in ("LR", "LW", "CAS", "NLR", "NRW", "NRR", "NLW", "NF")},
+}
+"""What the kinds of events in Coq are in the code."""
 
 SCOPES = {("all", "all"): "All", ("qp", "qp"): "Qp", ("qp", "-"): "Issue", ("-", "-"): "Never"}
 
@@ -102,6 +106,8 @@ def test_every_file_is_compiled_and_no_two_have_one_name() -> None:
 
 
 def test_the_tables_of_the_proofs_are_those_of_the_code() -> None:
+    kinds = re.search(r"Inductive kind := ([\w |]+)", sources()["Model"].read_text(encoding="utf-8"))
+    assert kinds and {*kinds[1].split(" | ")} == {"Init", *KINDS}
     assert {(each.order, each.ordered_reads) for each in tables()} == {*product(ORDERS, (False, True))}
     for table in tables():
         model = Model(order=table.order, ordered_reads=table.ordered_reads)
