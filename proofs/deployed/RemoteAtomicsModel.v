@@ -87,6 +87,7 @@ Record wfS (S : ev -> Prop) : Prop := {
   wf_older : forall w p w', S p -> pf w p -> (knd w' = NRW \/ knd w' = NLW) -> qp w' = qp w -> po w' w ->
              exists p', pf w' p' /\ (p' = p \/ po p' p);
   wf_get : forall e x, S e -> S x -> knd e = NRR -> po e x -> exists w, S w /\ knd w = NLW /\ src w = e /\ (w = x \/ po w x);
+  wf_naw : forall e x, S e -> S x -> knd e = NAR -> po e x -> exists w, S w /\ knd w = NAW /\ src w = e;
   wf_init : forall e, S e -> rd e -> exists i, S i /\ knd i = Init /\ loc i = loc e;
   wf_init1 : forall i j, S i -> S j -> knd i = Init -> knd j = Init -> loc i = loc j -> i = j;
 }.
