@@ -37,6 +37,10 @@ class Span:
             yield at
             at = at.origin
 
+    def within(self, file: str) -> Span:
+        """Return this as it is in `file`: what stands in another, as a library, is where it was expanded from."""
+        return next((each for each in (self, *self.chain()) if each.file in ("", file)), self)
+
     @property
     def expanded_from(self) -> tuple[int, ...]:
         """The lines of the same file that this was expanded from, the last expansion first."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from rdma_robust.contracts.language.contract_program import ContractProgram, ErrorClass
+from rdma_robust.contracts.standings import Standing
 from rdma_robust.errors import NO_SPAN, Span
 from rdma_robust.limits import Limits
 from rdma_robust.messages.language.message_terms import Value
@@ -44,10 +45,11 @@ class Counterexample:
 
     `error` is the class. `process` is for whom the clause is false, or who faults, waits or sends; `other` the one it waits
     for or sends to, or whose message could interfere. `clause` says what is violated: `ensures`, `requires`, `assigns`,
-    `channels` (not empty), `waitsfor`, `quiet to`, `quiet from`, `assert`, the kind of a fault, or ''; `span` is where that
-    stands, the statement at fault, or the call. `text` says it for people, with the values. `collate` counts the collective
-    calls before the violated one (0: the function itself). `ending` has for each process the choices that it makes after its
-    last event.
+    `channels` (not empty), `requests` (active), `waitsfor`, `quiet to`, `quiet from`, `assert`, the kind of a fault, or '';
+    `span` is where that stands, or the statement at fault or at which `process` waits. `text` says it for people, with the
+    values. `collate` counts the collective calls before the violated one (0: the function itself). `ending` has for each
+    process the choices that it makes after its last event. The replay adds `call`, where a callee is called that asks for
+    what it does not get, and `ends`, where the processes that run are.
     """
 
     error: ErrorClass
@@ -60,6 +62,8 @@ class Counterexample:
     collate: int = 0
     text: str = ""
     ending: tuple[tuple[int, ...], ...] = ()
+    call: Span = field(default=NO_SPAN, compare=False)
+    ends: tuple[Standing, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,12 +95,12 @@ def test_a_violation_is_at_its_place_with_its_run(cli: Cli, tmp_path: Path) -> N
     assert (found["ruleId"], found["level"], place) == (
         "RR035",
         "error",
-        {"startLine": 2, "startColumn": 5, "endColumn": 13},
+        {"startLine": 16, "startColumn": 7, "endColumn": 24},
     )
     steps = found["codeFlows"][0]["threadFlows"][0]["locations"]
     said = [each["location"]["message"]["text"] for each in steps]
     assert said[:2] == ["P1 sends 11 to P0", "P0 takes 11 from P1"]
     (tmp_path / "gather.mp").write_text((tmp_path / "gather.mp").read_text().replace("violated", "verified //"))
     lines = cli("contracts", "check", "gather.mp", "broken.mp", "--expect", "--format", "concise").stdout.splitlines()
-    assert lines[0].startswith("gather.mp:2:5: error: gather_w, n = 3: ITF, ")
+    assert lines[0].startswith("gather.mp:16:7: error: gather_w, n = 3: ITF, ")
     assert [line.split(" [")[-1] for line in lines] == ["RR035]", "RR101]", "RR901]"]

@@ -47,8 +47,10 @@ MAY_IMPORT = {
     "contracts.language": f"{WORDS} language messages.language",
     "contracts.runs": f"{WORDS} contracts.contract_answers contracts.language messages.language",
     "contracts.explicit": f"{WORDS} contracts.language contracts.contract_answers messages.language",
-    "contracts.rerun": f"{WORDS} contracts.language contracts.contract_answers messages.language messages.replay",
-    "contracts.contract_answers": f"{WORDS} contracts.language messages.language",
+    "contracts.rerun": f"{WORDS} contracts.language contracts.contract_answers contracts.standings messages.language "
+    "messages.replay",
+    "contracts.contract_answers": f"{WORDS} contracts.language contracts.standings messages.language",
+    "contracts.standings": WORDS,
     "contracts.modular": f"{WORDS} contracts.contract_answers contracts.language contracts.runs messages.language",
     "contracts.checks": f"{WORDS} contracts.language contracts.contract_answers contracts.explicit contracts.modular "
     "contracts.runs contracts.rerun",
@@ -62,7 +64,7 @@ MAY_IMPORT = {
     "analyses.hardware": f"{WORDS} language semantics robustness",
     "reports": f"{WORDS} codes language semantics petri analyses.safety analyses.repair analyses.explain analyses.prove "
     "analyses.hardware analyses.scaling messages.language messages.machine messages.message_answers messages.replay "
-    "messages.encoding messages.races contracts.language contracts.contract_answers contracts.inference",
+    "messages.encoding messages.races contracts.language contracts.contract_answers contracts.standings contracts.inference",
     "batch": f"{WORDS} __init__ certify analyses.repair analyses.explain reports",
     "teaching.explorer": f"{WORDS} language semantics pipeline analyses.explain reports messages.language "
     "messages.message_answers messages.replay",

@@ -65,9 +65,10 @@ def _checked(
     started = time.monotonic()
     found = engine(program, contract.name, procs, limits)
     if found.counterexample is not None:
-        from rdma_robust.contracts.rerun.confirming import confirmed  # noqa: PLC0415 - only for violations
+        from rdma_robust.contracts.rerun.confirming import replayed  # noqa: PLC0415 - only for violations
 
-        found = replace(found, collates=confirmed(program, contract.name, found.counterexample))
+        example, collates = replayed(program, contract.name, found.counterexample)
+        found = replace(found, counterexample=example, collates=collates)
     return replace(found, seconds=round(time.monotonic() - started, 6))
 
 

@@ -154,7 +154,7 @@ class Rules:
         """Return the states in which the process has done its local steps after the event."""
         me, left = event.me, event.left
         ways = self.bodies.steps[me].ways(event.goes_to, event.registers, event.within, event.pending)
-        shown = [*event.shown, *(broken_on_the_way(self.bodies.program, me, each) for each in ways.broken)]
+        shown = [*event.shown, *(broken_on_the_way(me, each) for each in ways.broken)]
         branches = []
         for local, choices in ways.ends.items():
             locals_ = with_item(state.locals, me, local)

@@ -10,7 +10,7 @@ from rdma_robust.contracts.explicit.message_channels import Channels, first_with
 from rdma_robust.contracts.explicit.pending import Posted
 from rdma_robust.contracts.explicit.run_states import Entry, Kind, Open, State
 from rdma_robust.contracts.language.bounded_inputs import OneInput
-from rdma_robust.contracts.language.clause_text import CHANNELS_EMPTY, NO_REQUEST, clause_text
+from rdma_robust.contracts.language.clause_kinds import CHANNELS, REQUESTS
 from rdma_robust.contracts.language.contract_program import Contract, ContractProgram, ErrorClass
 from rdma_robust.contracts.language.path_worth import Path, paths_of
 from rdma_robust.contracts.language.spec_worth import CollectiveState, changed_outside, clause_holds
@@ -36,9 +36,9 @@ class Shown:
     choices: tuple[int, ...] | None = None
 
 
-def broken_on_the_way(program: ContractProgram, me: int, broken: Broken) -> Shown:
+def broken_on_the_way(me: int, broken: Broken) -> Shown:
     """Return a violation in local steps."""
-    clause = "" if broken.clause is None else clause_text(program, broken.clause.span)
+    clause = "" if broken.clause is None else broken.clause.kind
     return Shown(broken.error, me, broken.text, None, clause, broken.span, choices=broken.choices)
 
 
@@ -67,7 +67,7 @@ class Judge:
 
     def _path(self, path: Path, process: int, other: int | None, text: str, call: int = 0) -> Shown:
         error: ErrorClass = "PRV" if path.kind == "quiet from" else "PGV"
-        return Shown(error, process, text, other, clause_text(self.program, path.clause.span), path.clause.span, call)
+        return Shown(error, process, text, other, path.kind, path.clause.span, call)
 
     def fault(self, me: int, fault: FaultError, span: Span) -> Shown:
         """Return RTE: a fault where a message is stored."""
@@ -165,7 +165,7 @@ class Judge:
                 if number > 0
                 else f"process {to} takes before the call what process {sender} sends after it"
             )
-            yield Shown("SRV", sender, text, to, CHANNELS_EMPTY, NO_SPAN, at)
+            yield Shown("SRV", sender, text, to, CHANNELS, NO_SPAN, at)
         entries = [each for each in call.entries if each is not None]
         parameters = tuple(dict(zip(contract.parameters, each.parameters, strict=True)) for each in entries)
         globals_ = tuple(dict(zip(self.program.globals, each.globals, strict=True)) for each in entries)
@@ -174,18 +174,18 @@ class Judge:
             for me in range(self.procs):
                 if clause.kind == "requires" and not clause_holds(clause, state, me, self.poll):
                     text = f"`requires` of {contract.name} is false for process {me}"
-                    yield Shown("SRV", me, text, None, clause_text(self.program, clause.span), clause.span, at)
+                    yield Shown("SRV", me, text, None, clause.kind, clause.span, at)
 
     def requests_left(self, locals_: tuple[Local, ...]) -> Iterator[Shown]:
         """Yield SGV where all have left the function and a request is active, or a receive is posted."""
         for me in self.active:
             if not locals_[me].pending.is_idle:
-                yield Shown("SGV", me, f"a request of process {me} is active", None, NO_REQUEST)
+                yield Shown("SGV", me, f"a request of process {me} is active", None, REQUESTS)
 
     def collective_exit(self, registers: tuple[dict[str, Value], ...], channels: Channels) -> Iterator[Shown]:
         """Yield SGV where all have left the function: messages left over, `ensures` and `assigns` that do not hold."""
         for (sender, to, _), _ in channels:
-            yield Shown("SGV", sender, f"a message of process {sender} to process {to} is left", to, CHANNELS_EMPTY)
+            yield Shown("SGV", sender, f"a message of process {sender} to process {to} is left", to, CHANNELS)
         now = tuple({name: each[name] for name in self.program.globals} for each in registers)
         results = tuple(each.get("\\result") for each in registers)
         state = CollectiveState(self.parameters, self.globals, now, results)
@@ -193,12 +193,12 @@ class Judge:
             for clause in self.contract.clauses:
                 if clause.kind == "ensures" and not clause_holds(clause, state, me, self.poll):
                     text = f"`ensures` is false for process {me}"
-                    yield Shown("SGV", me, text, None, clause_text(self.program, clause.span), clause.span)
+                    yield Shown("SGV", me, text, None, clause.kind, clause.span)
             name = changed_outside(self.contract.frames, state, me, self.poll)
             if name is not None:
                 span = self.contract.frames[0].span if self.contract.frames else self.contract.span
                 text = f"process {me} changes {name}" if name else f"a fault occurs in `assigns` of process {me}"
-                yield Shown("SGV", me, text, None, clause_text(self.program, span), span)
+                yield Shown("SGV", me, text, None, "assigns", span)
 
 
 def _partner(local: Local) -> int | None:

@@ -224,7 +224,7 @@ class _Inferring:
 
     def _wildcards(self) -> set[Filter]:
         """Return tags and ports of the receives from any, as far as they are constants."""
-        ports = ("", *self.program.ports, "coll")
+        ports = self.program.port_names
         found: set[Filter] = {Filter()}
         for procs in self.procs:
             for process in instance(self.program, self.contract.name, procs).program.processes:

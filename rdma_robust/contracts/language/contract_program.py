@@ -7,6 +7,7 @@ from typing import Literal
 
 from rdma_robust.contracts.language.spec_terms import Spec
 from rdma_robust.errors import NO_SPAN, Diagnostic, Span
+from rdma_robust.messages.language.message_world import COLLECTIVE
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +156,11 @@ class ContractProgram:
     warnings: tuple[Diagnostic, ...] = field(default=(), compare=False)
     tree: object = field(default=None, compare=False, repr=False)
     buffer: ContractBuffer = "infinite"
+
+    @property
+    def port_names(self) -> tuple[str, ...]:
+        """Return the names of ports by their numbers: '' for the nameless one, that of the library last."""
+        return ("", *self.ports, COLLECTIVE)
 
     def contract(self, name: str) -> Contract | None:
         """Return the contract of a function, None if it has none."""

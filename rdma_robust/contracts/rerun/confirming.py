@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Final
 
 from rdma_robust.contracts.contract_answers import Collate, Counterexample
-from rdma_robust.contracts.language.clause_text import NO_REQUEST
+from rdma_robust.contracts.language.clause_kinds import REQUESTS
 from rdma_robust.contracts.language.contract_program import ContractProgram, ErrorClass, PathClause
 from rdma_robust.contracts.rerun.rerun_clauses import concerns, is_within, keeps_frames, look_at_all
+from rdma_robust.contracts.rerun.rerun_ends import call_of, standings
 from rdma_robust.contracts.rerun.rerun_events import Pass, Rerun
 from rdma_robust.contracts.rerun.rerun_matches import Matching, Taking
 from rdma_robust.contracts.rerun.rerun_process import Awaiting, Completing, Note, Visible
 from rdma_robust.contracts.rerun.rerun_specs import Seen, View, applies, is_kept, members
+from rdma_robust.contracts.rerun.rerun_words import said_of
 from rdma_robust.errors import InternalError
 from rdma_robust.messages.language.message_terms import FaultError
 
@@ -23,6 +26,13 @@ def confirmed(program: ContractProgram, function: str, counterexample: Counterex
     Raises InternalError unless it is a closed run of the function, from an input within bounds that meets `requires`, and
     shows the violation.
     """
+    return replayed(program, function, counterexample)[1]
+
+
+def replayed(
+    program: ContractProgram, function: str, counterexample: Counterexample
+) -> tuple[Counterexample, tuple[Collate, ...]]:
+    """Run a counterexample again; return it in words and with all places, and its collates. Raises as :func:`confirmed`."""
     contract = program.contract(function)
     if contract is None:
         raise InternalError(f"there is no contract of {function}")
@@ -32,7 +42,19 @@ def confirmed(program: ContractProgram, function: str, counterexample: Counterex
             raise InternalError(f"process {me} begins where {function} need not do anything: {counterexample.inputs[me]}")
     if not _SHOWS[counterexample.error](rerun, counterexample):
         raise InternalError(f"the run does not show {counterexample.error}: {counterexample.text or counterexample.clause}")
-    return rerun.collates()
+    return _told(rerun, counterexample), rerun.collates()
+
+
+def _told(rerun: Rerun, said: Counterexample) -> Counterexample:
+    span, clause = said.span, said.clause
+    if said.error == "DL":
+        span = rerun.runners[said.process].at
+    elif said.error == "ITF":
+        span = rerun.runners[said.process].places[next(_interfered(rerun, said))]
+    elif said.error == "RTE":
+        clause = next(each.kind for each in rerun.runners[said.process].notes if each == Note("RTE", said.span))
+    words, call = said_of(rerun, said), call_of(rerun, said)
+    return replace(said, text=words, span=span, clause=clause, call=call, ends=standings(rerun))
 
 
 def _begins_right(rerun: Rerun, counterexample: Counterexample, me: int) -> bool:
@@ -92,7 +114,7 @@ def _shows_false_end(rerun: Rerun, said: Counterexample) -> bool:
     if said.other is not None:
         matches = rerun.matches[said.other]
         return any(each.sender == said.process for matching in matches.known for each in matches.left(matching))
-    if said.clause == NO_REQUEST:
+    if said.clause == REQUESTS:
         return not rerun.runners[said.process].is_idle
     contract, view = rerun.contract, rerun.view(0, said.process)
     ensured = [each for each in contract.clauses if each.kind == "ensures" and each.span == said.span]
@@ -136,15 +158,19 @@ def _breaks(rerun: Rerun, said: Counterexample, clause: PathClause, own: Pass) -
 
 
 def _shows_interference(rerun: Rerun, said: Counterexample) -> bool:
+    return next(_interfered(rerun, said), None) is not None
+
+
+def _interfered(rerun: Rerun, said: Counterexample) -> Iterator[int]:
+    """Yield the receives, by their numbers, that may get a message that the other process does not send here."""
     runner, other = rerun.runners[said.process], said.other
     if other is None or other == said.process or rerun.left(said.process) or not rerun.left(other):
-        return False
+        return
     matches = rerun.matches[said.process]
-    return runner.status != "stopped" and any(
-        matches.got_by(matching, at) is None and _may_interfere(rerun, said.process, other, matching, receive)
-        for matching in rerun.reachable(said.process)
-        for at, receive in enumerate(runner.posted)
-    )
+    for at, receive in enumerate(runner.posted):
+        for matching in rerun.reachable(said.process) if runner.status != "stopped" else ():
+            if matches.got_by(matching, at) is None and _may_interfere(rerun, said.process, other, matching, receive):
+                yield at
 
 
 def _may_interfere(rerun: Rerun, me: int, other: int, matching: Matching, receive: Taking) -> bool:

@@ -12,6 +12,11 @@ from rdma_robust.messages.language.message_terms import FaultError, Value
 
 def keeps_frames(frames: Sequence[Frame], view: View) -> bool:
     """Whether a process has changed only what its frames allow; not if a fault occurs in one."""
+    return changed_outside_frames(frames, view) is None
+
+
+def changed_outside_frames(frames: Sequence[Frame], view: View) -> str | None:
+    """Return what a process has changed that its frames do not allow, None if nothing, '' if a fault occurs in one."""
     own = view.everybody[view.me]
     then = View(view.everybody, view.me, True)
     now = own.at_exit or {}
@@ -23,8 +28,11 @@ def keeps_frames(frames: Sequence[Frame], view: View) -> bool:
             for cells in frame.cells
         ]
     except FaultError:
-        return False
-    return all(_kept(own.at_entry[name], value, [each for of, each in allowed if of == name]) for name, value in now.items())
+        return ""
+    kept = {
+        name: _kept(own.at_entry[name], value, [each for of, each in allowed if of == name]) for name, value in now.items()
+    }
+    return next((name for name, fine in kept.items() if not fine), None)
 
 
 def _cells(low: Spec | None, high: Spec | None, view: View) -> tuple[int, int] | None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from rdma_robust.contracts.language.contract_program import Contract
 from rdma_robust.contracts.rerun.rerun_matches import Taking
-from rdma_robust.errors import InternalError, Span
+from rdma_robust.errors import NO_SPAN, InternalError, Span
 from rdma_robust.expr import Name
 from rdma_robust.messages.language.message_program import (
     Assert,
@@ -105,6 +105,12 @@ class Note:
 
     error: Literal["RTE", "SRV"]
     span: Span
+    kind: str = field(default="", compare=False)
+    """Of the fault, or `assert`."""
+    function: str = field(default="", compare=False)
+    arguments: tuple[tuple[str, Value], ...] = field(default=(), compare=False)
+    call: Span = field(default=NO_SPAN, compare=False)
+    """Which local function is called, with what, and where."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,11 +139,14 @@ class Runner:
         self.status: Literal["runs", "over", "halted", "stopped", "undecided"] = "runs"
         self.next: Visible | None = None
         self.posted: list[Taking] = []
+        self.places: list[Span] = []
+        """Where they stand."""
         self.unfinished: set[int] = set()
         """Receives that were posted and not waited for."""
         self._spots: list[list[tuple[str, tuple[int, ...]] | None]] = []
         self._active: dict[Key, int | None] = {}
         """Requests that are active: for a receive its number, for a send ~number if somebody has to get it, else None."""
+        self._issued: dict[Key, Span] = {}
         self._sends = 0
         self._sizes: dict[str, int] = {}
         self._steps = 0
@@ -165,10 +174,10 @@ class Runner:
             self.status = "stopped"
         except NoChoiceLeft:
             self.status = "undecided"
-        except FaultError:
+        except FaultError as fault:
             assert self._at is not None
             self.status = "stopped"
-            self.notes.append(Note("RTE", self._at))
+            self.notes.append(Note("RTE", self._at, fault.kind))
 
     def _block(self, block: Block) -> Steps:
         for statement in block:
@@ -184,7 +193,7 @@ class Runner:
                 raise _Stops
         elif isinstance(statement, Assert):
             if self._whole(statement.condition) == 0:
-                self.notes.append(Note("RTE", statement.span))
+                self.notes.append(Note("RTE", statement.span, "assert"))
         elif isinstance(statement, Halt):
             raise _Halts
         elif isinstance(statement, Return):
@@ -229,7 +238,9 @@ class Runner:
         arguments = self._arguments(inlined.call)
         enters = Passing("enter", inlined.name, arguments, self._globals())
         if contract is not None and not visible:
-            self.notes += [Note("SRV", each) for each in self.stage.requires(contract, enters, self.me, self.stage.procs)]
+            called = inlined.name, tuple(arguments.items()), inlined.span
+            false = self.stage.requires(contract, enters, self.me, self.stage.procs)
+            self.notes += [Note("SRV", each, "", *called) for each in false]
         if visible:
             yield enters
         with suppress(_Returns):
@@ -245,6 +256,7 @@ class Runner:
         key = self._key(send.request)
         yield Sending(to, send.port, tag, value)
         self._active[key] = ~self._sends if self.stage.rendezvous else None
+        self._issued[key] = send.span
         self._sends += 1
 
     def _receive(self, receive: IssueReceive) -> None:
@@ -253,6 +265,7 @@ class Runner:
         places = (receive.target, receive.sender, receive.which)
         self._spots.append([None if each is None else (each.name, self._indices(each)) for each in places])
         self.posted.append(Taking(source, receive.port, tag))
+        self.places.append(receive.span)
         self._active[self._key(receive.request)] = len(self.posted) - 1
         self.unfinished.add(len(self.posted) - 1)
 
@@ -295,6 +308,16 @@ class Runner:
         for spot, value in zip(self._spots[receive], got, strict=True):
             if spot is not None:
                 self._put(*spot, value)
+
+    @property
+    def at(self) -> Span:
+        """Where the process is."""
+        return NO_SPAN if self._at is None else self._at
+
+    def unwaited(self) -> list[Span]:
+        """Return where the receives and sends stand that were not waited for."""
+        sends = [self._issued[key] for key, each in self._active.items() if each is None or each < 0]
+        return [self.places[each] for each in sorted(self.unfinished)] + sends
 
     @property
     def is_idle(self) -> bool:

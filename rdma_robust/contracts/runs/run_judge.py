@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from rdma_robust.contracts.language.clause_text import NO_REQUEST
+from rdma_robust.contracts.language.clause_kinds import REQUESTS
 from rdma_robust.contracts.language.contract_program import Contract, ErrorClass
 from rdma_robust.contracts.runs.frame_changes import unchanged
 from rdma_robust.contracts.runs.path_cases import Finding, cases
@@ -240,7 +240,7 @@ class Judge:
         for process in self.looked_at:
             if not run.actors[process].asked.is_idle:
                 text = f"a request of process {process} is active"
-                self._tell(run, Finding("SGV", process, True, clock, text, NO_REQUEST))
+                self._tell(run, Finding("SGV", process, True, clock, text, REQUESTS))
                 return
         self._channels(run, "SGV", place, clock)
 

@@ -7,8 +7,10 @@ from typing import Final
 
 from rdma_robust.contracts.contract_answers import Counterexample, Happening
 from rdma_robust.contracts.language.contract_program import ContractProgram, ErrorClass
+from rdma_robust.contracts.standings import Standing, why_it_stays
 from rdma_robust.errors import NO_SPAN, Span
-from rdma_robust.reports.contracts.contract_words import name_of, place_in, shown_value, what_of
+from rdma_robust.messages.language.shown_values import shown
+from rdma_robust.reports.contracts.contract_words import main_place, name_of, named, what_of
 from rdma_robust.reports.messages.chart import Chart, ChartArrow, ChartRow, Mark
 
 _ENDS: Final[dict[ErrorClass, Mark]] = {"RTE": "fault", "DL": "stuck"}
@@ -26,14 +28,13 @@ class _Sent:
 class _Builder:
     program: ContractProgram
     procs: int
-    ports: tuple[str, ...]
     rows: list[ChartRow] = field(default_factory=list)
     arrows: list[ChartArrow] = field(default_factory=list)
     underway: dict[tuple[int, int, int], list[_Sent]] = field(default_factory=dict)
     calls: dict[tuple[int, str], int] = field(default_factory=dict)
 
     def line(self, span: Span) -> int | None:
-        place = place_in(self.program, span)
+        place = span.within(self.program.file)
         return None if place == NO_SPAN else place.line
 
     def add(self, event: Happening) -> None:
@@ -64,7 +65,7 @@ class _Builder:
 
     def sends(self, event: Happening) -> None:
         assert event.peer is not None
-        label = f"send {shown_value(event.value)} to {name_of(event.peer)}{self.channel(event)}"
+        label = f"send {shown(event.value)} to {name_of(event.peer)}{self.channel(event)}"
         text = f"{name_of(event.process)} {label.replace('send', 'sends', 1)}"
         self.rows.append(ChartRow(event.process, "send", text, self.line(event.span), label))
         channel = event.process, event.peer, event.port
@@ -72,15 +73,15 @@ class _Builder:
 
     def takes(self, event: Happening) -> None:
         assert event.peer is not None
-        shown = shown_value(event.value)
-        text = f"{name_of(event.process)} takes {shown} from {name_of(event.peer)}{self.channel(event)}"
-        self.rows.append(ChartRow(event.process, "take", text, self.line(event.span), f"takes {shown}"))
+        value = shown(event.value)
+        text = f"{name_of(event.process)} takes {value} from {name_of(event.peer)}{self.channel(event)}"
+        self.rows.append(ChartRow(event.process, "take", text, self.line(event.span), f"takes {value}"))
         waiting = self.underway.get((event.peer, event.process, event.port), [])
         sent = next((each for each in waiting if each.tag == event.tag), None)
         if sent is not None:
             waiting.remove(sent)
         begin = None if sent is None else sent.row
-        self.arrows.append(ChartArrow(event.peer, event.process, begin, len(self.rows) - 1, shown, text))
+        self.arrows.append(ChartArrow(event.peer, event.process, begin, len(self.rows) - 1, value, text))
 
     def goes_on(self, event: Happening) -> None:
         assert event.peer is not None
@@ -88,24 +89,34 @@ class _Builder:
         self.rows.append(ChartRow(event.process, "match", text, self.line(event.span), "goes on"))
 
     def channel(self, event: Happening) -> str:
-        port = f" on {self.ports[event.port]}" if event.port else ""
+        port = f" on {self.program.port_names[event.port]}" if event.port else ""
         return port + (f" tag {event.tag}" if event.tag else "")
+
+    def stays(self, standing: Standing) -> None:
+        """Add that a process never leaves, if that is so."""
+        if standing.next != "left":
+            text = named(why_it_stays(standing, self.program.port_names))
+            self.rows.append(ChartRow(standing.process, "stuck", text, self.line(standing.span), "waits for ever"))
 
     def wrong(self, example: Counterexample) -> None:
         """Add what is wrong at the end."""
+        if example.error == "DL" and example.ends:
+            for each in example.ends:
+                self.stays(each)
+            return
         mark = _ENDS.get(example.error, "false")
-        text = what_of(example)
-        self.rows.append(ChartRow(example.process, mark, text, self.line(example.span), f"{example.error}"))
+        text, place = what_of(example), main_place(self.program, example)
+        self.rows.append(ChartRow(example.process, mark, text, place.line or None, f"{example.error}"))
         if example.error == "ITF" and example.other is not None:
             said = f"or a message that {name_of(example.other)} sends after it has left"
             end = len(self.rows) - 1
             self.arrows.append(ChartArrow(example.other, example.process, None, end, "", said, possible=True))
 
 
-def contract_chart(program: ContractProgram, ports: tuple[str, ...], title: str, example: Counterexample) -> Chart:
-    """Return the chart of the run that `example` is; `ports` are the names of ports by their numbers."""
+def contract_chart(program: ContractProgram, title: str, example: Counterexample) -> Chart:
+    """Return the chart of the run that `example` is."""
     procs = len(example.inputs)
-    builder = _Builder(program, procs, ports)
+    builder = _Builder(program, procs)
     for event in example.events:
         builder.add(event)
     builder.wrong(example)

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from rdma_robust.contracts.contract_answers import Collate, Counterexample, FunctionAnswer, ProcsAnswer
 from rdma_robust.contracts.language.contract_program import ContractProgram
 from rdma_robust.messages.language.message_terms import Value
+from rdma_robust.messages.language.shown_values import shown
 from rdma_robust.reports.contracts.contract_chart import contract_chart
 from rdma_robust.reports.contracts.contract_words import (
     first_violation,
     name_of,
-    place_in,
-    shown_value,
     text_at,
     violation_line,
 )
@@ -22,6 +21,8 @@ from rdma_robust.reports.messages.chart_text import chart_text
 from rdma_robust.text import filled, padded, printable, width_of
 
 WIDTH = 80
+MOST_CELLS = 64
+"""Elements of an array in a table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ def contract_finding(program: ContractProgram, function: str, found: ProcsAnswer
     """Return the violation in an answer that has one."""
     example = found.counterexample
     assert example is not None
-    place = place_in(program, example.span)
+    place = example.span.within(program.file)
     title = f"{function}, n = {found.procs}: {example.error}"
     return ContractFinding(
         function,
@@ -58,14 +59,9 @@ def contract_finding(program: ContractProgram, function: str, found: ProcsAnswer
         violation_line(program, function, found, example),
         text_at(program, example.span),
         place.line or None,
-        contract_chart(program, port_names(program), title, example),
+        contract_chart(program, title, example),
         tuple(_tables(example, found.collates)),
     )
-
-
-def port_names(program: ContractProgram) -> tuple[str, ...]:
-    """Return the names of ports by their numbers, that of the library last."""
-    return ("", *program.ports, "coll")
 
 
 def contract_findings(program: ContractProgram, answers: Sequence[FunctionAnswer]) -> list[ContractFinding]:
@@ -116,4 +112,4 @@ def _table(title: str, states: Sequence[Mapping[str, Value] | None]) -> StateTab
 
 
 def _cell(state: Mapping[str, Value] | None, name: str) -> str:
-    return "-" if state is None or name not in state else shown_value(state[name])
+    return "-" if state is None or name not in state else shown(state[name], MOST_CELLS)

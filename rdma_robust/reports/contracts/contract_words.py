@@ -9,7 +9,6 @@ from typing import Final
 from rdma_robust.contracts.contract_answers import Counterexample, FunctionAnswer, ProcsAnswer
 from rdma_robust.contracts.language.contract_program import Contract, ContractProgram, ErrorClass
 from rdma_robust.errors import NO_SPAN, Span
-from rdma_robust.messages.language.message_terms import Value
 from rdma_robust.text import one_line
 
 CLASSES: Final[Mapping[ErrorClass, str]] = {
@@ -33,11 +32,6 @@ def name_of(process: int) -> str:
     return f"P{process}"
 
 
-def shown_value(value: Value) -> str:
-    """Return a number, or an array in brackets."""
-    return str(value) if isinstance(value, int) else f"[{', '.join(map(shown_value, value))}]"
-
-
 def ranges(numbers: Sequence[int]) -> str:
     """Return numbers of processes, `1..4` for all of a range."""
     found: list[list[int]] = []
@@ -49,9 +43,18 @@ def ranges(numbers: Sequence[int]) -> str:
     return ", ".join(str(low) if low == high else f"{low}..{high}" for low, high in found)
 
 
-def place_in(program: ContractProgram, span: Span) -> Span:
-    """Return a place in the text of the program, for one in a library procedure that of its call."""
-    return next((each for each in (span, *span.chain()) if each.file in ("", program.file)), span)
+def main_place(program: ContractProgram, example: Counterexample) -> Span:
+    """Return where to look first, in the text of the program.
+
+    For SRV that is the call, for PRV the send that comes too early; for the rest the clause, or the statement at fault.
+    """
+    place = example.span
+    if example.error == "SRV" or (example.error == "PRV" and example.other is None):
+        place = example.call
+    elif example.error == "PRV":
+        mine = (each for each in reversed(example.events) if (each.process, each.event) == (example.process, "send"))
+        place = next((each.span for each in mine if each.peer == example.other), example.call)
+    return place.within(program.file)
 
 
 def text_at(program: ContractProgram, span: Span) -> str:
@@ -81,11 +84,16 @@ def reasons_of(answer: FunctionAnswer) -> list[str]:
 def violation_line(program: ContractProgram, function: str, found: ProcsAnswer, example: Counterexample) -> str:
     """Return the violation in one sentence."""
     said = f"{function}, n = {found.procs}: {example.error}, {CLASSES[example.error]}"
-    place = place_in(program, example.span)
-    where = "" if place == NO_SPAN else f"line {place.line}: "
+    place = main_place(program, example)
+    where = "" if place == NO_SPAN or example.error == "DL" else f"line {place.line}: "
     return f"{said}: {where}{what_of(example)}"
 
 
 def what_of(example: Counterexample) -> str:
     """Return what is wrong, with the names that processes have in charts."""
-    return _PROCESS.sub(lambda found: name_of(int(found[1])), example.text) or example.clause
+    return named(example.text) or example.clause
+
+
+def named(text: str) -> str:
+    """Return a text about processes with the names that they have in charts."""
+    return _PROCESS.sub(lambda found: name_of(int(found[1])), text)

@@ -6,14 +6,22 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from rdma_robust.contracts.contract_answers import Collate, Counterexample, FunctionAnswer, Happening, Inputs, ProcsAnswer
+from rdma_robust.contracts.contract_answers import (
+    Collate,
+    Counterexample,
+    FunctionAnswer,
+    Happening,
+    Inputs,
+    ProcsAnswer,
+)
 from rdma_robust.contracts.language.contract_program import ContractProgram
+from rdma_robust.contracts.standings import Standing
 from rdma_robust.errors import NO_SPAN, Span
 from rdma_robust.messages.language.message_terms import Value
 from rdma_robust.reports.check.json_report import JsonObject, diagnostic_object, valid_unicode
 from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.contracts.contract_claims import JudgedContractClaim
-from rdma_robust.reports.contracts.contract_words import place_in, text_at
+from rdma_robust.reports.contracts.contract_words import main_place, text_at
 from rdma_robust.reports.share.totals import envelope
 
 if TYPE_CHECKING:
@@ -105,6 +113,8 @@ def counterexample_object(program: ContractProgram, example: Counterexample, col
         "process": example.process,
         "other": example.other,
         "text": example.text,
+        "place": _place(program, main_place(program, example)),
+        "call": None if example.call == NO_SPAN else _place(program, example.call),
         "input": _inputs(example.inputs),
         "events": [_event(program, each) for each in example.events],
         "collates": [
@@ -116,11 +126,12 @@ def counterexample_object(program: ContractProgram, example: Counterexample, col
             }
             for each in collates
         ],
+        "ends": [_standing(program, each) for each in example.ends],
     }
 
 
 def _clause(program: ContractProgram, example: Counterexample) -> JsonObject:
-    return {"kind": example.clause, "text": text_at(program, example.span), "line": _line(program, example.span)}
+    return {"kind": example.clause, "text": text_at(program, example.span), **_place(program, example.span)}
 
 
 def _event(program: ContractProgram, event: Happening) -> JsonObject:
@@ -133,13 +144,26 @@ def _event(program: ContractProgram, event: Happening) -> JsonObject:
         "tag": event.tag,
         "port": event.port if message else None,
         "value": _value(event.value) if message else None,
-        "line": _line(program, event.span),
+        **_place(program, event.span),
     }
 
 
-def _line(program: ContractProgram, span: Span) -> int | None:
-    place = place_in(program, span)
-    return None if place == NO_SPAN else place.line
+def _standing(program: ContractProgram, standing: Standing) -> JsonObject:
+    message = standing.next in ("send", "recv", "complete")
+    return {
+        "proc": standing.process,
+        "next": standing.next,
+        "peer": standing.peer,
+        "tag": standing.tag,
+        "port": standing.port if message else None,
+        **_place(program, standing.span),
+    }
+
+
+def _place(program: ContractProgram, span: Span) -> JsonObject:
+    place = span.within(program.file)
+    known = place != NO_SPAN
+    return {"line": place.line if known else None, "column": place.column if known else None}
 
 
 def _inputs(inputs: Inputs) -> list[JsonObject]:

@@ -11,8 +11,7 @@ from rdma_robust.errors import NO_SPAN
 from rdma_robust.reports.analyses.claim_findings import StepView
 from rdma_robust.reports.contracts.contract_chart import contract_chart
 from rdma_robust.reports.contracts.contract_claims import JudgedContractClaim, judged_claims
-from rdma_robust.reports.contracts.contract_explained import port_names
-from rdma_robust.reports.contracts.contract_words import first_violation, name_of, place_in, reasons_of, violation_line
+from rdma_robust.reports.contracts.contract_words import first_violation, main_place, name_of, reasons_of, violation_line
 from rdma_robust.reports.messages.chart import ChartRow
 from rdma_robust.reports.messages.message_findings import MessageFinding
 from rdma_robust.text import one_line
@@ -66,8 +65,8 @@ def _violation(program: ContractProgram, function: str, found: ProcsAnswer) -> M
     """Return a violation at the clause or statement it is about, with the run that was replayed."""
     example = found.counterexample
     assert example is not None
-    place = place_in(program, example.span)
-    chart = contract_chart(program, port_names(program), "", example)
+    place = main_place(program, example)
+    chart = contract_chart(program, "", example)
     there = place.end_line == place.line
     return MessageFinding(
         CODES[example.error],

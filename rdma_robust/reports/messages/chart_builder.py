@@ -8,9 +8,10 @@ from typing import Final
 
 from rdma_robust.errors import Span
 from rdma_robust.messages.language.message_program import MessageProgram
+from rdma_robust.messages.language.shown_values import shown
 from rdma_robust.messages.message_answers import Issued
 from rdma_robust.reports.messages.chart import Chart, ChartArrow, ChartBar, ChartRow, Mark, WaitsFor
-from rdma_robust.reports.messages.narration import Narration, Request, RunEvent, shown
+from rdma_robust.reports.messages.narration import Narration, Request, RunEvent
 from rdma_robust.reports.messages.operation_names import OperationNames
 from rdma_robust.reports.messages.violation_words import FAULTS, line_of, place_of, statement_at
 from rdma_robust.reports.messages.wait_reasons import WaitReason

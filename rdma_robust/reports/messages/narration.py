@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Literal
 
 from rdma_robust.errors import Span
 from rdma_robust.expr import Const, Name
@@ -21,6 +21,7 @@ from rdma_robust.messages.language.message_program import (
     MessageProgram,
 )
 from rdma_robust.messages.language.message_terms import Element, Length, Operation, Term, Value, Zeros
+from rdma_robust.messages.language.shown_values import shown
 from rdma_robust.messages.machine.flat_code import Pick, WaitFor, flat
 from rdma_robust.messages.machine.process_rules import ProcessRules, give, open_send, take
 from rdma_robust.messages.machine.process_state import ANYTHING, Frame, Slot, initial
@@ -28,10 +29,6 @@ from rdma_robust.messages.message_answers import Granted, Issued, Matched, Sched
 from rdma_robust.reports.messages.operation_names import Direction
 
 EventKind = Literal["send", "post", "match", "wait", "grant", "choice", "false", "stop", "fault", "collective"]
-MOST_ELEMENTS: Final = 8
-MOST_DIGITS: Final = 10**24
-"""Of a value that is shown: elements of an array, and the size of a number."""
-
 Slots = dict[tuple[str, int], object]
 
 
@@ -210,13 +207,3 @@ def _names(term: Term) -> Iterator[str]:
                 yield from _names(each)
         case Const():
             return
-
-
-def shown(value: Value) -> str:
-    """Return a value as people write it, a number or `[1, 2]`; of what is long its beginning, and how long it is."""
-    if isinstance(value, int):
-        text = str(value) if abs(value) < MOST_DIGITS else ""
-        return text or f"a number of {value.bit_length()} bits"
-    parts = [shown(each) for each in value[:MOST_ELEMENTS]]
-    more = [f"... {len(value)} in all"] if len(value) > MOST_ELEMENTS else []
-    return f"[{', '.join(parts + more)}]"

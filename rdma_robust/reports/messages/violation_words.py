@@ -30,7 +30,7 @@ def in_program(program: MessageProgram, span: Span) -> bool:
 
 def place_of(program: MessageProgram, span: Span) -> Span:
     """Return a place in the program as it is, for a place in a library procedure that of its call."""
-    return next((each for each in (span, *span.chain()) if in_program(program, each)), span)
+    return span.within(program.file)
 
 
 def line_of(program: MessageProgram, span: Span) -> int:

@@ -21,10 +21,11 @@ from rdma_robust.messages.language.message_program import (
     While,
 )
 from rdma_robust.messages.language.message_program import Requests as RequestsDeclared
+from rdma_robust.messages.language.shown_values import shown
 from rdma_robust.messages.message_answers import Granted, Issued, Matched, Move, Pair, Step
 from rdma_robust.messages.replay.interpreter import Interpreter
 from rdma_robust.messages.replay.world import Active, ActiveReceive, ActiveSend, Called, Counting, Receive, Send, World
-from rdma_robust.reports.messages.narration import Request, shown
+from rdma_robust.reports.messages.narration import Request
 from rdma_robust.reports.messages.operation_names import Direction
 from rdma_robust.reports.messages.violation_words import FAULTS, line_of, statement_at
 from rdma_robust.teaching.explorer.message_runs import is_local

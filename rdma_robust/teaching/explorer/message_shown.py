@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from rdma_robust.messages.language.message_program import MessageProgram
+from rdma_robust.messages.language.shown_values import shown
 from rdma_robust.messages.message_answers import Deadlock, Move, Step
 from rdma_robust.messages.replay.interpreter import Interpreter
 from rdma_robust.messages.replay.replaying import ending, waiting
 from rdma_robust.messages.replay.world import Active, ActiveReceive, ActiveSend, Called, Process, RequestArray, World
 from rdma_robust.reports.messages.chart import Chart
 from rdma_robust.reports.messages.chart_builder import Shown, chart_of
-from rdma_robust.reports.messages.narration import Narration, narrated, shown
+from rdma_robust.reports.messages.narration import Narration, narrated
 from rdma_robust.reports.messages.operation_names import OperationNames
 from rdma_robust.reports.messages.wait_reasons import DeadlockReason, deadlock_reason
 from rdma_robust.teaching.explorer.message_phrases import MessagePhrases
