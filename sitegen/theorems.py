@@ -137,12 +137,19 @@ def not_compiled() -> str | None:
     """Return why Coq cannot be asked: it is missing, or what it needs is not compiled. None if it can."""
     if shutil.which("coqc") is None:
         return "coqc is not installed"
-    for path in (PROOFS / line for line in (PROOFS / "_CoqProject").read_text(encoding="utf-8").split()):
-        if path.suffix == ".v":
-            compiled = path.with_suffix(".vo")
-            if not compiled.exists() or compiled.stat().st_mtime < path.stat().st_mtime:
-                return f"{path.relative_to(PROOFS)} is not compiled: run `make -C proofs`"
+    files = sources()
+    for name, path in files.items():
+        needed = re.findall(
+            r"^From RR Require (?:Import|Export) ([\w\s]+)\.$", path.read_text(encoding="utf-8"), re.MULTILINE
+        )
+        older = [path, *(files[each].with_suffix(".vo") for line in needed for each in line.split())]
+        if _time(path.with_suffix(".vo")) < max(map(_time, older)):
+            return f"{name}.v is not compiled: run `make -C proofs`"
     return None
+
+
+def _time(path: Path) -> float:
+    return path.stat().st_mtime if path.exists() else 0.0
 
 
 def ask_coq() -> Printed:
