@@ -44,6 +44,18 @@ def test_a_row_for_each_program(cli: Cli) -> None:
     assert "3 programs: 1 good, 1 violated, 2 with deadlocks (1 racing, 1 leaking)" in done.stdout
 
 
+def test_races_and_matchings_are_left_out_if_so_wanted_and_nothing_is_judged_by_them(cli: Cli) -> None:
+    left_out = cli("messages", "check", "relay.mp", "--no-matches")
+    assert row(left_out.stdout, "relay.mp")[1:6] == ["VIOLATED", "zero, any", "-", "-", "states"]
+    denied = cli("messages", "check", "relay.mp", "--no-matches", "--deny", "race")
+    assert row(denied.stdout, "relay.mp")[3:5] == ["1", "-"]
+    claimed = cli("messages", "check", "ring.mp", "--no-matches", "--expect")
+    assert row(claimed.stdout, "ring.mp")[1:6] == row(cli("messages", "check", "ring.mp", "--expect").stdout, "ring.mp")[1:6]
+    told = json.loads(cli("messages", "check", "relay.mp", "--no-matches", "--format", "json").stdout)
+    SCHEMA.validate(told)
+    assert (told["options"]["matches"], told["results"][0]["matchings"], told["results"][0]["pairs"]) == (False, None, None)
+
+
 @pytest.mark.parametrize(
     ("arguments", "code"),
     share(

@@ -35,6 +35,7 @@ from rdma_robust.cli.options.defaults import TIMEOUT_S, processors
 from rdma_robust.cli.options.formats import VERDICT_FORMATS
 from rdma_robust.cli.options.messages_options import (
     Deny,
+    Matches,
     MessageOptions,
     MessagesSelfCheck,
     denied,
@@ -83,6 +84,7 @@ def check_command(
     *,
     asked: MessageOptions,
     self_check: MessagesSelfCheck = False,
+    matches: Matches = True,
     define: Defines = None,
     timeout: Timeout = TIMEOUT_S,
     memory: Memory = None,
@@ -112,6 +114,7 @@ def check_command(
         deny=denied(deny),
         define=tuple(define or ()),
         self_check=self_check,
+        matches=matches,
         explain=form == "junit" or (len(items) == 1 if explain is None else explain),
         full=explain is True,
         width=width_of_output(output),

@@ -41,6 +41,13 @@ MessageEngineOption = Annotated[
 MessagesSelfCheck = Annotated[
     bool, typer.Option("--self-check", help="Decide with every engine, and compare: a difference is a defect, exit code 4.")
 ]
+Matches = Annotated[
+    bool,
+    typer.Option(
+        help="Ask for races and the number of matchings too, which can take far longer than the rest. Claims of --expect "
+        "and --deny race ask for them in any case."
+    ),
+]
 Deny = Annotated[
     str | None,
     typer.Option(

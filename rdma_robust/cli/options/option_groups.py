@@ -23,6 +23,7 @@ OPTION_GROUPS: Final = {
         "bound",
         "buffer",
         "loop_bound",
+        "matches",
         "procs",
         "only",
         "mode",

@@ -68,6 +68,7 @@ SETTINGS: Final[dict[str, tuple[Kind, tuple[str, ...]]]] = {
     "deny": ("text", ("messages",)),
     "buffer": ("text", ("messages",)),
     "loop-bound": ("whole", ("messages",)),
+    "matches": ("yes or no", ("messages",)),
     "ordered-reads": ("yes or no", UNDER_RDMA),
     "cpu": ("text", UNDER_RDMA),
     "atomics": ("text", UNDER_RDMA),

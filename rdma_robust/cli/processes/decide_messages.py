@@ -35,10 +35,10 @@ CONTRACTS_ONLY: Final = "there is no `proc`, so nothing runs; `rdma-robust contr
 class MessagesAsking:
     """What is asked of every program. The limits are those of one program, None is no limit.
 
-    `counted` is up to which number matchings are counted, 0 for not at all, `listed` how many of them are wanted. `explain`
-    asks for what is beneath the row, `full` for all of long runs; the text is `width` wide. `page` asks for a
-    fragment of HTML, `objects` for the objects of JSON, which may be millions, `findings` for what somebody should look at,
-    `proofs` for certificates of what goes wrong.
+    `matches` says whether races and matchings are asked for, `counted` is up to which number matchings are counted, 0 for
+    not at all, `listed` how many of them are wanted. `explain` asks for what is beneath the row, `full` for all of long
+    runs; the text is `width` wide. `page` asks for a fragment of HTML, `objects` for the objects of JSON, which may be
+    millions, `findings` for what somebody should look at, `proofs` for certificates of what goes wrong.
     """
 
     buffer: BufferName = "all"
@@ -49,6 +49,7 @@ class MessagesAsking:
     expect: bool = False
     deny: tuple[str, ...] = ()
     define: tuple[str, ...] = ()
+    matches: bool = True
     counted: int = COUNTED
     listed: int = 0
     explain: bool = False
@@ -68,7 +69,7 @@ class MessagesAsking:
     def described(self) -> dict[str, object]:
         """Return how the answers were found as the `options` of a report."""
         asked: dict[str, object] = {"buffer": self.buffer, "engine": self.engine, "loop_bound": self.loop_bound}
-        asked["self_check"] = self.self_check
+        asked |= {"self_check": self.self_check, "matches": self.matches}
         judged = {"expect": self.expect, "deny": list(self.deny), "define": list(self.define)}
         return asked | {"timeout": self.timeout, "memory": self.memory} | judged
 
@@ -77,12 +78,14 @@ class MessagesAsking:
         return Limits.of(self.timeout, None, self.memory)
 
     def questions(self, program: MessageProgram) -> Questions:
-        """Return what engines are asked: with --expect as many matchings as claims are about."""
+        """Return what engines are asked: with --expect what claims are about, be it as many matchings."""
         from rdma_robust.messages.message_answers import Questions  # noqa: PLC0415 - slow, and reading may have failed
 
-        claimed = [claim.number + 1 for claim in program.claims if claim.kind == "matchings"] if self.expect else []
-        most = max([self.counted, *claimed])
-        return Questions(count=most > 0, limit=most, listed=self.listed, loop_bound=self.loop_bound)
+        claims = program.claims if self.expect else ()
+        claimed = [claim.number + 1 for claim in claims if claim.kind == "matchings"]
+        most = max([self.counted if self.matches else 0, *claimed])
+        racing = self.matches or "race" in self.deny or any(claim.kind in ("race", "no race") for claim in claims)
+        return Questions(racing, most > 0, most, self.listed, self.loop_bound)
 
 
 @dataclass(frozen=True, slots=True)
