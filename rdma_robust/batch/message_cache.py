@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from base64 import b64decode, b64encode
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from pathlib import PurePath
+from collections.abc import Iterable
 from typing import Any, Final
 
-from rdma_robust.batch.cache import Cache, Question
-from rdma_robust.batch.job import sha256
+from rdma_robust.batch.asked_file import AskedFile
+from rdma_robust.batch.cache import Cache
 from rdma_robust.certify.checker import verify
 from rdma_robust.certify.document import InvalidCertificate, read_document
 from rdma_robust.reports.messages.messages_record import BufferHeadline, MessagesRecord
@@ -20,23 +18,7 @@ MOST_PAIRS: Final = 200_000
 """Of receives and sends in the JSON of a record; one with more is not kept."""
 
 
-@dataclass(frozen=True, slots=True)
-class AskedMessages:
-    """What is asked of a message program: its text, all that its answer depends on, and the limits of the search."""
-
-    name: str
-    text: str
-    asking: Mapping[str, object]
-    limits: Mapping[str, object]
-
-    def questions(self) -> tuple[Question, Question]:
-        """Return what is asked without the limits, and with them: what a limit cut short answers only the same limits."""
-        named = self.name if self.asking.get("page") else PurePath(self.name).stem
-        settled: Question = {"messages": True, "text": sha256(self.text), "name": named, **self.asking}
-        return settled, {**settled, **self.limits}
-
-
-def known_messages(cache: Cache, asked: AskedMessages) -> MessagesRecord | None:
+def known_messages(cache: Cache, asked: AskedFile) -> MessagesRecord | None:
     """Return the record of an earlier run, None if there is none that holds for the limits."""
     for question in asked.questions():
         entry = cache.read(question)
@@ -54,9 +36,7 @@ def known_messages(cache: Cache, asked: AskedMessages) -> MessagesRecord | None:
     return None
 
 
-def keep_messages(
-    cache: Cache, asked: AskedMessages, record: MessagesRecord, proofs: Iterable[bytes], *, lasting: bool
-) -> None:
+def keep_messages(cache: Cache, asked: AskedFile, record: MessagesRecord, proofs: Iterable[bytes], *, lasting: bool) -> None:
     """Keep a record for runs to come, if it would be the same in them: `lasting` says so for the same limits.
 
     `proofs` are the certificates of all that goes wrong in it; a record without them is not kept.
@@ -78,7 +58,7 @@ def _is_settled(found: BufferHeadline) -> bool:
     return not open_ and not found.reason
 
 
-def _proven(record: MessagesRecord, proofs: Iterable[bytes], asked: AskedMessages) -> bool:
+def _proven(record: MessagesRecord, proofs: Iterable[bytes], asked: AskedFile) -> bool:
     """Return whether a certificate that is accepted stands for everything that goes wrong."""
     wrong = {(each.buffer, "violated") for each in record.headlines if each.asserts == "violated"}
     wrong |= {(each.buffer, "deadlocks") for each in record.headlines if each.deadlock == "yes"}

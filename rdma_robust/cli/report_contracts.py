@@ -7,8 +7,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from rdma_robust.batch.asked_file import AskedFile
+from rdma_robust.batch.contract_cache import Violated, keep_contracts, known_contracts
 from rdma_robust.cli.batch import Question, answer_all
 from rdma_robust.cli.inputs import Item, Missing, UnreadableError, read_source
+from rdma_robust.cli.kept_answers import KeptAnswers
 from rdma_robust.cli.options.defaults import processors
 from rdma_robust.cli.processes.decide_contracts import (
     ContractsAnswer,
@@ -18,8 +21,10 @@ from rdma_robust.cli.processes.decide_contracts import (
     lost_contracts,
 )
 from rdma_robust.cli.stderr import warn
+from rdma_robust.errors import RdmaRobustError
+from rdma_robust.reports.check.json_report import JsonObject
+from rdma_robust.reports.check.summary import with_codes
 from rdma_robust.reports.contracts.contracts_record import ContractsRecord
-from rdma_robust.reports.share.exits import Exit, worst
 
 if TYPE_CHECKING:
     from rdma_robust.cli.report_messages import Given
@@ -45,22 +50,55 @@ def with_contracts(report: BatchReport, given: Given) -> tuple[BatchReport, list
         explain="junit" in given.forms,
         page="html" in given.forms,
         findings="sarif" in given.forms,
+        proofs=given.cache is not None,
     )
+    kept = _Kept(given.cache, "contracts", asking)
+    known = {item.name: record for item in items if (record := kept.known(item)) is not None}
     question = Question(
         lambda item, *_tell: answer_contracts(item, asking), lost_contracts, asking.limits, load_contracts_room
     )
-    answers, stopped = answer_all(items, question, given.jobs or processors(), _say, quiet=given.quiet)
-    found = {answer.record.file: _alone(answer.record) for answer in answers}
+    open_ = [item for item in items if item.name not in known]
+    answers, stopped = answer_all(open_, question, given.jobs or processors(), kept.report, quiet=given.quiet)
+    known |= {answer.record.file: answer.record for answer in answers}
+    found = {name: _alone(record) for name, record in known.items()}
     records = [found[item.name] for item in items if item.name in found and not _has_none(found[item.name])]
     programs = [] if stopped is not None else [item for item in given.items if _is_program(found.get(item.name))]
-    return _with(report, records, stopped), programs
+    summary = with_codes(report.summary, [each.exit_code for each in records], stopped)
+    return replace(report, contracts=records, summary=summary), programs
 
 
-def _with(report: BatchReport, records: Sequence[ContractsRecord], stopped: Exit | None) -> BatchReport:
-    codes = [Exit(report.summary.exit_code), *(Exit(each.exit_code) for each in records)]
-    code = int(worst(codes) if stopped is None else stopped)
-    interrupted = report.summary.interrupted or stopped is not None
-    return replace(report, contracts=records, summary=replace(report.summary, exit_code=code, interrupted=interrupted))
+class _Kept(KeptAnswers):
+    """The answers of earlier runs, and where those of this one are kept, by the names of the files."""
+
+    def known(self, item: Item) -> ContractsRecord | None:
+        """Return what is known of the contracts of a file that can be read."""
+        asked = self.question(item)
+        return None if self.cache is None or asked is None else known_contracts(self.cache, asked, replays)
+
+    def report(self, answer: ContractsAnswer) -> None:
+        """Say what is wrong with a file, and keep its answer."""
+        _say(answer)
+        asked = self.asked.get(answer.record.file)
+        if self.cache is not None and asked is not None:
+            keep_contracts(self.cache, asked, answer.record, answer.proofs)
+
+
+def replays(asked: AskedFile, runs: Sequence[JsonObject]) -> set[Violated]:
+    """Return what is shown to be violated by runs that were kept: function, number of processes and class."""
+    from rdma_robust.contracts.language.load_contracts import load_contracts  # noqa: PLC0415 - only for violations
+    from rdma_robust.contracts.rerun.confirming import confirmed  # noqa: PLC0415
+    from rdma_robust.contracts.rerun.kept_runs import run_of  # noqa: PLC0415
+
+    shown: set[Violated] = set()
+    try:
+        program = load_contracts(asked.text, asked.name)
+        for each in runs:
+            function, example = str(each["function"]), run_of(each["run"])
+            confirmed(program, function, example)
+            shown.add((function, len(example.inputs), example.error))
+    except (RdmaRobustError, KeyError, TypeError, ValueError, IndexError, RecursionError):
+        return set()
+    return shown
 
 
 def _may_have_contracts(item: Item) -> bool:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rdma_robust.batch.cache import Cache
-from rdma_robust.batch.message_cache import AskedMessages, keep_messages, known_messages
+from rdma_robust.batch.message_cache import keep_messages, known_messages
 from rdma_robust.cli.batch import Question, answer_all
-from rdma_robust.cli.inputs import MESSAGES_SUFFIX, Item, Missing, Source, UnreadableError, read_source
+from rdma_robust.cli.inputs import MESSAGES_SUFFIX, Item, Source
+from rdma_robust.cli.kept_answers import KeptAnswers
 from rdma_robust.cli.options.defaults import processors
 from rdma_robust.cli.processes.decide_messages import (
     MessagesAnswer,
@@ -22,8 +22,8 @@ from rdma_robust.cli.processes.decide_messages import (
 from rdma_robust.cli.stderr import warn
 from rdma_robust.language.value_ranges import file_of
 from rdma_robust.options import CheckOptions
+from rdma_robust.reports.check.summary import with_codes
 from rdma_robust.reports.messages.messages_record import MessagesRecord
-from rdma_robust.reports.share.exits import Exit, worst
 
 if TYPE_CHECKING:
     from rdma_robust.reports.batch.batch_view import BatchReport
@@ -62,39 +62,25 @@ def with_messages(report: BatchReport, given: Given) -> BatchReport:
         findings="sarif" in given.forms,
         proofs=given.cache is not None,
     )
-    kept = _Kept(given.cache, asking)
+    kept = _Kept(given.cache, "messages", asking)
     known = {item.name: record for item in given.items if (record := kept.known(item)) is not None}
     items = [item for item in given.items if item.name not in known]
     question = Question(lambda item, *_tell: answer_messages(item, asking), lost_messages, asking.limits, load_messages_room)
     answers, stopped = answer_all(items, question, given.jobs or processors(), kept.report, quiet=given.quiet)
     known |= {answer.record.file: answer.record for answer in answers}
     records = [known[item.name] for item in given.items if item.name in known]
-    codes = [Exit(report.summary.exit_code), *(Exit(each.exit_code) for each in records)]
-    code = int(worst(codes) if stopped is None else stopped)
-    interrupted = report.summary.interrupted or stopped is not None
-    summary = replace(report.summary, exit_code=code, interrupted=interrupted)
-    return replace(report, messages=records, summary=summary)
+    return replace(
+        report, messages=records, summary=with_codes(report.summary, [each.exit_code for each in records], stopped)
+    )
 
 
-class _Kept:
+class _Kept(KeptAnswers):
     """The answers of earlier runs, and where those of this one are kept, by the names of the programs."""
-
-    def __init__(self, cache: Cache | None, asking: MessagesAsking) -> None:
-        self.cache = cache
-        self.asking = {name: list(v) if isinstance(v, tuple) else v for name, v in dataclasses.asdict(asking).items()}
-        self.limits = {name: self.asking.pop(name) for name in ("timeout", "memory")}
-        self.asked: dict[str, AskedMessages] = {}
 
     def known(self, item: Item) -> MessagesRecord | None:
         """Return what is known of a program that can be read."""
-        if self.cache is None or isinstance(item, Missing):
-            return None
-        try:
-            text = read_source(item)
-        except UnreadableError:
-            return None
-        asked = self.asked[item.name] = AskedMessages(item.name, text, self.asking, self.limits)
-        return known_messages(self.cache, asked)
+        asked = self.question(item)
+        return None if self.cache is None or asked is None else known_messages(self.cache, asked)
 
     def report(self, answer: MessagesAnswer) -> None:
         """Say what is wrong with a program, and keep its answer."""

@@ -104,3 +104,15 @@ def test_a_violation_is_at_its_place_with_its_run(cli: Cli, tmp_path: Path) -> N
     lines = cli("contracts", "check", "gather.mp", "broken.mp", "--expect", "--format", "concise").stdout.splitlines()
     assert lines[0].startswith("gather.mp:16:7: error: gather_w, n = 3: ITF, ")
     assert [line.split(" [")[-1] for line in lines] == ["RR035]", "RR101]", "RR901]"]
+
+
+def test_contracts_are_kept_between_runs(cli: Cli, tmp_path: Path) -> None:
+    arguments = ("report", "bcast.mp", "gather.mp", "--cache", "kept", "--format", "json", "-o", "out/")
+    first = cli(*arguments)
+    reports = [json.loads((tmp_path / "out/report.json").read_text())["contracts"]]
+    again = cli(*arguments)
+    reports.append(json.loads((tmp_path / "out/report.json").read_text())["contracts"])
+    assert first.returncode == again.returncode == 1
+    assert "cache" not in first.stderr
+    assert "2 files with contracts, 2 functions: 1 verified, 1 violated; 2 from the cache" in again.stderr
+    assert reports[0] == reports[1]

@@ -78,6 +78,7 @@ MAY_IMPORT = {
         "analyses.safety analyses.repair analyses.lints analyses.explain analyses.prove analyses.synthesis "
         "analyses.hardware messages.language messages.engines messages.encoding messages.machine messages.replay "
         "messages.traces messages.message_answers contracts.checks contracts.contract_answers contracts.inference "
+        "contracts.rerun "
         "contracts.language reports batch teaching.demos teaching.explorer teaching.patterns editing"
     ),
     "__init__": f"{WORDS} language pipeline analyses.safety analyses.prove",

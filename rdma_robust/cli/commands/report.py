@@ -257,17 +257,19 @@ def run_report(request: ReportRequest) -> Exit:
     except Stopped as stop:
         stopped = stop.exit
         released()
-    report, hits = batch.report(started, stopped), cache.hits if cache else 0
+    report, hits = batch.report(started, stopped), [_hits(cache)]
     if stopped is None:
         forms = [place.format for place in places]
         given = Given(request.messages, request.options, request.jobs, forms, request.quiet, cache)
         report, programs = with_contracts(report, given)
+        hits.append(_hits(cache))
         report = with_messages(report, dataclasses.replace(given, items=programs))
+        hits.append(_hits(cache))
     written = _write(places, report, kept=cache is not None and not cache.trouble)
     if cache is not None and cache.trouble:
         warn(f"warning: answers could not be kept: {printable(cache.trouble)} [RR006]")
     if not request.quiet:
-        warn(_last_words(report, places if written else [], (hits, cache.hits - hits if cache else 0)))
+        warn(_last_words(report, places if written else [], hits))
     code = Exit(report.summary.exit_code)
     return code if written or code not in WORST_FIRST else worst([code, Exit.INVALID])
 
@@ -294,10 +296,15 @@ def _say(messages: Sequence[str]) -> None:
         warn(message)
 
 
-def _last_words(report: BatchReport, places: Sequence[Destination], hits: tuple[int, int]) -> str:
+def _hits(cache: Cache | None) -> int:
+    return 0 if cache is None else cache.hits
+
+
+def _last_words(report: BatchReport, places: Sequence[Destination], hits: Sequence[int]) -> str:
     """Return the totals, where the reports are, and how to go on after an interruption; `hits` are the answers from the
-    cache, and those about message programs."""
-    cached, messages_cached = (f"; {number:,} from the cache" if number else "" for number in hits)
+    cache, so far each: about programs, contracts and message programs."""
+    new = [now - before for before, now in zip((0, *hits), hits, strict=False)] + [0, 0]
+    cached, contracts_cached, messages_cached = (f"; {number:,} from the cache" if number else "" for number in new[:3])
     summary = report.summary
     lines = [] if report.others and not report.entries else TextReport([], report.expect, explained=False).totals(summary)
     violated = sum(len(entry.violated) for entry in report.entries)
@@ -308,7 +315,7 @@ def _last_words(report: BatchReport, places: Sequence[Destination], hits: tuple[
     if report.messages:
         lines.append(messages_line(report.messages, expect=report.expect) + messages_cached)
     if report.contracts:
-        lines.append(contracts_line(report.contracts, expect=report.expect))
+        lines.append(contracts_line(report.contracts, expect=report.expect) + contracts_cached)
     if summary.interrupted:
         lines.append("Run it again to go on from there.")
     lines += [f"written: {printable(place.path)}" for place in places if place.path is not None]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -28,7 +29,7 @@ class ContractsAsking:
     """What is asked of every file. The limits are those of one file, None is no limit.
 
     `explain` asks for what is beneath rows, `each` for a row for each number of processes; the text is `width` wide.
-    `page` asks for fragments of HTML, `findings` for what somebody should look at.
+    `page` asks for fragments of HTML, `findings` for what somebody should look at, `proofs` for runs to be kept.
     """
 
     checking: Checking = field(default_factory=Checking)
@@ -41,6 +42,7 @@ class ContractsAsking:
     width: int | None = None
     page: bool = False
     findings: bool = False
+    proofs: bool = False
 
     def described(self) -> dict[str, object]:
         """Return how the answers were found as the `options` of a report."""
@@ -64,10 +66,11 @@ class ContractsAsking:
 
 @dataclass(frozen=True, slots=True)
 class ContractsAnswer:
-    """The record of one file, and what to say about it on standard error."""
+    """The record of one file, what to say about it on standard error, and the runs that show what is violated in it."""
 
     record: ContractsRecord
     messages: tuple[str, ...] = ()
+    proofs: tuple[dict[str, object], ...] = ()
 
 
 @dataclass
@@ -157,9 +160,18 @@ def _answer(source: Source, asking: ContractsAsking, limits: Limits, started: fl
         from rdma_robust.reports.contracts.reported_contracts import reported_contracts  # noqa: PLC0415 - for few forms
 
         record = replace(record, findings=reported_contracts(program, found.answers, expect=asking.expect))
-    return ContractsAnswer(
-        record, tuple(printable(each.render(program.file, program.source), "\n") for each in program.warnings)
-    )
+    warnings = tuple(printable(each.render(program.file, program.source), "\n") for each in program.warnings)
+    return ContractsAnswer(record, warnings, tuple(_runs(found.answers)) if asking.proofs else ())
+
+
+def _runs(answers: list[FunctionAnswer]) -> Iterator[dict[str, object]]:
+    """Yield the counterexamples as they are kept, each with its function."""
+    from rdma_robust.contracts.rerun.kept_runs import run_object  # noqa: PLC0415 - only where they are kept
+
+    for answer in answers:
+        for each in answer.answers:
+            if each.counterexample is not None:
+                yield {"function": answer.name, "run": run_object(each.counterexample)}
 
 
 def _explained(

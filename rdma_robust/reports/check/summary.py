@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from rdma_robust.reports.check.result import Result
-from rdma_robust.reports.share.exits import Exit
+from rdma_robust.reports.share.exits import Exit, worst
 from rdma_robust.reports.share.totals import Verdicts
 
 ROBUSTNESS: Final = Verdicts("robust", "not-robust")
@@ -49,3 +49,9 @@ def mismatch(result: Result) -> bool:
 def exit_of(result: Result, expect: bool) -> Exit:
     """Return the exit code that `result` alone would give."""
     return ROBUSTNESS.exit_of(result, expect)
+
+
+def with_codes(summary: Summary, codes: Iterable[int], stopped: Exit | None) -> Summary:
+    """Return a summary to whose exit code those of other answers are added; `stopped` is that of a run that was stopped."""
+    code = int(worst([Exit(summary.exit_code), *map(Exit, codes)]) if stopped is None else stopped)
+    return replace(summary, exit_code=code, interrupted=summary.interrupted or stopped is not None)

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from rdma_robust.batch.asked_file import AskedFile
 from rdma_robust.batch.cache import Cache
-from rdma_robust.batch.message_cache import AskedMessages, keep_messages, known_messages
+from rdma_robust.batch.message_cache import keep_messages, known_messages
 from rdma_robust.cli.inputs import Source
 from rdma_robust.cli.processes.decide_messages import MessagesAnswer, MessagesAsking, answer_messages
 from tests.support.message_texts import MANY, RELAY, RING
@@ -23,10 +24,8 @@ def store(tmp_path: Path) -> Cache:
     return opened
 
 
-def asked(name: str, text: str, asking: MessagesAsking = ASKING) -> AskedMessages:
-    options = {each: list(v) if isinstance(v, tuple) else v for each, v in dataclasses.asdict(asking).items()}
-    limits = {each: options.pop(each) for each in ("timeout", "memory")}
-    return AskedMessages(name, text, options, limits)
+def asked(name: str, text: str, asking: MessagesAsking = ASKING) -> AskedFile:
+    return AskedFile.of("messages", name, text, asking)
 
 
 def answer(name: str, text: str, folder: Path, asking: MessagesAsking = ASKING) -> MessagesAnswer:
@@ -35,7 +34,7 @@ def answer(name: str, text: str, folder: Path, asking: MessagesAsking = ASKING) 
     return answer_messages(Source(name, str(path)), asking)
 
 
-def kept(store: Cache, question: AskedMessages, found: MessagesAnswer) -> None:
+def kept(store: Cache, question: AskedFile, found: MessagesAnswer) -> None:
     keep_messages(store, question, found.record, found.proofs, lasting=found.lasting)
 
 

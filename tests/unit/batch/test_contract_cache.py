@@ -1,0 +1,91 @@
+"""The cache answers about contracts what was asked, and believes no violation without a run that shows it."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import pytest
+
+from rdma_robust.batch.asked_file import AskedFile
+from rdma_robust.batch.cache import Cache
+from rdma_robust.batch.contract_cache import keep_contracts, known_contracts
+from rdma_robust.cli.inputs import Source
+from rdma_robust.cli.processes.decide_contracts import ContractsAnswer, ContractsAsking, answer_contracts
+from rdma_robust.cli.report_contracts import replays
+from rdma_robust.contracts.checks.function_checks import Checking
+from rdma_robust.contracts.language.load_contracts import load_contracts
+from rdma_robust.contracts.rerun.confirming import confirmed
+from rdma_robust.contracts.rerun.kept_runs import run_object, run_of
+from rdma_robust.contracts.runs.runs_engine import RunsCheck
+from tests.support.class_programs import class_programs
+from tests.support.contract_texts import BCAST, GATHER
+from tests.support.shares import share
+
+ASKING = ContractsAsking(Checking((1, 3)), timeout=60, memory=4000, proofs=True)
+ENDLESS = "fun f() contract collective { assigns \\nothing; } { while 1 { skip } }"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Cache:
+    opened = Cache(tmp_path / "cache")
+    opened.open()
+    return opened
+
+
+def asked(text: str, asking: ContractsAsking = ASKING, name: str = "a.mp") -> AskedFile:
+    return AskedFile.of("contracts", name, text, asking)
+
+
+def answer(text: str, folder: Path, asking: ContractsAsking = ASKING) -> ContractsAnswer:
+    (folder / "text.mp").write_text(text)
+    return answer_contracts(Source("a.mp", str(folder / "text.mp")), asking)
+
+
+@pytest.mark.parametrize("text", [BCAST, GATHER])
+def test_what_was_kept_is_known(store: Cache, tmp_path: Path, text: str) -> None:
+    found = answer(text, tmp_path)
+    assert known_contracts(store, asked(text), replays) is None
+    keep_contracts(store, asked(text), found.record, found.proofs)
+    assert known_contracts(store, asked(text), replays) == found.record
+    moved = known_contracts(store, asked(text, name="there/a.mp"), replays)
+    assert moved is not None
+    assert moved.result is not None
+    assert (moved.file, moved.result["file"]) == ("there/a.mp", "there/a.mp")
+    hurried = dataclasses.replace(ASKING, timeout=1)
+    assert known_contracts(store, asked(text, hurried), replays) is not None
+    for other in ({"expect": True}, {"checking": Checking((1, 2))}, {"checking": Checking((1, 3), buffer="zero")}):
+        assert known_contracts(store, asked(text, dataclasses.replace(ASKING, **other)), replays) is None  # type: ignore[arg-type]
+    assert known_contracts(store, asked(text + "\n"), replays) is None
+
+
+def test_a_violation_without_its_run_is_not_believed(store: Cache, tmp_path: Path) -> None:
+    found = answer(GATHER, tmp_path)
+    for runs in ((), [dict(each, function="other") for each in found.proofs], [json.loads('{"function": "f", "run": {}}')]):
+        keep_contracts(store, asked(GATHER), found.record, runs)
+        assert known_contracts(store, asked(GATHER), replays) is None
+    keep_contracts(store, asked(BCAST), found.record, found.proofs)
+    assert known_contracts(store, asked(BCAST), replays) is None
+
+
+def test_what_is_not_known_holds_for_the_same_limits(store: Cache, tmp_path: Path) -> None:
+    found = answer(ENDLESS, tmp_path)
+    assert found.record.verdicts == ("UNKNOWN",)
+    keep_contracts(store, asked(ENDLESS), found.record, found.proofs)
+    assert known_contracts(store, asked(ENDLESS), replays) == found.record
+    assert known_contracts(store, asked(ENDLESS, dataclasses.replace(ASKING, timeout=1)), replays) is None
+
+
+@pytest.mark.parametrize("name", share(sorted(class_programs()), 8))
+def test_runs_come_back_from_json(name: str) -> None:
+    program = class_programs()[name]
+    loaded = program.loaded()
+    assert load_contracts(program.text, loaded.file).contracts == loaded.contracts
+    for procs in program.shows:
+        check = RunsCheck(loaded, "f", procs, all_classes=True)
+        check.answer()
+        for example in check.examples.values():
+            back = run_of(json.loads(json.dumps(run_object(example))))
+            assert back == dataclasses.replace(example, text="")
+            confirmed(loaded, "f", back)
