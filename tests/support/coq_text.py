@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 
 NOT_PROVEN = re.compile(
-    r"\b(?:Admitted|Admit|admit|give_up|Axioms?|Parameters?|Conjectures?|bypass_check|type-in-type|Declare ML)\b"
-    r"|\b(?:Guard|Positivity|Universe) Checking\b"
+    r"\b(?:Admitted|Admit|admit|give_up|bypass_check|type-in-type|Declare ML)\b|\b(?:Guard|Positivity|Universe) Checking\b"
 )
 """Words by which something is taken for proven that is not, or a check is switched off."""
 
-ASSUMED = re.compile(r"(?:Local |Global |#\[[^]]*\] *)?(Variables?|Hypothes[ei]s|Context)\b")
+ASSUMED = re.compile(r"(?:Local |Global |Polymorphic |#\[[^]]*\] *)*(Variables?|Hypothes[ei]s|Context)\b")
 """How a sentence begins that assumes something: until the end of its section, or for good if it is in none."""
+
+ASSUMED_FOR_GOOD = re.compile(r"(?:Local |Global |Polymorphic |#\[[^]]*\] *)*(Axioms?|Parameters?|Conjectures?)\b")
+"""How a sentence begins that assumes something for good, wherever it stands."""
 
 NAMED = re.compile(
     r"(?:Local |Global |Program |#\[[^]]*\] *)*"
@@ -47,8 +49,11 @@ def flaws(text: str) -> list[str]:
                 opened.append((begun[1], begun[2]))
         elif (ended := re.fullmatch(r"End ([\w']+)", sentence)) and opened and opened[-1][1] == ended[1]:
             opened.pop()
-        elif NOT_PROVEN.search(sentence) or (ASSUMED.match(sentence) and (not opened or opened[-1][0] != "Section")):
-            wrong.append(sentence)
+        else:
+            in_section = bool(opened) and opened[-1][0] == "Section"
+            assumed = ASSUMED_FOR_GOOD.match(sentence) or (not in_section and ASSUMED.match(sentence))
+            if assumed or NOT_PROVEN.search(sentence):
+                wrong.append(sentence)
     return wrong
 
 
