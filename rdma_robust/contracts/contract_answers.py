@@ -112,19 +112,41 @@ class ProcsAnswer:
     """Those of the counterexample, as the replay had them."""
 
 
+ProvedInputs = Literal["all", "kinds", "bounds"]
+"""Inputs of a proof: all that meet `requires`; of these all of the kinds that `bounds` say; those within the bounds."""
+
+
+@dataclass(frozen=True, slots=True)
+class EveryProcsAnswer:
+    """What is proved of one function for every number of processes, with proofs by z3 alone.
+
+    UNKNOWN has its `reason`. VERIFIED is about `inputs`, and about n up to `most` if that is not None.
+    """
+
+    verdict: Literal["VERIFIED", "UNKNOWN"]
+    inputs: ProvedInputs | None = None
+    most: int | None = None
+    reason: str = ""
+    solver_calls: int = 0
+    seconds: float = 0.0
+
+
 @dataclass(frozen=True, slots=True)
 class FunctionAnswer:
-    """What holds of one function: one answer for each number of processes that was asked for."""
+    """What holds of one function: one answer for each number of processes that was asked for, `every` for all there are."""
 
     name: str
     kind: Literal["collective", "local"]
     answers: tuple[ProcsAnswer, ...]
     warnings: tuple[str, ...] = ()
+    every: EveryProcsAnswer | None = None
 
     @property
     def verdict(self) -> Verdict:
         """Return the worst: VIOLATED, UNKNOWN, VERIFIED."""
-        found = {each.verdict for each in self.answers}
+        found: set[Verdict] = {each.verdict for each in self.answers}
+        if self.every is not None:
+            found.add(self.every.verdict)
         worst: tuple[Verdict, ...] = ("VIOLATED", "UNKNOWN")
         return next((each for each in worst if each in found), "VERIFIED")
 

@@ -108,3 +108,29 @@ def test_the_other_command_says_that_nothing_runs(cli: Cli) -> None:
     done = cli("messages", "check", "bcast.mp")
     assert done.returncode == 0
     assert "note: there is no `proc`, so nothing runs; `rdma-robust contracts check` checks the contracts" in done.stderr
+
+
+def test_a_proof_for_every_n_is_asked_for(cli: Cli) -> None:
+    """What is not proved is UNKNOWN, and says why; with an expectation that is a mismatch."""
+    Path("every.mp").write_text(
+        "fun f(x) contract collective { bounds x in 0..1; assigns \\nothing;\n"
+        "  ensures \\result == \\on((PID + 1) % NPROCS, x); } {\n"
+        "  send x to (PID + NPROCS - 1) % NPROCS\n  recv x from (PID + 1) % NPROCS\n  return x\n}\n"
+        "fun g(x) contract collective { bounds x in 0..1; assigns \\nothing; ensures \\result == 0; } {\n"
+        "  while x > 0 { x -= 1 }\n  return 0\n}\n"
+        "expect contract f verified any n, contract g verified any n\n",
+        encoding="utf-8",
+    )
+    asked = ("contracts", "check", "every.mp", "--procs", "1..2")
+    assert cli(*asked, "--expect").returncode == 0
+    done = cli(*asked, "--any-n", "--format", "json")
+    assert done.returncode == 3
+    SCHEMA.validate(made := json.loads(done.stdout))
+    f, g = (each["every_n"] for each in made["results"][0]["functions"])
+    assert (f["verdict"], f["inputs"], f["most"]) == ("VERIFIED", "all", None)
+    assert (g["verdict"], g["reason"]) == ("UNKNOWN", "line 8: a `while`, whose number of rounds is not known")
+    done = cli(*asked, "--any-n", "--expect")
+    assert done.returncode == 1
+    assert "expected contract g verified any n, found every n: UNKNOWN" in done.stdout
+    done = cli(*asked, "--any-n", "--buffer", "zero", "--only", "g")
+    assert "every n: for every n only with --buffer infinite" in " ".join(done.stdout.split())

@@ -51,9 +51,10 @@ MAY_IMPORT = {
     "messages.replay",
     "contracts.contract_answers": f"{WORDS} contracts.language contracts.standings messages.language",
     "contracts.standings": WORDS,
+    "contracts.any_procs": f"{WORDS} contracts.contract_answers contracts.language messages.language",
     "contracts.modular": f"{WORDS} contracts.contract_answers contracts.language contracts.runs messages.language",
     "contracts.checks": f"{WORDS} contracts.language contracts.contract_answers contracts.explicit contracts.modular "
-    "contracts.runs contracts.rerun",
+    "contracts.runs contracts.rerun contracts.any_procs",
     "contracts.inference": f"{WORDS} contracts.language contracts.contract_answers contracts.runs messages.language",
     "analyses.safety": f"{WORDS} language semantics counters counting robustness analyses.prove",
     "analyses.repair": f"{WORDS} language semantics robustness analyses.safety analyses.prove",

@@ -30,7 +30,7 @@ from rdma_robust.cli.options.arguments import (
     limit,
     memory_limit,
 )
-from rdma_robust.cli.options.contracts_options import ContractOptions
+from rdma_robust.cli.options.contracts_options import AnyN, ContractOptions
 from rdma_robust.cli.options.defaults import TIMEOUT_S, processors
 from rdma_robust.cli.options.formats import VERDICT_FORMATS
 from rdma_robust.cli.options.option_sets import with_option_sets
@@ -76,6 +76,7 @@ def check_command(
     files: Files,
     *,
     asked: ContractOptions,
+    any_n: AnyN = False,
     define: Defines = None,
     timeout: Timeout = TIMEOUT_S,
     memory: Memory = None,
@@ -96,7 +97,7 @@ def check_command(
     items = expand(files, suffixes=(MESSAGES_SUFFIX,), define=define)
     form = report_form(output, format_, VERDICT_FORMATS, items)
     asking = ContractsAsking(
-        asked.checking(),
+        replace(asked.checking(), any_n=any_n),
         limit(timeout),
         memory_limit(memory, min(jobs or processors(), len(items))),
         expect=expect,

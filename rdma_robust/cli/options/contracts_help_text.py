@@ -24,7 +24,7 @@ FILE is a program `.mp`, a directory (every *.mp below it), a glob pattern, or -
 \b
 Columns
   verdict  VERIFIED, VIOLATED with the class of the error, or UNKNOWN with the limit
-  n        the numbers of processes that the verdict is about
+  n        the numbers of processes that the verdict is about; every: proved for all there are (--any-n)
   mode     modular: against the contracts of what it calls; inlined: with the bodies of what it calls
   bounds   the inputs that were looked at
   runs     runs that were followed, one for each way in which receives take messages
@@ -48,6 +48,7 @@ Exit codes (the worst file counts, in the order 4, 2, 3, 1)
 Examples
   rdma-robust contracts check litmus/contracts/
   rdma-robust contracts check --procs 1..6 --only gather,bcast allgather.mp
+  rdma-robust contracts check --any-n bcast.mp
   rdma-robust contracts check --expect --format json litmus/contracts/
   rdma-robust contracts check src/ -o contracts.sarif
 """

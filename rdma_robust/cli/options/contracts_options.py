@@ -35,6 +35,9 @@ ContractEngineOption = Annotated[
     ContractEngineName,
     typer.Option("--engine", help="runs: one run for each matching, with terms; explicit: all interleavings of all inputs."),
 ]
+AnyN = Annotated[
+    bool, typer.Option("--any-n", help="Try to prove each function for every number of processes, too; needs z3.")
+]
 
 ContractBufferOption = Annotated[
     ContractBuffer,

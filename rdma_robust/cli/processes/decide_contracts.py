@@ -53,6 +53,7 @@ class ContractsAsking:
             "engine": asked.engine,
             "only": list(asked.only),
             "buffer": asked.buffer,
+            **({"any_n": True} if asked.any_n else {}),
             "expect": self.expect,
             "define": list(self.define),
             "timeout": self.timeout,

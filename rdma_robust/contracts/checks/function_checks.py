@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from typing import Literal
 
-from rdma_robust.contracts.contract_answers import ContractEngine, FunctionAnswer, Mode, ProcsAnswer
+from rdma_robust.contracts.contract_answers import ContractEngine, EveryProcsAnswer, FunctionAnswer, Mode, ProcsAnswer
 from rdma_robust.contracts.language.contract_program import Contract, ContractBuffer, ContractProgram
 from rdma_robust.limits import Limits
 
@@ -18,7 +19,7 @@ ContractEngineName = Literal["runs", "explicit"]
 class Checking:
     """What is asked: `procs` are numbers of processes, `only` names of functions; none is all of them.
 
-    `buffer` is that of the program to check.
+    `buffer` is that of the program to check. With `any_n` a proof for every number of processes is tried besides.
     """
 
     procs: tuple[int, ...] = (1, 2, 3, 4)
@@ -26,6 +27,7 @@ class Checking:
     engine: ContractEngineName = "runs"
     only: tuple[str, ...] = ()
     buffer: ContractBuffer = "infinite"
+    any_n: bool = False
 
 
 def checked(program: ContractProgram, checking: Checking, limits: Limits) -> Iterator[FunctionAnswer]:
@@ -34,7 +36,20 @@ def checked(program: ContractProgram, checking: Checking, limits: Limits) -> Ite
     for contract in program.contracts:
         if not checking.only or contract.name in checking.only:
             answers = tuple(_checked(program, contract, procs, engine, limits) for procs in checking.procs)
-            yield FunctionAnswer(contract.name, contract.kind, answers)
+            every = _every(program, contract.name, answers, limits) if checking.any_n else None
+            yield FunctionAnswer(contract.name, contract.kind, answers, every=every)
+
+
+def _every(program: ContractProgram, function: str, answers: tuple[ProcsAnswer, ...], limits: Limits) -> EveryProcsAnswer:
+    """Return what is proved for every number of processes."""
+    violated = next((each for each in answers if each.verdict == "VIOLATED"), None)
+    if violated is not None:
+        return EveryProcsAnswer("UNKNOWN", reason=f"it is violated for n = {violated.procs}")
+    if find_spec("z3") is None:
+        return EveryProcsAnswer("UNKNOWN", reason="needs z3: pip install 'rdma-robust[smt]'")
+    from rdma_robust.contracts.any_procs.any_answers import for_every_n  # noqa: PLC0415 - slow
+
+    return for_every_n(program, function, limits)
 
 
 def engine_of(name: ContractEngineName) -> ContractEngine:

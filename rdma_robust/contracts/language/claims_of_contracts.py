@@ -26,8 +26,13 @@ def read_claims(
             error = None if claim.error is None else _class(claim.error, report)
             if claim.since < 1:
                 report.error("RR957", claim.span, "there is always a process", expected="`from 1`, or more")
+            every = claim.every is not None
+            if claim.every is not None and claim.every.text != "n":
+                report.error("RR957", claim.every.span, "no number stands here", expected="`any n`")
             for buffer in buffers:
-                made = ContractClaim(claim.name.text, claim.verified, error, claim.since, report.at(claim.span), buffer)
+                made = ContractClaim(
+                    claim.name.text, claim.verified, error, claim.since, report.at(claim.span), buffer, any_n=every
+                )
                 before = found.setdefault((claim.name.text, buffer), made)
                 if before is not made:
                     at = f"{before.span.line}:{before.span.column}"

@@ -125,7 +125,7 @@ CONTRACT_BUFFERS: tuple[ContractBuffer, ...] = ("infinite", "zero")
 class ContractClaim:
     """`expect contract name verified` (for every n), or `violated CLASS from n`: verified below it; None is any class.
 
-    `buffer` is that under which it is expected.
+    `buffer` is that under which it is expected. With `any_n` (`verified any n`) a proof for every n has to show it.
     """
 
     name: str
@@ -134,6 +134,7 @@ class ContractClaim:
     since: int = 1
     span: Span = field(default=NO_SPAN, compare=False)
     buffer: ContractBuffer = "infinite"
+    any_n: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,13 @@ from typing import Any, Final, cast
 
 from rdma_robust.contracts.language.contract_program import ContractProgram
 from rdma_robust.diagnose import Reporter
-from rdma_robust.expr import Const
+from rdma_robust.expr import Const, Name
 from rdma_robust.language.syntax import ast
 from rdma_robust.messages.language import message_tree as tree
 from rdma_robust.messages.language.message_declarations import Declarations
 from rdma_robust.messages.language.message_program import Choose, For, If, Inlined, Loop, MessageProgram, Process, While
 from rdma_robust.messages.language.message_scope import Scope
+from rdma_robust.messages.language.message_terms import Term
 from rdma_robust.messages.language.message_world import COLLECTIVE, World, library_world
 from rdma_robust.messages.language.writing_out import MAX_STATEMENTS, TooLargeError, Writer, Written
 
@@ -54,7 +55,7 @@ def instance(program: ContractProgram, function: str, procs: int) -> Instance:
     try:
         for number in range(procs):
             written = Written(written.left, dict.fromkeys(world.globals))
-            processes.append(_process(found, number, world, report, written))
+            processes.append(_process(found, Const(number), world, report, written))
     except TooLargeError as too_large:
         raise TooManyStatements(str(too_large)) from too_large
     ports = ("", *world.ports, COLLECTIVE)
@@ -62,13 +63,14 @@ def instance(program: ContractProgram, function: str, procs: int) -> Instance:
     return Instance(function, procs, made)
 
 
-def _process(function: tree.Function, number: int, world: World, report: Reporter, written: Written) -> Process:
-    scope = Scope(world, report, Const(number), {})
+def _process(function: tree.Function, number: Term, world: World, report: Reporter, written: Written) -> Process:
+    scope = Scope(world, report, number, {})
     scope.strict = False
     entered = Writer(scope, library_world(world), written).entered(function)
     body = (replace(entered, body=_told_apart(entered.body, world)),)
     span = report.at(function.name.span)
-    return Process(f"P[{number}]", body, tuple(written.registers), tuple(written.requests), span=span)
+    name = f"P[{number.value}]" if isinstance(number, Const) else "P"
+    return Process(name, body, tuple(written.registers), tuple(written.requests), span=span)
 
 
 def _told_apart(part: Any, world: World) -> Any:
@@ -82,3 +84,25 @@ def _told_apart(part: Any, world: World) -> Any:
     if isinstance(made, Inlined) and made.of_library and made.name in world.functions:
         return replace(made, name=f"${made.name}")
     return made
+
+
+def unwritten(program: ContractProgram, function: str) -> tuple[Inlined, MessageProgram]:
+    """Return `function` as a process executes it whose number is the register `PID`, of `NPROCS` processes, and its program.
+
+    The only process of that program has the function as its statement. Raises KeyError and TooManyStatements as `instance`.
+    """
+    report = Reporter(program.file, program.source)
+    world = Declarations(report, frozenset()).read(cast(ast.Program, program.tree))
+    world.processes = 0
+    found = world.function(function)
+    if found is None:
+        raise KeyError(function)
+    written = Written(MAX_STATEMENTS, dict.fromkeys(world.globals))
+    try:
+        process = _process(found, Name("PID"), world, report, written)
+    except TooLargeError as too_large:
+        raise TooManyStatements(str(too_large)) from too_large
+    (body,) = process.body
+    assert isinstance(body, Inlined)
+    ports = ("", *world.ports, COLLECTIVE)
+    return body, MessageProgram(function, program.file, program.source, (process,), ports)

@@ -34,7 +34,9 @@ class MessageBuilder(ContractBuilder):
         return tree.ExpectLine(*found, between(parts[0], last_of(parts)))
 
     def verified_contract(self, parts: list[Part]) -> tree.ContractClaimWords:
-        return tree.ContractClaimWords(ident_of(parts[1]), True, span=between(parts[0], parts[-1]))
+        keyword, name, _, _, number = parts
+        every = None if number is None else ident_of(number)
+        return tree.ContractClaimWords(ident_of(name), True, span=between(keyword, last_of(parts)), every=every)
 
     def violated_contract(self, parts: list[Part]) -> tree.ContractClaimWords:
         keyword, name, _, error, _, since = parts

@@ -112,7 +112,7 @@ def item(part: object) -> str:
 
 def _contract_claim(claim: tree.ContractClaimWords) -> str:
     if claim.verified:
-        return f"contract {claim.name.text} verified"
+        return f"contract {claim.name.text} verified{'' if claim.every is None else f' any {claim.every.text}'}"
     error = "" if claim.error is None else f" {claim.error.text}"
     return f"contract {claim.name.text} violated{error}{f' from {claim.since}' if claim.since != 1 else ''}"
 

@@ -181,13 +181,17 @@ class BufferWord:
 
 @dataclass(frozen=True, slots=True)
 class ContractClaimWords:
-    """`contract name verified`, or `violated` with a class of errors and the number of processes from which on."""
+    """`contract name verified`, or `violated` with a class of errors and the number of processes from which on.
+
+    `every` is the `n` of `verified any n`.
+    """
 
     name: ast.Ident
     verified: bool
     error: ast.Ident | None = None
     since: int = 1
     span: Span = field(default=NO_SPAN, compare=False)
+    every: ast.Ident | None = None
 
 
 @dataclass(frozen=True, slots=True)

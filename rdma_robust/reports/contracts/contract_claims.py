@@ -37,6 +37,8 @@ def _judged(claim: ContractClaim, answer: FunctionAnswer) -> JudgedContractClaim
     word: ClaimStatus = next((each for each in worst if each in status), "met")
     differing = next((each for each, there in zip(answer.answers, status, strict=True) if there == word), None)
     said = "" if differing is None else f"n = {differing.procs}: {_shown(differing)}"
+    if word == "met" and claim.any_n and answer.every is not None and answer.every.verdict != "VERIFIED":
+        word, said = "failed", f"every n: {answer.every.verdict}"
     return JudgedContractClaim(_text(claim), claim.name, word, said, claim.span.line, claim.span.column)
 
 
@@ -58,7 +60,7 @@ def _shown(answer: ProcsAnswer) -> str:
 def _text(claim: ContractClaim) -> str:
     under = "" if claim.buffer == "infinite" else f" under {claim.buffer}"
     if claim.verified:
-        return f"contract {claim.name} verified{under}"
+        return f"contract {claim.name} verified{' any n' if claim.any_n else ''}{under}"
     error = "" if claim.error is None else f" {claim.error}"
     since = f" from {claim.since}" if claim.since > 1 else ""
     return f"contract {claim.name} violated{error}{since}{under}"

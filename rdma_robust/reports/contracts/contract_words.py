@@ -6,7 +6,13 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from rdma_robust.contracts.contract_answers import Counterexample, FunctionAnswer, ProcsAnswer
+from rdma_robust.contracts.contract_answers import (
+    Counterexample,
+    EveryProcsAnswer,
+    FunctionAnswer,
+    ProcsAnswer,
+    ProvedInputs,
+)
 from rdma_robust.contracts.language.contract_program import Contract, ContractProgram, ErrorClass
 from rdma_robust.errors import NO_SPAN, Span
 from rdma_robust.text import one_line
@@ -78,7 +84,32 @@ def first_violation(answer: FunctionAnswer) -> ProcsAnswer | None:
 def reasons_of(answer: FunctionAnswer) -> list[str]:
     """Return why it is not known what holds, each reason once with the numbers of processes."""
     reasons = dict.fromkeys(each.reason for each in answer.answers if each.reason)
-    return [f"n = {ranges([each.procs for each in answer.answers if each.reason == said])}: {said}" for said in reasons]
+    found = [f"n = {ranges([each.procs for each in answer.answers if each.reason == said])}: {said}" for said in reasons]
+    every = answer.every
+    return [*found, f"every n: {every.reason}"] if every is not None and every.reason else found
+
+
+def numbers_text(answer: FunctionAnswer) -> str:
+    """Return the numbers of processes that the verdict of a function is about."""
+    found = ranges([each.procs for each in answer.answers if each.verdict == answer.verdict])
+    if answer.every is None or answer.every.verdict != answer.verdict:
+        return found
+    return "every" if answer.verdict == "VERIFIED" or not found else f"{found}, every"
+
+
+_PROVED: Final[Mapping[ProvedInputs, str]] = {
+    "all": "all inputs that meet `requires`",
+    "kinds": "all inputs of the kinds in `bounds`",
+    "bounds": "inputs within the bounds",
+}
+
+
+def every_text(every: EveryProcsAnswer | None) -> list[str]:
+    """Return what a proof for every number of processes is about; nothing if there is none."""
+    if every is None or every.inputs is None:
+        return []
+    most = "" if every.most is None else f" up to {every.most:,}, the length of the longest array"
+    return [f"every n{most}: {_PROVED[every.inputs]}"]
 
 
 def violation_line(program: ContractProgram, function: str, found: ProcsAnswer, example: Counterexample) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from rdma_robust.contracts.contract_answers import (
     Collate,
     Counterexample,
+    EveryProcsAnswer,
     FunctionAnswer,
     Happening,
     Inputs,
@@ -84,6 +85,18 @@ def _function(program: ContractProgram, answer: FunctionAnswer) -> JsonObject:
         "mode": ", ".join(modes),
         "warnings": list(answer.warnings),
         "n": [_procs(program, each) for each in answer.answers],
+        **({} if answer.every is None else {"every_n": _every(answer.every)}),
+    }
+
+
+def _every(answer: EveryProcsAnswer) -> JsonObject:
+    return {
+        "verdict": answer.verdict,
+        "inputs": answer.inputs,
+        "most": answer.most,
+        "solver_calls": answer.solver_calls,
+        "time_s": answer.seconds,
+        "reason": answer.reason,
     }
 
 

@@ -12,7 +12,14 @@ from rdma_robust.messages.language.message_tree import Proc, declarations
 from rdma_robust.reports.check.json_report import JsonObject
 from rdma_robust.reports.check.result import DiagnosticView, Result, diagnostics
 from rdma_robust.reports.contracts.contract_claims import JudgedContractClaim, judged_claims
-from rdma_robust.reports.contracts.contract_words import bounds_text, first_violation, ranges, reasons_of, violation_line
+from rdma_robust.reports.contracts.contract_words import (
+    bounds_text,
+    every_text,
+    first_violation,
+    numbers_text,
+    reasons_of,
+    violation_line,
+)
 from rdma_robust.reports.contracts.contracts_json import no_contracts_object, program_object
 from rdma_robust.reports.messages.message_findings import MessageFinding
 from rdma_robust.reports.share.exits import Exit, within
@@ -136,18 +143,18 @@ def _row(
 ) -> FunctionRow:
     contract = program.contract(answer.name)
     violation = first_violation(answer)
-    worst = [each for each in answer.answers if each.verdict == answer.verdict]
     status = {each.status for each in claims}
+    every = () if answer.every is None else (answer.every,)
     return FunctionRow(
         function=answer.name,
         verdict=answer.verdict,
         error=None if violation is None or violation.counterexample is None else violation.counterexample.error,
         mode=", ".join(dict.fromkeys(each.mode for each in answer.answers)),
-        procs=ranges([each.procs for each in worst]),
+        procs=numbers_text(answer),
         bounds="" if contract is None else bounds_text(program, contract),
         runs=sum(each.runs for each in answer.answers),
-        solver_calls=sum(each.solver_calls for each in answer.answers),
-        time_s=round(sum(each.seconds for each in answer.answers), 6),
+        solver_calls=sum(each.solver_calls for each in every) + sum(each.solver_calls for each in answer.answers),
+        time_s=round(sum(each.seconds for each in every) + sum(each.seconds for each in answer.answers), 6),
         note=_note(program, answer, claims, violation, expect=expect),
         violation=_violation(program, answer.name, violation),
         expected=False if "failed" in status else None if "unknown" in status or not status else True,
@@ -198,4 +205,4 @@ def _note(
         for one in answer.answers
         for each in one.weak
     )
-    return "; ".join((*reasons_of(answer), *weak, *answer.warnings))
+    return "; ".join((*reasons_of(answer), *weak, *answer.warnings, *every_text(answer.every)))

@@ -1,0 +1,434 @@
+"""What one process does whose number is a term, of any number of processes: events, faults, and what it has in the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Final, Literal
+
+import z3
+
+from rdma_robust.contracts.any_procs.any_terms import TermReader
+from rdma_robust.contracts.any_procs.any_values import (
+    WORTH,
+    Bool,
+    Cells,
+    Data,
+    Int,
+    Known,
+    Later,
+    Number,
+    UnrecognisedError,
+    chosen,
+    constant,
+    known_truth,
+    within,
+)
+from rdma_robust.contracts.any_procs.loop_patterns import only_computes, returns_early, statements, stored_in
+from rdma_robust.contracts.any_procs.loop_states import Looped
+from rdma_robust.contracts.language.contract_program import Contract
+from rdma_robust.errors import Span
+from rdma_robust.messages.language.message_program import (
+    Assert,
+    Assign,
+    Block,
+    CollectiveCall,
+    For,
+    If,
+    Inlined,
+    IssueReceive,
+    IssueSend,
+    Place,
+    Return,
+    Statement,
+    Wait,
+)
+from rdma_robust.messages.language.message_terms import Term
+
+NPROCS: Final = z3.Int("NPROCS")
+Registers = dict[str, Data]
+Counters = Mapping[int, Int]
+"""Loops, by the number of their statement, to what their counters are."""
+
+_DEEPEST: Final = 12
+"""Iterations that are looked at for the value of one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What must be true where `guard` is: otherwise there is a fault, or an assertion is false, at `span`."""
+
+    guard: Bool
+    condition: Bool
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A send, receive or call in the text, as one process does it in one iteration of the `loops` around it.
+
+    It happens if `guard` is true. `number` is its place in the text, `segment` the number of collective calls before that.
+    """
+
+    number: int
+    kind: Literal["send", "recv", "call"]
+    loops: tuple[int, ...]
+    guard: Bool
+    span: Span
+    segment: int
+    peer: Int = None
+    tag: Int = None
+    port: int = 0
+    value: Data | None = None
+    callee: Contract | None = None
+    arguments: Registers = field(default_factory=dict)
+    before: Registers = field(default_factory=dict)
+    after: Registers = field(default_factory=dict)
+    result: Data | None = None
+
+
+@dataclass(slots=True)
+class Run:
+    """What a process does: the `events` by their number; what it has in the end."""
+
+    events: dict[int, Event] = field(default_factory=dict)
+    needs: list[Need] = field(default_factory=list)
+    registers: Registers = field(default_factory=dict)
+
+
+Received = Callable[[int, Int, Counters], Data]
+"""What a receive gets: its number, the process, the counters of the loops around it."""
+
+
+class Function:
+    """A function whose processes are terms. `contracts` are those of what it may call."""
+
+    def __init__(self, body: Inlined, globals_: tuple[str, ...], contracts: Mapping[str, Contract]) -> None:
+        self.body = body
+        self.globals = globals_
+        self.contracts = contracts
+        self.received: Received = opaque
+        self.depth = 0
+        self.numbers = {id(each): number for number, each in enumerate(statements((body,)))}
+        self._runs: dict[tuple[Any, ...], tuple[Run, Any]] = {}
+
+    def entry(self, process: Int) -> tuple[Registers, Registers]:
+        """Return the parameters and globals that a process has as it enters."""
+        parameters: Registers = {name: Known(_input("parameter", name)(process)) for name, _ in self.body.call.arguments}
+        globals_: Registers = {name: Known(_input("global", name)(process)) for name in self.globals}
+        return parameters, globals_
+
+    def run(self, process: Int, counters: Counters, *, strict: bool = False) -> Run:
+        """Return what a process does, where the counters of some loops are what is asked for. Raises UnrecognisedError.
+
+        Only if that is `strict` it is noted what must be true for there to be no fault.
+        """
+        counted = ((loop, term.get_id()) for loop, term in sorted(counters.items()))
+        key = (process.get_id(), *counted, id(self.received), strict)
+        found = self._runs.get(key)
+        if found is None:
+            walk = Walk(self, process, counters, strict=strict)
+            parameters, globals_ = self.entry(process)
+            registers = dict(globals_)
+            for name, term in self.body.call.arguments:
+                registers[getattr(term, "name", name)] = parameters[name]
+            walk.run.registers = walk.block(self.body.body, registers)
+            # what the key is made of has to stay, or z3 gives its number to another term
+            found = self._runs[key] = walk.run, (process, dict(counters), self.received)
+        return found[0]
+
+    def event(self, number: int, process: Int, counters: Counters) -> Event | None:
+        """Return one event of a process; None if it never happens there."""
+        return self.run(process, counters).events.get(number)
+
+
+def _input(kind: str, name: str) -> Any:
+    return z3.Function(f"{kind} {name}", z3.IntSort(), WORTH)
+
+
+def opaque(number: int, process: Int, counters: Counters) -> Data:
+    """Return a value of which nothing is known for a receive."""
+    return Known(unknown(f"received {number}", process, counters))
+
+
+def unknown(name: str, process: Int, counters: Counters) -> Any:
+    """Return a value of which nothing is known, of one process in one iteration."""
+    arguments = [process, *(term for _, term in sorted(counters.items()))]
+    return z3.Function(name, *[z3.IntSort()] * len(arguments), WORTH)(*arguments)
+
+
+class Walk:
+    """Goes through the text for one process.
+
+    One that is `strict` notes where faults are possible; others compute values when they are looked at. One that is `quiet`
+    notes no events either.
+    """
+
+    def __init__(
+        self, function: Function, process: Int, counters: Counters, *, strict: bool = False, quiet: bool = False
+    ) -> None:
+        self.function = function
+        self.process = process
+        self.counters = counters
+        self.strict = strict
+        self.quiet = quiet
+        self.run = Run()
+        self.guards: list[Bool] = []
+        self.loops: dict[int, Int] = {}
+        self._gone: Bool = z3.BoolVal(False)
+        self._base = 0
+        self._segment = 0
+
+    # what must be true
+
+    def need(self, condition: Bool, span: Span) -> None:
+        """Note that it is a fault if a condition is false here."""
+        if self.strict and known_truth(condition) is not True:
+            self.run.needs.append(Need(self.guard(), condition, span))
+
+    def guard(self) -> Bool:
+        return z3.And(*self.guards) if self.guards else z3.BoolVal(True)
+
+    @contextmanager
+    def under(self, *conditions: Bool) -> Iterator[None]:
+        """Go on where conditions are true."""
+        self.guards += conditions
+        yield
+        del self.guards[len(self.guards) - len(conditions) :]
+
+    def terms(self, registers: Registers, span: Span) -> TermReader:
+        own = {"PID": Number(self.process), "NPROCS": Number(NPROCS)}
+        return TermReader(self, registers, own, span)
+
+    # statements
+
+    def block(self, block: Block, registers: Registers) -> Registers:
+        """Return the registers after a block."""
+        for each in block:
+            if z3.is_true(self._gone):
+                return registers
+            if z3.is_false(self._gone):
+                registers = self.statement(each, registers)
+                continue
+            gone = self._gone
+            with self.under(z3.Not(gone)):
+                after = self.statement(each, registers)
+            registers = either(gone, registers, after)
+        return registers
+
+    def statement(self, statement: Statement, registers: Registers) -> Registers:
+        """Return the registers after a statement. Raises UnrecognisedError."""
+        match statement:
+            case Assign(target, value, span):
+                return self._stored(target, lambda terms: terms.value(value), registers, span)
+            case If() if not self.strict and only_computes((statement,)):
+                return self._aside(statement, registers)
+            case If(condition, then, other, span):
+                return self._if(condition, then, other, registers, span)
+            case For():
+                return self._for(statement, registers)
+            case IssueSend():
+                return self._send(statement, registers)
+            case IssueReceive():
+                return self._receive(statement, registers)
+            case Inlined():
+                return self._inlined(statement, registers)
+            case Assert(condition, span):
+                if self.strict:
+                    self.need(self.terms(registers, span).truth(condition), span)
+                return registers
+            case Return():
+                self._gone = z3.simplify(z3.Or(self._gone, z3.And(*self.guards[self._base :], z3.BoolVal(True))))
+                return registers
+            case CollectiveCall():
+                return registers
+            case Wait(requests) if all(each.name in ("$send", "$recv") for each in requests):
+                return registers
+        raise UnrecognisedError(f"line {statement.span.line}: {_WHY.get(type(statement).__name__, 'non-blocking')}")
+
+    def _stored(self, target: Place, value: Callable[[TermReader], Data], registers: Registers, span: Span) -> Registers:
+        """Return the registers after something was stored; what is received is there already as indices are evaluated."""
+
+        def made() -> Data:
+            terms = self.terms(registers, span)
+            indices = [terms.number(each) for each in target.indices]
+            return self._with_element(register(registers, target.name), indices, value(terms), span)
+
+        return {**registers, target.name: made() if self.strict else Later(made)}
+
+    def _with_element(self, array: Data, indices: list[Int], value: Data, span: Span) -> Data:
+        if not indices:
+            return value
+        at, rest = indices[0], indices[1:]
+        self.need(z3.Not(array.is_number()), span)
+        self.need(within(at, 0, array.length() - 1), span)
+        new = self._with_element(array.cell(at), rest, value, span)
+        return Cells(array.length(), lambda k: chosen(k == at, lambda: new, lambda: array.cell(k)))
+
+    def _aside(self, statement: If, registers: Registers) -> Registers:
+        """Return the registers after a branch in which nothing is noted, each computed when it is looked at."""
+        known: list[Registers] = []
+
+        def after(name: str) -> Data:
+            if not known:
+                walk = self.aside()
+                test = walk.terms(registers, statement.span).truth(statement.condition)
+                first, second = walk.block(statement.then, registers), walk.block(statement.other, registers)
+                known.append(either(test, first, second))
+            return register(known[0], name)
+
+        return {**registers, **{name: Later(partial(after, name)) for name in stored_in((statement,))}}
+
+    def _if(self, condition: Term, then: Block, other: Block, registers: Registers, span: Span) -> Registers:
+        test = self.terms(registers, span).truth(condition)
+        known = known_truth(test)
+        if known is not None:
+            return self.block(then if known else other, registers)
+        segment, gone = self._segment, self._gone
+        with self.under(test):
+            first = self.block(then, registers)
+        gone_first, self._gone = self._gone, gone
+        with self.under(z3.Not(test)):
+            second = self.block(other, registers)
+        self._gone = z3.simplify(z3.Or(gone_first, self._gone))
+        self._not_between_calls(segment, span)
+        return either(test, first, second)
+
+    def _not_between_calls(self, segment: int, span: Span) -> None:
+        if self._segment != segment:
+            raise UnrecognisedError(f"line {span.line}: a collective function is called in one branch")
+
+    def _for(self, loop: For, registers: Registers) -> Registers:
+        if returns_early(loop.body):
+            raise UnrecognisedError(f"line {loop.span.line}: a `return` inside of a loop")
+        terms = self.terms(registers, loop.span)
+        low, high = terms.number(loop.low), terms.number(loop.high)
+        number = self.function.numbers[id(loop)]
+        looped = Looped(self, loop, number, registers, (low, high))
+        counter = self.counters.get(number)
+        if counter is None:
+            counter = z3.Int(f"i{number}")
+        if not self.quiet:
+            segment = self._segment
+            looped.iteration(counter)
+            if self._segment != segment and len(self.loops) > 0:
+                raise UnrecognisedError(f"line {loop.span.line}: collective calls in loops inside of one another")
+        return looped.after()
+
+    def iteration(self, loop: For, number: int, counter: Int, span: tuple[Int, Int], registers: Registers) -> Registers:
+        """Return the registers after one iteration of a loop over a range."""
+        self.loops[number] = counter
+        with self.under(within(counter, *span)):
+            found = self.block(loop.body, {**registers, loop.counter: Number(counter)})
+        del self.loops[number]
+        return found
+
+    def aside(self) -> Walk:
+        """Return one who looks at another iteration, and notes nothing."""
+        if self.function.depth > _DEEPEST:
+            raise UnrecognisedError("what an iteration does depends on too many before")
+        found = Walk(self.function, self.process, self.counters, quiet=True)
+        found.loops = dict(self.loops)
+        return found
+
+    # events
+
+    def _note(
+        self, statement: IssueSend | IssueReceive | Inlined, kind: Literal["send", "recv", "call"], **more: Any
+    ) -> None:
+        if not self.quiet:
+            number = self.function.numbers[id(statement)]
+            span = statement.span
+            event = Event(number, kind, tuple(self.loops), self.guard(), span, self._segment, **more)
+            self.run.events[number] = event
+
+    def _send(self, statement: IssueSend, registers: Registers) -> Registers:
+        span = statement.span
+        if statement.request.name != "$send":
+            raise UnrecognisedError(f"line {span.line}: non-blocking")
+        terms = self.terms(registers, span)
+        value, to, tag = terms.value(statement.value), terms.number(statement.to), terms.number(statement.tag)
+        self.need(within(to, 0, NPROCS - 1), span)
+        self.need(tag >= 0, span)
+        self._note(statement, "send", peer=to, tag=tag, port=statement.port, value=value)
+        return registers
+
+    def _receive(self, statement: IssueReceive, registers: Registers) -> Registers:
+        span = statement.span
+        if statement.request.name != "$recv":
+            raise UnrecognisedError(f"line {span.line}: non-blocking")
+        if statement.source is None:
+            raise UnrecognisedError(f"line {span.line}: a receive from any")
+        if statement.which is not None:
+            raise UnrecognisedError(f"line {span.line}: a tag is stored")
+        terms = self.terms(registers, span)
+        source = terms.number(statement.source)
+        tag = None if statement.tag is None else terms.number(statement.tag)
+        self.need(within(source, 0, NPROCS - 1), span)
+        if tag is not None:
+            self.need(tag >= 0, span)
+        self._note(statement, "recv", peer=source, tag=tag, port=statement.port)
+        value = self.function.received(self.function.numbers[id(statement)], self.process, dict(self.loops))
+        return self._stored(statement.target, lambda _: value, registers, span)
+
+    # functions
+
+    def _inlined(self, call: Inlined, registers: Registers) -> Registers:
+        callee = self.function.contracts.get(call.name)
+        if callee is not None:
+            return self._called(call, callee, registers)
+        before = self._gone, self._base
+        self._gone, self._base = z3.BoolVal(False), len(self.guards)
+        found = self.block(call.body, registers)
+        self._gone, self._base = before
+        return found
+
+    def _called(self, call: Inlined, callee: Contract, registers: Registers) -> Registers:
+        number = self.function.numbers[id(call)]
+        terms = self.terms(registers, call.span)
+        arguments = {name: terms.value(term) for name, term in call.call.arguments}
+        before = {name: register(registers, name) for name in self.function.globals}
+        after, found = dict(before), dict(registers)
+        for name in changed_globals(callee, self.function.globals):
+            after[name] = found[name] = Known(unknown(f"{name} after {number}", self.process, self.loops))
+        result = Known(unknown(f"result of {number}", self.process, self.loops)) if call.call.result else None
+        if result is not None:
+            found[call.call.result] = result
+        self._note(call, "call", callee=callee, arguments=arguments, before=before, after=after, result=result)
+        self._segment += callee.kind == "collective"
+        return found
+
+
+def changed_globals(callee: Contract, globals_: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the globals that a function may change, as far as its contract says."""
+    if callee.frames is None:
+        return globals_
+    return tuple(dict.fromkeys(cells.name for frame in callee.frames for cells in frame.cells))
+
+
+def register(registers: Registers, name: str) -> Data:
+    """Return what a register holds, 0 if nothing was stored to it."""
+    return registers.get(name) or constant(0)
+
+
+def either(test: Bool, then: Registers, other: Registers) -> Registers:
+    """Return the registers of one of two branches."""
+    if then is other:
+        return then
+    names = dict.fromkeys((*then, *other))
+    return {each: _one(test, register(then, each), register(other, each)) for each in names}
+
+
+def _one(test: Bool, then: Data, other: Data) -> Data:
+    return chosen(test, lambda: then, lambda: other)
+
+
+_WHY: Final = {
+    "While": "a `while`, whose number of rounds is not known",
+    "Loop": "a `loop`",
+    "Choose": "a `choose`",
+    "Assume": "an `assume`",
+    "Halt": "a `halt`",
+}

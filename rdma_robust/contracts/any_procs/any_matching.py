@@ -1,0 +1,225 @@
+"""Which send each receive gets its message from, in closed form, for any number of processes.
+
+A *pair* is a send and a receive of the text, with two maps between their iterations at all processes, inverse to each other.
+docs/theory-contracts.md, "every number of processes", says what is proved here, and why it is enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import product
+from typing import Final
+
+import z3
+
+from rdma_robust.contracts.any_procs.any_execution import NPROCS, Counters, Event, Function, unknown
+from rdma_robust.contracts.any_procs.any_prover import Prover
+from rdma_robust.contracts.any_procs.any_specs import is_process
+from rdma_robust.contracts.any_procs.any_values import Bool, Data, Int, Known, Later, UnrecognisedError, divided
+
+Spot = tuple[Int, Counters]
+"""A process, and the counters of the loops around a statement."""
+
+P = z3.Int("P")
+"""Any process."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a guess of a counter at `there` is made of: the own process and counters, and the partner in iteration 0."""
+
+    there: Int
+    here: Int
+    own: Counters
+    first: Int
+
+
+Guess = Callable[[Seen], Int]
+
+_GUESSES: Final[tuple[Guess, ...]] = (
+    lambda seen: seen.here - seen.first,
+    lambda seen: seen.first - seen.here,
+    lambda seen: divided("%", seen.here - seen.there + NPROCS, NPROCS),
+    lambda seen: divided("%", seen.there - seen.here + NPROCS, NPROCS),
+)
+
+_DEEPEST: Final = 6
+"""Messages that depend on one another through which a value is followed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A send and a receive of the text. `sent` maps each receive to its send, and `taken` each send to its receive."""
+
+    send: int
+    recv: int
+    sent: Callable[[Int, Counters], Spot]
+    taken: Callable[[Int, Counters], Spot]
+
+
+def generic(event: Event) -> Counters:
+    """Return counters of which nothing is known."""
+    return {each: z3.Int(f"i{each}") for each in event.loops}
+
+
+def other_generic(event: Event) -> Counters:
+    """Return counters of which nothing is known, not even that they are the same as those of `generic`."""
+    return {each: z3.Int(f"j{each}") for each in event.loops}
+
+
+def happens(event: Event | None, process: Int) -> Bool:
+    """Return the condition under which an event of a process happens."""
+    return z3.BoolVal(False) if event is None else z3.And(is_process(process), event.guard)
+
+
+def before(first: Event, at: Counters, second: Event, then: Counters) -> Bool:
+    """Return whether one event of a process is before another one of the same, in its program."""
+    result = z3.BoolVal(first.number < second.number)
+    common = [each for each, other in zip(first.loops, second.loops, strict=False) if each == other]
+    for loop in reversed(common):
+        result = z3.Or(at[loop] < then[loop], z3.And(at[loop] == then[loop], result))
+    return result
+
+
+def fits(send: Event, recv: Event) -> Bool:
+    """Return whether a message has the tag that a receive asks for."""
+    return z3.BoolVal(True) if recv.tag is None else recv.tag == send.tag
+
+
+class Matching:
+    """Looks for pairs of `function`, in which nothing is known of what is received."""
+
+    def __init__(self, function: Function, prover: Prover) -> None:
+        self.function = function
+        self.prover = prover
+        events = function.run(P, {}).events.values()
+        self.sends = [each for each in events if each.kind == "send" and self._possible(each)]
+        self.calls = [each for each in events if each.kind == "call"]
+        self.recvs = [each for each in events if each.kind == "recv" and self._possible(each)]
+
+    def _possible(self, event: Event) -> bool:
+        return not self.prover.proves([happens(event, P)], z3.BoolVal(False))
+
+    def all_pairs(self) -> Iterator[tuple[Pair, ...]]:
+        """Yield ways to put sends and receives in pairs, each of which is right but for order. Raises UnrecognisedError."""
+        choices = []
+        for recv in self.recvs:
+            found = [pair for send in self.sends if send.port == recv.port for pair in self._pair(send, recv)]
+            if not found:
+                raise UnrecognisedError(f"line {recv.span.line}: no one send is proved to be what is received here")
+            choices.append(found)
+        for send in self.sends:
+            if not any(pair.send == send.number for found in choices for pair in found):
+                raise UnrecognisedError(f"line {send.span.line}: no one receive is proved to take what is sent here")
+        for chosen in product(*choices):
+            if len({each.send for each in chosen}) == len(chosen) == len(self.sends):
+                yield chosen
+
+    def _pair(self, send: Event, recv: Event) -> Iterator[Pair]:
+        """Yield a send and a receive as a pair, if the maps between them are found."""
+        at, given = generic(recv), [happens(recv, P)]
+        for sent in self._maps(recv, send):
+            q, there = sent(P, at)
+            other = self.function.event(send.number, q, there)
+            if other is None or not self.prover.proves(given, z3.And(happens(other, q), other.peer == P, fits(other, recv))):
+                continue
+            for taken in self._maps(send, recv):
+                if self._inverse(send, recv, sent, taken):
+                    yield Pair(send.number, recv.number, sent, taken)
+                    return
+
+    def _inverse(
+        self, send: Event, recv: Event, sent: Callable[[Int, Counters], Spot], taken: Callable[[Int, Counters], Spot]
+    ) -> bool:
+        """Whether each send that happens is taken by the receive that a map says, and the maps are inverse."""
+        at = generic(send)
+        p, there = taken(P, at)
+        other = self.function.event(recv.number, p, there)
+        if other is None or not self.prover.proves([happens(send, P)], z3.And(happens(other, p), other.peer == P)):
+            return False
+        back, again = sent(p, there)
+        if not self.prover.proves([happens(send, P)], z3.And(back == P, same(again, at))):
+            return False
+        here = generic(recv)
+        forth, once_more = taken(*sent(P, here))
+        return self.prover.proves([happens(recv, P)], z3.And(forth == P, same(once_more, here)))
+
+    def _maps(self, here: Event, there: Event) -> Iterator[Callable[[Int, Counters], Spot]]:
+        """Yield maps from an event to one of its partner that are worth trying."""
+        guesses: list[Sequence[Guess]] = []
+        for _ in there.loops:
+            guesses.append((*map(_counter, here.loops), *_GUESSES))
+        for chosen in product(*guesses):
+            yield partial(self._mapped, here, there, chosen)
+
+    def _mapped(self, here: Event, there: Event, guesses: Sequence[Guess], process: Int, at: Counters) -> Spot:
+        event = self.function.event(here.number, process, at)
+        if event is None:
+            return process, {each: z3.IntVal(0) for each in there.loops}
+        partner = event.peer
+        found = {}
+        for loop, guess in zip(there.loops, guesses, strict=True):
+            first = self.function.event(there.number, partner, {loop: z3.IntVal(0)})
+            peer = z3.IntVal(0) if first is None else first.peer
+            found[loop] = z3.simplify(guess(Seen(partner, process, at, peer)))
+        return partner, found
+
+    def in_order(self, pairs: Sequence[Pair]) -> bool:
+        """Whether no receive could take a message that is another's: those of one channel come in their order."""
+        by_recv = {each.recv: each for each in pairs}
+        for one, two in product(self.recvs, repeat=2):
+            if one.port != two.port:
+                continue
+            at, later = generic(one), other_generic(two)
+            second = self.function.event(two.number, P, later)
+            if second is None:
+                continue
+            given = [happens(one, P), happens(second, P), one.peer == second.peer, before(one, at, second, later)]
+            q, sent_at = by_recv[one.number].sent(P, at)
+            q2, sent_later = by_recv[two.number].sent(P, later)
+            first_send = self.function.event(by_recv[one.number].send, q, sent_at)
+            second_send = self.function.event(by_recv[two.number].send, q2, sent_later)
+            if first_send is None or second_send is None:
+                return False
+            kept = before(first_send, sent_at, second_send, sent_later)
+            if not self.prover.proves(given, z3.Or(kept, z3.Not(fits(second_send, one)))):
+                return False
+        return True
+
+
+def same(one: Counters, two: Counters) -> Bool:
+    """Return whether counters are the same."""
+    return z3.And(*(one[each] == two[each] for each in two), z3.BoolVal(True))
+
+
+def _counter(loop: int) -> Guess:
+    return lambda seen: seen.own[loop]
+
+
+class Received:
+    """What receives get: what was sent, as the pairs say."""
+
+    def __init__(self, function: Function, pairs: Sequence[Pair]) -> None:
+        self._function = function
+        self._pairs = {each.recv: each for each in pairs}
+        self._depth = 0
+
+    def __call__(self, number: int, process: Int, counters: Counters) -> Data:
+        pair = self._pairs.get(number)
+        if pair is None:  # it never happens
+            return Known(unknown(f"received {number}", process, counters))
+        return Later(partial(self._sent, pair, process, counters))
+
+    def _sent(self, pair: Pair, process: Int, counters: Counters) -> Data:
+        if self._depth > _DEEPEST:
+            raise UnrecognisedError("what is sent depends on too much that was received before")
+        self._depth += 1
+        try:
+            send = self._function.event(pair.send, *pair.sent(process, counters))
+        finally:
+            self._depth -= 1
+        if send is None or send.value is None:
+            return Known(unknown(f"received {pair.recv}", process, counters))
+        return send.value

@@ -1,0 +1,113 @@
+"""What a function promises of the order of events: who has surely entered before something happens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Final
+
+import z3
+
+from rdma_robust.contracts.any_procs.any_execution import NPROCS, Counters, Event
+from rdma_robust.contracts.any_procs.any_matching import Matching, P, Pair, before, generic, happens
+from rdma_robust.contracts.any_procs.any_specs import Goal, Moment, SpecReader, is_process
+from rdma_robust.contracts.any_procs.any_values import Bool, Int, divided, within
+from rdma_robust.contracts.language.contract_program import PathClause, ProcessSet
+
+_STEPS: Final = 2
+"""Messages one after the other that are looked at."""
+
+R = z3.Int("R")
+"""A process that must have entered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A point in the program of a process: an event, or its end (None)."""
+
+    process: Int
+    event: Event | None = None
+    at: Counters | None = None
+
+
+class Order:
+    """Who has entered before a point, by messages. `pairs` are those of the matching."""
+
+    def __init__(self, matching: Matching, pairs: Sequence[Pair]) -> None:
+        self.matching = matching
+        self.function = matching.function
+        self.pairs = pairs
+        self.events = {each.number: each for each in (*matching.sends, *matching.recvs)}
+
+    def known(self, who: Int, point: Point, steps: int = _STEPS) -> Bool:
+        """Return a condition under which process `who` has surely entered before a point."""
+        ways = [who == point.process]
+        for pair in self.pairs if steps else ():
+            recv = self.events[pair.recv]
+            for at in self._iterations(recv, who, point.process):
+                event = self.function.event(recv.number, point.process, at)
+                if event is None:
+                    continue
+                then = self._before(recv, at, point)
+                if then is None:
+                    continue
+                q, there = pair.sent(point.process, at)
+                earlier = self.known(who, Point(q, self.events[pair.send], there), steps - 1)
+                ways.append(z3.And(happens(event, point.process), then, earlier))
+        return z3.Or(*ways)
+
+    def _before(self, event: Event, at: Counters, point: Point) -> Bool | None:
+        """Return whether an event is before a point of the same process; None if it never is."""
+        if point.event is None or point.at is None:
+            return z3.BoolVal(True)
+        found = z3.simplify(before(event, at, point.event, point.at))
+        return None if z3.is_false(found) else found
+
+    def _iterations(self, recv: Event, who: Int, process: Int) -> Iterator[Counters]:
+        """Yield iterations in which a receive may get what `who` has sent."""
+        guesses = []
+        for loop in recv.loops:
+            first = self.function.event(recv.number, process, {loop: z3.IntVal(0)})
+            peer = z3.IntVal(0) if first is None else first.peer
+            distance = (who - process + NPROCS, process - who + NPROCS)
+            guesses.append([who - peer, *(divided("%", each, NPROCS) for each in distance)])
+        for chosen in product(*guesses):
+            yield {loop: z3.simplify(term) for loop, term in zip(recv.loops, chosen, strict=True)}
+
+
+def member(reader: SpecReader, chosen: ProcessSet, process: Int, who: Int) -> tuple[Bool, Bool]:
+    """Return whether there is no fault in a set, and whether it has a process in it."""
+    (fine, low), (fine_too, high) = reader.number(chosen.low, process), reader.number(chosen.high, process)
+    inside = z3.And(is_process(who), within(who, low, high))
+    if chosen.others:
+        inside = z3.And(inside, who != process)
+    return z3.And(fine, fine_too), inside
+
+
+def promised(order: Order, clause: PathClause, moment: Moment) -> Iterator[Goal]:
+    """Yield what has to be proved for a promise of a function to be kept at process P."""
+    reader = SpecReader(moment.entry())
+    active: list[Bool] = [is_process(P)]
+    if clause.condition is not None:
+        fine, truth = reader.truth(clause.condition, P)
+        yield Goal(tuple(active), fine)
+        active.append(truth)
+    fine, waited = member(reader, clause.who, P, R)
+    yield Goal(tuple(active), fine)
+    if clause.kind == "waitsfor":
+        yield Goal((*active, waited), order.known(R, Point(P)))
+    if clause.kind != "quiet to" or clause.until is None:
+        return
+    fine, waited = member(reader, clause.until, P, R)
+    yield Goal(tuple(active), fine)
+    for send in order.matching.sends:
+        if clause.port not in (None, send.port):
+            continue
+        _, concerned = member(reader, clause.who, P, send.peer)
+        given = [*active, waited, happens(send, P), concerned]
+        if clause.tag is not None:
+            fine, tag = reader.number(clause.tag, P)
+            yield Goal(tuple(active), fine)
+            given.append(send.tag == tag)
+        yield Goal(tuple(given), order.known(R, Point(P, send, generic(send))))

@@ -1,0 +1,169 @@
+"""The proof that a function meets its contract for every number of processes, or the reason why there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass
+from functools import partial
+
+import z3
+
+from rdma_robust.contracts.any_procs.any_execution import NPROCS, Function, Run
+from rdma_robust.contracts.any_procs.any_frames import unchanged
+from rdma_robust.contracts.any_procs.any_inputs import Level, inside
+from rdma_robust.contracts.any_procs.any_matching import Matching, P, Pair, Received, happens
+from rdma_robust.contracts.any_procs.any_order import well_founded
+from rdma_robust.contracts.any_procs.any_paths import Order, promised
+from rdma_robust.contracts.any_procs.any_prover import Prover
+from rdma_robust.contracts.any_procs.any_specs import Goal, Moment, SpecReader, is_process
+from rdma_robust.contracts.any_procs.any_values import Bool, Data, Int, UnrecognisedError
+from rdma_robust.contracts.language.clause_text import clause_text
+from rdma_robust.contracts.language.contract_program import Contract, ContractProgram, StateClause
+from rdma_robust.contracts.language.function_instances import TooManyStatements, unwritten
+from rdma_robust.contracts.language.spec_terms import Apply, Before, Spec
+from rdma_robust.limits import Limits
+from rdma_robust.messages.language.message_program import Inlined
+from rdma_robust.messages.language.message_terms import LONGEST, Zeros
+
+
+def whole_clause(clause: StateClause) -> Spec:
+    """Return a clause with what its behavior assumes."""
+    return clause.condition if clause.assumes is None else Apply("==>", (Before(clause.assumes), clause.condition))
+
+
+class Proof:
+    """Tries to prove one function at one level of inputs. Raises UnrecognisedError with the reason if it cannot."""
+
+    def __init__(self, program: ContractProgram, contract: Contract, level: Level, limits: Limits) -> None:
+        self.program = program
+        self.contract = contract
+        self.body = _body(program, contract.name)
+        self.most = LONGEST if makes_arrays(self.body) else None
+        self.bare = self._function()
+        self.full = self._function()
+        self.moment = Moment(self._parameters, self._globals, self._now, self._result)
+        self.level = level
+        self.prover = Prover(list(self._required()), limits)
+        if self.most is not None:
+            self.prover.facts.append(self.most >= NPROCS)
+
+    def _function(self) -> Function:
+        contracts = {each.name: each for each in (*self.program.library, *self.program.contracts)}
+        return Function(self.body, self.program.globals, contracts)
+
+    def _required(self) -> Iterator[Bool]:
+        yield NPROCS >= 1
+        reader = SpecReader(self.moment.entry())
+        for clause in self.contract.clauses:
+            if clause.kind == "requires":
+                yield self._of_all(partial(reader.assumed, whole_clause(clause)))
+        for name in (*self.contract.parameters, *self.program.globals):
+            yield self._of_all(partial(self._inside, name))
+
+    def _inside(self, name: str, process: Int) -> Bool:
+        value = {**self._globals(process), **self._parameters(process)}[name]
+        return inside(self.contract, name, value, process, self.level)
+
+    def _of_all(self, said: Callable[[Int], Bool]) -> Bool:
+        """Return what is said of all that call the function: of one process if it is local, whatever others could do."""
+        if self.contract.kind == "local":
+            return z3.Implies(is_process(P), said(P))
+        q = z3.FreshInt("q")
+        return z3.ForAll([q], z3.Implies(is_process(q), said(q)))
+
+    # what processes have
+
+    def _parameters(self, process: Int) -> dict[str, Data]:
+        return self.full.entry(process)[0]
+
+    def _globals(self, process: Int) -> dict[str, Data]:
+        return self.full.entry(process)[1]
+
+    def _now(self, process: Int) -> dict[str, Data]:
+        return self.run(process).registers
+
+    def _result(self, process: Int) -> Data | None:
+        name = self.body.call.result
+        return self.run(process).registers.get(name) if name else None
+
+    def run(self, process: Int) -> Run:
+        return self.full.run(process, {})
+
+    # the steps
+
+    def prove(self) -> None:
+        """Prove everything. Raises UnrecognisedError, and LimitReached."""
+        matching = Matching(self.bare, self.prover)
+        if matching.calls:
+            raise UnrecognisedError("functions with contracts are called")
+        pairs = self._pairs(matching)
+        self.full.received = Received(self.full, pairs)
+        self._faults()
+        for clause in self.contract.clauses:
+            if clause.kind == "ensures":
+                what = f"line {clause.span.line}: {clause_text(self.program, clause.span)}"
+                self._show(SpecReader(self.moment).goals(whole_clause(clause), P), what)
+        if self.contract.frames is not None:
+            for name in self.program.globals:
+                goals = unchanged(name, self.contract.frames, self.moment, P)
+                self._show(goals, f"assigns: {name} does not change where it must not")
+        order = Order(matching, pairs)
+        for path in self.contract.paths:
+            if path.kind != "quiet from":
+                what = f"line {path.span.line}: {clause_text(self.program, path.span)}"
+                self._show(promised(order, path, self.moment), what)
+
+    def _pairs(self, matching: Matching) -> tuple[Pair, ...]:
+        """Return the pairs of sends and receives, in order and without a circle."""
+        why = "sends and receives are not one to one"
+        for pairs in matching.all_pairs():
+            if not matching.in_order(pairs):
+                why = "a receive may take a message that is another's"
+            elif not well_founded(matching, pairs):
+                why = "no order is found in which all sends and receives can happen"
+            else:
+                self._swaps(matching)
+                return pairs
+        raise UnrecognisedError(why)
+
+    def _swaps(self, matching: Matching) -> None:
+        """Note where sums may differ, and with whom a process may have changed places."""
+        recvs = matching.recvs
+
+        def partner(process: Int) -> Int:
+            found = process
+            for recv in recvs:
+                event = self.bare.event(recv.number, process, {})
+                if event is not None and not event.loops:
+                    found = z3.If(happens(event, process), event.peer, found)
+            return found
+
+        self.prover.swaps = [partner] if any(not each.loops for each in recvs) else []
+        self.prover.points = [P]
+
+    def _faults(self) -> None:
+        for need in self.full.run(P, {}, strict=True).needs:
+            if not self.prover.proves([is_process(P), need.guard], need.condition):
+                raise UnrecognisedError(f"line {need.span.line}: not proved that there is no fault or false assertion")
+
+    def _show(self, goals: Iterator[Goal] | list[Goal], what: str) -> None:
+        """Prove goals for process P."""
+        for goal in goals:
+            if not self.prover.proves([is_process(P), *goal.given], goal.claim):
+                raise UnrecognisedError(f"not proved: {what}")
+
+
+def _body(program: ContractProgram, name: str) -> Inlined:
+    try:
+        return unwritten(program, name)[0]
+    except TooManyStatements as too_many:
+        raise UnrecognisedError(str(too_many)) from too_many
+
+
+def makes_arrays(part: object) -> bool:
+    """Whether statements or terms make arrays, which have no more than LONGEST elements."""
+    if isinstance(part, Zeros):
+        return True
+    if isinstance(part, tuple):
+        return any(map(makes_arrays, part))
+    return is_dataclass(part) and any(makes_arrays(getattr(part, each.name)) for each in fields(part))

@@ -1,0 +1,318 @@
+"""Clauses of contracts for a process that is a term: what to prove that they hold, and what follows if they do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import z3
+
+from rdma_robust.contracts.any_procs.any_execution import NPROCS, Registers
+from rdma_robust.contracts.any_procs.any_sums import summed
+from rdma_robust.contracts.any_procs.any_terms import COMPARISONS, compared, computed
+from rdma_robust.contracts.any_procs.any_values import (
+    WORTH,
+    Bool,
+    Cells,
+    Data,
+    Int,
+    Known,
+    Number,
+    UnrecognisedError,
+    chosen,
+    constant,
+    equal,
+    truth_of,
+    within,
+)
+from rdma_robust.contracts.language.spec_terms import (
+    Agree,
+    Apply,
+    Before,
+    Bound,
+    Global,
+    Item,
+    LengthOf,
+    Let,
+    NewArray,
+    On,
+    Parameter,
+    Quantified,
+    Result,
+    Spec,
+    SpecCount,
+    SpecNumber,
+    SpecPid,
+)
+from rdma_robust.messages.language.message_terms import LONGEST
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Bindings = Mapping[str, Data]
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """What processes have at a collective entry or exit; globals `before` are those at entry."""
+
+    parameters: Callable[[Int], Registers]
+    before: Callable[[Int], Registers]
+    now: Callable[[Int], Registers]
+    result: Callable[[Int], Data | None]
+
+    def entry(self) -> Moment:
+        """Return the collective entry."""
+        return Moment(self.parameters, self.before, self.before, lambda _: None)
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """To prove: `claim` follows from `given`."""
+
+    given: tuple[Bool, ...]
+    claim: Bool
+
+    def under(self, *more: Bool) -> Goal:
+        return Goal((*more, *self.given), self.claim)
+
+
+def is_process(term: Int) -> Bool:
+    """Return whether a number is one of a process."""
+    return within(term, 0, NPROCS - 1)
+
+
+class SpecReader:
+    """Reads clauses at one moment.
+
+    What it returns as goals is enough for a clause to hold, and what it returns as assumed follows if it does: a fault in an
+    element of a range is in the first case taken to be one wherever it is, and in the second to be none.
+    """
+
+    def __init__(self, moment: Moment) -> None:
+        self._moment = moment
+        self._guards: list[Bool] = []
+        self._fine: list[Bool] = []
+        self._strong = True
+
+    # whole clauses
+
+    def goals(self, spec: Spec, process: Int, bound: Bindings | None = None) -> list[Goal]:
+        """Return what has to be proved for a clause to hold for a process, whatever it is."""
+        self._strong = True
+        return self._goals(spec, process, bound or {})
+
+    def _goals(self, spec: Spec, process: Int, bound: Bindings) -> list[Goal]:
+        match spec:
+            case Apply("&&" | "==>" as op, (left, right)):
+                fine, truth = self._alone(lambda: self._truth(left, process, bound))
+                first = self._goals(left, process, bound) if op == "&&" else [Goal((), fine)]
+                return [*first, *(each.under(truth) for each in self._goals(right, process, bound))]
+            case Quantified("forall", name, low, high, inner):
+                fine, ends = self._alone(lambda: (self._number(low, process, bound), self._number(high, process, bound)))
+                at = z3.FreshInt(name)
+                inside = self._goals(inner, process, {**bound, name: Number(at)})
+                return [Goal((), fine), *(each.under(within(at, *ends)) for each in inside)]
+            case Let(name, value, inner):
+                fine, known = self._alone(lambda: self._value(value, process, bound))
+                return [Goal((), fine), *self._goals(inner, process, {**bound, name: known})]
+        fine, truth = self._alone(lambda: self._truth(spec, process, bound))
+        return [Goal((), z3.And(fine, truth))]
+
+    def assumed(self, spec: Spec, process: Int, bound: Bindings | None = None) -> Bool:
+        """Return what is true if a clause holds for a process."""
+        self._strong = False
+        return self._assumed(spec, process, bound or {})
+
+    def _assumed(self, spec: Spec, process: Int, bound: Bindings) -> Bool:
+        match spec:
+            case Apply("&&", (left, right)):
+                return z3.And(self._assumed(left, process, bound), self._assumed(right, process, bound))
+            case Apply("==>", (left, right)):
+                fine, truth = self._alone(lambda: self._truth(left, process, bound))
+                return z3.And(fine, z3.Implies(truth, self._assumed(right, process, bound)))
+            case Quantified("forall", name, low, high, inner):
+                fine, ends = self._alone(lambda: (self._number(low, process, bound), self._number(high, process, bound)))
+                at = z3.FreshInt(name)
+                inside = self._assumed(inner, process, {**bound, name: Number(at)})
+                return z3.And(fine, z3.ForAll([at], z3.Implies(within(at, *ends), inside)))
+            case Let(name, value, inner):
+                fine, known = self._alone(lambda: self._value(value, process, bound))
+                return z3.And(fine, self._assumed(inner, process, {**bound, name: known}))
+        fine, truth = self._alone(lambda: self._truth(spec, process, bound))
+        return z3.And(fine, truth)
+
+    def truth(self, spec: Spec, process: Int) -> tuple[Bool, Bool]:
+        """Return whether there is surely no fault, and whether an expression is true then."""
+        self._strong = True
+        return self._alone(lambda: self._truth(spec, process, {}))
+
+    def number(self, spec: Spec, process: Int, bound: Bindings | None = None) -> tuple[Bool, Int]:
+        """Return whether there is surely no fault, and a number."""
+        self._strong = True
+        return self._alone(lambda: self._number(spec, process, bound or {}))
+
+    # faults
+
+    def _alone(self, made: Callable[[], Any]) -> tuple[Bool, Any]:
+        """Return whether there is no fault in what is made, and that."""
+        fine, self._fine = self._fine, []
+        guards, self._guards = self._guards, []
+        try:
+            found = made()
+            return z3.And(*self._fine, z3.BoolVal(True)), found
+        finally:
+            self._fine, self._guards = fine, guards
+
+    def _need(self, condition: Bool) -> None:
+        guard = z3.And(*self._guards, z3.BoolVal(True))
+        self._fine.append(z3.simplify(z3.Implies(guard, condition)))
+
+    @contextmanager
+    def _under(self, *conditions: Bool) -> Iterator[None]:
+        self._guards += conditions
+        yield
+        del self._guards[len(self._guards) - len(conditions) :]
+
+    def _each(self, name: str, guard: Callable[[Int], Bool], made: Callable[[Int], Any]) -> tuple[Int, Any]:
+        """Return a new variable and what is made of it; faults are noted for all its values."""
+        at = z3.FreshInt(name)
+        fine, self._fine = self._fine, []
+        with self._under(guard(at)):
+            found = made(at)
+        inner, self._fine = self._fine, fine
+        if self._strong and inner:
+            self._fine.append(z3.ForAll([at], z3.And(*inner)))
+        return at, found
+
+    # values
+
+    def _number(self, spec: Spec, process: Int, bound: Bindings) -> Int:
+        found = self._value(spec, process, bound)
+        self._need(found.is_number())
+        return found.number()
+
+    def _truth(self, spec: Spec, process: Int, bound: Bindings) -> Bool:
+        match spec:
+            case Apply("!", (operand,)):
+                return z3.Not(self._truth(operand, process, bound))
+            case Apply("&&" | "||" | "==>" as op, (left, right)):
+                first = self._truth(left, process, bound)
+                with self._under(z3.Not(first) if op == "||" else first):
+                    second = self._truth(right, process, bound)
+                return {"&&": z3.And, "||": z3.Or, "==>": z3.Implies}[op](first, second)
+            case Apply("==" | "!=" as op, (left, right)):
+                a, b = self._value(left, process, bound), self._value(right, process, bound)
+                self._need(a.is_number() == b.is_number())
+                same = equal(a, b)
+                return same if op == "==" else z3.Not(same)
+            case Apply(op, (left, right)) if op in COMPARISONS:
+                return compared(op, self._number(left, process, bound), self._number(right, process, bound))
+            case Quantified("forall" | "exists"):
+                return self._all_or_some(spec, process, bound)
+            case Agree(inner):
+                first_one = self._value(inner, z3.IntVal(0), bound)
+                at, same = self._each("p", is_process, lambda p: equal(self._value(inner, p, bound), first_one))
+                return z3.ForAll([at], z3.Implies(is_process(at), same))
+        return self._number(spec, process, bound) != 0
+
+    def _all_or_some(self, spec: Quantified, process: Int, bound: Bindings) -> Bool:
+        low, high = self._number(spec.low, process, bound), self._number(spec.high, process, bound)
+
+        def inner(at: Int) -> Bool:
+            return self._truth(spec.inner, process, {**bound, spec.name: Number(at)})
+
+        at, truth = self._each(spec.name, lambda t: within(t, low, high), inner)
+        if spec.kind == "forall":
+            return z3.ForAll([at], z3.Implies(within(at, low, high), truth))
+        return z3.Exists([at], z3.And(within(at, low, high), truth))
+
+    def _value(self, spec: Spec, process: Int, bound: Bindings) -> Data:
+        match spec:
+            case SpecNumber(value):
+                return constant(value)
+            case SpecPid():
+                return Number(process)
+            case SpecCount():
+                return Number(NPROCS)
+            case Parameter(name):
+                return self._moment.parameters(process)[name]
+            case Global(name):
+                return self._moment.now(process)[name]
+            case Bound(name):
+                return bound[name]
+            case Result():
+                return self._result(process)
+            case On(at, inner):
+                other = self._number(at, process, bound)
+                self._need(is_process(other))
+                return self._value(inner, other, bound)
+            case Before(inner):
+                return self._before(inner, process, bound)
+            case Let(name, value, inner):
+                return self._value(inner, process, {**bound, name: self._value(value, process, bound)})
+            case Item() | LengthOf() | NewArray():
+                return self._array(spec, process, bound)
+            case Quantified("sum" | "count"):
+                return self._total(spec, process, bound)
+            case Quantified("max" | "min"):
+                raise UnrecognisedError(f"a clause with \\{spec.kind}")
+            case Apply("?", (test, then, other_one)):
+                return self._chosen(test, then, other_one, process, bound)
+            case Apply("-", (operand,)):
+                return Number(-self._number(operand, process, bound))
+            case Apply("+" | "-" | "*" | "/" | "%" as op, (left, right)):
+                a, b = self._number(left, process, bound), self._number(right, process, bound)
+                if op in "/%":
+                    self._need(b != 0)
+                return Number(computed(op, a, b))
+        return Number(truth_of(self._truth(spec, process, bound)))
+
+    def _result(self, process: Int) -> Data:
+        found = self._moment.result(process)
+        if found is None:
+            self._need(z3.BoolVal(False))
+            return Known(z3.FreshConst(WORTH, "no_result"))
+        return found
+
+    def _before(self, inner: Spec, process: Int, bound: Bindings) -> Data:
+        now, self._moment = self._moment, self._moment.entry()
+        try:
+            return self._value(inner, process, bound)
+        finally:
+            self._moment = now
+
+    def _array(self, spec: Item | LengthOf | NewArray, process: Int, bound: Bindings) -> Data:
+        if isinstance(spec, NewArray):
+            size = self._number(spec.size, process, bound)
+            self._need(within(size, 0, LONGEST))
+            return Cells(size, lambda _: constant(0))
+        array = self._value(spec.array, process, bound)
+        self._need(z3.Not(array.is_number()))
+        if isinstance(spec, LengthOf):
+            return Number(array.length())
+        index = self._number(spec.index, process, bound)
+        self._need(within(index, 0, array.length() - 1))
+        return array.cell(index)
+
+    def _total(self, spec: Quantified, process: Int, bound: Bindings) -> Data:
+        low, high = self._number(spec.low, process, bound), self._number(spec.high, process, bound)
+
+        def added(at: Int) -> Int:
+            inside = {**bound, spec.name: Number(at)}
+            if spec.kind == "count":
+                return truth_of(self._truth(spec.inner, process, inside))
+            return self._number(spec.inner, process, inside)
+
+        at, term = self._each(spec.name, lambda t: within(t, low, high), added)
+        return Number(summed(low, high, lambda t: z3.substitute(term, (at, t))))
+
+    def _chosen(self, test: Spec, then: Spec, other: Spec, process: Int, bound: Bindings) -> Data:
+        condition = self._truth(test, process, bound)
+        with self._under(condition):
+            first = self._value(then, process, bound)
+        with self._under(z3.Not(condition)):
+            second = self._value(other, process, bound)
+        return chosen(condition, lambda: first, lambda: second)

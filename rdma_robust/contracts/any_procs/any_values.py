@@ -1,0 +1,267 @@
+"""Values of which only terms are known, for z3: numbers, arrays, and what is either.
+
+Every function here is total: what has no meaning, such as the length of a number, is some number of which nothing is known.
+Who asks has to prove that it has a meaning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+import z3
+
+from rdma_robust.messages.language.message_terms import LONGEST
+
+Int = Any
+"""A z3 term that is a number."""
+
+Bool = Any
+"""A z3 term that is true or false."""
+
+WORTH: Final = z3.DeclareSort("Value")
+IS_NUMBER: Final = z3.Function("is_number", WORTH, z3.BoolSort())
+NUMBER_OF: Final = z3.Function("number_of", WORTH, z3.IntSort())
+LENGTH_OF: Final = z3.Function("length_of", WORTH, z3.IntSort())
+CELL_OF: Final = z3.Function("cell_of", WORTH, z3.IntSort(), WORTH)
+PRODUCT: Final = z3.Function("product", z3.IntSort(), z3.IntSort(), z3.IntSort())
+QUOTIENT: Final = z3.Function("quotient", z3.IntSort(), z3.IntSort(), z3.IntSort())
+REMAINDER: Final = z3.Function("remainder", z3.IntSort(), z3.IntSort(), z3.IntSort())
+
+
+class UnrecognisedError(Exception):
+    """The function is not one of the patterns; says why, as the reason of UNKNOWN."""
+
+
+class Data:
+    """A value: what it is is asked by these four."""
+
+    def is_number(self) -> Bool:
+        raise NotImplementedError
+
+    def number(self) -> Int:
+        raise NotImplementedError
+
+    def length(self) -> Int:
+        raise NotImplementedError
+
+    def cell(self, index: Int) -> Data:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True)
+class Number(Data):
+    term: Int
+
+    def is_number(self) -> Bool:
+        return z3.BoolVal(True)
+
+    def number(self) -> Int:
+        return self.term
+
+    def length(self) -> Int:
+        return z3.FreshInt("no_length")
+
+    def cell(self, index: Int) -> Data:  # noqa: ARG002 - a number has no cells
+        return Known(z3.FreshConst(WORTH, "no_cell"))
+
+
+@dataclass(frozen=True, slots=True)
+class Known(Data):
+    """A term for a value that may be a number or an array."""
+
+    term: Any
+
+    def is_number(self) -> Bool:
+        return IS_NUMBER(self.term)
+
+    def number(self) -> Int:
+        return NUMBER_OF(self.term)
+
+    def length(self) -> Int:
+        return LENGTH_OF(self.term)
+
+    def cell(self, index: Int) -> Data:
+        return Known(CELL_OF(self.term, index))
+
+
+@dataclass(frozen=True, slots=True)
+class Cells(Data):
+    """An array: its length, and what stands at an index."""
+
+    size: Int
+    at: Callable[[Int], Data]
+
+    def is_number(self) -> Bool:
+        return z3.BoolVal(False)
+
+    def number(self) -> Int:
+        return z3.FreshInt("no_number")
+
+    def length(self) -> Int:
+        return self.size
+
+    def cell(self, index: Int) -> Data:
+        return self.at(index)
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen(Data):
+    """`then` if the test is true, and `other` if not."""
+
+    test: Bool
+    then: Data
+    other: Data
+
+    def is_number(self) -> Bool:
+        return z3.If(self.test, self.then.is_number(), self.other.is_number())
+
+    def number(self) -> Int:
+        return z3.If(self.test, self.then.number(), self.other.number())
+
+    def length(self) -> Int:
+        return z3.If(self.test, self.then.length(), self.other.length())
+
+    def cell(self, index: Int) -> Data:
+        return chosen(self.test, lambda: self.then.cell(index), lambda: self.other.cell(index))
+
+
+class Later(Data):
+    """A value that is computed when it is looked at."""
+
+    def __init__(self, made: Callable[[], Data]) -> None:
+        self._made = made
+
+    @cached_property
+    def value(self) -> Data:
+        found = self._made()
+        return found.value if isinstance(found, Later) else found
+
+    def is_number(self) -> Bool:
+        return self.value.is_number()
+
+    def number(self) -> Int:
+        return self.value.number()
+
+    def length(self) -> Int:
+        return self.value.length()
+
+    def cell(self, index: Int) -> Data:
+        return self.value.cell(index)
+
+
+@dataclass(frozen=True, slots=True)
+class Unusable(Data):
+    """A value that is not known in closed form: whoever looks at it is told why."""
+
+    why: str
+
+    def is_number(self) -> Bool:
+        raise UnrecognisedError(self.why)
+
+    def number(self) -> Int:
+        raise UnrecognisedError(self.why)
+
+    def length(self) -> Int:
+        raise UnrecognisedError(self.why)
+
+    def cell(self, index: Int) -> Data:  # noqa: ARG002 - whatever it is
+        raise UnrecognisedError(self.why)
+
+
+def constant(value: int) -> Number:
+    """Return a number."""
+    return Number(z3.IntVal(value))
+
+
+def known_truth(condition: Bool) -> bool | None:
+    """Return whether a condition is true or false as it stands, None if that is not seen at once."""
+    simple = z3.simplify(condition)
+    if z3.is_true(simple):
+        return True
+    return False if z3.is_false(simple) else None
+
+
+def chosen(test: Bool, then: Callable[[], Data], other: Callable[[], Data]) -> Data:
+    """Return one of two values; only that is made that can be meant."""
+    truth = known_truth(test)
+    if truth is not None:
+        return then() if truth else other()
+    first, second = then(), other()
+    if first is second or (isinstance(first, Known) and isinstance(second, Known) and first.term.eq(second.term)):
+        return first
+    if isinstance(first, Number) and isinstance(second, Number):
+        return Number(z3.If(test, first.term, second.term))
+    return Chosen(test, first, second)
+
+
+def equal(a: Data, b: Data) -> Bool:
+    """Return the condition under which two values are the same: a number and an array never are."""
+    a, b = (each.value if isinstance(each, Later) else each for each in (a, b))
+    if a is b:
+        return z3.BoolVal(True)
+    for one, two in ((a, b), (b, a)):
+        if isinstance(one, Chosen):
+            return z3.If(one.test, equal(one.then, two), equal(one.other, two))
+    if isinstance(a, Known) and isinstance(b, Known):
+        return a.term == b.term
+    if isinstance(a, Number) and isinstance(b, Number):
+        return a.term == b.term
+    if isinstance(a, Number) or isinstance(b, Number):
+        return z3.And(a.is_number(), b.is_number(), a.number() == b.number())
+    at = z3.FreshInt("at")
+    same = z3.ForAll([at], z3.Implies(within(at, 0, a.length() - 1), equal(a.cell(at), b.cell(at))))
+    return z3.And(z3.Not(a.is_number()), z3.Not(b.is_number()), a.length() == b.length(), same)
+
+
+def within(term: Int, low: Int, high: Int) -> Bool:
+    """Return `low <= term <= high`."""
+    return z3.And(low <= term, term <= high)
+
+
+def truth_of(condition: Bool) -> Int:
+    """Return 1 for true and 0 for false."""
+    return z3.If(condition, z3.IntVal(1), z3.IntVal(0))
+
+
+def product(a: Int, b: Int) -> Int:
+    """Return a product; of two numbers of which none is a constant little is known."""
+    if z3.is_int_value(z3.simplify(a)) or z3.is_int_value(z3.simplify(b)):
+        return a * b
+    return PRODUCT(a, b)
+
+
+def divided(op: str, a: Int, b: Int) -> Int:
+    """Return `a / b` or `a % b`, rounded towards zero as in C, for a `b` that is not 0."""
+    by = z3.simplify(b)
+    if z3.is_int_value(by) and by.as_long() != 0:
+        # z3 rounds so that no remainder is negative
+        quotient = z3.If(a >= 0, a / by, -((-a) / by))
+        return quotient if op == "/" else a - by * quotient
+    return (QUOTIENT if op == "/" else REMAINDER)(a, b)
+
+
+def background() -> list[Bool]:
+    """Return what is true of all values and numbers."""
+    value = z3.Const("v", WORTH)
+    a, b = z3.Ints("a b")
+    rest = REMAINDER(a, b)
+    near = [
+        z3.Implies(z3.And(a >= 0, a < b), rest == a),
+        z3.Implies(z3.And(b <= a, a < 2 * b, b > 0), rest == a - b),
+        z3.Implies(z3.And(2 * b <= a, a < 3 * b, b > 0), rest == a - 2 * b),
+        z3.Implies(z3.And(-b < a, a < 0), rest == a),
+        z3.Implies(z3.And(a >= 0, b > 0), z3.And(rest >= 0, rest < b)),
+    ]
+    c = z3.Int("c")
+    following = rest + 1 == b
+    step = z3.Implies(z3.And(c == a + 1, a >= 0, b > 0), REMAINDER(c, b) == z3.If(following, z3.IntVal(0), rest + 1))
+    lengths = z3.And(LENGTH_OF(value) >= 0, LENGTH_OF(value) <= LONGEST)
+    return [
+        z3.ForAll([value], lengths, patterns=[LENGTH_OF(value)]),
+        z3.ForAll([a, b], z3.And(near), patterns=[rest]),
+        z3.ForAll([a, b, c], step, patterns=[z3.MultiPattern(rest, REMAINDER(c, b))]),
+        z3.ForAll([a, b], PRODUCT(a, b) == PRODUCT(b, a), patterns=[PRODUCT(a, b)]),
+    ]
