@@ -53,7 +53,7 @@ class ContractsAsking:
             "engine": asked.engine,
             "only": list(asked.only),
             "buffer": asked.buffer,
-            **({"any_n": True} if asked.any_n else {}),
+            "any_n": asked.any_n,
             "expect": self.expect,
             "define": list(self.define),
             "timeout": self.timeout,

@@ -4,15 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, Literal
 
 import z3
 
+from rdma_robust.contracts.any_procs.any_events import (
+    NPROCS,
+    Counters,
+    Event,
+    Need,
+    Received,
+    Registers,
+    Run,
+    changed_globals,
+    either,
+    input_of,
+    opaque,
+    register,
+    unknown,
+)
 from rdma_robust.contracts.any_procs.any_terms import TermReader
 from rdma_robust.contracts.any_procs.any_values import (
-    WORTH,
     Bool,
     Cells,
     Data,
@@ -22,7 +35,6 @@ from rdma_robust.contracts.any_procs.any_values import (
     Number,
     UnrecognisedError,
     chosen,
-    constant,
     known_truth,
     within,
 )
@@ -47,59 +59,8 @@ from rdma_robust.messages.language.message_program import (
 )
 from rdma_robust.messages.language.message_terms import Term
 
-NPROCS: Final = z3.Int("NPROCS")
-Registers = dict[str, Data]
-Counters = Mapping[int, Int]
-"""Loops, by the number of their statement, to what their counters are."""
-
 _DEEPEST: Final = 12
 """Iterations that are looked at for the value of one."""
-
-
-@dataclass(frozen=True, slots=True)
-class Need:
-    """What must be true where `guard` is: otherwise there is a fault, or an assertion is false, at `span`."""
-
-    guard: Bool
-    condition: Bool
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """A send, receive or call in the text, as one process does it in one iteration of the `loops` around it.
-
-    It happens if `guard` is true. `number` is its place in the text, `segment` the number of collective calls before that.
-    """
-
-    number: int
-    kind: Literal["send", "recv", "call"]
-    loops: tuple[int, ...]
-    guard: Bool
-    span: Span
-    segment: int
-    peer: Int = None
-    tag: Int = None
-    port: int = 0
-    value: Data | None = None
-    callee: Contract | None = None
-    arguments: Registers = field(default_factory=dict)
-    before: Registers = field(default_factory=dict)
-    after: Registers = field(default_factory=dict)
-    result: Data | None = None
-
-
-@dataclass(slots=True)
-class Run:
-    """What a process does: the `events` by their number; what it has in the end."""
-
-    events: dict[int, Event] = field(default_factory=dict)
-    needs: list[Need] = field(default_factory=list)
-    registers: Registers = field(default_factory=dict)
-
-
-Received = Callable[[int, Int, Counters], Data]
-"""What a receive gets: its number, the process, the counters of the loops around it."""
 
 
 class Function:
@@ -116,8 +77,8 @@ class Function:
 
     def entry(self, process: Int) -> tuple[Registers, Registers]:
         """Return the parameters and globals that a process has as it enters."""
-        parameters: Registers = {name: Known(_input("parameter", name)(process)) for name, _ in self.body.call.arguments}
-        globals_: Registers = {name: Known(_input("global", name)(process)) for name in self.globals}
+        parameters: Registers = {name: Known(input_of("parameter", name)(process)) for name, _ in self.body.call.arguments}
+        globals_: Registers = {name: Known(input_of("global", name)(process)) for name in self.globals}
         return parameters, globals_
 
     def run(self, process: Int, counters: Counters, *, strict: bool = False) -> Run:
@@ -142,21 +103,6 @@ class Function:
     def event(self, number: int, process: Int, counters: Counters) -> Event | None:
         """Return one event of a process; None if it never happens there."""
         return self.run(process, counters).events.get(number)
-
-
-def _input(kind: str, name: str) -> Any:
-    return z3.Function(f"{kind} {name}", z3.IntSort(), WORTH)
-
-
-def opaque(number: int, process: Int, counters: Counters) -> Data:
-    """Return a value of which nothing is known for a receive."""
-    return Known(unknown(f"received {number}", process, counters))
-
-
-def unknown(name: str, process: Int, counters: Counters) -> Any:
-    """Return a value of which nothing is known, of one process in one iteration."""
-    arguments = [process, *(term for _, term in sorted(counters.items()))]
-    return z3.Function(name, *[z3.IntSort()] * len(arguments), WORTH)(*arguments)
 
 
 class Walk:
@@ -399,30 +345,6 @@ class Walk:
         self._note(call, "call", callee=callee, arguments=arguments, before=before, after=after, result=result)
         self._segment += callee.kind == "collective"
         return found
-
-
-def changed_globals(callee: Contract, globals_: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the globals that a function may change, as far as its contract says."""
-    if callee.frames is None:
-        return globals_
-    return tuple(dict.fromkeys(cells.name for frame in callee.frames for cells in frame.cells))
-
-
-def register(registers: Registers, name: str) -> Data:
-    """Return what a register holds, 0 if nothing was stored to it."""
-    return registers.get(name) or constant(0)
-
-
-def either(test: Bool, then: Registers, other: Registers) -> Registers:
-    """Return the registers of one of two branches."""
-    if then is other:
-        return then
-    names = dict.fromkeys((*then, *other))
-    return {each: _one(test, register(then, each), register(other, each)) for each in names}
-
-
-def _one(test: Bool, then: Data, other: Data) -> Data:
-    return chosen(test, lambda: then, lambda: other)
 
 
 _WHY: Final = {

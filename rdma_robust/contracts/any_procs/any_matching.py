@@ -14,7 +14,8 @@ from typing import Final
 
 import z3
 
-from rdma_robust.contracts.any_procs.any_execution import NPROCS, Counters, Event, Function, unknown
+from rdma_robust.contracts.any_procs.any_events import NPROCS, Counters, Event, unknown
+from rdma_robust.contracts.any_procs.any_execution import Function
 from rdma_robust.contracts.any_procs.any_prover import Prover
 from rdma_robust.contracts.any_procs.any_specs import is_process
 from rdma_robust.contracts.any_procs.any_values import Bool, Data, Int, Known, Later, UnrecognisedError, divided

@@ -8,7 +8,7 @@ from typing import Final
 
 import z3
 
-from rdma_robust.contracts.any_procs.any_execution import Counters, Event
+from rdma_robust.contracts.any_procs.any_events import Counters, Event
 from rdma_robust.contracts.any_procs.any_matching import Matching, P, Pair, before, generic, happens, other_generic
 from rdma_robust.contracts.any_procs.any_values import Bool, Int
 from rdma_robust.digraph import components

@@ -9,7 +9,7 @@ from typing import Final
 
 import z3
 
-from rdma_robust.contracts.any_procs.any_execution import NPROCS, Counters, Event
+from rdma_robust.contracts.any_procs.any_events import NPROCS, Counters, Event
 from rdma_robust.contracts.any_procs.any_matching import Matching, P, Pair, before, generic, happens
 from rdma_robust.contracts.any_procs.any_specs import Goal, Moment, SpecReader, is_process
 from rdma_robust.contracts.any_procs.any_values import Bool, Int, divided, within

@@ -8,7 +8,8 @@ from functools import partial
 
 import z3
 
-from rdma_robust.contracts.any_procs.any_execution import NPROCS, Function, Run
+from rdma_robust.contracts.any_procs.any_events import NPROCS, Run
+from rdma_robust.contracts.any_procs.any_execution import Function
 from rdma_robust.contracts.any_procs.any_frames import unchanged
 from rdma_robust.contracts.any_procs.any_inputs import Level, inside
 from rdma_robust.contracts.any_procs.any_matching import Matching, P, Pair, Received, happens
@@ -17,10 +18,10 @@ from rdma_robust.contracts.any_procs.any_paths import Order, promised
 from rdma_robust.contracts.any_procs.any_prover import Prover
 from rdma_robust.contracts.any_procs.any_specs import Goal, Moment, SpecReader, is_process
 from rdma_robust.contracts.any_procs.any_values import Bool, Data, Int, UnrecognisedError
-from rdma_robust.contracts.language.clause_text import clause_text
 from rdma_robust.contracts.language.contract_program import Contract, ContractProgram, StateClause
 from rdma_robust.contracts.language.function_instances import TooManyStatements, unwritten
 from rdma_robust.contracts.language.spec_terms import Apply, Before, Spec
+from rdma_robust.errors import Span
 from rdma_robust.limits import Limits
 from rdma_robust.messages.language.message_program import Inlined
 from rdma_robust.messages.language.message_terms import LONGEST, Zeros
@@ -101,7 +102,7 @@ class Proof:
         self._faults()
         for clause in self.contract.clauses:
             if clause.kind == "ensures":
-                what = f"line {clause.span.line}: {clause_text(self.program, clause.span)}"
+                what = f"line {clause.span.line}: {self._text(clause.span)}"
                 self._show(SpecReader(self.moment).goals(whole_clause(clause), P), what)
         if self.contract.frames is not None:
             for name in self.program.globals:
@@ -110,8 +111,13 @@ class Proof:
         order = Order(matching, pairs)
         for path in self.contract.paths:
             if path.kind != "quiet from":
-                what = f"line {path.span.line}: {clause_text(self.program, path.span)}"
+                what = f"line {path.span.line}: {self._text(path.span)}"
                 self._show(promised(order, path, self.moment), what)
+
+    def _text(self, span: Span) -> str:
+        """Return what stands in the file at a place, on one line."""
+        source = self.program.source if span.file in ("", self.program.file) else ""
+        return " ".join(source[span.start : span.end].split())
 
     def _pairs(self, matching: Matching) -> tuple[Pair, ...]:
         """Return the pairs of sends and receives, in order and without a circle."""

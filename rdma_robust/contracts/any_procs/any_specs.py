@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import z3
 
-from rdma_robust.contracts.any_procs.any_execution import NPROCS, Registers
+from rdma_robust.contracts.any_procs.any_events import NPROCS, Registers
 from rdma_robust.contracts.any_procs.any_sums import summed
 from rdma_robust.contracts.any_procs.any_terms import COMPARISONS, compared, computed
 from rdma_robust.contracts.any_procs.any_values import (

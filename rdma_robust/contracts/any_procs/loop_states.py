@@ -26,7 +26,8 @@ from rdma_robust.messages.language.message_program import For
 from rdma_robust.messages.language.message_terms import Term
 
 if TYPE_CHECKING:
-    from rdma_robust.contracts.any_procs.any_execution import Registers, Walk
+    from rdma_robust.contracts.any_procs.any_events import Registers
+    from rdma_robust.contracts.any_procs.any_execution import Walk
 
 
 class Looped:

@@ -85,7 +85,7 @@ def _function(program: ContractProgram, answer: FunctionAnswer) -> JsonObject:
         "mode": ", ".join(modes),
         "warnings": list(answer.warnings),
         "n": [_procs(program, each) for each in answer.answers],
-        **({} if answer.every is None else {"every_n": _every(answer.every)}),
+        "every_n": None if answer.every is None else _every(answer.every),
     }
 
 
