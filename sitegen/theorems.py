@@ -181,7 +181,7 @@ def ask_coq() -> Printed:
 
 
 def _axioms(text: str) -> str:
-    return "" if text.startswith("Closed under") else text.removeprefix("Axioms:\n")
+    return "" if text.startswith("Closed under") else text.removeprefix("Axioms:\n").replace("Classical_Prop.", "")
 
 
 def _cells(text: str) -> str:
