@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from sitegen.text import GENERATED, cell, table
-from sitegen.theorems import PROOFS, Theorem, by_hand, parts, printed, sources
+from sitegen.theorems import PROOFS, Theorem, by_hand, parts, printed, sources, theorems
 
 _GENERATED: Final = GENERATED.replace("from the code: edit the code", "from proofs/theorems.toml: edit that list")
 
@@ -30,7 +30,11 @@ what does not.
 
 
 def proof_page() -> str:
-    """Return the text of docs/proof.md."""
+    """Return the text of docs/proof.md. Raises ValueError if Coq has not been asked about a theorem of the list."""
+    if unknown := [each.name for each in theorems() if each.name not in printed().statements]:
+        raise ValueError(
+            f"proofs/printed.txt lacks {', '.join(unknown)}: run `make -C proofs` and `python -m sitegen` with Coq"
+        )
     pieces = [_HEAD.format(generated=_GENERATED, version=printed().version)]
     for part in parts():
         rows = (
