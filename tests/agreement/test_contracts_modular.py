@@ -61,7 +61,18 @@ def test_what_is_proved_of_mutations_holds(chunk: int) -> None:
             compared(program, 3)
 
 
-RIGHT = ["allgather", "allgather_w", "allreduce", "alltoall2", "dotProd", "matmat", "matmat_w", "ringShift", "figure_9_1"]
+RIGHT = [
+    "allgather",
+    "allgather_w",
+    "allreduce",
+    "alltoall2",
+    "dotProd",
+    "matmat",
+    "matmat_w",
+    "ringShift",
+    "figure_9_1",
+    "diff2dIter",
+]
 
 
 @pytest.mark.parametrize("name", share(RIGHT, 4))

@@ -166,18 +166,34 @@ class Effects:
         place = _place(left)
         if place is None:
             return False
-        indices = [self._value(each, process, bound) for each in place[1]]
-        value = self._value(right, process, bound)
-        if value is None or isinstance(value, Unknown) or not all(isinstance(each, int) for each in indices):
+        indices, value = self._indices(place, process, bound), self._value(right, process, bound)
+        if indices is None or value is None or isinstance(value, Unknown):
             return False
-        return self._put(place[0], [each for each in indices if isinstance(each, int)], process, value)
+        if self._put(place[0], indices, process, value):
+            return True
+        elements = self._elements(value)
+        return elements is not None and self._put(place[0], indices, process, elements)
+
+    def _elements(self, value: Data) -> tuple[Data, ...] | None:
+        """Return the elements of an input that is an array of known length."""
+        if not isinstance(value, ArrayInput) or (value.low < value.high and value not in self.on.path.lengths):
+            return None
+        return self.on.array(value)
+
+    def _indices(self, place: Place, process: int, bound: Names) -> list[int] | None:
+        """Return the indices of a place, None if one is not known."""
+        found = [self._value(each, process, bound) for each in place[1]]
+        known = [each for each in found if isinstance(each, int)]
+        return known if len(known) == len(found) else None
 
     def _sized(self, array: Spec, right: Spec, process: int, bound: Names) -> bool:
         place, size = _place(array), self._value(right, process, bound)
-        if place is None or place[1] or not isinstance(size, int) or not 0 <= size <= 1000:
+        indices = None if place is None else self._indices(place, process, bound)
+        if place is None or indices is None or not isinstance(size, int) or not 0 <= size <= 1000:
             return False
-        cells = tuple(Unknown(f"{place[0]}[{at}] of process {process} after {self.call}") for at in range(size))
-        return self._put(place[0], [], process, cells)
+        name = place[0] + "".join(f"[{each}]" for each in indices)
+        cells = tuple(Unknown(f"{name}[{at}] of process {process} after {self.call}") for at in range(size))
+        return self._put(place[0], indices, process, cells)
 
     def _put(self, name: str, indices: list[int], process: int, value: Data) -> bool:
         snapshot = self.exits[process]
@@ -201,9 +217,8 @@ class Effects:
                     self._numeric(part, process, _Where({}, {}, true=True))
 
     def _any_number(self, place: Place, process: int, bound: Names) -> None:
-        indices = [self._value(each, process, bound) for each in place[1]]
-        known = [each for each in indices if isinstance(each, int)]
-        if len(known) == len(indices):
+        known = self._indices(place, process, bound)
+        if known is not None:
             name = f"{place[0]}{known} of {process} after {self.call}"
             self._put(place[0], known, process, self.on.terms.input((0, name), None, None))
 
@@ -293,10 +308,21 @@ def _place(spec: Spec) -> Place | None:
 
 
 def _replaced(old: Data, indices: list[int], value: Data) -> Data | None:
-    """Return `old` with what is unknown at a place replaced, None if there is nothing unknown."""
+    """Return `old` with what is unknown at a place replaced, in an array each element; None if there is nothing unknown."""
     if not indices:
-        return value if isinstance(old, Unknown) else None
+        return _filled(old, value)
     if not isinstance(old, tuple) or not 0 <= indices[0] < len(old):
         return None
     inner = _replaced(old[indices[0]], indices[1:], value)
     return None if inner is None else (*old[: indices[0]], inner, *old[indices[0] + 1 :])
+
+
+def _filled(old: Data, value: Data) -> Data | None:
+    if isinstance(old, Unknown):
+        return value
+    if not isinstance(old, tuple) or not isinstance(value, tuple) or len(old) != len(value):
+        return None
+    parts = [_filled(before, now) for before, now in zip(old, value, strict=True)]
+    if all(each is None for each in parts):
+        return None
+    return tuple(before if now is None else now for before, now in zip(old, parts, strict=True))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from rdma_robust.contracts.language import spec_terms as spec
 from rdma_robust.contracts.language.contract_program import (
+    CONTRACT_BUFFERS,
     Bounds,
     Cells,
     Contract,
@@ -204,4 +207,6 @@ def test_words_of_contracts_are_names_in_contracts_too(at: int) -> None:
 @pytest.mark.parametrize("name", ["barrier", "bcast", "reduce", "allreduce", "gather", "scatter"])
 def test_the_contracts_of_the_library_are_true(name: str) -> None:
     program = load_contracts("fun f() contract local { assigns \\nothing; } { }\n", "t.mp")
-    assert [runs(program, name, procs).verdict for procs in (1, 2, 3)] == ["VERIFIED"] * 3
+    for buffer in CONTRACT_BUFFERS:
+        there = replace(program, buffer=buffer)
+        assert [runs(there, name, procs).verdict for procs in range(1, 6)] == ["VERIFIED"] * 5
