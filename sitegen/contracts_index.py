@@ -26,7 +26,13 @@ SECTIONS: Final[tuple[tuple[str, str, Callable[[str], bool]], ...]] = (
         "Programs",
         "The eighteen programs of Ziqing Luo's thesis on contracts for message passing, some in two variants, the whole "
         "sort, and a ring: all verified.",
-        lambda name: "-" not in name and not name.startswith(("figure", "endless")),
+        lambda name: "-" not in name and not name.startswith(("figure", "endless", "loop_")),
+    ),
+    (
+        "Loops with invariants",
+        "Procedures that repeat a round any number of times, proved from what is true at each head of the loop; "
+        "wrong variants of body, invariant and contract.",
+        lambda name: name.startswith("loop_"),
     ),
     (
         "Printed contracts",
@@ -52,7 +58,9 @@ SECTIONS: Final[tuple[tuple[str, str, Callable[[str], bool]], ...]] = (
         "Wrong variants",
         "The programs with one mistake each, in the body or in the contract, and small ones; among them a few changes "
         "that are no mistake.",
-        lambda name: not name.startswith((*_WEAK, "figure", "requests", "zero")) and ("-" in name or name == "endless"),
+        lambda name: (
+            not name.startswith((*_WEAK, "figure", "requests", "zero", "loop_")) and ("-" in name or name == "endless")
+        ),
     ),
 )
 """The title of each part, what it is, and which programs are in it."""

@@ -25,6 +25,8 @@ def for_every_n(program: ContractProgram, function: str, limits: Limits) -> Ever
         raise KeyError(function)
     if program.buffer != "infinite":
         return EveryProcsAnswer("UNKNOWN", reason="for every n only with --buffer infinite")
+    if _has_loops(program, function):
+        return EveryProcsAnswer("UNKNOWN", reason="loops with contracts are proved for single numbers of processes only")
     started, questions, reason = time.monotonic(), 0, ""
     for level in LEVELS:
         proof = None
@@ -40,3 +42,19 @@ def for_every_n(program: ContractProgram, function: str, limits: Limits) -> Ever
         if level != LEVELS[-1]:
             reason = ""
     return EveryProcsAnswer("UNKNOWN", reason=reason, solver_calls=questions, seconds=round(time.monotonic() - started, 6))
+
+
+def _has_loops(program: ContractProgram, function: str) -> bool:
+    """Whether a function is a loop with a contract, or has one, or calls one that has."""
+    seen: set[str] = set()
+    todo = [function]
+    while todo:
+        name = todo.pop()
+        contract = program.contract(name)
+        if name in seen or contract is None:
+            continue
+        if contract.loop is not None:
+            return True
+        seen.add(name)
+        todo += contract.calls
+    return False

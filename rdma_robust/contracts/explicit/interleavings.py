@@ -17,6 +17,7 @@ from rdma_robust.contracts.explicit.shown_clauses import Shown
 from rdma_robust.contracts.language.bounded_inputs import NoInputsError, inputs_of, inputs_of_one
 from rdma_robust.contracts.language.contract_program import ContractProgram, ErrorClass
 from rdma_robust.contracts.language.function_instances import TooManyStatements, instance
+from rdma_robust.contracts.language.loop_rounds import NoRoundError
 from rdma_robust.contracts.language.read_inputs import unread_inputs
 from rdma_robust.errors import LimitReached
 from rdma_robust.limits import Limits
@@ -50,7 +51,8 @@ def by_interleavings(program: ContractProgram, function: str, procs: int, limits
     first = next(iter(found.counterexamples.values()), None)
     verdict: Verdict = "VIOLATED" if first is not None else "UNKNOWN" if found.reasons else "VERIFIED"
     reason = "" if first is not None else "; ".join(found.reasons)
-    if verdict == "VERIFIED" and not found.inputs:
+    own = program.contract(function)
+    if verdict == "VERIFIED" and not found.inputs and (own is None or own.loop is None):
         reason = "no input within the bounds meets `requires`"
     return ProcsAnswer(
         procs,
@@ -77,7 +79,7 @@ def searched(program: ContractProgram, function: str, procs: int, limits: Limits
             search.run(only_first)
             if found.counterexamples and only_first:
                 break
-    except (NoInputsError, TooManyStatements) as no:
+    except (NoInputsError, TooManyStatements, NoRoundError) as no:
         found.reasons[str(no)] = None
     except LimitReached as limit:
         found.reasons[f"reached {limit.said}"] = None

@@ -165,7 +165,7 @@ class Judge:
                 if number > 0
                 else f"process {to} takes before the call what process {sender} sends after it"
             )
-            yield Shown("SRV", sender, text, to, CHANNELS, NO_SPAN, at)
+            yield Shown(contract.entry_error, sender, text, to, CHANNELS, NO_SPAN, at)
         entries = [each for each in call.entries if each is not None]
         parameters = tuple(dict(zip(contract.parameters, each.parameters, strict=True)) for each in entries)
         globals_ = tuple(dict(zip(self.program.globals, each.globals, strict=True)) for each in entries)
@@ -173,8 +173,8 @@ class Judge:
         for clause in contract.clauses:
             for me in range(self.procs):
                 if clause.kind == "requires" and not clause_holds(clause, state, me, self.poll):
-                    text = f"`requires` of {contract.name} is false for process {me}"
-                    yield Shown("SRV", me, text, None, clause.kind, clause.span, at)
+                    text = f"{contract.false_at_entry(clause)} for process {me}"
+                    yield Shown(contract.entry_error, me, text, None, clause.kind, clause.span, at)
 
     def requests_left(self, locals_: tuple[Local, ...]) -> Iterator[Shown]:
         """Yield SGV where all have left the function and a request is active, or a receive is posted."""
@@ -185,15 +185,16 @@ class Judge:
     def collective_exit(self, registers: tuple[dict[str, Value], ...], channels: Channels) -> Iterator[Shown]:
         """Yield SGV where all have left the function: messages left over, `ensures` and `assigns` that do not hold."""
         for (sender, to, _), _ in channels:
-            yield Shown("SGV", sender, f"a message of process {sender} to process {to} is left", to, CHANNELS)
+            text = f"a message of process {sender} to process {to} is left"
+            yield Shown(self.contract.exit_error, sender, text, to, CHANNELS)
         now = tuple({name: each[name] for name in self.program.globals} for each in registers)
         results = tuple(each.get("\\result") for each in registers)
         state = CollectiveState(self.parameters, self.globals, now, results)
         for me in self.active:
             for clause in self.contract.clauses:
                 if clause.kind == "ensures" and not clause_holds(clause, state, me, self.poll):
-                    text = f"`ensures` is false for process {me}"
-                    yield Shown("SGV", me, text, None, clause.kind, clause.span)
+                    text = f"{self.contract.false_at_exit(clause)} for process {me}"
+                    yield Shown(self.contract.exit_error, me, text, None, clause.kind, clause.span)
             name = changed_outside(self.contract.frames, state, me, self.poll)
             if name is not None:
                 span = self.contract.frames[0].span if self.contract.frames else self.contract.span

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rdma_robust.diagnose import Reporter, quote
+from rdma_robust.language.syntax import ast
 from rdma_robust.messages.language import message_tree as tree
 from rdma_robust.messages.language.function_parts import all_lines, calls_in
 from rdma_robust.messages.language.message_world import World
@@ -12,16 +13,16 @@ from rdma_robust.messages.language.message_world import World
 _COMMUNICATES = (tree.SendLine, tree.ReceiveLine, tree.WaitLine, tree.RequestLine)
 
 
-def contracted_calls(function: tree.Function, world: World) -> tuple[str, ...]:
+def contracted_calls(body: ast.Block, world: World) -> tuple[str, ...]:
     """Return the functions with a contract that a body calls, also through functions without one, in their order."""
-    found = (name for name, callee in _reached(function, world) if callee.contract is not None)
+    found = (name for name, callee in reached(body, world) if callee.contract is not None)
     return tuple(name for name in dict.fromkeys(found) if name not in world.hidden)
 
 
-def _reached(function: tree.Function, world: World) -> Iterator[tuple[str, tree.Function]]:
+def reached(body: ast.Block, world: World) -> Iterator[tuple[str, tree.Function]]:
     """Yield what a body calls, and what the functions without a contract among that call."""
-    seen = {function.name.text}
-    stack = [function.body]
+    seen: set[str] = set()
+    stack = [body]
     while stack:
         for call in calls_in(stack.pop()):
             name = call.name.text
@@ -56,7 +57,7 @@ def _why_not_local(callee: tree.Function, world: World) -> str:
     communicates = [line for line in _lines(callee, world) if isinstance(line, _COMMUNICATES)]
     if communicates:
         return f"communicates, on line {communicates[0].span.line}"
-    for name, each in _reached(callee, world):
+    for name, each in reached(callee.body, world):
         if each.contract is not None and each.contract.kind == "collective":
             return f"calls {quote(name)}, which is collective"
     return ""
@@ -65,6 +66,6 @@ def _why_not_local(callee: tree.Function, world: World) -> str:
 def _lines(function: tree.Function, world: World) -> Iterator[tree.Line]:
     """Yield the statements of a function, and of those without a contract that it calls."""
     yield from all_lines(function.body)
-    for _, callee in _reached(function, world):
+    for _, callee in reached(function.body, world):
         if callee.contract is None:
             yield from all_lines(callee.body)

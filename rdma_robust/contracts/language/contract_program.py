@@ -21,6 +21,8 @@ class StateClause:
     condition: Spec
     assumes: Spec | None = None
     span: Span = field(default=NO_SPAN, compare=False)
+    said: str = field(default="", compare=False)
+    """What is said where it is false, if it is no clause of the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +95,38 @@ class Bounds:
 
 
 @dataclass(frozen=True, slots=True)
+class CollectiveLoop:
+    """A loop that all processes go through together, in the body of `function`.
+
+    In its expressions the registers and parameters of the function are parameters, named as there: what they are at the
+    head of the loop. `locals` are those that the loop names, reads or changes, `changes` those that it changes. What
+    `\\pre(x)` is stands in the parameter of that name, for each x of `remembered`.
+
+    The loop goes on while `guard` is true. If it is a `for`, `counter` is its counter and `ends` are the first and the
+    last number, which the body does not change. `typed` says that what rounds look at has the values of `bounds`,
+    `typed_before` that for what is remembered. `globals` are the registers declared outside that the loop may change,
+    None if it may change all. At each head a process knows that all processes of `waits` are at the first one, and each
+    round makes `decreases` smaller.
+    """
+
+    function: str
+    locals: tuple[str, ...]
+    changes: tuple[str, ...]
+    remembered: tuple[str, ...]
+    guard: Spec
+    counter: str = ""
+    ends: tuple[Spec, Spec] | None = None
+    typed: tuple[StateClause, ...] = ()
+    typed_before: tuple[StateClause, ...] = ()
+    bounds_before: tuple[Bounds, ...] = ()
+    globals: tuple[Cells, ...] | None = None
+    waits: tuple[PathClause, ...] = ()
+    decreases: Spec | None = None
+    calls: tuple[str, ...] = ()
+    is_round: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Contract:
     """The contract of one function. `frames` is None if there is no `assigns`: anything may change.
 
@@ -108,12 +142,34 @@ class Contract:
     paths: tuple[PathClause, ...] = ()
     bounds: tuple[Bounds, ...] = ()
     calls: tuple[str, ...] = ()
-    """Functions with a contract that its body calls, also through functions without one; each once."""
+    """Functions with a contract that its body calls, also through functions without one, and its loops; each once."""
     span: Span = field(default=NO_SPAN, compare=False)
+    loop: CollectiveLoop | None = None
+    """Of a loop: then each head of it is a call, whose `requires` are the invariants."""
+
+    @property
+    def entry_error(self) -> ErrorClass:
+        """Return the class of what is false, or on its way, where all enter."""
+        return "SRV" if self.loop is None else "INV"
+
+    @property
+    def exit_error(self) -> ErrorClass:
+        """Return the class of what is false, or left over, where all have left."""
+        return "SGV" if self.loop is None else "INV"
+
+    def false_at_entry(self, clause: StateClause) -> str:
+        """Return in words that a clause is false where all enter."""
+        what = "`requires`" if self.loop is None else "an invariant"
+        return clause.said or f"{what} of {self.name} is false"
+
+    def false_at_exit(self, clause: StateClause) -> str:
+        """Return in words that a clause is false where all have left."""
+        what = "`ensures`" if self.loop is None else f"after a round, an invariant of {self.name}"
+        return clause.said or f"{what} is false"
 
 
-ErrorClass = Literal["RTE", "CCM", "DL", "SGV", "PGV", "ITF", "SRV", "PRV"]
-CLASSES: tuple[ErrorClass, ...] = ("RTE", "CCM", "DL", "SGV", "PGV", "ITF", "SRV", "PRV")
+ErrorClass = Literal["RTE", "CCM", "DL", "SGV", "PGV", "ITF", "SRV", "PRV", "INV"]
+CLASSES: tuple[ErrorClass, ...] = ("RTE", "CCM", "DL", "SGV", "PGV", "ITF", "SRV", "PRV", "INV")
 
 
 ContractBuffer = Literal["infinite", "zero"]

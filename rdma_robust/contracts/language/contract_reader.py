@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from rdma_robust.contracts.language import spec_terms as spec
-from rdma_robust.contracts.language.contract_program import Bounds, Cells, Contract, Frame, PathClause, StateClause
+from rdma_robust.contracts.language.bounds_reader import BoundsReader
+from rdma_robust.contracts.language.contract_program import Cells, Contract, Frame, PathClause, StateClause
 from rdma_robust.contracts.language.path_reader import PathReader
 from rdma_robust.contracts.language.spec_folding import known_value, sees_the_exit, specs_in
-from rdma_robust.contracts.language.spec_reader import AT_ENTRY, AT_EXIT, FRAME, Owner, Setting, SpecReader
+from rdma_robust.contracts.language.spec_reader import AT_ENTRY, AT_EXIT, FRAME, Owner, SpecReader
 from rdma_robust.diagnose import Hint, Reporter, meant_at, quote
 from rdma_robust.errors import Span
 from rdma_robust.language.syntax import ast
@@ -17,8 +18,6 @@ from rdma_robust.messages.language import message_tree as tree
 from rdma_robust.messages.language.function_parts import returns
 from rdma_robust.messages.language.message_world import World
 
-_INPUTS = "bounds say which inputs are looked at, before there are any"
-_SIZE = Setting("`bounds`", state=False, others=False, why=_INPUTS)
 _ASSUMES = replace(AT_ENTRY, where="`assumes`")
 
 
@@ -49,7 +48,6 @@ class _Found:
     clauses: list[StateClause] = field(default_factory=list)
     frames: list[Frame] = field(default_factory=list)
     paths: list[PathClause] = field(default_factory=list)
-    bounds: dict[str, Bounds] = field(default_factory=dict)
 
 
 class _ContractReader:
@@ -64,6 +62,7 @@ class _ContractReader:
         self.owner = Owner(function.name.text, names, returns(function.body), text.kind == "local")
         self.specs = SpecReader(world, report, self.owner)
         self.paths = PathReader(self.specs)
+        self.bounds = BoundsReader(self.specs, "a parameter, or a register declared outside")
         self.found = _Found()
         self.behavior = _Behavior()
         self.named: dict[str, Span] = {}
@@ -81,13 +80,13 @@ class _ContractReader:
             self.report.warn("RR751", self.function.name.span, _no_assigns(self.owner.name), hint=hint)
         return Contract(
             self.owner.name,
-            self.text.kind,
+            "local" if self.owner.is_local else "collective",
             tuple(each.text for each in self.function.parameters),
             self.owner.result,
             tuple(replace(each, span=at(each.span)) for each in found.clauses),
             frames or None,
             tuple(replace(each, span=at(each.span)) for each in found.paths),
-            tuple(replace(each, span=at(each.span)) for each in found.bounds.values()),
+            tuple(self.bounds.found.values()),
             calls,
             at(self.function.name.span),
         )
@@ -106,12 +105,18 @@ class _ContractReader:
             case written.Condition(word, written.Never() as never):
                 clause = self.paths.long_form(word, never, self._of_path(part.span), part.span)
                 self.found.paths += [] if clause is None else [clause]
+            case written.Condition("invariant" | "decreases" as word):
+                hint = "a loop has one: `while E contract loop NAME { ... } { ... }`; here are `requires` and `ensures`"
+                self.report.error("RR959", part.span, f"`{word}` stands in contracts of loops only", hint=hint)
             case written.Condition():
                 self._condition(part)
             case written.AssignsLine():
                 self._assigns(part)
             case written.BoundsLine():
-                self._bounds(part)
+                self.bounds.read(part, {*self.owner.parameters, *self.world.globals, *self.world.poisoned})
+                if self.behavior.name is not None:
+                    before = "write it before the first `behavior`"
+                    self.report.error("RR953", part.span, "`bounds` is not for one behavior only", hint=before)
             case written.WaitsFor():
                 self.found.paths.append(self.paths.waits_for(part, self._of_path(part.span)))
             case written.Quiet():
@@ -176,44 +181,6 @@ class _ContractReader:
         what = f"{quote(text)} is a constant" if text in self.world.constants else f"there is no register {quote(text)}"
         hint = meant_at(name.span, text, self.world.globals) or Hint("`assigns` names registers declared outside")
         self.report.error("RR952", name.span, f"{what} that a call could change", hint=hint)
-
-    def _bounds(self, part: written.BoundsLine) -> None:
-        name, text = part.name, part.name.text
-        if text not in {*self.owner.parameters, *self.world.globals, *self.world.poisoned}:
-            hint = meant_at(name.span, text, [*self.owner.parameters, *self.world.globals])
-            said = f"{quote(text)} is no input of {quote(self.owner.name)}"
-            self.report.error("RR953", name.span, said, expected="a parameter, or a register declared outside", hint=hint)
-        if len(part.lengths) > 2:
-            said = "`bounds` has one `len` for an array, and two for an array of arrays"
-            self.report.error("RR953", part.lengths[2].span, said)
-        if self.behavior.name is not None:
-            before = "write it before the first `behavior`"
-            self.report.error("RR953", part.span, "`bounds` is not for one behavior only", hint=before)
-        lengths = tuple(
-            (self.specs.spec(each.low, self._size(at)), self.specs.spec(each.high, self._size(at)))
-            for at, each in enumerate(part.lengths[:2])
-        )
-        inner = self._size(len(lengths))
-        ends = self.specs.spec(part.low, inner), self.specs.spec(part.high, inner)
-        for range_, each in zip(lengths, part.lengths, strict=False):
-            self._check_range(range_, each.span, of_length=True)
-        self._check_range(ends, part.span, of_length=False)
-        if text in self.found.bounds:
-            line = self.found.bounds[text].span.line
-            self.report.error("RR953", part.span, f"there are bounds for {quote(text)} already, on line {line}")
-        self.found.bounds.setdefault(text, Bounds(text, lengths, *ends, part.span))
-
-    def _size(self, indices: int) -> Setting:
-        return replace(_SIZE, indices=indices)
-
-    def _check_range(self, ends: tuple[spec.Spec, spec.Spec], span: Span, *, of_length: bool) -> None:
-        first, last = map(known_value, ends)
-        if first is not None and last is not None and first > last:
-            what = "length" if of_length else "number"
-            said = f"from {first} to {last} there is no {what}: no input is within these bounds"
-            self.report.warn("RR754", span, said, hint="write the smaller number first")
-        elif of_length and last is not None and last < 0:
-            self.report.warn("RR754", span, f"a length of {last} is none: no input is within these bounds")
 
 
 def _no_assigns(name: str) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Final, cast
 
 from rdma_robust.contracts.language.contract_program import ContractProgram
+from rdma_robust.contracts.language.loop_rounds import round_of
 from rdma_robust.diagnose import Reporter
 from rdma_robust.expr import Const, Name
 from rdma_robust.language.syntax import ast
@@ -15,7 +16,8 @@ from rdma_robust.messages.language.message_program import Choose, For, If, Inlin
 from rdma_robust.messages.language.message_scope import Scope
 from rdma_robust.messages.language.message_terms import Term
 from rdma_robust.messages.language.message_world import COLLECTIVE, World, library_world
-from rdma_robust.messages.language.writing_out import MAX_STATEMENTS, TooLargeError, Writer, Written
+from rdma_robust.messages.language.writing_out import Writer
+from rdma_robust.messages.language.written_names import MAX_STATEMENTS, TooLargeError, Written
 
 _BLOCKS: Final = frozenset({"body", "then", "other", "branches"})
 
@@ -42,20 +44,23 @@ class TooManyStatements(Exception):
 def instance(program: ContractProgram, function: str, procs: int) -> Instance:
     """Return `function`, which is of the program or the library, for `procs` processes.
 
-    Raises KeyError if there is no such function, and TooManyStatements.
+    Of a loop it is one round. Raises KeyError if there is no such function, TooManyStatements, and NoRoundError.
     """
     report = Reporter(program.file, program.source)
     world = Declarations(report, frozenset()).read(cast(ast.Program, program.tree))
     world.processes = procs
-    found = world.function(function)
+    contract = program.contract(function)
+    loop = None if contract is None else contract.loop
+    found = world.function(function if loop is None else loop.function)
     if found is None:
         raise KeyError(function)
     written = Written(MAX_STATEMENTS)
     processes = []
     try:
         for number in range(procs):
-            written = Written(written.left, dict.fromkeys(world.globals))
-            processes.append(_process(found, Const(number), world, report, written))
+            written = Written(written.left, dict.fromkeys(program.globals), loops=True)
+            process = _process(found, Const(number), world, report, written)
+            processes.append(process if contract is None or loop is None else round_of(process, contract, loop))
     except TooLargeError as too_large:
         raise TooManyStatements(str(too_large)) from too_large
     ports = ("", *world.ports, COLLECTIVE)

@@ -11,11 +11,14 @@ from rdma_robust.contracts.language.claims_of_contracts import read_claims
 from rdma_robust.contracts.language.contract_calls import check_local, contracted_calls
 from rdma_robust.contracts.language.contract_program import Contract, ContractProgram
 from rdma_robust.contracts.language.contract_reader import read_contract
-from rdma_robust.diagnose import Reporter
+from rdma_robust.contracts.language.loop_reader import misplaced_loops, read_loops
+from rdma_robust.diagnose import Reporter, quote
 from rdma_robust.errors import NO_SPAN
 from rdma_robust.language.load import in_order
 from rdma_robust.language.suppressions import suppressions
+from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.parse import parse
+from rdma_robust.language.syntax.tree_limits import first_line
 from rdma_robust.messages.language import message_tree as tree
 from rdma_robust.messages.language.load_messages import FOUND
 from rdma_robust.messages.language.message_library import LIBRARY_FILE, library, library_text
@@ -40,7 +43,8 @@ def load_contracts(text: str, file: str) -> ContractProgram:
     names = NameCheck(report, poisoned)
     world = names.read(found, any_number=True)
     functions = [item for item in tree.declarations(found) if isinstance(item, tree.Function) and item.contract is not None]
-    contracts = tuple(_contract(each, world, report) for each in functions)
+    contracts = tuple(made for each in functions for made in _contracts(each, world, report))
+    _check_loops(found, world, contracts, report)
     claims = read_claims(found, world, [each.name for each in contracts], report)
     report.raise_errors()
     if not contracts:
@@ -65,7 +69,31 @@ def load_contracts(text: str, file: str) -> ContractProgram:
 def _contract(function: tree.Function, world: World, report: Reporter) -> Contract:
     if function.contract is not None and function.contract.kind == "local":
         check_local(function, world, report)
-    return read_contract(world, report, function, contracted_calls(function, world))
+    return read_contract(world, report, function, contracted_calls(function.body, world))
+
+
+def _contracts(function: tree.Function, world: World, report: Reporter) -> tuple[Contract, ...]:
+    """Return the contract of a function and those of its loops, of which it makes a call as of functions."""
+    own = _contract(function, world, report)
+    loops = read_loops(world, report, function, own) if own.kind == "collective" else ()
+    return replace(own, calls=(*own.calls, *(each.name for each in loops))), *loops
+
+
+def _check_loops(program: ast.Program, world: World, contracts: tuple[Contract, ...], report: Reporter) -> None:
+    """Report loops with contracts where none can stand, and names of theirs that mean something else."""
+    for item in tree.declarations(program):
+        for line in misplaced_loops(item) if isinstance(item, tree.Proc | tree.Function) else ():
+            said = "a loop with a contract stands in a function with `contract collective` only"
+            hint = "all processes go through its rounds together: take its contract away, or write one for the function"
+            report.error("RR960", first_line(line.span), said, hint=hint)
+    names: dict[str, int] = {}
+    for each in contracts:
+        line_before = names.setdefault(each.name, each.span.line)
+        taken = each.loop is not None and each.name in {*world.functions, *world.library}
+        if line_before != each.span.line or taken:
+            what = "is a function already" if taken else f"has a contract on line {line_before} already"
+            said = f"{quote(each.name)} {what}"
+            report.error("RR904", each.span, said, hint="loops with contracts and functions have names of their own")
 
 
 @functools.lru_cache(maxsize=64)

@@ -13,6 +13,7 @@ from rdma_robust.errors import Span
 from rdma_robust.language.syntax import ast
 from rdma_robust.messages.language import contract_tree as written
 from rdma_robust.messages.language import message_tree as tree
+from rdma_robust.messages.language.collective_loops import before
 from rdma_robust.messages.language.message_world import BUILT_IN, World
 
 
@@ -52,6 +53,8 @@ class Owner:
     parameters: frozenset[str]
     result: bool
     is_local: bool
+    remembered: frozenset[str] | None = None
+    """Of a loop what it looks at by `\\pre`: each is a parameter of its own."""
 
 
 class SpecReader:
@@ -96,7 +99,12 @@ class _Reading:
             case tree.FunctionCall() as call:
                 return self._call(call, bound, entry)
             case written.Named(name):
-                return self._named(name, bound)
+                return self._named(name, bound, entry)
+            case tree.Indexed(name, indices):
+                found = self._named(name, bound, entry)
+                for index in indices:
+                    found = spec.Item(found, self.read(index, bound, entry))
+                return found
             case _:
                 return self._of_contracts(node, bound, entry)
 
@@ -183,10 +191,16 @@ class _Reading:
         hint_at = meant or meant_at(name.span, name.text, BUILT_IN)
         self.report.error("RR902", name.span, f"there is no function {quote(name.text)}", hint=hint_at)
 
-    def _named(self, name: ast.Ident, bound: frozenset[str]) -> Spec:
+    def _named(self, name: ast.Ident, bound: frozenset[str], entry: bool) -> Spec:
         text = name.text
         if text in bound:
             return spec.Bound(text)
+        if entry and self.owner.remembered is not None and text not in self.world.constants:
+            if text not in self.owner.remembered and text in self.owner.parameters:
+                said = f"{quote(text)} is a register of the function, and has no value at its entry"
+                hint = "`\\pre` is about parameters and registers declared outside"
+                self.report.error("RR951", name.span, said, hint=hint)
+            return spec.Parameter(before(text))
         if text in self.owner.parameters:
             return self._of_state(spec.Parameter(text), "a parameter", name)
         if text in self.world.globals:
@@ -228,6 +242,8 @@ class _Reading:
         return spec.Result()
 
     def _before(self, value: object, word: str, span: Span, bound: frozenset[str]) -> Spec:
+        if self.owner.remembered is not None and self.setting.others:
+            return self.read(value, bound, True)
         if not self.setting.result:
             self._misplaced(word, span, "everything here is at entry already")
         return spec.Before(self.read(value, bound, True))

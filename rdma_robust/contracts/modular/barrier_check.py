@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from rdma_robust.contracts.language.contract_program import Contract
+from rdma_robust.contracts.language.contract_program import CollectiveLoop, Contract
+from rdma_robust.contracts.language.loop_rounds import loop_of, whole_contract
 from rdma_robust.contracts.modular.barrier_machine import BarrierMachine, CalleeRules
 from rdma_robust.contracts.modular.later_messages import Early, LaterMessages
+from rdma_robust.contracts.modular.round_checks import Rounds
 from rdma_robust.contracts.modular.widened_checks import Widened
 from rdma_robust.contracts.runs.path_cases import Finding
 from rdma_robust.contracts.runs.path_facts import Path
@@ -35,12 +37,18 @@ class Problem:
     limit: bool = False
 
 
+def _unknown_rounds(name: str) -> str:
+    return f"the rounds of {name} were not looked at"
+
+
 @dataclass(slots=True)
 class BarrierCheck(RunsCheck):
     """A check with callees by their contracts alone. `problem` is the first that was found."""
 
     widened: Widened | None = None
     problem: Problem | None = None
+    rounds: Callable[[str], str] = _unknown_rounds
+    """Returns for a loop why it is not known that its rounds keep its invariants, or nothing."""
 
     def proved(self) -> bool:
         """Return whether the function meets its contract if its callees do, as `widened` finds that they do."""
@@ -54,6 +62,12 @@ class BarrierCheck(RunsCheck):
             self.problem = Problem(answer.reason, limit=True)
         return self.problem is None
 
+    def contracts(self) -> dict[str, Contract]:
+        """Return the contracts of all calls: of a loop that of all its rounds."""
+        found = RunsCheck.contracts(self)
+        wholes = (whole_contract(each) for each in found.values() if each.loop is not None and not each.loop.is_round)
+        return {**found, **{each.name: each for each in wholes}}
+
     def code(self, process: Process, contracts: Mapping[str, Contract]) -> RunCode:
         """Return the code of a process without the bodies of callees that have contracts."""
         callees = contracts.keys() - {self.function}
@@ -65,8 +79,27 @@ class BarrierCheck(RunsCheck):
         made.rules, made.judge = CalleeRules(judge.contracts, self._outside), judge
         return made
 
-    def _outside(self, _run: Run, function: str, snapshots: list[Snapshot]) -> None:
+    def _outside(self, run: Run, function: str, snapshots: list[Snapshot]) -> None:
         """Look whether a callee is known to meet its contract for what it is given. Raises FoundError if not."""
+        contract = self.contracts()[function]
+        if contract.loop is not None:
+            self._loop(run, contract, contract.loop, snapshots)
+        else:
+            self._callee(function, snapshots)
+        if self.problem is not None:
+            raise FoundError
+
+    def _loop(self, run: Run, contract: Contract, loop: CollectiveLoop, snapshots: list[Snapshot]) -> None:
+        """Look whether the rounds of a loop are known to keep its invariants, and what holds at its first head."""
+        name = loop_of(contract)
+        why = self.rounds(name)
+        if why:
+            self.problem = Problem(why, name)
+        for condition, text in Rounds(self.on, self.procs, loop).known_at_first(snapshots):
+            if self.is_possible(run.path, condition):
+                self.problem = self.problem or Problem(text, name)
+
+    def _callee(self, function: str, snapshots: list[Snapshot]) -> None:
         assert self.widened is not None
         trust = self.widened.trust(function, self.procs)
         if trust is None:
@@ -76,8 +109,6 @@ class BarrierCheck(RunsCheck):
             if name:
                 text = f"{function} is called with other values of {name} than its own check looks at"
                 self.problem = Problem(text, function)
-        if self.problem is not None:
-            raise FoundError
 
     def ended(self, run: Run) -> None:
         """Look at M5 to M7."""
@@ -85,7 +116,7 @@ class BarrierCheck(RunsCheck):
             self._early(run, early)
 
     def _early(self, run: Run, early: Early) -> None:
-        if early.condition is False or self._possible(run.path, early.condition)[0] is False:
+        if not self.is_possible(run.path, early.condition):
             return
         whose = f"in {early.callee}" if early.callee else "later"
         why = {
@@ -98,7 +129,7 @@ class BarrierCheck(RunsCheck):
 
     def told(self, _run: Run, path: Path, finding: Finding) -> None:
         """Take what may be a violation: it is a problem if it is not surely none."""
-        if self._possible(path, finding.condition)[0] is not False:
+        if self.is_possible(path, finding.condition):
             self.problem = Problem(f"{finding.error}: {finding.text}")
             raise FoundError
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from rdma_robust.contracts.language.contract_program import Contract
 from rdma_robust.contracts.modular.callee_effects import Effects
+from rdma_robust.contracts.modular.round_checks import known_heads
 from rdma_robust.contracts.runs.run_judge import Judge
 from rdma_robust.contracts.runs.run_machine import Machine, PrunedError
 from rdma_robust.contracts.runs.run_points import Abstract, Entering, NonBlockingError
@@ -23,6 +24,11 @@ class CalleeRules:
 
     contracts: Mapping[str, Contract]
     outside: Callable[[Run, str, list[Snapshot]], None]
+
+    def locals_of(self, function: str) -> tuple[str, ...]:
+        """Return which parameters of a call are registers of the caller: those of a loop are."""
+        loop = self.contracts[function].loop
+        return () if loop is None else loop.locals
 
 
 class BarrierMachine(Machine):
@@ -70,7 +76,13 @@ class BarrierMachine(Machine):
         return exits
 
     def _give(self, actor: Actor, point: Abstract, after: Snapshot) -> None:
-        actor.registers |= after.globals
+        loop = self.rules.contracts[point.function].loop
+        actor.registers |= {name: value for name, value in after.globals.items() if name in self.global_names}
+        if loop is not None:
+            places = dict(point.given)
+            for name in loop.changes:
+                if name != loop.counter:
+                    actor.registers[places[name]] = after.globals[name]
         if point.result and after.result is not None:
             actor.registers[point.result] = after.result
         actor.status, actor.at = "runs", actor.at + 1
@@ -84,21 +96,31 @@ class BarrierMachine(Machine):
             raise NonBlockingError("a receive is posted across a call")
         entries = [each.calls[-1] for each in run.actors]
         place = len(run.actors[0].calls) - 1
-        snapshots = [each.snapshot for each in entries]
+        snapshots = [self._with_locals(first.function, each.snapshot) for each in entries]
         self.rules.outside(run, first.function, snapshots)
-        clocks = [self._after(run, process) for process in range(self.count)]
         name = f"{first.function} #{place}"
         exits = self._effects(run, first.function, snapshots, name, range(self.count))
+        clocks = [self._after(run, process, exits[process]) for process in range(self.count)]
         for actor, point, clock, after in zip(run.actors, points, clocks, exits, strict=True):
             assert isinstance(point, Abstract)
             actor.clock = clock
             self._give(actor, point, after)
 
-    def _after(self, run: Run, process: int) -> Clock:
-        """Return the clock of a process that leaves a call: it comes after the entries that it waits for."""
+    def _with_locals(self, function: str, entry: Snapshot) -> Snapshot:
+        """Return what a process has as it enters a call, with what is a register only there."""
+        own = {name: entry.parameters[name] for name in self.rules.locals_of(function)}
+        return Snapshot(entry.parameters, {**entry.globals, **own}) if own else entry
+
+    def _after(self, run: Run, process: int, after: Snapshot) -> Clock:
+        """Return the clock of a process that leaves a call: it comes after the entries that it waits for.
+
+        For whom it waits that has gone through a loop depends on what it has `after` that.
+        """
         actor = run.actors[process]
-        clock = actor.clock
-        for promise in actor.calls[-1].promises:
+        clock, entry = actor.clock, actor.calls[-1]
+        loop = self.rules.contracts[entry.function].loop
+        promises = entry.promises if loop is None else known_heads(self.on, self.count, loop, process, after)
+        for promise in promises:
             if promise.clause.kind != "waitsfor":
                 continue
             for other, waited in enumerate(run.actors):

@@ -57,8 +57,11 @@ class Effects:
     processes: Sequence[int]
     exits: list[Snapshot] = field(init=False)
 
-    def made(self) -> tuple[list[Snapshot], list[Condition]]:
-        """Return the exits of all processes, and what is known of them. Raises ForkError, WeakError, TooManyError."""
+    def made(self) -> tuple[list[Snapshot], Iterator[Condition]]:
+        """Return the exits of all processes, and what is known of them. Raises ForkError, WeakError, TooManyError.
+
+        Of a loop each fact is to be assumed before the next is asked for: what needs a decision comes last.
+        """
         self.exits = [
             self._havoc(process, each) if process in self.processes else each for process, each in enumerate(self.entries)
         ]
@@ -67,7 +70,8 @@ class Effects:
                 for condition in self._ensured(process):
                     self._define(condition, process, {})
         self._number()
-        return self.exits, list(self._known())
+        known = self._known()
+        return self.exits, self._simple_first() if self.contract.loop is not None else iter(list(known))
 
     # what may change
 
@@ -275,6 +279,29 @@ class Effects:
         if isinstance(spec, LengthOf) or (isinstance(spec, Apply) and spec.op != "?"):
             return True
         return isinstance(self._value(spec, process, bound), int | Term)
+
+    def _simple_first(self) -> Iterator[Condition]:
+        todo = [
+            (part, process) for process in self.processes for spec in self._ensured(process) for part in _conjuncts(spec)
+        ]
+        left = []
+        for part, process in todo:
+            self.on.trying += 1
+            try:
+                condition = self._reader().holds(part, process)
+            except WeakError:
+                continue
+            except UndecidedError:
+                left.append((part, process))
+                continue
+            finally:
+                self.on.trying -= 1
+            yield condition
+        for part, process in left:
+            try:
+                yield self._reader().holds(part, process)
+            except WeakError:
+                continue
 
     def _known(self) -> Iterator[Condition]:
         for process in self.processes:

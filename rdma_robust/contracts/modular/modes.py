@@ -7,10 +7,13 @@ from dataclasses import replace
 from typing import Literal
 
 from rdma_robust.contracts.contract_answers import ContractEngine, ProcsAnswer, WeakCallee
-from rdma_robust.contracts.language.contract_program import ContractProgram
+from rdma_robust.contracts.language.contract_program import Contract, ContractProgram
+from rdma_robust.contracts.language.loop_rounds import round_program
 from rdma_robust.contracts.modular.barrier_check import BarrierCheck
+from rdma_robust.contracts.modular.round_runs import wrong_between
 from rdma_robust.contracts.modular.stronger_contracts import proposal
-from rdma_robust.contracts.modular.widened_checks import Widened
+from rdma_robust.contracts.modular.widened_checks import Proof, Widened
+from rdma_robust.contracts.runs.run_inputs import NARROW, Wide
 from rdma_robust.contracts.runs.runs_engine import ENGINE
 from rdma_robust.limits import Limits
 
@@ -28,7 +31,9 @@ class ModularEngine:
         self._bodies = bodies
         self._mode = mode
         self._limits = limits
-        self._widened = Widened(program, limits)
+        self._widened = Widened(program, limits, self._proved)
+        self._of_rounds: dict[str, ModularEngine] = {}
+        self._rounds: dict[tuple[str, int], str] = {}
 
     def answer(self, function: str, procs: int) -> ProcsAnswer:
         """Return what holds of a function. Raises KeyError if the program has no contract of that name.
@@ -39,10 +44,57 @@ class ModularEngine:
         contract = self._program.contract(function)
         if contract is None:
             raise KeyError(function)
+        if contract.loop is not None and not contract.loop.is_round:
+            return self._engine(contract).answer(function, procs)
+        found = self._decided(contract, procs)
+        if contract.loop is not None and found.verdict == "VERIFIED":
+            why = wrong_between(self._program, function, procs, self._limits, self._widened)
+            return replace(found, verdict="UNKNOWN", reason=why) if why else found
+        return found
+
+    def _engine(self, loop: Contract) -> ModularEngine:
+        """Return what decides the rounds of a loop."""
+        found = self._of_rounds.get(loop.name)
+        if found is None:
+            program = round_program(self._program, loop)
+            found = self._of_rounds[loop.name] = ModularEngine(program, self._bodies, self._mode, self._limits)
+        return found
+
+    def _why_not(self, loop: str, procs: int) -> str:
+        """Return why the rounds of a loop are not known to keep its invariants and to come to an end, or nothing."""
+        key = loop, procs
+        if key not in self._rounds:
+            self._rounds[key] = self._why_no_rounds(loop, procs)
+        return self._rounds[key]
+
+    def _why_no_rounds(self, loop: str, procs: int) -> str:
+        contract = self._program.contract(loop)
+        assert contract is not None
+        assert contract.loop is not None
+        if contract.loop.ends is None and contract.loop.decreases is None:
+            return "it is not known whether the loop ends: its contract has no `decreases`"
+        found = self._engine(contract).answer(loop, procs)
+        if found.verdict == "VERIFIED":
+            return ""
+        return f"the rounds of {loop} do not keep its invariants" if found.verdict == "VIOLATED" else found.reason
+
+    def _check(self, function: str, procs: int, wide: Wide, limits: Limits) -> BarrierCheck:
+        def rounds(name: str) -> str:
+            return self._why_not(name, procs)
+
+        return BarrierCheck(self._program, function, procs, limits, wide=wide, widened=self._widened, rounds=rounds)
+
+    def _proved(self, function: str, procs: int, wide: Wide, limits: Limits) -> Proof:
+        check = self._check(function, procs, wide, limits)
+        return check.proved(), check.tally.states
+
+    def _decided(self, contract: Contract, procs: int) -> ProcsAnswer:
+        """Return what holds of a function, or of a round of a loop as one."""
+        function = contract.name
         if not contract.calls:
             return replace(self._bodies(self._program, function, procs, self._limits), mode="modular")
         started = time.monotonic()
-        check = BarrierCheck(self._program, function, procs, self._limits, widened=self._widened)
+        check = self._check(function, procs, NARROW, self._limits)
         if check.proved():
             return ProcsAnswer(
                 procs,
@@ -55,6 +107,9 @@ class ModularEngine:
                 seconds=time.monotonic() - started,
             )
         found = self._bodies(self._program, function, procs, self._limits)
+        loops = [each for each in map(self._program.contract, contract.calls) if each is not None and each.loop is not None]
+        if found.verdict == "UNKNOWN" and check.problem is not None and loops:
+            return replace(found, reason=f"{check.problem.text}; with all rounds of loops: {found.reason}")
         if found.verdict != "VERIFIED" or check.problem is None:
             return found
         if check.problem.limit:

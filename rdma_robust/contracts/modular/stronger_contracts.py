@@ -23,7 +23,7 @@ def proposal(program: ContractProgram, function: str, procs: int, limits: Limits
     callees = [] if own is None else sorted(own.calls, key=lambda name: name != first)
     for name in callees:
         contract = next((each for each in program.contracts if each.name == name), None)
-        if contract is None:
+        if contract is None or contract.loop is not None:
             continue
         for text, stronger in _stronger(contract):
             changed = replace(

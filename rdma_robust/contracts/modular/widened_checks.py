@@ -83,6 +83,9 @@ class Trust:
         )
 
 
+Proof = tuple[bool, int]
+"""Whether something was proved, and how many states were looked at."""
+
 _MORE: Final = 50
 """Branch states that a wider check may have more than twice those of the check within bounds."""
 
@@ -118,6 +121,8 @@ class Widened:
 
     program: ContractProgram
     limits: Limits
+    proved: Callable[[str, int, Wide, Limits], Proof] | None = None
+    """Proves functions with loops from the invariants of these."""
     _known: dict[tuple[str, int], Trust | None] = field(default_factory=dict)
 
     def trust(self, function: str, procs: int) -> Trust | None:
@@ -129,17 +134,28 @@ class Widened:
 
     def _found(self, function: str, procs: int) -> Trust | None:
         contract = self.program.contract(function)
-        base = RunsCheck(self.program, function, procs, self.limits).answer()
-        if contract is None or base.verdict != "VERIFIED":
+        if contract is None:
             return None
-        most = _MORE + 2 * base.states
+        holds, states = self._meets(contract, procs, NARROW, self.limits)
+        if not holds:
+            return None
+        most = _MORE + 2 * states
         limits = replace(self.limits, states=most if self.limits.states is None else min(most, self.limits.states))
 
         def meets(wide: Wide) -> bool:
-            try:
-                answer = RunsCheck(self.program, function, procs, limits, wide=wide).answer()
-            except WeakError:
-                return False
-            return answer.verdict == "VERIFIED"
+            return self._meets(contract, procs, wide, limits)[0]
 
         return Trust(contract, unread_inputs(self.program, contract, instance(self.program, function, procs)), meets)
+
+    def _meets(self, contract: Contract, procs: int, wide: Wide, limits: Limits) -> Proof:
+        """Return whether a contract is met for such inputs, and the number of states looked at."""
+        loops = (self.program.contract(each) for each in contract.calls)
+        if self.proved is not None and any(each is not None and each.loop is not None for each in loops):
+            found = self.proved(contract.name, procs, wide, limits)
+            if found[0]:
+                return found
+        try:
+            answer = RunsCheck(self.program, contract.name, procs, limits, wide=wide).answer()
+        except WeakError:
+            return False, 0
+        return answer.verdict == "VERIFIED", answer.states

@@ -207,6 +207,11 @@ def _shows_false_entry(rerun: Rerun, said: Counterexample) -> bool:
     return any(not is_kept(each, view) for each in required)
 
 
+def _shows_false_invariant(rerun: Rerun, said: Counterexample) -> bool:
+    """Whether an invariant is false at the head of a loop or, if the function is a round of one, after that."""
+    return (_shows_false_entry if said.collate else _shows_false_end)(rerun, said)
+
+
 def _crosses(rerun: Rerun, sender: int, receiver: int, entered: list[int]) -> bool:
     """Whether other messages were sent before the sender entered a call than were taken before the receiver did."""
     sent: list[tuple[int, int | None]] = []
@@ -258,4 +263,5 @@ _SHOWS: Final[dict[ErrorClass, Callable[[Rerun, Counterexample], bool]]] = {
     "ITF": _shows_interference,
     "SRV": _shows_false_entry,
     "PRV": _shows_broken_quiet,
+    "INV": _shows_false_invariant,
 }

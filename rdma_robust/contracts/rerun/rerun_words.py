@@ -32,6 +32,8 @@ def said_of(rerun: Rerun, said: Counterexample) -> str:
             return _false_entry(rerun, said)
         case "ITF":
             return f"process {said.process} can take a message that process {said.other} sends after it has left"
+        case "INV":
+            return _false_invariant(rerun, said)
         case "RTE":
             return said.text
 
@@ -131,6 +133,14 @@ def _false_entry(rerun: Rerun, said: Counterexample) -> str:
         if same[0] > same[1]:
             return f"{_sent(rerun, sent)}, which has not taken it when it enters {call.function}"
     return f"process {other} takes before it enters {call.function} what process {me} sends after it has entered"
+
+
+def _false_invariant(rerun: Rerun, said: Counterexample) -> str:
+    if said.other is None:
+        return said.text
+    if not said.collate:
+        return _false_end(rerun, said)
+    return _false_entry(rerun, said).replace("enters", "is at the head of")
 
 
 def _given(arguments: tuple[tuple[str, Value], ...]) -> str:

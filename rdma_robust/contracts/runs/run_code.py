@@ -299,7 +299,8 @@ class _Maker:
             parameters = tuple((name, code_of(term)) for name, term in statement.call.arguments)
             self.code.append(Entering(statement.name, parameters, statement.span))
         if statement.name in self.abstract and len(self.returns) > 1:
-            self.code.append(Abstract(statement.name, statement.call.result, statement.span))
+            given = tuple((name, term.name) for name, term in statement.call.arguments if isinstance(term, Name))
+            self.code.append(Abstract(statement.name, statement.call.result, statement.span, given))
             self.code.append(Leaving(statement.name, statement.call.result, statement.span))
             return
         self.returns.append([])

@@ -203,7 +203,7 @@ class Judge:
         if passing.kind != "enter":
             return
         contract, clock = self.contracts[passing.function], self._clock(run, place)
-        self._channels(run, "SRV", place, clock)
+        self._channels(run, contract.entry_error, place, clock)
 
         def make() -> list[Finding]:
             reader = SpecReader(self.on, self._states(run, place))
@@ -213,8 +213,8 @@ class Judge:
                     continue
                 for process in range(self.procs):
                     false = self.on.terms.negation(reader.holds(clause.condition, process, clause.assumes))
-                    text = f"`requires` of {contract.name} is false"
-                    found.append(Finding("SRV", process, false, clock, text, clause.kind, clause.span, None, place))
+                    error, text = contract.entry_error, contract.false_at_entry(clause)
+                    found.append(Finding(error, process, false, clock, text, clause.kind, clause.span, None, place))
             return found
 
         self._tell_all(run, make)
@@ -242,7 +242,7 @@ class Judge:
                 text = f"a request of process {process} is active"
                 self._tell(run, Finding("SGV", process, True, clock, text, REQUESTS))
                 return
-        self._channels(run, "SGV", place, clock)
+        self._channels(run, self.own.exit_error, place, clock)
 
         def make() -> list[Finding]:
             exits = self._states(run, -1)
@@ -251,8 +251,8 @@ class Judge:
             for clause in self.own.clauses:
                 for process in self.looked_at if clause.kind == "ensures" else ():
                     false = self.on.terms.negation(reader.holds(clause.condition, process, clause.assumes))
-                    text = f"`ensures` is false for process {process}"
-                    found.append(Finding("SGV", process, false, clock, text, clause.kind, clause.span))
+                    text = f"{self.own.false_at_exit(clause)} for process {process}"
+                    found.append(Finding(self.own.exit_error, process, false, clock, text, clause.kind, clause.span))
             for process in self.looked_at if self.own.frames is not None else ():
                 same = unchanged(self.on, self.own.frames or (), process, self._states(run, 0), exits[process])
                 changed = self.on.terms.negation(same)

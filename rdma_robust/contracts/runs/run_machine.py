@@ -47,6 +47,9 @@ from rdma_robust.messages.language.message_terms import FaultError
 STEPS: Final = 100_000
 """Steps of one process in one run."""
 
+CALLS: Final = 4_000
+"""Entries and exits of one process in one run."""
+
 
 class ChoiceError(Exception):
     """A process is at `choose` or `loop`: the run has to go on once for each of `targets`."""
@@ -62,7 +65,7 @@ class PrunedError(Exception):
 
 
 class EndlessError(Exception):
-    """A process makes too many steps."""
+    """A process makes too many steps, or calls."""
 
 
 class Watcher(Protocol):
@@ -345,6 +348,8 @@ class Machine:
             actor.at += 1
             return
         place, clock = len(actor.calls), ticked(actor.clock, process)
+        if place > CALLS:
+            raise EndlessError(f"a process makes more than {CALLS:,} calls")
         function, span = entering.function, entering.span
         promises = self.watcher.promises(process, function, snapshot)
         self.event(run, actor, Event(process, "enter", clock, function, place, choices=actor.choices, span=span))

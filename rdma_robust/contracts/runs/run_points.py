@@ -129,11 +129,15 @@ class Halted:
 
 @dataclass(frozen=True, slots=True)
 class Abstract:
-    """Where the body of a callee would be of which only the contract counts; `result` is the register of its result."""
+    """Where the body of a callee would be of which only the contract counts; `result` is the register of its result.
+
+    `given` are its parameters that are worth what a register is. Of a loop these are the registers of its function.
+    """
 
     function: str
     result: str
     span: Span
+    given: tuple[tuple[str, str], ...] = ()
 
 
 Instruction = (

@@ -11,6 +11,7 @@ from rdma_robust.contracts.language.bounded_inputs import NoInputsError as NoNum
 from rdma_robust.contracts.language.bounded_inputs import inputs_of, inputs_of_one
 from rdma_robust.contracts.language.contract_program import Contract, ContractProgram, ErrorClass
 from rdma_robust.contracts.language.function_instances import TooManyStatements, instance
+from rdma_robust.contracts.language.loop_rounds import NoRoundError
 from rdma_robust.contracts.language.read_inputs import unread_inputs
 from rdma_robust.contracts.runs.fact_solver import FactSolver, Model
 from rdma_robust.contracts.runs.path_cases import Finding, forked
@@ -90,12 +91,18 @@ class RunsCheck:
             "inlined",
             ENGINE,
             example,
-            reason="" if example is not None else reason or ("" if self.tally.runs else NOTHING),
+            reason="" if example is not None else reason or self._nothing(),
             runs=self.tally.runs,
             states=self.tally.states,
             solver_calls=self.solver.calls,
             seconds=time.monotonic() - started,
         )
+
+    def _nothing(self) -> str:
+        """Return that there was nothing to look at, if so; that no round ever begins is as good."""
+        own = self.program.contract(self.function)
+        is_round = own is not None and own.loop is not None
+        return "" if self.tally.runs or is_round else NOTHING
 
     def _followed(self, starts: Starts) -> str:
         """Follow all runs, or until something is violated; return why that is not all, or ''."""
@@ -107,7 +114,7 @@ class RunsCheck:
             pass
         except NonBlockingError as why:
             return f"non-blocking: {why}"
-        except (NoInputsError, TooManyError, TooManyStatements) as limit:
+        except (NoInputsError, TooManyError, TooManyStatements, NoRoundError) as limit:
             return str(limit)
         except LimitReached as limit:
             return str(limit)
@@ -115,7 +122,7 @@ class RunsCheck:
 
     def followed(self, starts: Starts) -> Iterator[Run]:
         """Yield all runs when nothing can happen in them any more. Raises FoundError, unless all classes are wanted."""
-        contracts = {each.name: each for each in (*self.program.library, *self.program.contracts)}
+        contracts = self.contracts()
         own = contracts[self.function]
         made = instance(self.program, self.function, self.procs)
         collective = frozenset(
@@ -136,6 +143,10 @@ class RunsCheck:
                     yield run
 
     # what differs where only contracts of callees count
+
+    def contracts(self) -> dict[str, Contract]:
+        """Return the contracts of all calls that are events, by their names."""
+        return {each.name: each for each in (*self.program.library, *self.program.contracts)}
 
     def code(self, process: Process, contracts: Mapping[str, Contract]) -> RunCode:
         """Return the code of a process; `contracts` are all there are."""
@@ -233,6 +244,10 @@ class RunsCheck:
         self.examples[finding.error] = counterexample(run, path, finding, model)
         if not self.all_classes:
             raise FoundError
+
+    def is_possible(self, path: Path, condition: Condition) -> bool:
+        """Return whether a condition may be true on a path."""
+        return condition is not False and self._possible(path, condition)[0] is not False
 
     def _possible(self, path: Path, condition: Condition) -> tuple[bool | None, Model | None]:
         verdict = path.verdict(condition, self.terms)

@@ -1,7 +1,6 @@
 """The syntax tree: what was written, not yet what it means.
 
-Every node has the span of its source; spans do not take part in comparisons, so two programs are equal exactly if
-they differ in layout, comments and redundant parentheses only.
+Spans do not count in comparisons: programs are equal that differ in layout, comments and redundant parentheses only.
 """
 
 from __future__ import annotations
@@ -194,6 +193,7 @@ class While:
     condition: Expr
     body: Block
     span: Span = field(default=NO_SPAN, compare=False)
+    contract: object = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,13 +204,14 @@ class Loop:
 
 @dataclass(frozen=True, slots=True)
 class For:
-    """`for counter in low..high body`: a copy of the body for each number from `low` to `high`."""
+    """`for counter in low..high body`: a copy of the body for each number. Contracts are those of message programs."""
 
     counter: Ident
     low: Expr
     high: Expr
     body: Block
     span: Span = field(default=NO_SPAN, compare=False)
+    contract: object = None
 
 
 @dataclass(frozen=True, slots=True)

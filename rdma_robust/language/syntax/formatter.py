@@ -128,7 +128,7 @@ class _Formatter:
         self._trailing(item.span.end, item.span.end_line)
 
     def _with_contract(self, head: str, contract: Contract, body: ast.Block, span: Span) -> None:
-        """Write a declaration with a contract before its block."""
+        """Write a declaration or loop with a contract before its block."""
         first, where, lines = contract
         begin = where.start + self._source[where.start : where.end].find("{") + 1
         self._above(replace(span, end=begin))
@@ -181,7 +181,11 @@ class _Formatter:
                     blocks.append(otherwise)
                 self._with_blocks(heads, blocks, span)
             case ast.While(body=body) | ast.Loop(body) | ast.For(body=body):
-                self._with_blocks([text], [body], span)
+                contract = self._style.contract(statement)
+                if contract is None:
+                    self._with_blocks([text], [body], span)
+                else:
+                    self._with_contract(text, contract, body, span)
             case ast.Choose(branches):
                 heads = [text, *("or" for _ in branches[1:])]
                 self._with_blocks(heads, list(branches), span)

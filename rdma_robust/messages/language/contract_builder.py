@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lark import Token
 
+from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.common_tree import CommonBuilder, Part, between, ident_of, last_of, nodes_of, only
 from rdma_robust.messages.language import contract_tree as tree
 
@@ -20,6 +21,18 @@ class ContractBuilder(CommonBuilder):
         found = tuple(part for part in parts if isinstance(part, tree.Part))
         return tree.ContractText(_word(parts[1]), found, between(parts[0], parts[-1]))
 
+    def loop_contract(self, parts: list[Part]) -> tree.ContractText:
+        found = tuple(part for part in parts if isinstance(part, tree.Part))
+        return tree.ContractText("loop", found, between(parts[0], parts[-1]), ident_of(parts[2]))
+
+    def while_contract(self, parts: list[Part]) -> ast.While:
+        keyword, condition, contract, body = parts
+        return ast.While(condition, body, between(keyword, body), contract)
+
+    def for_contract(self, parts: list[Part]) -> ast.For:
+        keyword, counter, _, low, _, high, contract, body = parts
+        return ast.For(ident_of(counter), low, high, body, between(keyword, body), contract)
+
     def behavior_head(self, parts: list[Part]) -> tree.BehaviorHead:
         return tree.BehaviorHead(ident_of(parts[1]), between(parts[0], parts[-1]))
 
@@ -31,6 +44,12 @@ class ContractBuilder(CommonBuilder):
         return self.assumes(parts)
 
     def ensures(self, parts: list[Part]) -> tree.Condition:
+        return self.assumes(parts)
+
+    def invariant(self, parts: list[Part]) -> tree.Condition:
+        return self.assumes(parts)
+
+    def decreases(self, parts: list[Part]) -> tree.Condition:
         return self.assumes(parts)
 
     def assigns(self, parts: list[Part]) -> tree.AssignsLine:

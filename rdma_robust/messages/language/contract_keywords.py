@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-CLAUSES: Final = frozenset({"ASSIGNS", "ASSUMES", "BEHAVIOR", "BOUNDS", "ENSURES", "QUIET", "REQUIRES", "WAITSFOR"})
+CLAUSES: Final = frozenset({"ASSIGNS", "ASSUMES", "BEHAVIOR", "BOUNDS", "ENSURES", "QUIET", "REQUIRES", "WAITSFOR"}) | {
+    "DECREASES",
+    "INVARIANT",
+}
 """What begins a clause."""
 
 _KINDS: Final = frozenset({"COLLECTIVE", "LOCAL"})

@@ -163,11 +163,12 @@ def _joined(first: Span, last: Span) -> Span:
 
 
 def contract_of(item: object) -> tuple[str, Span, list[tuple[int, str, Span]]] | None:
-    """Return the line that begins the contract of a function, where the contract stood, and the lines between its braces.
+    """Return the line that begins the contract of a function or loop, where that stood, and the lines between its braces.
 
     None for what has no contract.
     """
     contract = getattr(item, "contract", None)
     if contract is None:
         return None
-    return f"contract {contract.kind}", contract.span, list(contract_lines(contract))
+    named = "" if contract.name is None else f" {contract.name.text}"
+    return f"contract {contract.kind}{named}", contract.span, list(contract_lines(contract))

@@ -133,9 +133,9 @@ class Never:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """`requires`, `ensures` or `assumes`, and an expression; with the first two also the long form of a path clause."""
+    """A word and an expression; with `requires` and `ensures` also the long form of a path clause."""
 
-    word: Literal["requires", "ensures", "assumes"]
+    word: Literal["requires", "ensures", "assumes", "invariant", "decreases"]
     value: object
     span: Span = field(default=NO_SPAN, compare=False)
 
@@ -212,11 +212,12 @@ Part = Condition | AssignsLine | BoundsLine | WaitsFor | Quiet | BehaviorHead | 
 
 @dataclass(frozen=True, slots=True)
 class ContractText:
-    """A contract as it is written."""
+    """A contract as it is written; that of a loop has a `name`."""
 
-    kind: Literal["collective", "local"]
+    kind: Literal["collective", "local", "loop"]
     parts: tuple[Part, ...]
     span: Span = field(default=NO_SPAN, compare=False)
+    name: ast.Ident | None = None
 
 
 def parts_of(node: object) -> tuple[object, ...]:

@@ -13,13 +13,14 @@ from rdma_robust.language.load import in_order
 from rdma_robust.language.suppressions import suppressions
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.parse import parse
-from rdma_robust.messages.language import writing_out
+from rdma_robust.messages.language import written_names
 from rdma_robust.messages.language.message_names import NameCheck
 from rdma_robust.messages.language.message_program import Block, MessageProgram, Process
 from rdma_robust.messages.language.message_scope import Scope
 from rdma_robust.messages.language.message_words import message_grammar
 from rdma_robust.messages.language.message_world import COLLECTIVE, Family, World, library_world
-from rdma_robust.messages.language.writing_out import TooLargeError, Writer, Written
+from rdma_robust.messages.language.writing_out import Writer
+from rdma_robust.messages.language.written_names import TooLargeError, Written
 
 FOUND: Final = frozenset({"RR701", "RR703", "RR705", "RR706", "RR741", "RR742", "RR743", "RR744", "RR745", "RR746"})
 """The codes of all warnings about programs of `.mp`."""
@@ -69,7 +70,7 @@ class _Reader:
 
     def _processes(self, world: World, library: World) -> tuple[tuple[Process, ...], bool]:
         found: list[Process] = []
-        written = Written(writing_out.MAX_STATEMENTS)
+        written = Written(written_names.MAX_STATEMENTS)
         for family in world.families.values():
             for number, name, values in family.members():
                 written = Written(written.left, dict.fromkeys(world.globals), uses_library=written.uses_library)

@@ -14,7 +14,8 @@ from rdma_robust.messages.language.message_program import Statement
 from rdma_robust.messages.language.message_scope import Scope
 from rdma_robust.messages.language.message_warnings import warn_never_read, warn_of_ports, warn_unreached, warn_unused
 from rdma_robust.messages.language.message_world import World
-from rdma_robust.messages.language.writing_out import InFunction, TooLargeError, Writer
+from rdma_robust.messages.language.writing_out import Writer
+from rdma_robust.messages.language.written_names import InFunction, TooLargeError
 
 
 class NameCheck:

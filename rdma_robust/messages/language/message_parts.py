@@ -58,6 +58,8 @@ def operands_in(program: ast.Program, report: Reporter) -> Iterator[ast.Expr]:
     for statement in statements(program):
         if report.full:
             return
+        if isinstance(statement, ast.While | ast.For) and statement.contract is not None:
+            yield cast(ast.Expr, statement.contract)
         yield from _expressions(operands_of(cast(tree.Line, statement)))
 
 

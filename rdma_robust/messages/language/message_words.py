@@ -44,7 +44,8 @@ def in_context(tokens: Sequence[Token]) -> Iterator[Token]:
     - `any` follows such a `from` or `tag` of a receive, or is in an `expect` line;
     - `in` is the second word after `for`, or behind the bracket after `proc NAME`;
     - `daemon` stands before `proc`, and `port` begins a line outside of braces, with a word behind it;
-    - `contract` follows the parentheses of a function; words of contracts are in one, or in an `expect` line.
+    - `contract` follows the parentheses of a function, or the head of a loop;
+    - words of contracts are in one, or in an `expect` line.
 
     Line ends around contracts and in them are left out.
     """
@@ -66,6 +67,8 @@ class _Reader:
         self._brackets = 0
         self._depth = 0
         self._contract: ContractWords | None = None
+        self._looping = False
+        """Whether the head of a `while` or `for` is read."""
 
     def read(self) -> Iterator[Token]:
         for at, token in enumerate(self._tokens):
@@ -82,16 +85,26 @@ class _Reader:
 
     def _is_followed_by_contract(self, at: int) -> bool:
         """Whether a contract begins behind a line end."""
-        if self._depth or self._before[-1] != "RPAR":
+        if not self._may_have_contract():
             return False
         after = next((token for token in self._tokens[at:] if token.type != "NEWLINE"), None)
         return after is not None and after.type == "CONTRACT"
+
+    def _may_have_contract(self) -> bool:
+        """Whether the head of a function or loop is over."""
+        if self._depth:
+            return self._looping and not self._brackets and self._before[-1] in _WHOLE
+        return self._before[-1] == "RPAR"
 
     def _note(self, kind: str) -> None:
         if kind == "CONTRACT" and self._line != "EXPECT":
             self._contract = ContractWords()
         elif self._contract is not None and not self._contract.note(kind):
             self._contract = None
+        if kind in {"WHILE", "FOR"}:
+            self._looping, self._brackets = True, 0
+        elif kind in {"LBRACE", "SEMICOLON"}:
+            self._looping = False
         if kind in _COUNTED:
             self._brackets = max(0, self._brackets + _COUNTED[kind])
         elif kind in _MESSAGES or (kind == "EXPECT" and not self._depth):
@@ -118,7 +131,7 @@ class _Reader:
             return self._line in _LED_BY[kind] and self._previous in _WHOLE and not self._tagged
         match kind:
             case "CONTRACT":
-                return not self._depth and self._before[-1] == "RPAR"
+                return self._may_have_contract()
             case "ANY":
                 return self._line == "EXPECT" or (self._line in _LED_BY["FROM"] and self._previous in {"FROM", "TAG"})
             case "IN":
@@ -139,6 +152,7 @@ PATH_FORMS: Final = (
     r"`requires \no \send(S, PID) \after \exit(S) \until \exit(PID)`, each with or without a tag in `\send`"
 )
 _IN_CONTRACT: Final = "a contract stands before the block of a function: `fun f(x) contract collective { ... } { ... }`"
+_IN_LOOP: Final = "a contract of a loop stands before its block: `for i in 0..9 contract loop NAME { ... } { ... }`"
 
 _SYNTAX: Final = SyntaxWords(
     declarations=frozenset({"PROGRAM", "CONST", "PORT", "FUN", "PROC", "DAEMON", "EXPECT"}),
@@ -187,6 +201,8 @@ _SYNTAX: Final = SyntaxWords(
         "quiet": _IN_CONTRACT,
         "bounds": _IN_CONTRACT,
         "contract": _IN_CONTRACT,
+        "invariant": _IN_LOOP,
+        "decreases": _IN_LOOP,
         "\\no": PATH_FORMS,
         "?": "use `if` and `else`",
     },

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from rdma_robust.diagnose import Reporter, quote
 from rdma_robust.errors import Span
@@ -14,6 +13,7 @@ from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.tree_limits import first_line
 from rdma_robust.messages.language import message_program as made
 from rdma_robust.messages.language import message_tree as tree
+from rdma_robust.messages.language.collective_loops import remembered, written_for, written_while
 from rdma_robust.messages.language.function_parts import assigned_names, declared_names, gives_value, returns
 from rdma_robust.messages.language.issuing import issued_receive, issued_send
 from rdma_robust.messages.language.message_folding import folded
@@ -21,41 +21,10 @@ from rdma_robust.messages.language.message_library import LIBRARY_REPORT
 from rdma_robust.messages.language.message_scope import NOTHING, Scope
 from rdma_robust.messages.language.message_terms import Length, Term
 from rdma_robust.messages.language.message_world import BUILT_IN, Local, World
+from rdma_robust.messages.language.written_names import MAX_DEPTH, MAX_STATEMENTS, InFunction, TooLargeError, Written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-MAX_STATEMENTS: Final = 100_000
-"""Statements of all processes together, once functions and families are written out."""
-
-MAX_DEPTH: Final = 100
-"""Blocks and functions inside of one another, once they are written out."""
-
-
-class TooLargeError(Exception):
-    """The program is too large once it is written out; says what is too much."""
-
-
-@dataclass(slots=True)
-class Written:
-    """What comes of one process besides its statements: the names of its registers and requests, in their order.
-
-    `left` is how many statements there may still be in all.
-    """
-
-    left: int
-    registers: dict[str, None] = field(default_factory=dict)
-    requests: dict[str, None] = field(default_factory=dict)
-    calls: Counter[str] = field(default_factory=Counter)
-    uses_library: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class InFunction:
-    """The function that is read: where it gives its result, and the call that is written out."""
-
-    result: str
-    call: Span | None = None
 
 
 class Writer:
@@ -75,6 +44,8 @@ class Writer:
         self._inside = inside
         self._depth = depth
         self._repeats = False
+        self.remembered_names: tuple[str, ...] = ()
+        """What the function remembers of its entry, for the contracts of its loops."""
 
     def block(self, block: ast.Block) -> made.Block:
         """Return the statements of a block."""
@@ -192,26 +163,42 @@ class Writer:
         return (made.If(condition, then, other, self.at(span)),)
 
     def _while(self, line: ast.While, condition: Term, body: ast.Block) -> list[made.Statement]:
-        if isinstance(condition, Const) and not condition.value:
+        calls = self._is_called(line)
+        if isinstance(condition, Const) and not condition.value and not calls:
             self._dead(body)
             return []
         with self._repeated():
+            if calls:
+                return written_while(self, line, condition)
             return [made.While(condition, self.block(body), self.at(line.span))]
 
     def _for(self, line: ast.For) -> list[made.Statement]:
         low, high = self.scope.term(line.low), self.scope.term(line.high)
         counter = self._declared(self.scope.declare(line.counter, "counter"))
         try:
-            if isinstance(low, Const) and isinstance(high, Const) and low.value > high.value:
+            calls = self._is_called(line)
+            if isinstance(low, Const) and isinstance(high, Const) and low.value > high.value and not calls:
                 if self.scope.strict:
                     said = f"from {low.value} to {high.value} there is no number: this block is never executed"
                     self.report.warn("RR705", first_line(line.span), said)
                 self._dead(line.body)
                 return []
             with self._repeated():
+                if calls:
+                    return written_for(self, line, counter.written, (low, high))
                 return [made.For(counter.written, low, high, self.block(line.body), self.at(line.span))]
         finally:
             counter.visible = False
+
+    def _is_called(self, line: ast.While | ast.For) -> bool:
+        """Whether a loop is written out as calls."""
+        return line.contract is not None and self._written is not None and self._written.loops
+
+    def hidden_register(self, name: str) -> made.Place:
+        """Return a register that the text does not name."""
+        if self._written is not None:
+            self._written.registers.setdefault(name)
+        return made.Place(name)
 
     def _declared(self, local: Local) -> Local:
         if self._written is not None:
@@ -373,7 +360,8 @@ class Writer:
         writer._repeats = self._repeats
         if gives:
             written.registers.setdefault(result)
-        body = writer.block(function.body)
+        kept = remembered(writer, function, prefix) if written.loops else []
+        body = (*kept, *writer.block(function.body))
         if gives and not gives_value(body, result):
             found.append(made.Assign(made.Place(result), NOTHING, span))
         given = tuple((each.text, constants.get(each.text, Name(prefix + each.text))) for each in function.parameters)

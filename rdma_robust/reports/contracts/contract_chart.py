@@ -27,6 +27,7 @@ class _Sent:
 @dataclass(slots=True)
 class _Builder:
     program: ContractProgram
+    function: str
     procs: int
     rows: list[ChartRow] = field(default_factory=list)
     arrows: list[ChartArrow] = field(default_factory=list)
@@ -52,7 +53,10 @@ class _Builder:
     def passes(self, event: Happening) -> None:
         """Add that a function is entered or left, to the last row if others do the same there."""
         mark: Mark = "enter" if event.event == "enter" else "exit"
-        key = event.process, f"{mark} {event.function}"
+        words = passing_words(self.program, self.function, event.function, mark)
+        if not words:
+            return
+        key = event.process, words
         number = self.calls[key] = self.calls.get(key, 0) + 1
         what = f"{key[1]} #{number}" if number > 1 else key[1]
         last = self.rows[-1] if self.rows else None
@@ -113,10 +117,23 @@ class _Builder:
             self.arrows.append(ChartArrow(example.other, example.process, None, end, "", said, possible=True))
 
 
-def contract_chart(program: ContractProgram, title: str, example: Counterexample) -> Chart:
-    """Return the chart of the run that `example` is."""
+def passing_words(program: ContractProgram, own: str, function: str, mark: Mark) -> str:
+    """Return what it is called in a run of `own` that a function is entered or left; nothing if that is not shown.
+
+    Heads of loops are calls of a function, which does nothing; and one round of a loop is a function.
+    """
+    contract = program.contract(function)
+    if contract is None or contract.loop is None:
+        return f"{mark} {function}"
+    if function == own:
+        return f"{'begin' if mark == 'enter' else 'end'} a round of {function}"
+    return f"at the head of {function}" if mark == "enter" else ""
+
+
+def contract_chart(program: ContractProgram, title: str, function: str, example: Counterexample) -> Chart:
+    """Return the chart of the run of a function that `example` is."""
     procs = len(example.inputs)
-    builder = _Builder(program, procs)
+    builder = _Builder(program, function, procs)
     for event in example.events:
         builder.add(event)
     builder.wrong(example)

@@ -59,8 +59,8 @@ def contract_finding(program: ContractProgram, function: str, found: ProcsAnswer
         violation_line(program, function, found, example),
         text_at(program, example.span),
         place.line or None,
-        contract_chart(program, title, example),
-        tuple(_tables(example, found.collates)),
+        contract_chart(program, title, function, example),
+        tuple(_tables(program, function, example, found.collates)),
     )
 
 
@@ -93,16 +93,29 @@ def table_lines(table: StateTable) -> Iterator[str]:
         yield ("  " + "  ".join(padded(printable(cell), width) for cell, width in zip(row, widths, strict=True))).rstrip()
 
 
-def _tables(example: Counterexample, collates: Sequence[Collate]) -> Iterator[StateTable]:
+def _tables(
+    program: ContractProgram, function: str, example: Counterexample, collates: Sequence[Collate]
+) -> Iterator[StateTable]:
     """Yield the inputs, and of the collates that are at the end what processes have there."""
     yield _table("inputs", example.inputs)
     last = collates[example.collate : example.collate + 1] or collates[-1:]
     for each in last:
         number = f" #{each.number}" if each.number else ""
-        if any(state is not None for state in each.exits) and example.error == "SGV":
-            yield _table(f"when they leave {each.function}", each.exits)
+        words = _when(program, function, each.function)
+        if any(state is not None for state in each.exits) and example.error in ("SGV", "INV") and not example.collate:
+            yield _table(f"when they {words[1]}", each.exits)
         elif each.number:
-            yield _table(f"when they enter {each.function}{number}", each.entries)
+            yield _table(f"when they {words[0]}{number}", each.entries)
+
+
+def _when(program: ContractProgram, own: str, function: str) -> tuple[str, str]:
+    """Return in words when processes pass the entry of a function, and its exit."""
+    contract = program.contract(function)
+    if contract is None or contract.loop is None:
+        return f"enter {function}", f"leave {function}"
+    if function == own:
+        return f"begin a round of {function}", f"have ended the round of {function}"
+    return f"are at the head of {function}", ""
 
 
 def _table(title: str, states: Sequence[Mapping[str, Value] | None]) -> StateTable:

@@ -26,9 +26,15 @@ CLASSES: Final[Mapping[ErrorClass, str]] = {
     "ITF": "a receive from any may take a message from outside",
     "SRV": "a callee's requirement about the state is violated",
     "PRV": "a callee's requirement about the order of events is violated",
+    "INV": "an invariant of a collective loop is violated",
 }
 """The classes of errors in words."""
 
+
+AT_A_HEAD: Final = (
+    "the run is one round, from a head of the loop where all invariants are true; if the loop comes there is not said"
+)
+"""What is said of a run that begins with a round of a loop."""
 
 _PROCESS: Final = re.compile(r"\bprocess (\d+)\b")
 
@@ -117,7 +123,9 @@ def violation_line(program: ContractProgram, function: str, found: ProcsAnswer, 
     said = f"{function}, n = {found.procs}: {example.error}, {CLASSES[example.error]}"
     place = main_place(program, example)
     where = "" if place == NO_SPAN or example.error == "DL" else f"line {place.line}: "
-    return f"{said}: {where}{what_of(example)}"
+    contract = program.contract(function)
+    begins = "" if contract is None or contract.loop is None else f"; {AT_A_HEAD}"
+    return f"{said}: {where}{what_of(example)}{begins}"
 
 
 def what_of(example: Counterexample) -> str:

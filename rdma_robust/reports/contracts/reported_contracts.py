@@ -25,6 +25,7 @@ CODES: Final[dict[ErrorClass, str]] = {
     "ITF": "RR035",
     "SRV": "RR036",
     "PRV": "RR037",
+    "INV": "RR039",
 }
 """The codes of violations by their classes."""
 
@@ -66,7 +67,7 @@ def _violation(program: ContractProgram, function: str, found: ProcsAnswer) -> M
     example = found.counterexample
     assert example is not None
     place = main_place(program, example)
-    chart = contract_chart(program, "", example)
+    chart = contract_chart(program, "", function, example)
     there = place.end_line == place.line
     return MessageFinding(
         CODES[example.error],

@@ -86,7 +86,7 @@ def nothing(*_: Any) -> tuple[()]:
     return ()
 
 
-def after_all(_machine: BarrierMachine, run: Any, process: int) -> Any:
+def after_all(_machine: BarrierMachine, run: Any, process: int, _after: Any) -> Any:
     clock = run.actors[process].clock
     for each in run.actors:
         clock = joined(clock, each.calls[-1].clock)

@@ -100,7 +100,7 @@ TOO_LITTLE: tuple[Rule, ...] = (
         "requires of a callee; requires of a callee inside of another",
     ),
     (local_steps, 'self.broke("SRV", f"`requires`', '("SRV", f"`requires`', "requires of a local function"),
-    (JUDGE, 'yield Shown("SRV", sender, text', 'Shown("SRV", sender, text', "a message across a callee"),
+    (JUDGE, "yield Shown(contract.entry_error, sender, text", 'Shown("SRV", sender, text', "a message across a callee"),
     (contract_rules, "changed_surplus(call.surplus, kind, 1)", "call.surplus", "a message when all have met"),
     (
         contract_rules,

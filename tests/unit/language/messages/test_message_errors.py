@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from rdma_robust.errors import Diagnostic, ProgramError
-from rdma_robust.messages.language import writing_out
+from rdma_robust.messages.language import written_names
 from rdma_robust.messages.language.load_messages import load_messages
 
 HEADER = """\
@@ -150,7 +150,7 @@ def test_functions_that_call_each_other() -> None:
     ],
 )
 def test_what_is_written_out_has_a_limit(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writing_out, "MAX_STATEMENTS", 1000)
+    monkeypatch.setattr(written_names, "MAX_STATEMENTS", 1000)
     (error,) = found(text)
     assert error.code == "RR919"
     assert error.message.startswith("written out there are more than ")
