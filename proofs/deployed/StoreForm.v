@@ -43,8 +43,8 @@ Proof.
   - apply clos_trans_tn1 in H. destruct H; eapply ib1_tso_noninit; eauto.
 Qed.
 
-(* A pivot is not ob-before a store that it forwards: from a read that is last of its thread only rb leads, to writes that are mo-after
-   that store. *)
+(* A pivot is not ob-before a store that it forwards: from a read that is last of its thread only rb leads, to writes that are
+   mo-after that store. *)
 Section Source.
 Variables (T : trace) (m : ev).
 Hypotheses (W : wft T) (C : tso_consistent hw T) (M : maximal_tso hw T m).

@@ -47,7 +47,8 @@ Lemma conf_tau_Lt a b : E' a -> E' b -> conflict a b -> tau a b ->
   L a b \/ exists u, rf T' u a /\ own u a /\ tau a u /\ (b = u \/ tau b u).
 Proof.
   intros Ea Eb (Aa & Ab & Wab & Lo & N) H.
-  assert (forall u v, E' u -> E' v -> wr u -> wr v -> loc u = loc v -> tau u v -> mo T' u v) as Mo by (repeat split; auto; try apply H0; apply H1).
+  assert (forall u v, E' u -> E' v -> wr u -> wr v -> loc u = loc v -> tau u v -> mo T' u v) as Mo.
+  { repeat split; auto; try apply H0; apply H1. }
   assert (forall x y, mo T' x y -> L x y) as ML by (intros; apply HL; now apply sc_mo).
   destruct (classic (wr a)) as [Wa|NWa].
   - left. destruct (classic (wr b)) as [Wb|NWb]; [apply ML, Mo; auto|].
@@ -310,7 +311,8 @@ Proof.
   - destruct (dep_s_tso _ D) as (_ & X).
     assert (w <> m) as Nw by (intros ->; eapply ts_irr; eauto).
     assert (r <> m) as Nr.
-    { intros ->. apply (ts_asym _ _ X). apply (rf_not_own (E T) sigma w m H). intros (_ & Y & _). exact (dep_no_store w D Y). }
+    { intros ->. apply (ts_asym _ _ X). apply (rf_not_own (E T) sigma w m H).
+      intros (_ & Y & _). exact (dep_no_store w D Y). }
     destruct (trf_T'_T _ _ (six_2a_tso _ _ H Nw Nr)) as [Y|(Y & _)].
     + eapply t_trans; [exact IH|]. apply t_step; now apply ibt_rf.
     + apply t_step; now apply ibt_rf.

@@ -3,8 +3,8 @@ Require Import List Arith Lia Classical Relations Setoid.
 From RR Require Import Model Hardware Orders Rules Traces Lemma6 Theorem7.
 From RR Require Import StoreModel StoreRules StoreTraces StoreLemma2 StoreLemma6 StoreCycle.
 
-(* The least beta.  F4 leaves out a read whose L-last write is a store of its own thread (rule T2): if an event of beta conflicts
-   with it, that store is in beta. *)
+(* The least beta.  F4 leaves out a read whose L-last write is a store of its own thread (rule T2): if an event of beta
+   conflicts with it, that store is in beta. *)
 Inductive beta_tso {U : events} (hw : hardware) (T : trace) (m : ev) (tau L : relation ev) (s : ev) : ev -> Prop :=
 | bt_s : beta_tso hw T m tau L s s
 | bt_F1 b x : beta_tso hw T m tau L s b -> without (E T) m x -> oppo_tso hw b x -> beta_tso hw T m tau L s x
@@ -34,7 +34,8 @@ Let irr a : ~ tau a a. Proof. apply S. Qed.
 
 Lemma m_edge_tso e : sc1 T m e -> e <> m -> conflict m e /\ E' e /\ tau m e.
 Proof.
-  intros H N. assert (forall x y, wr x \/ rd x -> wr y \/ rd y -> wr x \/ wr y -> loc x = loc y -> E T y -> x <> y -> y <> m ->
+  intros H N.
+  assert (forall x y, wr x \/ rd x -> wr y \/ rd y -> wr x \/ wr y -> loc x = loc y -> E T y -> x <> y -> y <> m ->
     conflict x y /\ E' y) as K by (intros; split; [apply conflict_intro; tauto|split; auto]).
   destruct H as [(_ & Ee & H)|H|R|H].
   - destruct (tm_last e Ee H).

@@ -204,4 +204,26 @@ Proof.
     destruct (sto_asym _ _ _ _ S L). apply Hob, obt_nfo. split; auto.
 Qed.
 End Same.
+
+(* Corollary 4: under R1, R2 says that polls of A poll completions older than the first forcing one. *)
+Theorem corollary_4_tso E B : wfE E -> R1_tso hw E B ->
+  (R2_tso E B <-> forall w p w0, E p -> ~ B p -> pf w p -> forcing_tso E B w0 -> qp w0 = qp w -> po w w0).
+Proof.
+  intros W H1; split.
+  - intros H2 w p w0 Ep NBp H F Q.
+    destruct (pf_ok _ _ H) as (Pwp & Nw & Kp & Qwp).
+    assert (E w) as Ew by (eapply wf_down; eauto).
+    assert (nicw w0) as N0 by (destruct F as (_ & _ & [K|(K & _)]); red; rewrite K; exact I).
+    destruct (nic_not_cpu w (nicw_nic w Nw)) as (X1 & X2). destruct (nic_not_cpu w0 (nicw_nic w0 N0)) as (X3 & X4).
+    destruct (wf_total _ W w w0) as [->|[P|P]]; auto; [apply F|symmetry; now apply qp_thr| |].
+    + destruct NBp. eapply H2; eauto.
+    + exfalso. destruct (wf_older _ W w p w0 Ep H N0 Q P) as (p' & H' & P').
+      assert (E p') as Ep' by (destruct P' as [->|P']; [auto|eapply wf_down; eauto]).
+      assert (B p') as Bp' by (eapply H2; eauto).
+      destruct P' as [->|P']; [auto|].
+      destruct (pf_ok _ _ H') as (_ & _ & Kp' & _).
+      apply NBp, (H1 p p'); auto. apply to_tso; [unfold store; congruence|].
+      apply (cpu_oppo hw); auto; [red; rewrite Kp'; exact I|unfold noninit; congruence].
+  - intros H w p Ep Hp F. apply NNPP; intro N. apply (po_irr w). eapply H; eauto.
+Qed.
 End Traces.
