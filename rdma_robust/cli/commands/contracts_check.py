@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import sys
-import time
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 import typer
 
 from rdma_robust import TOOL
-from rdma_robust.cli.batch import Question, answer_all
+from rdma_robust.cli.answered_files import FilesRequest, FilesRun, answer_files
+from rdma_robust.cli.batch import Question
 from rdma_robust.cli.destinations import report_form
-from rdma_robust.cli.inputs import MESSAGES_SUFFIX, Item, expand
+from rdma_robust.cli.inputs import MESSAGES_SUFFIX, expand
 from rdma_robust.cli.options.arguments import (
     Defines,
     Expect,
@@ -34,7 +34,6 @@ from rdma_robust.cli.options.contracts_options import AnyN, ContractOptions
 from rdma_robust.cli.options.defaults import TIMEOUT_S, processors
 from rdma_robust.cli.options.formats import VERDICT_FORMATS
 from rdma_robust.cli.options.option_sets import with_option_sets
-from rdma_robust.cli.output import Output, output
 from rdma_robust.cli.processes.decide_contracts import (
     ContractsAnswer,
     ContractsAsking,
@@ -43,31 +42,15 @@ from rdma_robust.cli.processes.decide_contracts import (
     lost_contracts,
 )
 from rdma_robust.cli.screen import width_of_output
-from rdma_robust.cli.stderr import warn
-from rdma_robust.reports.batch.batch_formats import FORMS
-from rdma_robust.reports.check.json_report import dump, layout
-from rdma_robust.reports.check.summary import summarise
+from rdma_robust.reports.check.json_report import JsonObject
 from rdma_robust.reports.contracts.contract_totals import ContractsSummary, contracts_summary
 from rdma_robust.reports.contracts.contracts_json import contracts_document
 from rdma_robust.reports.contracts.contracts_table import ContractsText
-from rdma_robust.reports.messages.message_lines import finding_lines_of
 from rdma_robust.reports.share.exits import Exit
 from rdma_robust.reports.share.finding_lines import WRITERS
 
 if TYPE_CHECKING:
     from rdma_robust.reports.batch.batch_view import BatchReport
-
-
-@dataclass(frozen=True, slots=True)
-class ContractsRequest:
-    """What to ask of which files, and how to report it. `jobs` of None is one process per processor."""
-
-    items: Sequence[Item]
-    asking: ContractsAsking
-    jobs: int | None = None
-    format: str = "text"
-    path: str | None = None
-    quiet: bool = False
 
 
 @with_option_sets
@@ -108,73 +91,41 @@ def check_command(
         findings=form in (*WRITERS, "sarif"),
     )
     path = None if output == "-" else output
-    context.obj.append(partial(run_contracts_check, ContractsRequest(items, asking, jobs, form, path, quiet)))
+    context.obj.append(partial(run_contracts_check, FilesRequest(items, asking, jobs, form, path, quiet)))
 
 
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """Where and how to report."""
+class _Run(FilesRun[ContractsAnswer, ContractsSummary]):
+    """Where and how to report contracts."""
 
-    request: ContractsRequest
-    out: Output
-    text: ContractsText
+    def said(self, answer: ContractsAnswer) -> Sequence[str]:
+        quiet = self.request.quiet and answer.record.error_kind is None
+        return () if self.request.format in WRITERS or quiet else answer.messages
 
-    def report(self, answer: ContractsAnswer) -> None:
-        request, record = self.request, answer.record
-        if request.format in WRITERS:
-            for finding in finding_lines_of(record):
-                self.out.line(WRITERS[request.format](finding))
-        elif not request.quiet or record.error_kind is not None:
-            for message in answer.messages:
-                warn(message)
-        if request.format == "jsonl":
-            self.out.line(dump(record.result))
-        elif request.format == "text" and not (request.quiet and record.exit_code == Exit.OK):
-            for line in self.text.rows(record):
-                self.out.say(line)
+    def results(self, answer: ContractsAnswer) -> Sequence[JsonObject]:
+        return () if answer.record.result is None else (answer.record.result,)
 
-    def end(self, answers: Sequence[ContractsAnswer], summary: ContractsSummary) -> None:
-        if self.request.format == "text":
-            self.out.say("\n".join(self.text.totals(summary)))
-            return
-        if self.request.format == "json":
-            results = [answer.record.result for answer in answers if answer.record.result is not None]
-            options = self.request.asking.described()
-            self.out.line(layout(contracts_document(results, summary, TOOL, options)))
-        elif self.request.format in FORMS and self.request.format != "jsonl":
-            self.out.line(FORMS[self.request.format].write(self.batch(answers, summary)).rstrip("\n"))
-        if summary.interrupted:
-            warn(f"interrupted: {summary.files} of {summary.requested} files done")
-
-    def batch(self, answers: Sequence[ContractsAnswer], summary: ContractsSummary) -> BatchReport:
-        """Return the answers as the forms for other tools are written from them."""
-        from rdma_robust.reports.batch.batch_view import BatchReport  # noqa: PLC0415 - for few forms
-
-        asking = self.request.asking
-        stopped = Exit(summary.exit_code) if summary.interrupted else None
-        none = summarise([], requested=0, expect=asking.expect, time_s=summary.time_s, stopped=stopped)
-        totals = replace(none, exit_code=Exit(summary.exit_code))
+    def summary(self, answers: Sequence[ContractsAnswer], spent: float, stopped: Exit | None) -> ContractsSummary:
         records = [answer.record for answer in answers]
-        return BatchReport([], totals, asking.expect, TOOL, asking.described(), contracts=records)
+        expect = self.request.asking.expect
+        return contracts_summary(records, len(self.request.items), expect=expect, time_s=spent, stopped=stopped)
+
+    def document(
+        self, results: Sequence[JsonObject], summary: ContractsSummary, options: Mapping[str, object]
+    ) -> JsonObject:
+        return contracts_document(results, summary, TOOL, options)
+
+    def with_records(self, report: BatchReport, answers: Sequence[ContractsAnswer]) -> BatchReport:
+        return replace(report, contracts=[answer.record for answer in answers])
+
+    def done(self, summary: ContractsSummary) -> str:
+        return f"{summary.files} of {summary.requested} files"
 
 
-def run_contracts_check(request: ContractsRequest) -> Exit:
+def run_contracts_check(request: FilesRequest[ContractsAsking]) -> Exit:
     """Answer and report every item of `request`; return the exit code. Raises UsageError, BrokenPipeError."""
-    started = time.monotonic()
     asking = request.asking
     question = Question(
         lambda item, *_tell: answer_contracts(item, asking), lost_contracts, asking.limits, load_contracts_room
     )
-    with output(request.path) as out:
-        run = _Run(
-            request, out, ContractsText([item.name for item in request.items], asking.expect, asking.explain, asking.width)
-        )
-        if request.format == "text" and not request.quiet:
-            out.line("\n".join(run.text.header()))
-        jobs = request.jobs or processors()
-        answers, stopped = answer_all(request.items, question, jobs, run.report, quiet=request.quiet)
-        records = [answer.record for answer in answers]
-        spent = time.monotonic() - started
-        summary = contracts_summary(records, len(request.items), expect=asking.expect, time_s=spent, stopped=stopped)
-        run.end(answers, summary)
-    return Exit(summary.exit_code)
+    text = ContractsText([item.name for item in request.items], asking.expect, asking.explain, asking.width)
+    return answer_files(request, question, _Run, text)

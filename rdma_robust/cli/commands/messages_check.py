@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import sys
-import time
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 import typer
 
 from rdma_robust import TOOL
-from rdma_robust.cli.batch import Question, answer_all
+from rdma_robust.cli.answered_files import FilesRequest, FilesRun, answer_files
+from rdma_robust.cli.batch import Question
 from rdma_robust.cli.destinations import report_form
-from rdma_robust.cli.inputs import MESSAGES_SUFFIX, Item, expand
+from rdma_robust.cli.inputs import MESSAGES_SUFFIX, expand
 from rdma_robust.cli.options.arguments import (
     Certificates,
     Defines,
@@ -41,7 +41,6 @@ from rdma_robust.cli.options.messages_options import (
     denied,
 )
 from rdma_robust.cli.options.option_sets import with_option_sets
-from rdma_robust.cli.output import Output, output
 from rdma_robust.cli.processes.decide_messages import (
     MessagesAnswer,
     MessagesAsking,
@@ -50,11 +49,7 @@ from rdma_robust.cli.processes.decide_messages import (
     lost_messages,
 )
 from rdma_robust.cli.screen import width_of_output
-from rdma_robust.cli.stderr import warn
-from rdma_robust.reports.batch.batch_formats import FORMS
-from rdma_robust.reports.check.json_report import dump, layout
-from rdma_robust.reports.check.summary import summarise
-from rdma_robust.reports.messages.message_lines import finding_lines_of
+from rdma_robust.reports.check.json_report import JsonObject
 from rdma_robust.reports.messages.messages_json import document
 from rdma_robust.reports.messages.messages_table import MessagesText
 from rdma_robust.reports.messages.messages_totals import MessagesSummary, messages_summary
@@ -63,18 +58,6 @@ from rdma_robust.reports.share.finding_lines import WRITERS
 
 if TYPE_CHECKING:
     from rdma_robust.reports.batch.batch_view import BatchReport
-
-
-@dataclass(frozen=True, slots=True)
-class MessagesRequest:
-    """What to ask of which programs, and how to report it. `jobs` of None is one process per processor."""
-
-    items: Sequence[Item]
-    asking: MessagesAsking
-    jobs: int | None = None
-    format: str = "text"
-    path: str | None = None
-    quiet: bool = False
 
 
 @with_option_sets
@@ -126,75 +109,40 @@ def check_command(
 
         items = with_certificates(items, certificate)
     path = None if output == "-" else output
-    context.obj.append(partial(run_messages_check, MessagesRequest(items, asking, jobs, form, path, quiet)))
+    context.obj.append(partial(run_messages_check, FilesRequest(items, asking, jobs, form, path, quiet)))
 
 
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """Where and how to report."""
+class _Run(FilesRun[MessagesAnswer, MessagesSummary]):
+    """Where and how to report message programs."""
 
-    request: MessagesRequest
-    out: Output
-    text: MessagesText
+    def said(self, answer: MessagesAnswer) -> Sequence[str]:
+        told = self.request.format in WRITERS
+        hides = told or (self.request.quiet and answer.record.error_kind is None)
+        return answer.messages[len(answer.messages) - answer.uncertified if hides else 0 :]
 
-    def report(self, answer: MessagesAnswer) -> None:
-        request, record = self.request, answer.record
-        if request.format in WRITERS:
-            for finding in finding_lines_of(record):
-                self.out.line(WRITERS[request.format](finding))
-            for message in answer.messages[len(answer.messages) - answer.uncertified :]:
-                warn(message)
-        elif not request.quiet or record.error_kind is not None or answer.uncertified:
-            hidden = len(answer.messages) - answer.uncertified if request.quiet and record.error_kind is None else 0
-            for message in answer.messages[hidden:]:
-                warn(message)
-        if request.format == "jsonl":
-            for each in record.results:
-                self.out.line(dump(each))
-        elif request.format == "text" and not (request.quiet and record.exit_code == Exit.OK):
-            for line in self.text.rows(record):
-                self.out.say(line)
+    def results(self, answer: MessagesAnswer) -> Sequence[JsonObject]:
+        return answer.record.results
 
-    def end(self, answers: Sequence[MessagesAnswer], summary: MessagesSummary) -> None:
-        if self.request.format == "text":
-            self.out.say("\n".join(self.text.totals(summary)))
-            return
-        if self.request.format == "json":
-            results = [each for answer in answers for each in answer.record.results]
-            options = self.request.asking.described()
-            self.out.line(layout(document(results, summary, TOOL, options)))
-        elif self.request.format in FORMS and self.request.format != "jsonl":
-            self.out.line(FORMS[self.request.format].write(self.batch(answers, summary)).rstrip("\n"))
-        if summary.interrupted:
-            warn(f"interrupted: {summary.programs} of {summary.requested} programs done")
+    def summary(self, answers: Sequence[MessagesAnswer], spent: float, stopped: Exit | None) -> MessagesSummary:
+        records, expect = [answer.record for answer in answers], self.request.asking.expect
+        made = messages_summary(records, len(self.request.items), expect=expect, time_s=spent, stopped=stopped)
+        if any(answer.uncertified for answer in answers) and stopped is None:
+            return replace(made, exit_code=worst([Exit(made.exit_code), Exit.UNKNOWN]))
+        return made
 
-    def batch(self, answers: Sequence[MessagesAnswer], summary: MessagesSummary) -> BatchReport:
-        """Return the answers as the forms for other tools are written from them."""
-        from rdma_robust.reports.batch.batch_view import BatchReport  # noqa: PLC0415 - for few forms
+    def document(self, results: Sequence[JsonObject], summary: MessagesSummary, options: Mapping[str, object]) -> JsonObject:
+        return document(results, summary, TOOL, options)
 
-        asking = self.request.asking
-        stopped = Exit(summary.exit_code) if summary.interrupted else None
-        none = summarise([], requested=0, expect=asking.expect, time_s=summary.time_s, stopped=stopped)
-        totals = replace(none, exit_code=Exit(summary.exit_code))
-        return BatchReport([], totals, asking.expect, TOOL, asking.described(), [answer.record for answer in answers])
+    def with_records(self, report: BatchReport, answers: Sequence[MessagesAnswer]) -> BatchReport:
+        return replace(report, messages=[answer.record for answer in answers])
+
+    def done(self, summary: MessagesSummary) -> str:
+        return f"{summary.programs} of {summary.requested} programs"
 
 
-def run_messages_check(request: MessagesRequest) -> Exit:
+def run_messages_check(request: FilesRequest[MessagesAsking]) -> Exit:
     """Answer and report every item of `request`; return the exit code. Raises UsageError, BrokenPipeError."""
-    started = time.monotonic()
     asking = request.asking
     question = Question(lambda item, *_tell: answer_messages(item, asking), lost_messages, asking.limits, load_messages_room)
-    with output(request.path) as out:
-        names = [item.name for item in request.items]
-        run = _Run(request, out, MessagesText(names, asking.expect, asking.explain, asking.width))
-        if request.format == "text" and not request.quiet:
-            out.line("\n".join(run.text.header()))
-        jobs = request.jobs or processors()
-        answers, stopped = answer_all(request.items, question, jobs, run.report, quiet=request.quiet)
-        records = [answer.record for answer in answers]
-        spent = time.monotonic() - started
-        summary = messages_summary(records, len(request.items), expect=asking.expect, time_s=spent, stopped=stopped)
-        if any(answer.uncertified for answer in answers) and stopped is None:
-            summary = replace(summary, exit_code=worst([Exit(summary.exit_code), Exit.UNKNOWN]))
-        run.end(answers, summary)
-    return Exit(summary.exit_code)
+    text = MessagesText([item.name for item in request.items], asking.expect, asking.explain, asking.width)
+    return answer_files(request, question, _Run, text)

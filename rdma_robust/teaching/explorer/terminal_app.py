@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from abc import abstractmethod
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
@@ -49,8 +50,8 @@ class Keys(ModalScreen[None]):
 class TerminalExplorer(App[None]):
     """An explorer of a program: `session`, the `place` it is at, and its `verdict` once that is known.
 
-    What explorers do in their own ways raises NotImplementedError here: apps of textual have a metaclass of their own, and
-    cannot be abstract classes.
+    What explorers do in their own ways is abstract here. As apps of textual have a metaclass of their own, only the checker
+    of types sees to it.
     """
 
     TITLE = "rdma-robust explore"
@@ -98,26 +99,26 @@ class TerminalExplorer(App[None]):
         self.decide = decide
         self.follow = follow
 
+    @abstractmethod
     def unknown(self, why: str) -> Any:
         """Return the verdict that is not known."""
-        raise NotImplementedError
 
+    @abstractmethod
     def start(self) -> Any:
         """Return the beginning, with the settings of the place."""
-        raise NotImplementedError
 
+    @abstractmethod
     def draw(self) -> None:
         """Show the place the explorer is at."""
-        raise NotImplementedError
 
+    @abstractmethod
     def draw_top(self) -> None:
         """Show the program's name and its verdict."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def moves(self) -> str:
         """The name of the list of moves that keys are about."""
-        raise NotImplementedError
 
     def explore(self, session: Any, place: Any) -> None:
         """Begin with a program, at a place of it."""
