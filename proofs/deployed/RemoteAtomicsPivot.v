@@ -1,22 +1,15 @@
 (* Remote atomics: taking out the pivot, where other RMWs may flip (Lemma 2 with M2). *)
 Require Import List Arith Lia Classical Relations.
-From RR Require Import Orders RemoteAtomicsModel RemoteAtomicsRules RemoteAtomicsValues RemoteAtomicsTraces.
+From RR Require Import Orders RemoteAtomicsModel RemoteAtomicsRules RemoteAtomicsValues RemoteAtomicsTraces RemoteAtomicsBase.
 
 Section Pivot.
-Context {U : slots} (ord : bool) (P : program).
-Variables (S l : ev -> Prop) (tau : relation ev) (m pr : ev) (S' l' : ev -> Prop).
+Context {U : slots} {ord : bool} {P : program} {S l : ev -> Prop} {tau : relation ev} {m pr : ev} {S' l' : ev -> Prop}.
 Let T := tr S l tau.
 
 (* m is last of its thread; [pr] is m, or its naR if m is a naW: then both are the pivot *)
 Definition M e := e = m \/ e = pr.
 Class setting : Prop := {
-  g_V : violating ord P T;
-  g_sto : sto S tau;
-  g_init : initfirst S tau;
-  g_ob : forall a b, ob1 ord T a b -> tau a b;
-  (* the slot of a naW that does not happen stands directly behind its naR *)
-  g_adj : forall x e, S x -> knd x = NAW -> ~ l x -> S e -> tau e x -> e = src x \/ tau e (src x);
-  g_void : forall x, S x -> knd x = NAW -> ~ l x -> tau (src x) x;
+  g_base :> base ord P S l tau;
   g_last : last S m;
   g_pr : pr = rep m;
   (* no CPU event depends on m *)
@@ -27,91 +20,14 @@ Class setting : Prop := {
 }.
 Context {G : setting}.
 
-Lemma W : wfS S. Proof. apply g_V. Qed.
 Lemma Sm : S m. Proof. apply g_last. Qed.
 Lemma m_last b : S b -> ~ po m b. Proof. apply g_last. Qed.
 Lemma Spr : S pr. Proof. rewrite g_pr. apply rep_S; auto using W, Sm. Qed.
-Lemma t_irr a : ~ tau a a. Proof. apply g_sto. Qed.
-Lemma t_trans' a b c : tau a b -> tau b c -> tau a c. Proof. apply g_sto. Qed.
-Lemma t_asym a b : tau a b -> ~ tau b a. Proof. apply (sto_asym _ _ _ _ g_sto). Qed.
-Lemma t_tot a b : S a -> S b -> a = b \/ tau a b \/ tau b a. Proof. apply g_sto. Qed.
-Lemma O_T : O_oppo ord S l tau /\ O_poll S tau /\ O_forcing S tau /\ O_fence S tau /\ O_rao S l tau.
-Proof. apply rules_only_if with (ord := ord); auto using W, g_sto, g_ob. Qed.
-
-Lemma naw_facts x : knd x = NAW -> po (src x) x /\ qp (src x) = qp x /\ knd (src x) = NAR /\ loc (src x) = loc x.
-Proof. intros K. destruct (src_ok x) as (A & B & C); [rewrite K; exact I|]. rewrite K in C. tauto. Qed.
-Lemma src_S w : S w -> nicw w -> S (src w).
-Proof. intros Sw N. eapply wf_down; [apply W| |exact Sw]. now apply src_ok. Qed.
-Lemma src_tau : srcfwd S tau.
-Proof.
-  intros w Sw N. split; [now apply src_S|].
-  destruct (classic (knd w = NAW /\ ~ l w)) as [(K & L)|K]; [now apply g_void|].
-  apply (proj1 O_T).
-  - apply rd_in_E; [now apply src_S|now apply src_rd].
-  - split; auto. intros K'. apply NNPP. tauto.
-  - destruct (src_ok w N) as (A & B & C). split; auto. unfold nicw in N.
-    destruct (knd w); simpl in *; try tauto; [rewrite C|destruct C as [-> |[-> | ->]]|destruct C as (-> & _)]; simpl; auto.
-Qed.
-
-(* oppo leads forward between slots as well: a naW that does not happen stands with its naR *)
-Lemma oppo_slots a b : S a -> S b -> oppo ord a b -> tau a b.
-Proof.
-  assert (forall a b, S a -> S b -> (knd a = NAW -> l a) -> oppo ord a b -> tau a b) as H.
-  { intros a0 b0 Sa Sb La O. destruct (classic (knd b0 = NAW /\ ~ l b0)) as [(K & L)|K].
-    - destruct (naw_facts b0 K) as (Pb & Qb & Ks & _). pose proof (g_void b0 Sb K L) as Y.
-      destruct (wf_total _ W a0 (src b0)) as [->|[X|X]]; auto.
-      + eapply wf_down; eauto using W.
-      + eapply po_init_l; apply O.
-      + unfold noninit; congruence.
-      + destruct O as (O & _). rewrite (po_thr _ _ O). symmetry. now apply po_thr.
-      + apply t_trans' with (src b0); auto. apply (proj1 O_T); [now split|apply rd_in_E; [eapply wf_down; eauto using W|]|].
-        * unfold rd; now rewrite Ks.
-        * split; auto. destruct O as (_ & O). rewrite K in O. rewrite Ks, Qb. destruct (knd a0); simpl in *; auto.
-      + destruct (naw_next b0 a0 K X) as [->|Z]; destruct O as (O & _); [destruct (po_irr _ O)|].
-        destruct (po_irr b0); eapply po_trans; eauto.
-    - apply (proj1 O_T); auto. { now split. } split; auto. intros K'. apply NNPP. tauto. }
-  intros Sa Sb O. destruct (classic (knd a = NAW /\ ~ l a)) as [(K & L)|K].
-  2:{ apply H; auto. intros K'. apply NNPP. tauto. }
-  destruct (naw_facts a K) as (Pa & Qa & Ks & _).
-  assert (tau (src a) b) as X.
-  { apply H; auto.
-    - eapply wf_down; eauto using W.
-    - congruence.
-    - destruct O as (O & Q). split; [eapply po_trans; eauto|]. rewrite K in Q. rewrite Ks, Qa. destruct (knd b); simpl in *; tauto. }
-  destruct (t_tot a b Sa Sb) as [->|[|Y]]; auto.
-  - destruct O as (O & _). destruct (po_irr _ O).
-  - destruct (g_adj a b Sa K L Sb Y) as [->|Z]; [destruct (t_irr _ X)|destruct (t_asym _ _ X Z)].
-Qed.
-Lemma rao_slots x b : S x -> knd x = NAW -> S b -> knd b = NAR -> loc b = loc x -> tau (src x) b -> tau x b.
-Proof.
-  intros Sx K Sb Kb Lb H. destruct (naw_facts x K) as (Pa & Qa & Ks & Lx).
-  destruct (classic (l x)) as [L|L].
-  - apply O_T; auto. { split; auto. red; auto. } split; [eapply wf_down; eauto using W|].
-    split; [auto|split; [auto|split; [auto|split; [congruence|auto]]]].
-  - destruct (t_tot x b Sx Sb) as [->|[|Y]]; auto; [congruence|].
-    destruct (g_adj x b Sx K L Sb Y) as [->|Z]; [destruct (t_irr _ H)|destruct (t_asym _ _ H Z)].
-Qed.
-
-(* what depends on m comes after it *)
 Let rfT := rf_in S l tau.
-Lemma dep_after e : dep rfT m e -> S e -> e = m \/ tau m e.
-Proof.
-  intros D; induction D as [|w d C R D IH]; intros Sw; [auto|right].
-  assert (tau (src w) w \/ src w = w) as X.
-  { destruct (classic (nicw w)) as [N|N]; [left; now apply src_tau|right]. destruct C as [C|C]; [tauto|].
-    destruct (cond_cases w C); tauto. }
-  destruct (IH (proj1 R)) as [->|Y]; destruct R as (_ & _ & _ & _ & _ & R & _);
-  destruct X as [X|X]; try rewrite X in *; eauto using t_trans'.
-Qed.
-Lemma depr_after r : depr rfT m r -> tau m r.
-Proof.
-  intros (d & R & D). destruct (dep_after d D (proj1 R)) as [->|X]; destruct R as (_ & _ & _ & _ & _ & R & _);
-  eauto using t_trans'.
-Qed.
 Lemma pr_cases : (pr = m /\ knd m <> NAW) \/ (knd m = NAW /\ pr = src m /\ po pr m /\ knd pr = NAR /\ tau pr m).
 Proof.
   rewrite g_pr. destruct (rep_spec m) as [(K & -> & A & B)|(K & ->)]; [right|left; auto]. repeat split; auto.
-  apply src_tau; [apply Sm|unfold nicw; now rewrite K].
+  apply src_before; [apply Sm|unfold nicw; now rewrite K].
 Qed.
 Lemma M_le z : M z -> z = m \/ tau z m.
 Proof. intros [->| ->]; auto. destruct pr_cases as [(->&_)|(_&_&_&_&?)]; auto. Qed.
@@ -161,18 +77,13 @@ Qed.
 Lemma sto' : sto S' tau. Proof. apply (sto_sub S); auto using S'_S, g_sto. Qed.
 Lemma init' : initfirst S' tau. Proof. intros i x Si Sx. apply g_init; auto using S'_S. Qed.
 Lemma src' : srcfwd S' tau.
-Proof. intros w Sw N. split; [|now apply src_tau; auto using S'_S]. eapply wf_down; [apply wfS'| |exact Sw]. now apply src_ok. Qed.
-Lemma ex_T r : S r -> rd r -> exists w, rfT w r.
-Proof. intros. apply rf_in_ex; auto using g_sto, g_init; apply W. Qed.
-
+Proof. intros w Sw N. split; [|now apply src_before; auto using S'_S]. eapply wf_down; [apply wfS'| |exact Sw]. now apply src_ok. Qed.
 Let rf' := rf_in S' l' tau.
 Lemma flip_adj x a : S' x -> knd x = NAW -> ~ l x -> S a -> is_w (knd a) -> loc a = loc x -> tau a x -> tau a (src x).
 Proof.
   intros Sx K L Sa Ia _ H. destruct (g_adj x a (S'_S _ Sx) K L Sa H) as [->|]; auto.
   destruct (naw_facts x K) as (_ & _ & X & _). rewrite X in Ia. destruct Ia.
 Qed.
-Lemma T_real x : S x -> cond x -> (l x <-> exists u, wval rfT x u).
-Proof. apply (proj1 g_V). Qed.
 Lemma T'_rf e u : S' e -> rd e -> rfT u e -> ~ dep rfT m u -> rf' u e.
 Proof.
   apply (flip_rf S S' l l' tau m); eauto using g_sto, S'_S, dep_w, flip_adj, T_real, g_real, src', ex_T. apply W.
@@ -221,3 +132,5 @@ Proof.
 Qed.
 
 End Pivot.
+Arguments M {U} m pr e.
+Arguments setting {U} ord P S l tau m pr S' l'.
