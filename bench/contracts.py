@@ -25,7 +25,7 @@ from rdma_robust.contracts.runs.runs_engine import runs
 from rdma_robust.limits import Limits
 
 FOLDER: Final = Path(__file__).resolve().parents[1] / "litmus/contracts"
-SECONDS: Final = 60.0
+SECONDS: Final = 300.0
 
 THESIS: Final[dict[str, str]] = {
     "bcast": "6: 25",

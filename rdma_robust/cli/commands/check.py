@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rdma_robust import TOOL
+from rdma_robust.cli.asked_otherwise import prints_alone, watch_instead
 from rdma_robust.cli.batch import Question, answer_all
 from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.inputs import SUFFIX, TRENCHER_SUFFIX, Item, Source, expand
@@ -48,7 +48,6 @@ from rdma_robust.cli.processes.decide_program import Answer, decide_item, limits
 from rdma_robust.cli.screen import width_of_output
 from rdma_robust.cli.stderr import warn
 from rdma_robust.cli.warning_choice import chosen
-from rdma_robust.errors import UsageError
 from rdma_robust.options import CheckOptions
 from rdma_robust.reports.batch.batch_formats import FORMS
 from rdma_robust.reports.check import json_report
@@ -147,9 +146,7 @@ def check_command(
 ) -> None:
     """Note in the context what is to be done."""
     if watch:
-        from rdma_robust.cli.watching import run_watching  # noqa: PLC0415
-
-        context.obj.append(partial(run_watching, sys.argv[1:], files))
+        watch_instead(context, files)
         return
     items, passed_over = without_proofs(expand(files, tuple(COMMANDS), (SUFFIX, TRENCHER_SUFFIX), define=define))
     if enable or disable:
@@ -166,10 +163,7 @@ def check_command(
         reductions=parse_reductions(reductions),
         define=tuple(define or ()),
     )
-    if certificate is not None and dump_after is not None:
-        raise UsageError("--certificate and --dump-after exclude one another")
-    if dump_after is not None and (output, format_) != (None, None):
-        raise UsageError("--dump-after prints, and takes neither --output nor --format")
+    prints_alone(dump_after, certificate, (output, format_))
     form = report_form(output, format_, VERDICT_FORMATS, items)
     if dump_after is not None:
         from rdma_robust.cli.commands.dump import run_dump  # noqa: PLC0415

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -12,6 +11,7 @@ import typer
 
 from rdma_robust import TOOL
 from rdma_robust.cli.answered_files import FilesRequest, FilesRun, answer_files
+from rdma_robust.cli.asked_otherwise import watch_instead
 from rdma_robust.cli.batch import Question
 from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.inputs import MESSAGES_SUFFIX, expand
@@ -83,9 +83,7 @@ def check_command(
 ) -> None:
     """Note in the context what is to be done."""
     if watch:
-        from rdma_robust.cli.watching import run_watching  # noqa: PLC0415
-
-        context.obj.append(partial(run_watching, sys.argv[1:], files))
+        watch_instead(context, files)
         return
     items = expand(files, suffixes=(MESSAGES_SUFFIX,), define=define)
     form = report_form(output, format_, VERDICT_FORMATS, items)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import Annotated, Literal
 import typer
 
 from rdma_robust import TOOL
+from rdma_robust.cli.asked_otherwise import prints_alone, watch_instead
 from rdma_robust.cli.batch import Question, answer_all
 from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.inputs import Item, expand
@@ -39,7 +39,6 @@ from rdma_robust.cli.output import Output, output
 from rdma_robust.cli.processes.decide_proof import ProofAnswer, ProofAsking, answer_proof, load_proving, lost_proof
 from rdma_robust.cli.screen import width_of_output
 from rdma_robust.cli.stderr import warn
-from rdma_robust.errors import UsageError
 from rdma_robust.reports.check import json_report
 from rdma_robust.reports.prove import proof_json
 from rdma_robust.reports.prove.proof_text import ProofText
@@ -91,9 +90,7 @@ def prove_command(
     """Note in the context what is to be done."""
     named, every = models_named(models)
     if watch:
-        from rdma_robust.cli.watching import run_watching  # noqa: PLC0415
-
-        context.obj.append(partial(run_watching, sys.argv[1:], files))
+        watch_instead(context, files)
         return
     items = expand(files, define=define)
     asking = ProofAsking(
@@ -113,10 +110,7 @@ def prove_command(
         define=tuple(define or ()),
     )
     if dump_after is not None:
-        if (output, format_) != (None, None):
-            raise UsageError("--dump-after prints, and takes neither --output nor --format")
-        if certificate is not None:
-            raise UsageError("--certificate and --dump-after exclude one another")
+        prints_alone(dump_after, certificate, (output, format_))
         from rdma_robust.cli.processes.dump_reduced import run_dump_reduced  # noqa: PLC0415
 
         context.obj.append(partial(run_dump_reduced, items, asking))

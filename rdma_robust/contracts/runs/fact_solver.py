@@ -171,17 +171,24 @@ class _Z3:
         self._solver = z3.Solver()
         self._asserted: list[Term] = []
         self._made: dict[Term, Any] = {}
+        self._ranged: list[list[Term]] = []
+        """For each fact that is asserted the inputs whose ranges are, with it first."""
+        self._in_range: set[Term] = set()
 
     def solve(self, facts: Sequence[Term], milliseconds: int) -> tuple[bool | None, Model]:
         common = len(list(takewhile(lambda pair: pair[0] is pair[1], zip(self._asserted, facts, strict=False))))
         if common < len(self._asserted):
             self._solver.pop(len(self._asserted) - common)
-        del self._asserted[common:]
+            self._in_range.difference_update(*self._ranged[common:])
+        del self._asserted[common:], self._ranged[common:]
         for each in facts[common:]:
             self._solver.push()
             self._solver.add(self._expr(each))
-            for leaf in leaves((each,)):
+            new = [leaf for leaf in leaves((each,)) if leaf not in self._in_range]
+            for leaf in new:
                 self._range(leaf)
+            self._in_range.update(new)
+            self._ranged.append(new)
             self._asserted.append(each)
         self._solver.set("timeout", milliseconds)
         answer = self._solver.check()

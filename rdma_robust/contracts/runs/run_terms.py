@@ -66,6 +66,7 @@ class Terms:
 
     def __init__(self) -> None:
         self._table: dict[tuple[Any, ...], Term] = {}
+        self._negations: dict[Term, Condition] = {}
         self.inputs: list[Term] = []
 
     def input(self, name: object, low: int | None, high: int | None) -> Term:
@@ -236,6 +237,12 @@ class Terms:
     def negation(self, condition: Condition) -> Condition:
         if isinstance(condition, bool):
             return not condition
+        found = self._negations.get(condition)
+        if found is None:
+            found = self._negations[condition] = self._negated(condition)
+        return found
+
+    def _negated(self, condition: Term) -> Condition:
         match condition.op:
             case "zero":
                 return self._made("nonzero", condition.args)
