@@ -1,6 +1,6 @@
 (* Reads counterexamples and traces from standard input, as lines of words, and lets the extracted functions judge them.
    This file is not proven: what it does is to turn words into the input of `judge`, `decide_rdma` and `decide_sc`, and their
-   answer into a line. docs/proof-judge.md describes the lines. *)
+   answer into a line. docs/certificates.md describes the lines. *)
 open Judged
 
 exception Malformed of string
@@ -90,7 +90,8 @@ let threads_of document = List.rev_map List.rev document.made
 let cells_of document = List.map z_of (line_of document "cells")
 
 let why = function
-  | Shape t -> Printf.sprintf "thread %d is no sequence of reads, writes, puts, gets, polls and fences on these cells" (int_of t)
+  | Shape t ->
+    Printf.sprintf "thread %d is no sequence of reads, writes, puts, gets, polls and fences on these cells" (int_of t)
   | Next (t, n) -> Printf.sprintf "event %d.%d is not the next of its thread in its part" (int_of t) (int_of n)
   | Missing -> "alpha and the pivot, or beta, leave out an event of their part"
   | Value (t, n) ->

@@ -115,6 +115,11 @@ def verify_graphs(certificate: Certificate, program: Program) -> Proved:
     return _about_program(certificate, program)
 
 
+def program_of_certificate(certificate: Certificate, text: str, name: str) -> Program:
+    """Return the program that a certificate about robustness is about, its loops read as it says. Raises ProgramError."""
+    return blocking(load_decidable(text, name, crowds=True), read_program_options(certificate.options).await_loops)
+
+
 def _about_program(certificate: Certificate, program: Program) -> Proved:
     if certificate.claim["kind"] in SAFETY_CHECKS:
         if program.crowds:

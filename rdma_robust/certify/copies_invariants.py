@@ -53,17 +53,26 @@ def check_trace_of_copies(program: Program, platform: Platform, evidence: object
     Raises InvalidCertificate.
     """
     found = members(evidence, "`evidence`", ("kind", "copies", "events", "mo"))
-    names = [thread.name for thread in program.crowds]
-    listed = array(found["copies"], "`evidence.copies`", lambda item, at: members(item, at, ("thread", "copies")))
-    if [string(each["thread"], "`evidence.copies`") for each in listed] != names:
-        reject(f"`evidence.copies` does not name the threads of which there are any number: {', '.join(names)}")
-    numbers = {name: natural(each["copies"], "`evidence.copies`") for name, each in zip(names, listed, strict=True)}
-    try:
-        explicit = copies_of(program, numbers)
-    except UsageError as error:
-        reject(f"`evidence.copies`: {error}")
+    numbers = _numbers_of_copies(program, found["copies"])
+    explicit = with_copies(program, found["copies"])
     what = check_not_robust(explicit, platform, {"kind": TRACE, "events": found["events"], "mo": found["mo"]})
     return f"{what} with {_shown_numbers(numbers)}"
+
+
+def with_copies(program: Program, copies: object) -> Program:
+    """Return the program with so many copies of each template as a trace says. Raises InvalidCertificate."""
+    try:
+        return copies_of(program, _numbers_of_copies(program, copies))
+    except UsageError as error:
+        reject(f"`evidence.copies`: {error}")
+
+
+def _numbers_of_copies(program: Program, copies: object) -> dict[str, int]:
+    names = [thread.name for thread in program.crowds]
+    listed = array(copies, "`evidence.copies`", lambda item, at: members(item, at, ("thread", "copies")))
+    if [string(each["thread"], "`evidence.copies`") for each in listed] != names:
+        reject(f"`evidence.copies` does not name the threads of which there are any number: {', '.join(names)}")
+    return {name: natural(each["copies"], "`evidence.copies`") for name, each in zip(names, listed, strict=True)}
 
 
 def _listed(program: Program) -> str:

@@ -34,7 +34,7 @@ JOINED: Final = "joined"
 
 
 @dataclass(frozen=True, slots=True)
-class _Claimed:
+class Claimed:
     """An event as the certificate has it; `source` is the number of the write that it reads from, -1 for the initial one. An
     event that is `joined` belongs to the locked section of the event before it."""
 
@@ -55,7 +55,7 @@ def usual_completion(kind: Kind) -> Completion:
 def check_not_robust(program: Program, platform: Platform, evidence: object) -> str:
     """Check that the trace proves `program` not robust and return what it is, in a few words. Raises InvalidCertificate."""
     found = members(evidence, "`evidence`", ("kind", "events", "mo"))
-    claimed = array(found["events"], "`evidence.events`", _Reader(program).event)
+    claimed = claimed_events(program, found["events"])
     first = len(program.cells)
     order = [
         sorted((i for i, c in enumerate(claimed) if c.event.thread == t), key=lambda i: claimed[i].position)
@@ -85,6 +85,11 @@ def check_not_robust(program: Program, platform: Platform, evidence: object) -> 
     return f"a trace of {len(claimed)} events"
 
 
+def claimed_events(program: Program, events: object) -> list[Claimed]:
+    """Read the events of a trace, in the order of the certificate. Raises InvalidCertificate for what are none."""
+    return array(events, "`evidence.events`", _Reader(program).event)
+
+
 class _Reader:
     """Events of a certificate, read without trust."""
 
@@ -93,7 +98,7 @@ class _Reader:
         self._cells = {str(cell): cell for cell in program.cells}
         self._nodes = frozenset(program.nodes)
 
-    def event(self, value: object, where: str) -> _Claimed:
+    def event(self, value: object, where: str) -> Claimed:
         joined = isinstance(value, dict) and JOINED in value
         item = members(value, where, (*_MEMBERS, JOINED) if joined else _MEMBERS, _LATER)
         if joined and item[JOINED] is not True:
@@ -115,7 +120,7 @@ class _Reader:
         peer = item.get("peer")
         if peer is not None:
             self._thread(peer, f"{where}.peer")
-        return _Claimed(
+        return Claimed(
             Event(
                 self._threads[thread],
                 kind,
@@ -144,7 +149,7 @@ class _Reader:
         return self._cells[name] if name in self._cells else reject(f"{where}: the program has no {name!r:.60}")
 
 
-def _follow(reading: ThreadReading, claimed: Sequence[_Claimed]) -> Iterator[Event]:
+def _follow(reading: ThreadReading, claimed: Sequence[Claimed]) -> Iterator[Event]:
     """Check that the thread can make these events, one after the other. Of them only the values read are believed.
 
     Yields the events as the thread makes them. The read of a remote atomic that is the last event of its thread is that of
@@ -175,7 +180,7 @@ def _follow(reading: ThreadReading, claimed: Sequence[_Claimed]) -> Iterator[Eve
         here = {move.after for move in moves}
 
 
-def _after_section(reading: ThreadReading, here: set[Local], claimed: Sequence[_Claimed], first: int) -> set[Local]:
+def _after_section(reading: ThreadReading, here: set[Local], claimed: Sequence[Claimed], first: int) -> set[Local]:
     """Check that the thread can make the events from number `first` on that are joined, all at once."""
     mine = [claimed[first], *takewhile(lambda claim: claim.joined, claimed[first + 1 :])]
     if claimed[first].joined:
@@ -192,7 +197,7 @@ def _after_section(reading: ThreadReading, here: set[Local], claimed: Sequence[_
     return found or reject(f"thread {reading.name} cannot make its events from {first} on at one moment, as a section")
 
 
-def _are_meant(reading: ThreadReading, move: Move, mine: Sequence[_Claimed]) -> bool:
+def _are_meant(reading: ThreadReading, move: Move, mine: Sequence[Claimed]) -> bool:
     """Whether the events are those of the move of a section. One that writes nothing has a fence before its reads, where
     there is a store buffer."""
     stores = iter(move.stores)
@@ -206,7 +211,7 @@ def _are_meant(reading: ThreadReading, move: Move, mine: Sequence[_Claimed]) -> 
     return reads and [(*each, move.line) for each in made] == [(c.event, c.written, c.line) for c in mine]
 
 
-def _is_meant(move: Move, claim: _Claimed) -> bool:
+def _is_meant(move: Move, claim: Claimed) -> bool:
     """Whether the move is the event claimed: of a message that fills a buffer, which one that is remains to be seen."""
     made = replace(move.event, swaps=False, fills=False)
     if move.event.fills and claim.event.cell is not None:
@@ -219,7 +224,7 @@ class _Messages:
     """Messages and receives of every two threads: the k-th of the one is matched with the k-th of the other."""
 
     program: Program
-    claimed: Sequence[_Claimed]
+    claimed: Sequence[Claimed]
     order: Sequence[Sequence[int]]
 
     def matched(self) -> tuple[dict[int, int], dict[int, int]]:
@@ -262,7 +267,7 @@ class _Messages:
             reject(f"event {receives} of the trace, {self._event(receives)}, takes a message that carries {carried}")
 
 
-def _reads_from(claimed: Sequence[_Claimed], cells: Sequence[Cell]) -> dict[int, int]:
+def _reads_from(claimed: Sequence[Claimed], cells: Sequence[Cell]) -> dict[int, int]:
     """Return the write that each read reads from: of the same cell and the same value."""
     found = {}
     for i, read in enumerate(claimed):
@@ -285,7 +290,7 @@ def _reads_from(claimed: Sequence[_Claimed], cells: Sequence[Cell]) -> dict[int,
     return found
 
 
-def _modification_order(value: object, claimed: Sequence[_Claimed], cells: Sequence[Cell]) -> list[list[int]]:
+def _modification_order(value: object, claimed: Sequence[Claimed], cells: Sequence[Cell]) -> list[list[int]]:
     """Return the writes of each cell in modification order, behind the initial one."""
     orders = mapping(value, "`evidence.mo`")
     writes: dict[str, list[int]] = {}

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated
 
 import typer
 
 from rdma_robust.certify.checker import Proved, verify
-from rdma_robust.certify.document import LARGEST, NET, InvalidCertificate, read_document
+from rdma_robust.certify.document import LARGEST, NET, Certificate, InvalidCertificate, read_document
+from rdma_robust.certify.judge_question import NotCovered
 from rdma_robust.certify.messages.proven_claims import CLAIMS
+from rdma_robust.certify.proven_judge import VIOLATING, ask_judge, find_judge, judge_question
 from rdma_robust.cli.answering import answer_sources, default_limits
 from rdma_robust.cli.inputs import Item, Missing, Source, UnreadableError, expand, loaded, read_bytes, read_source, source_of
 from rdma_robust.cli.options.arguments import Define, Files
@@ -34,6 +36,14 @@ PHRASES = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """What the proven judge adds to the line of a valid certificate, and the exit code."""
+
+    said: str = ""
+    code: Exit = Exit.OK
+
+
 def verify_certificate_command(
     context: typer.Context,
     files: Files,
@@ -42,41 +52,49 @@ def verify_certificate_command(
         str | None,
         typer.Option("--input", metavar="PROGRAM_OR_NET", help="What the certificates are about, wherever it is now."),
     ] = None,
+    proven: Annotated[
+        bool, typer.Option("--proven", help="Ask the judge of counterexamples whose correctness is proven as well.")
+    ] = False,
     define: Define = None,
 ) -> None:
     """Note in the context what is to be done."""
     one_value(define or (), "verify-certificate")
-    context.obj.append(partial(run_verify, files, input_, tuple(define or ())))
+    context.obj.append(partial(run_verify, files, input_, tuple(define or ()), proven))
 
 
-def run_verify(arguments: Sequence[str], given: str | None, define: tuple[str, ...] = ()) -> Exit:
-    """Check the certificates that `arguments` stand for, against the file `given` or the one that each names.
+def run_verify(arguments: Sequence[str], given: str | None, define: tuple[str, ...] = (), proven: bool = False) -> Exit:
+    """Check the certificates that `arguments` stand for, against the file `given` or the one that each names; if `proven`,
+    the proven judge has to agree.
 
-    Prints a line for each; returns OK if all are valid, else the worst.
+    Prints a line for each; returns OK if all are valid, else the worst. Raises UsageError if there is no judge to ask.
     """
+    judge = find_judge() if proven else None
     about = None if given is None else loaded(replace(source_of(given), define=define), default_limits())
     return answer_sources(
-        expand(arguments, suffixes=SUFFIXES, define=define), default_limits, partial(_answer, about), largest=LARGEST
+        expand(arguments, suffixes=SUFFIXES, define=define), default_limits, partial(_answer, about, judge), largest=LARGEST
     )
 
 
-def _answer(given: Item | None, source: Source) -> Exit:
+def _answer(given: Item | None, judge: str | None, source: Source) -> Exit:
     try:
-        name, proved = _checked(source, given)
+        name, proved, beyond = _checked(source, given, judge)
     except InvalidCertificate as error:
         _say(f"{source.name}: INVALID: {error}")
         return Exit.NOT_ROBUST
     under = f" under {proved.model}" if proved.model else ""
-    _say(f"{source.name}: VALID: {name} {PHRASES[proved.claim]}{under}, proved by {proved.by}")
-    return Exit.OK
+    _say(f"{source.name}: VALID: {name} {PHRASES[proved.claim]}{under}, proved by {proved.by}{beyond.said}")
+    return beyond.code
 
 
 def _say(text: str) -> None:
     StandardOutput().say("\n".join(sentence(printable(text), width_of_output())))
 
 
-def _checked(item: Source, given: Item | None) -> tuple[str, Proved]:
-    """Return the name of what the certificate is about and what is proved. Raises InvalidCertificate, UnreadableError."""
+def _checked(item: Source, given: Item | None, judge: str | None) -> tuple[str, Proved, _Judged]:
+    """Return the name of what the certificate is about, what is proved, and what the judge says, if there is one.
+
+    Raises InvalidCertificate, UnreadableError; with a judge also UsageError if it does not answer.
+    """
     certificate = read_document(_bytes(item))
     if given is not None:
         source = given
@@ -94,7 +112,19 @@ def _checked(item: Source, given: Item | None) -> tuple[str, Proved]:
         what = f"cannot read {source.name}, which it is about"
         raise UnreadableError(f"{what}: {error}; name the file with --input") from error
     name = os.path.basename(source.name)
-    return name, verify(certificate, text, name)
+    proved = verify(certificate, text, name)
+    return name, proved, _Judged() if judge is None else _judged(judge, certificate, text, name)
+
+
+def _judged(judge: str, certificate: Certificate, text: str, name: str) -> _Judged:
+    try:
+        question = judge_question(certificate, text, name)
+    except NotCovered as error:
+        return _Judged(f"; not covered by the proven judge: {error}", Exit.UNKNOWN)
+    answers = ask_judge(judge, question.text())
+    if answers != [VIOLATING]:
+        raise InvalidCertificate(f"the proven judge does not call it violating: {'; '.join(answers)}")
+    return _Judged("; the proven judge agrees")
 
 
 def _bytes(item: Source) -> bytes:

@@ -1,0 +1,220 @@
+"""A counterexample as the proven judge reads it: what each thread does, and the order in which it takes effect.
+
+Source: docs/theory.md (Theorem 5: alpha, m, beta); proofs/judge (`judge_sound`). The judge is asked of label sequences: that
+threads of the program make them is checked here, by `violations`, before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from rdma_robust.certify.hardware import READS, WRITES, Kind, Platform
+from rdma_robust.certify.thread_events import Completion
+from rdma_robust.certify.violations import Claimed
+from rdma_robust.errors import RdmaRobustError
+from rdma_robust.language.flow.cfg import Program
+
+VERSION: Final = "judge 1"
+"""The first line of a question."""
+
+Place = tuple[int, int]
+"""An event: its thread, and how many events come before it there."""
+
+_NIC: Final = frozenset({Kind.PUT_READS, Kind.PUT_WRITES, Kind.GET_READS, Kind.GET_WRITES})
+_KNOWN: Final = _NIC | {Kind.LOCAL_READ, Kind.LOCAL_WRITE, Kind.SWAP, Kind.POLL, Kind.FENCE}
+_UNKNOWN: Final[Mapping[Kind, str]] = {
+    Kind.ATOMIC_READS: "remote atomics",
+    Kind.ATOMIC_WRITES: "remote atomics",
+    Kind.ATOMIC: "remote atomics",
+    Kind.POSTS_BUFFER: "messages",
+    Kind.RECEIVES: "messages",
+    Kind.MEMORY_FENCE: "fences of CPUs with store buffers",
+}
+
+
+class NotCovered(RdmaRobustError):
+    """The proven judge cannot judge this; the message says what is beyond it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """What an event does: `queue` is the number of the queue pair in its thread, `cell` that of the cell, -1 where there is
+    none. An operation that is `inline` has no read of its own."""
+
+    kind: Kind
+    queue: int = -1
+    cell: int = -1
+    read: int = 0
+    written: int = 0
+    signaled: bool = True
+    inline: bool = False
+
+    @property
+    def reads(self) -> bool:
+        return self.kind in READS
+
+    @property
+    def writes(self) -> bool:
+        return self.kind in WRITES
+
+    def __str__(self) -> str:
+        words: list[object] = [f"{self.kind}-inline" if self.inline else self.kind]
+        if self.kind in (Kind.PUT_WRITES, Kind.GET_WRITES):
+            words.append("s" if self.signaled else "u")
+        words += [number for number in (self.queue, self.cell) if number >= 0]
+        words += [self.read] * self.reads + [self.written] * self.writes
+        return " ".join(map(str, words))
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What the judge is asked: whether the trace in which the events of `alpha`, the pivot, and those of `beta` take effect
+    one after the other is violating. `cycle` has numbers of events in that order, each with its edge of sc to the next.
+    """
+
+    weaker: bool
+    ordered_reads: bool
+    cells: tuple[int, ...]
+    threads: tuple[tuple[Label, ...], ...]
+    alpha: tuple[Place, ...]
+    pivot: Place
+    beta: tuple[Place, ...]
+    cycle: tuple[tuple[int, str], ...]
+
+    @property
+    def order(self) -> tuple[Place, ...]:
+        return (*self.alpha, self.pivot, *self.beta)
+
+    def text(self) -> str:
+        """Return the lines that the judge reads."""
+        late = frozenset(self.beta)
+        lines = [VERSION, f"order {'weaker' if self.weaker else 'default'}"]
+        lines.append(f"reads {'ordered' if self.ordered_reads else 'unordered'}")
+        lines.append(" ".join(map(str, ("cells", *self.cells))))
+        for number, labels in enumerate(self.threads):
+            lines.append("thread")
+            lines += [f"{'b' if (number, at) in late else 'a'} {label}" for at, label in enumerate(labels)]
+        for name, places in (("alpha", self.alpha), ("pivot", (self.pivot,)), ("beta", self.beta)):
+            lines.append(" ".join([name, *(f"{thread}.{at}" for thread, at in places)]))
+        lines.append(" ".join(["cycle", *(f"{at} {edge}" for at, edge in self.cycle)]))
+        return "\n".join([*lines, "end", ""])
+
+
+def question_of(program: Program, platform: Platform, claimed: Sequence[Claimed]) -> Question:
+    """Return what the judge is asked of a trace, whose events are in the order in which they take effect.
+
+    Raises NotCovered for what the proof does not cover, and where the order is not made of alpha, a pivot and beta.
+    """
+    if platform.buffered:
+        raise NotCovered("store buffers")
+    for claim in claimed:
+        _covered(claim)
+    threads = [tuple(_labels(program, claimed, number)) for number in range(len(program.threads))]
+    order = tuple((claim.event.thread, claim.position) for claim in claimed)
+    size = _size_of_first_part(order, [len(labels) for labels in threads])
+    return Question(
+        platform.weaker,
+        platform.ordered_reads,
+        tuple(cell.init for cell in program.cells),
+        tuple(threads),
+        order[: size - 1],
+        order[size - 1],
+        order[size:],
+        cycle_of(order, threads),
+    )
+
+
+def _labels(program: Program, claimed: Sequence[Claimed], thread: int) -> list[Label]:
+    """What a thread does, in program order."""
+    queues: dict[str, int] = {}
+    labels: list[Label] = []
+    for claim in sorted((c for c in claimed if c.event.thread == thread), key=lambda c: c.position):
+        event = claim.event
+        queue = -1 if event.remote is None else queues.setdefault(event.remote, len(queues))
+        read_before = bool(labels) and (labels[-1].kind, labels[-1].queue) == (Kind.PUT_READS, queue)
+        labels.append(
+            Label(
+                event.kind,
+                queue,
+                -1 if event.cell is None else program.cells.index(event.cell),
+                claim.read or 0,
+                claim.written or 0,
+                event.completion is Completion.SIGNALED,
+                event.kind is Kind.PUT_WRITES and not read_before,
+            )
+        )
+    return labels
+
+
+def _covered(claim: Claimed) -> None:
+    event = claim.event
+    if claim.joined:
+        raise NotCovered("locked sections of several words")
+    if event.kind not in _KNOWN:
+        raise NotCovered(_UNKNOWN[event.kind])
+    if event.peer is not None or (event.kind in (Kind.PUT_WRITES, Kind.GET_WRITES) and event.completion is Completion.NONE):
+        raise NotCovered("messages")
+
+
+def _size_of_first_part(order: Sequence[Place], lengths: Sequence[int]) -> int:
+    """Return how many events are alpha and the pivot: po is forward there, and in the rest. If it can be chosen, the pivot
+    is the last event of its thread."""
+    forward = [n for n in range(1, len(order) + 1) if _forward(order[:n]) and _forward(order[n:])]
+    if not forward:
+        raise NotCovered("an order that is not made of alpha, a pivot and beta, each in program order")
+    last = [n for n in forward if order[n - 1][1] + 1 == lengths[order[n - 1][0]]]
+    return (last or forward)[0]
+
+
+def _forward(order: Sequence[Place]) -> bool:
+    reached: dict[int, int] = {}
+    for thread, at in order:
+        if at < reached.get(thread, 0):
+            return False
+        reached[thread] = at
+    return True
+
+
+def cycle_of(order: Sequence[Place], threads: Sequence[Sequence[Label]]) -> tuple[tuple[int, str], ...]:
+    """Return a shortest cycle of sc in the trace that the order is: numbers of events with their edges; () if none is."""
+    edges = [dict(_edges(n, order, threads)) for n in range(len(order))]
+    best: tuple[tuple[int, str], ...] = ()
+    for start in range(len(order)):
+        parent: dict[int, int] = {}
+        layer = [start]
+        while layer and start not in parent:
+            after: list[int] = []
+            for n in layer:
+                for target in edges[n]:
+                    if target not in parent:
+                        parent[target] = n
+                        after.append(target)
+            layer = after
+        if start in parent:
+            at, found = parent[start], [(parent[start], edges[parent[start]][start])]
+            while at != start:
+                found.insert(0, (parent[at], edges[parent[at]][at]))
+                at = parent[at]
+            best = min(filter(None, (best, tuple(found))), key=len)
+    return best
+
+
+def _edges(n: int, order: Sequence[Place], threads: Sequence[Sequence[Label]]) -> Iterator[tuple[int, str]]:
+    """Yield the events to which an edge of sc leads from event number n of the order, with its name."""
+    thread, at = order[n]
+    mine = threads[thread][at]
+    for other, (its_thread, its_at) in enumerate(order):
+        if its_thread == thread and at < its_at:
+            yield other, "po"
+    overwritten = False
+    for other in range(n + 1, len(order)):
+        label = threads[order[other][0]][order[other][1]]
+        if label.cell != mine.cell or not (mine.reads or mine.writes):
+            continue
+        if mine.writes and label.reads and not overwritten:
+            yield other, "rf"
+        elif label.writes:
+            yield other, "mo" if mine.writes else "rb"
+        overwritten = overwritten or label.writes

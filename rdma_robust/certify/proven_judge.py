@@ -1,0 +1,64 @@
+"""The proven judge: a program that `make proofs` builds from proofs/judge; where it is, what it says of a certificate."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Final
+
+from rdma_robust.certify.checker import program_of_certificate
+from rdma_robust.certify.copies_invariants import with_copies
+from rdma_robust.certify.document import PROGRAM, Certificate, read_program_options
+from rdma_robust.certify.judge_question import NotCovered, Question, question_of
+from rdma_robust.certify.violations import claimed_events
+from rdma_robust.errors import UsageError
+
+NAME: Final = "rdma-judge"
+VARIABLE: Final = "RDMA_ROBUST_JUDGE"
+"""The variable of the environment that names the program."""
+
+BUILT: Final = Path(__file__).resolve().parents[2] / "proofs" / "judge" / "build" / NAME
+"""Where `make proofs` puts it, in a checkout of the repository."""
+
+VIOLATING: Final = "violating"
+
+
+def find_judge() -> str:
+    """Return the path of the judge: what the environment names, or in PATH, or built here. Raises UsageError without one."""
+    named = os.environ.get(VARIABLE)
+    if named:
+        if not os.access(named, os.X_OK) or os.path.isdir(named):
+            raise UsageError(f"{VARIABLE} names {named}, which is no program that can be run")
+        return os.path.abspath(named)
+    found = shutil.which(NAME) or (str(BUILT) if os.access(BUILT, os.X_OK) else None)
+    if found is None:
+        raise UsageError(
+            f"--proven needs the program {NAME}, which is not in PATH; build it with `make proofs` in a checkout of the "
+            f"repository (Debian's `coq` is enough), and name it, proofs/judge/build/{NAME}, in {VARIABLE}"
+        )
+    return found
+
+
+def judge_question(certificate: Certificate, text: str, name: str) -> Question:
+    """Return what the judge is asked about a certificate that the checker has accepted. Raises NotCovered."""
+    if certificate.about != (PROGRAM, "not-robust"):
+        raise NotCovered(f"the claim {certificate.claim['kind']!r} (it judges counterexamples of programs)")
+    program = program_of_certificate(certificate, text, name)
+    if program.crowds:
+        program = with_copies(program, certificate.evidence["copies"])
+    platform = read_program_options(certificate.options).platform
+    return question_of(program, platform, claimed_events(program, certificate.evidence["events"]))
+
+
+def ask_judge(judge: str, question: str) -> list[str]:
+    """Return the answers of the judge to questions, a line for each. Raises UsageError if it does not answer."""
+    try:
+        done = subprocess.run([judge], input=question, capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise UsageError(f"cannot run {judge}: {error.strerror or error}") from error
+    if done.returncode not in (0, 1) or done.stderr:
+        said = done.stderr.strip() or f"it ended with code {done.returncode}"
+        raise UsageError(f"{judge} does not answer as {NAME} does ({said}); build it again with `make proofs`")
+    return done.stdout.splitlines()

@@ -1,0 +1,145 @@
+"""The judge that is extracted from the proofs agrees with the axioms of the tool: on splits at random, on counterexamples of
+programs, and on mutations of them; and it decides the axioms of any traces as they do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+from rdma_robust.certify.judge_question import NotCovered, Question
+from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.load import load_decidable
+from rdma_robust.model import Model, rdma
+from rdma_robust.options import CheckOptions
+from rdma_robust.robustness.decide import decide
+from rdma_robust.semantics.axioms import ob, sc
+from rdma_robust.semantics.linearise import nfo_pairs, trace_of_order
+from rdma_robust.semantics.relation import Relation
+from rdma_robust.semantics.trace import READ_TYPES, WRITE_TYPES, Trace
+from tests.conftest import ROOT
+from tests.support.judged import (
+    answers,
+    is_counterexample,
+    is_split_counterexample,
+    mutated,
+    question_about,
+    trace_document,
+    with_values,
+)
+from tests.support.random_deployed import random_deployed
+from tests.support.random_programs import random_program
+from tests.support.random_splits import PROGRAM, random_split
+from tests.support.shares import chunks
+
+HARDWARE = (rdma(False), rdma(True), Model(order="relaxed"), Model(order="multipath", ordered_reads=True))
+VIOLATING = "violating"
+
+
+def splits(rng: Random, rounds: int) -> Iterator[tuple[Question, Model, Trace]]:
+    """Random split runs with the values that they have."""
+    while rounds:
+        order, size = random_split(rng)
+        if size:
+            model = rng.choice(HARDWARE)
+            yield with_values(order, len(PROGRAM.cells), size, model), model, trace_of_order(order, PROGRAM, model)
+            rounds -= 1
+
+
+@pytest.mark.parametrize("chunk", chunks(1, 20))
+def test_the_judge_says_violating_iff_the_axioms_do(chunk: int) -> None:
+    rng = Random(f"judged splits {chunk}")
+    questions = [question for question, _, _ in splits(rng, 1500)]
+    said = answers([question.text() for question in questions])
+    expected = [is_split_counterexample(question) for question in questions]
+    for question, answer, right in zip(questions, said, expected, strict=True):
+        assert (answer == VIOLATING) == right, f"{answer}\n{question.text()}"
+    assert sum(expected) > 20
+    reasons = {answer.split()[-1] if "by rule" in answer else answer.split(": ")[-1].split()[0] for answer in said}
+    assert reasons == {"violating", "there", "event", "R1", "R2", "R3"}, "no cycle, a wrong value, or a rule"
+
+
+def any_relations(rng: Random, trace: Trace, model: Model) -> Trace:
+    """The trace with reads from any write of their word, and mo and nfo in any order."""
+    events, n = trace.events, len(trace.events)
+    rf = []
+    for e in events:
+        sources = [w.index for w in events if w.type in WRITE_TYPES and w.cell == e.cell and w.index != e.index]
+        if e.type in READ_TYPES:
+            rf.append((rng.choice(sources), e.index))
+    rank = [rng.random() + (e.thread >= 0) for e in events]
+    mo = [
+        (a.index, b.index)
+        for a in events
+        for b in events
+        if {a.type, b.type} <= WRITE_TYPES and a.cell == b.cell and rank[a.index] < rank[b.index]
+    ]
+    late = [rng.random() for _ in events]
+    nfo = [(a, b) for a, b in nfo_pairs(events, model) if late[a] < late[b]]
+    return replace(trace, rf=Relation.of(n, rf), mo=Relation.of(n, mo), nfo=Relation.of(n, nfo))
+
+
+@pytest.mark.parametrize("chunk", chunks(1, 20))
+def test_the_axioms_are_decided_as_by_the_tool(chunk: int) -> None:
+    rng = Random(f"judged traces {chunk}")
+    drawn = []
+    for question, model, trace in splits(rng, 800):
+        drawn.append((question, model, any_relations(rng, trace, model) if rng.random() < 0.6 else trace))
+    said = answers([trace_document(question, trace) for question, _, trace in drawn])
+    seen = set()
+    for (question, model, trace), answer in zip(drawn, said, strict=True):
+        consistent = ob(trace, model).is_irreflexive(), sc(trace).closure().is_irreflexive()
+        words = ["yes" if one else "no" for one in consistent]
+        assert answer == f"rdma {words[0]}, sc {words[1]}", trace_document(question, trace)
+        seen.add(answer)
+    assert len(seen) == 4
+
+
+def counterexample(program: Program, model: Model) -> Question | None:
+    """What the judge is asked of the counterexample that is found, None if there is none or the judge does not cover it."""
+    outcome = decide(program, CheckOptions(hardware=model, max_states=30_000))
+    if outcome.witness is None:
+        return None
+    try:
+        return question_about(program, model, outcome.witness.trace)
+    except NotCovered:
+        return None
+
+
+def confirmed(questions: list[Question], rng: Random) -> None:
+    """The judge calls all of them violating, and mutations only if the axioms do."""
+    assert set(answers([question.text() for question in questions])) == {VIOLATING}
+    changed = [mutated(question, rng) for question in questions for _ in range(12)]
+    said = answers([question.text() for question in changed])
+    for question, answer in zip(changed, said, strict=True):
+        assert answer != VIOLATING or is_counterexample(question), question.text()
+        assert answer == VIOLATING or not question.cycle or answer.startswith("refused: "), answer
+    assert 0 < sum(answer == VIOLATING for answer in said) < len(said) / 2
+
+
+NOT_ROBUST = [path for path in sorted((ROOT / "litmus").glob("*.rdma")) if "expect not robust" in path.read_text("utf-8")]
+
+
+@pytest.mark.parametrize("chunk", [pytest.param(n, marks=pytest.mark.ci) for n in range(2)])
+def test_counterexamples_of_the_litmus_programs_are_violating(chunk: int) -> None:
+    found = []
+    for path in NOT_ROBUST[chunk::2]:
+        program = load_decidable(path.read_text("utf-8"), path.name)
+        if not program.crowds:
+            found.append(counterexample(program, program.hardware.model))
+    questions = [question for question in found if question is not None]
+    assert len(questions) > 50
+    confirmed(questions, Random(f"litmus {chunk}"))
+
+
+@pytest.mark.parametrize("chunk", chunks(1, 30))
+def test_counterexamples_of_random_programs_are_violating(chunk: int) -> None:
+    rng = Random(f"judged programs {chunk}")
+    found = [counterexample(load_decidable(random_program(rng), "random"), rdma(rng.random() < 0.5)) for _ in range(80)]
+    for family in ("completions", "weaker", "mixed"):
+        found += [counterexample(*each) for each in random_deployed(family, range(chunk * 30, chunk * 30 + 30))]
+    questions = [question for question in found if question is not None]
+    assert len(questions) > 20
+    confirmed(questions, rng)

@@ -1,0 +1,143 @@
+"""The installed command: `verify-certificate --proven`, with judges that are scripts, and the real one where it is built."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rdma_robust.certify import proven_judge
+from rdma_robust.certify.hardware import USUAL, Platform
+from rdma_robust.certify.judge_question import NotCovered, question_of
+from rdma_robust.certify.proven_judge import VARIABLE, find_judge
+from rdma_robust.certify.violations import claimed_events
+from rdma_robust.errors import UsageError
+from rdma_robust.language.load import load_program
+from tests.conftest import NOT_ROBUST, Cli
+
+
+@pytest.fixture
+def proofs(cli: Cli, programs: Path) -> Path:
+    assert cli("check", "--quiet", "--certificate", "proofs", "sb.rdma", "calm.rdma").returncode == 1
+    return programs / "proofs"
+
+
+def script(folder: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A judge that is a shell script, named in the environment."""
+    path = folder / "judge.sh"
+    path.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+    path.chmod(0o755)
+    monkeypatch.setenv(VARIABLE, str(path))
+    return path
+
+
+@pytest.mark.usefixtures("proofs")
+def test_the_judge_is_asked_and_its_answer_counts(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script(tmp_path, f"cat > {tmp_path}/asked; echo violating", monkeypatch)
+    done = cli("verify-certificate", "--proven", "proofs/sb.rdma.json")
+    assert (done.returncode, done.stdout) == (
+        0,
+        "proofs/sb.rdma.json: VALID: sb.rdma is not robust, proved by a trace of 6 events; the proven judge agrees\n",
+    )
+    asked = (tmp_path / "asked").read_text("utf-8")
+    assert asked.startswith("judge 1\norder default\nreads unordered\ncells 0 0 1 1\nthread\n")
+    script(tmp_path, "cat > /dev/null; echo 'refused: edge 1 of the cycle is none'; exit 1", monkeypatch)
+    done = cli("verify-certificate", "--proven", "proofs/sb.rdma.json")
+    assert done.returncode == 1
+    assert "INVALID: the proven judge does not call it violating: refused: edge 1 of the cycle is none" in done.stdout
+
+
+@pytest.mark.usefixtures("proofs")
+def test_what_it_does_not_cover_is_said(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script(tmp_path, "cat > /dev/null; echo violating", monkeypatch)
+    done = cli("verify-certificate", "--proven", "proofs")
+    assert done.returncode == 3
+    assert "calm.rdma is robust" in done.stdout
+    assert "; not covered by the proven judge: the claim 'robust' (it judges counterexamples of programs)" in done.stdout
+
+
+@pytest.mark.usefixtures("proofs")
+def test_without_a_judge_the_command_says_what_to_do(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(proven_judge, "BUILT", tmp_path / "nowhere")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv(VARIABLE, raising=False)
+    done = cli("verify-certificate", "--proven", "proofs/sb.rdma.json")
+    assert done.returncode == 2
+    assert "--proven needs the program rdma-judge" in done.stderr and "make proofs" in done.stderr
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "none"))
+    done = cli("verify-certificate", "--proven", "proofs/sb.rdma.json")
+    assert done.returncode == 2
+    assert "which is no program that can be run" in done.stderr
+
+
+@pytest.mark.usefixtures("proofs")
+def test_a_program_that_is_no_judge_is_told(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script(tmp_path, "echo 'rdma-judge: line 1: no' >&2; exit 2", monkeypatch)
+    done = cli("verify-certificate", "--proven", "proofs/sb.rdma.json")
+    assert done.returncode == 2
+    assert "does not answer as rdma-judge does (rdma-judge: line 1: no); build it again with `make proofs`" in done.stderr
+
+
+@pytest.mark.usefixtures("proofs")
+def test_the_real_judge_agrees(cli: Cli) -> None:
+    try:
+        find_judge()
+    except UsageError:
+        pytest.skip("NOT RUN: the proven judge is not built (make proofs)")
+    assert cli("verify-certificate", "--proven", "proofs/sb.rdma.json").returncode == 0
+
+
+def event(thread: str, position: int, kind: str, **more: object) -> dict[str, object]:
+    """An event of a certificate."""
+    given = {"thread": thread, "position": position, "line": 1, "type": kind, "remote": None, "cell": None}
+    return given | {"read": None, "written": None, "reads_from": None} | more
+
+
+SB = [
+    event("T2", 1, "lR", cell="B.y", read=0, reads_from="initial"),
+    event("T1", 0, "nrW", remote="B", cell="B.y", written=1),
+    event("T1", 1, "lR", cell="A.x", read=0, reads_from="initial"),
+    event("T2", 0, "nrW", remote="A", cell="A.x", written=1),
+]
+"""Store buffering, with puts that the CPU reads."""
+
+
+def test_what_is_asked() -> None:
+    program = load_program(NOT_ROBUST, "sb")
+    lines = question_of(program, USUAL, claimed_events(program, SB)).text().splitlines()
+    assert lines[3:] == [
+        "cells 0 0 1 1",
+        "thread",
+        "b nrW-inline s 0 1 1",
+        "b lR 0 0",
+        "thread",
+        "b nrW-inline s 0 0 1",
+        "a lR 1 0",
+        "alpha",
+        "pivot 1.1",
+        "beta 0.0 0.1 1.0",
+        "cycle 0 rb 1 po 2 rb 3 po",
+        "end",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("platform", "changed", "why"),
+    [
+        (Platform(cpu="tso"), {}, "store buffers"),
+        (USUAL, {"type": "naR"}, "remote atomics"),
+        (USUAL, {"peer": "T2", "buffer": None, "completion": "signaled"}, "messages"),
+        (USUAL, {"joined": True}, "locked sections"),
+    ],
+)
+def test_what_is_beyond_the_proof_is_refused(platform: Platform, changed: dict[str, object], why: str) -> None:
+    program = load_program(NOT_ROBUST, "sb")
+    with pytest.raises(NotCovered, match=why):
+        question_of(program, platform, claimed_events(program, [SB[0] | changed, *SB[1:]]))
+
+
+def test_an_order_in_three_parts_is_refused() -> None:
+    program = load_program(NOT_ROBUST, "sb")
+    events = [event("T1", at, "lR", cell="A.x", read=0, reads_from="initial") for at in (2, 1, 0)]
+    with pytest.raises(NotCovered, match="not made of alpha, a pivot and beta"):
+        question_of(program, USUAL, claimed_events(program, events))
