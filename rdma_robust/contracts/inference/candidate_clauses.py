@@ -23,6 +23,11 @@ class Candidate:
     clause: PathClause
     text: str
 
+    @property
+    def wideness(self) -> int:
+        """Whether it is about any tag, any port, or both."""
+        return (self.clause.tag is None) + (self.clause.port is None)
+
 
 @dataclass(frozen=True, slots=True)
 class Filter:

@@ -110,7 +110,7 @@ class _Inferring:
         """Return the weakest `quiet from` without which a receive from any could take a message from outside."""
         filters = sorted(self._wildcards(), key=lambda each: (each.tag is None, each.text))
         found = candidates("quiet from", self.bare, self.names, filters)
-        weakest = sorted(found, key=lambda each: (len(self._covered(each)), each.clause.tag is None, len(each.text)))
+        weakest = sorted(found, key=lambda each: (len(self._covered(each)), each.wideness, len(each.text)))
         required: list[tuple[Inputs, int, int]] = []
         chosen: list[Candidate] = []
         for _ in range(MOST_TRIES):
@@ -231,8 +231,8 @@ class _Inferring:
                 for receive in _receives(process.body):
                     if receive.source is None:
                         tag = receive.tag.value if isinstance(receive.tag, Const) else None
-                        found |= {Filter(tag), Filter(tag, receive.port, ports[receive.port] if receive.port else "")}
-        return {each for each in found if each.port != 0}
+                        found |= {Filter(tag), Filter(tag, receive.port, ports[receive.port] or "\\nameless")}
+        return {each for each in found if each.port != 0 or self.program.ports}
 
 
 def _may_be_processes(name: str, inputs: Inputs) -> bool:

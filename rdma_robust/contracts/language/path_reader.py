@@ -15,6 +15,8 @@ from rdma_robust.messages.language import message_tree as tree
 from rdma_robust.messages.language.message_words import PATH_FORMS
 
 _LAST = spec.Apply("-", (spec.SpecCount(), spec.SpecNumber(1)))
+_NAMELESS = "\\nameless"
+"""The port of sends and receives without `on`."""
 _OWN = written.SetOf("", tree.OwnNumber())
 
 
@@ -62,8 +64,8 @@ class PathReader:
         return self.specs.spec(tag, PATH)
 
     def _port(self, name: ast.Ident | None) -> int | None:
-        if name is None:
-            return None
+        if name is None or name.text == _NAMELESS:
+            return None if name is None else 0
         world = self.specs.world
         found = world.ports.get(name.text)
         if found is None and name.text not in world.poisoned:

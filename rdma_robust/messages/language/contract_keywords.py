@@ -20,6 +20,7 @@ _RANGED: Final = frozenset(f"SL_{word}" for word in ("FORALL", "EXISTS", "SUM", 
 _WHOLE: Final = frozenset({"NAME", "NUMBER", "RPAR", "RSQB", "PID", "NPROCS"}) | {
     "SL_ALL",
     "SL_OTHERS",
+    "SL_NAMELESS",
     "SL_RESULT",
     "SL_I",
     "SL_J",

@@ -20,6 +20,7 @@ from rdma_robust.contracts.language.contract_program import (
 )
 from rdma_robust.contracts.language.load_contracts import load_contracts
 from rdma_robust.contracts.runs.runs_engine import runs
+from rdma_robust.errors import ProgramError
 from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.language.message_printer import format_messages
 from rdma_robust.messages.language.message_words import WORDS, message_grammar
@@ -202,6 +203,19 @@ def test_words_of_contracts_are_names_in_contracts_too(at: int) -> None:
         assert (len(found.clauses), len(found.paths), len(found.bounds), found.parameters[0]) == (2, 3, 1, names[first])
         formatted = format_messages(text, "t.mp")
         assert format_messages(formatted, "t.mp") == formatted
+
+
+def test_the_port_without_a_name() -> None:
+    clauses = "quiet from 0 on \\nameless tag 1; quiet to 0 on \\nameless until 0;"
+    text = f"port data\nfun f() contract collective {{ {clauses} }} {{ }}\n"
+    (contract,) = load_contracts(text, "t.mp").contracts
+    assert [each.port for each in contract.paths] == [0, 0]
+    formatted = format_messages(text, "t.mp")
+    assert formatted.count(" on \\nameless") == 2
+    assert load_contracts(formatted, "t.mp").contracts == (contract,)
+    for word in ("\\others", "\\nothing"):
+        with pytest.raises(ProgramError, match="unexpected"):
+            load_contracts(text.replace("\\nameless", word), "t.mp")
 
 
 @pytest.mark.parametrize("name", ["barrier", "bcast", "reduce", "allreduce", "gather", "scatter"])
