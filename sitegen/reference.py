@@ -9,6 +9,7 @@ from sitegen.cli_reference import cli_reference
 from sitegen.code_reference import code_reference
 from sitegen.json_reference import json_reference
 from sitegen.proof_page import proof_page
+from sitegen.proof_tables import proof_tables
 from sitegen.python_reference import python_reference
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -19,6 +20,7 @@ def pages() -> dict[str, str]:
     """Return name below docs/ and text of each page."""
     return {
         "proof.md": proof_page(),
+        "proof-tables.md": proof_tables(),
         "reference/cli.md": cli_reference(),
         "reference/codes.md": code_reference(),
         "reference/json.md": json_reference(),

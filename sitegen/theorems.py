@@ -85,15 +85,30 @@ class CoqTable:
     order: str
     ordered_reads: bool
     term: str
+    cpu: str = "sc"
 
     @property
     def name(self) -> str:
-        return f"{self.order} ordered-reads" if self.ordered_reads else self.order
+        words = (self.order, "ordered-reads" if self.ordered_reads else "", self.cpu if self.cpu != "sc" else "")
+        return " ".join(word for word in words if word)
+
+
+@dataclass(frozen=True)
+class CoqChanges:
+    """Hardware of which Coq prints the one-cell changes of the table: a name, and what Coq calls it."""
+
+    name: str
+    term: str
 
 
 def tables() -> tuple[CoqTable, ...]:
     """Return the tables of preserved order that Coq prints."""
     return tuple(CoqTable(**each) for each in tomllib.loads(LISTED.read_text(encoding="utf-8"))["table"])
+
+
+def changes() -> tuple[CoqChanges, ...]:
+    """Return the hardware of which Coq prints the one-cell changes."""
+    return tuple(CoqChanges(**each) for each in tomllib.loads(LISTED.read_text(encoding="utf-8"))["changes"])
 
 
 def sources() -> dict[str, Path]:
@@ -103,12 +118,14 @@ def sources() -> dict[str, Path]:
 
 @dataclass(frozen=True)
 class Printed:
-    """What Coq printed: its version, of each theorem the statement and the axioms (none: empty), the tables."""
+    """What Coq printed: its version, of each theorem the statement and the axioms (none: empty), the tables, and of
+    every one-cell change the earlier and the later kind, the new cell, and the facts that do not hold any more."""
 
     version: str
     statements: Mapping[str, str]
     axioms: Mapping[str, str]
     tables: Mapping[str, str]
+    changes: Mapping[str, str]
 
 
 def printed() -> Printed:
@@ -117,11 +134,12 @@ def printed() -> Printed:
     statements: dict[str, str] = {}
     axioms: dict[str, str] = {}
     shown: dict[str, str] = {}
+    changed: dict[str, str] = {}
     for block in blocks:
         title, _, body = block.partition("\n")
         kind, _, name = title.partition(" ")
-        {"theorem": statements, "axioms": axioms, "table": shown}[kind][name] = body.strip("\n")
-    return Printed(head.strip(), statements, axioms, shown)
+        {"theorem": statements, "axioms": axioms, "table": shown, "changes": changed}[kind][name] = body.strip("\n")
+    return Printed(head.strip(), statements, axioms, shown, changed)
 
 
 def written(answer: Printed) -> str:
@@ -130,6 +148,7 @@ def written(answer: Printed) -> str:
     for name, statement in answer.statements.items():
         blocks.append(f"== theorem {name}\n{statement}\n== axioms {name}\n{answer.axioms[name]}\n")
     blocks += [f"== table {name}\n{text}\n" for name, text in answer.tables.items()]
+    blocks += [f"== changes {name}\n{text}\n" for name, text in answer.changes.items()]
     return "".join(blocks)
 
 
@@ -177,6 +196,7 @@ def ask_coq() -> Printed:
             {each.name: answer(f"{each.name}.says").partition("\n\n")[0] for each in listed},
             {each.name: _axioms(answer(f"{each.name}.axioms")) for each in listed},
             {each.name: _cells(answer(each.name)) for each in tables()},
+            {each.name: _changed(answer(f"changes {each.name}")) for each in changes()},
         )
 
 
@@ -189,6 +209,11 @@ def _cells(text: str) -> str:
     flush = re.search(r"\b(true|false)\b", text)
     found = re.findall(r"(\w+),\s+(\w+),\s+(\w+)\)", text)
     return "\n".join([f"nfo {flush[1] if flush else ''}", *(" ".join(cell) for cell in found)])
+
+
+def _changed(text: str) -> str:
+    found = re.findall(r"(\w+),\s+(\w+),\s+(\w+),\s+\[([^\]]*)\]", text)
+    return "\n".join(" ".join((*change, *re.findall(r"\w+", facts))) for *change, facts in found)
 
 
 def _questions(listed: tuple[Theorem, ...]) -> Iterator[str]:
@@ -205,6 +230,9 @@ def _questions(listed: tuple[Theorem, ...]) -> Iterator[str]:
                 yield f'Redirect "{each.name}.says" About {each.name}.'
                 yield f'Redirect "{each.name}.axioms" Print Assumptions {each.name}.'
         yield f"End Of{module}."
-    yield "From RR Require Import Model Table."
+    yield "From RR Require Import Model Table StoreModel Changes."
     for table in tables():
         yield f'Redirect "{table.name}" Eval vm_compute in listed ({table.term}).'
+    yield "From Coq Require Import String List. Import ListNotations. Open Scope string_scope."
+    for hardware in changes():
+        yield f'Redirect "changes {hardware.name}" Eval vm_compute in changes ({hardware.term}).'

@@ -23,6 +23,15 @@ Definition inst_tso a := inst a /\ ~ store a.
 Definition overtaken a b := store a /\ (knd b = LR \/ knd b = Poll).
 Definition oppo_tso a b := oppo hw a b /\ ~ overtaken a b.
 
+(* oppo as a table, which is printed and compared with the one of the Python code *)
+Definition observed_tso : hardware :=
+  {| table := fun a b => match a, b with LW, (LR | Poll) => Never | _, _ => table hw a b end; flush := flush hw |}.
+Lemma oppo_tso_table a b : oppo_tso a b <-> oppo observed_tso a b.
+Proof.
+  unfold oppo_tso, oppo, overtaken, store; simpl. destruct (knd a) eqn:A; destruct (knd b) eqn:B;
+    intuition (auto; try discriminate; try congruence).
+Qed.
+
 (* a store and a read of its thread: rfb and rbb are rf and rb between such events *)
 Definition own w r := thr w = thr r /\ store w /\ knd r = LR.
 

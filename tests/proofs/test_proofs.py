@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -15,7 +16,9 @@ import pytest
 from rdma_robust.model import Model
 from rdma_robust.semantics.order_table import ORDERS, ippo_scope, nfo_pairs_of, oppo_scope
 from rdma_robust.semantics.trace import EventType
-from sitegen.theorems import PROOFS, ask_coq, by_hand, not_compiled, printed, sources, tables, theorems
+from sitegen.proof_tables import FACTS, current, listed
+from sitegen.proof_tables import KINDS as KINDS_OF_ROWS
+from sitegen.theorems import PROOFS, ask_coq, by_hand, changes, not_compiled, printed, sources, tables, theorems
 from tests.conftest import ROOT
 from tests.support.coq_text import flaws, formal_names, names, statements
 
@@ -121,9 +124,11 @@ def test_every_file_is_compiled_and_no_two_have_one_name() -> None:
 def test_the_tables_of_the_proofs_are_those_of_the_code() -> None:
     kinds = re.search(r"Inductive kind := ([\w |]+)", sources()["Model"].read_text(encoding="utf-8"))
     assert kinds and {*kinds[1].split(" | ")} == {"Init", *KINDS}
-    assert {(each.order, each.ordered_reads) for each in tables()} == {*product(ORDERS, (False, True))}
+    described = {(each.order, each.ordered_reads, each.cpu) for each in tables()}
+    assert described == {*product(ORDERS, (False, True), ("sc", "tso"))}
     for table in tables():
-        model = Model(order=table.order, ordered_reads=table.ordered_reads)
+        model = Model(order=table.order, ordered_reads=table.ordered_reads, cpu=table.cpu)
+        issue_model = replace(model, cpu="sc")
         nfo, *lines = printed().tables[table.name].split("\n")
         assert nfo == f"nfo {'true' if nfo_pairs_of(model) else 'false'}"
         cells = [line.split() for line in lines]
@@ -131,7 +136,28 @@ def test_the_tables_of_the_proofs_are_those_of_the_code() -> None:
         assert len(cells) == len(KINDS) ** 2
         for earlier, later, cell in cells:
             events = (KINDS[earlier], KINDS[later])
-            assert SCOPES[ippo_scope(*events, model), oppo_scope(*events, model)] == cell, (table.name, earlier, later)
+            assert ippo_scope(*events, model) == ippo_scope(*events, issue_model)
+            if table.cpu == "tso":
+                # the table of what is observed: a cell of issue alone is none here
+                assert {"All": "all", "Qp": "qp"}.get(cell, "-") == oppo_scope(*events, model), (table.name, earlier, later)
+            else:
+                assert SCOPES[ippo_scope(*events, model), oppo_scope(*events, model)] == cell, (table.name, earlier, later)
+
+
+def test_changes_of_cells_are_of_the_tables_and_of_all_cells() -> None:
+    named = re.findall(r'\("(\w+)", fact_\w+\)', sources()["Hardware"].read_text(encoding="utf-8"))
+    assert set(named) == set(FACTS)
+    for each, table in zip(changes(), ("default", "multipath"), strict=True):
+        cells = listed(each.name)
+        assert {*cells} == {*product(KINDS_OF_ROWS, repeat=2)}
+        lines = (line.split() for line in printed().tables[table].split("\n")[1:])
+        shown = {(earlier, later): cell for earlier, later, cell in lines}
+        assert {pair: current(values) for pair, values in cells.items()} == {pair: shown[pair] for pair in cells}
+        assert {fact for values in cells.values() for facts in values.values() for fact in facts} <= set(FACTS)
+    # every fact is needed: some change of a cell is refused for it alone
+    alone = {tuple(facts) for values in listed("default").values() for facts in values.values() if len(facts) == 1}
+    needed = {fact for (fact,) in alone}
+    assert set(FACTS) - needed == {"operation", "flush_chain", "flush_poll"}
 
 
 @pytest.mark.ci
@@ -140,7 +166,7 @@ def test_coq_prints_what_is_kept() -> None:
     if reason := not_compiled():
         pytest.skip(f"not run: {reason}")
     now, kept = ask_coq(), printed()
-    assert (now.axioms, now.tables) == (kept.axioms, kept.tables)
+    assert (now.axioms, now.tables, now.changes) == (kept.axioms, kept.tables, kept.changes)
     assert {name: text.split() for name, text in now.statements.items()} == {
         name: text.split() for name, text in kept.statements.items()
     }

@@ -1,0 +1,123 @@
+"""docs/proof-tables.md: what the proofs need of a table of preserved order, and which one-cell changes leave that whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from sitegen.text import GENERATED, table
+from sitegen.theorems import printed
+
+FACTS: Final = {
+    "cpu_row": ("the row of a CPU event is `all`", "Lemma 1, Lemma 3 (e) and (f), Corollary 4"),
+    "operation": ("nlR before nrW and nrR before nlW are kept: the two events of an operation", "Lemma 2, Lemma 3 (f)"),
+    "inst_row": ("only the rows of nrW and nlW have a cell `i`", "Lemma 3 (b)"),
+    "queue_pairs": ("between events of the card no cell is `all`", "Lemma 3 (d)"),
+    "chain": ("what is issued before a NIC write is issued before the NIC writes that follow that one", "Lemma 3 (d)"),
+    "flush_chain": (
+        "the same where nfo stands before the NIC write: the next one is of its type and kept, or the read is issued "
+        "before it, and what nfo has put last is observed before the read",
+        "Lemma 3 (d)",
+    ),
+    "issue_only": (
+        "where a NIC write's cell is `i`, all that is before the NIC write by ippo or nfo is observed before the later "
+        "event; nlR, nlW, nF is left to R3",
+        "Lemma 3 (e)",
+    ),
+    "forcing_only": ("of the card's events that are no NIC writes only nlR and nF are issued before nrW", "Lemma 3 (f)"),
+    "flush_poll": ("with nfo, nrW before nrR is kept", "Lemma 3 (f)"),
+    "forcing_cells": ("nlR and nF are issued before nrW", "Lemma 3, only if; Theorem 5 (R2)"),
+    "fence": ("with nfo, nlW before nF is in ippo, and nF before nlR is kept", "Lemma 3, only if; Theorem 7 (F3)"),
+}
+"""What each fact says, and which proof uses it first; the names are those of proofs/core/Hardware.v."""
+
+KINDS: Final = {"LR": "CPU", "NLR": "nlR", "NRW": "nrW", "NRR": "nrR", "NLW": "nlW", "NF": "nF"}
+CELLS: Final = {"All": "all", "Qp": "qp", "Issue": "i", "Never": "-"}
+HARDWARE: Final = {
+    "default": ("The paper's model", "With reads in any order; with ordered reads the facts are the same"),
+    "weaker": ("Multipath and relaxed", "Here nfo is empty; the two differ in cells of remote atomics only"),
+}
+
+_GENERATED: Final = GENERATED.replace("from the code: edit the code", "from what Coq prints: edit proofs/core/Hardware.v")
+
+_HEAD: Final = """\
+# Which tables the proofs cover
+
+{generated}
+
+The table of preserved order is a parameter of [the proofs](proof.md): [Hardware.v](../proofs/core/Hardware.v) lists
+what Lemma 1 to Theorem 7 ask of its cells, and Coq decides by computation whether a table has it. The tool's hardware
+has: the open cell either way, `order default`, `multipath` and `relaxed`
+([`Hardware.flags_ok`](proof.md#hardwareflags_ok)), each with CPUs that are sequentially consistent and with [store
+buffers](theory.md#store-buffers). So for hardware with another table there is one thing to do: ask Coq for the facts.
+Where one does not hold, the statement that uses it needs another argument, or is false there: that a fact fails is no
+proof that the theorem does.
+
+## The facts
+
+{facts}
+"""
+
+_CHANGES: Final = """\
+## {title}
+
+{text}. Each of the 36 cells (all CPU events have one row
+and one column) with each other value it could have:
+{kept} of {all} changes keep every fact, and so every theorem ([`Changes.changes_ok`](proof.md#changeschanges_ok)).
+{dropped} of the {weaker} changes that keep less order are among them.
+
+{table}
+"""
+
+_STRENGTH: Final = ("Never", "Issue", "Qp", "All")
+
+
+def proof_tables() -> str:
+    """Return the text of docs/proof-tables.md."""
+    rows = ((f"`{name}`", says, used) for name, (says, used) in FACTS.items())
+    head = _HEAD.format(generated=_GENERATED, facts=table(("fact", "says", "first used in"), rows))
+    return "\n".join((head, *_sections()))
+
+
+def listed(name: str) -> dict[tuple[str, str], dict[str, list[str]]]:
+    """Return for each cell (earlier, later) the other values, and the facts that do not hold with them."""
+    found: dict[tuple[str, str], dict[str, list[str]]] = {}
+    for line in printed().changes[name].splitlines():
+        earlier, later, new, *facts = line.split()
+        found.setdefault((earlier, later), {})[new] = facts
+    return found
+
+
+def current(values: dict[str, list[str]]) -> str:
+    """Return the value that the cell has: the one that no change of it leads to."""
+    (value,) = CELLS.keys() - values
+    return value
+
+
+def _sections() -> Iterator[str]:
+    for name, (title, text) in HARDWARE.items():
+        cells = listed(name)
+        every = [(current(values), new, facts) for values in cells.values() for new, facts in values.items()]
+        weaker = [facts for now, new, facts in every if _STRENGTH.index(new) < _STRENGTH.index(now)]
+        rows = (
+            (KINDS[earlier], KINDS[later], CELLS[current(values)], _proven(values), _not_proven(values))
+            for (earlier, later), values in cells.items()
+        )
+        yield _CHANGES.format(
+            title=title,
+            text=text,
+            kept=sum(not facts for _, _, facts in every),
+            all=len(every),
+            dropped=sum(not facts for facts in weaker),
+            weaker=len(weaker),
+            table=table(("earlier", "later", "cell", "proven too with", "not with"), rows),
+        )
+
+
+def _proven(values: dict[str, list[str]]) -> str:
+    return ", ".join(f"`{CELLS[new]}`" for new, facts in values.items() if not facts)
+
+
+def _not_proven(values: dict[str, list[str]]) -> str:
+    broken = (f"`{CELLS[new]}`: {', '.join(facts)}" for new, facts in values.items() if facts)
+    return "; ".join(broken)
