@@ -104,5 +104,9 @@ def expected(path: Path) -> str:
 
 
 def _expected(claims: dict[str, str]) -> str:
-    wrong = [f"`{name}` {claim.removeprefix('violated ')}" for name, claim in claims.items() if claim != "verified"]
-    return ", ".join(wrong) or "verified"
+    wrong = [
+        f"`{name}` {claim.removeprefix('violated ')}" for name, claim in claims.items() if claim.split(" ")[0] != "verified"
+    ]
+    every = [f"`{name}`" for name, claim in claims.items() if claim == "verified any n"]
+    proved = "" if not every else " for every n" if len(every) == len(claims) else f"; for every n {', '.join(every)}"
+    return ", ".join(wrong) or f"verified{proved}"

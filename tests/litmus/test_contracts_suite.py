@@ -22,7 +22,10 @@ ZERO: Final = [path for path in PROGRAMS if claims_of(path, "zero")]
 
 def claims(path: Path, buffer: str = "infinite") -> dict[str, str]:
     """Return what is expected of each function: `verified`, a class, or `violated`."""
-    return {name: claim.split(" from ")[0].removeprefix("violated ") for name, claim in claims_of(path, buffer).items()}
+    return {
+        name: claim.split(" from ")[0].removeprefix("violated ").removesuffix(" any n")
+        for name, claim in claims_of(path, buffer).items()
+    }
 
 
 def test_there_is_everything_that_there_should_be() -> None:
@@ -59,6 +62,16 @@ def test_what_is_expected_is_found(cli: Cli, path: Path) -> None:
 def test_what_is_expected_where_sends_wait(cli: Cli, path: Path) -> None:
     decided(cli, path, "--procs", "1..3", "--buffer", "zero")
     decided(cli, path, "--procs", "1..3", "--buffer", "zero", "--engine", "explicit")
+
+
+EVERY: Final = [path for path in PROGRAMS if any(claim.endswith("any n") for claim in claims_of(path).values())]
+
+
+@pytest.mark.parametrize("path", share(EVERY, 20), ids=lambda path: path.stem)
+def test_what_is_expected_for_every_n_is_proved(cli: Cli, path: Path) -> None:
+    names = [name for name, claim in claims_of(path).items() if claim.endswith("any n")]
+    done = cli("contracts", "check", "--expect", "--any-n", "--procs", "2", "--only", ",".join(names), str(path))
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.long

@@ -31,7 +31,8 @@ class Need:
 class Event:
     """A send, receive or call in the text, as one process does it in one iteration of the `loops` around it.
 
-    It happens if `guard` is true. `number` is its place in the text, `segment` the number of collective calls before that.
+    It happens if `guard` is true. `number` is its place in the text, `segment` the number of collective calls before that;
+    `ranges` are those of the loops.
     """
 
     number: int
@@ -40,6 +41,7 @@ class Event:
     guard: Bool
     span: Span
     segment: int
+    ranges: tuple[tuple[Int, Int], ...] = ()
     peer: Int = None
     tag: Int = None
     port: int = 0

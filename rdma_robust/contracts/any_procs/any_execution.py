@@ -123,6 +123,7 @@ class Walk:
         self.run = Run()
         self.guards: list[Bool] = []
         self.loops: dict[int, Int] = {}
+        self._ranges: dict[int, tuple[Int, Int]] = {}
         self._gone: Bool = z3.BoolVal(False)
         self._base = 0
         self._segment = 0
@@ -266,9 +267,10 @@ class Walk:
     def iteration(self, loop: For, number: int, counter: Int, span: tuple[Int, Int], registers: Registers) -> Registers:
         """Return the registers after one iteration of a loop over a range."""
         self.loops[number] = counter
+        self._ranges[number] = span
         with self.under(within(counter, *span)):
             found = self.block(loop.body, {**registers, loop.counter: Number(counter)})
-        del self.loops[number]
+        del self.loops[number], self._ranges[number]
         return found
 
     def aside(self) -> Walk:
@@ -287,7 +289,8 @@ class Walk:
         if not self.quiet:
             number = self.function.numbers[id(statement)]
             span = statement.span
-            event = Event(number, kind, tuple(self.loops), self.guard(), span, self._segment, **more)
+            ranges = tuple(self._ranges.values())
+            event = Event(number, kind, tuple(self.loops), self.guard(), span, self._segment, ranges, **more)
             self.run.events[number] = event
 
     def _send(self, statement: IssueSend, registers: Registers) -> Registers:

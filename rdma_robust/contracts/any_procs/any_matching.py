@@ -97,7 +97,6 @@ class Matching:
         self.prover = prover
         events = function.run(P, {}).events.values()
         self.sends = [each for each in events if each.kind == "send" and self._possible(each)]
-        self.calls = [each for each in events if each.kind == "call"]
         self.recvs = [each for each in events if each.kind == "recv" and self._possible(each)]
 
     def _possible(self, event: Event) -> bool:

@@ -9,6 +9,7 @@ from typing import Final
 
 import z3
 
+from rdma_robust.contracts.any_procs.any_calls import Calls, Q
 from rdma_robust.contracts.any_procs.any_events import NPROCS, Counters, Event
 from rdma_robust.contracts.any_procs.any_matching import Matching, P, Pair, before, generic, happens
 from rdma_robust.contracts.any_procs.any_specs import Goal, Moment, SpecReader, is_process
@@ -34,10 +35,11 @@ class Point:
 class Order:
     """Who has entered before a point, by messages. `pairs` are those of the matching."""
 
-    def __init__(self, matching: Matching, pairs: Sequence[Pair]) -> None:
+    def __init__(self, matching: Matching, pairs: Sequence[Pair], calls: Calls) -> None:
         self.matching = matching
         self.function = matching.function
         self.pairs = pairs
+        self.calls = calls
         self.events = {each.number: each for each in (*matching.sends, *matching.recvs)}
 
     def known(self, who: Int, point: Point, steps: int = _STEPS) -> Bool:
@@ -55,7 +57,29 @@ class Order:
                 q, there = pair.sent(point.process, at)
                 earlier = self.known(who, Point(q, self.events[pair.send], there), steps - 1)
                 ways.append(z3.And(happens(event, point.process), then, earlier))
+        for call in self.calls.collective if steps else ():
+            ways += self._by_call(who, point, call, steps)
         return z3.Or(*ways)
+
+    def _by_call(self, who: Int, point: Point, call: Event, steps: int) -> Iterator[Bool]:
+        """Yield conditions under which a process has entered since a callee waits for it, or for one that knows of it."""
+        guesses = [(who, *span) for span in call.ranges]
+        for chosen in product(*guesses):
+            at = dict(zip(call.loops, chosen, strict=True))
+            event = self.calls.function.event(call.number, point.process, at)
+            then = None if event is None else self._before(call, at, point)
+            if event is None or then is None:
+                continue
+            reader = SpecReader(self.calls.moment(call, at).entry())
+            for clause in self.calls.contract(call).paths:
+                if clause.kind != "waitsfor":
+                    continue
+                _, active = (None, True) if clause.condition is None else reader.truth(clause.condition, point.process)
+                ends = [reader.number(each, point.process)[1] for each in (clause.who.low, clause.who.high)]
+                for waited in (who, *ends):
+                    _, inside = member(reader, clause.who, point.process, waited)
+                    earlier = self.known(who, Point(waited, call, at), steps - 1)
+                    yield z3.And(happens(event, point.process), then, active, inside, earlier)
 
     def _before(self, event: Event, at: Counters, point: Point) -> Bool | None:
         """Return whether an event is before a point of the same process; None if it never is."""
@@ -101,6 +125,7 @@ def promised(order: Order, clause: PathClause, moment: Moment) -> Iterator[Goal]
         return
     fine, waited = member(reader, clause.until, P, R)
     yield Goal(tuple(active), fine)
+    yield from _quiet_in_calls(order, clause, reader, [*active, waited])
     for send in order.matching.sends:
         if clause.port not in (None, send.port):
             continue
@@ -111,3 +136,20 @@ def promised(order: Order, clause: PathClause, moment: Moment) -> Iterator[Goal]
             yield Goal(tuple(active), fine)
             given.append(send.tag == tag)
         yield Goal(tuple(given), order.known(R, Point(P, send, generic(send))))
+
+
+def _quiet_in_calls(order: Order, clause: PathClause, reader: SpecReader, given: list[Bool]) -> Iterator[Goal]:
+    """Yield what has to be proved of calls: that process R has entered before them, or that they promise to be quiet."""
+    _, concerned = member(reader, clause.who, P, Q)
+    for call in order.calls.collective:
+        at = generic(call)
+        ways = [order.known(R, Point(P, call, at))]
+        own = SpecReader(order.calls.moment(call, at).entry())
+        for promise in order.calls.contract(call).paths:
+            if promise.kind != "quiet to" or promise.tag is not None or promise.until is None:
+                continue
+            if promise.port is not None:
+                continue
+            _, active = (None, True) if promise.condition is None else own.truth(promise.condition, P)
+            ways.append(z3.And(active, member(own, promise.who, P, Q)[1], member(own, promise.until, P, R)[1]))
+        yield Goal((*given, concerned, happens(call, P)), z3.Or(*ways))

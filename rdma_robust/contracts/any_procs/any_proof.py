@@ -8,6 +8,7 @@ from functools import partial
 
 import z3
 
+from rdma_robust.contracts.any_procs.any_calls import Calls, Proved, least, whole_clause
 from rdma_robust.contracts.any_procs.any_events import NPROCS, Run
 from rdma_robust.contracts.any_procs.any_execution import Function
 from rdma_robust.contracts.any_procs.any_frames import unchanged
@@ -18,24 +19,19 @@ from rdma_robust.contracts.any_procs.any_paths import Order, promised
 from rdma_robust.contracts.any_procs.any_prover import Prover
 from rdma_robust.contracts.any_procs.any_specs import Goal, Moment, SpecReader, is_process
 from rdma_robust.contracts.any_procs.any_values import Bool, Data, Int, UnrecognisedError
-from rdma_robust.contracts.language.contract_program import Contract, ContractProgram, StateClause
+from rdma_robust.contracts.language.contract_program import Contract, ContractProgram
 from rdma_robust.contracts.language.function_instances import TooManyStatements, unwritten
-from rdma_robust.contracts.language.spec_terms import Apply, Before, Spec
 from rdma_robust.errors import Span
 from rdma_robust.limits import Limits
 from rdma_robust.messages.language.message_program import Inlined
 from rdma_robust.messages.language.message_terms import LONGEST, Zeros
 
 
-def whole_clause(clause: StateClause) -> Spec:
-    """Return a clause with what its behavior assumes."""
-    return clause.condition if clause.assumes is None else Apply("==>", (Before(clause.assumes), clause.condition))
-
-
 class Proof:
     """Tries to prove one function at one level of inputs. Raises UnrecognisedError with the reason if it cannot."""
 
-    def __init__(self, program: ContractProgram, contract: Contract, level: Level, limits: Limits) -> None:
+    def __init__(self, program: ContractProgram, contract: Contract, level: Level, limits: Limits, proved: Proved) -> None:
+        self.proved = proved
         self.program = program
         self.contract = contract
         self.body = _body(program, contract.name)
@@ -95,10 +91,10 @@ class Proof:
     def prove(self) -> None:
         """Prove everything. Raises UnrecognisedError, and LimitReached."""
         matching = Matching(self.bare, self.prover)
-        if matching.calls:
-            raise UnrecognisedError("functions with contracts are called")
         pairs = self._pairs(matching)
         self.full.received = Received(self.full, pairs)
+        calls = Calls(self.full, self.prover, self.proved, self.program.globals)
+        self.most = least(self.most, calls.establish(pairs))
         self._faults()
         for clause in self.contract.clauses:
             if clause.kind == "ensures":
@@ -108,7 +104,7 @@ class Proof:
             for name in self.program.globals:
                 goals = unchanged(name, self.contract.frames, self.moment, P)
                 self._show(goals, f"assigns: {name} does not change where it must not")
-        order = Order(matching, pairs)
+        order = Order(matching, pairs, calls)
         for path in self.contract.paths:
             if path.kind != "quiet from":
                 what = f"line {path.span.line}: {self._text(path.span)}"

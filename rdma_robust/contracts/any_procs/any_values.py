@@ -31,6 +31,10 @@ QUOTIENT: Final = z3.Function("quotient", z3.IntSort(), z3.IntSort(), z3.IntSort
 REMAINDER: Final = z3.Function("remainder", z3.IntSort(), z3.IntSort(), z3.IntSort())
 
 
+DEEPEST: Final = 20
+"""Values that depend on one another through which one is computed."""
+
+
 class UnrecognisedError(Exception):
     """The function is not one of the patterns; says why, as the reason of UNKNOWN."""
 
@@ -129,15 +133,27 @@ class Chosen(Data):
 
 
 class Later(Data):
-    """A value that is computed when it is looked at."""
+    """A value that is computed when it is looked at.
+
+    `value` raises UnrecognisedError if that takes too many others, one in another: there may be no end to it.
+    """
+
+    depth = 0
+    """Values that are being computed, one in another."""
 
     def __init__(self, made: Callable[[], Data]) -> None:
         self._made = made
 
     @cached_property
     def value(self) -> Data:
-        found = self._made()
-        return found.value if isinstance(found, Later) else found
+        if Later.depth >= DEEPEST:
+            raise UnrecognisedError("a value depends on too many others, such as those of iterations before")
+        Later.depth += 1
+        try:
+            found = self._made()
+            return found.value if isinstance(found, Later) else found
+        finally:
+            Later.depth -= 1
 
     def is_number(self) -> Bool:
         return self.value.is_number()

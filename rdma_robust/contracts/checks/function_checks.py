@@ -6,12 +6,15 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from rdma_robust.contracts.contract_answers import ContractEngine, EveryProcsAnswer, FunctionAnswer, Mode, ProcsAnswer
 from rdma_robust.contracts.language.contract_program import Contract, ContractBuffer, ContractProgram
 from rdma_robust.contracts.language.loop_rounds import round_program
 from rdma_robust.limits import Limits
+
+if TYPE_CHECKING:
+    from rdma_robust.contracts.any_procs.any_answers import EveryProcs
 
 BETWEEN: Final = "what holds from round to round (`waitsfor`, `quiet from`) is looked at by the modes `auto` and `modular`"
 
@@ -36,24 +39,32 @@ class Checking:
 def checked(program: ContractProgram, checking: Checking, limits: Limits) -> Iterator[FunctionAnswer]:
     """Yield the answer for each function with a contract in the file, in its order. Raises LimitReached at a limit."""
     engine = _of_mode(program, checking, limits)
+    proofs = _proofs(program, limits) if checking.any_n else None
     for contract in program.contracts:
         if not checking.only or contract.name in checking.only:
             modular = checking.mode != "inlined" and checking.engine != "explicit"
             answers = tuple(_checked(program, contract, procs, engine, limits, modular=modular) for procs in checking.procs)
-            every = _every(program, contract.name, answers, limits) if checking.any_n else None
+            every = _every(proofs, contract.name, answers) if checking.any_n else None
             yield FunctionAnswer(contract.name, contract.kind, answers, every=every)
 
 
-def _every(program: ContractProgram, function: str, answers: tuple[ProcsAnswer, ...], limits: Limits) -> EveryProcsAnswer:
+def _proofs(program: ContractProgram, limits: Limits) -> EveryProcs | None:
+    """Return what proves functions for every number of processes, None without z3."""
+    if find_spec("z3") is None:
+        return None
+    from rdma_robust.contracts.any_procs.any_answers import EveryProcs  # noqa: PLC0415 - slow
+
+    return EveryProcs(program, limits)
+
+
+def _every(proofs: EveryProcs | None, function: str, answers: tuple[ProcsAnswer, ...]) -> EveryProcsAnswer:
     """Return what is proved for every number of processes."""
     violated = next((each for each in answers if each.verdict == "VIOLATED"), None)
     if violated is not None:
         return EveryProcsAnswer("UNKNOWN", reason=f"it is violated for n = {violated.procs}")
-    if find_spec("z3") is None:
+    if proofs is None:
         return EveryProcsAnswer("UNKNOWN", reason="needs z3: pip install 'rdma-robust[smt]'")
-    from rdma_robust.contracts.any_procs.any_answers import for_every_n  # noqa: PLC0415 - slow
-
-    return for_every_n(program, function, limits)
+    return proofs.answer(function)
 
 
 def engine_of(name: ContractEngineName) -> ContractEngine:

@@ -8,12 +8,13 @@ from typing import Final
 
 import pytest
 
-from rdma_robust.contracts.any_procs.any_answers import for_every_n
+from rdma_robust.contracts.any_procs.any_answers import EveryProcs
 from rdma_robust.contracts.checks.function_checks import Checking, checked
 from rdma_robust.contracts.language.contract_program import ContractProgram
 from rdma_robust.contracts.language.load_contracts import load_contracts
 from rdma_robust.limits import NO_LIMITS, Limits
 from tests.support.contract_mutations import FOLDER, mutants
+from tests.support.patterns_for_every_n import pattern_text
 from tests.support.shares import chunks, share
 
 PROVED: Final[dict[str, tuple[str, ...]]] = {
@@ -22,6 +23,8 @@ PROVED: Final[dict[str, tuple[str, ...]]] = {
     "scatter": ("scatter",),
     "alltoall": ("alltoall",),
     "figure_9_5-repaired": ("ring",),
+    "allgather": ("gather", "bcast", "allgather"),
+    "alltoall2": ("scatter", "alltoall2"),
 }
 """Functions that are proved for every n at any inputs, and quickly."""
 
@@ -37,6 +40,12 @@ UNPROVED: Final[dict[str, str]] = {
     "bcast-counts-calls": "assigns: calls does not change where it must not",
     "gather-nobody-waits": "not proved: line 8: waitsfor",
     "requests-waited-for": "non-blocking",
+    "allgather-message-across": "a message across a collective call",
+    "leaves-early": "not proved that all processes call this",
+    "alltoall2-shifted-roots": "not proved of scatter: what it requires",
+    "weak-no-waitsfor": "not proved: line 12: waitsfor",
+    "diff1dIter-in-place": "a value depends on too many others",
+    "allgather_w": "gather_w requires others to be quiet",
 }
 """Programs of which some function is not proved, and why."""
 
@@ -49,21 +58,22 @@ def program(stem: str) -> ContractProgram:
 @pytest.mark.parametrize("stem", share(PROVED, 5))
 def test_patterns_are_proved_for_every_n(stem: str) -> None:
     for name in PROVED[stem]:
-        found = for_every_n(program(stem), name, NO_LIMITS)
+        found = EveryProcs(program(stem), NO_LIMITS).answer(name)
         assert (found.verdict, found.inputs, found.reason) == ("VERIFIED", "all", "")
 
 
 @pytest.mark.parametrize("stem", share(UNPROVED, 5))
 def test_what_is_not_proved_has_its_reason(stem: str) -> None:
-    found = [for_every_n(program(stem), each.name, NO_LIMITS) for each in program(stem).contracts]
+    proofs = EveryProcs(program(stem), NO_LIMITS)
+    found = [proofs.answer(each.name) for each in program(stem).contracts]
     assert any(UNPROVED[stem] in each.reason for each in found), found
     assert {each.verdict for each in found if each.reason} == {"UNKNOWN"}
 
 
 def test_arrays_limit_the_number_of_processes() -> None:
     """No array has more than a million elements, and gather makes one with an element for each process."""
-    assert for_every_n(program("gather"), "gather", NO_LIMITS).most == 1_000_000
-    assert for_every_n(program("bcast"), "bcast", NO_LIMITS).most is None
+    assert EveryProcs(program("gather"), NO_LIMITS).answer("gather").most == 1_000_000
+    assert EveryProcs(program("bcast"), NO_LIMITS).answer("bcast").most is None
 
 
 LOCAL: Final = """
@@ -73,7 +83,7 @@ fun zero(x) contract local { requires PID == 0; assigns \\nothing; ensures NPROC
 
 def test_what_a_local_function_requires_of_its_process_is_not_required_of_others() -> None:
     """If all processes met `PID == 0`, there would be only one."""
-    assert for_every_n(load_contracts(LOCAL, "l.mp"), "zero", NO_LIMITS).verdict == "UNKNOWN"
+    assert EveryProcs(load_contracts(LOCAL, "l.mp"), NO_LIMITS).answer("zero").verdict == "UNKNOWN"
 
 
 NOT_A_NUMBER: Final = """
@@ -85,13 +95,13 @@ fun sum(v, k) contract local { requires k >= 1; assigns \\nothing; ensures 1 == 
 
 
 def test_the_first_addition_to_an_array_is_a_fault() -> None:
-    found = for_every_n(load_contracts(NOT_A_NUMBER, "n.mp"), "sum", NO_LIMITS)
+    found = EveryProcs(load_contracts(NOT_A_NUMBER, "n.mp"), NO_LIMITS).answer("sum")
     assert (found.verdict, found.inputs) == ("VERIFIED", "kinds")
 
 
 def agrees(found: ContractProgram, name: str, most: int) -> None:
     """What is proved for every n is not violated for any of these."""
-    proof = for_every_n(found, name, Limits.of(60))
+    proof = EveryProcs(found, Limits.of(60)).answer(name)
     if proof.verdict == "VERIFIED":
         asked = Checking(procs=tuple(range(1, most + 1)), mode="inlined", only=(name,))
         (answer,) = checked(found, asked, Limits.of(60))
@@ -107,9 +117,26 @@ def test_no_program_that_is_violated_is_proved(path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", chunks(ci=2, all_of_them=40))
+def test_no_random_pattern_that_is_violated_is_proved(number: int) -> None:
+    rng = random.Random(number)
+    for _ in range(10):
+        agrees(load_contracts(pattern_text(rng), "pattern.mp"), "f", 6)
+
+
+@pytest.mark.parametrize("number", chunks(ci=2, all_of_them=40))
 def test_no_changed_program_that_is_violated_is_proved(number: int) -> None:
     rng = random.Random(number)
-    names = sorted([*PROVED, "diff1dExchange", "oddEvenSort", "sort_pairs", "allreduce", "ringShift"])
+    more = (
+        "diff1dExchange",
+        "oddEvenSort",
+        "sort_pairs",
+        "allreduce",
+        "ringShift",
+        "matmat",
+        "diff1dIter",
+        "local-requires",
+    )
+    names = sorted([*PROVED, *more])
     for _ in range(5):
         changed = next(mutants(rng, FOLDER / f"{rng.choice(names)}.mp"))
         for contract in changed.contracts:
