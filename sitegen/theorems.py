@@ -80,16 +80,19 @@ def by_hand() -> tuple[ByHand, ...]:
 
 @dataclass(frozen=True)
 class CoqTable:
-    """A table of preserved order that Coq prints: for which hardware (as in `Model`), and what `Model.v` calls it."""
+    """A table of preserved order that Coq prints: for which hardware (as in `Model`), what Coq calls that, and the file with
+    the list of the cells (`listed`)."""
 
     order: str
     ordered_reads: bool
     term: str
     cpu: str = "sc"
+    module: str = "Table"
 
     @property
     def name(self) -> str:
-        words = (self.order, "ordered-reads" if self.ordered_reads else "", self.cpu if self.cpu != "sc" else "")
+        usual = {"sc", "Table"}
+        words = (self.order, "ordered-reads" if self.ordered_reads else "", *({self.cpu, self.module} - usual))
         return " ".join(word for word in words if word)
 
 
@@ -220,19 +223,28 @@ def _questions(listed: tuple[Theorem, ...]) -> Iterator[str]:
     """Yield a Coq file that writes each answer into a file of its own. What is imported for one ends with its module."""
     yield f"Set Printing Width {_WIDTH}. Set Printing Depth 10000."
     for module in dict.fromkeys(each.module for each in listed):
-        yield f"Module Of{module}."
-        yield from re.findall(
-            r"^(?:From \w+ )?(?:Require )?Import [\w\s.]+?\.$", sources()[module].read_text(), re.MULTILINE
-        )
-        yield f"From RR Require Import {module}."
+        yield from _begin(module)
         for each in listed:
             if each.module == module:
                 yield f'Redirect "{each.name}.says" About {each.name}.'
                 yield f'Redirect "{each.name}.axioms" Print Assumptions {each.name}.'
         yield f"End Of{module}."
-    yield "From RR Require Import Model Table StoreModel Changes."
-    for table in tables():
-        yield f'Redirect "{table.name}" Eval vm_compute in listed ({table.term}).'
+    for module in dict.fromkeys(table.module for table in tables()):
+        yield from _begin(module)
+        yield "From RR Require Import StoreModel." if module == "Table" else ""
+        for table in tables():
+            if table.module == module:
+                yield f'Redirect "{table.name}" Eval vm_compute in listed ({table.term}).'
+        yield f"End Of{module}."
+    yield "From RR Require Import Model Changes."
     yield "From Coq Require Import String List. Import ListNotations. Open Scope string_scope."
     for hardware in changes():
         yield f'Redirect "changes {hardware.name}" Eval vm_compute in changes ({hardware.term}).'
+
+
+def _begin(module: str) -> Iterator[str]:
+    """Begin a module of its own, with what the file `module` imports and the file itself."""
+    text = sources()[module].read_text(encoding="utf-8")
+    yield f"Module Of{module}."
+    yield from re.findall(r"^(?:From \w+ )?(?:Require )?Import [\w\s.]+?\.$", text, re.MULTILINE)
+    yield f"From RR Require Import {module}."
