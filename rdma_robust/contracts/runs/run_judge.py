@@ -154,9 +154,7 @@ class Judge:
         """Look at a run in which nothing can happen any more: who has not left, and whose messages could interfere."""
         statuses = {each.status for each in run.actors}
         if not statuses & {"pruned", "faulted"}:
-            stuck = next(
-                (at for at, each in enumerate(run.actors) if each.status in ("waits", "awaits", "calls", "halted")), None
-            )
+            stuck = next((at for at, each in enumerate(run.actors) if each.status in _INSIDE), None)
             if stuck is not None:
                 waited = run.actors[stuck].waited
                 other = None if waited is None else waited.source
