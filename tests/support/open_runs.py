@@ -12,7 +12,7 @@ from typing import cast
 from rdma_robust.contracts.contract_answers import Happening
 from rdma_robust.contracts.explicit.contract_rules import Bodies, Next, Rules
 from rdma_robust.contracts.explicit.local_steps import Incoming
-from rdma_robust.contracts.explicit.message_channels import with_channel
+from rdma_robust.contracts.explicit.message_channels import Message, with_channel
 from rdma_robust.contracts.explicit.pending import Posted
 from rdma_robust.contracts.explicit.run_states import State
 from rdma_robust.contracts.language.bounded_inputs import inputs_of
@@ -107,7 +107,7 @@ def _sent(rules: Rules, state: State) -> Iterator[State]:
                 for tag in TAGS:
                     if not any(_forbids(each, sender, port, tag) for each in rules.judge.paths[to]):
                         channel = (sender, to, port)
-                        messages = (*dict(state.channels).get(channel, ()), (tag, FOREIGN))
+                        messages = (*dict(state.channels).get(channel, ()), Message(tag, FOREIGN))
                         yield state._replace(channels=with_channel(state.channels, channel, messages))
 
 
