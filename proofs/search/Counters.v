@@ -1,33 +1,7 @@
 (* The counters of the search are those of Corollary 4: unpolled completions, and those before the first forcing one. *)
 Require Import List Arith Bool Lia Classical Relations.
 Import ListNotations.
-From RR Require Import Model Hardware Orders Rules Traces Search Marks Along.
-
-Section Lists.
-Context {A : Type}.
-Definition counted (n : nat) (P : A -> Prop) := exists l, NoDup l /\ length l = n /\ forall a, In a l <-> P a.
-Lemma counted_ext n P Q : counted n P -> (forall a, P a <-> Q a) -> counted n Q.
-Proof. intros (l & N & H & I) E. exists l. repeat split; auto; intros; [apply E, I|apply I, E]; auto. Qed.
-Lemma counted_add n P Q x : counted n P -> ~ P x -> (forall a, Q a <-> a = x \/ P a) -> counted (S n) Q.
-Proof.
-  intros (l & N & H & I) Nx E. exists (x :: l). split; [constructor; auto; now rewrite I|]. split; [simpl; auto|].
-  intros a. rewrite E, <- I. simpl. intuition congruence.
-Qed.
-Lemma counted_remove n P Q x : counted n P -> P x -> (forall a, Q a <-> P a /\ a <> x) -> n > 0 /\ counted (pred n) Q.
-Proof.
-  intros (l & N & H & I) Px E. apply I in Px. destruct (in_split _ _ Px) as (l1 & l2 & ->).
-  pose proof (NoDup_remove_1 _ _ _ N) as N1. pose proof (NoDup_remove_2 _ _ _ N) as N2.
-  assert (n = S (length (l1 ++ l2))) as -> by (rewrite <- H, !app_length; simpl; lia).
-  split; [lia|]. exists (l1 ++ l2). split; [auto|]. split; [auto|]. intros a. rewrite E, <- I, !in_app_iff. simpl.
-  rewrite in_app_iff in N2. intuition congruence.
-Qed.
-Lemma counted_zero n P : counted n P -> (forall a, ~ P a) -> n = 0.
-Proof. intros ([|a l] & _ & <- & I) H; auto. destruct (H a). apply I; now left. Qed.
-Lemma counted_pos n P : counted n P -> n > 0 -> exists a, P a.
-Proof. intros ([|a l] & _ & <- & I) H; simpl in H; [lia|]. exists a. apply I; now left. Qed.
-Lemma counted_none P : (forall a, ~ P a) -> counted 0 P.
-Proof. intros H. exists nil. repeat split; auto using NoDup_nil; intros X; [destruct X|destruct (H _ X)]. Qed.
-End Lists.
+From RR Require Import Model Hardware Orders Rules Traces Search Marks Along Counted.
 
 Section Counters.
 Context {U : events} {K : searchable} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw} (zero : bool).
@@ -343,19 +317,39 @@ Proof.
   intros NB. apply poll_alone. intros b0 Hb Bb Cb Q. apply NB. destruct (along_in F L _ _ A Hb) as (Fb & _).
   pose proof P as (Fe & Ne & _). apply (H1 e b0); auto. apply cpu_oppo; auto. eapply pre_po; eauto.
 Qed.
-Lemma counting_alpha_poll : ~ B e -> R2 F B ->
+(* with R2, or where there is an early completion, the one that the poll takes is early *)
+Lemma early_R2 : ~ B e -> R2 F B -> early l (qp e) w.
+Proof.
+  intros NB H2. split; [apply polled_unp|]. intros w0 H0 Fw Q. pose proof P as (Fe & _).
+  apply (proj1 (corollary_4 hw F B W H1) H2 w e w0); auto. destruct (pf_ok _ _ Pw) as (_ & _ & _ & Q'). congruence.
+Qed.
+Lemma early_first : ~ B e -> ear (cn s) (qp e) > 0 -> early l (qp e) w.
+Proof.
+  intros NB Z. destruct (counted_pos _ _ (c_ear _ _ C _ (open_alpha NB)) Z) as (a & (Ha & Sa & Qa & Hp) & Hf).
+  destruct (classic (a = w)) as [->|Na]; [split; auto; apply polled_unp|].
+  pose proof P as (Fe & _). pose proof (pf_ok _ _ Pw) as (_ & Nw & _ & Qw).
+  assert (nicw a) as Nca by (now apply sgn_nicw). pose proof polled_unp as (Iw & _).
+  destruct (along_in F L _ _ A Ha) as (Fa & _), (along_in F L _ _ A Iw) as (Fw & _).
+  destruct (wf_total _ W a w) as [|[Po|Po]]; auto; try (now apply nicw_facts); [apply nic_thr; auto;
+    congruence|congruence| |].
+  - exfalso. destruct (wf_older _ W w e a Fe Pw Nca) as (p' & Z1 & [->|Z2]); auto; [congruence| |].
+    + apply Na. eapply pf_one; eauto.
+    + apply (Hp p'); auto. eapply pre_po_in; eauto.
+  - split; [apply polled_unp|]. intros w0 H0 Fw0 Q. eapply po_trans; [exact Po|now apply Hf].
+Qed.
+Lemma counting_alpha_early : ~ B e -> early l (qp e) w ->
   poll_alpha s e /\ counting (Mv e b t :: hist (th s)) (counts_alpha (cn s) (sd s) e).
 Proof.
-  intros NB H2. pose proof (open_alpha NB) as O. pose proof P as (Fe & _).
-  assert (early l (qp e) w) as Ew.
-  { split; [apply polled_unp|]. intros w0 H0 Fw Q. apply (proj1 (corollary_4 hw F B W H1) H2 w e w0); auto.
-    destruct (pf_ok _ _ Pw) as (_ & _ & _ & Q'). congruence. }
+  intros NB Ew. pose proof (open_alpha NB) as O. pose proof P as (Fe & _).
   destruct (counted_remove _ _ (early (e :: l) (qp e)) w (c_ear _ _ C _ O) Ew (early_poll (qp e))) as (Z & Y).
   split; [intros _; split; [apply unp_pos|auto]|]. unfold counts_alpha. rewrite (proj2 (is_iff Poll e) Kp).
   constructor; simpl; fold l; [apply unp_after|]. intros q Oq. unfold updq. destruct (qp_dec q (qp e)) as [->|N]; [auto|].
   eapply counted_ext; [apply C|]; [|intros a; symmetry; now apply other_qp]. intros w0 Nw Qw p Hp. apply (Oq w0 Nw Qw).
   now right.
 Qed.
+Lemma counting_alpha_poll : ~ B e -> R2 F B ->
+  poll_alpha s e /\ counting (Mv e b t :: hist (th s)) (counts_alpha (cn s) (sd s) e).
+Proof. intros NB H2. apply counting_alpha_early; auto. now apply early_R2. Qed.
 Lemma counting_beta_poll : B e -> counting (Mv e b t :: hist (th s)) (counts_beta (cn s) (sd s) e).
 Proof.
   intros Be. unfold counts_beta. rewrite (proj2 (is_iff Poll e) Kp).

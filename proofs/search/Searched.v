@@ -1,7 +1,7 @@
 (* Programs as sets of event sequences (Programs.v) are programs that the search can be asked about. *)
 Require Import List Arith ZArith Bool Lia Classical Relations.
 Import ListNotations.
-From RR Require Import Model Hardware Programs Search Along FirstHalf Target.
+From RR Require Import Model Hardware Programs Search Along Least FirstHalf Target Answers Split Kept Reported.
 
 Definition lsgn l := match l with Lnrw s _ _ | Linl s _ _ _ | Lnlw s _ _ => s | _ => false end.
 Definition carries_b l l' := match l, l' with Lnlr q _, Lnrw _ q' _ | Lnrr q _, Lnlw _ q' _ => q =? q'
@@ -90,13 +90,13 @@ Proof.
       * exfalso. apply (suf_cnt (isS q)) in Z. rewrite cnt_cons, G2 in Z. unfold takes in C. destruct (isS q l); lia.
 Qed.
 
-Theorem concrete_first_half hw {OK : hardware_ok hw} {SO : search_ok hw} zero (hope : class -> (ev -> Prop) -> Prop) :
-  (forall E m (D : @ev concrete -> Prop), is_run nt nv init prog E -> last E m -> (forall e, D e -> E e) -> ~ D m ->
-    ctl0 D ->
-     hope (class_of m) D) ->
-  ~ robust hw (the_program nt nv init prog prog_prefix) -> found hw zero ini0 (init : nat -> @value concrete) ctl0 hope.
+(* what the search may ask before it goes on: it never gives up a state from which the pivot can still be reached *)
+Definition hopes (hope : class -> (@ev concrete -> Prop) -> Prop) := forall E m (D : @ev concrete -> Prop),
+  is_run nt nv init prog E -> last E m -> (forall e, D e -> E e) -> ~ D m -> ctl0 D -> hope (class_of m) D.
+Lemma concrete_searches hope : hopes hope ->
+  searches (the_program nt nv init prog prog_prefix) ini0 (init : nat -> @value concrete) ctl0 hope.
 Proof.
-  intros Hh. apply (theorem_8_first_half hw zero). constructor; auto.
+  intros Hh. constructor; auto.
   - apply run_ctl.
   - intros E E' H (path & H1 & H2 & H3). exists path. split; auto. split; auto. intros e. now rewrite <- H.
   - apply run_wfx.
@@ -104,4 +104,77 @@ Proof.
     destruct l; discriminate.
   - intros [x v|t l h]; simpl; [intuition congruence|tauto].
 Qed.
+
+Lemma ok_iff p : ok nv p <-> fine p /\ forall l h, suf (l :: h) p -> polls l h.
+Proof.
+  split.
+  - intros H. split; [now apply ok_fine|]. intros l h S. now destruct (ok_suf nv _ _ S H) as (_ & _ & Z & _).
+  - induction p as [|l p IH]; simpl; auto. intros ((H1 & H2 & H3) & Hp). split; [|split; [auto|split; [|auto]]].
+    + apply IH. split; auto. intros l' h' S. apply Hp. destruct S as (k & ->). now exists (l :: k).
+    + apply Hp, suf_refl.
+Qed.
+(* a set of events that threads can do is one of a run if no poll of it comes too early *)
+Lemma ctl_run E : ctl0 E -> (forall t l h, E (Ev t l h) -> polls l h) -> is_run nt nv init prog E.
+Proof.
+  intros (path & H1 & H2 & HE) Hp. exists path. split; [split; auto|auto]. intros t. split; [apply H1|].
+  apply ok_iff. split; [apply H1|]. intros l h S. apply (Hp t). now apply HE.
+Qed.
+Lemma run_polls E t l h : is_run nt nv init prog E -> E (Ev t l h) -> polls l h.
+Proof.
+  intros (path & (Hok & _) & HE) H. apply HE in H. simpl in H. now apply (proj1 (ok_iff _) (proj2 (Hok t))).
+Qed.
+(* a completion that nobody has polled: the next poll does not come too early *)
+Lemma poll_in_time D t q l hw h : is_run nt nv init prog D -> ctl0 (fun e => D e \/
+  e = Ev t (Lp q) h) -> ~ D (Ev t (Lp q) h) ->
+  D (Ev t l hw) -> isS q l = true -> (forall p, D p -> ~ epf (Ev t l hw) p) -> cnt (isP q) h < cnt (isS q) h.
+Proof.
+  intros R (path & _ & _ & HE) ND Dw G Hp. pose proof R as (pathD & (Hok & _) & HD).
+  assert (suf (l :: hw) (path t)) as Sw by (apply (HE (Ev t l hw)); auto).
+  assert (suf (Lp q :: h) (path t)) as Se by (apply (HE (Ev t (Lp q) h)); auto).
+  assert (forall l' h', suf (l' :: h') h -> D (Ev t l' h')) as Dh.
+  { intros l' h' S. assert (D (Ev t l' h') \/ Ev t l' h' = Ev t (Lp q) h) as [Z|Z]; auto.
+    - apply HE. simpl. eapply suf_trans; [exact S|]. now apply suf_cons in Se.
+    - inversion Z; subst. destruct (suf_strict _ _ S). }
+  assert (suf (l :: hw) h) as Swh.
+  { destruct (suf_total _ _ _ Sw Se) as [Y|Y]; destruct (suf_tail _ _ _ Y) as [Z|Z]; auto.
+    - inversion Z; subst. simpl in G. discriminate.
+    - inversion Z; subst. simpl in G. discriminate.
+    - exfalso. apply ND. apply HD in Dw. apply HD. simpl in *. eapply suf_trans; [exact Z|]. now apply suf_cons in Dw. }
+  pose proof (suf_cnt (isS q) _ _ Swh) as C. rewrite cnt_cons, G in C.
+  destruct (le_lt_dec (cnt (isP q) h) (cnt (isS q) hw)) as [Le|Lt]; [lia|exfalso].
+  destruct (nth_poll q h _ Lt) as (h' & S' & C'). apply (Hp (Ev t (Lp q) h') (Dh _ _ S')). simpl.
+  split; auto. split; [|split; [now apply signaled|unfold takes; now rewrite G]].
+  destruct (suf_total _ _ _ Swh S') as [Y|Y]; destruct (suf_tail _ _ _ Y) as [Z|Z]; auto.
+  - inversion Z; subst. simpl in G. discriminate.
+  - inversion Z; subst. simpl in G. discriminate.
+  - exfalso. pose proof (run_polls D t (Lp q) h' R (Dh _ _ S')) as Hq. simpl in Hq.
+    apply suf_cons in Z. apply (suf_cnt (isS q)) in Z. lia.
+Qed.
+Lemma concrete_answers : (forall t, prog t []) ->
+  answers (the_program nt nv init prog prog_prefix) ini0 (init : nat -> @value concrete) ctl0.
+Proof.
+  intros H0. constructor.
+  - intros E E' H (path & H1 & H2). exists path. split; auto. intros e. now rewrite <- H.
+  - exists (fun _ => []). split; [split; [intros t; split; simpl; auto|auto]|]. intros [x v|t l h]; simpl; [tauto|].
+    split; [tauto|]. intros S. apply suf_len in S. simpl in S. lia.
+  - intros D e R C Kp. apply ctl_run; [exact C|]. intros t l h [Hd|E1]; [exact (run_polls _ _ _ _ R Hd)|].
+    destruct l; simpl; auto. exfalso. apply Kp. rewrite <- E1. reflexivity.
+  - intros D e w R C Kp Dw Sg Q Hp. apply ctl_run; [exact C|]. intros t l h Hd.
+    destruct (classic (D (Ev t l h))) as [Hd'|ND]; [exact (run_polls _ _ _ _ R Hd')|].
+    destruct Hd as [Hd|E1]; [tauto|]. rewrite <- E1 in Kp, Q, C.
+    destruct l; try discriminate. destruct w as [x v|tw lw hw]; [discriminate|]. simpl in Sg, Q.
+    assert (tw = t /\ lq lw = q) as (-> & Ql) by (inversion Q; auto).
+    assert (isS q lw = true) as G.
+    { apply isS_iff. split; auto. destruct lw; simpl in *; try discriminate; subst; apply Nat.eqb_refl. }
+    exact (poll_in_time D t q lw hw h R C ND Dw G Hp).
+  - exact (run_wf nt nv init prog).
+  - apply run_wfx.
+  - intros [x v|t l h]; simpl; tauto.
+  - intros [x v|t l h]; simpl; [intuition congruence|tauto].
+Qed.
+
+Theorem concrete_theorem_8 hw {OK : hardware_ok hw} {SO : search_ok hw} zero hope : hopes hope -> (forall t, prog t []) ->
+  (found hw zero ini0 (init : nat -> @value concrete)
+    ctl0 hope <-> ~ robust hw (the_program nt nv init prog prog_prefix)).
+Proof. intros Hh H0. apply (theorem_8 hw zero); [now apply concrete_searches|now apply concrete_answers]. Qed.
 End Searched.
