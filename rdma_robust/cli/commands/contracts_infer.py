@@ -110,7 +110,7 @@ def _inferred(program: ContractProgram, checking: Checking, limits: Limits) -> I
     from rdma_robust.contracts.inference.inferred_clauses import Inference, inferred  # noqa: PLC0415 - slow
 
     for contract in program.contracts:
-        if checking.only and contract.name not in checking.only:
+        if contract.loop is not None or (checking.only and contract.name not in checking.only):
             continue
         try:
             yield inferred(program, contract.name, checking.procs, limits)

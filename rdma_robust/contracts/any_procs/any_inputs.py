@@ -29,7 +29,9 @@ def _nested(bounds: Bounds, data: Data, process: Int, level: Level, at: tuple[In
     reader = SpecReader(nothing)
     bound = {name: Number(index) for name, index in zip("ij", at, strict=False)}
     ends = bounds.lengths[len(at)] if len(at) < len(bounds.lengths) else (bounds.low, bounds.high)
-    (fine, low), (fine_too, high) = (reader.number(each, process, bound) for each in ends)
+    if ends[0] is None or ends[1] is None:
+        return data.is_number()
+    (fine, low), (fine_too, high) = reader.number(ends[0], process, bound), reader.number(ends[1], process, bound)
     ranged = [fine, fine_too]
     if len(at) == len(bounds.lengths):
         ranged.append(within(data.number(), low, high))

@@ -140,6 +140,8 @@ class _Choice:
             return range(first, last + 1)
 
         if not lengths:
+            if bounds.low is None or bounds.high is None:
+                raise NoInputsError(f"needs bounds: the elements of {bounds.name} may be anything")
             yield from range_of(bounds.low, bounds.high)
             return
         index = _INDICES[len(indices)]

@@ -42,14 +42,16 @@ class BoundsReader:
             for at, each in enumerate(part.lengths[:2])
         )
         inner = self._size(len(lengths))
-        ends = self._specs.spec(part.low, inner), self._specs.spec(part.high, inner)
+        ends = None if part.low is None else (self._specs.spec(part.low, inner), self._specs.spec(part.high, inner))
         for range_, each in zip(lengths, part.lengths, strict=False):
             self._check_range(range_, each.span, of_length=True)
-        self._check_range(ends, part.span, of_length=False)
+        if ends is not None:
+            self._check_range(ends, part.span, of_length=False)
         if text in self.found:
             line = self.found[text].span.line
             self._report.error("RR953", part.span, f"there are bounds for {quote(text)} already, on line {line}")
-        self.found.setdefault(text, Bounds(text, lengths, *ends, self._report.at(part.span)))
+        low, high = ends or (None, None)
+        self.found.setdefault(text, Bounds(text, lengths, low, high, self._report.at(part.span)))
 
     def _size(self, indices: int) -> Setting:
         return replace(_SIZE, indices=indices)
@@ -68,21 +70,28 @@ def typed_clause(name: str, bounds: Bounds | None, span: Span, *, is_global: boo
     """Return the clause that a register is within its bounds or, without bounds, a number; `span` is where that stands."""
     place: spec.Spec = spec.Global(name) if is_global else spec.Parameter(name)
     if bounds is None:
-        number = spec.Apply("==", (spec.Apply("+", (place, spec.SpecNumber(0))), place))
-        return StateClause("requires", number, None, span, f"{name} is an array, and has no `bounds` with `len`")
+        return StateClause("requires", _number(place), None, span, f"{name} is an array, and has no `bounds` with `len`")
     said = f"{name} is not within its bounds"
     return StateClause("requires", _within(place, bounds, 0), None, bounds.span, said)
 
 
 def _within(place: spec.Spec, bounds: Bounds, depth: int) -> spec.Spec:
     if depth == len(bounds.lengths):
+        if bounds.low is None or bounds.high is None:
+            return _number(place)
         return _between(bounds.low, place, bounds.high)
     low, high = bounds.lengths[depth]
     index = _INDICES[depth]
     last = spec.Apply("-", (spec.LengthOf(place), spec.SpecNumber(1)))
     inner = _within(spec.Item(place, spec.Bound(index)), bounds, depth + 1)
     each = spec.Quantified("forall", index, spec.SpecNumber(0), last, inner)
-    return spec.Apply("&&", (_between(low, spec.LengthOf(place), high), each))
+    length = spec.LengthOf(place)
+    sized = spec.Apply("==", (length, low)) if low == high else _between(low, length, high)
+    return spec.Apply("&&", (sized, each))
+
+
+def _number(place: spec.Spec) -> spec.Spec:
+    return spec.Apply("==", (spec.Apply("+", (place, spec.SpecNumber(0))), place))
 
 
 def _between(low: spec.Spec, value: spec.Spec, high: spec.Spec) -> spec.Spec:

@@ -84,13 +84,14 @@ class Bounds:
     """Inputs that the function's own check looks at: `name` is a parameter or a global.
 
     With no `lengths` it is a number from `low` to `high`; with one, an array whose length is between these; with two, an
-    array of arrays. `low` and `high` may use the indices, `Bound("i")` and `Bound("j")`; lengths of inner arrays use `i`.
+    array of arrays. Where `low` and `high` are None, the elements are any integers. They may use the indices, `Bound("i")`
+    and `Bound("j")`; lengths of inner arrays use `i`.
     """
 
     name: str
     lengths: tuple[tuple[Spec, Spec], ...]
-    low: Spec
-    high: Spec
+    low: Spec | None
+    high: Spec | None
     span: Span = field(default=NO_SPAN, compare=False)
 
 

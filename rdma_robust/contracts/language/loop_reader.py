@@ -59,6 +59,16 @@ def read_loops(world: World, report: Reporter, function: tree.Function, own: Con
     return tuple(found)
 
 
+def _as_in_programs(condition: spec.Spec) -> spec.Spec:
+    """Return an expression of a program, where to compare arrays is a fault, as one of contracts, where it is none."""
+    if not isinstance(condition, spec.Apply):
+        return condition
+    operands = tuple(map(_as_in_programs, condition.operands))
+    if condition.op in ("==", "!="):
+        operands = tuple(spec.Apply("+", (each, spec.SpecNumber(0))) for each in operands)
+    return spec.Apply(condition.op, operands)
+
+
 def _head(line: Looping) -> Span:
     """Return where the words before the contract of a loop stand."""
     first, last = line.span, tree.operand(line.high if isinstance(line, ast.For) else line.condition).span
@@ -182,9 +192,9 @@ class _LoopReader:
     def _guard(self) -> tuple[spec.Spec, str, tuple[spec.Spec, spec.Spec] | None]:
         line = self.line
         if isinstance(line, ast.While):
-            return self.specs.spec(line.condition, _INVARIANT), "", None
+            return _as_in_programs(self.specs.spec(line.condition, _INVARIANT)), "", None
         counter = spec.Parameter(line.counter.text)
-        low, high = self.specs.spec(line.low, _INVARIANT), self.specs.spec(line.high, _INVARIANT)
+        low, high = (_as_in_programs(self.specs.spec(each, _INVARIANT)) for each in (line.low, line.high))
         return spec.Apply("<=", (counter, high)), line.counter.text, (low, high)
 
     def _typed(self, head: Span) -> tuple[StateClause, ...]:

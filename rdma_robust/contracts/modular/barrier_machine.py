@@ -15,6 +15,7 @@ from rdma_robust.contracts.runs.run_judge import Judge
 from rdma_robust.contracts.runs.run_machine import Machine, PrunedError
 from rdma_robust.contracts.runs.run_points import Abstract, Entering, NonBlockingError
 from rdma_robust.contracts.runs.run_state import Actor, Clock, Run, joined
+from rdma_robust.contracts.runs.run_terms import TooManyError
 from rdma_robust.contracts.runs.spec_reading import Snapshot
 
 
@@ -68,9 +69,13 @@ class BarrierMachine(Machine):
     ) -> list[Snapshot]:
         """Return what a call leaves behind; what is known of it becomes facts. Raises PrunedError if there is nothing."""
         exits, known = Effects(self.on, self.rules.contracts[function], entries, name, processes).made()
-        for each in known:
-            if not run.path.assume(each, self.on.terms):
-                raise PrunedError
+        try:
+            for each in known:
+                if not run.path.assume(each, self.on.terms):
+                    raise PrunedError
+        except TooManyError:
+            if self.on.solver.possible(run.path.facts, run.path.model)[0] is not False:
+                raise
         if self.on.solver.possible(run.path.facts, run.path.model)[0] is False:
             raise PrunedError
         return exits

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import Literal
+from typing import Final, Literal
 
 from rdma_robust.contracts.contract_answers import ContractEngine, ProcsAnswer, WeakCallee
 from rdma_robust.contracts.language.contract_program import Contract, ContractProgram
@@ -16,6 +16,8 @@ from rdma_robust.contracts.modular.widened_checks import Proof, Widened
 from rdma_robust.contracts.runs.run_inputs import NARROW, Wide
 from rdma_robust.contracts.runs.runs_engine import ENGINE
 from rdma_robust.limits import Limits
+
+ENDLESS: Final = "it is not known whether the loop ends: its contract has no `decreases`"
 
 
 class ModularEngine:
@@ -71,8 +73,8 @@ class ModularEngine:
         contract = self._program.contract(loop)
         assert contract is not None
         assert contract.loop is not None
-        if contract.loop.ends is None and contract.loop.decreases is None:
-            return "it is not known whether the loop ends: its contract has no `decreases`"
+        if contract.loop.ends is None and contract.loop.decreases is None and ENDLESS:
+            return ENDLESS
         found = self._engine(contract).answer(loop, procs)
         if found.verdict == "VERIFIED":
             return ""

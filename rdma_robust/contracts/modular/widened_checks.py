@@ -72,7 +72,9 @@ class Trust:
                 return True
             if not isinstance(value, int | Term):
                 return False
-            return bounds.name in self.wide.numbers or _surely(on, _between(on, bounds.low, value, bounds.high, place))
+            if bounds.low is None or bounds.high is None or bounds.name in self.wide.numbers:
+                return True
+            return _surely(on, _between(on, bounds.low, value, bounds.high, place))
         if isinstance(value, int | Term | Unknown):
             return False
         items = on.array(value)

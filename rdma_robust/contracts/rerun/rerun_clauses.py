@@ -67,6 +67,8 @@ def _fits(value: Value, bounds: Bounds, view: View, indices: tuple[int, ...]) ->
     depth = len(indices)
     here = View(view.everybody, view.me, False, dict(zip("ij", indices, strict=False)))
     low, high = bounds.lengths[depth] if depth < len(bounds.lengths) else (bounds.low, bounds.high)
+    if low is None or high is None:
+        return isinstance(value, int)
     try:
         first, last = number_of(low, here), number_of(high, here)
     except FaultError:

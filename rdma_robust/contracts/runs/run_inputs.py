@@ -120,7 +120,7 @@ class InputMaker:
         if depth == len(bounds.lengths):
             if bounds.name in self._wide.cells:
                 return Unknown(name)
-            if bounds.name in self._wide.numbers:
+            if bounds.low is None or bounds.high is None or bounds.name in self._wide.numbers:
                 return self._number(name, None, None)
             low, high = (self._constant(bounds, each, process, indices) for each in (bounds.low, bounds.high))
             return self._number(name, low, high)

@@ -228,8 +228,10 @@ class Judge:
                     surplus = sent.get((receiver, *kind), 0) - got.get((sender, *kind), 0)
                     if surplus:
                         text = f"the channel from {sender} to {receiver} is not empty"
-                        span = self.contracts[actor.calls[place].function].span
-                        self._tell(run, Finding(error, sender, True, clock, text, "channels", span, receiver, place))
+                        passing = actor.calls[place]
+                        span = self.contracts[passing.function].span
+                        call = 0 if error == "INV" and passing.kind == "exit" else place
+                        self._tell(run, Finding(error, sender, True, clock, text, "channels", span, receiver, call))
                         return
 
     def _collective_exit(self, run: Run) -> None:

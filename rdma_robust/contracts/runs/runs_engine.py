@@ -217,6 +217,9 @@ class RunsCheck:
                     clause, process = clauses[at]
                     condition = SpecReader(self.on, snapshots).holds(clause.condition, process, clause.assumes)
                     possible = path.assume(condition, self.terms)
+                    if own.loop is not None and possible:
+                        # Ranges in later invariants have no end where earlier ones contradict one another.
+                        possible = self.solver.possible(path.facts, path.model)[0] is not False
                     at += 1
             except ForkError as fork:
                 todo += [(each, at) for each in forked(self.on, path, fork)]

@@ -60,8 +60,11 @@ class ContractBuilder(CommonBuilder):
         return tree.CellsOf(ident_of(name), low, high, between(name, bracket or name))
 
     def bounds(self, parts: list[Part]) -> tree.BoundsLine:
-        keyword, name, *_, low, _, high = parts
-        return tree.BoundsLine(ident_of(name), only(parts, tree.Lengths), low, high, between(keyword, high))
+        keyword, name, *_, last = parts
+        lengths = only(parts, tree.Lengths)
+        if isinstance(last, tree.Lengths):
+            return tree.BoundsLine(ident_of(name), lengths, span=between(keyword, last))
+        return tree.BoundsLine(ident_of(name), lengths, parts[-3], last, between(keyword, last))
 
     def lengths(self, parts: list[Part]) -> tree.Lengths:
         keyword, low, _, high = parts

@@ -112,7 +112,7 @@ def clause_text(part: tree.Part) -> str:
             return "assigns " + (", ".join(map(_cells, cells)) or "\\nothing")
         case tree.BoundsLine(name, lengths, low, high):
             shown = "".join(f" len {_range(each.low, each.high)}" for each in lengths)
-            return f"bounds {name.text}{shown} in {_range(low, high)}"
+            return f"bounds {name.text}{shown}" + ("" if low is None else f" in {_range(low, high)}")
         case tree.WaitsFor(who, condition):
             return f"waitsfor {_set(who)}{_if(condition)}"
         case tree.Quiet(who, port, tag, until, condition):

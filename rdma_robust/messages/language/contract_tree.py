@@ -169,12 +169,12 @@ class Lengths:
 
 @dataclass(frozen=True, slots=True)
 class BoundsLine:
-    """`bounds name len ... in low..high`."""
+    """`bounds name len ... in low..high`; behind lengths `in` can be left out, and then `low` and `high` are None."""
 
     name: ast.Ident
     lengths: tuple[Lengths, ...]
-    low: object
-    high: object
+    low: object = None
+    high: object = None
     span: Span = field(default=NO_SPAN, compare=False)
 
 

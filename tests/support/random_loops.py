@@ -1,0 +1,99 @@
+"""Random functions with a loop that has a contract: small bodies, and invariants that are often true and sometimes kept."""
+
+from __future__ import annotations
+
+import random
+from typing import Final
+
+_FRAME: Final = """\
+reg g
+fun shift(x)
+contract collective {{
+  bounds x in 0..1;
+  assigns \\nothing;
+  ensures \\result == \\on((PID + NPROCS - 1) % NPROCS, x);
+  waitsfor (PID + NPROCS - 1) % NPROCS;
+}} {{
+  reg y
+  send x to (PID + 1) % NPROCS
+  recv y from (PID + NPROCS - 1) % NPROCS
+  return y
+}}
+fun f(n)
+contract collective {{
+  bounds g in 0..1;
+  bounds n in 0..3;
+  requires \\agree(n);
+  assigns g;
+{ensures}}} {{
+  reg v = {first}
+  {head}
+  contract loop rounds {{
+    bounds g in 0..1;
+    bounds v in 0..1;
+    bounds n in 0..3;
+{bounds}{clauses}  }} {{
+{body}
+  }}
+{behind}}}
+"""
+
+_FIRST: Final = ("0", "g", "PID % 2", "1")
+_STEPS: Final = (
+    "    v = (v + 1) % 2",
+    "    g = v",
+    "    v = g",
+    "    if PID == 0 { g = 1 - g }",
+    "    if v > g { v = g }",
+    "    v = shift(v)",
+    "    g = shift(g)",
+    "    send g to (PID + 1) % NPROCS\n    recv v from (PID + NPROCS - 1) % NPROCS",
+    "    send v to (PID + 1) % NPROCS\n    recv v from any",
+    "    if PID == 0 { send 1 to NPROCS - 1 }\n    if PID == NPROCS - 1 { recv v from 0 }",
+    "    if PID > 0 { send v to 0 } else { for p in 1..NPROCS - 1 { recv v from any } }",
+    "    if PID == 0 { for p in 0..NPROCS - 1 { send v to p } }\n    recv v from 0",
+    "    if {i} % 2 == 0 { v = 0 } else { g = 1 }",
+    "    if {i} == 2 && PID == 0 { send 1 to 0 }",
+)
+_CLAIMS: Final = (
+    "v <= 1",
+    "v == g",
+    "v >= g",
+    "\\agree(v)",
+    "\\agree(g)",
+    "g == \\pre(g)",
+    "g != 1 || v == 1",
+    "v == ({i} - 1) % 2",
+    "v < 2 || g > 0",
+    "(\\sum t in 0..NPROCS - 1 : \\on(t, g)) == \\sum t in 0..NPROCS - 1 : \\pre(\\on(t, g))",
+    "PID == 0 ==> v == \\on(NPROCS - 1, g)",
+)
+_PATHS: Final = (
+    "waitsfor (PID + NPROCS - 1) % NPROCS if {i} > 1;",
+    "waitsfor \\all if {i} > 2;",
+    "waitsfor 0 if {i} > 1 && PID > 0;",
+)
+_ENSURES: Final = ("g <= 1", "g == \\pre(g)", "\\agree(g)", "n < 2 || g != 1")
+_WAITS: Final = ("waitsfor \\all if n > 2;", "waitsfor (PID + NPROCS - 1) % NPROCS if n > 0;")
+
+
+def random_loop(seed: int) -> str:
+    """Return a program whose function `f` has the loop `rounds`; inputs are bounded, and there are at most three rounds."""
+    rng = random.Random(seed)
+    by_counter = rng.random() < 0.7
+    body = [rng.choice(_STEPS) for _ in range(rng.choice((1, 1, 2, 2, 3)))]
+    claims = rng.sample(_CLAIMS, rng.choice((0, 0, 1, 1, 2)))
+    clauses = [f"    invariant {each};\n" for each in ("\\agree(n)", *claims)]
+    clauses += [f"    {each}\n" for each in _PATHS if rng.random() < 0.15]
+    ensures = [f"  ensures {each};\n" for each in _ENSURES if rng.random() < 0.15]
+    ensures += [f"  {each}\n" for each in _WAITS if rng.random() < 0.15]
+    text = _FRAME.format(
+        first=rng.choice(_FIRST) + ("" if by_counter else "\n  reg i = 1"),
+        head="for i in 1..n" if by_counter else "while i <= n",
+        bounds="    bounds i in 1..4;\n",
+        clauses="".join(clauses) + ("" if by_counter else "    invariant \\agree(i);\n    decreases n - i + 1;\n"),
+        body="\n".join(body) + ("" if by_counter else "\n    i = i + 1"),
+        ensures="".join(ensures),
+        behind=rng.choice(("", "", "  if PID == 0 { send v to NPROCS - 1 }\n  if PID == NPROCS - 1 { recv v from 0 }\n")),
+    )
+    return text.replace("{i}", "i")
