@@ -180,8 +180,9 @@ def _forward(order: Sequence[Place]) -> bool:
 def cycle_of(order: Sequence[Place], threads: Sequence[Sequence[Label]]) -> tuple[tuple[int, str], ...]:
     """Return a shortest cycle of sc in the trace that the order is: numbers of events with their edges; () if none is."""
     edges = [dict(_edges(n, order, threads)) for n in range(len(order))]
+    # rf, rb and mo lead forward: a cycle goes back by an edge of po
     best: tuple[tuple[int, str], ...] = ()
-    for start in range(len(order)):
+    for start in (n for n, after in enumerate(edges) if any(target < n for target in after)):
         parent: dict[int, int] = {}
         layer = [start]
         while layer and start not in parent:

@@ -116,7 +116,7 @@ def test_what_is_asked() -> None:
         "alpha",
         "pivot 1.1",
         "beta 0.0 0.1 1.0",
-        "cycle 0 rb 1 po 2 rb 3 po",
+        "cycle 3 po 0 rb 1 po 2 rb",
         "end",
     ]
 
