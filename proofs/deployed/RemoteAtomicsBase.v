@@ -66,7 +66,8 @@ Proof.
   { apply H; auto.
     - eapply wf_down; eauto using W.
     - congruence.
-    - destruct O as (O & Q). split; [eapply po_trans; eauto|]. rewrite K in Q. rewrite Ks, Qa. destruct (knd b); simpl in *; tauto. }
+    - destruct O as (O & Q). split; [eapply po_trans; eauto|]. rewrite K in Q. rewrite Ks, Qa. destruct (knd b); simpl in
+      *; tauto. }
   destruct (t_tot a b Sa Sb) as [->|[|Y]]; auto.
   - destruct O as (O & _). destruct (po_irr _ O).
   - destruct (g_adj a b Sa K L Sb Y) as [->|Z]; [destruct (t_irr _ X)|destruct (t_asym _ _ X Z)].

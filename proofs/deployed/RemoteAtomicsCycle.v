@@ -1,13 +1,14 @@
 (* Remote atomics: an sc cycle of T through the vertex of the pivot is one of alpha, pivot, beta, whatever flips (M1, M5). *)
 Require Import List Arith Lia Classical Relations.
-From RR Require Import Orders RemoteAtomicsModel RemoteAtomicsRules RemoteAtomicsValues RemoteAtomicsTraces RemoteAtomicsBase RemoteAtomicsPivot
+From RR Require Import Orders RemoteAtomicsModel RemoteAtomicsRules RemoteAtomicsValues RemoteAtomicsTraces
+  RemoteAtomicsBase RemoteAtomicsPivot
   RemoteAtomicsExecuted.
 
 Section Cycle.
 Context {U : slots} {ord : bool} {P : program} {S l : ev -> Prop} {tau : relation ev} {m pr : ev} {S' l' : ev -> Prop}.
 Context {G : setting ord P S l tau m pr S' l'}.
 Context {sig : relation ev} {lX : ev -> Prop}.
-Context {A : arranged S tau m pr S' l' sig lX}.
+Context {A : arranged ord S l tau m pr S' l' sig lX}.
 Let M := M m pr.
 Let rfT := rf_in S l tau.
 Let T := tr S l tau.
@@ -60,7 +61,8 @@ Proof. intros I (K & Q). destruct (naw_facts e K) as (_ & _ & Y & _). rewrite Q 
 Lemma joinX a b : S a -> S b -> conflict lX a b -> sig a b -> ~ (knd b = NAW /\ src b = a) -> sc X (rep a) (rep b).
 Proof. intros. apply join; auto; [exact WS|apply (s_sto)|apply (s_init)]. Qed.
 
-(* what depends on m is reached from m, also where the write itself does not happen: then by the write that its naR has read *)
+(* what depends on m is reached from m, also where the write itself does not happen: then by the write that its naR has
+  read *)
 Lemma reached d : dep rfT m d -> S d -> wr l d -> forall e, good e -> loc e = loc d -> tau d e -> sc X pr (rep e).
 Proof.
   intros D; induction D as [|w d C R D IH]; intros Sd Wd e (Se & Ge) Le H.
@@ -68,7 +70,7 @@ Proof.
     assert (wr lX m) as Wm by (apply wrX_early; auto; left; left; auto).
     rewrite <- (rep_M m) by (left; auto). apply joinX; auto.
     + unfold conflict. split; auto. split; [tauto|]. split; auto. split; auto. intros Q. rewrite <- Q in H. exact (ti _ H).
-    + apply (s_M); auto. left; left; auto.
+    + apply s_M; auto; [left; left; auto|]. apply touch_l; auto. unfold acc. destruct Ge as [|((Ie & _) & _)]; auto.
     + apply internal_w. apply Wm.
   - assert (tau m (src w)) as Hr by (apply (depr_after); exists d; auto).
     assert (S (src w)) as Sr by apply R.
@@ -120,32 +122,40 @@ Proof.
   - subst. destruct (po_irr _ H).
 Qed.
 
+Lemma conf_up k1 k2 a b : conflict k1 a b -> (wr k1 a -> wr k2 a) -> (wr k1 b -> wr k2 b) -> conflict k2 a b.
+Proof. unfold conflict. clear. intuition auto. Qed.
+Lemma flips_or b : S' b -> (wr l b -> wr l' b /\ wr lX b) \/ (wr l b /\ dep rfT m b /\ sc X pr (rep b)).
+Proof.
+  intros Sb. destruct (classic (wr l b)) as [Wb|Wb]; [|left; intros Q; destruct (Wb Q)].
+  destruct (classic (wr l' b /\ wr lX b)) as [Q|Q]; [left; auto|right]. split; [exact Wb|now apply flipped].
+Qed.
+
 Lemma cycle_step x y : scv T x y -> x = pr \/ sc X pr x -> sc X pr y.
 Proof.
   intros (a & b & -> & -> & E1 & N) Hx.
   assert (sc X (rep a) (rep b) -> sc X pr (rep b)) as Go.
   { intros H. destruct Hx as [Q|Hx]; [now rewrite <- Q|eapply t_trans; eauto]. }
   assert (on T po a b \/ (rf_in S l tau a b \/ rb T a b \/ mo_in S l tau a b)) as [((Sa & _) & (Sb & _) & H)|H].
-  { destruct E1; tauto. }
+  { destruct E1; auto. }
   - apply Go. destruct (po_scv X a b WS Sa Sb H) as [Q|V]; [destruct (rep_po_neq a b H N Q)|now apply t_step].
-  - destruct (eco_conflict S l tau a b (g_sto) H) as (Sa & Sb & (Aa & Ab & Aw & Lo & Nab) & Hab).
+  - destruct (eco_conflict S l tau a b g_sto H) as (Sa & Sb & C & Hab). pose proof C as (Aa & Ab & Aw & Lo & Nab).
+    assert (forall x, wr l x \/ rd x -> acc x) as Acc by (intros x [Q|Q]; [exact (acc_w x _ Q)|now apply acc_r]).
+    assert (touches (l:=l) (m:=m) a b) as Tab by (destruct Aw; [apply touch_l|apply touch_r]; auto).
     destruct (M_or_S' b Sb) as [Mb|Sb'].
     + (* back at the pivot *)
       assert (M a \/ tau a m) as Ha.
       { destruct (M_le b Mb) as [->|Y]; [auto|right; exact (TT Hab Y)]. }
-      apply Go, joinX; auto; [|apply (s_M); auto].
-      pose proof (wrX_early a Sa Ha). pose proof (wrX_early b Sb (or_introl Mb)). unfold conflict. tauto.
-    + assert ((wr l b -> wr l' b /\ wr lX b) \/ sc X pr (rep b)) as [Gb|]; [| |auto].
-      { destruct (classic (wr l b)) as [Wb|]; [|tauto]. destruct (classic (wr l' b /\ wr lX b)); [tauto|].
-        right. now apply flipped. }
-      assert (good b) as Gb' by (split; auto; tauto).
+      apply Go, joinX; auto; [|apply s_M; auto].
+      exact (conf_up l lX a b C (wrX_early a Sa Ha) (wrX_early b Sb (or_introl Mb))).
+    + destruct (flips_or b Sb') as [Gb|(_ & _ & Hb)]; [|exact Hb].
+      assert (good b) as Gb' by (split; [exact Sb'|destruct Ab as [Wb|Rb]; [right; exact (Gb Wb)|left; exact Rb]]).
+      assert (wr l b -> wr lX b) as GX by (intros Q; apply (Gb Q)).
       destruct (M_or_S' a Sa) as [Ma|Sa'].
-      * apply Go, joinX; auto; [|apply (s_M); auto].
-        pose proof (wrX_early a Sa (or_introl Ma)). unfold conflict. tauto.
-      * destruct (classic (wr l a /\ ~ (wr l' a /\ wr lX a))) as [(Wa & Fa)|Ga].
-        -- destruct (flipped a Sa' Wa Fa) as (Da & _). apply (reached a); auto.
-        -- assert (wr l a -> wr l' a /\ wr lX a) as Ga' by tauto.
-           apply Go, joinX; auto; [unfold conflict; tauto|]. apply (s_conf); auto. unfold conflict; tauto.
+      * apply Go, joinX; auto; [|apply s_M; auto]. exact (conf_up l lX a b C (wrX_early a Sa (or_introl Ma)) GX).
+      * destruct (flips_or a Sa') as [Ga|(Wa & Da & _)]; [|exact (reached a Da Sa Wa b Gb' (eq_sym Lo) Hab)].
+        apply Go, joinX; auto.
+        -- exact (conf_up l lX a b C (fun Q => proj2 (Ga Q)) GX).
+        -- apply s_conf; auto. exact (conf_up l l' a b C (fun Q => proj1 (Ga Q)) (fun Q => proj1 (Gb Q))).
 Qed.
 
 Theorem cycle_stays : sc T pr pr -> sc X pr pr.

@@ -1,6 +1,7 @@
 (* Remote atomics: alpha, pivot, beta, executed with real values, is a consistent trace of the program (M1, M2, M3). *)
 Require Import List Arith Lia Classical Relations.
-From RR Require Import Orders RemoteAtomicsModel RemoteAtomicsRules RemoteAtomicsValues RemoteAtomicsTraces RemoteAtomicsBase RemoteAtomicsPivot.
+From RR Require Import Orders RemoteAtomicsModel RemoteAtomicsRules RemoteAtomicsValues RemoteAtomicsTraces
+  RemoteAtomicsBase RemoteAtomicsPivot.
 
 Section Executed.
 Context {U : slots} {ord : bool} {P : program} {S l : ev -> Prop} {tau : relation ev} {m pr : ev} {S' l' : ev -> Prop}.
@@ -12,16 +13,28 @@ Let rf' := rf_in S' l' tau.
 Context {sig : relation ev} {lX : ev -> Prop}.
 Definition torn x := exists z, M z /\ tau (src x) z /\ tau z x.
 
-(* sigma: around the pivot as tau, else conflicts of T' as in tau, and program order where tau keeps it *)
+(* the accesses whose place around the pivot matters: those that conflict with it, two naR, and all if m writes *)
+Definition acc a := is_w (knd a) \/ rd a.
+Definition touches a b := loc a = loc b /\ acc a /\ acc b /\ (wr l m \/ wr l a \/ wr l b \/ (knd a = NAR /\ knd b = NAR)).
+(* the short edges of Lemma 3 that are po edges *)
+Inductive keeps a b : Prop :=
+| k_oppo : oppo ord a b -> keeps a b
+| k_poll : pf a b -> knd a = NLW -> keeps a b
+| k_forcing w : pf w b -> knd w = NRW -> before_nrw (knd a) -> qp a = qp w -> po a w -> keeps a b
+| k_fence f : S f -> knd a = NLW -> knd f = NF -> knd b = NLR -> qp a = qp f -> qp f = qp b -> po a f -> po f b -> keeps a b.
+
+(* sigma: what touches the pivot is where it is in tau, conflicts of T' are as in tau, and the short edges are forward *)
 Class arranged : Prop := {
   s_sto : sto S sig;
   s_init : initfirst S sig;
-  s_M : forall a b, S a -> S b -> M a \/ M b -> (sig a b <-> tau a b);
-  s_po : forall a b, S a -> S b -> po a b -> tau a b -> sig a b;
+  s_M : forall a b, S a -> S b -> M a \/ M b -> touches a b -> (sig a b <-> tau a b);
+  s_keep : forall a b, S a -> S b -> keeps a b -> sig a b;
   s_conf : forall a b, S' a -> S' b -> conflict l' a b -> tau a b -> sig a b;
-  (* an RMW that m does not tear is in one piece, and behind the RMWs that read before it *)
-  s_adj : forall x e, S' x -> knd x = NAW -> S' e -> sig e x -> e = src x \/ sig e (src x) \/ torn x;
-  s_rao : forall x e, S' x -> knd x = NAW -> l' x -> S' e -> knd e = NAR -> loc e = loc x -> tau e (src x) -> sig e (src x);
+  (* an RMW that does not write and is not torn by m is in one piece *)
+  s_adj : forall x e, S' x -> knd x = NAW -> ~ l' x -> S' e -> sig e x -> e = src x \/ sig e (src x) \/ torn x;
+  (* M3: no naR comes between naR and naW of another RMW of its word *)
+  s_rao : forall x b, S' x -> knd x = NAW -> l' x -> S' b -> knd b = NAR -> loc b = loc x -> b <> src x ->
+          sig (src x) b -> sig x b;
   (* a naR behind which its thread ends is behind all RMWs of its word *)
   s_end : forall r e, S' r -> knd r = NAR -> (forall w, S w -> knd w = NAW -> src w <> r) ->
           S' e -> knd e = NAR -> loc e = loc r -> e <> r -> sig e r;
@@ -47,6 +60,32 @@ Lemma not_M e : S' e -> ~ M e. Proof. exact (S'_M e). Qed.
 Lemma in_S' e : S e -> ~ M e -> S' e. Proof. exact (S'_intro e). Qed.
 Lemma M_or_S' e : S e -> M e \/ S' e. Proof. intros Se. destruct (classic (M e)); auto using in_S'. Qed.
 
+Lemma keeps_po a b : keeps a b -> po a b.
+Proof.
+  intros [H|H _|w H _ _ _ H'|f _ _ _ _ _ _ H H']; [apply H|now apply pf_ok| |]; eapply po_trans; eauto. now apply pf_ok.
+Qed.
+Lemma keeps_tau a b : S a -> S b -> keeps a b -> tau a b.
+Proof.
+  destruct O_T as (_ & H2 & H3 & H4 & _). intros Sa Sb [H|H K|w H K Ka Q H'|f Sf Ka Kf Kb Q Q' H H'].
+  - now apply oppo_slots.
+  - now apply H2.
+  - now apply (H3 a w b).
+  - now apply (H4 a f b).
+Qed.
+Lemma acc_w x k : wr k x -> acc x. Proof. intros (H & _). now left. Qed.
+Lemma acc_r x : rd x -> acc x. Proof. now right. Qed.
+Lemma touch_l a b : wr l a -> acc b -> loc a = loc b -> touches a b.
+Proof. intros Wa Ab Lo. split; auto. split; [eapply acc_w; eauto|]. split; auto. Qed.
+Lemma touch_r a b : acc a -> wr l b -> loc a = loc b -> touches a b.
+Proof. intros Aa Wb Lo. split; auto. split; auto. split; [eapply acc_w; eauto|auto]. Qed.
+Lemma touch_m a b : wr l m -> acc a -> acc b -> loc a = loc b -> touches a b.
+Proof. intros Wm Aa Ab Lo. split; auto. Qed.
+Lemma touch_naR a b : knd a = NAR -> knd b = NAR -> loc a = loc b -> touches a b.
+Proof. intros Ka Kb Lo. split; auto. unfold acc, rd. rewrite Ka, Kb. simpl. tauto. Qed.
+(* what depends on m shows that m writes *)
+Lemma dep_writes d e : DEP d -> rfT d e -> wr l m.
+Proof. intros D. revert e. induction D as [|w d C R D IH]; intros e R'; [apply R'|exact (IH _ R)]. Qed.
+
 Lemma conf_sig a b : S' a -> S' b -> conflict l' a b -> (sig a b <-> tau a b).
 Proof.
   intros Sa Sb C. split; [|now apply s_conf]. intros H.
@@ -62,6 +101,27 @@ Lemma wrYM e : M e -> (wr lY e <-> wr l e).
 Proof. intros N. unfold wr, lY. tauto. Qed.
 Lemma w_S' u : S u -> is_w (knd u) -> u <> m -> S' u.
 Proof. intros Su Iu N. apply in_S'; auto. intros X. apply N. exact (M_w u X Iu). Qed.
+
+Lemma dep_wl d : DEP d -> wr lY d -> wr l m.
+Proof.
+  intros D Wd. inversion D as [|w d' C R D']; subst; [|exact (dep_writes _ _ D' R)].
+  apply (wrYM m); auto. left; auto.
+Qed.
+(* if m does not write, nothing flips *)
+Lemma m_or_l x : S' x -> wr l' x -> wr l m \/ wr l x.
+Proof.
+  intros Sx (Ix & Cx). destruct (classic (wr l m)) as [|N]; [auto|right]. split; auto. intros C.
+  apply (T'_live x Sx C); auto. intros (d & R & D). exact (N (dep_writes _ _ D R)).
+Qed.
+Lemma Y_or_l x : S x -> wr lY x -> wr l m \/ wr l x.
+Proof.
+  intros Sx Wx. destruct (M_or_S' x Sx) as [Mx|Sx']; [right; now apply wrYM|]. apply m_or_l; auto. apply wrY; auto. now
+    apply not_M.
+Qed.
+Lemma touch_Y a b : S a -> wr lY a -> acc b -> loc a = loc b -> touches a b.
+Proof.
+  intros Sa Wa Ab Lo. pose proof (acc_w a _ Wa). destruct (Y_or_l a Sa Wa); [now apply touch_m|now apply touch_l].
+Qed.
 
 (* Lemma 6 (2) *)
 Lemma Y_rf u e : rfY u e -> u <> m -> S' e -> rf' u e.
@@ -88,21 +148,24 @@ Proof.
   destruct (ex_T e Se Re) as (u & Ru).
   destruct (classic (DEP u)) as [Du|Du]; [exists u; auto|exfalso].
   destruct (M_or_S' e Se) as [Me|Se'].
-  - assert (tau d e) as X by (apply s_M; auto).
+  - assert (tau d e) as X by (apply s_M; auto; apply touch_Y; auto; now apply acc_r).
     assert (tau m e) as Y.
     { destruct (dep_after m d D Sd) as [->|Y]; eauto using tt. }
     exact (not_M e (after_S' e Se Y) Me).
   - assert (rf' u e) as Ru' by (apply (T'_rf); auto).
     destruct (classic (d = m)) as [->|N].
-    + assert (tau m e) as Y by (apply s_M; auto; left; left; auto).
+    + assert (wr l m) as Wm by (apply (wrYM m); auto; left; auto).
+      assert (tau m e) as Y by (apply s_M; auto; [left; left; auto|apply touch_l; auto; now apply acc_r]).
       assert (u <> m) as Num by (intros ->; apply Du, dep_m).
       assert (S' u) as Su' by apply Ru'. assert (wr l' u) as Wu' by apply Ru'.
-      assert (sig u e) as Hu. { apply s_conf; auto; [apply conf_w; auto|apply Ru']; [apply Ru'|]. intros ->. eapply ti; apply Ru'. }
+      assert (sig u e) as Hu. { apply s_conf; auto; [apply conf_w; auto|apply Ru']; [apply Ru'|]. intros ->. eapply ti;
+        apply Ru'. }
       destruct (K u) as [|X]; auto using in_S; [apply wrY; auto; now apply not_M|apply Ru'|].
-      assert (tau u m) as X' by (apply s_M; auto using in_S; right; left; auto).
+      assert (tau u m) as X'.
+      { apply s_M; auto using in_S; [right; left; auto|]. apply touch_r; auto; [eapply acc_w; eauto|]. rewrite Lo. apply
+        Ru'. }
       destruct Ru as (_ & _ & _ & _ & Lu & _ & Ku). destruct (Ku m) as [|Z]; auto.
-      * apply (wrYM m); auto. left; auto.
-      * exact (ta _ _ X' Z).
+      exact (ta _ _ X' Z).
     + assert (rf' d e) as R' by now apply Y_rf. apply Du. now rewrite (rf'_fun _ _ _ Ru' R').
 Qed.
 Lemma poison e : dep rfY m e -> DEP e.
@@ -120,8 +183,8 @@ Proof.
   assert (S' u) as Su' by (apply (dep_w); auto).
   assert (wr l' u) as Wu' by (apply (T'_wr); auto).
   split; [auto|split; [auto|split; [apply wrY; auto; now apply not_M|split; [auto|split; [auto|split]]]]].
-  - now apply s_M; auto.
-  - intros x Sx Wx Lx Hx. assert (tau x e) as Hx' by (apply s_M; auto).
+  - apply s_M; auto. apply touch_l; auto. now apply acc_r.
+  - intros x Sx Wx Lx Hx. assert (tau x e) as Hx' by (apply s_M; auto; apply touch_Y; auto; now apply acc_r).
     assert (e = m \/ tau e m) as Hem by exact (M_le e Me).
     assert (x <> m) as Nxm. { intros ->. destruct Hem as [->|Y]; [eapply ti; eauto|eapply ta; eauto]. }
     assert (S' x) as Sx' by (apply w_S'; auto; apply Wx). apply (wrY x (not_M x Sx')) in Wx.
@@ -137,7 +200,8 @@ Qed.
 
 Lemma Y_val d v : S' d -> ~ dep rfY m d -> (wval rf' d v <-> wval rfY d v).
 Proof.
-  assert (forall x w, S' x -> ~ dep rfY m x -> nicw x \/ cond x -> rfY w (src x) -> rf' w (src x) /\ S' w /\ ~ dep rfY m w) as Step.
+  assert (forall x w, S' x -> ~ dep rfY m x -> nicw x \/ cond x -> rfY w (src x) -> rf' w (src x) /\ S' w /\ ~ dep rfY m w)
+    as Step.
   { intros x w Sx Dx C R. destruct (src_in S' tau x (src') Sx C) as (Ss & _ & Rs).
     assert (~ dep rfY m w) as Dw by (intros D; apply Dx, dep_src with w; auto).
     assert (w <> m) as Nw by (intros ->; apply Dw, dep_m).
@@ -151,42 +215,43 @@ Proof.
     destruct (Step x w Sx Dx C R) as (R' & B & D). auto.
 Qed.
 
-Lemma Y_adj x a : S x -> knd x = NAW -> ~ lY x -> S a -> is_w (knd a) -> loc a = loc x -> sig a x -> sig a (src x).
+(* an RMW that is torn writes *)
+Lemma void_not_torn x : S' x -> knd x = NAW -> ~ l' x -> ~ torn x.
 Proof.
-  intros Sx K Ly Sa Ia _ H. destruct (naw_facts x K) as (Px & _ & Ks & _).
-  assert (a <> src x) as Na. { intros ->. rewrite Ks in Ia. destruct Ia. }
+  intros Sx K Lx (z & Mz & H1 & H2). assert (cond x) as C by (red; now rewrite K).
+  assert (~ l x) as L1.
+  { intros L1. apply Lx. apply (T'_live x Sx C); auto. intros D. pose proof (depr_after m _ D) as X.
+    destruct (M_le z Mz) as [->|Y]; [exact (ta _ _ X H1)|exact (ta _ _ X (tt _ _ _ H1 Y))]. }
+  destruct (g_adj x z (in_S x Sx) K L1 (M_S z Mz) H2) as [->|X]; [exact (ti _ H1)|exact (ta _ _ H1 X)].
+Qed.
+
+Lemma Y_adj x a : S x -> knd x = NAW -> ~ lY x -> S a -> wr lY a -> loc a = loc x -> sig a x -> sig a (src x).
+Proof.
+  intros Sx K Ly Sa Wa Lo H. destruct (naw_facts x K) as (Px & _ & Ks & Lx).
+  assert (a <> src x) as Na. { intros ->. destruct Wa as (Ia & _). rewrite Ks in Ia. destruct Ia. }
   assert (S (src x)) as Ss by (eapply wf_down; eauto using wS).
-  assert (forall y, tau y x -> ~ l x -> S y -> y = src x \/ tau y (src x)) as Adj.
-  { intros y Hy Lx Sy. exact (g_adj x y Sx K Lx Sy Hy). }
+  assert (acc x /\ acc (src x)) as (Ax & As) by (unfold acc, rd; rewrite K, Ks; simpl; tauto).
+  assert (loc a = loc (src x)) as Ls by congruence.
   destruct (M_or_S' x Sx) as [Mx|Sx'].
-  - assert (~ l x) as Lx by (intros L; apply Ly; left; auto).
+  - assert (~ l x) as L1 by (intros L; apply Ly; left; auto).
     assert (x = m) as -> by (apply (M_w x Mx); rewrite K; exact I).
     assert (M (src m)) as Ms. { right. rewrite (g_pr (pr:=pr)). unfold rep. now rewrite K. }
-    apply s_M; auto. destruct (Adj a) as [X|X]; auto; [apply s_M; auto|congruence].
-  - assert (~ l' x) as Lx. { intros L; apply Ly; right; split; auto. now apply not_M. }
+    apply s_M; auto; [now apply touch_Y|].
+    assert (tau a m) as Ht by (apply s_M; auto; now apply touch_Y).
+    destruct (g_adj m a Sx K L1 Sa Ht) as [X|X]; [congruence|exact X].
+  - assert (~ l' x) as L1. { intros L; apply Ly; right; split; auto. now apply not_M. }
     destruct (M_or_S' a Sa) as [Ma|Sa'].
-    + apply s_M; auto. assert (tau a x) as Hx by (apply s_M; auto).
-      destruct (classic (l x)) as [L1|L1]; [|destruct (Adj a) as [X|X]; auto; congruence].
-      assert (a = m) as -> by (apply (M_w a Ma Ia)).
+    + assert (a = m) as -> by (apply (M_w a Ma); apply Wa).
+      apply s_M; auto; [now apply touch_Y|]. assert (tau m x) as Ht by (apply s_M; auto; now apply touch_Y).
       destruct (t_tot m (src x)) as [X|[X|X]]; auto; [congruence|].
-      exfalso. apply Lx. apply (T'_live); auto; [red; now rewrite K|].
-      intros D. apply (ta _ _ X). exact (depr_after m _ D).
-    + destruct (s_adj x a Sx' K Sa' H) as [|[|(z & Mz & H1 & H2)]]; auto; [congruence|exfalso].
-      assert (~ tau m (src x)) as Nm.
-      { intros X. destruct (M_le z Mz) as [->|Y]; [exact (ta _ _ X H1)|exact (ta _ _ X (tt _ _ _ H1 Y))]. }
-      assert (~ l x) as L1.
-      { intros L1. apply Lx. apply (T'_live); auto; [red; now rewrite K|].
-        intros D. apply Nm. exact (depr_after m _ D). }
-      destruct (Adj z) as [->|X]; auto.
-      * exact (M_S z Mz).
-      * exact (ti _ H1).
-      * exact (ta _ _ H1 X).
+      destruct (void_not_torn x Sx' K L1). exists m. split; auto.
+    + destruct (s_adj x a Sx' K L1 Sa' H) as [|[|X]]; auto; [congruence|]. destruct (void_not_torn x Sx' K L1 X).
 Qed.
 
 Lemma X_src : srcfwd S sig.
 Proof.
   intros w Sw N. destruct (src_tau w Sw N) as (Ss & H). split; auto.
-  apply s_po; auto. now apply src_ok.
+  apply s_keep; auto. now apply k_oppo, src_oppo.
 Qed.
 
 Lemma Y_real x : S x -> cond x -> ~ depr rfY m (src x) -> (lY x <-> exists u, wval rfY x u).
@@ -257,8 +322,8 @@ Proof.
     assert (~ tau a b) as Nt.
     { intros X. apply N. destruct (t_rao_naw _ (proj1 (proj2 (proj1 (g_V)))) a b) as (w & Sw & Kw & Q); eauto.
       repeat split; auto. }
-    destruct (M_or_S' a Sa) as [Ma|Sa']; [apply Nt, s_M; auto|].
-    destruct (M_or_S' b Sb) as [Mb|Sb']; [apply Nt, s_M; auto|].
+    destruct (M_or_S' a Sa) as [Ma|Sa']; [apply Nt, s_M; auto; now apply touch_naR|].
+    destruct (M_or_S' b Sb) as [Mb|Sb']; [apply Nt, s_M; auto; now apply touch_naR|].
     apply (s_asym _ _ H). apply s_end; auto.
     + intros w Sw Kw Q. apply N; eauto.
     + intros ->. eapply s_irr; eauto.
@@ -267,46 +332,42 @@ Proof.
 Qed.
 
 (* M3: rao leads forward in sigma *)
-Lemma executed_rao w b : S w -> knd w = NAW -> rao_in S sig (src w) b -> sig w b.
+Lemma executed_rao w b : S w -> knd w = NAW -> lX w -> rao_in S sig (src w) b -> sig w b.
 Proof.
-  intros Sw K (Ss & Sb & Ks & Kb & Lo & H). destruct (naw_facts w K) as (Pw & _ & _ & Lw).
-  assert (S (src w)) as Ss' by auto.
-  destruct (M_or_S' b Sb) as [Mb|Sb'].
-  { apply s_M; auto. apply (rao_slots); auto; [congruence|]. apply s_M; auto. }
-  destruct (M_or_S' w Sw) as [Mw|Sw'].
-  { apply s_M; auto. apply (rao_slots); auto; [congruence|]. apply s_M; auto. left.
-    assert (w = m) as -> by (apply (M_w w Mw); rewrite K; exact I).
-    right. rewrite (g_pr (pr:=pr)). unfold rep. now rewrite K. }
-  assert (w <> b) as Nwb by congruence.
-  destruct (s_tot w b Sw Sb) as [|[|X]]; auto; [congruence|].
-  destruct (s_adj w b Sw' K Sb' X) as [->|[Y|(z & Mz & H1 & H2)]]; [destruct (s_irr _ H)|destruct (s_asym _ _ H Y)|].
-  assert (~ depr rfT m (src w)) as Nd.
-  { intros D. pose proof (depr_after m _ D) as Y.
-    destruct (M_le z Mz) as [->|Z]; [exact (ta _ _ Y H1)|exact (ta _ _ Y (tt _ _ _ H1 Z))]. }
-  assert (l w) as Lw1.
-  { apply NNPP. intros Lw1. destruct (g_adj w z Sw K Lw1 (M_S z Mz) H2) as [->|Y];
-    [exact (ti _ H1)|exact (ta _ _ H1 Y)]. }
-  assert (cond w) as Cw by (red; now rewrite K).
-  assert (l' w) as Lw' by (apply (T'_live); auto).
-  assert (b <> src w) as Nb by (intros ->; destruct (s_irr _ H)).
-  destruct (t_tot (src w) b Ss Sb) as [|[Y|Y]]; [congruence| |].
-  - apply s_conf; auto.
-    + apply conf_w; [split; [rewrite K; exact I|auto]| |congruence|auto]. left. unfold rd. now rewrite Kb.
-    + apply (rao_slots); auto. congruence.
-  - exfalso. apply (s_asym _ _ H). apply s_rao; auto. congruence.
+  intros Sw K LX (Ss & Sb & Ks & Kb & Lo & H). destruct (naw_facts w K) as (Pw & _ & _ & Lw).
+  assert (cond w) as C by (red; now rewrite K).
+  assert (rd b) as Rb by (unfold rd; now rewrite Kb).
+  assert (w <> b /\ b <> src w) as (Nwb & Nb). { split; [congruence|]. intros ->. exact (s_irr _ H). }
+  destruct (classic (M b \/ M w)) as [HM|HM].
+  - assert (M b \/ M (src w)) as HM'.
+    { destruct HM as [|Mw]; [auto|right]. assert (w = m) as -> by (apply (M_w w Mw); rewrite K; exact I).
+      right. rewrite (g_pr (pr:=pr)). unfold rep. now rewrite K. }
+    assert (tau w b) as Ht by (apply rao_slots; auto; [congruence|]; apply s_M; auto; [tauto|now apply touch_naR]).
+    apply s_M; auto; [tauto|]. assert (acc w /\ acc b) as (Aw & Ab) by (unfold acc; rewrite K; simpl; auto).
+    destruct (classic (wr l m)) as [Wm|Wm]; [apply touch_m; auto; congruence|]. apply touch_l; auto; [|congruence].
+    split; [rewrite K; exact I|]. intros _.
+    assert (~ depr rfT m (src w)) as Nd by (intros (d & R & D); exact (Wm (dep_writes _ _ D R))).
+    assert (lY w) as LY.
+    { apply (X_live w Sw C); auto. intros D. apply Nd. now apply poison_r. }
+    destruct LY as [(_ & L)|(NM & L)]; [exact L|]. apply (T'_live w (in_S' w Sw NM) C Nd). exact L.
+  - destruct (M_or_S' b Sb) as [Mb|Sb']; [tauto|]. destruct (M_or_S' w Sw) as [Mw|Sw']; [tauto|].
+    destruct (classic (l' w)) as [Lw'|Lw']; [apply s_rao; auto; congruence|].
+    destruct (s_tot w b Sw Sb) as [|[|X]]; auto; [tauto|].
+    destruct (s_adj w b Sw' K Lw' Sb' X) as [|[Y|Y]]; [tauto|destruct (s_asym _ _ H Y)|destruct (void_not_torn w Sw' K Lw'
+      Y)].
 Qed.
 
 Theorem executed_consistent : rdma_consistent ord (tr S lX sig).
 Proof.
-  destruct (O_T) as (_ & H2 & H3 & H4 & _).
   apply rules_consistent; auto using wS, s_sto.
-  - intros a b (Sa & _) (Sb & _) O. apply s_po; auto; [apply O|]. now apply (oppo_slots).
-  - intros w p Sp H K. destruct (pf_ok _ _ H) as (Pw & _). apply s_po; auto. eapply wf_down; eauto using wS.
+  - intros a b (Sa & _) (Sb & _) O. apply s_keep; auto. now apply k_oppo.
+  - intros w p Sp H K. destruct (pf_ok _ _ H) as (Pw & _). apply s_keep; auto; [exact (wf_down _ wS _ _ Pw Sp)|now apply
+    k_poll].
   - intros e w p Sp H K Ke Q Pe. destruct (pf_ok _ _ H) as (Pw & _).
-    assert (po e p) by (eapply po_trans; eauto). apply s_po; auto; [eapply wf_down; eauto using wS|]. apply (H3 e w p); auto.
-  - intros w f r Sw Sf Sr Kw Kf Kr Q Q' Pf Pr. apply s_po; auto; [eapply po_trans; eauto|]. apply (H4 w f r); auto.
-  - intros w b (Sw & _) K R. now apply executed_rao.
+    apply s_keep; auto; [exact (wf_down _ wS _ _ Pe (wf_down _ wS _ _ Pw Sp))|]. now apply k_forcing with w.
+  - intros w f r Sw Sf Sr Kw Kf Kr Q Q' Pf Pr. apply s_keep; auto. now apply k_fence with f.
+  - intros w b (Sw & Lw) K R. apply executed_rao; auto. exact (Lw K).
 Qed.
 
 End Executed.
-Arguments arranged {U} S tau m pr S' l' sig lX.
+Arguments arranged {U} ord S l tau m pr S' l' sig lX.

@@ -16,7 +16,8 @@ Proof.
 Qed.
 Lemma lexP_fwd (Q : ev -> Prop) (R : relation ev) a b : (Q a -> Q b) -> (~ Q a /\ Q b) \/ R a b -> lexP Q R a b.
 Proof. unfold lexP. intros U0 [H|H]; [auto|]. destruct (classic (Q a)), (classic (Q b)); tauto. Qed.
-Lemma lexP_cong (Q : ev -> Prop) (R : relation ev) e x y : (Q x <-> Q y) -> (R e x -> e = y \/ R e y) -> lexP Q R e x -> e = y \/ lexP Q R e y.
+Lemma lexP_cong (Q : ev -> Prop) (R : relation ev) e x y : (Q x <-> Q y) -> (R e x -> e = y \/ R e y) -> lexP Q R e x -> e
+  = y \/ lexP Q R e y.
 Proof. unfold lexP. intros H K [A|(A & B)]; [tauto|]. destruct (K B); [auto|]. right; right; tauto. Qed.
 
 (* alpha, pr, I, m, B; where m is alone, pr = m and I is empty *)
@@ -132,7 +133,8 @@ Proof.
   exists (squash K L0). constructor.
   - apply squash_sto; auto.
     + intros a; exists (rep a); reflexivity.
-    + unfold K. intros a b k Qa Qb. subst k. destruct (rep_spec a) as [(Ka & Ra & _)|(Ka & Ra)], (rep_spec b) as [(Kb & Rb & _)|(Kb & Rb)];
+    + unfold K. intros a b k Qa Qb. subst k. destruct (rep_spec a) as [(Ka & Ra & _)|(Ka & Ra)], (rep_spec b) as [(Kb & Rb
+      & _)|(Kb & Rb)];
       rewrite Ra, Rb in *; auto.
       left. now apply src_naw.
     + unfold K. intros a k Sa ->. apply rep_S; auto. exact W.
@@ -180,11 +182,13 @@ Proof.
   - assert (u <> e) as N by (intros ->; exact (proj1 L_sto _ H)).
     split; [auto|split; [auto|split; [auto|split; [auto|split; [auto|split; [now apply C; auto|]]]]]].
     intros x Sx Wx Lx Hx. assert (x <> e) as Ne by (intros ->; exact (ti _ Hx)).
-    destruct (K x) as [|Y]; auto; [now apply C; auto|]. right. apply C; auto; [congruence|]. intros ->; exact (proj1 L_sto _ Y).
+    destruct (K x) as [|Y]; auto; [now apply C; auto|]. right. apply C; auto; [congruence|]. intros ->; exact (proj1 L_sto
+      _ Y).
 Qed.
 Theorem sc_run_trace : trace_of P (tr S' l' L).
 Proof.
-  destruct (lemma_2_1_atomics (S:=S) (l:=l) (tau:=tau) (S':=S') (l':=l') (ord:=ord) (P:=P) (m:=m) (pr:=pr)) as (R & _ & V & Re).
+  destruct (lemma_2_1_atomics (S:=S) (l:=l) (tau:=tau) (S':=S') (l':=l') (ord:=ord) (P:=P) (m:=m) (pr:=pr)) as (R & _ & V &
+    Re).
   split; [exact R|split; [|split]].
   - apply tr_wft; auto using wfS'.
     + apply (sto_sub S); [exact in_S|apply L_sto].
@@ -251,7 +255,8 @@ Qed.
 Lemma sigma_sto : sto S sigma.
 Proof. unfold sigma, in_parts. repeat apply lexP_sto. apply L_sto. Qed.
 
-Lemma sigma_adj x e : S' x -> knd x = NAW -> S' e -> sigma e x -> e = src x \/ sigma e (src x) \/ torn (tau:=tau) (m:=m) (pr:=pr) x.
+Lemma sigma_adj x e : S' x -> knd x = NAW -> S' e -> sigma e x -> e = src x \/ sigma e (src x) \/ torn (tau:=tau) (m:=m)
+  (pr:=pr) x.
 Proof.
   intros Sx K Se H. destruct (classic (torn (tau:=tau) (m:=m) (pr:=pr) x)) as [|Nt]; [auto|].
   assert (e = src x \/ sigma e (src x)) as [|]; auto.
@@ -270,30 +275,37 @@ Proof.
     split; [now apply Nz|exact (tt _ _ _ Hs Y2)]. }
   revert H. unfold sigma, in_parts. fold Q2 Q3 Q4.
   apply lexP_cong; [exact B1|]. apply lexP_cong; [unfold Q2; tauto|]. apply lexP_cong; [exact B3|].
-  apply lexP_cong; [unfold Q4; unfold Q3 in B3; tauto|]. now apply L_adj.
+  apply lexP_cong; [|now apply L_adj].
+  split; (intros [Y|Y]; [congruence|right; now apply B3]).
 Qed.
 
-Lemma sigma_arranged lX : real_in S lX sigma -> arranged S tau m pr S' l' sigma lX.
+Lemma sigma_arranged lX : real_in S lX sigma -> arranged ord S l tau m pr S' l' sigma lX.
 Proof.
   assert (forall a b, S' a -> S' b -> tau a b -> L a b -> sigma a b) as F.
   { intros a b Sa Sb H K. apply sigma_fwd; auto using in_S. }
   intros Hr. constructor; auto.
   - exact sigma_sto.
   - intros i x Si Sx Ki Nx. apply sigma_fwd; auto; [now apply g_init|]. do 4 right. now apply L_init.
-  - intros a b Sa Sb K. split; [|intros; now apply sigma_M].
+  - intros a b Sa Sb K _. split; [|intros; now apply sigma_M].
     intros H. destruct (t_tot a b Sa Sb) as [->|[|Y]]; auto.
     + destruct (proj1 sigma_sto _ H).
     + destruct (sto_asym _ _ _ _ sigma_sto H). apply sigma_M; auto. tauto.
-  - intros a b Sa Sb H Ht. destruct (M_or_S' a Sa) as [Ma|Sa']; [apply sigma_M; auto|].
+  - intros a b Sa Sb Hk. pose proof (keeps_po a b Hk) as H. pose proof (keeps_tau a b Sa Sb Hk) as Ht.
+    destruct (M_or_S' a Sa) as [Ma|Sa']; [apply sigma_M; auto|].
     destruct (M_or_S' b Sb) as [Mb|Sb']; [apply sigma_M; auto|]. apply F; auto. now apply L_po.
   - intros a b Sa Sb C H. apply F; auto. now apply L_conf.
-  - exact sigma_adj.
-  - intros x e Sx Kx Lx Se Ke Lo H. destruct (naw_facts x Kx) as (_ & _ & _ & Lsx).
-    destruct (src' x Sx) as (Ss & Hs); [unfold nicw; now rewrite Kx|]. apply F; auto.
-    assert (L e x) as HLx.
-    { apply L_conf; auto; [|exact (tt _ _ _ H Hs)]. unfold conflict, wr, rd, cond. rewrite Kx, Ke. simpl.
-      split; [auto|]. split; [auto|]. split; [auto|]. split; [auto|congruence]. }
-    destruct (L_adj x e Sx Kx HLx) as [->|]; auto. destruct (ti _ H).
+  - intros x e Sx Kx _. now apply sigma_adj.
+  - intros x b Sx Kx Lx Sb Kb Lo Nb H. destruct (naw_facts x Kx) as (_ & _ & _ & Lsx).
+    destruct (src' x Sx) as (Ss & Hs); [unfold nicw; now rewrite Kx|].
+    assert (conflict l' b x) as C.
+    { unfold conflict, wr, rd, cond. rewrite Kx, Kb. simpl. split; [auto|]. split; [auto|]. split; [auto|]. split;
+      [auto|congruence]. }
+    assert (conflict l' x b) as C' by (unfold conflict in *; intuition auto).
+    destruct (t_tot x b (in_S x Sx) (in_S b Sb)) as [Q|[Y|Y]]; [congruence|apply F; auto; now apply L_conf|].
+    exfalso. apply (sto_asym _ _ _ _ sigma_sto H). apply F; auto.
+    + destruct (t_tot (src x) b (in_S _ Ss) (in_S b Sb)) as [Q|[Z|Z]]; [congruence| |exact Z].
+      destruct (ta _ _ Y). apply rao_slots; auto using in_S.
+    + destruct (L_adj x b Sx Kx) as [Q|Z]; [now apply L_conf|congruence|exact Z].
   - intros r e Sr Kr N Se Ke Lo Ne. assert (ends r e) as H by (repeat split; auto).
     apply F; auto; [now apply ends_tau|now apply L_end].
 Qed.

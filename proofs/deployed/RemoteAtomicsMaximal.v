@@ -1,6 +1,8 @@
-(* Remote atomics: pivots exist, and if every one of them is read, some sc cycle passes through one (completeness where all flip). *)
+(* Remote atomics: pivots exist, and if every one of them is read, some sc cycle passes through one (completeness where all
+  flip). *)
 Require Import List Arith Lia Classical Relations.
-From RR Require Import Orders RemoteAtomicsModel RemoteAtomicsRules RemoteAtomicsValues RemoteAtomicsTraces RemoteAtomicsBase.
+From RR Require Import Orders RemoteAtomicsModel RemoteAtomicsRules RemoteAtomicsValues RemoteAtomicsTraces
+  RemoteAtomicsBase.
 
 Section Maximal.
 Context {U : slots} {ord : bool} {P : program} {S l : ev -> Prop} {tau : relation ev}.

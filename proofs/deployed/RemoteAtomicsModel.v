@@ -1,6 +1,7 @@
 (* Remote atomics: the model of core/Model.v with naR, naW (atomics hca) and nA (atomics glob).  docs/deployed.md
 
-   A thread's part is a set of *slots*: a remote read-modify-write has the slots naR, naW and nlW, also where it does not write.
+   A thread's part is a set of *slots*: a remote read-modify-write has the slots naR, naW and nlW, also where it does not
+     write.
    So the slots do not depend on values.  The events of a trace are its slots without the naW that do not happen. *)
 Require Import List Classical Relations.
 Import ListNotations.
@@ -93,7 +94,8 @@ Record wfS (S : ev -> Prop) : Prop := {
 }.
 
 (* [live]: the naW that happen, and the nA that write *)
-Record trace := { S : ev -> Prop; live : ev -> Prop; rf : relation ev; mo : relation ev; nfo : relation ev; rao : relation ev }.
+Record trace := { S : ev -> Prop; live : ev -> Prop; rf : relation ev; mo : relation ev; nfo : relation ev; rao : relation
+  ev }.
 Definition happens (l : ev -> Prop) a := knd a = NAW -> l a.
 Definition wr (l : ev -> Prop) a := is_w (knd a) /\ (cond a -> l a).
 Definition E T a := S T a /\ happens (live T) a.
@@ -106,7 +108,8 @@ Record wft (T : trace) : Prop := {
   t_mo : forall a b, mo T a b -> E T a /\ E T b /\ wr (live T) a /\ wr (live T) b /\ loc a = loc b;
   t_mo_irr : forall a, ~ mo T a a;
   t_mo_trans : forall a b c, mo T a b -> mo T b c -> mo T a c;
-  t_mo_total : forall a b, E T a -> E T b -> wr (live T) a -> wr (live T) b -> loc a = loc b -> a = b \/ mo T a b \/ mo T b a;
+  t_mo_total : forall a b, E T a -> E T b -> wr (live T) a -> wr (live T) b -> loc a = loc b -> a = b \/ mo T a b \/ mo T b
+    a;
   t_mo_init : forall a b, mo T a b -> knd b <> Init;
   t_nfo : forall a b, nfo T a b -> E T a /\ E T b /\ nfopair a b;
   t_nfo_asym : forall a b, nfo T a b -> ~ nfo T b a;
@@ -186,7 +189,8 @@ Definition rf_in (S l : ev -> Prop) (lt : relation ev) w r :=
 Definition mo_in (S l : ev -> Prop) (lt : relation ev) a b := S a /\ S b /\ wr l a /\ wr l b /\ loc a = loc b /\ lt a b.
 Definition nfo_in (S l : ev -> Prop) (lt : relation ev) a b :=
   (S a /\ happens l a) /\ (S b /\ happens l b) /\ nfopair a b /\ lt a b.
-Definition rao_in (S : ev -> Prop) (lt : relation ev) a b := S a /\ S b /\ knd a = NAR /\ knd b = NAR /\ loc a = loc b /\ lt a b.
+Definition rao_in (S : ev -> Prop) (lt : relation ev) a b := S a /\ S b /\ knd a = NAR /\ knd b = NAR /\ loc a = loc b /\
+  lt a b.
 Definition tr S l lt :=
   {| S := S; live := l; rf := rf_in S l lt; mo := mo_in S l lt; nfo := nfo_in S l lt; rao := rao_in S lt |}.
 

@@ -89,7 +89,8 @@ Proof.
   { intros i x Si Sx Ki Nx.
     assert (K i i) as Kii by (right; split; auto; intros (Q & _); congruence).
     destruct (classic (void x)) as [Vx|Vx].
-    - exists i, (src x). split; auto. split; [left; auto|left]. destruct Vx as (Kx & _). destruct (naw_facts x Kx) as (Px & _ & Ks & _).
+    - exists i, (src x). split; auto. split; [left; auto|left]. destruct Vx as (Kx & _). destruct (naw_facts x Kx) as (Px &
+      _ & Ks & _).
       apply I1; auto; [eapply wf_down; eauto|unfold noninit; congruence].
     - exists i, x. split; auto. split; [right; auto|left; auto]. }
   assert (forall a b, ob1 ord T a b -> tau a b) as Ht.
@@ -106,14 +107,16 @@ Proof.
   assert (forall a b, rf T a b -> rf T0 a b) as Hrf1.
   { intros w r H. destruct (t_rf _ Wt _ _ H) as (A & B & Ww & Rr & L).
     split; [apply A|split; [apply B|split; [auto|split; [auto|split; [auto|split; [apply Ht; now apply ob_rf|]]]]]].
-    intros w' Sw' Ww' Lw' H'. destruct (t_mo_total _ Wt w' w) as [|[X|X]]; auto; [congruence|right; apply Ht; now apply ob_mo|].
+    intros w' Sw' Ww' Lw' H'. destruct (t_mo_total _ Wt w' w) as [|[X|X]]; auto; [congruence|right; apply Ht; now apply
+      ob_mo|].
     exfalso. apply (sto_asym _ _ _ _ St H'). apply Ht, ob_rb. split; [intros ->; destruct (proj1 St _ H')|eauto]. }
   assert (forall a b, rf T a b <-> rf T0 a b) as Hrf.
   { intros w r. split; [auto|]. intros H. destruct (t_rf_ex _ Wt r) as (w' & H'); [apply rd_in_E; apply H|apply H|].
     now rewrite (rf_in_fun _ _ _ _ _ _ St H (Hrf1 _ _ H')). }
   assert (forall a b, nfo T a b <-> nfo T0 a b) as Hnfo.
   { intros a b. split.
-    - intros H. destruct (t_nfo _ Wt _ _ H) as (A & B & N). split; auto. split; auto. split; auto. apply Ht. now apply ob_nfo.
+    - intros H. destruct (t_nfo _ Wt _ _ H) as (A & B & N). split; auto. split; auto. split; auto. apply Ht. now apply
+      ob_nfo.
     - intros (A & B & N & H). destruct (t_nfo_total _ Wt a b A B N) as [|X]; auto.
       destruct (sto_asym _ _ _ _ St H). apply Ht. now apply ob_nfo. }
   assert (forall a b, rao T a b <-> rao T0 a b) as Hrao.

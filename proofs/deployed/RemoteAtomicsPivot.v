@@ -1,6 +1,7 @@
 (* Remote atomics: taking out the pivot, where other RMWs may flip (Lemma 2 with M2). *)
 Require Import List Arith Lia Classical Relations.
-From RR Require Import Orders RemoteAtomicsModel RemoteAtomicsRules RemoteAtomicsValues RemoteAtomicsTraces RemoteAtomicsBase.
+From RR Require Import Orders RemoteAtomicsModel RemoteAtomicsRules RemoteAtomicsValues RemoteAtomicsTraces
+  RemoteAtomicsBase.
 
 Section Pivot.
 Context {U : slots} {ord : bool} {P : program} {S l : ev -> Prop} {tau : relation ev} {m pr : ev} {S' l' : ev -> Prop}.
@@ -42,7 +43,8 @@ Proof.
   intros Se H. apply S'_intro; auto. intros N. destruct (M_le e N) as [->|X]; [eapply t_irr; eauto|eapply t_asym; eauto].
 Qed.
 Lemma M_clean e u : M e -> rfT u e -> ~ dep rfT m u.
-Proof. intros N R D. assert (tau m e) as X by (apply depr_after; exists u; auto). exact (S'_M e (after_S' e (M_S e N) X) N). Qed.
+Proof. intros N R D. assert (tau m e) as X by (apply depr_after; exists u; auto). exact (S'_M e (after_S' e (M_S e N) X)
+  N). Qed.
 
 Lemma dep_w u : S u -> wr l u -> ~ dep rfT m u -> S' u.
 Proof. intros Su (Iu & _) D. apply S'_intro; auto. intros N. rewrite (M_w u N Iu) in D. apply D, dep_m. Qed.
@@ -77,11 +79,12 @@ Qed.
 Lemma sto' : sto S' tau. Proof. apply (sto_sub S); auto using S'_S, g_sto. Qed.
 Lemma init' : initfirst S' tau. Proof. intros i x Si Sx. apply g_init; auto using S'_S. Qed.
 Lemma src' : srcfwd S' tau.
-Proof. intros w Sw N. split; [|now apply src_before; auto using S'_S]. eapply wf_down; [apply wfS'| |exact Sw]. now apply src_ok. Qed.
+Proof. intros w Sw N. split; [|now apply src_before; auto using S'_S]. eapply wf_down; [apply wfS'| |exact Sw]. now apply
+  src_ok. Qed.
 Let rf' := rf_in S' l' tau.
-Lemma flip_adj x a : S' x -> knd x = NAW -> ~ l x -> S a -> is_w (knd a) -> loc a = loc x -> tau a x -> tau a (src x).
+Lemma flip_adj x a : S' x -> knd x = NAW -> ~ l x -> S a -> wr l a -> loc a = loc x -> tau a x -> tau a (src x).
 Proof.
-  intros Sx K L Sa Ia _ H. destruct (g_adj x a (S'_S _ Sx) K L Sa H) as [->|]; auto.
+  intros Sx K L Sa (Ia & _) _ H. destruct (g_adj x a (S'_S _ Sx) K L Sa H) as [->|]; auto.
   destruct (naw_facts x K) as (_ & _ & X & _). rewrite X in Ia. destruct Ia.
 Qed.
 Lemma T'_rf e u : S' e -> rd e -> rfT u e -> ~ dep rfT m u -> rf' u e.

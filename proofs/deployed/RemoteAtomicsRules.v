@@ -1,4 +1,5 @@
-(* Lemma 3 with remote atomics, for any total order: all ob edges of trace(sigma) are forward iff five kinds of short ones are. *)
+(* Lemma 3 with remote atomics, for any total order: all ob edges of trace(sigma) are forward iff five kinds of short ones
+  are. *)
 Require Import List Arith Lia Classical Relations.
 From RR Require Import Orders RemoteAtomicsModel.
 
@@ -57,7 +58,8 @@ Proof.
   - destruct H as (A & B & (Wa & Ca) & Rb & _). split; split; auto; intros K.
     + apply Ca. unfold cond; now rewrite K.
     + unfold rd in Rb; rewrite K in Rb; destruct Rb.
-  - destruct H as [(A & B & Ka & Kb & _)|(Ka & Ea & _ & B & _ & Kb & _)]; split; auto; split; auto; unfold happens; congruence.
+  - destruct H as [(A & B & Ka & Kb & _)|(Ka & Ea & _ & B & _ & Kb & _)]; split; auto; split; auto; unfold happens;
+    congruence.
 Qed.
 
 Lemma ww a b : nicw a -> nicw b -> ib1 ord T a b -> ippo ord a b.
@@ -86,8 +88,10 @@ Proof.
     { unfold nfo_free. unfold inst, is_inst, nicw, rread, rwrite in *.
       destruct K as [(Ka & Kb)|[(Ka & Kb)|[([Ka|[Ka|Ka]] & Kb)|([Ka|Ka] & Kb)]]]; rewrite Ka in *; simpl in *; tauto. }
     { right; exact F. }
-    assert (noninit a /\ ~ cpu a) as (Na & Ca) by (unfold noninit, cpu; destruct Ka as [-> | ->]; simpl; split; auto; discriminate).
-    assert (noninit b /\ ~ cpu b) as (Nb' & Cb) by (unfold noninit, cpu; destruct Kb as [-> | ->]; simpl; split; auto; discriminate).
+    assert (noninit a /\ ~ cpu a) as (Na & Ca) by (unfold noninit, cpu; destruct Ka as [-> | ->]; simpl; split; auto;
+      discriminate).
+    assert (noninit b /\ ~ cpu b) as (Nb' & Cb) by (unfold noninit, cpu; destruct Kb as [-> | ->]; simpl; split; auto;
+      discriminate).
     left. destruct (po_tot a b) as [->|[P|P]]; auto.
     + destruct (irr _ L).
     + split; auto. destruct Ka as [-> | ->], Kb as [-> | ->]; simpl; auto.
@@ -134,7 +138,8 @@ Proof.
     + apply ib_nfo. split; [exact Ea|split; [exact Ec|split; [exact Pr|]]].
       eapply trans; [exact L|]. apply H1; auto. split; auto. clear H1 H2 H3 H4 H5.
       unfold nfopair, rread, rwrite, nicw in *. destruct Pr as (_ & Pr).
-      destruct K as [(Ka & Kb)|(Ka & [Kb|Kb])]; rewrite Ka, Kb in *; destruct (knd c); simpl in *; try tauto; intuition discriminate.
+      destruct K as [(Ka & Kb)|(Ka & [Kb|Kb])]; rewrite Ka, Kb in *; destruct (knd c); simpl in *; try tauto; intuition
+        discriminate.
     + destruct (po_tot a c) as [->|[P|P]]; auto.
       * apply Ec.
       * unfold noninit; congruence.
@@ -207,7 +212,8 @@ Proof.
   induction n as [n IH] using lt_wf_ind; intros a b Hn Ia H.
   destruct n as [|[|n]]; [lia| apply single; auto; now apply path_1|].
   destruct (classic (lt a b)) as [|NL]; [auto|exfalso].
-  assert (forall i x, i > 0 -> i < 2 + n -> path (ib1 ord T) i a x -> path (ib1 ord T) (2 + n - i) x b -> lt a x /\ nicw x) as Mid.
+  assert (forall i x, i > 0 -> i < 2 + n -> path (ib1 ord T) i a x -> path (ib1 ord T) (2 + n - i) x b -> lt a x /\ nicw x)
+    as Mid.
   { intros i x Hi Hi' P Q.
     assert (lt a x) as L by (eapply (IH i); eauto; lia). split; [auto|].
     apply NNPP; intro K. apply NL. eapply trans; [exact L|]. eapply (IH (2 + n - i)); eauto; lia. }
@@ -264,7 +270,8 @@ Proof.
     apply F, ob_ib.
     { unfold inst, is_inst; destruct Ke as [-> |[-> |[-> | ->]]]; simpl; tauto. }
     apply t_trans with w; apply t_step.
-    + apply ib_ippo. split; [auto|split; [auto|split; [auto|]]]. rewrite K. destruct Ke as [-> |[-> |[-> | ->]]]; simpl; auto.
+    + apply ib_ippo. split; [auto|split; [auto|split; [auto|]]]. rewrite K. destruct Ke as [-> |[-> |[-> | ->]]]; simpl;
+      auto.
     + apply ib_pf. split; auto.
   - intros w f r Sw Sf Sr Kw Kf Kr Q Q' P P'.
     assert (E T w) as Ew by (apply E_in; [auto|congruence]). assert (E T f) as Ef by (apply E_in; [auto|congruence]).

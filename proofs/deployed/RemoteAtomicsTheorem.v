@@ -31,7 +31,8 @@ Proof.
     + intros e. unfold without, M. rewrite Q. tauto.
     + apply runs_prefix; [now apply runs_prefix|]. split; [split; auto|]. split; [unfold noninit; congruence|].
       intros b (Sb & Nb) H. destruct (naw_next m b K H) as [->|H']; [auto|]. exact (proj2 (proj2 L) b Sb H').
-    + destruct (covered_without k (without S m) (src m) Ck) as (k' & Hk' & Ck'); [split; auto|]. exists k'. split; [lia|auto].
+    + destruct (covered_without k (without S m) (src m) Ck) as (k' & Hk' & Ck'); [split; auto|]. exists k'. split;
+      [lia|auto].
   - exists (without S m). split; [|split].
     + intros e. unfold without, M. rewrite Q. tauto.
     + now apply runs_prefix.
@@ -46,10 +47,12 @@ Proof.
   destruct (exec_exists (length es) S' tau) as (l' & Rl).
   { exists es; auto. }
   { apply (sto_sub S); [intros e H; now apply HS|apply (g_sto (base:=B))]. }
-  { intros w Sw N. apply HS in Sw. destruct Sw as (Sw & Nw). destruct (@src_tau U ord P S l tau B w Sw N) as (Ss & Ht). split; auto.
+  { intros w Sw N. apply HS in Sw. destruct Sw as (Sw & Nw). destruct (@src_tau U ord P S l tau B w Sw N) as (Ss & Ht).
+    split; auto.
     apply HS. split; auto. intros [Q|Q].
     - pose proof (proj1 (src_ok w N)) as H. rewrite Q in H. exact (proj2 (proj2 L) w Sw H).
-    - destruct (rep_spec m) as [(K & Q' & _)|(_ & Q')]; rewrite Q' in Q; pose proof (proj1 (src_ok w N)) as H; rewrite Q in H.
+    - destruct (rep_spec m) as [(K & Q' & _)|(_ & Q')]; rewrite Q' in Q; pose proof (proj1 (src_ok w N)) as H; rewrite Q in
+      H.
       + destruct (naw_next m w K H) as [->|H']; [apply Nw; left; auto|exact (proj2 (proj2 L) w Sw H')].
       + exact (proj2 (proj2 L) w Sw H). }
   assert (setting ord P S l tau m (rep m) S' l') as G by (constructor; auto).
@@ -69,7 +72,8 @@ Proof.
   assert (forall x, S' x -> (wr l x <-> wr l' x)) as Wr.
   { intros x Sx. unfold wr. split; intros (Ix & Cx); split; auto; intros C; apply (Live x Sx C); auto. }
   assert (forall a, S a -> rep a <> rep m -> S' a) as HS.
-  { intros a Sa N. apply (@S'_intro U ord P S l tau m (rep m) S' l' G); auto. intros Q. apply N. destruct Q as [Q|Q]; rewrite Q; [auto|apply rep_rep]. }
+  { intros a Sa N. apply (@S'_intro U ord P S l tau m (rep m) S' l' G); auto. intros Q. apply N. destruct Q as [Q|Q];
+    rewrite Q; [auto|apply rep_rep]. }
   assert (forall x y, off (scv T) (rep m) x y -> sc (tr S' l' tau) x y) as Off.
   { intros x y ((a & b & -> & -> & E1 & N) & Na & Nb).
     assert (on T po a b \/ (rf_in S l tau a b \/ rb T a b \/ mo_in S l tau a b)) as [((Sa & _) & (Sb & _) & H)|H].
@@ -113,8 +117,10 @@ Proof.
 Qed.
 End Smallest.
 
-(* The normal form.  S: slots; m: the pivot, last of its thread, together with its naR if it is a naW; L: an order of the other
-   slots in which a sequentially consistent machine runs the program, an RMW in one piece; lX: what happens with real values. *)
+(* The normal form.  S: slots; m: the pivot, last of its thread, together with its naR if it is a naW; L: an order of the
+  other
+   slots in which a sequentially consistent machine runs the program, an RMW in one piece; lX: what happens with real
+     values. *)
 Theorem normal_form_atomics : ~ robust ord P -> exists S m Be Mi L S' l' lX,
   last S m /\ (forall e, S' e <-> S e /\ ~ M m (rep m) e) /\ (knd m <> NAW -> forall e, ~ Mi e) /\
   trace_of P (tr S' l' L) /\ (forall a b, S' a -> S' b -> po a b -> L a b) /\
@@ -140,7 +146,8 @@ Proof.
       destruct (@M_or_S' U ord P (S T) (live T) tau m (rep m) S' l' G w Sw); tauto. }
   pose proof (@sigma_arranged U ord P (S T) (live T) tau m (rep m) S' l' G L HL lX Rx) as A.
   exists (S T), m, (beta (tau:=tau) (m:=m)), (middle (tau:=tau) (m:=m) (pr:=rep m)), L, S', l', lX.
-  split; [apply Pm|]. split; [apply (@g_S' U ord P (S T) (live T) tau m (rep m) S' l' G)|]. split; [|split; [|split; [|split; [|split]]]].
+  split; [apply Pm|]. split; [apply (@g_S' U ord P (S T) (live T) tau m (rep m) S' l' G)|]. split; [|split; [|split;
+    [|split; [|split]]]].
   - intros K e (H1 & H2). destruct (rep_spec m) as [(K' & _)|(_ & Q)]; [congruence|]. rewrite Q in H1.
     exact (sto_asym _ _ _ _ (g_sto (base:=B)) H1 H2).
   - exact (@sc_run_trace U ord P (S T) (live T) tau m (rep m) S' l' G L HL).
@@ -155,7 +162,8 @@ Corollary robust_iff_atomics : robust ord P <-> forall S m Be Mi L lX, last S m 
 Proof.
   split.
   - intros R S m Be Mi L lX _. apply R.
-  - intros H. apply NNPP; intro N. destruct (normal_form_atomics N) as (S & m & Be & Mi & L & S' & l' & lX & Lm & _ & _ & _ & _ & _ & _ & V).
+  - intros H. apply NNPP; intro N. destruct (normal_form_atomics N) as (S & m & Be & Mi & L & S' & l' & lX & Lm & _ & _ & _
+    & _ & _ & _ & V).
     exact (H S m Be Mi L lX Lm V).
 Qed.
 

@@ -23,7 +23,8 @@ Proof.
   - intros w w' r; now apply rf_in_fun.
   - intros a b (Sa & Sb & Wa & Wb & L & _). split; [now apply wr_in_E|split; [now apply wr_in_E|auto]].
   - intros a H; eapply Hi, H.
-  - intros a b c (?&?&?&?&?&?) (?&?&?&?&?&?). split; [auto|split; [auto|split; [auto|split; [auto|split; [congruence|eauto]]]]].
+  - intros a b c (?&?&?&?&?&?) (?&?&?&?&?&?). split; [auto|split; [auto|split; [auto|split; [auto|split;
+    [congruence|eauto]]]]].
   - intros a b (Sa & _) (Sb & _) Wa Wb L. destruct (Hc a b Sa Sb) as [|[|]]; auto; right; [left|right];
     (split; [auto|split; [auto|split; [auto|split; [auto|split; auto]]]]).
   - intros a b (Sa & Sb & Wa & Wb & L & H) K. destruct (classic (knd a = Init)) as [K'|K'].
@@ -37,7 +38,8 @@ Proof.
     + right; repeat split; auto; try apply Ea; try apply Eb; destruct N; auto; tauto.
   - intros a b (?&?&?&?&?&?); auto.
   - intros a H; eapply Hi, H.
-  - intros a b c (?&?&?&?&?&?) (?&?&?&?&?&?). split; [auto|split; [auto|split; [auto|split; [auto|split; [congruence|eauto]]]]].
+  - intros a b c (?&?&?&?&?&?) (?&?&?&?&?&?). split; [auto|split; [auto|split; [auto|split; [auto|split;
+    [congruence|eauto]]]]].
   - intros a b Sa Sb Ka Kb L. destruct (Hc a b Sa Sb) as [|[|]]; auto; right; [left|right]; repeat split; auto.
 Qed.
 
@@ -83,6 +85,12 @@ Proof.
     subst. eapply (proj1 St); eauto.
 Qed.
 
+Lemma src_oppo w : nicw w -> oppo ord (src w) w.
+Proof.
+  intros N. destruct (src_ok w N) as (A1 & A2 & A3). split; auto. unfold nicw in N.
+  destruct (knd w); simpl in *; try tauto; [rewrite A3|destruct A3 as [-> |[-> | ->]]|destruct A3 as (-> & _)]; simpl; auto.
+Qed.
+
 (* vertices *)
 Lemma rep_spec a : (knd a = NAW /\ rep a = src a /\ po (src a) a /\ knd (src a) = NAR) \/ (knd a <> NAW /\ rep a = a).
 Proof.
@@ -114,14 +122,16 @@ Qed.
 Lemma po_scv T a b : wfS (S T) -> S T a -> S T b -> po a b -> rep a = rep b \/ scv T (rep a) (rep b).
 Proof.
   intros W Sa Sb P. destruct (po_rep _ _ _ W Sa Sb P) as [|P']; auto. right. exists (rep a), (rep b).
-  assert (forall x, rep (rep x) = rep x) as RR. { intros x. destruct (rep_spec (rep x)) as [(K & _)|(_ & ->)]; auto. destruct (rep_nar x K). }
+  assert (forall x, rep (rep x) = rep x) as RR. { intros x. destruct (rep_spec (rep x)) as [(K & _)|(_ & ->)]; auto.
+    destruct (rep_nar x K). }
   split; [now rewrite RR|split; [now rewrite RR|split]].
   - apply sc_po. repeat split; auto; try now apply rep_S. all: intros K; destruct (rep_nar _ K).
   - intros (K & _). exact (rep_nar _ K).
 Qed.
 
 (* a strict partial order on a finite set extends to a total one; initial events first *)
-Lemma linear (S : ev -> Prop) (R : relation ev) : fin S -> (forall a, ~ clos_trans ev R a a) -> (forall a b, R a b -> noninit b) ->
+Lemma linear (S : ev -> Prop) (R : relation ev) : fin S -> (forall a, ~ clos_trans ev R a a) -> (forall a b, R a b ->
+  noninit b) ->
   exists lt, sto S lt /\ initfirst S lt /\ forall a b, R a b -> lt a b.
 Proof.
   intros (l & Hl) Hi Hn.
@@ -139,7 +149,8 @@ Qed.
 (* an order in which some events stand directly behind another one, their key *)
 Section Squash.
 Variables (K : ev -> ev -> Prop) (S : ev -> Prop) (lt : relation ev).
-Hypotheses (k1 : forall a, exists k, K a k) (k2 : forall a k k', K a k -> K a k' -> k = k') (k3 : forall a k, K a k -> K k k).
+Hypotheses (k1 : forall a, exists k, K a k) (k2 : forall a k k', K a k -> K a k' -> k = k') (k3 : forall a k, K a k -> K k
+  k).
 Hypotheses (k4 : forall a b k, K a k -> K b k -> a = b \/ a = k \/ b = k) (k5 : forall a k, S a -> K a k -> S k).
 Hypothesis St : sto S lt.
 Definition squash a b := exists k k', K a k /\ K b k' /\ (lt k k' \/ (k = k' /\ a = k /\ b <> k)).
@@ -164,13 +175,15 @@ Qed.
 Lemma squash_key a b : K a a -> K b b -> (squash a b <-> lt a b).
 Proof.
   intros A B. split.
-  - intros (k & k' & A' & B' & H). rewrite <- (k2 _ _ _ A A'), <- (k2 _ _ _ B B') in H. destruct H as [|(-> & _ & H)]; congruence.
+  - intros (k & k' & A' & B' & H). rewrite <- (k2 _ _ _ A A'), <- (k2 _ _ _ B B') in H. destruct H as [|(-> & _ & H)];
+    congruence.
   - intros H. exists a, b; auto.
 Qed.
 End Squash.
 
 (* two traces on the same events with the same relations *)
-Lemma ob1_mono T T0 : S T = S T0 -> live T = live T0 -> (forall a b, rf T a b <-> rf T0 a b) -> (forall a b, mo T a b <-> mo T0 a b) ->
+Lemma ob1_mono T T0 : S T = S T0 -> live T = live T0 -> (forall a b, rf T a b <-> rf T0 a b) -> (forall a b, mo T a b <->
+  mo T0 a b) ->
   (forall a b, nfo T a b <-> nfo T0 a b) -> (forall a b, rao T a b <-> rao T0 a b) ->
   (forall a b, ob1 ord T a b -> ob1 ord T0 a b) /\ (forall a b, sc T a b -> sc T0 a b).
 Proof.
@@ -178,18 +191,22 @@ Proof.
   assert (forall a, E T a <-> E T0 a) as HE by (intros a; unfold E; rewrite HS, Hl; tauto).
   assert (forall a b, rb T a b -> rb T0 a b) as Hrb.
   { intros a b (N & u & A & B). split; auto. exists u. split; [now apply Hrf|now apply Hmo]. }
-  assert (forall R a b, on T R a b -> on T0 R a b) as Hon by (intros R a b (A & B & C); split; [now apply HE|split; [now apply HE|auto]]).
+  assert (forall R a b, on T R a b -> on T0 R a b) as Hon by (intros R a b (A & B & C); split; [now apply HE|split; [now
+    apply HE|auto]]).
   assert (forall a b, raoE T a b -> raoE T0 a b) as HraoE.
   { intros a b [A|(A & B & C)]; [left; now apply Hrao|right; split; [auto|split; [now apply HE|now apply Hrao]]]. }
   assert (forall a b, ib1 ord T a b -> ib1 ord T0 a b) as Hib.
-  { intros a b [A|A|A|A|A]; [apply ib_ippo|apply ib_pf|apply ib_rf|apply ib_nfo|apply ib_rao]; first [now apply Hon|now apply Hrf|now apply Hnfo|now apply HraoE]. }
+  { intros a b [A|A|A|A|A]; [apply ib_ippo|apply ib_pf|apply ib_rf|apply ib_nfo|apply ib_rao]; first [now apply Hon|now
+    apply Hrf|now apply Hnfo|now apply HraoE]. }
   split.
-  - intros a b [A|A K|A|A|A|A|A|I A]; [apply ob_oppo|apply ob_pf|apply ob_rf|apply ob_nfo|apply ob_rao|apply ob_rb|apply ob_mo|apply ob_ib];
+  - intros a b [A|A K|A|A|A|A|A|I A]; [apply ob_oppo|apply ob_pf|apply ob_rf|apply ob_nfo|apply ob_rao|apply ob_rb|apply
+    ob_mo|apply ob_ib];
     try (first [now apply Hon|now apply Hrf|now apply Hnfo|now apply HraoE|now apply Hrb|now apply Hmo|assumption]).
     clear -A Hib. induction A; [apply t_step; auto|eapply t_trans; eauto].
   - assert (forall a b, scv T a b -> scv T0 a b) as Hv.
     { intros x y (a & b & A & B & C & D). exists a, b. split; auto. split; auto. split; auto.
-      destruct C as [C|C|C|C]; [apply sc_po|apply sc_rf|apply sc_rb|apply sc_mo]; first [now apply Hon|now apply Hrf|now apply Hrb|now apply Hmo]. }
+      destruct C as [C|C|C|C]; [apply sc_po|apply sc_rf|apply sc_rb|apply sc_mo]; first [now apply Hon|now apply Hrf|now
+        apply Hrb|now apply Hmo]. }
     intros a b A. induction A; [apply t_step; auto|eapply t_trans; eauto].
 Qed.
 

@@ -77,12 +77,14 @@ Qed.
 
 (* M2: every order can be executed with real values. *)
 Definition srcfwd (S : ev -> Prop) (lt : relation ev) := forall w, S w -> nicw w -> S (src w) /\ lt (src w) w.
-Definition real_in (S l : ev -> Prop) (lt : relation ev) := forall w, S w -> cond w -> (l w <-> exists u, wval (rf_in S l lt) w u).
+Definition real_in (S l : ev -> Prop) (lt : relation ev) := forall w, S w -> cond w -> (l w <-> exists u, wval (rf_in S l
+  lt) w u).
 
 Lemma cond_cases w : cond w -> nicw w \/ src w = w.
 Proof. unfold cond, nicw. intros C. destruct (knd w) eqn:K; simpl in *; try tauto. right; now apply src_na. Qed.
 
-Theorem exec_exists n : forall (S : ev -> Prop) lt, (exists es, length es = n /\ forall e, S e -> In e es) -> sto S lt -> srcfwd S lt ->
+Theorem exec_exists n : forall (S : ev -> Prop) lt, (exists es, length es = n /\ forall e, S e -> In e es) -> sto S lt ->
+  srcfwd S lt ->
   exists l, real_in S l lt.
 Proof.
   induction n as [|n IH]; intros S lt (es & Hn & Hl) St Hs.
@@ -97,19 +99,23 @@ Proof.
     destruct (IH S0 lt) as (l0 & R0).
     { destruct (in_split _ _ (Hl z Sz)) as (l1 & l2 & ->). exists (l1 ++ l2). split.
       - rewrite app_length in *. simpl in Hn. lia.
-      - intros e (Se & Ne). specialize (Hl e Se). rewrite in_app_iff in *. simpl in Hl. destruct Hl as [|[|]]; auto; congruence. }
+      - intros e (Se & Ne). specialize (Hl e Se). rewrite in_app_iff in *. simpl in Hl. destruct Hl as [|[|]]; auto;
+        congruence. }
     { apply (sto_sub S); auto. intros e (Se & _); auto. }
-    { intros w (Sw & Nw) Cw. destruct (Hs w Sw Cw) as (A & B). split; auto. split; auto. intros Q. apply (Mz w Sw). congruence. }
+    { intros w (Sw & Nw) Cw. destruct (Hs w Sw Cw) as (A & B). split; auto. split; auto. intros Q. apply (Mz w Sw).
+      congruence. }
     pose (lA := fun e => e <> z /\ l0 e).
     pose (lB := fun e => lA e \/ (e = z /\ exists u, wval (rf_in S lA lt) z u)).
     (* nothing reads z *)
     assert (forall x, x <> z -> (wr lA x <-> wr lB x) /\ (wr lA x <-> wr l0 x)) as Wx.
-    { intros x Nx. unfold wr, lA, lB, lA. split; split; intros (A & B); (split; [auto|]); intros C; specialize (B C); tauto. }
+    { intros x Nx. unfold wr, lA, lB, lA. split; split; intros (A & B); (split; [auto|]); intros C; specialize (B C);
+      tauto. }
     assert (forall d r, rf_in S lA lt d r <-> rf_in S lB lt d r) as RAB.
     { intros d r. split; intros (Sd & Sr & Wd & Rr & Lo & L & K);
       (assert (d <> z) as Nd by (intros ->; exact (Mz r Sr L)); destruct (Wx d Nd) as (Wd' & _));
       (split; [auto|split; [auto|split; [tauto|split; [auto|split; [auto|split; [auto|]]]]]]);
-      intros w' Sw' Ww' Lo' L'; (assert (w' <> z) as Nw' by (intros ->; exact (Mz r Sr L')); destruct (Wx w' Nw') as (Ww'' & _));
+      intros w' Sw' Ww' Lo' L'; (assert (w' <> z) as Nw' by (intros ->; exact (Mz r Sr L')); destruct (Wx w' Nw') as (Ww''
+        & _));
       apply K; tauto. }
     assert (forall d r, r <> z -> (rf_in S lA lt d r <-> rf_in S0 l0 lt d r)) as R0A.
     { intros d r Nr. split.
@@ -118,7 +124,8 @@ Proof.
         intros w' (Sw' & Nw') Ww' Lo' L'. apply K; auto. now apply Wx.
       - intros ((Sd & Nd) & (Sr & _) & Wd & Rr & Lo & L & K).
         split; [auto|split; [auto|split; [now apply Wx|split; [auto|split; [auto|split; [auto|]]]]]].
-        intros w' Sw' Ww' Lo' L'. assert (w' <> z) by (intros ->; exact (Mz r Sr L')). apply K; auto; [split; auto|]. now apply Wx. }
+        intros w' Sw' Ww' Lo' L'. assert (w' <> z) by (intros ->; exact (Mz r Sr L')). apply K; auto; [split; auto|]. now
+          apply Wx. }
     assert (forall w, S w -> w <> z -> nicw w \/ cond w -> src w <> z) as Sz'.
     { intros w Sw Nw C Q. destruct (classic (nicw w)) as [C'|C'].
       - destruct (Hs w Sw C') as (_ & L). rewrite Q in L. exact (Mz w Sw L).
@@ -156,7 +163,8 @@ Proof.
   - destruct X as [-> |[-> | ->]]; exact I.
   - destruct X as (-> & _); exact I.
 Qed.
-Lemma src_in (S2 : ev -> Prop) (lt : relation ev) x : srcfwd S2 lt -> S2 x -> nicw x \/ cond x -> S2 (src x) /\ (src x = x \/ lt (src x) x) /\ rd (src x).
+Lemma src_in (S2 : ev -> Prop) (lt : relation ev) x : srcfwd S2 lt -> S2 x -> nicw x \/ cond x -> S2 (src x) /\ (src x = x
+  \/ lt (src x) x) /\ rd (src x).
 Proof.
   intros Src Sx C. destruct (classic (nicw x)) as [N|N].
   - destruct (Src x Sx N). auto using src_rd.
@@ -174,7 +182,7 @@ Hypothesis Fin : fin S1.
 Hypothesis St : sto S1 lt.
 Hypothesis Sub : forall e, S2 e -> S1 e.
 Hypothesis Keep : forall u, S1 u -> wr l1 u -> ~ dep rf1 m u -> S2 u.
-Hypothesis Adj : forall x a, S2 x -> knd x = NAW -> ~ l1 x -> S1 a -> is_w (knd a) -> loc a = loc x -> lt a x -> lt a (src x).
+Hypothesis Adj : forall x a, S2 x -> knd x = NAW -> ~ l1 x -> S1 a -> wr l1 a -> loc a = loc x -> lt a x -> lt a (src x).
 Hypothesis Real1 : forall x, S2 x -> cond x -> ~ depr rf1 m (src x) -> (l1 x <-> exists u, wval rf1 x u).
 Hypothesis Real2 : real_in S2 l2 lt.
 Hypothesis Src : srcfwd S2 lt.
@@ -189,7 +197,8 @@ Proof.
   intros Se IH u Re (Su & _ & Wu & _ & Lu & L & K) Du. pose proof St as (Hi & Ht & Hc).
   assert (S2 u) as Su2 by auto.
   assert (wr l2 u) as Wu2.
-  { destruct Wu as (Iu & Cu). split; auto. intros C. apply (IH u Su2 L); auto. intros (d & R & D). apply Du, dep_src with d; auto. }
+  { destruct Wu as (Iu & Cu). split; auto. intros C. apply (IH u Su2 L); auto. intros (d & R & D). apply Du, dep_src with
+    d; auto. }
   split; [auto|split; [auto|split; [auto|split; [auto|split; [auto|split; [auto|]]]]]].
   intros x Sx Wx Lx Lxe. destruct (classic (wr l1 x)) as [Wx1|NW]; [apply K; auto|].
   (* x flips in *)
@@ -201,7 +210,7 @@ Proof.
   { apply NNPP; intros Nd. apply Nl. apply (proj2 (IH x Sx Lxe) C Nd). auto. }
   destruct (cond_rd x C) as (Rx & Lsx & Kx). destruct (src_in S2 lt x Src Sx (or_intror C)) as (Ssx & Hsx & _).
   assert (lt u (src x)) as Lus.
-  { destruct Hsx as [Q|Q]; [now rewrite Q|]. apply Adj; auto; [|apply Wu|congruence].
+  { destruct Hsx as [Q|Q]; [now rewrite Q|]. apply Adj; auto; [|congruence].
     apply Kx. destruct (cond_cases x C) as [|Q']; auto. rewrite Q' in Q. destruct (Hi _ Q). }
   destruct R as (Sd & _ & Wd & _ & Ld & Lds & Kd).
   destruct (Kd u Su Wu) as [->|Lud]; [congruence|auto|auto|].
@@ -248,7 +257,8 @@ Proof.
   assert (S2 d) as Sd by (apply Keep; auto; apply R).
   assert (d = e \/ lt d e) as Ld.
   { right. destruct Hs as [Q|Q]; [rewrite Q in R; apply R|]. destruct St as (_ & Ht & _). eapply Ht; [apply R|auto]. }
-  assert (forall x, cond x -> forall rf0 u, wval rf0 x u -> exists d v, rf0 d (src x) /\ wval rf0 d v /\ awv (src x) v = Some u) as Inv.
+  assert (forall x, cond x -> forall rf0 u, wval rf0 x u -> exists d v, rf0 d (src x) /\ wval rf0 d v /\ awv (src x) v =
+    Some u) as Inv.
   { intros x Cx rf0 u V. inversion V as [w0 _ _ Cw'|w0 d' v' Kw' R' V0|w0 d' v' u0 Cw' R' V0 A']; subst; eauto; [tauto|].
     unfold cond in Cx. destruct Kw' as [K|K]; rewrite K in Cx; destruct Cx. }
   split; intros (u & V); destruct (Inv e C _ _ V) as (d' & v & R' & V' & A); exists u.
