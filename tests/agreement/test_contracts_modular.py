@@ -26,13 +26,18 @@ def named(name: str) -> ContractProgram:
     return load_contracts((FOLDER / f"{name}.mp").read_text(encoding="utf-8"), f"{name}.mp")
 
 
-def compared(program: ContractProgram, most: int) -> Counter[tuple[bool, str]]:
-    """Compare the proofs of a program's functions that call others with what holds with real bodies."""
+def compared(program: ContractProgram, most: int, *, proved_only: bool = False) -> Counter[tuple[bool, str]]:
+    """Compare the proofs of a program's functions that call others with what holds with real bodies.
+
+    With `proved_only` nothing is asked of a function that is not proved, which may be endless.
+    """
     counted: Counter[tuple[bool, str]] = Counter()
     widened = Widened(program, NO_LIMITS)
     for contract in program.contracts:
         for procs in range(1, most + 1) if contract.calls else ():
             proved = BarrierCheck(program, contract.name, procs, widened=widened).proved()
+            if proved_only and not proved:
+                continue
             real = runs(program, contract.name, procs)
             assert not proved or real.verdict == "VERIFIED", (contract.name, procs, real.counterexample)
             counted[proved, real.verdict] += 1
@@ -58,7 +63,7 @@ def test_what_is_proved_of_mutations_holds(chunk: int) -> None:
     rng = random.Random(chunk)
     for path in NAMED[chunk % 10 :: 10]:
         for program in islice(mutants(rng, path), 2):
-            compared(program, 3)
+            compared(program, 3, proved_only=True)
 
 
 RIGHT = [

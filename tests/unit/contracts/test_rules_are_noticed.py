@@ -54,7 +54,7 @@ TOO_LITTLE: tuple[Rule, ...] = (
     (message_channels, "if tag in (None, each.tag)", "if True", "another tag"),
     (contract_rules, "offer.source in (None, sender)", "True", "a message into a gathering"),
     # SGV
-    (JUDGE, 'yield Shown("SGV", sender,', 'if False: yield Shown("SGV", sender,', "a message is left"),
+    (JUDGE, "yield Shown(self.contract.exit_error, sender,", "if False: yield Shown(0, sender,", "a message is left"),
     (JUDGE, 'if clause.kind == "ensures" and not', "if False and not", "ensures"),
     (JUDGE, "if name is not None:\n                span", "if False:\n                span", "a global changes"),
     (spec_worth, "before == now:", "True:", "a global changes"),
