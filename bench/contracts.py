@@ -1,5 +1,7 @@
 """`python -m bench contracts [N]`: the programs of the thesis against their contracts for n = 1..N (6), beside its numbers.
 
+`python -m bench contracts every` tries to prove them for every n instead.
+
 Seconds are processor time in this process, reading left out. The thesis' seconds and n are those of its first part (state
 guarantees only) and of its second (full validity); the states are those that it prints. Those of the CAV 2024 tool are for n
 from 1 to 5 together. The library procedures, which have contracts too, follow for the same n. What takes more than SECONDS
@@ -18,6 +20,7 @@ from typing import Final
 from rich.console import Console
 from rich.table import Table
 
+from rdma_robust.contracts.any_procs.any_answers import EveryProcs
 from rdma_robust.contracts.checks.function_checks import Checking, checked
 from rdma_robust.contracts.contract_answers import ProcsAnswer
 from rdma_robust.contracts.language.load_contracts import load_contracts
@@ -128,9 +131,32 @@ def main(most: int = 6) -> None:
     print(f"{len(THESIS)} programs for n = 1..{most}: {own:.1f} s, with all that they call {total:.1f} s")
 
 
+def every() -> None:
+    """Print for each function of the programs whether it is proved for every n, and what that takes."""
+    table = Table("function", "every n", "inputs", "n up to", "questions", "s", "why not")
+    total = 0.0
+    for stem in THESIS:
+        path = FOLDER / f"{stem}.mp"
+        proofs = EveryProcs(load_contracts(path.read_text(encoding="utf-8"), path.name), Limits.of(SECONDS))
+        for contract in load_contracts(path.read_text(encoding="utf-8"), path.name).contracts:
+            started = time.process_time()
+            found = proofs.answer(contract.name)
+            spent = time.process_time() - started
+            total += spent
+            name = stem if contract.name == stem else f"{stem}: {contract.name}"
+            most = "" if found.most is None else f"{found.most:,}"
+            numbers = (found.inputs or "", most, str(found.solver_calls), f"{spent:.2f}")
+            table.add_row(name, found.verdict, *numbers, found.reason[:60])
+    Console(width=170).print(table)
+    print(f"{total:.1f} s")
+
+
 def _states(rows_: list[Row], procs: int) -> int:
     return next((row.answer.states for row in rows_ if row.answer.procs == procs), 0)
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 6)
+    if sys.argv[1:] == ["every"]:
+        every()
+    else:
+        main(int(sys.argv[1]) if len(sys.argv) > 1 else 6)
