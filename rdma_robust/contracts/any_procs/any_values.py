@@ -31,7 +31,7 @@ QUOTIENT: Final = z3.Function("quotient", z3.IntSort(), z3.IntSort(), z3.IntSort
 REMAINDER: Final = z3.Function("remainder", z3.IntSort(), z3.IntSort(), z3.IntSort())
 
 
-DEEPEST: Final = 20
+DEEPEST: Final = 12
 """Values that depend on one another through which one is computed."""
 
 
@@ -135,37 +135,41 @@ class Chosen(Data):
 class Later(Data):
     """A value that is computed when it is looked at.
 
-    `value` raises UnrecognisedError if that takes too many others, one in another: there may be no end to it.
+    Raises UnrecognisedError if that takes too many others, one in another: there may be no end to it.
     """
 
     depth = 0
-    """Values that are being computed, one in another."""
+    """Values that are being looked at, one in another."""
 
     def __init__(self, made: Callable[[], Data]) -> None:
         self._made = made
 
     @cached_property
-    def value(self) -> Data:
+    def _value(self) -> Data:
+        return self._made()
+
+    def seen(self, look: Callable[[Data], Any]) -> Any:
+        """Return what is seen of the value."""
         if Later.depth >= DEEPEST:
-            raise UnrecognisedError("a value depends on too many others, such as those of iterations before")
+            raise UnrecognisedError("a value depends on too many others, such as those of iterations or messages before")
         Later.depth += 1
         try:
-            found = self._made()
-            return found.value if isinstance(found, Later) else found
+            return look(self._value)
         finally:
             Later.depth -= 1
 
     def is_number(self) -> Bool:
-        return self.value.is_number()
+        return self.seen(lambda value: value.is_number())
 
     def number(self) -> Int:
-        return self.value.number()
+        return self.seen(lambda value: value.number())
 
     def length(self) -> Int:
-        return self.value.length()
+        return self.seen(lambda value: value.length())
 
     def cell(self, index: Int) -> Data:
-        return self.value.cell(index)
+        found: Data = self.seen(lambda value: value.cell(index))
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,9 +219,12 @@ def chosen(test: Bool, then: Callable[[], Data], other: Callable[[], Data]) -> D
 
 def equal(a: Data, b: Data) -> Bool:
     """Return the condition under which two values are the same: a number and an array never are."""
-    a, b = (each.value if isinstance(each, Later) else each for each in (a, b))
     if a is b:
         return z3.BoolVal(True)
+    if isinstance(a, Later):
+        return a.seen(lambda value: equal(value, b))
+    if isinstance(b, Later):
+        return b.seen(lambda value: equal(a, value))
     for one, two in ((a, b), (b, a)):
         if isinstance(one, Chosen):
             return z3.If(one.test, equal(one.then, two), equal(one.other, two))

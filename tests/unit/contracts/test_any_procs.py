@@ -99,6 +99,24 @@ def test_the_first_addition_to_an_array_is_a_fault() -> None:
     assert (found.verdict, found.inputs) == ("VERIFIED", "kinds")
 
 
+PIPELINE: Final = """
+fun pipe(x) contract collective { bounds x in PID..PID; assigns \\nothing; ensures \\result == \\on(0, x); } {
+  if PID > 0 { recv x from PID - 1 }
+  if PID < NPROCS - 1 { send x to PID + 1 }
+  return x
+}
+"""
+
+
+def test_a_value_that_went_through_all_processes_is_not_followed() -> None:
+    """There is a matching and an order, by the numbers of processes; what the last one gets has no closed form."""
+    found = EveryProcs(load_contracts(PIPELINE, "pipe.mp"), NO_LIMITS).answer("pipe")
+    assert found.verdict == "UNKNOWN"
+    assert found.reason.startswith("a value depends on too many others")
+    moved = PIPELINE.replace("ensures \\result == \\on(0, x);", "waitsfor PID - 1;")
+    assert EveryProcs(load_contracts(moved, "pipe.mp"), NO_LIMITS).answer("pipe").verdict == "VERIFIED"
+
+
 def agrees(found: ContractProgram, name: str, most: int) -> None:
     """What is proved for every n is not violated for any of these."""
     proof = EveryProcs(found, Limits.of(60)).answer(name)
