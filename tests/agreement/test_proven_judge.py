@@ -3,12 +3,17 @@ programs, and on mutations of them; and it decides the axioms of any traces as t
 
 from __future__ import annotations
 
+import re
+import shutil
+import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from random import Random
 
 import pytest
 
+from rdma_robust.certify import proven_judge
 from rdma_robust.certify.judge_question import NotCovered, Question
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_decidable
@@ -143,3 +148,39 @@ def test_counterexamples_of_random_programs_are_violating(chunk: int) -> None:
     questions = [question for question in found if question is not None]
     assert len(questions) > 20
     confirmed(questions, rng)
+
+
+SWITCHED_OFF = {
+    "rule1": "true",
+    "rule2": "true",
+    "rule3": "true",
+    "starts": "false",
+    "carries_on": "true",
+    "reads_memory": "true",
+    "followsb": "true",
+    "pollsb": "true",
+    "edgeb": "true",
+}
+"""Functions of the judge, and what they answer where they test nothing."""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", SWITCHED_OFF)
+def test_a_judge_without_one_of_its_tests_is_noticed(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    built = proven_judge.BUILT.parent
+    if shutil.which("ocamlfind") is None or not (built / "judged.ml").exists():
+        pytest.skip("NOT RUN: the proven judge is not built here (make proofs), or there is no OCaml")
+    shutil.copytree(built, tmp_path, dirs_exist_ok=True)
+    text = (built / "judged.ml").read_text("utf-8")
+    found = re.search(rf"^let (?:rec )?{name} ((?:\w+ )+)=( function)?(?s:.*?)(?=^\(\*\*)", text, flags=re.M)
+    assert found is not None
+    given = "_ " * (len(found[1].split()) + (found[2] is not None))
+    (tmp_path / "judged.ml").write_text(
+        f"{text[: found.start()]}let {name} {given}= {SWITCHED_OFF[name]}\n\n{text[found.end() :]}"
+    )
+    command = ["ocamlfind", "ocamlopt", "-w", "-a", "judged.mli", "judged.ml", "rdma_judge.ml", "-o", "flawed"]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    monkeypatch.setenv(proven_judge.VARIABLE, str(tmp_path / "flawed"))
+    with pytest.raises(AssertionError):
+        test_the_judge_says_violating_iff_the_axioms_do(0)
+        test_counterexamples_of_the_litmus_programs_are_violating(0)

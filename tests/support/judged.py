@@ -160,45 +160,54 @@ def with_values(order: Sequence[Event], cells: int, size: int, model: Model) -> 
     )
 
 
+SWAPPED = {
+    Kind.PUT_READS: Kind.GET_READS,
+    Kind.GET_READS: Kind.PUT_READS,
+    Kind.PUT_WRITES: Kind.GET_WRITES,
+    Kind.GET_WRITES: Kind.PUT_WRITES,
+}
+
+
 def mutated(question: Question, rng: Random) -> Question:
-    """A question that differs in one thing: two events exchanged, a value, an event left out, the pivot, the cycle, or the
-    hardware; half of the time with a cycle that fits again."""
+    """A question that differs in one thing: two events exchanged, a value, a queue pair, what a card's event is, an event
+    left out or one poll more, the pivot, the cycle, or the hardware; half of the time with a cycle that fits again."""
     order = list(question.order)
     size = len(question.alpha) + 1
     threads = [list(labels) for labels in question.threads]
     cycle = list(question.cycle)
-    match rng.randrange(7):
+    thread, at = rng.choice(order)
+    label = threads[thread][at]
+    match rng.randrange(10):
         case 0 | 1 if len(order) > 1:
             a, b = rng.sample(range(len(order)), 2)
             order[a], order[b] = order[b], order[a]
         case 2:
-            thread, at = rng.choice(order)
-            label = threads[thread][at]
             changed = replace(label, read=label.read + 1) if label.reads else replace(label, written=label.written + 1)
             threads[thread][at] = changed if label.reads or label.writes else label
-        case 3 if len(order) > 2:
-            thread = rng.choice(order)[0]
-            gone = order.index((thread, len(threads[thread]) - 1))
-            del order[gone], threads[thread][-1]
+        case 3 | 4 if len(order) > 2:
+            gone = order.index((thread, at))
+            del order[gone], threads[thread][at]
+            order = [(t, n - (t == thread and n > at)) for t, n in order]
             size = max(1, size - (gone < size))
-        case 4:
+        case 5:
             size = rng.randint(1, len(order))
-        case 5 if cycle:
-            at = rng.randrange(len(cycle))
-            cycle[at] = (rng.randrange(len(order)), rng.choice(("po", "rf", "rb", "mo")))
+        case 6 if cycle:
+            cycle[rng.randrange(len(cycle))] = (rng.randrange(len(order)), rng.choice(("po", "rf", "rb", "mo")))
+        case 7:
+            queue = 1 - label.queue if label.queue in (0, 1) else label.queue
+            threads[thread][at] = replace(
+                label, queue=queue, kind=rng.choice((label.kind, SWAPPED.get(label.kind, label.kind)))
+            )
+        case 8:
+            threads[thread].append(Label(Kind.POLL, rng.choice((0, 0, 1))))
+            order.append((thread, len(threads[thread]) - 1))
         case _:
             question = replace(question, weaker=not question.weaker)
     made = tuple(map(tuple, threads))
     if rng.random() < 0.5:
         cycle = list(cycle_of(order, made))
-    return replace(
-        question,
-        threads=made,
-        alpha=tuple(order[: size - 1]),
-        pivot=order[size - 1],
-        beta=tuple(order[size:]),
-        cycle=tuple(cycle),
-    )
+    first, rest = order[:size], order[size:]
+    return replace(question, threads=made, alpha=tuple(first[:-1]), pivot=first[-1], beta=tuple(rest), cycle=tuple(cycle))
 
 
 def trace_document(question: Question, trace: Trace) -> str:
