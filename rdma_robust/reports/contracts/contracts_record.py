@@ -197,7 +197,8 @@ def _note(
     """Return what a row says besides its cells."""
     failed = [f"line {each.line}: expected {each.text}, found {each.found}" for each in claims if each.status == "failed"]
     if expect:
-        return "; ".join(failed or ([] if claims else ["no `expect contract` line"]))
+        under = "" if program.buffer == "infinite" else f" under {program.buffer}"
+        return "; ".join(failed or ([] if claims else [f"no `expect contract` line{under}"]))
     if violation is not None:
         return _violation(program, answer.name, violation)
     weak = dict.fromkeys(
