@@ -131,12 +131,16 @@ class EveryProcsAnswer:
     seconds: float = 0.0
 
 
+AnswerKind = Literal["collective", "local", "loop"]
+"""Of a loop with a contract what holds of each of its rounds."""
+
+
 @dataclass(frozen=True, slots=True)
 class FunctionAnswer:
     """What holds of one function: one answer for each number of processes that was asked for, `every` for all there are."""
 
     name: str
-    kind: Literal["collective", "local"]
+    kind: AnswerKind
     answers: tuple[ProcsAnswer, ...]
     warnings: tuple[str, ...] = ()
     every: EveryProcsAnswer | None = None

@@ -8,7 +8,14 @@ from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final, Literal
 
-from rdma_robust.contracts.contract_answers import ContractEngine, EveryProcsAnswer, FunctionAnswer, Mode, ProcsAnswer
+from rdma_robust.contracts.contract_answers import (
+    AnswerKind,
+    ContractEngine,
+    EveryProcsAnswer,
+    FunctionAnswer,
+    Mode,
+    ProcsAnswer,
+)
 from rdma_robust.contracts.language.contract_program import Contract, ContractBuffer, ContractProgram
 from rdma_robust.contracts.language.loop_rounds import round_program
 from rdma_robust.limits import Limits
@@ -45,7 +52,7 @@ def checked(program: ContractProgram, checking: Checking, limits: Limits) -> Ite
             modular = checking.mode != "inlined" and checking.engine != "explicit"
             answers = tuple(_checked(program, contract, procs, engine, limits, modular=modular) for procs in checking.procs)
             every = _every(proofs, contract.name, answers) if checking.any_n else None
-            yield FunctionAnswer(contract.name, contract.kind, answers, every=every)
+            yield FunctionAnswer(contract.name, _kind(contract), answers, every=every)
 
 
 def _proofs(program: ContractProgram, limits: Limits) -> EveryProcs | None:
@@ -109,7 +116,11 @@ def _checked(
 def _is_between(contract: Contract) -> bool:
     """Whether a contract of a loop says something that is about more than one round."""
     loop = contract.loop
-    return loop is not None and bool(loop.waits or any(each.kind == "quiet from" for each in contract.paths))
+    return loop is not None and bool(loop.waits or any(each.kind == "quiet from" for each in loop.paths))
+
+
+def _kind(contract: Contract) -> AnswerKind:
+    return contract.kind if contract.loop is None else "loop"
 
 
 def left_open(program: ContractProgram, checking: Checking, done: int, reason: str) -> Iterator[FunctionAnswer]:
@@ -117,4 +128,4 @@ def left_open(program: ContractProgram, checking: Checking, done: int, reason: s
     asked = [each for each in program.contracts if not checking.only or each.name in checking.only]
     for contract in asked[done:]:
         answers = tuple(ProcsAnswer(procs, "UNKNOWN", "inlined", checking.engine, reason=reason) for procs in checking.procs)
-        yield FunctionAnswer(contract.name, contract.kind, answers)
+        yield FunctionAnswer(contract.name, _kind(contract), answers)

@@ -279,7 +279,6 @@ def _equations(condition: Condition) -> list[tuple[Term, Term]]:
     items = condition.args[0].poly
     if len(items) != 2 or {items[0][1], items[1][1]} != {1, -1}:
         return []
-    (one,), (other,) = items[0][0] or (None,), items[1][0] or (None,)
-    if one is None or other is None or one.op != "input" or other.op != "input":
+    if any(len(monomial) != 1 or monomial[0].op != "input" for monomial, _ in items):
         return []
-    return [(one, other)]
+    return [(items[0][0][0], items[1][0][0])]

@@ -180,3 +180,16 @@ def test_what_a_loop_changes_is_not_known_afterwards() -> None:
     after = text.replace("v = i }", "v = i }\n  assert v == n || v == 0")
     assert modes(after) == {"inlined"}
     assert modes(after.replace("invariant \\agree(n);", "invariant \\agree(n) && v == i - 1;")) == {"modular"}
+
+
+def test_an_invariant_with_a_product() -> None:
+    """What `requires` equates are inputs; a product of two is none."""
+    text = program("for i in 1..n", "invariant \\agree(n) && g == v * w[0];", "skip").replace(
+        "rounds { ", "rounds { bounds w len 2..2; "
+    )
+    assert verdicts(text)["rounds"] == "VERIFIED"
+
+
+def test_rounds_are_told_from_functions() -> None:
+    kinds = {name: each.kind for name, each in answers(program("for i in 1..n", KEPT, "skip"), (1,)).items()}
+    assert kinds == {"f": "collective", "rounds": "loop"}
