@@ -76,16 +76,6 @@ def test_arrays_limit_the_number_of_processes() -> None:
     assert EveryProcs(program("bcast"), NO_LIMITS).answer("bcast").most is None
 
 
-LOCAL: Final = """
-fun zero(x) contract local { requires PID == 0; assigns \\nothing; ensures NPROCS == 1; } { return x }
-"""
-
-
-def test_what_a_local_function_requires_of_its_process_is_not_required_of_others() -> None:
-    """If all processes met `PID == 0`, there would be only one."""
-    assert EveryProcs(load_contracts(LOCAL, "l.mp"), NO_LIMITS).answer("zero").verdict == "UNKNOWN"
-
-
 NOT_A_NUMBER: Final = """
 fun sum(v, k) contract local { requires k >= 1; assigns \\nothing; ensures 1 == 1; } {
   for i in 1..k { v += i }
