@@ -14,11 +14,11 @@ from rdma_robust.contracts.language.contract_program import Frame
 def unchanged(name: str, frames: tuple[Frame, ...], moment: Moment, process: Int) -> Iterator[Goal]:
     """Yield what has to be proved for a global to be at exit what it was, but for what the frames of its process allow."""
     before, now = moment.before(process)[name], moment.now(process)[name]
-    if before is now:
-        return
     index = z3.FreshInt("k")
     fine, whole, cell = allowed(name, frames, moment, process, index)
     yield Goal((), fine)
+    if before is now:
+        return
     given = (z3.Not(whole), z3.Not(equal(before, now)))
     yield Goal(given, kept(before, now))
     inside = within(index, 0, before.length() - 1)

@@ -125,15 +125,17 @@ def promised(order: Order, clause: PathClause, moment: Moment) -> Iterator[Goal]
         return
     fine, waited = member(reader, clause.until, P, R)
     yield Goal(tuple(active), fine)
+    tag = None
+    if clause.tag is not None:
+        fine, tag = reader.number(clause.tag, P)
+        yield Goal(tuple(active), fine)
     yield from _quiet_in_calls(order, clause, reader, [*active, waited])
     for send in order.matching.sends:
         if clause.port not in (None, send.port):
             continue
         _, concerned = member(reader, clause.who, P, send.peer)
         given = [*active, waited, happens(send, P), concerned]
-        if clause.tag is not None:
-            fine, tag = reader.number(clause.tag, P)
-            yield Goal(tuple(active), fine)
+        if tag is not None:
             given.append(send.tag == tag)
         yield Goal(tuple(given), order.known(R, Point(P, send, generic(send))))
 

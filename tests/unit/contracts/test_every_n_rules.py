@@ -83,6 +83,20 @@ def test_each_question_is_needed(
     assert any(without.answer(name).verdict == "VERIFIED" for name in wrong)
 
 
+FAULTY: Final = """
+reg u
+fun frame(x) contract collective { bounds x in 0..0; bounds u len 1..1 in 0..0; assigns u[1 / x]; } { }
+"""
+
+
+@pytest.mark.parametrize("clause", ["assigns u[1 / x];", "assigns u; quiet to 0 tag 1 / x until 0;"])
+def test_a_fault_in_a_clause_is_one_though_nothing_changes_and_nothing_is_sent(clause: str) -> None:
+    program = read(FAULTY.replace("assigns u[1 / x];", clause))
+    (answer,) = checked(program, Checking(procs=(1,)), NO_LIMITS)
+    assert answer.verdict == "VIOLATED"
+    assert EveryProcs(program, NO_LIMITS).answer("frame").verdict == "UNKNOWN"
+
+
 def test_a_local_function_speaks_for_one_process() -> None:
     """If the requirement `PID == 0` were one of all processes, there would be one only."""
     assert EveryProcs(read(ALONE), NO_LIMITS).answer("alone").verdict == "UNKNOWN"
