@@ -1,7 +1,7 @@
 (* Programs as sets of event sequences (Programs.v) are programs that the search can be asked about. *)
 Require Import List Arith ZArith Bool Lia Classical Relations.
 Import ListNotations.
-From RR Require Import Model Hardware Programs Search Along Least FirstHalf Target Answers Split Kept Reported.
+From RR Require Import Model Hardware Programs Example Search Along Least FirstHalf Target Answers Split Kept Reported.
 
 Definition lsgn l := match l with Lnrw s _ _ | Linl s _ _ _ | Lnlw s _ _ => s | _ => false end.
 Definition carries_b l l' := match l, l' with Lnlr q _, Lnrw _ q' _ | Lnrr q _, Lnlw _ q' _ => q =? q'
@@ -178,3 +178,12 @@ Theorem concrete_theorem_8 hw {OK : hardware_ok hw} {SO : search_ok hw} zero hop
     ctl0 hope <-> ~ robust hw (the_program nt nv init prog prog_prefix)).
 Proof. intros Hh H0. apply (theorem_8 hw zero); [now apply concrete_searches|now apply concrete_answers]. Qed.
 End Searched.
+
+(* The search finds the example: the definitions are not empty. *)
+Corollary example_found (ord zero : bool) :
+  found ord zero (ini0 2 Example.init) (Example.init : nat -> @value concrete) (ctl0 1 2 Example.init Example.prog) (fun _ _ => True).
+Proof.
+  apply (proj2 (concrete_theorem_8 1 2 Example.init Example.prog prog_pre ord zero (fun _ _ => True)
+    (fun _ _ _ _ _ _ _ _ => I) (fun t => ex_intro _ (path t) (eq_sym (app_nil_r (path t)))))).
+  apply example_not_robust.
+Qed.
