@@ -195,9 +195,8 @@ def mutated(question: Question, rng: Random) -> Question:
             cycle[rng.randrange(len(cycle))] = (rng.randrange(len(order)), rng.choice(("po", "rf", "rb", "mo")))
         case 7:
             queue = 1 - label.queue if label.queue in (0, 1) else label.queue
-            threads[thread][at] = replace(
-                label, queue=queue, kind=rng.choice((label.kind, SWAPPED.get(label.kind, label.kind)))
-            )
+            kind = label.kind if label.inline else SWAPPED.get(label.kind, label.kind)
+            threads[thread][at] = replace(label, queue=queue, kind=rng.choice((label.kind, kind)))
         case 8:
             threads[thread].append(Label(Kind.POLL, rng.choice((0, 0, 1))))
             order.append((thread, len(threads[thread]) - 1))
