@@ -50,7 +50,9 @@ class ModularEngine:
             return self._engine(contract).answer(function, procs)
         found = self._decided(contract, procs)
         if contract.loop is not None and found.verdict == "VERIFIED":
-            why = wrong_between(self._program, function, procs, self._limits, self._widened)
+            why = wrong_between(
+                self._program, function, procs, self._limits, self._widened, rounds=lambda name: self._why_not(name, procs)
+            )
             return replace(found, verdict="UNKNOWN", reason=why) if why else found
         return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from rdma_robust.contracts.language.contract_program import ContractProgram
@@ -16,10 +17,13 @@ from rdma_robust.contracts.runs.symbolic_data import WeakError
 from rdma_robust.limits import Limits
 
 
-def wrong_between(program: ContractProgram, name: str, procs: int, limits: Limits, widened: Widened) -> str:
+def wrong_between(
+    program: ContractProgram, name: str, procs: int, limits: Limits, widened: Widened, *, rounds: Callable[[str], str]
+) -> str:
     """Return what does not hold from round to round of a loop whose rounds keep its invariants, or why that is open.
 
-    Nothing if all does. `program` has the round as a function of the name of the loop.
+    Nothing if all does. `program` has the round as a function of the name of the loop. `rounds` says of a loop inside of
+    it why that is not known to keep what its contract says, which then counts for nothing.
     """
     contract = program.contract(name)
     assert contract is not None
@@ -27,7 +31,7 @@ def wrong_between(program: ContractProgram, name: str, procs: int, limits: Limit
     if not contract.loop.waits and not any(each.kind == "quiet from" for each in contract.paths):
         return ""
     if contract.calls:
-        barrier = _BarrierRounds(program, name, procs, limits, widened=widened, rounds=lambda _: "")
+        barrier = _BarrierRounds(program, name, procs, limits, widened=widened, rounds=rounds)
         if not barrier.looked():
             return ""
     return _RealRounds(program, name, procs, limits).looked()

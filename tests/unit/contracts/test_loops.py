@@ -193,3 +193,13 @@ def test_an_invariant_with_a_product() -> None:
 def test_rounds_are_told_from_functions() -> None:
     kinds = {name: each.kind for name, each in answers(program("for i in 1..n", KEPT, "skip"), (1,)).items()}
     assert kinds == {"f": "collective", "rounds": "loop"}
+
+
+def test_what_an_inner_loop_is_not_known_to_wait_for_is_not_believed_of_the_outer_one() -> None:
+    text = (
+        "fun f(x)\ncontract collective {\n  bounds x in 0..1;\n  assigns \\nothing;\n  waitsfor \\all;\n} {\n  reg c\n"
+        "  for i in 1..1 contract loop outer { invariant c == 0; waitsfor \\all if i == 2; } {\n"
+        "    for j in 1..1 contract loop inner { invariant c == 0; waitsfor \\all if j == 2; } { c = 0 }\n  }\n}\n"
+    )
+    found = {name: each.verdict for name, each in answers(text, (2,)).items()}
+    assert found == {"f": "VIOLATED", "outer": "UNKNOWN", "inner": "UNKNOWN"}
