@@ -1,6 +1,7 @@
-"""`python -m bench contracts [N]`: the programs of the thesis against their contracts for n = 1..N (6), beside its numbers.
+"""`python -m bench.contracts [N]`: the programs of the thesis against their contracts for n = 1..N (6), beside its numbers.
 
-`python -m bench contracts every` tries to prove them for every n instead.
+`python -m bench.contracts every` tries to prove them for every n instead; `python -m bench.contracts loops [N]` asks about
+the loops with invariants, for any number of rounds.
 
 Seconds are processor time in this process, reading left out. The thesis' seconds and n are those of its first part (state
 guarantees only) and of its second (full validity); the states are those that it prints. Those of the CAV 2024 tool are for n
@@ -12,7 +13,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -61,6 +62,9 @@ STATES: Final = {("gather_w", 3): 218_766, ("diff1dExchange", 6): 345_202}
 CAV: Final = {"bcast": 15, "gather": 69, "scatter": 69, "reduceScatter": 517, "diff1dExchange": 478, "matmat": 190}
 """Seconds of the CAV 2024 tool for n = 1 to 5 together."""
 
+LOOPS: Final = ("loop_sort", "loop_sort_numbers", "loop_heat", "loop_ring", "loop_gather", "loop_gather_asked", "loop_token")
+"""Programs whose loops have invariants."""
+
 LIBRARY: Final = "fun own() contract local { assigns \\nothing; } { skip }"
 
 
@@ -73,9 +77,9 @@ class Row:
     seconds: float
 
 
-def rows(most: int) -> Iterator[Row]:
+def rows(most: int, stems: Iterable[str] = THESIS) -> Iterator[Row]:
     """Yield a row for each function of each program and n: the callees of a program count too."""
-    for stem in THESIS:
+    for stem in stems:
         path = FOLDER / f"{stem}.mp"
         program = load_contracts(path.read_text(encoding="utf-8"), path.name)
         for procs in range(1, most + 1):
@@ -151,6 +155,17 @@ def every() -> None:
     print(f"{total:.1f} s")
 
 
+def loops(most: int = 4) -> None:
+    """Print for each program with a loop that has an invariant the verdicts and seconds for n = 1..most."""
+    table = Table("program", "function or loop", "n", "verdict", "mode", "runs", "s", "why not")
+    for stem in LOOPS:
+        for row in rows(most, (stem,)):
+            found = row.answer
+            cells = (str(found.procs), found.verdict, found.mode, f"{found.runs:,}", f"{row.seconds:.2f}", found.reason[:60])
+            table.add_row(stem, row.name.removeprefix(f"{stem}: "), *cells)
+    Console(width=170).print(table)
+
+
 def _states(rows_: list[Row], procs: int) -> int:
     return next((row.answer.states for row in rows_ if row.answer.procs == procs), 0)
 
@@ -158,5 +173,7 @@ def _states(rows_: list[Row], procs: int) -> int:
 if __name__ == "__main__":
     if sys.argv[1:] == ["every"]:
         every()
+    elif sys.argv[1:2] == ["loops"]:
+        loops(*map(int, sys.argv[2:]))
     else:
         main(int(sys.argv[1]) if len(sys.argv) > 1 else 6)
