@@ -77,6 +77,12 @@ def test_what_is_proved_of_more_random_loops_holds(chunk: int) -> None:
         compared(load_contracts(random_loop(seed), "r.mp"), 1 + seed % 3)
 
 
+@pytest.mark.parametrize("chunk", chunks(1, 40))
+def test_what_is_proved_of_loops_in_loops_holds(chunk: int) -> None:
+    for seed in range(chunk * 10, 10 + chunk * 10):
+        compared(load_contracts(random_loop(seed, nested=True), "r.mp"), 1 + seed % 3)
+
+
 def bounded(text: str) -> str:
     """Return a program in which inputs of the function with the loop, and numbers of rounds, are few."""
     names = {"rounds": "0..4", "steps": "0..3", "own": "PID..PID + 1", "val": "PID..PID + 1", "k": "1..1"}

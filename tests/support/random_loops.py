@@ -77,11 +77,31 @@ _ENSURES: Final = ("g <= 1", "g == \\pre(g)", "\\agree(g)", "n < 2 || g != 1")
 _WAITS: Final = ("waitsfor \\all if n > 2;", "waitsfor (PID + NPROCS - 1) % NPROCS if n > 0;")
 
 
-def random_loop(seed: int) -> str:
-    """Return a program whose function `f` has the loop `rounds`; inputs are bounded, and there are at most three rounds."""
+_INNER: Final = """\
+    for j in 1..{most}
+    contract loop inner {{
+      bounds i in 1..4;
+      bounds j in 1..3;
+      bounds g in 0..1;
+      bounds v in 0..1;
+      bounds n in 0..3;
+      invariant \\agree(n) && \\agree(i);
+{clauses}    }} {{
+{body}
+    }}"""
+
+
+def random_loop(seed: int, *, nested: bool = False) -> str:
+    """Return a program whose function `f` has the loop `rounds`; inputs are bounded, and there are at most three rounds.
+
+    If `nested`, that loop contains the loop `inner`, of at most two rounds.
+    """
     rng = random.Random(seed)
     by_counter = rng.random() < 0.7
     body = [rng.choice(_STEPS) for _ in range(rng.choice((1, 1, 2, 2, 3)))]
+    if nested:
+        body.append(_inner_loop(rng))
+        rng.shuffle(body)
     claims = rng.sample(_CLAIMS, rng.choice((0, 0, 1, 1, 2)))
     clauses = [f"    invariant {each};\n" for each in ("\\agree(n)", *claims)]
     clauses += [f"    {each}\n" for each in _PATHS if rng.random() < 0.15]
@@ -97,3 +117,12 @@ def random_loop(seed: int) -> str:
         behind=rng.choice(("", "", "  if PID == 0 { send v to NPROCS - 1 }\n  if PID == NPROCS - 1 { recv v from 0 }\n")),
     )
     return text.replace("{i}", "i")
+
+
+def _inner_loop(rng: random.Random) -> str:
+    claims = rng.sample(_CLAIMS, rng.choice((0, 0, 1)))
+    clauses = [f"      invariant {each};\n" for each in claims]
+    clauses += [f"      {each}\n" for each in _PATHS if rng.random() < 0.3]
+    body = "\n".join(rng.choice(_STEPS) for _ in range(rng.choice((0, 1, 1, 2)))) or "    skip"
+    most = rng.choice(("0", "1", "2", "i"))
+    return _INNER.format(most=most, clauses="".join(clauses), body=body)

@@ -104,7 +104,7 @@ def test_each_condition_is_needed(rule: str, monkeypatch: pytest.MonkeyPatch) ->
     assert proved(text, procs)
 
 
-@pytest.mark.parametrize("rule", RULES.keys() - {"a while ends"})
+@pytest.mark.parametrize("rule", [each for each in RULES if each != "a while ends"])
 def test_what_would_be_proved_is_false(rule: str) -> None:
     text, procs = RULES[rule][3:]
     assert by_interleavings(load_contracts(text, "a.mp"), "f", procs, NO_LIMITS).verdict == "VIOLATED"
