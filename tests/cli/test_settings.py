@@ -52,7 +52,7 @@ def test_settings_are_the_options_of_commands() -> None:
         "engine": {"cover", "prove", "messages", "contracts"},
         "instrumentation": {"export"},
     }
-    otherwise |= {"strict": {"compare"}, "buffer": {"explore"}}
+    otherwise |= {"strict": {"compare"}, "buffer": {"explore", "contracts"}}
     assert set(declared) == set(SETTINGS)
     for name, (kind, commands) in SETTINGS.items():
         assert {each for each, _ in declared[name]} - otherwise.get(name, set()) == set(commands), name
