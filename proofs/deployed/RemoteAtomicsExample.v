@@ -53,7 +53,7 @@ Definition eawv e := match e with Ev _ _ (ORmw _ _ f _) _ | Ev _ _ (OGlob _ _ f 
 
 Global Instance concrete_slots : slots.
 Proof.
-  refine {| ev := event; knd := eknd; thr := ethr; qpair := nat * nat; qp := eqp; loc := eloc; crv := ecrv; cwv := ecwv;
+  refine {| ev := event; knd := eknd; thr := ethr; qpair := nat * nat; qp := eqp; loc := eloc; value := nat; crv := ecrv; cwv := ecwv;
             awv := eawv; po := epo; pf := epf; src := esrc |}.
   - intros [x|t h o s]; simpl; [auto|]. intros (_ & [H|(_ & _ & H)]); [exact (suf_strict _ _ H)|lia].
   - intros [x|t h o s] [y|t' h' o' s'] [z|t2 h2 o2 s2]; simpl; try tauto.
@@ -69,7 +69,8 @@ Proof.
   - intros [x|t h o s] [y|t' h' o' s']; simpl; tauto.
   - intros [x|t h o s] N; simpl in *; [tauto|].
     destruct o, s as [|[|[|s]]]; simpl in *; try tauto; (split; [split; [auto|right; split; [auto|split; [auto|lia]]]|auto]).
-  - intros [x|t h o s]; simpl; [auto|]. destruct o, s as [|[|[|s]]]; simpl; auto; discriminate.
+  - intros [x|t h o s] N; simpl in *; [split; discriminate|].
+    destruct o, s as [|[|[|s]]]; simpl in *; try discriminate N; split; discriminate.
   - intros [x|t h o s] [y|t' h' o' s']; simpl; try discriminate.
     destruct o, s as [|[|[|s]]]; simpl; try discriminate; destruct o', s' as [|[|[|s']]]; simpl; try discriminate;
       congruence.
@@ -132,15 +133,15 @@ Proof.
   intros x Hx _ Lx H. unfold lt0 in H. cases Hx; simpl in *; try lia; try discriminate; auto.
 Qed.
 
-Theorem example_violating ord : violating ord example T0.
+Theorem example_violating (ord : order) : violating ord example T0.
 Proof.
   split; [split; [apply p_all|split; [|split]]|split].
   - apply tr_wft; auto using wf0, sto0, first0. intros a b (Ha & Hb & Ka & Kb & _ & H). unfold lt0 in H.
     cases Ha; cases Hb; simpl in *; try discriminate; lia.
   - intros x (Hx & _) C R. cases Hx; simpl in *; tauto.
   - intros x Hx C. cases Hx; simpl in C; try tauto. split; [intros _|intros; exact I].
-    exists 1. apply (@wv_rmw concrete_slots (rf T0) w (Ini 0) 0 1); simpl; auto; [exact rf0|].
-    apply (@wv_cpu concrete_slots (rf T0) (Ini 0)); simpl; tauto.
+    exists 1. apply (@wv_rmw concrete_slots (rf T0) w (Ini 0) (0:nat) (1:nat)); simpl; auto; [exact rf0|].
+    apply (@wv_cpu concrete_slots (rf T0) (Ini 0)); [exact I|intros F; now apply F|intros F; exact F].
   - apply rules_consistent; auto using wf0, sto0.
     + intros a b (Ha & _) (Hb & _) (P & _). unfold lt0.
       cases Ha; cases Hb; simpl in *; try tauto; try lia; destruct P as (_ & [(k & P)|(_ & _ & P)]); try lia; destruct k;
@@ -148,7 +149,7 @@ Proof.
     + intros a p Hp Hf. exfalso. cases Hp; destruct a; simpl in Hf; try tauto; destruct Hf as (_ & _ & K & _); discriminate.
     + intros e a p Hp Hf. exfalso. cases Hp; destruct a; simpl in Hf; try tauto; destruct Hf as (_ & _ & K & _);
       discriminate.
-    + intros a f b Ha Hf Hb K. exfalso. cases Ha; discriminate.
+    + intros _ a f b Ha Hf Hb K. exfalso. cases Ha; discriminate.
     + intros a b (Ha & _) K (_ & Hb & _ & Kb & _ & H). exfalso. unfold lt0 in H. cases Ha; cases Hb; simpl in *; try
       discriminate; lia.
   - intros N. apply (N r). apply t_trans with c; apply t_step.
@@ -158,5 +159,5 @@ Proof.
     + exists c, w. split; [reflexivity|split; [reflexivity|split; [|intros (_ & K); discriminate]]].
       apply sc_mo. repeat split; unfold S0; auto 7; unfold lt0; simpl; try lia; tauto.
 Qed.
-Corollary example_not_robust_atomics ord : ~ robust ord example.
+Corollary example_not_robust_atomics (ord : order) : ~ robust ord example.
 Proof. intros R. exact (R T0 (example_violating ord)). Qed.

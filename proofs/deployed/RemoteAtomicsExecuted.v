@@ -4,7 +4,7 @@ From RR Require Import Orders RemoteAtomicsModel RemoteAtomicsRules RemoteAtomic
   RemoteAtomicsBase RemoteAtomicsPivot.
 
 Section Executed.
-Context {U : slots} {ord : bool} {P : program} {S l : ev -> Prop} {tau : relation ev} {m pr : ev} {S' l' : ev -> Prop}.
+Context {U : slots} {ord : order} {P : program} {S l : ev -> Prop} {tau : relation ev} {m pr : ev} {S' l' : ev -> Prop}.
 Context {G : setting ord P S l tau m pr S' l'}.
 Let M := M m pr.
 Let rfT := rf_in S l tau.
@@ -20,8 +20,8 @@ Definition touches a b := loc a = loc b /\ acc a /\ acc b /\ (wr l m \/ wr l a \
 Inductive keeps a b : Prop :=
 | k_oppo : oppo ord a b -> keeps a b
 | k_poll : pf a b -> knd a = NLW -> keeps a b
-| k_forcing w : pf w b -> knd w = NRW -> before_nrw (knd a) -> qp a = qp w -> po a w -> keeps a b
-| k_fence f : S f -> knd a = NLW -> knd f = NF -> knd b = NLR -> qp a = qp f -> qp f = qp b -> po a f -> po f b -> keeps a b.
+| k_forcing w : pf w b -> knd w = NRW -> before_nrw ord (knd a) -> qp a = qp w -> po a w -> keeps a b
+| k_fence f : flush ord = true -> S f -> knd a = NLW -> knd f = NF -> knd b = NLR -> qp a = qp f -> qp f = qp b -> po a f -> po f b -> keeps a b.
 
 (* sigma: what touches the pivot is where it is in tau, conflicts of T' are as in tau, and the short edges are forward *)
 Class arranged : Prop := {
@@ -62,15 +62,15 @@ Lemma M_or_S' e : S e -> M e \/ S' e. Proof. intros Se. destruct (classic (M e))
 
 Lemma keeps_po a b : keeps a b -> po a b.
 Proof.
-  intros [H|H _|w H _ _ _ H'|f _ _ _ _ _ _ H H']; [apply H|now apply pf_ok| |]; eapply po_trans; eauto. now apply pf_ok.
+  intros [H|H _|w H _ _ _ H'|f _ _ _ _ _ _ _ H H']; [apply H|now apply pf_ok| |]; eapply po_trans; eauto. now apply pf_ok.
 Qed.
 Lemma keeps_tau a b : S a -> S b -> keeps a b -> tau a b.
 Proof.
-  destruct O_T as (_ & H2 & H3 & H4 & _). intros Sa Sb [H|H K|w H K Ka Q H'|f Sf Ka Kf Kb Q Q' H H'].
+  destruct O_T as (_ & H2 & H3 & H4 & _). intros Sa Sb [H|H K|w H K Ka Q H'|f Fl Sf Ka Kf Kb Q Q' H H'].
   - now apply oppo_slots.
   - now apply H2.
   - now apply (H3 a w b).
-  - now apply (H4 a f b).
+  - now apply (H4 Fl a f b).
 Qed.
 Lemma acc_w x k : wr k x -> acc x. Proof. intros (H & _). now left. Qed.
 Lemma acc_r x : rd x -> acc x. Proof. now right. Qed.
@@ -200,7 +200,7 @@ Qed.
 
 Lemma Y_val d v : S' d -> ~ dep rfY m d -> (wval rf' d v <-> wval rfY d v).
 Proof.
-  assert (forall x w, S' x -> ~ dep rfY m x -> nicw x \/ cond x -> rfY w (src x) -> rf' w (src x) /\ S' w /\ ~ dep rfY m w)
+  assert (forall x w, S' x -> ~ dep rfY m x -> fed x \/ cond x -> rfY w (src x) -> rf' w (src x) /\ S' w /\ ~ dep rfY m w)
     as Step.
   { intros x w Sx Dx C R. destruct (src_in S' tau x (src') Sx C) as (Ss & _ & Rs).
     assert (~ dep rfY m w) as Dw by (intros D; apply Dx, dep_src with w; auto).
@@ -270,9 +270,7 @@ Proof.
     assert (forall v, wval rfT d v <-> wval rfY d v) as Hv.
     { intros v. eapply iff_trans; [exact (T'_val d v Sd Dd)|]. apply Y_val; auto.
       intros D; apply Dd. now apply poison. }
-    assert (forall rf0 u, wval rf0 m u -> exists d v, rf0 d (src m) /\ wval rf0 d v /\ awv (src m) v = Some u) as Inv.
-    { intros rf0 u V. inversion V as [w0 _ _ Cw'|w0 d' v' Kw' R' V0|w0 d' v' u0 Cw' R' V0 A']; subst; eauto; [tauto|].
-      unfold cond in C. destruct Kw' as [K|K]; rewrite K in C; destruct C. }
+    pose proof (wval_cond m C) as Inv.
     split; intros (u & V); destruct (Inv _ _ V) as (d' & v & R' & V' & Aw); exists u; apply wv_rmw with d v; auto; apply Hv.
     + now rewrite <- (rf_in_fun _ _ _ _ _ _ (g_sto) R' R).
     + now rewrite <- (rf_in_fun _ _ _ _ _ _ s_sto R' RY).
@@ -365,7 +363,7 @@ Proof.
     k_poll].
   - intros e w p Sp H K Ke Q Pe. destruct (pf_ok _ _ H) as (Pw & _).
     apply s_keep; auto; [exact (wf_down _ wS _ _ Pe (wf_down _ wS _ _ Pw Sp))|]. now apply k_forcing with w.
-  - intros w f r Sw Sf Sr Kw Kf Kr Q Q' Pf Pr. apply s_keep; auto. now apply k_fence with f.
+  - intros Fl w f r Sw Sf Sr Kw Kf Kr Q Q' Pf Pr. apply s_keep; auto. now apply k_fence with f.
   - intros w b (Sw & Lw) K R. apply executed_rao; auto. exact (Lw K).
 Qed.
 

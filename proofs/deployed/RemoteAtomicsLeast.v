@@ -5,7 +5,7 @@ From RR Require Import Orders RemoteAtomicsModel RemoteAtomicsRules RemoteAtomic
   RemoteAtomicsPivot RemoteAtomicsExecuted RemoteAtomicsCycle RemoteAtomicsForm.
 
 Section Least.
-Context {U : slots} {ord : bool} {P : program} {S l : ev -> Prop} {tau : relation ev} {m pr : ev} {S' l' : ev -> Prop}.
+Context {U : slots} {ord : order} {P : program} {S l : ev -> Prop} {tau : relation ev} {m pr : ev} {S' l' : ev -> Prop}.
 Context {G : setting ord P S l tau m pr S' l'}.
 Hypothesis Single : pr = m.
 Variable L : relation ev.
@@ -34,7 +34,7 @@ Proof.
   repeat split; auto; try congruence; intros Q; rewrite Q in *; congruence.
 Qed.
 Lemma src_in' x : S' x -> knd x = NAW -> S' (src x) /\ tau (src x) x.
-Proof. intros Sx Kx. apply (src' x Sx). unfold nicw. now rewrite Kx. Qed.
+Proof. intros Sx Kx. apply (src' x Sx). now apply naw_fed. Qed.
 
 Lemma least_after e : least e -> S' e /\ tau m e.
 Proof.
@@ -91,7 +91,7 @@ Proof.
       apply touch_m; auto; [eapply acc_w; eauto|right; unfold rd; now rewrite Ks|]. destruct Tc as (Lo & _). congruence.
     + right. exists m. split; [left; auto|auto].
   - left. assert (oppo ord b x) as O.
-    { destruct K as [O|Hp _|w Hp _ _ _ _|f _ _ _ K2 _ _ _ _]; auto.
+    { destruct K as [O|Hp _|w Hp _ _ _ _|f _ _ _ _ K2 _ _ _ _]; auto.
       - destruct (pf_ok _ _ Hp) as (_ & _ & K & _). congruence.
       - destruct (pf_ok _ _ Hp) as (_ & _ & K & _). congruence.
       - congruence. }
@@ -101,8 +101,7 @@ Proof.
     + eapply po_init_l; apply O.
     + unfold noninit; congruence.
     + destruct O as (O & _). rewrite (po_thr _ _ O). symmetry. now apply po_thr.
-    + apply b_keep with b; auto. apply k_oppo. split; auto. destruct O as (_ & O). rewrite Kx in O. rewrite Ks, Qx.
-      destruct (knd b); simpl in *; auto.
+    + apply b_keep with b; auto. apply k_oppo. now apply column.
     + destruct O as (O & _). destruct (naw_next x b Kx Y) as [->|Z]; [destruct (po_irr _ O)|].
       destruct (po_irr x). eapply po_trans; eauto.
   - exfalso. destruct C as (_ & [(_ & C)|C] & _).
@@ -151,7 +150,7 @@ Proof.
     destruct (src_in' x Sx Kx) as (Ss & Hs).
     assert (least x <-> least (src x)) as Bx.
     { split; intros Y; [destruct (least_void x Sx Kx Lx Y); tauto|]. apply b_keep with (src x); auto.
-      apply k_oppo, src_oppo. unfold nicw. now rewrite Kx. }
+      apply k_oppo, src_oppo. now apply naw_fed. }
     pose proof (S'_m x Sx). pose proof (S'_m _ Ss).
     revert H. unfold sigma_least. apply lexP_cong; [exact Bx|]. apply lexP_cong; [tauto|]. now apply (L_adj (sc_run:=HL)).
   - intros x b Sx Kx Lx Sb Kb Lo Nb H. destruct (src_in' x Sx Kx) as (Ss & Hs).

@@ -4,7 +4,7 @@ From RR Require Import Orders RemoteAtomicsModel RemoteAtomicsRules RemoteAtomic
   RemoteAtomicsBase.
 
 Section Pivot.
-Context {U : slots} {ord : bool} {P : program} {S l : ev -> Prop} {tau : relation ev} {m pr : ev} {S' l' : ev -> Prop}.
+Context {U : slots} {ord : order} {P : program} {S l : ev -> Prop} {tau : relation ev} {m pr : ev} {S' l' : ev -> Prop}.
 Let T := tr S l tau.
 
 (* m is last of its thread; [pr] is m, or its naR if m is a naW: then both are the pivot *)
@@ -28,7 +28,7 @@ Let rfT := rf_in S l tau.
 Lemma pr_cases : (pr = m /\ knd m <> NAW) \/ (knd m = NAW /\ pr = src m /\ po pr m /\ knd pr = NAR /\ tau pr m).
 Proof.
   rewrite g_pr. destruct (rep_spec m) as [(K & -> & A & B)|(K & ->)]; [right|left; auto]. repeat split; auto.
-  apply src_before; [apply Sm|unfold nicw; now rewrite K].
+  apply src_before; [apply Sm|now apply naw_fed].
 Qed.
 Lemma M_le z : M z -> z = m \/ tau z m.
 Proof. intros [->| ->]; auto. destruct pr_cases as [(->&_)|(_&_&_&_&?)]; auto. Qed.
@@ -129,7 +129,7 @@ Proof.
   - intros a b Ea Eb O. apply oppo_slots; auto; apply S'_S; [apply Ea|apply Eb].
   - intros w p Sp. apply H2. now apply S'_S.
   - intros e w p Sp. apply H3. now apply S'_S.
-  - intros w f r Sw Sf Sr. apply H4; now apply S'_S.
+  - intros Fl w f r Sw Sf Sr. apply (H4 Fl); now apply S'_S.
   - intros w b (Sw & _) K (_ & Sb & _ & Kb & Lo & H). apply rao_slots; auto using S'_S.
     destruct (naw_facts w K) as (_ & _ & _ & X). simpl in *. congruence.
 Qed.

@@ -4,7 +4,7 @@ From RR Require Import Orders RemoteAtomicsModel RemoteAtomicsRules RemoteAtomic
   RemoteAtomicsPivot RemoteAtomicsExecuted RemoteAtomicsCycle RemoteAtomicsMaximal RemoteAtomicsForm RemoteAtomicsNormalForm.
 
 Section Theorem5.
-Context {U : slots} (ord : bool) (P : program).
+Context {U : slots} (ord : order) (P : program).
 
 (* what is left without the pivot *)
 Definition left_without (S : ev -> Prop) m : ev -> Prop :=

@@ -34,7 +34,7 @@ KINDS = {
 ALL_KINDS = {
     "Table": ("Model", KINDS),
     "RemoteAtomicsTable": (
-        "RemoteAtomicsModel",
+        "RemoteAtomicsHardware",
         {k: e for k, e in KINDS.items() if k != "Fence"} | {k: EventType[k] for k in ("NAR", "NAW", "NA")},
     ),
 }
