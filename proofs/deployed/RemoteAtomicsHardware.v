@@ -4,9 +4,9 @@ Import ListNotations.
 Local Open Scope string_scope.
 Local Open Scope bool_scope.
 
-Inductive kind := Init | LR | LW | CAS | Poll | NLR | NRW | NRR | NLW | NF | NAR | NAW | NA.
+Inductive kind := Init | LR | LW | CAS | Poll | Fence | NLR | NRW | NRR | NLW | NF | NAR | NAW | NA.
 Scheme Equality for kind.
-Definition kinds := [Init; LR; LW; CAS; Poll; NLR; NRW; NRR; NLW; NF; NAR; NAW; NA].
+Definition kinds := [Init; LR; LW; CAS; Poll; Fence; NLR; NRW; NRR; NLW; NF; NAR; NAW; NA].
 
 Inductive cell := All | Qp | Issue | Never.
 
@@ -14,8 +14,8 @@ Inductive cell := All | Qp | Issue | Never.
 Definition cells (kept : kind -> kind -> bool) (a b : kind) : cell :=
   match a, b with
   | Init, _ | _, Init => Never
-  | (LR | LW | CAS | Poll), _ => All
-  | (NLR | NRW | NRR | NLW | NF | NAR | NAW | NA), (LR | LW | CAS | Poll) => Never
+  | (LR | LW | CAS | Poll | Fence), _ => All
+  | (NLR | NRW | NRR | NLW | NF | NAR | NAW | NA), (LR | LW | CAS | Poll | Fence) => Never
   | (NRW | NRR | NLW | NAR | NAW | NA), NLR => Never
   | NRR, (NRW | NAR | NAW | NA) | NLW, (NRW | NRR | NAR | NAW | NA) => Never
   | (NRW | NLW | NAW), NF | NAW, NLW => Issue
@@ -41,9 +41,9 @@ Definition kept_by (f : flags) (a b : kind) : bool :=
 
 Definition every (f : kind -> bool) := forallb f kinds.
 Lemma every_spec f : every f = true -> forall k, f k = true.
-Proof. unfold every; rewrite forallb_forall. intros H k. apply H. destruct k; simpl; auto 14. Qed.
+Proof. unfold every; rewrite forallb_forall. intros H k. apply H. destruct k; simpl; auto 16. Qed.
 
-Definition cpu_kind k := match k with LR | LW | CAS | Poll => true | _ => false end.
+Definition cpu_kind k := match k with LR | LW | CAS | Poll | Fence => true | _ => false end.
 Definition write_kind k := match k with NRW | NLW | NAW => true | _ => false end.               (* NIC writes *)
 Definition nic_inst k := match k with NLR | NRR | NF | NAR | NA => true | _ => false end.        (* the other NIC events *)
 Definition nic_kind k := write_kind k || nic_inst k.

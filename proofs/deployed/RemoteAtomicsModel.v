@@ -7,7 +7,7 @@ Require Import List Classical Relations.
 Import ListNotations.
 From RR Require Export RemoteAtomicsHardware.
 
-Definition is_cpu k := match k with LR | LW | CAS | Poll => True | _ => False end.
+Definition is_cpu k := match k with LR | LW | CAS | Poll | Fence => True | _ => False end.
 Definition is_nicw k := match k with NRW | NLW | NAW => True | _ => False end.
 Definition is_inst k := ~ is_nicw k.
 Definition is_w k := match k with Init | LW | CAS | NRW | NLW | NAW | NA => True | _ => False end.

@@ -35,7 +35,7 @@ ALL_KINDS = {
     "Table": ("Model", KINDS),
     "RemoteAtomicsTable": (
         "RemoteAtomicsHardware",
-        {k: e for k, e in KINDS.items() if k != "Fence"} | {k: EventType[k] for k in ("NAR", "NAW", "NA")},
+        KINDS | {k: EventType[k] for k in ("NAR", "NAW", "NA")},
     ),
 }
 """Files that list tables: where the kinds of their events are declared, and which these are."""
