@@ -21,7 +21,8 @@ Inductive keeps a b : Prop :=
 | k_oppo : oppo ord a b -> keeps a b
 | k_poll : pf a b -> knd a = NLW -> keeps a b
 | k_forcing w : pf w b -> knd w = NRW -> before_nrw ord (knd a) -> qp a = qp w -> po a w -> keeps a b
-| k_fence f : flush ord = true -> S f -> knd a = NLW -> knd f = NF -> knd b = NLR -> qp a = qp f -> qp f = qp b -> po a f -> po f b -> keeps a b.
+| k_fence f : flush ord = true -> S f -> knd a = NLW -> knd f = NF -> knd b = NLR -> qp a = qp f -> qp f = qp b ->
+  po a f -> po f b -> keeps a b.
 
 (* sigma: what touches the pivot is where it is in tau, conflicts of T' are as in tau, and the short edges are forward *)
 Class arranged : Prop := {

@@ -39,6 +39,8 @@ Definition kept_by (f : flags) (a b : kind) : bool :=
   | Relaxed => negb (relaxed_cell a b)
   end && match a, b with NRR, NRR => ordered f | _, _ => true end.
 
+Definition flush_by (f : flags) := match net f with Default => true | _ => false end.
+
 Definition every (f : kind -> bool) := forallb f kinds.
 Lemma every_spec f : every f = true -> forall k, f k = true.
 Proof. unfold every; rewrite forallb_forall. intros H k. apply H. destruct k; simpl; auto 16. Qed.
@@ -107,7 +109,7 @@ End Facts.
 
 (* What the network keeps (--order, --ordered-reads): a table that has the facts. *)
 Record order := { table : kind -> kind -> cell; flush : bool; covered : order_ok table flush = true }.
-Lemma flags_ok f : order_ok (cells (kept_by f)) (match net f with Default => true | _ => false end) = true.
+Lemma flags_ok f : order_ok (cells (kept_by f)) (flush_by f) = true.
 Proof. destruct f as [[] []]; vm_compute; reflexivity. Qed.
 Definition order_of (f : flags) : order := {| covered := flags_ok f |}.
 Definition default_order (ord : bool) : order := order_of {| ordered := ord; net := Default |}.

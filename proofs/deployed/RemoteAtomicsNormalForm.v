@@ -115,7 +115,8 @@ Proof.
     now rewrite (rf_in_fun _ _ _ _ _ _ St H (Hrf1 _ _ H')). }
   assert (flush ord = true -> forall a b, nfo T a b <-> nfo T0 a b) as Hnfo.
   { intros Fl a b. split.
-    - intros H. destruct (t_nfo _ Wt _ _ H) as (A & B & N). split; auto. split; auto. split; auto. apply Ht, ob_nfo. split; auto.
+    - intros H. destruct (t_nfo _ Wt _ _ H) as (A & B & N). split; auto. split; auto. split; auto.
+      apply Ht, ob_nfo. split; auto.
     - intros (A & B & N & H). destruct (t_nfo_total _ Wt a b A B N) as [|X]; auto.
       destruct (sto_asym _ _ _ _ St H). apply Ht, ob_nfo. split; auto. }
   assert (forall a b, rao T a b <-> rao T0 a b) as Hrao.
