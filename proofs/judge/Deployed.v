@@ -60,12 +60,14 @@ Definition observed hw a b :=
   | KlW | KV => if buffered hw && overtakes b then Never else table hw a b
   | _ => match table hw a b with Issue => Never | c => c end end.
 
-(* What an event is.  A remote read-modify-write writes [result] of what it reads, or nothing; operands are those of the post. *)
-Inductive operation := CompareSwap (a b : Z) | FetchAdd (lo hi d : Z) | Exchange (v : Z).
+(* What an event is.  A remote read-modify-write writes [result] of what it reads, or nothing; operands are those of the post.
+   A fetch-and-add that leaves the domain goes on at its other end. *)
+Inductive operation := CompareSwap (a b : Z) | FetchAdd (d : Z) (domain : option (Z * Z)) | Exchange (v : Z).
 Definition result o v :=
   match o with
   | CompareSwap a b => if (v =? a)%Z then Some b else None
-  | FetchAdd lo hi d => Some (lo + (v + d - lo) mod (hi - lo + 1))%Z
+  | FetchAdd d None => Some (v + d)%Z
+  | FetchAdd d (Some (lo, hi)) => Some (lo + (v + d - lo) mod (hi - lo + 1))%Z
   | Exchange u => Some u end.
 (* what a request carries: what its card reads, in the event before, or what the CPU said when it posted it *)
 Inductive payload := Fetched | Said (v : Z).
