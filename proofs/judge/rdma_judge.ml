@@ -180,10 +180,11 @@ let buffers_of document =
     | "posted", _ -> malformed "a line posted names a thread, a sender, and buffers"
     | _ -> None) document.lines
 
-let account_of document mo nfo rao =
-  let order name = List.map event_of (line_of document name) in
+(* mo, nfo and rao have the order `events`, but where they have a line of their own. *)
+let account_of document =
+  let order name = List.map event_of (line_of document (if List.mem_assoc name document.lines then name else "events")) in
   { first_values = cells_of document; first_buffers = buffers_of document; work = threads_of document;
-    sources = sources_of (line_of document "rf"); mo_order = order mo; nfo_order = order nfo; rao_order = order rao }
+    sources = sources_of (line_of document "rf"); mo_order = order "mo"; nfo_order = order "nfo"; rao_order = order "rao" }
 
 let why_not = function
   | Impossible (t, n) ->
@@ -198,12 +199,12 @@ let why_not = function
   | Sequential_too -> "sc has no cycle"
 
 let judged_deployed document =
-  match judge_deployed (platform_of document) (account_of document "events" "events" "events") with
+  match judge_deployed (platform_of document) (account_of document) with
   | None -> true, "violating"
   | Some objection -> false, "refused: " ^ why_not objection
 
 let decided_deployed document =
-  let hardware = platform_of document and trace = trace_of_account (account_of document "mo" "nfo" "rao") in
+  let hardware = platform_of document and trace = trace_of_account (account_of document) in
   let word b = if b then "yes" else "no" in
   let rdma = decide_deployed hardware trace and sc = decide_sequential trace in
   rdma && not sc, Printf.sprintf "rdma %s, sc %s" (word rdma) (word sc)
@@ -211,7 +212,7 @@ let decided_deployed document =
 let usual_parts = [ "order"; "reads"; "cells" ]
 let judge_parts = usual_parts @ [ "alpha"; "pivot"; "beta"; "cycle" ]
 let trace_parts = usual_parts @ [ "rf"; "mo"; "nfo" ]
-let deployed_parts = usual_parts @ [ "cpu"; "atomics"; "posted"; "rf" ]
+let deployed_parts = usual_parts @ [ "cpu"; "atomics"; "posted"; "rf"; "events"; "mo"; "nfo"; "rao" ]
 
 let number = ref 0
 let next_words () =
@@ -244,9 +245,9 @@ let rec answer all =
   | Some words ->
     let yes, text = match words with
       | [ "judge"; "1" ] -> judged (read judge_parts item_of)
-      | [ "judge"; "2" ] -> judged_deployed (read ("events" :: deployed_parts) label_of)
+      | [ "judge"; "2" ] -> judged_deployed (read deployed_parts label_of)
       | [ "trace"; "1" ] -> decided (read trace_parts item_of)
-      | [ "trace"; "2" ] -> decided_deployed (read ([ "mo"; "nfo"; "rao" ] @ deployed_parts) label_of)
+      | [ "trace"; "2" ] -> decided_deployed (read deployed_parts label_of)
       | _ -> malformed "a document begins with `judge` or `trace` and 1 or 2" in
     print_endline text;
     answer (all && yes)

@@ -6,7 +6,7 @@ threads of the program make them is checked here, by `violations`, before.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -57,7 +57,7 @@ class Deed:
         return name if self.written is None else f"{name}-inline"
 
     def __str__(self) -> str:
-        words: list[object] = ["joined"] * self.joined + [self.word]
+        words: list[object] = [*["joined"] * self.joined, self.word]
         if self.kind in (Kind.PUT_WRITES, Kind.GET_WRITES) and self.completion is not Completion.NONE:
             words.append(_WORDS[self.completion])
         words += [number for number in (self.queue, self.peer, self.cell) if number >= 0]
@@ -68,7 +68,8 @@ class Deed:
 @dataclass(frozen=True, slots=True)
 class Account:
     """What the judge is asked: whether the trace is violating in which the threads do this, reads read from the `sources`
-    named, and mo, nfo and rao are as in `order`. `posted` are (thread, sender, buffers) that are posted at first."""
+    named, nfo and rao are as in `order`, and mo is as in `modified`. `posted` are (thread, sender, buffers) that are posted
+    at first."""
 
     platform: Platform
     cells: tuple[int, ...]
@@ -76,13 +77,14 @@ class Account:
     threads: tuple[tuple[Deed, ...], ...]
     sources: tuple[tuple[Source, Place], ...]
     order: tuple[Place, ...]
+    modified: tuple[Place, ...]
 
     def text(self) -> str:
         """Return the lines that the judge reads."""
-        return "\n".join([VERSION, *self.run_lines(), _line("events", map(place_word, self.order)), "end", ""])
+        return "\n".join([*self._lines(), ""])
 
-    def run_lines(self) -> Iterator[str]:
-        """Yield the lines about hardware, threads and sources."""
+    def _lines(self) -> Iterator[str]:
+        yield VERSION
         yield f"cpu {self.platform.cpu}"
         yield f"atomics {self.platform.atomics}"
         yield f"order {self.platform.order}"
@@ -94,6 +96,10 @@ class Account:
             yield "thread"
             yield from map(str, deeds)
         yield _line("rf", (place_word(each) for pair in self.sources for each in pair))
+        yield _line("events", map(place_word, self.order))
+        if self.modified != self.order:
+            yield _line("mo", map(place_word, self.modified))
+        yield "end"
 
 
 def place_word(place: Source) -> str:
@@ -101,14 +107,16 @@ def place_word(place: Source) -> str:
     return f"i{place}" if isinstance(place, int) else f"{place[0]}.{place[1]}"
 
 
-def _line(name: str, words: object) -> str:
-    assert hasattr(words, "__iter__")
+def _line(name: str, words: Iterable[object]) -> str:
     return " ".join([name, *map(str, words)])
 
 
-def account_of(program: Program, platform: Platform, claimed: Sequence[Claimed]) -> Account:
+def account_of(
+    program: Program, platform: Platform, claimed: Sequence[Claimed], mo: Mapping[str, Sequence[int]] | None = None
+) -> Account:
     """Return what the judge is asked of a trace, whose events are in the order in which they take effect, and which the
-    checker has accepted. Raises NotCovered for a remote operation that the judge does not know.
+    checker has accepted; `mo` lists the writes of each cell in their order, if that is another one. Raises NotCovered for a
+    remote operation that the judge does not know.
     """
     numbers = {thread.name: number for number, thread in enumerate(program.threads)}
     readings = readings_of(program, platform)
@@ -128,7 +136,15 @@ def account_of(program: Program, platform: Platform, claimed: Sequence[Claimed])
         tuple(deeds),
         tuple(sources),
         order,
+        _modified(order, mo or {}),
     )
+
+
+def _modified(order: Sequence[Place], mo: Mapping[str, Sequence[int]]) -> tuple[Place, ...]:
+    """The order, if it is one of mo as well; else the writes of the cells, one cell after the other."""
+    if all(list(writes) == sorted(writes) for writes in mo.values()):
+        return tuple(order)
+    return tuple(order[write] for writes in mo.values() for write in writes)
 
 
 def _posted(program: Program, numbers: Mapping[str, int]) -> Iterator[tuple[int, int, tuple[int, ...]]]:
