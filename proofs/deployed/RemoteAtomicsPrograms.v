@@ -2,7 +2,7 @@
 Require Import List Arith ZArith Bool Lia Classical Relations.
 Import ListNotations.
 From RR Require Import Sequences Orders RemoteAtomicsModel RemoteAtomicsValues RemoteAtomicsTraces RemoteAtomicsPivot
-  RemoteAtomicsForm RemoteAtomicsTheorem.
+  RemoteAtomicsParts RemoteAtomicsTheorem.
 From RR Require Programs.
 Notation Lnlr := Programs.Lnlr. Notation Lnrw := Programs.Lnrw.
 Notation Lnrr := Programs.Lnrr. Notation Lnlw := Programs.Lnlw.
