@@ -6,7 +6,7 @@ From RR Require Import Sequences Orders RemoteAtomicsModel RemoteAtomicsRules Re
 From RR Require Programs.
 
 (* thread 0 adds 1 to word 0 by its card and gets the answer in word 1; thread 1 stores 5 in word 0 *)
-Definition add := Lnar 1 0 (FetchAdd 0 9 1).
+Definition add := Lnar 1 0 (FetchAdd 1 (Some (0, 9)%Z)).
 Definition store := Plain (Programs.Lw 0 5%Z).
 Definition answer := Plain (Lnlw true 1 1).
 Definition path (t : nat) : list label := match t with 0 => [answer; Lnaw 1 0; add] | 1 => [store] | _ => [] end.
@@ -41,7 +41,7 @@ Definition lt0 (a b : event) := pos a < pos b.
 Lemma run0 : is_run 2 2 init prog S0.
 Proof.
   exists path; split; [split|].
-  - intros t; split; [apply suf_refl|]. destruct t as [|[|t]]; simpl; auto; repeat split; auto; lia.
+  - intros t; split; [apply suf_refl|]. destruct t as [|[|t]]; simpl; auto; unfold in_memory; simpl; repeat split; auto; lia.
   - intros [|[|t]] H; auto; lia.
   - unfold S0; tauto.
 Qed.

@@ -7,11 +7,12 @@ From RR Require Programs.
 Notation Lnlr := Programs.Lnlr. Notation Lnrw := Programs.Lnrw.
 Notation Lnrr := Programs.Lnrr. Notation Lnlw := Programs.Lnlw.
 
-(* What an RMW writes when it has read v, if it writes.  faa wraps in lo .. hi. *)
-Inductive operation := CompareSwap (a b : Z) | FetchAdd (lo hi d : Z) | Exchange (u : Z).
+(* What an RMW writes when it has read v, if it writes.  A fetch-and-add that leaves the domain goes on at its other end. *)
+Inductive operation := CompareSwap (a b : Z) | FetchAdd (d : Z) (domain : option (Z * Z)) | Exchange (u : Z).
 Definition result o v := match o with
   | CompareSwap a b => if (v =? a)%Z then Some b else None
-  | FetchAdd lo hi d => Some (lo + (v + d - lo) mod (hi - lo + 1))%Z
+  | FetchAdd d None => Some (v + d)%Z
+  | FetchAdd d (Some (lo, hi)) => Some (lo + (v + d - lo) mod (hi - lo + 1))%Z
   | Exchange u => Some u end.
 
 (* What a slot is: an event as in core/Programs.v, or one of an RMW of cell x.  Operands are those of the post.  An RMW is
@@ -167,7 +168,8 @@ Defined.
 
 (* Sequences of the grammar in which no poll comes too early. *)
 Definition in_time l h := match l with Plain (Programs.Lp q) => cnt (polls q) h < cnt (signals q) h | _ => True end.
-Fixpoint ok nv h := match h with [] => True | l :: h => ok nv h /\ follows l h = true /\ in_time l h /\ lloc l < nv end.
+Definition in_memory nv l := match lknd l with Poll | Fence | NF => True | _ => lloc l < nv end.
+Fixpoint ok nv h := match h with [] => True | l :: h => ok nv h /\ follows l h = true /\ in_time l h /\ in_memory nv l end.
 Lemma ok_suf nv a b : suf a b -> ok nv b -> ok nv a.
 Proof. intros (k & ->). induction k; simpl; tauto. Qed.
 Lemma ok_grammar nv h : ok nv h -> grammar h = true.
@@ -268,7 +270,9 @@ Proof.
     destruct (run_good path _ _ _ Hp S3) as (_ & G3). destruct (good_kind t _ _ G3) as (A & B).
     exists (Ev t (Lnaw q x) (Lnar q x o :: h)). split; [now apply HE|]. split; [exact A|exact B].
   - intros [x v|t l h] Ee Rd; [destruct Rd|]. apply HE in Ee. simpl in Ee.
-    destruct (run_good path _ _ _ Hp Ee) as ((_ & _ & _ & X) & _).
+    destruct (run_good path _ _ _ Hp Ee) as ((_ & _ & _ & X) & G). destruct (good_kind t l h G) as (K & _).
+    assert (lloc l < nv) as X'.
+    { unfold in_memory in X. change (is_r (eknd (Ev t l h))) in Rd. rewrite K in Rd. destruct (lknd l); tauto. }
     exists (Ini (lloc l) (init (lloc l))). split; [now apply HE|auto].
   - intros [x v|t l h] [y v'|t' l' h'] Ex Ey K K' L; simpl in *.
     + apply HE in Ex, Ey. destruct Ex as (_ & ->), Ey as (_ & ->). congruence.
