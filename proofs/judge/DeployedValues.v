@@ -248,4 +248,132 @@ Proof.
     now apply related_image.
   - intros x y (H & (a & b & Ea & Eb & -> & -> & R)). now apply (followed a b).
 Qed.
+
+(* Values *)
+Lemma image_rmw t n q x o : lab t n = Deployed.Lnar q x o \/ lab t n = Deployed.Lna q x o ->
+  awv (image (Deployed.At t n)) = result (same_operation o).
+Proof.
+  intros H. change (awv (image (Deployed.At t n))) with (eawv (Ev t (slot_of hw (lab t n)) (slots t n))).
+  destruct H as [-> | ->]; simpl; [destruct hca; reflexivity|reflexivity].
+Qed.
+Lemma said w v : is_event w = true -> DeployedTraces.says T w = Some v -> wval (rf T') (image w) v.
+Proof.
+  intros Ew H. pose proof (image_kind hw T Covered Fine w Ew) as K. destruct (image_source hw T Covered Fine w Ew) as (Sr & _).
+  assert (Deployed.source run w = None /\ is_w (kind_for hw (kin w)) /\ ~ is_cond (kind_for hw (kin w)) /\ cwv (image w) = v)
+    as (Q & W & C & V).
+  { destruct w as [x|t n].
+    - unfold DeployedTraces.says, Deployed.lab in H. injection H as <-. repeat split; auto.
+    - apply event_at, Covered in Ew. unfold DeployedTraces.says in H. unfold Deployed.kin, Deployed.source.
+      change (cwv (image (Deployed.At t n))) with (ewv (Ev t (slot_of hw (lab t n)) (slots t n))).
+      destruct (lab t n) as [[]| | | | | | | | |]; try discriminate H; try discriminate Ew; injection H as <-; simpl;
+      destruct n; auto. }
+  rewrite Q in Sr. rewrite <- V. apply wv_cpu.
+  - now rewrite K.
+  - unfold fed. now rewrite Sr.
+  - unfold cond. now rewrite K.
+Qed.
+Lemma written_wval w v : DeployedTraces.written T w v -> is_event w = true -> wval (rf T') (image w) v.
+Proof.
+  intros H. induction H as [w v H|w r d v H Ed R _ IH|w r o d v u H Ed R _ IH A]; intros Ew.
+  - now apply said.
+  - destruct (image_source hw T Covered Fine w Ew) as (Sr & So). unfold DeployedTraces.copies in H.
+    assert (Deployed.source run w = Some r /\ ~ cond (image w)) as (Q & C).
+    { unfold cond. rewrite (image_kind hw T Covered Fine w Ew). destruct w as [x|t n]; [discriminate H|].
+      apply event_at, Covered in Ew. unfold Deployed.kin.
+      destruct (lab t n) as [[]| | | | | | | | |] eqn:K; try discriminate Ew; try discriminate H; split; auto;
+        unfold Deployed.source in H; rewrite K in H; destruct n; discriminate H. }
+    rewrite Q in Sr. destruct (So r Q) as (Er & P). apply (wv_copy (rf T') (image w) (image d)); auto.
+    + unfold fed. rewrite Sr. intros I0. apply image_inj in I0. subst r.
+      apply po_places in P as (t & n & m & -> & I0 & L). inversion I0. lia.
+    + rewrite Sr. now apply related_image.
+  - destruct (image_source hw T Covered Fine w Ew) as (Sr & So).
+    assert (cond (image w) /\ src (image w) = image r /\ is_event r = true /\ awv (image r) = result (same_operation o))
+      as (C & Q & Er & Aw).
+    { unfold cond. rewrite (image_kind hw T Covered Fine w Ew). destruct w as [x|t n]; [discriminate H|].
+      pose proof Ew as Ew'. apply event_at, Covered in Ew'. unfold Deployed.kin. unfold DeployedTraces.swaps in H.
+      destruct (lab t n) as [[]|?|q x o'|q x|q x o'|? ? ?|? ? ? ? ?|? ? ? ?|? ?|? ?] eqn:K; try discriminate Ew'; try discriminate H.
+      - destruct (Deployed.source run (Deployed.At t n)) as [r'|] eqn:Q; [|discriminate H].
+        destruct (Deployed.lab run r') as [[]|?|q' x' o'|? ?|? ? ?|? ? ?|? ? ? ? ?|? ? ? ?|? ?|? ?] eqn:K'; try discriminate H.
+        injection H as -> ->. split; [exact I|]. split; [exact Sr|]. destruct (So r eq_refl) as (Er & P). split; [exact Er|].
+        destruct r as [y|t' n']; [discriminate P|]. apply (image_rmw t' n' q' x'). auto.
+      - injection H as <- <-. split; [exact I|]. split; [|split; [exact Ew|apply (image_rmw t n q x); auto]].
+        assert (Deployed.source run (Deployed.At t n) = None) as Q by (unfold Deployed.source; rewrite K; now destruct n).
+        now rewrite Q in Sr. }
+    apply (wv_rmw (rf T') (image w) (image d) v); auto.
+    + rewrite Q. now apply related_image.
+    + rewrite Q, Aw. now rewrite same_result.
+Qed.
+
+Hypothesis Valid : DeployedTraces.valid hw T.
+Theorem slots_valid : valid T'.
+Proof.
+  intros x Hx Cx Rx. destruct (proj1 (E_image hw T Covered Fine x) Hx) as (e & Ee & ->).
+  pose proof (Valid e Ee) as V. unfold cpu, rd in Cx, Rx. rewrite (image_kind hw T Covered Fine e Ee) in Cx, Rx.
+  destruct e as [y|t n]; [destruct Cx|]. pose proof Ee as C. apply event_at, Covered in C.
+  unfold DeployedTraces.fits in V. unfold Deployed.kin in Cx, Rx.
+  assert (DeployedTraces.reads_value T (Deployed.At t n) (crv (image (Deployed.At t n)))) as (d & Ed & R & W).
+  { change (crv (image (Deployed.At t n))) with (erv (Ev t (slot_of hw (lab t n)) (slots t n))).
+    destruct (lab t n) as [[]| | | | | | | | |]; try discriminate C; try (destruct Rx; fail); try (destruct Cx; fail); try exact V.
+    simpl in Cx. destruct hca; destruct Cx. }
+  exists (image d). split; [now apply related_image|now apply written_wval].
+Qed.
+
+(* what an RMW of the slots has read *)
+Lemma rmw_reads t n : n < many t -> forall v, DeployedTraces.reads_value T (Deployed.At t n) v -> forall d u,
+  rf T' d (image (Deployed.At t n)) -> wval (rf T') d u -> u = v.
+Proof.
+  intros L v (d & Ed & R & W) d' u R' W'. assert (is_event (Deployed.At t n) = true) as Ee by now apply event_at.
+  pose proof slots_well_formed as Wf.
+  assert (rf T' (image d) (image (Deployed.At t n))) as R2 by now apply related_image.
+  rewrite (t_rf_fun _ Wf _ _ _ R' R2) in W'.
+  apply (wval_fun (rf T') (fun a b c => t_rf_fun _ Wf a b c) _ _ W'). now apply written_wval.
+Qed.
+Theorem slots_real : real T'.
+Proof.
+  intros w Sw Cw. destruct (S_cases hw T w Sw) as [(e & Ee & ->)|(t & n & q & y & o & L & -> & Fi & K)].
+  - rewrite (live_image hw T e Ee). pose proof (Valid e Ee) as V. pose proof (image_kind hw T Covered Fine e Ee) as Ke.
+    destruct (image_source hw T Covered Fine e Ee) as (Sr & So).
+    unfold cond in Cw. rewrite Ke in Cw. destruct e as [x|t n]; [destruct Cw|]. pose proof Ee as L. apply event_at in L.
+    pose proof (Covered t n L) as C. unfold Deployed.kin in Cw |- *. unfold DeployedTraces.fits in V.
+    destruct (lab t n) as [[]|?|q x o|q x|q x o|? ? ?|? ? ? ? ?|? ? ? ?|? ?|? ?] eqn:K; try discriminate C;
+      try (destruct Cw; fail); simpl in Cw.
+    + (* naR where RMWs are one event *)
+      destruct hca eqn:H; [destruct Cw|]. split; [discriminate|]. intros (u & W). exfalso.
+      destruct V as (v & Rv & V). destruct (Deployed.result o v) as [z|] eqn:Q; [destruct V; congruence|].
+      assert (Deployed.source run (Deployed.At t n) = None) as Q0 by (unfold Deployed.source; rewrite K; now destruct n).
+      rewrite Q0 in Sr. assert (cond (image (Deployed.At t n))) as Cd.
+      { unfold cond. rewrite Ke. unfold Deployed.kin. rewrite K. simpl. rewrite H. exact I. }
+      destruct (wval_cond _ Cd _ _ W) as (d & v' & R' & W' & A). rewrite Sr in R', A.
+      pose proof (rmw_reads t n L v Rv d v' R' W') as E0.
+      rewrite (image_rmw t n q x o) in A by auto. rewrite same_result in A. congruence.
+    + (* naW *)
+      split; [intros _|reflexivity].
+      pose proof (possible_cases hw T (Possible hw T Fine) t n L) as (F & _ & _ & Gn & _).
+      destruct n as [|n]; [rewrite K in F; discriminate F|].
+      destruct (lab t n) as [[]|?|q2 x2 o2|? ?|? ? ?|? ? ?|? ? ? ? ?|? ? ? ?|? ?|? ?] eqn:K2; rewrite K in F; try discriminate F.
+      assert (is_event (Deployed.At t n) = true) as En by (apply event_at; lia).
+      pose proof (Valid _ En) as Vn. unfold DeployedTraces.fits in Vn. rewrite K2 in Vn. destruct Vn as (v & (d & Ed & R & W) & Vn).
+      assert (DeployedTraces.has_write T (Deployed.At t n) = true) as Hw.
+      { unfold DeployedTraces.has_write, Deployed.after. rewrite (nth_error_nth' _ (Deployed.Plain Programs.Lmf) L).
+        change (nth (Datatypes.S n) (Deployed.sequence run t) (Deployed.Plain Programs.Lmf)) with (lab t (Datatypes.S n)). now rewrite K. }
+      destruct (Deployed.result o2 v) as [z|] eqn:Q; [|congruence].
+      exists z. apply written_wval; auto. apply (DeployedTraces.written_swapped T _ (Deployed.At t n) o2 d v z); auto.
+      unfold DeployedTraces.swaps. rewrite K. assert (Deployed.source run (Deployed.At t (Datatypes.S n)) = Some (Deployed.At t n)) as ->
+        by (unfold Deployed.source; now rewrite K). now rewrite K2.
+    + (* nA *)
+      split; [intros _|reflexivity]. destruct V as (v & (d & Ed & R & W) & V).
+      destruct (Deployed.result o v) as [z|] eqn:Q; [|congruence].
+      exists z. apply written_wval; auto. apply (DeployedTraces.written_swapped T _ (Deployed.At t n) o d v z); auto.
+      unfold DeployedTraces.swaps. now rewrite K.
+  - (* naW of an RMW that does not write *)
+    destruct (filler_kind hw T Covered Fine t n q y L Fi) as (Kf & Sf). split.
+    + intros (a & _ & Q & _). destruct (filler_not_image hw T t n q y a Fi Q).
+    + intros (u & W). exfalso. destruct (filler_cases hw T t n _ Fi) as (q' & x & o' & K' & _ & H & _ & Hw & Hu).
+      assert (is_event (Deployed.At t n) = true) as En by now apply event_at.
+      pose proof (Valid _ En) as V. unfold DeployedTraces.fits in V. rewrite K' in V. destruct V as (v & Rv & V).
+      destruct (Deployed.result o' v) as [z|] eqn:Q; [destruct V as (_ & [V|V]); congruence|].
+      destruct (wval_cond _ Cw _ _ W) as (d & v' & R' & W' & A). rewrite Sf in R', A.
+      pose proof (rmw_reads t n L v Rv d v' R' W') as E0.
+      rewrite (image_rmw t n q' x o') in A by auto. rewrite same_result in A. congruence.
+Qed.
 End Bridge.
