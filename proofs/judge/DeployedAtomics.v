@@ -1,9 +1,9 @@
-(* Deployed.v without store buffers, messages and locked sections is the model of the normal form with remote atomics: what is
-   violating there is a violating trace of a program of slots. *)
+(* Deployed.v without store buffers, messages and locked sections, and the model of the normal form with remote atomics: their
+   tables, and events, program order and polls in both. *)
 Require Import List Arith ZArith Bool Lia Classical Relations.
 Import ListNotations.
-From RR Require Import Sequences RemoteAtomicsModel RemoteAtomicsRules RemoteAtomicsValues RemoteAtomicsTraces RemoteAtomicsPrograms
-  DeployedSlots.
+From RR Require Import Sequences RemoteAtomicsModel RemoteAtomicsRules RemoteAtomicsValues RemoteAtomicsTraces
+  RemoteAtomicsPrograms DeployedSlots.
 From RR Require Programs Deployed DeployedTraces DeployedDecides.
 Local Arguments Deployed.lab : simpl never.
 
@@ -46,7 +46,8 @@ Hypothesis Covered : forall t n, n < many t -> covered_label (lab t n) = true.
 Hypothesis Fine : DeployedTraces.well_formed hw T = true.
 Hypothesis Valid : DeployedTraces.valid hw T.
 
-Lemma fine_parts : (forall e, is_event e = true -> DeployedTraces.possible hw T e = true) /\ DeployedTraces.rf_fine T = true /\
+Lemma fine_parts : (forall e, is_event e = true -> DeployedTraces.possible hw T e = true) /\
+  DeployedTraces.rf_fine T = true /\
   DeployedTraces.orders T (Deployed.mo_pair run) (Deployed.mo T) = true /\ DeployedTraces.initial_first T = true /\
   DeployedTraces.nfo_fine T = true /\ DeployedTraces.orders T (Deployed.rao_pair run) (Deployed.rao T) = true.
 Proof.
@@ -83,7 +84,8 @@ Proof. reflexivity. Qed.
 Lemma before_event t n : Datatypes.S n < many t -> is_event (Deployed.At t n) = true /\
   Deployed.po (Deployed.At t n) (Deployed.At t (Datatypes.S n)) = true.
 Proof. intros L. split; [apply event_at; lia|]. simpl. rewrite Nat.eqb_refl. apply Nat.ltb_lt. lia. Qed.
-Lemma image_source a : is_event a = true -> src (image a) = match Deployed.source run a with Some r => image r | None => image a end /\
+Lemma image_source a : is_event a = true ->
+  src (image a) = match Deployed.source run a with Some r => image r | None => image a end /\
   (forall r, Deployed.source run a = Some r -> is_event r = true /\ Deployed.po r a = true).
 Proof.
   destruct a as [x|t n]; [intros _; split; [reflexivity|intros r; discriminate]|]. intros L. apply event_at in L.
@@ -91,9 +93,11 @@ Proof.
   rewrite (proj2 (good_kind t _ _ (good t n L))).
   pose proof (possible_cases hw T Possible t n L) as (F & _ & _ & Gn & _). pose proof (Covered t n L) as C.
   destruct (lab t n) as [[]|?|q x o|q x|q x o|? ? ?|? ? ? ? ?|? ? ? ?|? ?|? ?] eqn:K; try discriminate C;
-    try (assert (Deployed.source run (Deployed.At t n) = None) as -> by (unfold Deployed.source; rewrite K; now destruct n);
+    try (assert (Deployed.source run (Deployed.At t n) = None) as -> by (unfold Deployed.source; rewrite K;
+    now destruct n);
          split; [unfold image; simpl; rewrite K; simpl; destruct hca; reflexivity|intros r; discriminate]).
-  - destruct n as [|n]; [discriminate F|]. rewrite slots_next. destruct (lab t n) as [[]|?|? ? ?|? ?|? ? ?|? ? ?|? ? ? ? ?|? ? ? ?|? ?|? ?]
+  - destruct n as [|n]; [discriminate F|]. rewrite slots_next. destruct (lab t n)
+    as [[]|?|? ? ?|? ?|? ? ?|? ? ?|? ? ? ? ?|? ? ? ?|? ?|? ?]
       eqn:K'; try discriminate F. rewrite filler_none by (intros; congruence).
     assert (Deployed.source run (Deployed.At t (Datatypes.S n)) = Some (Deployed.At t n)) as -> by
       (unfold Deployed.source; now rewrite K).
@@ -118,7 +122,8 @@ Proof.
       assert (Deployed.source run (Deployed.At t (Datatypes.S (Datatypes.S n))) = Some (Deployed.At t n)) as -> by
         (unfold Deployed.source; now rewrite K, K').
       split.
-      * destruct hca eqn:H; [|destruct (proj1 (proj2 (proj2 (proj2 (possible_cases hw T Possible t (Datatypes.S n) L')))) q2 x2 H K')].
+      * destruct (possible_cases hw T Possible t (Datatypes.S n) L') as (_ & _ & _ & Gn' & _).
+        destruct hca eqn:H; [|destruct (Gn' q2 x2 eq_refl K')].
         destruct (goes_on hw T Possible t n q3 x3 o3 L' K2 H) as [(Fi & _)|(_ & s2 & y & Q)]; [|congruence].
         rewrite Fi. unfold image. simpl. rewrite K2. simpl. now rewrite H.
       * intros r Q. injection Q as <-. split; [apply event_at; lia|]. simpl. rewrite Nat.eqb_refl. apply Nat.ltb_lt. lia.
@@ -158,7 +163,8 @@ Proof.
 Qed.
 Lemma po_places a b : Deployed.po a b = true -> exists t n m, a = Deployed.At t n /\ b = Deployed.At t m /\ n < m.
 Proof.
-  destruct a as [x|t n], b as [y|u m]; try discriminate. unfold Deployed.po. rewrite andb_true_iff, Nat.eqb_eq, Nat.ltb_lt.
+  destruct a as [x|t n], b as [y|u m]; try discriminate. unfold Deployed.po. rewrite andb_true_iff, Nat.eqb_eq,
+  Nat.ltb_lt.
   intros (-> & L). exists u, n, m. auto.
 Qed.
 Lemma image_operation a b : is_event a = true -> is_event b = true -> po (image a) (image b) -> src (image b) = image a ->
@@ -176,7 +182,8 @@ Proof.
   intros Ea Eb P. destruct (po_places a b P) as (t & n & m & -> & -> & L). apply event_at in Ea, Eb.
   destruct c; simpl; try tauto; rewrite (image_queue t n t m Ea Eb); rewrite Nat.eqb_eq; tauto.
 Qed.
-Lemma image_ippo a b : is_event a = true -> is_event b = true -> ippo ord (image a) (image b) -> Deployed.ippo hw run a b = true.
+Lemma image_ippo a b : is_event a = true -> is_event b = true -> ippo ord (image a) (image b) ->
+  Deployed.ippo hw run a b = true.
 Proof.
   intros Ea Eb (P & H). unfold Deployed.ippo. pose proof P as P'. apply (image_po a b Eb) in P'. rewrite P'. simpl.
   apply orb_true_iff. destruct H as [H|H]; [left; now apply image_operation|right].
@@ -184,17 +191,20 @@ Proof.
   destruct (same_cells hw (kin a) (kin b) Cpus (kin_covered a Ea) (kin_covered b Eb)) as (C & _). rewrite C in H.
   now apply kept_queue.
 Qed.
-Lemma image_oppo a b : is_event a = true -> is_event b = true -> oppo ord (image a) (image b) -> Deployed.oppo hw run a b = true.
+Lemma image_oppo a b : is_event a = true -> is_event b = true -> oppo ord (image a) (image b) ->
+  Deployed.oppo hw run a b = true.
 Proof.
   intros Ea Eb (P & H). unfold Deployed.oppo. pose proof P as P'. apply (image_po a b Eb) in P'. rewrite P'. simpl.
   apply orb_true_iff. destruct H as [H|H]; [left; now apply image_operation|right].
   rewrite !image_kind in H by auto.
-  destruct (same_cells hw (kin a) (kin b) Cpus (kin_covered a Ea) (kin_covered b Eb)) as (C & C'). rewrite C in H. rewrite C'.
+  destruct (same_cells hw (kin a) (kin b) Cpus (kin_covered a Ea) (kin_covered b Eb)) as (C & C'). rewrite C in H.
+  rewrite C'.
   apply kept_queue; auto. destruct (Deployed.issued hw (kin a) (kin b)); simpl in *; tauto.
 Qed.
 Lemma image_pf a b : is_event a = true -> is_event b = true -> pf (image a) (image b) -> Deployed.pf run a b = true.
 Proof.
-  intros Ea Eb H. unfold Deployed.pf. pose proof (proj1 (pf_ok _ _ H)) as P. apply (image_po a b Eb) in P. rewrite P. simpl.
+  intros Ea Eb H. unfold Deployed.pf. pose proof (proj1 (pf_ok _ _ H)) as P. apply (image_po a b Eb) in P. rewrite P.
+  simpl.
   destruct (po_places a b P) as (t & n & m & -> & -> & L). apply event_at in Ea, Eb.
   change (epf (Ev t (slot_of hw (lab t n)) (slots t n)) (Ev t (slot_of hw (lab t m)) (slots t m))) in H. simpl in H.
   pose proof (Covered t n Ea) as Ca. pose proof (Covered t m Eb) as Cb.

@@ -1,8 +1,8 @@
 (* Deployed.v without store buffers, messages and locked sections: the trace of slots of a trace. *)
 Require Import List Arith ZArith Bool Lia Classical Relations.
 Import ListNotations.
-From RR Require Import Sequences RemoteAtomicsModel RemoteAtomicsRules RemoteAtomicsValues RemoteAtomicsTraces RemoteAtomicsPrograms
-  DeployedSlots DeployedAtomics.
+From RR Require Import Sequences RemoteAtomicsModel RemoteAtomicsRules RemoteAtomicsValues RemoteAtomicsTraces
+  RemoteAtomicsPrograms DeployedSlots DeployedAtomics.
 From RR Require Programs Deployed DeployedTraces DeployedDecides.
 Local Arguments Deployed.lab : simpl never.
 
@@ -41,7 +41,8 @@ Proof.
   intros Ea Eb. split; [|intros H; exists a, b; auto].
   intros (a' & b' & _ & _ & Qa & Qb & H). apply image_inj in Qa, Qb. congruence.
 Qed.
-Lemma related_inv r x b : is_event b = true -> related r x (image b) -> exists a, is_event a = true /\ x = image a /\ r a b = true.
+Lemma related_inv r x b : is_event b = true -> related r x (image b) -> exists a, is_event a = true /\ x = image a /\
+  r a b = true.
 Proof. intros Eb (a & b' & Ea & _ & Qa & Qb & H). apply image_inj in Qb. subst b'. eauto. Qed.
 
 (* which slots happen *)
@@ -52,7 +53,8 @@ Proof.
   split; [now apply Nat.ltb_lt in L|reflexivity].
 Qed.
 Lemma S_cases x : S T' x -> (exists a, is_event a = true /\ x = image a) \/
-  exists t n q y o, n < many t /\ x = filler_slot t n q y /\ filler hw T t n = [Lnaw q y] /\ lab t n = Deployed.Lnar q y o.
+  exists t n q y o, n < many t /\ x = filler_slot t n q y /\ filler hw T t n = [Lnaw q y] /\
+  lab t n = Deployed.Lnar q y o.
 Proof.
   destruct x as [x v|t l h].
   - intros (L & ->). left. exists (Deployed.Initial x). split; [now apply Nat.ltb_lt|reflexivity].
@@ -66,7 +68,8 @@ Proof.
   destruct (le_lt_dec m n) as [L|L].
   - apply (slots_le hw T t), suf_len in L. rewrite <- Q in L. simpl in L. lia.
   - apply (slots_le hw T t), suf_len in L. rewrite <- Q in L.
-    change (slots t (Datatypes.S n)) with (filler hw T t n ++ slot_of hw (lab t n) :: slots t n) in L. rewrite F in L. simpl in L. lia.
+    change (slots t (Datatypes.S n)) with (filler hw T t n ++ slot_of hw (lab t n) :: slots t n) in L. rewrite F in L.
+    simpl in L. lia.
 Qed.
 Lemma live_image a : is_event a = true -> (live T' (image a) <-> acts (kin a) = true).
 Proof.
@@ -97,7 +100,8 @@ Proof.
   intros Ea. unfold rd, Deployed.reads. rewrite (image_kind hw T Covered Fine a Ea).
   destruct (kin a); simpl; try destruct hca; simpl; split; auto; try discriminate; tauto.
 Qed.
-Lemma writing_accesses a : is_event a = true -> Deployed.writing (kin a) = true -> exists x, Deployed.accessed (Deployed.lab run a) = Some x.
+Lemma writing_accesses a : is_event a = true -> Deployed.writing (kin a) = true -> exists x,
+  Deployed.accessed (Deployed.lab run a) = Some x.
 Proof.
   destruct a as [x|t n]; [eexists; reflexivity|]. intros L W. apply event_at, Covered in L. unfold Deployed.kin in W.
   destruct (lab t n) as [[]| | | | | | | | |]; try discriminate L; try discriminate W; simpl; eauto.
@@ -118,7 +122,8 @@ Proof.
   destruct (lab t n) as [[]| | | | | | | | |]; try discriminate L; try reflexivity; simpl in H;
     try (destruct H; discriminate). simpl. now destruct hca.
 Qed.
-Lemma image_cell a b : is_event a = true -> is_event b = true -> Deployed.reads run a = true \/ Deployed.writes run a = true ->
+Lemma image_cell a b : is_event a = true -> is_event b = true ->
+  Deployed.reads run a = true \/ Deployed.writes run a = true ->
   Deployed.reads run b = true \/ Deployed.writes run b = true ->
   (Deployed.same_cell run a b = true <-> loc (image a) = loc (image b)).
 Proof.

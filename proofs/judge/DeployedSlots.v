@@ -58,7 +58,8 @@ Proof.
 Qed.
 Lemma slots_inj t m n : slots_to t m = slots_to t n -> m = n.
 Proof.
-  intros H. destruct (lt_eq_lt_dec m n) as [[L|]|L]; auto; apply (slots_lt t), suf_len in L; rewrite H in L; simpl in L; lia.
+  intros H. destruct (lt_eq_lt_dec m n) as [[L|]|L]; auto; apply (slots_lt t), suf_len in L; rewrite H in L;
+  simpl in L; lia.
 Qed.
 Lemma image_inj a b : image a = image b -> a = b.
 Proof.
@@ -75,7 +76,8 @@ Proof.
     { intros S1. apply suf_tail in S1 as [Q|S1]; [exists n; inversion Q; auto|].
       destruct (IH S1) as (m & L & C). exists m. auto. }
     simpl in H. destruct (filler t n) as [|f r] eqn:F; [now apply K|].
-    assert (r = []) as -> by (unfold filler in F; destruct (lab t n); try discriminate F; destruct (void t n); congruence).
+    assert (r = []) as -> by (unfold filler in F; destruct (lab t n); try discriminate F; destruct (void t n);
+    congruence).
     apply suf_tail in H as [Q|H]; [|now apply K]. inversion Q; subst. exists n. auto.
 Qed.
 Lemma event_at t n : event_of (Deployed.At t n) = true <-> n < many t.
@@ -96,12 +98,15 @@ Hypothesis Possible : forall t n, n < many t -> DeployedTraces.possible hw T (De
 Notation nv := (length (Deployed.held run)).
 
 Lemma possible_cases t n : n < many t ->
-  match n with 0 => DeployedTraces.begins (lab t n) | Datatypes.S m => DeployedTraces.follows (lab t m) (lab t n) end = true /\
+  match n with
+  | 0 => DeployedTraces.begins (lab t n)
+  | Datatypes.S m => DeployedTraces.follows (lab t m) (lab t n) end = true /\
   match lab t n with
   | Deployed.Plain (Programs.Lp q) => Deployed.count (Deployed.polls q) (firstn n (Deployed.sequence run t)) <
       Deployed.count (Deployed.signals q) (firstn n (Deployed.sequence run t)) | _ => True end /\
   (forall x, Deployed.accessed (lab t n) = Some x -> x < nv) /\
-  (forall q x, hca = false -> lab t n <> Deployed.Lnaw q x) /\ (forall q x o, hca = true -> lab t n <> Deployed.Lna q x o).
+  (forall q x, hca = false -> lab t n <> Deployed.Lnaw q x) /\ (forall q x o, hca = true ->
+  lab t n <> Deployed.Lna q x o).
 Proof.
   intros L. pose proof (Possible t n L) as P. unfold DeployedTraces.possible in P.
   apply andb_prop in P as (P & _). apply andb_prop in P as (P & P4). apply andb_prop in P as (P & P3).
@@ -120,12 +125,14 @@ Lemma count_slots (f : label -> bool) (g : Deployed.label -> bool) t n : (forall
 Proof.
   intros Hw Hf. induction n as [|n IH]; intros L; [reflexivity|].
   assert (firstn (Datatypes.S n) (Deployed.sequence run t) = firstn n (Deployed.sequence run t) ++ [lab t n]) as ->.
-  { unfold Deployed.lab. clear IH. revert L. generalize (Deployed.sequence run t) as s. induction n as [|n IH]; intros [|l s] L;
+  { unfold Deployed.lab. clear IH. revert L. generalize (Deployed.sequence run t) as s. induction n as [|n IH];
+    intros [|l s] L;
     simpl in *; try lia; auto. f_equal. apply IH. lia. }
   unfold Deployed.count in *. rewrite filter_app, app_length, <- IH by lia.
   change (slots_to t (Datatypes.S n)) with (filler t n ++ slot_of (lab t n) :: slots_to t n).
   assert (cnt f (filler t n ++ slot_of (lab t n) :: slots_to t n) = cnt f (slot_of (lab t n) :: slots_to t n)) as ->.
-  { unfold filler. destruct (lab t n); try reflexivity. destruct (void t n); [|reflexivity]. simpl. now rewrite cnt_cons, Hw. }
+  { unfold filler. destruct (lab t n); try reflexivity. destruct (void t n); [|reflexivity]. simpl.
+    now rewrite cnt_cons, Hw. }
   rewrite cnt_cons, Hf by (now apply Covered). cbn [filter]. destruct (g (lab t n)); cbn [length]; lia.
 Qed.
 Lemma count_polls q t n : n <= many t ->
@@ -142,12 +149,14 @@ Lemma goes_on t n q x o : Datatypes.S n < many t -> lab t n = Deployed.Lnar q x 
 Proof.
   intros L K H. destruct (possible_cases t (Datatypes.S n) L) as (F & _). rewrite K in F. simpl in F.
   assert (DeployedTraces.unfinished T (Deployed.At t n) = false /\
-          DeployedTraces.has_write T (Deployed.At t n) = match lab t (Datatypes.S n) with Deployed.Lnaw _ _ => true | _ => false end)
+          DeployedTraces.has_write T (Deployed.At t n) =
+          match lab t (Datatypes.S n) with Deployed.Lnaw _ _ => true | _ => false end)
     as (U & W).
   { unfold DeployedTraces.unfinished, DeployedTraces.has_write, Deployed.after.
     rewrite (nth_error_nth' _ (Deployed.Plain Programs.Lmf) L). auto. }
   unfold filler, void. rewrite K, H, U, W. simpl.
-  destruct (lab t (Datatypes.S n)) as [[]|p|q' x' o'|q' x'|q' x' o'|q' x' d|s q' u x' d|s q' u v|u x'|u v]; try discriminate F.
+  destruct (lab t (Datatypes.S n)) as [[]|p|q' x' o'|q' x'|q' x' o'|q' x' d|s q' u x' d|s q' u v|u x'|u v];
+  try discriminate F.
   - apply Nat.eqb_eq in F. subst. right. simpl. eauto.
   - apply andb_prop in F as (F & F'). apply Nat.eqb_eq in F, F'. subst. left. auto.
 Qed.
@@ -165,7 +174,8 @@ Proof.
         destruct (lab t (Datatypes.S n)) as [[]|?|? ? ?|q2 x2|? ? ?|? ? ?|? ? ? ? ?|? ? ? ?|? ?|? ?];
         simpl in F |- *; try discriminate; auto; destruct hca; reflexivity.
     + destruct hca eqn:H.
-      * destruct (goes_on t n q x o L K H) as [(-> & ->)|(-> & s & y & ->)]; simpl; rewrite ?H, !Nat.eqb_refl; reflexivity.
+      * destruct (goes_on t n q x o L K H) as [(-> & ->)|(-> & s & y & ->)]; simpl; rewrite ?H, !Nat.eqb_refl;
+        reflexivity.
       * unfold filler, void. rewrite K, H. simpl. rewrite H. simpl in F.
         destruct (lab t (Datatypes.S n)) as [[]|?|? ? ?|q2 x2|? ? ?|? ? ?|? ? ? ? ?|? ? ? ?|? ?|? ?];
         try discriminate; auto. destruct (Gn q2 x2 eq_refl eq_refl).

@@ -1,8 +1,8 @@
 (* Deployed.v without store buffers, messages and locked sections: the trace of slots is well-formed and has real values. *)
 Require Import List Arith ZArith Bool Lia Classical Relations.
 Import ListNotations.
-From RR Require Import Sequences RemoteAtomicsModel RemoteAtomicsRules RemoteAtomicsValues RemoteAtomicsTraces RemoteAtomicsPrograms
-  DeployedSlots DeployedAtomics DeployedBridge.
+From RR Require Import Sequences RemoteAtomicsModel RemoteAtomicsRules RemoteAtomicsValues RemoteAtomicsTraces
+  RemoteAtomicsPrograms DeployedSlots DeployedAtomics DeployedBridge.
 From RR Require Programs Deployed DeployedTraces DeployedDecides.
 Local Arguments Deployed.lab : simpl never.
 
@@ -24,15 +24,15 @@ Hypothesis Covered : forall t n, n < many t -> covered_label (lab t n) = true.
 Hypothesis Fine : DeployedTraces.well_formed hw T = true.
 
 (* a program of slots whose threads can make these *)
-Variable prog : nat -> list label -> Prop.
+Variables (threads : nat) (prog : nat -> list label -> Prop).
+Hypothesis Threads : length (Deployed.does run) <= threads.
 Hypothesis Makes : forall t, prog t (all_slots hw T t).
-Notation threads := (length (Deployed.does run)).
 Lemma slots_run : is_run threads nv (first_value T) prog (S T').
 Proof.
   exists (all_slots hw T). split; [split|].
   - intros t. split; [apply Makes|]. now apply slots_fine.
   - intros t L. unfold all_slots. assert (many t = 0) as ->; [|reflexivity]. unfold Deployed.sequence.
-    now rewrite nth_overflow by exact L.
+    now rewrite nth_overflow by lia.
   - reflexivity.
 Qed.
 Lemma slots_wf : wfS (S T').
@@ -53,7 +53,8 @@ Lemma rf_one r : is_event r = true -> Deployed.reads run r = true ->
 Proof.
   intros Er R. destruct (fine_parts hw T Fine) as (_ & F & _). apply andb_prop in F as (F & _).
   pose proof (proj1 (DeployedDecides.every_spec run _) F r Er) as F'. simpl in F'. rewrite R in F'. simpl in F'.
-  apply Nat.eqb_eq in F'. destruct (filter (fun w => Deployed.rf T w r) (Deployed.events run)) as [|w [|? ?]] eqn:Q; try discriminate.
+  apply Nat.eqb_eq in F'. destruct (filter (fun w => Deployed.rf T w r) (Deployed.events run)) as [|w [|? ?]] eqn:Q;
+  try discriminate.
   assert (forall v, is_event v = true /\ Deployed.rf T v r = true <-> v = w) as Hv.
   { intros v. rewrite DeployedDecides.is_event_in. rewrite <- (filter_In (fun w => Deployed.rf T w r)), Q. simpl.
     split; [intros [H|[]]; auto|auto]. }
@@ -62,14 +63,16 @@ Qed.
 Lemma orders_say (pair r : Deployed.event -> Deployed.event -> bool) : DeployedTraces.orders T pair r = true ->
   (forall a b, is_event a = true -> is_event b = true -> r a b = true -> pair a b = true) /\
   (forall a, is_event a = true -> r a a = false) /\
-  (forall a b c, is_event a = true -> is_event b = true -> is_event c = true -> r a b = true -> r b c = true -> r a c = true) /\
+  (forall a b c, is_event a = true -> is_event b = true -> is_event c = true -> r a b = true -> r b c = true ->
+  r a c = true) /\
   (forall a b, is_event a = true -> is_event b = true -> pair a b = true -> a = b \/ r a b = true \/ r b a = true).
 Proof.
   intros H. apply andb_prop in H as (H1 & H2).
   assert (forall a b, is_event a = true -> is_event b = true -> (r a b = true -> pair a b = true) /\
     (pair a b = true -> if Deployed.same a b then r a b = false else xorb (r a b) (r b a) = true)) as P.
   { intros a b Ea Eb. pose proof (proj1 (DeployedDecides.every_spec run _) H1 a Ea) as K.
-    pose proof (proj1 (DeployedDecides.every_spec run _) K b Eb) as K2. simpl in K2. apply andb_prop in K2 as (K2 & K3). split.
+    pose proof (proj1 (DeployedDecides.every_spec run _) K b Eb) as K2. simpl in K2.
+    apply andb_prop in K2 as (K2 & K3). split.
     - intros Q. now rewrite Q in K2.
     - intros Q. rewrite Q in K3. simpl in K3. destruct (Deployed.same a b); [now apply negb_true_iff|exact K3]. }
   split; [|split; [|split]].
@@ -104,7 +107,8 @@ Proof.
   - intros ((Ka & Kb) & C). repeat split; auto. apply (image_cell hw T Covered); auto; left; now apply Rd, Is.
   - intros (Ka & Kb & C). repeat split; auto. apply (image_cell hw T Covered); auto; left; now apply Rd, Is.
 Qed.
-Lemma image_same_queue a b : is_event a = true -> is_event b = true -> kin a <> Deployed.KInit -> kin b <> Deployed.KInit ->
+Lemma image_same_queue a b : is_event a = true -> is_event b = true -> kin a <> Deployed.KInit ->
+  kin b <> Deployed.KInit ->
   (qp (image a) = qp (image b) <-> Deployed.same_queue run a b = true).
 Proof.
   destruct a as [x|t n], b as [y|u m]; intros Ea Eb Na Nb; try (now destruct Na); try (now destruct Nb).
@@ -112,12 +116,14 @@ Proof.
   rewrite andb_true_iff, !Nat.eqb_eq. unfold Deployed.same_thread. rewrite Nat.eqb_eq. tauto.
 Qed.
 Lemma nfo_kinds_of e : is_event e = true ->
-  (knd (image e) = NLR <-> Deployed.is run Deployed.KnlR e = true) /\ (knd (image e) = NLW <-> Deployed.is run Deployed.KnlW e = true) /\
+  (knd (image e) = NLR <-> Deployed.is run Deployed.KnlR e = true) /\
+  (knd (image e) = NLW <-> Deployed.is run Deployed.KnlW e = true) /\
   (rread (knd (image e)) <-> Deployed.remote_read run e = true) /\
   (rwrite (knd (image e)) <-> Deployed.is run Deployed.KnrW e || Deployed.is run Deployed.KnaW e = true).
 Proof.
   intros Ee. unfold rread, rwrite, Deployed.remote_read, Deployed.is. rewrite (image_kind hw T Covered Fine e Ee).
-  destruct (kin e); simpl; try destruct hca; repeat split; auto; try discriminate; intros H; repeat destruct H as [H|H]; discriminate.
+  destruct (kin e); simpl; try destruct hca; repeat split; auto; try discriminate; intros H;
+  repeat destruct H as [H|H]; discriminate.
 Qed.
 Lemma image_nfo_pair a b : is_event a = true -> is_event b = true ->
   (nfopair (image a) (image b) <-> Deployed.nfo_pair run a b = true).
@@ -126,7 +132,8 @@ Proof.
   destruct (nfo_kinds_of a Ea) as (A1 & A2 & A3 & A4), (nfo_kinds_of b Eb) as (B1 & B2 & B3 & B4).
   assert (forall e, is_event e = true -> kin e = Deployed.KInit -> knd (image e) = Init) as Ki.
   { intros e Ee K. now rewrite (image_kind hw T Covered Fine e Ee), K. }
-  unfold nfopair, Deployed.nfo_pair, Deployed.flushes. rewrite !orb_true_iff, !andb_true_iff, !orb_true_iff, !andb_true_iff.
+  unfold nfopair, Deployed.nfo_pair, Deployed.flushes. rewrite !orb_true_iff, !andb_true_iff, !orb_true_iff,
+  !andb_true_iff.
   rewrite <- A1, <- A2, <- A3, <- A4, <- B1, <- B2, <- B3, <- B4.
   assert (forall (X : Prop), (X -> kin a <> Deployed.KInit /\ kin b <> Deployed.KInit) ->
     (qp (image a) = qp (image b) /\ X <-> Deployed.same_queue run a b = true /\ X) /\
@@ -137,13 +144,16 @@ Proof.
     - apply Qba; auto.
     - symmetry. now apply Qba. }
   unfold rread, rwrite in *.
-  destruct (Go ((knd (image a) = NLR /\ knd (image b) = NLW) \/ (rread (knd (image a)) /\ rwrite (knd (image b))))) as (G1 & _).
+  destruct (Go ((knd (image a) = NLR /\ knd (image b) = NLW) \/ (rread (knd (image a)) /\ rwrite (knd (image b)))))
+  as (G1 & _).
   { unfold rread, rwrite. intros H. split; intros K; apply Ki in K; auto; rewrite K in H; intuition discriminate. }
-  destruct (Go ((knd (image b) = NLR /\ knd (image a) = NLW) \/ (rread (knd (image b)) /\ rwrite (knd (image a))))) as (_ & G2).
+  destruct (Go ((knd (image b) = NLR /\ knd (image a) = NLW) \/ (rread (knd (image b)) /\ rwrite (knd (image a)))))
+  as (_ & G2).
   { unfold rread, rwrite. intros H. split; intros K; apply Ki in K; auto; rewrite K in H; intuition discriminate. }
   unfold rread, rwrite in G1, G2. rewrite <- G1, <- G2. clear. tauto.
 Qed.
-Lemma nfo_says a b : is_event a = true -> is_event b = true -> (Deployed.nfo T a b = true -> Deployed.nfo_pair run a b = true) /\
+Lemma nfo_says a b : is_event a = true -> is_event b = true -> (Deployed.nfo T a b = true ->
+  Deployed.nfo_pair run a b = true) /\
   (Deployed.nfo_pair run a b = true -> xorb (Deployed.nfo T a b) (Deployed.nfo T b a) = true).
 Proof.
   intros Ea Eb. destruct (fine_parts hw T Fine) as (_ & _ & _ & _ & F & _).
@@ -158,7 +168,8 @@ Lemma writes_only_by_mo a b : is_event a = true -> is_event b = true -> Deployed
 Proof.
   intros Ea Eb H. destruct (fine_parts hw T Fine) as (_ & _ & _ & F & _).
   pose proof (proj1 (DeployedDecides.every_spec run _) F a Ea) as F1.
-  pose proof (proj1 (DeployedDecides.every_spec run _) F1 b Eb) as F2. simpl in F2. rewrite H in F2. destruct b; [discriminate|exact I].
+  pose proof (proj1 (DeployedDecides.every_spec run _) F1 b Eb) as F2. simpl in F2. rewrite H in F2. destruct b;
+  [discriminate|exact I].
 Qed.
 
 (* an RMW that another one follows has its naW *)
@@ -170,7 +181,8 @@ Proof.
   destruct a as [x|t n]; [discriminate Ka|]. rewrite (image_kind hw T Covered Fine _ Ea) in Ka. apply event_at in Ea.
   assert (exists q x o, lab t n = Deployed.Lnar q x o) as (q & x & o & K).
   { unfold Deployed.kin in Ka. pose proof (Covered t n Ea) as C.
-    destruct (lab t n) as [[]|?|q x o|? ?|? ? ?|? ? ?|? ? ? ? ?|? ? ? ?|? ?|? ?]; try discriminate Ka; try discriminate C; eauto. }
+    destruct (lab t n) as [[]|?|q x o|? ?|? ? ?|? ? ?|? ? ? ? ?|? ? ? ?|? ?|? ?]; try discriminate Ka;
+    try discriminate C; eauto. }
   assert (DeployedTraces.unfinished T (Deployed.At t n) = true -> False) as Un.
   { unfold DeployedTraces.unfinished. destruct (Deployed.after run (Deployed.At t n)); [discriminate|].
     rewrite negb_true_iff. intros N. assert (Deployed.some run (fun e => Deployed.rao T (Deployed.At t n) e) = true) as Y.
@@ -187,12 +199,14 @@ Proof.
     + rewrite (image_kind hw T Covered Fine _ Es). unfold Deployed.kin. now rewrite Kl.
     + destruct (image_source hw T Covered Fine _ Es) as (-> & _). unfold Deployed.source. now rewrite Kl.
   - assert (filler hw T t n = [Lnaw q x]) as Fi.
-    { unfold filler, void. rewrite K, H, Hw. destruct (DeployedTraces.unfinished T (Deployed.At t n)); [destruct (Un eq_refl)|].
+    { unfold filler, void. rewrite K, H, Hw. destruct (DeployedTraces.unfinished T (Deployed.At t n));
+      [destruct (Un eq_refl)|].
       reflexivity. }
     exists (filler_slot hw T t n q x). destruct (filler_kind hw T Covered Fine t n q x Ea Fi) as (A & B). split; [|auto].
     assert (suf (Lnaw q x :: slot_of hw (lab t n) :: slots t n) (all_slots hw T t)) as Sf.
     { eapply suf_trans; [|apply (slots_le hw T t (Datatypes.S n)); exact Ea].
-      change (slots t (Datatypes.S n)) with (filler hw T t n ++ slot_of hw (lab t n) :: slots t n). rewrite Fi. apply suf_refl. }
+      change (slots t (Datatypes.S n)) with (filler hw T t n ++ slot_of hw (lab t n) :: slots t n). rewrite Fi.
+      apply suf_refl. }
     exact Sf.
 Qed.
 
@@ -210,7 +224,8 @@ Proof.
   - intros x Hx Rx. destruct (Ex x Hx) as (b & Eb & ->). apply (image_reads hw T Covered Fine b Eb) in Rx.
     destruct (rf_one b Eb Rx) as (w & Ew & H & _). exists (image w). now apply related_image.
   - intros x x' y H H'. pose proof H as (_ & b & _ & Eb & _ & -> & _).
-    destruct (related_inv hw T _ x b Eb H) as (a & Ea & -> & Ha). destruct (related_inv hw T _ x' b Eb H') as (a' & Ea' & -> & Ha').
+    destruct (related_inv hw T _ x b Eb H) as (a & Ea & -> & Ha). destruct (related_inv hw T _ x' b Eb H')
+    as (a' & Ea' & -> & Ha').
     destruct (rf_says a b Ea Eb Ha) as (_ & Rb & _). destruct (rf_one b Eb Rb) as (w & _ & _ & Un).
     now rewrite (Un a Ea Ha), (Un a' Ea' Ha').
   - intros x y (a & b & Ea & Eb & -> & -> & H). pose proof (M1 a b Ea Eb H) as Pr.
@@ -219,11 +234,13 @@ Proof.
   - intros x y z H H'. pose proof H as (a & b & Ea & Eb & -> & -> & _). pose proof H' as (_ & c & _ & Ec & _ & -> & _).
     apply related_image in H, H'; auto. apply related_image; eauto.
   - intros x y Hx Hy Wx Wy C. destruct (Ex x Hx) as (a & Ea & ->), (Ex y Hy) as (b & Eb & ->).
-    destruct (M4 a b Ea Eb) as [->|[H|H]]; auto; [now apply image_mo_pair|right; left|right; right]; now apply related_image.
+    destruct (M4 a b Ea Eb) as [->|[H|H]]; auto; [now apply image_mo_pair|right; left|right; right];
+    now apply related_image.
   - intros x y (a & b & Ea & Eb & -> & -> & H) K. pose proof (writes_only_by_mo a b Ea Eb H) as N.
     rewrite (image_kind hw T Covered Fine b Eb) in K. destruct b as [|t n]; [exact N|].
     pose proof (Covered t n (proj1 (event_at _ _ _) Eb)) as C. unfold Deployed.kin in K.
-    destruct (lab t n) as [[]| | | | | | | | |]; try discriminate C; try discriminate K; simpl in K; destruct hca; discriminate K.
+    destruct (lab t n) as [[]| | | | | | | | |]; try discriminate C; try discriminate K; simpl in K; destruct hca;
+    discriminate K.
   - intros x y (a & b & Ea & Eb & -> & -> & H). split; [auto|split; [auto|]]. apply image_nfo_pair; auto.
     now apply (nfo_says a b Ea Eb).
   - intros x y H H'. pose proof H as (a & b & Ea & Eb & -> & -> & _). apply related_image in H, H'; auto.
@@ -240,7 +257,8 @@ Proof.
   - intros x y Sx Sy Kx Ky C.
     assert (forall z, S T' z -> knd z = NAR -> hca = true /\ exists a, is_event a = true /\ z = image a) as Z.
     { intros z Sz Kz. destruct (S_cases hw T z Sz) as [(a & Ea & ->)|(t & n & q & u & o & L & -> & F & K)].
-      - split; [|eauto]. rewrite (image_kind hw T Covered Fine a Ea) in Kz. destruct (kin a); try discriminate Kz. simpl in Kz.
+      - split; [|eauto]. rewrite (image_kind hw T Covered Fine a Ea) in Kz. destruct (kin a); try discriminate Kz.
+        simpl in Kz.
         destruct hca; [auto|discriminate].
       - destruct (filler_kind hw T Covered Fine t n q u L F). congruence. }
     destruct (Z x Sx Kx) as (H & a & Ea & ->), (Z y Sy Ky) as (_ & b & Eb & ->).
@@ -258,8 +276,10 @@ Proof.
 Qed.
 Lemma said w v : is_event w = true -> DeployedTraces.says T w = Some v -> wval (rf T') (image w) v.
 Proof.
-  intros Ew H. pose proof (image_kind hw T Covered Fine w Ew) as K. destruct (image_source hw T Covered Fine w Ew) as (Sr & _).
-  assert (Deployed.source run w = None /\ is_w (kind_for hw (kin w)) /\ ~ is_cond (kind_for hw (kin w)) /\ cwv (image w) = v)
+  intros Ew H. pose proof (image_kind hw T Covered Fine w Ew) as K. destruct (image_source hw T Covered Fine w Ew)
+  as (Sr & _).
+  assert (Deployed.source run w = None /\ is_w (kind_for hw (kin w)) /\ ~ is_cond (kind_for hw (kin w)) /\
+  cwv (image w) = v)
     as (Q & W & C & V).
   { destruct w as [x|t n].
     - unfold DeployedTraces.says, Deployed.lab in H. injection H as <-. repeat split; auto.
@@ -291,10 +311,13 @@ Proof.
       as (C & Q & Er & Aw).
     { unfold cond. rewrite (image_kind hw T Covered Fine w Ew). destruct w as [x|t n]; [discriminate H|].
       pose proof Ew as Ew'. apply event_at, Covered in Ew'. unfold Deployed.kin. unfold DeployedTraces.swaps in H.
-      destruct (lab t n) as [[]|?|q x o'|q x|q x o'|? ? ?|? ? ? ? ?|? ? ? ?|? ?|? ?] eqn:K; try discriminate Ew'; try discriminate H.
+      destruct (lab t n) as [[]|?|q x o'|q x|q x o'|? ? ?|? ? ? ? ?|? ? ? ?|? ?|? ?] eqn:K; try discriminate Ew';
+      try discriminate H.
       - destruct (Deployed.source run (Deployed.At t n)) as [r'|] eqn:Q; [|discriminate H].
-        destruct (Deployed.lab run r') as [[]|?|q' x' o'|? ?|? ? ?|? ? ?|? ? ? ? ?|? ? ? ?|? ?|? ?] eqn:K'; try discriminate H.
-        injection H as -> ->. split; [exact I|]. split; [exact Sr|]. destruct (So r eq_refl) as (Er & P). split; [exact Er|].
+        destruct (Deployed.lab run r') as [[]|?|q' x' o'|? ?|? ? ?|? ? ?|? ? ? ? ?|? ? ? ?|? ?|? ?] eqn:K';
+        try discriminate H.
+        injection H as -> ->. split; [exact I|]. split; [exact Sr|]. destruct (So r eq_refl) as (Er & P). split;
+        [exact Er|].
         destruct r as [y|t' n']; [discriminate P|]. apply (image_rmw t' n' q' x'). auto.
       - injection H as <- <-. split; [exact I|]. split; [|split; [exact Ew|apply (image_rmw t n q x); auto]].
         assert (Deployed.source run (Deployed.At t n) = None) as Q by (unfold Deployed.source; rewrite K; now destruct n).
@@ -313,7 +336,8 @@ Proof.
   unfold DeployedTraces.fits in V. unfold Deployed.kin in Cx, Rx.
   assert (DeployedTraces.reads_value T (Deployed.At t n) (crv (image (Deployed.At t n)))) as (d & Ed & R & W).
   { change (crv (image (Deployed.At t n))) with (erv (Ev t (slot_of hw (lab t n)) (slots t n))).
-    destruct (lab t n) as [[]| | | | | | | | |]; try discriminate C; try (destruct Rx; fail); try (destruct Cx; fail); try exact V.
+    destruct (lab t n) as [[]| | | | | | | | |]; try discriminate C; try (destruct Rx; fail); try (destruct Cx; fail);
+    try exact V.
     simpl in Cx. destruct hca; destruct Cx. }
   exists (image d). split; [now apply related_image|now apply written_wval].
 Qed.
@@ -350,15 +374,19 @@ Proof.
       split; [intros _|reflexivity].
       pose proof (possible_cases hw T (Possible hw T Fine) t n L) as (F & _ & _ & Gn & _).
       destruct n as [|n]; [rewrite K in F; discriminate F|].
-      destruct (lab t n) as [[]|?|q2 x2 o2|? ?|? ? ?|? ? ?|? ? ? ? ?|? ? ? ?|? ?|? ?] eqn:K2; rewrite K in F; try discriminate F.
+      destruct (lab t n) as [[]|?|q2 x2 o2|? ?|? ? ?|? ? ?|? ? ? ? ?|? ? ? ?|? ?|? ?] eqn:K2; rewrite K in F;
+      try discriminate F.
       assert (is_event (Deployed.At t n) = true) as En by (apply event_at; lia).
-      pose proof (Valid _ En) as Vn. unfold DeployedTraces.fits in Vn. rewrite K2 in Vn. destruct Vn as (v & (d & Ed & R & W) & Vn).
+      pose proof (Valid _ En) as Vn. unfold DeployedTraces.fits in Vn. rewrite K2 in Vn.
+      destruct Vn as (v & (d & Ed & R & W) & Vn).
       assert (DeployedTraces.has_write T (Deployed.At t n) = true) as Hw.
       { unfold DeployedTraces.has_write, Deployed.after. rewrite (nth_error_nth' _ (Deployed.Plain Programs.Lmf) L).
-        change (nth (Datatypes.S n) (Deployed.sequence run t) (Deployed.Plain Programs.Lmf)) with (lab t (Datatypes.S n)). now rewrite K. }
+        change (nth (Datatypes.S n) (Deployed.sequence run t) (Deployed.Plain Programs.Lmf)) with (lab t (Datatypes.S n)).
+        now rewrite K. }
       destruct (Deployed.result o2 v) as [z|] eqn:Q; [|congruence].
       exists z. apply written_wval; auto. apply (DeployedTraces.written_swapped T _ (Deployed.At t n) o2 d v z); auto.
-      unfold DeployedTraces.swaps. rewrite K. assert (Deployed.source run (Deployed.At t (Datatypes.S n)) = Some (Deployed.At t n)) as ->
+      unfold DeployedTraces.swaps. rewrite K.
+      assert (Deployed.source run (Deployed.At t (Datatypes.S n)) = Some (Deployed.At t n)) as ->
         by (unfold Deployed.source; now rewrite K). now rewrite K2.
     + (* nA *)
       split; [intros _|reflexivity]. destruct V as (v & (d & Ed & R & W) & V).
