@@ -99,6 +99,7 @@ Record found (S l : ev -> Prop) (tau : relation ev) (m pr : ev) (S' l' : ev -> P
   f_setting : setting ord P S l tau m pr S' l';
   f_sc : sc_consistent (tr S' l' tau);
   f_empty : forall e, S' e -> tau pr e -> ~ tau e m;
+  f_stop : forall r z, stops (S:=S) (S':=S') r -> M m pr z -> knd z = NAR -> loc z = loc r -> wr l m;
   f_cycle : sc (tr S l tau) (rep m) (rep m);
   f_class : (knd m <> NAW /\ pr = m) \/ (knd m = NAW /\ pr = src m) \/
             (knd m = NAW /\ pr = m /\ exists e, middle_of (S:=S) (tau:=tau) (m:=m) e /\ wr l e /\ loc e = loc m /\ ~ cond e);
@@ -107,24 +108,35 @@ Lemma rep_class m : (knd m <> NAW /\ rep m = m) \/ (knd m = NAW /\ rep m = src m
 Proof. unfold rep. destruct (knd m); auto; left; split; auto; discriminate. Qed.
 End Smallest.
 
+(* The pivot can be chosen so that a search finds it: if some thread ends behind a naR, the pivot is such a naR. *)
 Section Found.
 Variables (S : ev -> Prop) (n : nat).
 Hypothesis Small : smallest ord P n.
 Hypothesis Cn : covered n S.
+Definition ended r := S r /\ knd r = NAR /\ forall w, S w -> knd w = NAW -> src w <> r.
 (* the pivot with its naR, if it is a naW *)
 Lemma found_whole l tau m : base ord P S l tau -> pivotal (S:=S) (l:=l) (tau:=tau) m -> sc (tr S l tau) (rep m) (rep m) ->
-  (forall e, S e -> tau (rep m) e -> ~ tau e m) -> exists S' l', found S l tau m (rep m) S' l'.
+  (forall e, S e -> tau (rep m) e -> ~ tau e m) -> (ended m \/ forall r, ~ ended r) ->
+  exists S' l', found S l tau m (rep m) S' l'.
 Proof.
-  intros B Pm C Em. destruct (setting_exists ord P S l tau n B Cn m (rep m) Pm (or_introl eq_refl)) as (S' & l' & G & k & Hk & Ck).
+  intros B Pm C Em Hs. destruct (setting_exists ord P S l tau n B Cn m (rep m) Pm (or_introl eq_refl)) as (S' & l' & G & k & Hk & Ck).
   exists S', l'. constructor; auto.
   - exact (left_sc ord P S l tau n Small m S' l' k G Hk Ck).
   - intros e Se. apply Em. exact (S'_S (G:=G) e Se).
+  - intros r z (Sr & Kr & N) Mz Kz Lo. exfalso. pose proof (S'_S (G:=G) r Sr) as Sr0.
+    destruct Hs as [(Sm & Km & Nm)|Hs]; [|exact (Hs r (conj Sr0 (conj Kr N)))].
+    assert (z = m) as ->.
+    { destruct Mz as [->| ->]; auto. destruct (rep_class m) as [(_ & Q)|(K & _)]; [auto|congruence]. }
+    assert (m <> r) as Nmr by (intros ->; apply (S'_M (G:=G) r Sr); left; auto).
+    apply (t_asym (G:=B) m r).
+    + apply (stop_tau (G:=G)); auto.
+    + apply (stop_tau (G:=G)); auto.
   - destruct (rep_class m) as [(K & Q)|(K & Q)]; auto.
 Qed.
 Lemma found_event l tau m : base ord P S l tau -> pivotal (S:=S) (l:=l) (tau:=tau) m -> sc (tr S l tau) (rep m) (rep m) ->
-  knd m <> NAW -> exists S' l', found S l tau m (rep m) S' l'.
+  knd m <> NAW -> (ended m \/ forall r, ~ ended r) -> exists S' l', found S l tau m (rep m) S' l'.
 Proof.
-  intros B Pm C K. apply found_whole; auto. intros e Se. destruct (rep_class m) as [(_ & ->)|(K' & _)]; [|tauto].
+  intros B Pm C K Hs. apply found_whole; auto. intros e Se. destruct (rep_class m) as [(_ & ->)|(K' & _)]; [|tauto].
   apply (t_asym (G:=B)).
 Qed.
 Lemma unread_pivotal l tau m : last S m -> (forall x, ~ rf_in S l tau m x) -> pivotal (S:=S) (l:=l) (tau:=tau) m.
@@ -133,6 +145,7 @@ Lemma dep_more (rf1 rf2 : relation ev) m d : (forall u e, rf1 u e -> rf2 u e) ->
 Proof. intros H D. induction D; [apply dep_m|eapply dep_src; eauto]. Qed.
 
 Section Written.
+Hypothesis None : forall r, ~ ended r.
 Variables (l : ev -> Prop) (tau : relation ev) (m e : ev).
 Hypothesis B : base ord P S l tau.
 Hypothesis Pm : pivotal (S:=S) (l:=l) (tau:=tau) m.
@@ -161,31 +174,43 @@ Lemma found_written : one_kind -> middle e -> wr l e -> loc e = loc m ->
 Proof.
   intros O He We Lo First. destruct (written_kind O He We Lo) as [Ce|(Ne & Re)].
   - destruct (cpu_between S l tau n B Small Cn m (proj1 Pm) Km Lm e He We Lo Ce) as (Pe & C).
-    destruct (found_event l tau e B Pe C) as (S' & l' & F); [|eauto 7].
+    destruct (found_event l tau e B Pe C) as (S' & l' & F); [|auto|eauto 7].
     unfold cpu in Ce. intros K. rewrite K in Ce. destruct Ce.
   - destruct (setting_exists ord P S l tau n B Cn m m Pm) as (S1 & l1 & G1 & _); [right; auto|].
     destruct (classic (sc_consistent (tr S1 l1 tau))) as [SC|NSC].
     + exists l, tau, m, m, S1, l1. constructor; auto.
       * intros x _. apply (t_asym (G:=B)).
+      * intros r z (Sr & Kr & N) _ _ _. destruct (None r). split; [exact (S'_S (G:=G1) r Sr)|auto].
       * right; right. split; auto. split; auto. exists e. auto.
     + destruct (written (G:=B) (proj1 Pm) Km Lm S1 l1 e (G1:=G1) He We Lo (conj Ne Re) First NSC) as (l2 & tau2 & B2 & Em & N).
       pose proof (unread_pivotal l2 tau2 m (proj1 Pm) N) as P2.
       destruct (setting_exists ord P S l2 tau2 n B2 Cn m (rep m) P2 (or_introl eq_refl)) as (S2 & l3 & G2 & k & Hk & Ck).
       pose proof (left_sc ord P S l2 tau2 n Small m S2 l3 k G2 Hk Ck) as SC.
       pose proof (unread_cycle ord P S l2 tau2 B2 m S2 l3 G2 SC N) as C2.
-      destruct (found_whole l2 tau2 m B2 P2 C2) as (S' & l' & F); [|eauto 7].
+      destruct (found_whole l2 tau2 m B2 P2 C2) as (S' & l' & F); [|auto|eauto 7].
       destruct (rep_class m) as [(K & _)|(_ & ->)]; [tauto|exact Em].
 Qed.
 End Written.
 
 Theorem found_exists l tau : one_kind -> base ord P S l tau -> exists l tau m pr S' l', found S l tau m pr S' l'.
 Proof.
-  intros O B. destruct (pivot_on_cycle ord P S l tau n B Small Cn) as (m & Pm & C).
+  intros O B. destruct (classic (exists r, ended r)) as [(r & Hr)|Ne].
+  { destruct Hr as (Sr & Kr & Nr). assert (last S r) as Lr.
+    { split; [auto|split; [unfold noninit; congruence|]]. intros b Sb H.
+      destruct (wf_naw _ (W (G:=B)) r b Sr Sb Kr H) as (w & Sw & Kw & Q). exact (Nr w Sw Kw Q). }
+    assert (forall x, ~ rf_in S l tau r x) as N. { intros x (_ & _ & (I & _) & _). rewrite Kr in I. destruct I. }
+    pose proof (unread_pivotal l tau r Lr N) as Pr.
+    destruct (setting_exists ord P S l tau n B Cn r (rep r) Pr (or_introl eq_refl)) as (S2 & l3 & G2 & k & Hk & Ck).
+    pose proof (left_sc ord P S l tau n Small r S2 l3 k G2 Hk Ck) as SC.
+    pose proof (unread_cycle ord P S l tau B r S2 l3 G2 SC N) as C2.
+    destruct (found_event l tau r B Pr C2) as (S' & l' & F); [congruence|left; split; auto|eauto 7]. }
+  assert (forall r, ~ ended r) as None by (intros r Hr; apply Ne; eauto).
+  destruct (pivot_on_cycle ord P S l tau n B Small Cn) as (m & Pm & C).
   destruct (classic (knd m = NAW)) as [Km|Km].
-  2:{ destruct (found_event l tau m B Pm C Km) as (S' & l' & F). eauto 7. }
+  2:{ destruct (found_event l tau m B Pm C Km) as (S' & l' & F); [auto|eauto 7]. }
   destruct (rep_class m) as [(K & _)|(_ & Qm)]; [tauto|].
   destruct (classic (l m)) as [Lm|Lm].
-  2:{ destruct (found_whole l tau m B Pm C) as (S' & l' & F); [|eauto 7].
+  2:{ destruct (found_whole l tau m B Pm C) as (S' & l' & F); [|auto|eauto 7].
       intros x Sx. rewrite Qm. intros H1 H2. destruct (g_adj (base:=B) m x (proj1 (proj1 Pm)) Km Lm Sx H2) as [->|X].
       - exact (t_irr (G:=B) _ H1).
       - exact (t_asym (G:=B) _ _ H1 X). }
@@ -196,11 +221,11 @@ Proof.
     + split; [apply (g_sto (base:=B))|]. intros a b c X Y. exact (t_trans' (G:=B) _ _ _ Y X).
     + intros a ((Sa & _) & _). auto.
     + eauto.
-    + apply (found_written l tau m e B Pm C Km Lm O He We Lo).
+    + apply (found_written None l tau m e B Pm C Km Lm O He We Lo).
       intros x Hx Wx Lx. destruct (t_tot (G:=B) x e (proj1 Hx) (proj1 He)) as [|[X|X]]; auto. destruct (K x); auto.
   - destruct (unwritten (G:=B) (proj1 Pm) Km Lm) as (tau2 & B2 & Em & R2 & C2).
     { intros e He We Lo. apply N. eauto. }
-    destruct (found_whole l tau2 m B2) as (S' & l' & F); [| | |eauto 7].
+    destruct (found_whole l tau2 m B2) as (S' & l' & F); [| | |auto|eauto 7].
     + split; [apply Pm|]. intros c Sc Cc (d & R & D). apply (proj2 Pm c Sc Cc). exists d. split; [now apply R2|].
       apply (dep_more (rf_in S l tau2)); auto. intros u e. apply R2.
     + auto.
