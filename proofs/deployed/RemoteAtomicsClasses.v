@@ -102,7 +102,7 @@ Record found (S l : ev -> Prop) (tau : relation ev) (m pr : ev) (S' l' : ev -> P
   f_stop : forall r z, stops (S:=S) (S':=S') r -> M m pr z -> knd z = NAR -> loc z = loc r -> wr l m;
   f_cycle : sc (tr S l tau) (rep m) (rep m);
   f_class : (knd m <> NAW /\ pr = m) \/ (knd m = NAW /\ pr = src m) \/
-            (knd m = NAW /\ pr = m /\ exists e, middle_of (S:=S) (tau:=tau) (m:=m) e /\ wr l e /\ loc e = loc m /\ ~ cond e);
+            (knd m = NAW /\ pr = m /\ exists e, middle_of (S:=S) (tau:=tau) (m:=m) e /\ loc e = loc m /\ (knd e = NRW \/ knd e = NLW));
 }.
 Lemma rep_class m : (knd m <> NAW /\ rep m = m) \/ (knd m = NAW /\ rep m = src m).
 Proof. unfold rep. destruct (knd m); auto; left; split; auto; discriminate. Qed.
@@ -154,11 +154,12 @@ Hypothesis Km : knd m = NAW.
 Hypothesis Lm : l m.
 Notation middle := (middle_of (S:=S) (tau:=tau) (m:=m)).
 (* a write of the word between them is one of a CPU, a put or a get *)
-Lemma written_kind : one_kind -> middle e -> wr l e -> loc e = loc m -> cpu e \/ (~ cond e /\ ~ rd e).
+Lemma written_kind : one_kind -> middle e -> wr l e -> loc e = loc m -> cpu e \/ knd e = NRW \/ knd e = NLW.
 Proof.
   intros O (Se & Hre & Hem) (Ie & Ce) Lo. destruct (naw_facts m Km) as (Pm' & _ & Ks & Ls).
   assert (S (src m)) as Sr by exact (mid_Sr (G:=B) (proj1 Pm) Km).
-  unfold cpu, cond, rd in *. destruct (knd e) eqn:K; simpl in *; try tauto.
+  unfold cpu, cond in *. destruct (knd e) eqn:K; simpl in *; try tauto.
+  - exfalso. apply (t_asym (G:=B) _ _ Hre). apply (g_init (base:=B)); auto. unfold noninit; congruence.
   - exfalso. specialize (Ce I). destruct (naw_facts e K) as (Pe & _ & Kse & Lse).
     assert (S (src e)) as Sse by (apply (src_S (G:=B)); auto; unfold nicw; now rewrite K).
     destruct (t_tot (G:=B) (src m) (src e) Sr Sse) as [Q|[X|X]].
@@ -172,7 +173,7 @@ Qed.
 Lemma found_written : one_kind -> middle e -> wr l e -> loc e = loc m ->
   (forall x, middle x -> wr l x -> loc x = loc m -> x = e \/ tau e x) -> exists l tau m pr S' l', found S l tau m pr S' l'.
 Proof.
-  intros O He We Lo First. destruct (written_kind O He We Lo) as [Ce|(Ne & Re)].
+  intros O He We Lo First. destruct (written_kind O He We Lo) as [Ce|Ke].
   - destruct (cpu_between S l tau n B Small Cn m (proj1 Pm) Km Lm e He We Lo Ce) as (Pe & C).
     destruct (found_event l tau e B Pe C) as (S' & l' & F); [|auto|eauto 7].
     unfold cpu in Ce. intros K. rewrite K in Ce. destruct Ce.
@@ -182,7 +183,8 @@ Proof.
       * intros x _. apply (t_asym (G:=B)).
       * intros r z (Sr & Kr & N) _ _ _. destruct (None r). split; [exact (S'_S (G:=G1) r Sr)|auto].
       * right; right. split; auto. split; auto. exists e. auto.
-    + destruct (written (G:=B) (proj1 Pm) Km Lm S1 l1 e (G1:=G1) He We Lo (conj Ne Re) First NSC) as (l2 & tau2 & B2 & Em & N).
+    + assert (~ cond e /\ ~ rd e) as (Ne & Re) by (unfold cond, rd; destruct Ke as [-> | ->]; simpl; auto).
+      destruct (written (G:=B) (proj1 Pm) Km Lm S1 l1 e (G1:=G1) He We Lo (conj Ne Re) First NSC) as (l2 & tau2 & B2 & Em & N).
       pose proof (unread_pivotal l2 tau2 m (proj1 Pm) N) as P2.
       destruct (setting_exists ord P S l2 tau2 n B2 Cn m (rep m) P2 (or_introl eq_refl)) as (S2 & l3 & G2 & k & Hk & Ck).
       pose proof (left_sc ord P S l2 tau2 n Small m S2 l3 k G2 Hk Ck) as SC.

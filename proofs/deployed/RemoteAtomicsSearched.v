@@ -25,10 +25,11 @@ Record searched : Prop := {
   n_last : last S m;
   n_rest : forall e, S' e <-> S e /\ ~ M m pr e;
   n_machine : sc_machine (P:=P) S' l' L;
-  (* one event that is no naW; naR and naW together; or the naW alone, then its naR is in L and in alpha, and other RMWs of the
-     word are in beta if they come behind it *)
+  (* one event that is no naW; naR and naW together; or the naW alone, then its naR is in L and in alpha, behind it in alpha is a
+     write of its word by a put or get of another thread, and other RMWs of the word are in beta iff they come behind it *)
   n_class : (knd m <> NAW /\ pr = m) \/ (knd m = NAW /\ pr = src m) \/
     (knd m = NAW /\ pr = m /\ lX m /\ ~ beta (src m) /\
+     (exists e, S' e /\ ~ beta e /\ (knd e = NRW \/ knd e = NLW) /\ loc e = loc m /\ thr e <> thr m /\ L (src m) e) /\
      forall b, S' b -> knd b = NAR -> loc b = loc m -> b <> src m -> (beta b <-> L (src m) b));
   n_meets : forall e, C e -> S' e /\ exists z, M m pr z /\ meets (wr lX m) S' l' z e;
   (* if the pivot writes, all but reads of CPUs choose; else only the first event of beta is chosen *)
@@ -169,17 +170,17 @@ Qed.
 
 (* a naW that is the pivot alone: the RMWs of its word *)
 Lemma alone b : knd m = NAW -> pr = m -> l m ->
-  (exists e, middle_of (S:=S) (tau:=tau) (m:=m) e /\ wr l e /\ loc e = loc m /\ ~ cond e) ->
+  (exists e, middle_of (S:=S) (tau:=tau) (m:=m) e /\ loc e = loc m /\ (knd e = NRW \/ knd e = NLW)) ->
   S' b -> knd b = NAR -> loc b = loc m -> b <> src m -> (B b <-> L (src m) b).
 Proof.
-  intros Km Q0 Lm (e & (Se & Hre & Hem) & (Ie & _) & Le & Ne) Sb Kb Lb Nb.
+  intros Km Q0 Lm (e & (Se & Hre & Hem) & Le & Ke) Sb Kb Lb Nb.
   destruct (naw_facts m Km) as (Pm & _ & Ks & Ls).
   assert (S (src m)) as Sr by (eapply wf_down; [exact wS|exact Pm|exact Sm]).
   assert (forall x, S x -> x <> m -> S' x) as HS.
   { intros x Sx Nx. apply in_S'; auto. intros [|]; congruence. }
   assert (S' (src m)) as Sr' by (apply HS; auto; congruence).
   assert (e <> m) as Nem by (intros ->; exact (ti _ Hem)).
-  assert (S' e) as Se' by auto. assert (wr l' e) as We' by (split; auto; tauto).
+  assert (S' e) as Se' by auto. assert (wr l' e) as We' by (unfold wr, cond; destruct Ke as [-> | ->]; simpl; tauto).
   assert (wr l m) as Wm by (split; [rewrite Km; exact I|auto]).
   assert (rd b /\ rd (src m)) as (Rb & Rr) by (unfold rd; rewrite Kb, Ks; simpl; auto).
   destruct (t_tot (src m) b Sr (in_S b Sb)) as [Q|[H|H]]; [congruence| |].
@@ -196,6 +197,27 @@ Proof.
     split; intros X.
     + exfalso. exact (least_not_before (G:=G) L chosen chosen_behind b Hbm X).
     + destruct (sto_asym _ _ _ _ (L_sto (sc_run:=HL)) X Hl).
+Qed.
+
+Lemma alone_write e : knd m = NAW -> pr = m -> middle_of (S:=S) (tau:=tau) (m:=m) e -> loc e = loc m ->
+  (knd e = NRW \/ knd e = NLW) -> S' e /\ thr e <> thr m /\ L (src m) e.
+Proof.
+  intros Km Q0 (Se & Hre & Hem) Le Ke. destruct (naw_facts m Km) as (Pm & _ & Ks & Ls).
+  assert (S (src m)) as Sr by (eapply wf_down; [exact wS|exact Pm|exact Sm]).
+  assert (forall x, S x -> x <> m -> S' x) as HS.
+  { intros x Sx Nx. apply in_S'; auto. intros [|]; congruence. }
+  assert (e <> m /\ e <> src m) as (Nem & Ner) by (split; intros ->; [exact (ti _ Hem)|exact (ti _ Hre)]).
+  assert (S' (src m)) as Sr' by (apply HS; auto; congruence).
+  assert (L (src m) e) as Lre.
+  { apply (L_conf (sc_run:=HL)); auto. unfold conflict, wr, rd, cond. rewrite Ks. destruct Ke as [-> | ->]; simpl;
+    (split; [tauto|split; [tauto|split; [tauto|split; congruence]]]). }
+  split; [auto|split; [|exact Lre]]. intros Te.
+  assert (noninit e) as Ne by (unfold noninit; destruct Ke as [-> | ->]; discriminate).
+  destruct (wf_total _ wS e (src m)) as [|[X|X]]; auto.
+  - unfold noninit; congruence.
+  - rewrite Te. symmetry. now apply po_thr.
+  - apply (sto_asym _ _ _ _ (L_sto (sc_run:=HL)) Lre). now apply (L_po (sc_run:=HL)); auto.
+  - destruct (naw_next m e Km X) as [|Y]; [auto|exact (m_last (G:=G) e Se Y)].
 Qed.
 
 Lemma rf_same (S0 l1 l2 : ev -> Prop) lt u e : (forall x, cond x -> (l1 x <-> l2 x)) -> rf_in S0 l1 lt u e -> rf_in S0 l2 lt u e.
@@ -223,9 +245,11 @@ Proof.
   - exact (sc_run_machine L).
   - destruct (f_class _ _ _ _ _ _ _ _ _ F) as [Q|[Q|(Km & Q & He)]]; auto. right; right.
     assert (l m) as Lm by (destruct (pr_cases (G:=G)) as [(_ & H)|(_ & H & _ & K & _)]; [auto|congruence]).
-    split; [auto|split; [auto|split; [|split]]].
+    split; [auto|split; [auto|split; [|split; [|split]]]].
     + apply (Real m); [left; auto|red; now rewrite Km|auto].
     + apply (least_not_before (G:=G) L chosen chosen_behind). apply src_before; [exact Sm|unfold nicw; now rewrite Km].
+    + destruct He as (e & He & Le & Ke). exists e. destruct (alone_write e Km Q He Le Ke) as (Se & Te & Lre). split; auto. split; auto.
+      apply (least_not_before (G:=G) L chosen chosen_behind). apply He.
     + intros b. now apply alone.
   - intros e He. pose proof (chosen_behind e He) as (Se & _ & z & Mz & Lo & _ & Ae & Tc). split; auto. exists z.
     split; auto. split; auto. split; auto. rewrite <- Wm. destruct (classic (wr l m)) as [|N]; auto. right.
