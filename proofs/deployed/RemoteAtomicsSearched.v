@@ -24,6 +24,7 @@ Let sg := around beta m pr L.
 Record searched : Prop := {
   n_last : last S m;
   n_rest : forall e, S' e <-> S e /\ ~ M m pr e;
+  n_total : sto S L;
   n_machine : sc_machine (P:=P) S' l' L;
   (* one event that is no naW; naR and naW together; or the naW alone, then its naR is in L and in alpha, behind it in alpha is a
      write of its word by a put or get of another thread, and other RMWs of the word are in beta iff they come behind it *)
@@ -31,7 +32,7 @@ Record searched : Prop := {
     (knd m = NAW /\ pr = m /\ lX m /\ ~ beta (src m) /\
      (exists e, S' e /\ ~ beta e /\ (knd e = NRW \/ knd e = NLW) /\ loc e = loc m /\ thr e <> thr m /\ L (src m) e) /\
      forall b, S' b -> knd b = NAR -> loc b = loc m -> b <> src m -> (beta b <-> L (src m) b));
-  n_meets : forall e, C e -> S' e /\ exists z, M m pr z /\ meets (wr lX m) S' l' z e;
+  n_meets : forall e, C e -> S' e /\ noninit e /\ exists z, M m pr z /\ meets (wr lX m) S' l' z e;
   (* if the pivot writes, all but reads of CPUs choose; else only the first event of beta is chosen *)
   n_chosen : forall e, C e -> (wr lX m -> ~ (cpu e /\ rd e)) /\ (~ wr lX m -> forall b, C b -> b = e);
   n_start : forall b, beta b -> exists e, C e /\ (e = b \/ L e b);
@@ -242,6 +243,7 @@ Proof.
   constructor; auto.
   - exact g_last.
   - exact g_S'.
+  - exact (L_sto (sc_run:=HL)).
   - exact (sc_run_machine L).
   - destruct (f_class _ _ _ _ _ _ _ _ _ F) as [Q|[Q|(Km & Q & He)]]; auto. right; right.
     assert (l m) as Lm by (destruct (pr_cases (G:=G)) as [(_ & H)|(_ & H & _ & K & _)]; [auto|congruence]).
@@ -251,7 +253,8 @@ Proof.
     + destruct He as (e & He & Le & Ke). exists e. destruct (alone_write e Km Q He Le Ke) as (Se & Te & Lre). split; auto. split; auto.
       apply (least_not_before (G:=G) L chosen chosen_behind). apply He.
     + intros b. now apply alone.
-  - intros e He. pose proof (chosen_behind e He) as (Se & _ & z & Mz & Lo & _ & Ae & Tc). split; auto. exists z.
+  - intros e He. pose proof (chosen_behind e He) as (Se & Ht & z & Mz & Lo & _ & Ae & Tc). split; auto.
+    split; [intros K; exact (ta _ _ Ht (g_init (base:=g_base) e m (in_S e Se) Sm K (proj1 (proj2 g_last))))|]. exists z.
     split; auto. split; auto. split; auto. rewrite <- Wm. destruct (classic (wr l m)) as [|N]; auto. right.
     destruct (behind_still e N (chosen_behind e He)) as (_ & Le & [W|(Ke & Hw)]); auto. right.
     destruct Tc as [W|[W|[(W & _)|(Kz & _)]]]; [tauto| | |auto].
