@@ -1,5 +1,5 @@
-(* Remote atomics: the classes of pivots that the search has are enough (M4), each with its least beta (Theorem 7 with M6).
-   A pivot is an event that is no naW; a naW whose naR is in A and in the run L; or naR and naW together, with nothing between them. *)
+(* Remote atomics: which pivots are enough (M4): events that are no naW, and naR and naW together with nothing between them.  In a
+   smallest trace a write between naR and naW is a pivot itself, or naR and naW can be put together. *)
 Require Import List Arith Lia Classical Relations.
 From RR Require Import Orders RemoteAtomicsModel RemoteAtomicsRules RemoteAtomicsValues RemoteAtomicsTraces RemoteAtomicsBase
   RemoteAtomicsPivot RemoteAtomicsExecuted RemoteAtomicsCycle RemoteAtomicsMaximal RemoteAtomicsParts RemoteAtomicsForm
@@ -221,8 +221,7 @@ Record found (S l : ev -> Prop) (tau : relation ev) (m pr : ev) (S' l' : ev -> P
   f_empty : forall e, S' e -> tau pr e -> ~ tau e m;
   f_stop : forall r z, stops (S:=S) (S':=S') r -> M m pr z -> knd z = NAR -> loc z = loc r -> wr l m;
   f_cycle : sc (tr S l tau) (rep m) (rep m);
-  f_class : (knd m <> NAW /\ pr = m) \/ (knd m = NAW /\ pr = src m) \/
-            (knd m = NAW /\ pr = m /\ exists e, middle_of (S:=S) (tau:=tau) (m:=m) e /\ loc e = loc m /\ (knd e = NRW \/ knd e = NLW));
+  f_class : (knd m <> NAW /\ pr = m) \/ (knd m = NAW /\ pr = src m);
 }.
 Lemma rep_class m : (knd m <> NAW /\ rep m = m) \/ (knd m = NAW /\ rep m = src m).
 Proof. unfold rep. destruct (knd m); auto; left; split; auto; discriminate. Qed.
@@ -299,10 +298,8 @@ Proof.
     unfold cpu in Ce. intros K. rewrite K in Ce. destruct Ce.
   - destruct (setting_exists ord P S l tau n B Cn m m Pm) as (S1 & l1 & G1 & _); [right; auto|].
     destruct (classic (sc_consistent (tr S1 l1 tau))) as [SC|NSC].
-    + exists l, tau, m, m, S1, l1. constructor; auto.
-      * intros x _. apply (t_asym (G:=B)).
-      * intros r z (Sr & Kr & N) _ _ _. destruct (None r). split; [exact (S'_S (G:=G1) r Sr)|auto].
-      * right; right. split; auto. split; auto. exists e. auto.
+    + destruct (plain_between S l tau n B Small Cn m (proj1 Pm) Km Lm S1 l1 e (G1:=G1) Pm SC He Ke Lo) as (Pe & C).
+      destruct (found_event l tau e B Pe C) as (S' & l' & F); [|auto|eauto 7]. destruct Ke; congruence.
     + assert (~ cond e /\ ~ rd e) as (Ne & Re) by (unfold cond, rd; destruct Ke as [-> | ->]; simpl; auto).
       destruct (written (G:=B) (proj1 Pm) Km Lm S1 l1 e (G1:=G1) He We Lo (conj Ne Re) First NSC) as (l2 & tau2 & B2 & Em & N).
       pose proof (unread_pivotal l2 tau2 m (proj1 Pm) N) as P2.

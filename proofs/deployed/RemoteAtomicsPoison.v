@@ -223,6 +223,22 @@ Proof.
   - right. intros (I & _). rewrite Ks in I. destruct I.
 Qed.
 
+(* there is such a list for every event *)
+Lemma along_exists : (exists es, forall e, S' e -> In e es) -> forall e, S' e -> noninit e -> exists l, along (e :: l).
+Proof.
+  intros Fin. apply (sto_ind S' L (fun e => noninit e -> exists l, along (e :: l))); [exact Fin|apply (sto_sub S); auto using in_S0|].
+  intros e Se IH Ie. pose proof Total as (Hi & Ht & Hc). destruct Fin as (es & Hes).
+  destruct (classic (exists y, before e y)) as [(y0 & Hy0)|N].
+  - destruct (max_elem es (before e) L) as (y & (Sy & Iy & Ly) & K); [split; auto| |eauto|].
+    { intros a (Sa & _). auto. }
+    destruct (IH y Sy Ly Iy) as (l & Al). exists (y :: l). constructor; auto. inversion Al as [|l0 y1 _ _ _ HQ]; subst.
+    intros z. simpl. rewrite HQ. split.
+    + intros [<-|(Sz & Iz & Lz)]; [split; auto|split; eauto].
+    + intros (Sz & Iz & Lz). destruct (Hc y z (in_S0 y Sy) (in_S0 z Sz)) as [|[X|X]]; auto; [|right; split; auto].
+      destruct (K z); auto. split; auto.
+  - exists []. constructor; auto; [constructor|]. intros y. split; [intros []|intros Hy; apply N; eauto].
+Qed.
+
 Theorem marked_mean l : along l -> (forall x, word (marks_of l) x <-> poisoned (fun y => In y l) x) /\
   (forall r, carried (marks_of l) r <-> In r l /\ nic_read r /\ depr rfA m r).
 Proof.
@@ -306,7 +322,7 @@ Proof.
   { intros c Bc Cc _. apply (n_poison _ _ _ _ _ _ _ _ _ _ H); auto. apply Rest. now apply searched_beta. }
   assert (S m /\ S pr /\ (pr = m \/ knd pr = NAR)) as Pv.
   { pose proof (proj1 (n_last _ _ _ _ _ _ _ _ _ _ H)) as Sm. split; auto.
-    destruct (n_class _ _ _ _ _ _ _ _ _ _ H) as [(_ & Q)|[(K & Q)|(_ & Q & _)]]; rewrite Q; auto.
+    destruct (n_class _ _ _ _ _ _ _ _ _ _ H) as [(_ & Q)|(K & Q)]; rewrite Q; auto.
     destruct (naw_facts m K) as (Pm & _ & Ks & _). split; auto. exact (wf_down _ searched_wf _ _ Pm Sm). }
   assert (wr (acting m pr l' lX) m <-> wr lX m) as Wm by (unfold wr, acting, M; tauto).
   assert (forall w, S' w -> nicw w -> B (src w) -> B w) as F1.

@@ -1,5 +1,5 @@
-(* Remote atomics: what a search has to look for (Theorem 7 with M1 to M6), for every program: the three classes of pivots, where
-   beta begins, and what chooses its part. *)
+(* Remote atomics: what a search has to look for (Theorem 7 with M1 to M6), for every program: the classes of pivots, where beta
+   begins, and what chooses its part. *)
 Require Import List Arith Lia Classical Relations.
 From RR Require Import Orders RemoteAtomicsModel RemoteAtomicsRules RemoteAtomicsValues RemoteAtomicsTraces RemoteAtomicsBase
   RemoteAtomicsPivot RemoteAtomicsExecuted RemoteAtomicsCycle RemoteAtomicsMaximal RemoteAtomicsParts RemoteAtomicsForm
@@ -26,17 +26,13 @@ Record searched : Prop := {
   n_rest : forall e, S' e <-> S e /\ ~ M m pr e;
   n_total : sto S L;
   n_machine : sc_machine (P:=P) S' l' L;
-  (* one event that is no naW; naR and naW together; or the naW alone, then its naR is in L and in alpha, behind it in alpha is a
-     write of its word by a put or get of another thread, and other RMWs of the word are in beta iff they come behind it *)
-  n_class : (knd m <> NAW /\ pr = m) \/ (knd m = NAW /\ pr = src m) \/
-    (knd m = NAW /\ pr = m /\ lX m /\ ~ beta (src m) /\
-     (exists e, S' e /\ ~ beta e /\ (knd e = NRW \/ knd e = NLW) /\ loc e = loc m /\ thr e <> thr m /\ L (src m) e) /\
-     forall b, S' b -> knd b = NAR -> loc b = loc m -> b <> src m -> (beta b <-> L (src m) b));
+  (* one event that is no naW, or naR and naW together *)
+  n_class : (knd m <> NAW /\ pr = m) \/ (knd m = NAW /\ pr = src m);
   n_meets : forall e, C e -> S' e /\ noninit e /\ exists z, M m pr z /\ meets (wr lX m) S' l' z e;
   (* if the pivot writes, all but reads of CPUs choose; else only the first event of beta is chosen *)
   n_chosen : forall e, C e -> (wr lX m -> ~ (cpu e /\ rd e)) /\ (~ wr lX m -> forall b, C b -> b = e);
   n_start : forall b, beta b -> exists e, C e /\ (e = b \/ L e b);
-  n_begins : (exists e, C e) \/ (knd m = NAW /\ pr = m);
+  n_begins : exists e, C e;
   n_own : forall c, beta c -> cpu c -> thr c <> thr m;
   (* no CPU event is poisoned *)
   n_poison : forall c, S c -> cpu c -> ~ depr (rf_in S (acting m pr l' lX) sg) m c;
@@ -138,10 +134,11 @@ Proof.
   intros He. destruct (classic (wr l m)); [|now apply forced_still]. apply forced_writing; auto. exact (in_S e (proj1 He)).
 Qed.
 
-(* the cycle leaves the pivot to an event behind it, or by the naR of a naW that is the pivot alone *)
-Lemma begins : (exists e, back e) \/ (knd m = NAW /\ pr = m).
+(* the cycle leaves the pivot to an event behind it *)
+Lemma begins : exists e, back e.
 Proof.
-  destruct (g_pr (setting:=G)) as [Q0|(K & Q0 & _)]; [|auto]. left.
+  assert (pr = rep m) as Q0.
+  { destruct (f_class _ _ _ _ _ _ _ _ _ F) as [(K & Q)|(K & Q)]; destruct (rep_class m) as [(K' & Q')|(K' & Q')]; congruence. }
   pose proof (f_cycle _ _ _ _ _ _ _ _ _ F) as Cy.
   apply clos_trans_t1n in Cy. assert (exists y, scv (tr S l tau) (rep m) y) as (y & a & b & Qa & _ & E1 & N).
   { inversion Cy as [y H|y z H _]; eauto. }
@@ -169,58 +166,6 @@ Proof.
     + exists a. split; auto. split; auto. split; auto. split; auto. tauto.
 Qed.
 
-(* a naW that is the pivot alone: the RMWs of its word *)
-Lemma alone b : knd m = NAW -> pr = m -> l m ->
-  (exists e, middle_of (S:=S) (tau:=tau) (m:=m) e /\ loc e = loc m /\ (knd e = NRW \/ knd e = NLW)) ->
-  S' b -> knd b = NAR -> loc b = loc m -> b <> src m -> (B b <-> L (src m) b).
-Proof.
-  intros Km Q0 Lm (e & (Se & Hre & Hem) & Le & Ke) Sb Kb Lb Nb.
-  destruct (naw_facts m Km) as (Pm & _ & Ks & Ls).
-  assert (S (src m)) as Sr by (eapply wf_down; [exact wS|exact Pm|exact Sm]).
-  assert (forall x, S x -> x <> m -> S' x) as HS.
-  { intros x Sx Nx. apply in_S'; auto. intros [|]; congruence. }
-  assert (S' (src m)) as Sr' by (apply HS; auto; congruence).
-  assert (e <> m) as Nem by (intros ->; exact (ti _ Hem)).
-  assert (S' e) as Se' by auto. assert (wr l' e) as We' by (unfold wr, cond; destruct Ke as [-> | ->]; simpl; tauto).
-  assert (wr l m) as Wm by (split; [rewrite Km; exact I|auto]).
-  assert (rd b /\ rd (src m)) as (Rb & Rr) by (unfold rd; rewrite Kb, Ks; simpl; auto).
-  destruct (t_tot (src m) b Sr (in_S b Sb)) as [Q|[H|H]]; [congruence| |].
-  - assert (tau m b) as Hmb by (apply rao_slots; auto using in_S; exact Sm).
-    split; intros _.
-    + pose proof (L_sto (sc_run:=HL)) as (_ & Ht & _). apply Ht with e; apply (L_conf (sc_run:=HL)); auto.
-      * unfold conflict. repeat split; auto; [congruence|]. intros Q. rewrite Q in Hre. exact (ti _ Hre).
-      * unfold conflict. repeat split; auto; [congruence|]. intros ->. exact (ta _ _ Hem Hmb).
-      * exact (tt _ _ _ Hem Hmb).
-    + apply behind_forced. split; auto. split; auto. exists m. split; [left; auto|]. apply touch_m; auto; [eapply acc_w; eauto|now
-      apply acc_r].
-  - assert (L b (src m)) as Hl by (apply (L_end (sc_run:=HL)); now apply own_ends).
-    assert (tau b m) as Hbm by (apply (tt _ _ _ H); apply src_before; [exact Sm|unfold nicw; now rewrite Km]).
-    split; intros X.
-    + exfalso. exact (least_not_before (G:=G) L chosen chosen_behind b Hbm X).
-    + destruct (sto_asym _ _ _ _ (L_sto (sc_run:=HL)) X Hl).
-Qed.
-
-Lemma alone_write e : knd m = NAW -> pr = m -> middle_of (S:=S) (tau:=tau) (m:=m) e -> loc e = loc m ->
-  (knd e = NRW \/ knd e = NLW) -> S' e /\ thr e <> thr m /\ L (src m) e.
-Proof.
-  intros Km Q0 (Se & Hre & Hem) Le Ke. destruct (naw_facts m Km) as (Pm & _ & Ks & Ls).
-  assert (S (src m)) as Sr by (eapply wf_down; [exact wS|exact Pm|exact Sm]).
-  assert (forall x, S x -> x <> m -> S' x) as HS.
-  { intros x Sx Nx. apply in_S'; auto. intros [|]; congruence. }
-  assert (e <> m /\ e <> src m) as (Nem & Ner) by (split; intros ->; [exact (ti _ Hem)|exact (ti _ Hre)]).
-  assert (S' (src m)) as Sr' by (apply HS; auto; congruence).
-  assert (L (src m) e) as Lre.
-  { apply (L_conf (sc_run:=HL)); auto. unfold conflict, wr, rd, cond. rewrite Ks. destruct Ke as [-> | ->]; simpl;
-    (split; [tauto|split; [tauto|split; [tauto|split; congruence]]]). }
-  split; [auto|split; [|exact Lre]]. intros Te.
-  assert (noninit e) as Ne by (unfold noninit; destruct Ke as [-> | ->]; discriminate).
-  destruct (wf_total _ wS e (src m)) as [|[X|X]]; auto.
-  - unfold noninit; congruence.
-  - rewrite Te. symmetry. now apply po_thr.
-  - apply (sto_asym _ _ _ _ (L_sto (sc_run:=HL)) Lre). now apply (L_po (sc_run:=HL)); auto.
-  - destruct (naw_next m e Km X) as [|Y]; [auto|exact (m_last (G:=G) e Se Y)].
-Qed.
-
 Lemma rf_same (S0 l1 l2 : ev -> Prop) lt u e : (forall x, cond x -> (l1 x <-> l2 x)) -> rf_in S0 l1 lt u e -> rf_in S0 l2 lt u e.
 Proof.
   intros H (Su & Se & Wu & Re & Lo & L0 & K).
@@ -245,14 +190,7 @@ Proof.
   - exact g_S'.
   - exact (L_sto (sc_run:=HL)).
   - exact (sc_run_machine L).
-  - destruct (f_class _ _ _ _ _ _ _ _ _ F) as [Q|[Q|(Km & Q & He)]]; auto. right; right.
-    assert (l m) as Lm by (destruct (pr_cases (G:=G)) as [(_ & H)|(_ & H & _ & K & _)]; [auto|congruence]).
-    split; [auto|split; [auto|split; [|split; [|split]]]].
-    + apply (Real m); [left; auto|red; now rewrite Km|auto].
-    + apply (least_not_before (G:=G) L chosen chosen_behind). apply src_before; [exact Sm|unfold nicw; now rewrite Km].
-    + destruct He as (e & He & Le & Ke). exists e. destruct (alone_write e Km Q He Le Ke) as (Se & Te & Lre). split; auto. split; auto.
-      apply (least_not_before (G:=G) L chosen chosen_behind). apply He.
-    + intros b. now apply alone.
+  - exact (f_class _ _ _ _ _ _ _ _ _ F).
   - intros e He. pose proof (chosen_behind e He) as (Se & Ht & z & Mz & Lo & _ & Ae & Tc). split; auto.
     split; [intros K; exact (ta _ _ Ht (g_init (base:=g_base) e m (in_S e Se) Sm K (proj1 (proj2 g_last))))|]. exists z.
     split; auto. split; auto. split; auto. rewrite <- Wm. destruct (classic (wr l m)) as [|N]; auto. right.
@@ -266,7 +204,7 @@ Proof.
       destruct (proj2 Fe b (proj1 Fb)) as [|X]; auto. destruct (proj2 Fb e (proj1 Fe)) as [|Y]; auto.
       destruct (sto_asym _ _ _ _ (L_sto (sc_run:=HL)) X Y).
   - intros b Hb. apply (least_start (G:=G) L chosen chosen_behind); auto.
-  - destruct begins as [(e & He)|]; auto. left.
+  - destruct begins as (e & He).
     assert (B e) as Be by now apply behind_forced.
     destruct (least_start (G:=G) L chosen chosen_behind e Be) as (b & Hb & _). eauto.
   - intros c Bc Cc Q. pose proof (least_after (G:=G) L chosen chosen_behind c Bc) as (Sc & Hc).
