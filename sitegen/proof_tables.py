@@ -48,8 +48,8 @@ ATOMIC_FACTS: Final = {
         "Lemma 3 (e)",
     ),
     "flush_poll": (
-        "with nfo, nrW before nrR, naR, nA and naR, nA before nrW are kept",
-        "Lemma 3 (f)",
+        "with nfo, nrW before nrR, naR, nA, naW before naR, and naR, nA before nrW are kept",
+        "Lemma 3 (f); nothing between naR and naW of the pivot",
     ),
     "fence": ("with nfo, nlW before nF is in ippo, and nF before nlR is kept", "Lemma 3, only if"),
     "rmw_row": ("what naW is issued before, naR is", "Lemma 3 (d) and (e), Lemma 2 (2)"),

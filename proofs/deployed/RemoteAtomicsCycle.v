@@ -136,7 +136,7 @@ Proof.
   - apply Go. destruct (po_scv X a b WS Sa Sb H) as [Q|V]; [destruct (rep_po_neq a b H N Q)|now apply t_step].
   - destruct (eco_conflict S l tau a b g_sto H) as (Sa & Sb & C & Hab). pose proof C as (Aa & Ab & Aw & Lo & Nab).
     assert (forall x, wr l x \/ rd x -> acc x) as Acc by (intros x [Q|Q]; [exact (acc_w x _ Q)|now apply acc_r]).
-    assert (touches (l:=l) (m:=m) a b) as Tab by (destruct Aw; [apply touch_l|apply touch_r]; auto).
+    assert (touches (S:=S) (l:=l) (m:=m) a b) as Tab by (destruct Aw; [apply touch_l|apply touch_r]; auto).
     destruct (M_or_S' b Sb) as [Mb|Sb'].
     + (* back at the pivot *)
       assert (M a \/ tau a m) as Ha.

@@ -14,9 +14,12 @@ Context {sig : relation ev} {lX : ev -> Prop}.
 Local Notation keeps := (keeps (ord:=ord) (S:=S)).
 Definition torn x := exists z, M z /\ tau (src x) z /\ tau z x.
 
-(* the accesses whose place around the pivot matters: those that conflict with it, two naR, and all if m writes *)
+(* the accesses whose place around the pivot matters: those that conflict with it, the naR of an RMW that writes for a naR, and
+   all if m writes *)
 Definition acc a := is_w (knd a) \/ rd a.
-Definition touches a b := loc a = loc b /\ acc a /\ acc b /\ (wr l m \/ wr l a \/ wr l b \/ (knd a = NAR /\ knd b = NAR)).
+Definition writing a := exists w, S w /\ knd w = NAW /\ l w /\ src w = a.
+Definition two_naR a b := knd a = NAR /\ knd b = NAR /\ (writing a \/ writing b).
+Definition touches a b := loc a = loc b /\ acc a /\ acc b /\ (wr l m \/ wr l a \/ wr l b \/ two_naR a b).
 (* sigma: what touches the pivot is where it is in tau, conflicts of T' are as in tau, and the short edges are forward *)
 Class arranged : Prop := {
   s_sto : sto S sig;
@@ -30,8 +33,8 @@ Class arranged : Prop := {
   s_rao : forall x b, S' x -> knd x = NAW -> l' x -> S' b -> knd b = NAR -> loc b = loc x -> b <> src x ->
           sig (src x) b -> sig x b;
   (* a naR behind which its thread ends is behind all RMWs of its word *)
-  s_end : forall r e, S' r -> knd r = NAR -> (forall w, S w -> knd w = NAW -> src w <> r) ->
-          S' e -> knd e = NAR -> loc e = loc r -> e <> r -> sig e r;
+  s_end : forall r e, S r -> knd r = NAR -> (forall w, S w -> knd w = NAW -> src w <> r) ->
+          S e -> knd e = NAR -> loc e = loc r -> e <> r -> sig e r;
   (* if a naW is the pivot alone: the RMWs before its naR stay before it *)
   s_own : forall b, knd m = NAW -> S' (src m) -> S' b -> knd b = NAR -> loc b = loc m -> tau b (src m) -> sig b (src m);
   s_real : real_in S lX sig;
@@ -64,8 +67,11 @@ Lemma touch_r a b : acc a -> wr l b -> loc a = loc b -> touches a b.
 Proof. intros Aa Wb Lo. split; auto. split; auto. split; [eapply acc_w; eauto|auto]. Qed.
 Lemma touch_m a b : wr l m -> acc a -> acc b -> loc a = loc b -> touches a b.
 Proof. intros Wm Aa Ab Lo. split; auto. Qed.
-Lemma touch_naR a b : knd a = NAR -> knd b = NAR -> loc a = loc b -> touches a b.
-Proof. intros Ka Kb Lo. split; auto. unfold acc, rd. rewrite Ka, Kb. simpl. tauto. Qed.
+Lemma touch_naR w b : S w -> knd w = NAW -> l w -> knd b = NAR -> loc (src w) = loc b -> touches (src w) b.
+Proof.
+  intros Sw Kw Lw Kb Lo. destruct (naw_facts w Kw) as (_ & _ & Ks & _). split; auto.
+  unfold acc, rd, two_naR, writing. rewrite Ks, Kb. simpl. split; [auto|split; [auto|]]. right; right; right. eauto 8.
+Qed.
 (* what depends on m shows that m writes *)
 Lemma dep_writes d e : DEP d -> rfT d e -> wr l m.
 Proof. intros D. revert e. induction D as [|w d C R D IH]; intros e R'; [apply R'|exact (IH _ R)]. Qed.
@@ -322,11 +328,6 @@ Proof.
   split; [exact (proj1 (proj1 (g_V (ord:=ord) (P:=P) (S:=S) (l:=l) (tau:=tau))))|split; [|split]].
   - apply tr_wft; auto using wS, s_sto, s_init. intros a b (Sa & Sb & Ka & Kb & Lo & H).
     apply NNPP. intros N.
-    assert (~ tau a b) as Nt.
-    { intros X. apply N. destruct (t_rao_naw _ (proj1 (proj2 (proj1 (g_V)))) a b) as (w & Sw & Kw & Q); eauto.
-      repeat split; auto. }
-    destruct (M_or_S' a Sa) as [Ma|Sa']; [apply Nt, s_M; auto; now apply touch_naR|].
-    destruct (M_or_S' b Sb) as [Mb|Sb']; [apply Nt, s_M; auto; now apply touch_naR|].
     apply (s_asym _ _ H). apply s_end; auto.
     + intros w Sw Kw Q. apply N; eauto.
     + intros ->. eapply s_irr; eauto.
@@ -342,21 +343,22 @@ Proof.
   assert (rd b) as Rb by (unfold rd; now rewrite Kb).
   assert (w <> b /\ b <> src w) as (Nwb & Nb). { split; [congruence|]. intros ->. exact (s_irr _ H). }
   destruct (classic (M b \/ M w)) as [HM|HM].
-  - assert (tau w b) as Ht.
+  - assert (wr l m \/ l w) as Lw'.
+    { destruct (classic (wr l m)) as [Wm|Wm]; [auto|right].
+      assert (~ depr rfT m (src w)) as Nd by (intros (d & R & D); exact (Wm (dep_writes _ _ D R))).
+      assert (lY w) as LY by (apply (X_live w Sw C); auto; intros D; apply Nd; now apply poison_r).
+      destruct LY as [(_ & L)|(NM & L)]; [exact L|]. apply (T'_live w (in_S' w Sw NM) C Nd). exact L. }
+    assert (acc w /\ acc b /\ acc (src w)) as (Aw & Ab & As) by (unfold acc, rd; rewrite K, Kb, Ks; simpl; auto).
+    assert (tau w b) as Ht.
     { apply rao_slots; auto; [congruence|]. assert (M b \/ M (src w) -> tau (src w) b) as HM'.
-      { intros HM'. apply s_M; auto; [tauto|now apply touch_naR]. }
+      { intros HM'. apply s_M; auto; [tauto|]. destruct Lw'; [now apply touch_m|now apply touch_naR]. }
       destruct HM as [|Mw]; [auto|].
       assert (w = m) as -> by (apply (M_w w Mw); rewrite K; exact I).
       destruct (M_or_S' (src m) Ss) as [Ms|Ss']; [auto|]. destruct (M_or_S' b Sb) as [Mb|Sb']; [auto|].
       destruct (t_tot (src m) b Ss Sb) as [Q|[X|X]]; [congruence|auto|].
       destruct (s_asym _ _ H). apply s_own; auto. congruence. }
-    apply s_M; auto; [tauto|]. assert (acc w /\ acc b) as (Aw & Ab) by (unfold acc; rewrite K; simpl; auto).
-    destruct (classic (wr l m)) as [Wm|Wm]; [apply touch_m; auto; congruence|]. apply touch_l; auto; [|congruence].
-    split; [rewrite K; exact I|]. intros _.
-    assert (~ depr rfT m (src w)) as Nd by (intros (d & R & D); exact (Wm (dep_writes _ _ D R))).
-    assert (lY w) as LY.
-    { apply (X_live w Sw C); auto. intros D. apply Nd. now apply poison_r. }
-    destruct LY as [(_ & L)|(NM & L)]; [exact L|]. apply (T'_live w (in_S' w Sw NM) C Nd). exact L.
+    apply s_M; auto; [tauto|]. destruct Lw' as [|L]; [apply touch_m; auto; congruence|].
+    apply touch_l; auto; [|congruence]. split; [rewrite K; exact I|auto].
   - destruct (M_or_S' b Sb) as [Mb|Sb']; [tauto|]. destruct (M_or_S' w Sw) as [Mw|Sw']; [tauto|].
     destruct (classic (l' w)) as [Lw'|Lw']; [apply s_rao; auto; congruence|].
     destruct (s_tot w b Sw Sb) as [|[|X]]; auto; [tauto|].

@@ -25,14 +25,16 @@ Proof.
 Qed.
 (* behind which its thread ends: then it is behind all of them *)
 Definition stops r := S' r /\ knd r = NAR /\ forall w, S w -> knd w = NAW -> src w <> r.
-Lemma stops_ends r e : stops r -> S' e -> knd e = NAR -> loc e = loc r -> e <> r -> ends r e.
+Lemma stop_tau r e : S r -> knd r = NAR -> (forall w, S w -> knd w = NAW -> src w <> r) ->
+  S e -> knd e = NAR -> loc e = loc r -> e <> r -> tau e r.
 Proof.
-  intros (Sr & Kr & N) Se Ke Lo Ne. repeat split; auto using in_S.
-  destruct (t_tot e r (in_S e Se) (in_S r Sr)) as [|[|H]]; auto; [congruence|exfalso].
+  intros Sr Kr N Se Ke Lo Ne. destruct (t_tot e r Se Sr) as [|[|H]]; auto; [congruence|exfalso].
   destruct (t_rao_naw _ (proj1 (proj2 (proj1 (g_V (ord:=ord) (P:=P) (S:=S) (l:=l) (tau:=tau))))) r e) as (w & Sw & Kw & Q).
-  - split; [now apply (in_S r)|split; [now apply (in_S e)|auto]].
+  - split; [auto|split; auto].
   - exact (N w Sw Kw Q).
 Qed.
+Lemma stops_ends r e : stops r -> S' e -> knd e = NAR -> loc e = loc r -> e <> r -> ends r e.
+Proof. intros (Sr & Kr & N) Se Ke Lo Ne. repeat split; auto using in_S. apply stop_tau; auto using in_S. Qed.
 (* so is the naR of a naW that is the pivot alone, of those that come before it *)
 Lemma own_ends b : knd m = NAW -> S' (src m) -> S' b -> knd b = NAR -> loc b = loc m -> tau b (src m) -> ends (src m) b.
 Proof.
@@ -305,8 +307,10 @@ Proof.
     + destruct (t_tot (src x) b (in_S _ Ss) (in_S b Sb)) as [Q|[Z|Z]]; [congruence| |exact Z].
       destruct (ta _ _ Y). apply rao_slots; auto using in_S.
     + destruct (L_adj x b Sx Kx) as [Q|Z]; [now apply L_conf|congruence|exact Z].
-  - intros r e Sr Kr N Se Ke Lo Ne. assert (ends r e) as H by (apply stops_ends; auto; repeat split; auto).
-    apply F; auto; [apply H|now apply L_end].
+  - intros r e Sr Kr N Se Ke Lo Ne. pose proof (stop_tau r e Sr Kr N Se Ke Lo Ne) as H.
+    destruct (M_or_S' r Sr) as [Mr|Sr']; [apply sigma_M; auto|].
+    destruct (M_or_S' e Se) as [Me|Se']; [apply sigma_M; auto|].
+    apply F; auto. apply L_end. apply stops_ends; auto. split; auto.
   - intros b K Ss Sb Kb Lo H. apply F; auto. apply L_end. now apply own_ends.
 Qed.
 End Sigma.

@@ -83,9 +83,10 @@ Definition fact_issue_only := every (fun w => every (fun f =>
     (negb (nic_inst a && issued_in a w) || seen_in a f) &&
     (negb (nfo_in_kinds a w) ||
      (seen_in a f && (seen_in w a || (kind_beq w NLW && kind_beq f NF && kind_beq a NLR))))))).
-(* Lemma 3 (f): where reads push out an nrW, they are observed after it if they are later; naR, nA are issued before it. *)
+(* Lemma 3 (f): where reads push out an nrW, they are observed after it if they are later; naR, nA are issued before it.  The
+   same for naR and the naW before it: where a middle is left out. *)
 Definition fact_flush_poll := negb flush ||
-  (seen_in NRW NRR && seen_in NRW NAR && seen_in NRW NA && issued_in NAR NRW && issued_in NA NRW).
+  (seen_in NRW NRR && seen_in NRW NAR && seen_in NRW NA && seen_in NAW NAR && issued_in NAR NRW && issued_in NA NRW).
 (* Lemma 3, only if: the rule of fences. *)
 Definition fact_fence := negb flush || (issued_in NLW NF && seen_in NF NLR).
 (* Slots of naW that do not happen stand with their naR: naR has the cells of naW. *)
@@ -171,7 +172,7 @@ Proof.
   fact "operation". unfold fact_operation in H. repeat (apply andb_prop in H as (H & ?)). tauto.
 Qed.
 Lemma flush_poll_use : flush ord = true -> seen NRW NRR = true /\ seen NRW NAR = true /\ seen NRW NA = true /\
-  issued NAR NRW = true /\ issued NA NRW = true.
+  seen NAW NAR = true /\ issued NAR NRW = true /\ issued NA NRW = true.
 Proof.
   fact "flush_poll". unfold fact_flush_poll in H. intros F. rewrite F in H. simpl in H.
   repeat (apply andb_prop in H as (H & ?)). tauto.

@@ -23,17 +23,22 @@ Hypothesis Empty : forall e, S' e -> tau pr e -> ~ tau e m.
 Variable L : relation ev.
 Context {HL : sc_run (S:=S) (tau:=tau) (S':=S') (l':=l') L}.
 Let M := M m pr.
-Local Notation touching := (touches (l:=l) (m:=m)).
+Local Notation touching := (touches (S:=S) (l:=l) (m:=m)).
 Local Notation keeping := (keeps (ord:=ord) (S:=S)).
 Local Notation torn := (torn (tau:=tau) (m:=m) (pr:=pr)).
 
-(* what touches the pivot and comes behind it *)
+(* what touches the pivot and comes behind it; C: a part of it that forces all of it *)
 Definition behind e := S' e /\ tau m e /\ exists z, M z /\ touching z e.
-Definition forced := least ord S S' l' L behind.
+Variable C : ev -> Prop.
+Hypothesis C_behind : forall e, C e -> behind e.
+Hypothesis behind_C : forall e, behind e -> least ord S S' l' L C e.
+(* no thread ends behind a naR of the word of a naR that is the pivot and does not write *)
+Hypothesis Stop : forall r z, stops (S:=S) (S':=S') r -> M z -> knd z = NAR -> loc z = loc r -> wr l m.
+Definition forced := least ord S S' l' L C.
 Definition sigma_least := around forced m pr L.
 
 Lemma touching_sym a b : touching a b -> touching b a.
-Proof. unfold touches. intuition auto. Qed.
+Proof. unfold touches, two_naR. intuition auto. Qed.
 Lemma l_sto : sto S L. Proof. exact (L_sto (sc_run:=HL)). Qed.
 
 Lemma naw_conf x b : S' x -> knd x = NAW -> l' x -> knd b = NAR -> loc b = loc x -> conflict l' b x /\ conflict l' x b.
@@ -46,15 +51,15 @@ Proof. intros Sx Kx. apply (src' x Sx). now apply naw_fed. Qed.
 
 Lemma least_after e : forced e -> S' e /\ tau m e.
 Proof.
-  intros H; induction H as [e (Se & Ht & _)|b x H (Sb & IH) Sx K|b x H (Sb & IH) Sx C K|b x H (Sb & IH) Kb Sx Kx Lx Lo N K|
+  intros H; induction H as [e He|b x H (Sb & IH) Sx K|b x H (Sb & IH) Sx Cf K|b x H (Sb & IH) Kb Sx Kx Lx Lo N K|
     b r H (Sb & IH) Kb Hr Lo N].
-  - auto.
+  - destruct (C_behind e He) as (A & B & _). auto.
   - split; auto. pose proof (keeps_tau b x (in_S b Sb) (in_S x Sx) K) as Y. exact (tt _ _ _ IH Y).
-  - split; auto. exact (tt _ _ _ IH (proj1 (conf_L L b x Sb Sx C) K)).
+  - split; auto. exact (tt _ _ _ IH (proj1 (conf_L L b x Sb Sx Cf) K)).
   - destruct (src_in' x Sx Kx) as (Ss & Hs). split; auto.
     assert (L (src x) x) as Ls by (apply (L_po (sc_run:=HL)); auto; now apply naw_facts).
     assert (L b x) as Lb by (eapply (proj1 (proj2 l_sto)); eauto).
-    destruct (naw_conf x b Sx Kx Lx Kb Lo) as (C & _). pose proof (proj1 (conf_L L b x Sb Sx C) Lb) as Y.
+    destruct (naw_conf x b Sx Kx Lx Kb Lo) as (Cf & _). pose proof (proj1 (conf_L L b x Sb Sx Cf) Lb) as Y.
     destruct (t_tot (src x) b (in_S _ Ss) (in_S b Sb)) as [Q|[Z|Z]]; [congruence| |exact (tt _ _ _ IH Z)].
     destruct (ta _ _ Y). apply rao_slots; auto using in_S.
   - assert (ends (tau:=tau) (S':=S') r b) as E0 by (apply stops_ends; auto).
@@ -82,7 +87,7 @@ Proof.
   intros Mz Sb Tc. pose proof (not_M b Sb) as Nb.
   unfold sigma_least. rewrite (around_from S forced m pr L l_sto least_M z b Mz Nb). split.
   - intros H. destruct (least_after b H) as (_ & Y). destruct (M_le z Mz) as [->|X]; [auto|exact (tt _ _ _ X Y)].
-  - intros H. apply b_touch. split; auto. split; [|exists z; auto].
+  - intros H. apply behind_C. split; auto. split; [|exists z; auto].
     destruct (t_tot m b Sm (in_S b Sb)) as [<-|[X|X]]; auto; [destruct Nb; left; auto|].
     destruct Mz as [->| ->]; [destruct (ta _ _ H X)|destruct (Empty b Sb H X)].
 Qed.
@@ -103,13 +108,13 @@ Qed.
 Lemma least_void x : S' x -> knd x = NAW -> ~ l' x -> forced x -> forced (src x) \/ torn x.
 Proof.
   intros Sx Kx Lx H. revert Sx Kx Lx.
-  destruct H as [x (Se & Ht & z & Mz & Tc)|b x Hb Sy K|b x Hb Sy C K|b y Hb Kb Sy Ky Ly Lo N K|b r Hb Kb (_ & Kr & _) Lo N];
+  destruct H as [x He|b x Hb Sy K|b x Hb Sy C0 K|b y Hb Kb Sy Ky Ly Lo N K|b r Hb Kb (_ & Kr & _) Lo N];
   intros Sx Kx Lx; destruct (src_in' _ Sx Kx) as (Ss & Hs); destruct (naw_facts _ Kx) as (Px & Qx & Ks & Lsx).
-  - destruct (t_tot m (src x) Sm (in_S _ Ss)) as [Y|[Y|Y]].
+  - destruct (C_behind x He) as (Se & Ht & z & Mz & Tc). destruct (t_tot m (src x) Sm (in_S _ Ss)) as [Y|[Y|Y]].
     + destruct (not_M _ Ss). now left.
-    + left. apply b_touch. split; auto. split; auto. exists m. split; [left; auto|].
+    + left. apply behind_C. split; auto. split; auto. exists m. split; [left; auto|].
       assert (wr l m) as Wm.
-      { destruct Tc as (_ & _ & _ & [W|[W|[W|(_ & Y2)]]]); auto; [| |congruence].
+      { destruct Tc as (_ & _ & _ & [W|[W|[W|(_ & Y2 & _)]]]); auto; [| |congruence].
         - rewrite <- (M_w z Mz); [exact W|apply W].
         - apply NNPP. intros N. apply Lx. apply (T'_live x Sx); [red; now rewrite Kx| |].
           + intros (d & R & D). exact (N (dep_writes _ _ D R)).
@@ -132,9 +137,9 @@ Proof.
     + apply b_keep with b; auto. apply k_oppo. now apply column.
     + destruct O as (O & _). destruct (naw_next x b Kx Y) as [->|Z]; [destruct (po_irr _ O)|].
       destruct (po_irr x). eapply po_trans; eauto.
-  - exfalso. destruct C as (_ & [(_ & C)|C] & _).
-    + apply Lx, C. red; now rewrite Kx.
-    + unfold rd in C. rewrite Kx in C. destruct C.
+  - exfalso. destruct C0 as (_ & [(_ & W)|W] & _).
+    + apply Lx, W. red; now rewrite Kx.
+    + unfold rd in W. rewrite Kx in W. destruct W.
   - destruct (naw_facts y Ky) as (_ & _ & X & _). congruence.
   - congruence.
 Qed.
@@ -165,7 +170,7 @@ Proof.
     destruct (M_or_S' b Sb) as [Mb|Sb'].
     + apply sg_before; auto. now apply (before_m a b).
     + apply sg_fwd; auto; [now apply (L_po (sc_run:=HL))|]. intros H. now apply b_keep with a.
-  - intros a b Sa Sb C H. pose proof (L_conf (sc_run:=HL) a b Sa Sb C H) as K. apply sg_fwd; auto. intros Ha. now apply
+  - intros a b Sa Sb Cf H. pose proof (L_conf (sc_run:=HL) a b Sa Sb Cf H) as K. apply sg_fwd; auto. intros Ha. now apply
     b_conf with a.
   - intros x e Sx Kx Lx Se H. destruct (classic (torn x)) as [|Nt]; [auto|].
     assert (e = src x \/ sigma_least e (src x)) as [|]; auto.
@@ -182,23 +187,40 @@ Proof.
     + apply around_same in H; auto; [|tauto]. destruct (L_adj (sc_run:=HL) x e Sx Kx H); auto. right.
       apply around_same; auto. tauto.
   - intros x b Sx Kx Lx Sb Kb Lo Nb H. destruct (src_in' x Sx Kx) as (Ss & Hs).
-    destruct (naw_conf x b Sx Kx Lx Kb Lo) as (C & C').
+    destruct (naw_conf x b Sx Kx Lx Kb Lo) as (Cf & Cf').
     destruct (proj2 (proj2 l_sto) x b (in_S x Sx) (in_S b Sb)) as [Q|[Y|Y]]; [congruence| |].
     + apply sg_fwd; auto. intros Hx. now apply b_conf with x.
     + destruct (L_adj (sc_run:=HL) x b Sx Kx Y) as [Q|Z]; [congruence|].
       exfalso. apply (sg_asym _ _ H). apply sg_fwd; auto. intros Hb. now apply b_rao with b.
-  - intros r e Sr Kr N Se Ke Lo Ne. assert (stops (S:=S) (S':=S') r) as Hr' by (split; auto).
+  - intros r e Sr Kr N Se Ke Lo Ne. pose proof (stop_tau r e Sr Kr N Se Ke Lo Ne) as Ht.
+    destruct (M_or_S' e Se) as [Me|Se'], (M_or_S' r Sr) as [Mr|Sr'].
+    + now apply sg_pivot.
+    + apply sg_touch; auto. assert (stops (S:=S) (S':=S') r) as Hr' by (split; auto).
+      apply touch_m; auto; [exact (Stop r e Hr' Me Ke Lo)| |]; right; unfold rd; [now rewrite Ke|now rewrite Kr].
+    + apply sg_before; auto. now apply (before_m e r).
+    + assert (stops (S:=S) (S':=S') r) as Hr' by (split; auto).
     apply sg_fwd; auto; [apply (L_end (sc_run:=HL)); apply stops_ends; auto|]. intros He. now apply b_end with e.
   - intros b K Ss Sb Kb Lo H. apply sg_fwd; auto; [apply (L_end (sc_run:=HL)); now apply own_ends|].
     intros Hb. destruct (least_not_before b); auto. apply (tt _ _ _ H). apply src_before; [apply Sm|].
     now apply naw_fed.
 Qed.
 
+(* beta begins with what is chosen *)
+Lemma least_start x : forced x -> exists b, C b /\ (b = x \/ L b x).
+Proof.
+  intros H. pose proof l_sto as (_ & Ht & _).
+  assert (forall b x, (exists c, C c /\ (c = b \/ L c b)) -> L b x -> exists c, C c /\ (c = x \/ L c x)) as Go.
+  { intros b y (c & Cc & Hc) K'. exists c. split; auto. right. destruct Hc as [Q|K]; [now rewrite Q|eauto]. }
+  induction H as [e He|b x H IH Sx K|b x H IH Sx Cf K|b x H IH Kb Sx Kx Lx Lo N K|b r H IH Kb Hr Lo N]; eauto.
+  - apply (Go b); auto. apply (L_po (sc_run:=HL)); auto; [now apply least_after|exact (keeps_po (ord:=ord) (S:=S) b x K)].
+  - apply (Go b); auto. apply (L_end (sc_run:=HL)). apply stops_ends; auto. now apply least_after.
+Qed.
+
 (* Theorem 7, with the choice of M6: for this beta, with real values, it is a violating trace of the program *)
 Theorem theorem_7_atomics : sc (tr S l tau) (rep m) (rep m) -> exists lX, real_in S lX sigma_least /\
   arranged ord S l tau m pr S' l' sigma_least lX /\ violating ord P (tr S lX sigma_least) /\ forall b, forced b -> tau m b.
 Proof.
-  intros C. destruct (wf_fin _ wS) as (es & Hes).
+  intros Cyc. destruct (wf_fin _ wS) as (es & Hes).
   destruct (exec_exists (length es) S sigma_least) as (lX & Rx); [exists es; auto|exact sg_sto| |].
   { intros w Sw N. destruct (src_tau w Sw N) as (A1 & A2). split; auto.
     assert (keeping (src w) w) as K by (now apply k_oppo, src_oppo).
@@ -208,7 +230,7 @@ Proof.
       intros H. now apply b_keep with (src w). }
   exists lX. split; [exact Rx|]. pose proof (least_arranged lX Rx) as A. split; [exact A|]. split; [|intros b H; now apply
     least_after].
-  exact (@executed_violating U ord P S l tau m pr S' l' G sigma_least lX A C).
+  exact (@executed_violating U ord P S l tau m pr S' l' G sigma_least lX A Cyc).
 Qed.
 
 End Least.

@@ -260,7 +260,7 @@ Proof.
       * apply ippo_qp; auto using nic_inst_nic, nicw_write, write_nic.
   - destruct (free_kinds _ _ F) as (Sa & Sb & _ & _ & _ & Qa & Na0 & Nb0 & Ca & Cb). pose proof F as (_ & _ & K).
     rewrite Kw in K. destruct (nfo_nic _ _ K) as (Ka0 & _ & Fl).
-    destruct (flush_poll_use ord Fl) as (F1 & F2 & F3 & F4 & F5).
+    destruct (flush_poll_use ord Fl) as (F1 & F2 & F3 & _ & F4 & F5).
     assert ((knd a = NRR \/ (before_nrw (knd a))) /\ seen ord NRW (knd a) = true) as (Ka & Kb).
     { unfold before_nrw, nfo_kinds, nfo_in_kinds in *. destruct (knd a); try discriminate K; auto. }
     destruct (po_tot a w) as [->|[P|P]]; auto.
