@@ -75,6 +75,32 @@ def test_the_axioms_are_decided_as_by_the_tool(chunk: int) -> None:
     assert len(set(said)) == 4
 
 
+BEHIND_STORES = """judge 2
+cpu tso
+atomics hca
+order default
+reads unordered
+cells 0 0 0
+thread
+lW 0 1
+nrW-inline s 0 2 1
+P 0
+lR 1 0
+thread
+lW 1 1
+F
+lR 0 0
+rf i1 0.3 i0 1.2
+events 0.2 0.3 1.0 1.1 1.2 0.0 0.1
+end
+"""
+
+
+def test_a_polled_request_tells_that_earlier_stores_have_left_the_store_buffer() -> None:
+    unpolled = BEHIND_STORES.replace("P 0\n", "").replace("0.3", "0.2").replace("events 0.2 0.2", "events 0.2")
+    assert answers([BEHIND_STORES, unpolled]) == ["refused: ib or ob has a cycle", VIOLATING]
+
+
 def accounts_of(programs: Iterable[tuple[Program, Model]]) -> Iterator[Account]:
     """The counterexamples that are found. The two judges agree on what both cover."""
     both = []
@@ -174,7 +200,7 @@ def test_a_judge_without_one_of_its_tests_is_noticed(name: str, tmp_path: Path, 
         pytest.skip("NOT RUN: the proven judge is not built here (make proofs), or there is no OCaml")
     shutil.copytree(built, tmp_path, dirs_exist_ok=True)
     text = (built / "judged.ml").read_text("utf-8")
-    found = re.search(rf"^let (?:rec )?{name} ((?:\w+ )+)=( function)?(?s:.*?)(?=^\(\*\*)", text, flags=re.M)
+    found = re.search(rf"^let (?:rec )?{name} ((?:[\w']+ )*)=( function)?(?s:.*?)(?=^\(\*\*|^type )", text, flags=re.M)
     assert found is not None
     given = "_ " * (len(found[1].split()) + (found[2] is not None))
     (tmp_path / "judged.ml").write_text(
@@ -184,6 +210,7 @@ def test_a_judge_without_one_of_its_tests_is_noticed(name: str, tmp_path: Path, 
     subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
     monkeypatch.setenv(proven_judge.VARIABLE, str(tmp_path / "flawed"))
     with pytest.raises(AssertionError):
+        test_a_polled_request_tells_that_earlier_stores_have_left_the_store_buffer()
         for chunk in range(4):
             test_the_axioms_are_decided_as_by_the_tool(chunk)
             test_the_judge_says_violating_iff_the_axioms_do(chunk)

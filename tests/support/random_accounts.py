@@ -76,9 +76,8 @@ def _thread(rng: Random, me: int, number: int, platform: Platform, weights: tupl
         other = rng.choice([u for u in range(number) if u != me] or [me])
         queue = other
         signaled = rng.random() < 0.8
-        made = list(
-            _operation(rng, name, queue, other, Completion.SIGNALED if signaled else Completion.UNSIGNALED, platform)
-        )
+        completion = Completion.SIGNALED if signaled else Completion.UNSIGNALED
+        made = list(_operation(rng, name, other, completion, platform))
         if other == me and name in ("send", "imm", "recv", "rpoll"):
             continue
         yield from made
