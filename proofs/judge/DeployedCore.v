@@ -17,7 +17,8 @@ Notation kin := (Deployed.kin R).
 Notation hw' := (hardware_of hw).
 Notation image := (image T).
 Hypothesis All_plain : forall t n, n < many t -> is_plain (lab (Deployed.At t n)).
-Hypothesis Grammar : forall t n, S n < many t -> DeployedTraces.follows (lab (Deployed.At t n)) (lab (Deployed.At t (S n))) = true.
+Hypothesis Grammar : forall t n, S n < many t -> DeployedTraces.follows (lab (Deployed.At t n)) (lab (Deployed.At t (S
+  n))) = true.
 Hypothesis No_rao : forall a b, is_event a = true -> is_event b = true -> Deployed.rao T a b = false.
 
 (* the same trace *)
@@ -43,7 +44,8 @@ Lemma lab_at t n : is_event (Deployed.At t n) = true -> lab (Deployed.At t n) = 
 Proof. intros H. apply (lab_does T All_plain). now apply is_event_at. Qed.
 Definition old_kind (k : Deployed.kind) := match k with
   | Deployed.KlR => LR | Deployed.KlW => LW | Deployed.KCAS => CAS | Deployed.KP => Poll | Deployed.KF => Fence
-  | Deployed.KnlR => NLR | Deployed.KnrW => NRW | Deployed.KnrR => NRR | Deployed.KnlW => NLW | Deployed.KnF => NF | _ => Init end.
+  | Deployed.KnlR => NLR | Deployed.KnrW => NRW | Deployed.KnrR => NRR | Deployed.KnlW => NLW | Deployed.KnF => NF | _ =>
+    Init end.
 Lemma is_image k e : is_event e = true -> old_kind k <> Init -> k <> Deployed.KCAS -> k <> Deployed.KP -> k <> Deployed.KF ->
   k <> Deployed.KnF -> (Deployed.is R k e = true <-> eknd (image e) = old_kind k).
 Proof.
@@ -62,7 +64,8 @@ Proof.
   intros E. unfold Deployed.instantaneous, Deployed.kin, inst, is_inst, is_nicw, store. destruct e as [x|t n].
   - simpl. intuition discriminate.
   - rewrite (lab_at t n E). simpl. destruct (does T t n), (Deployed.buffered hw); simpl;
-      (split; [intros H; try discriminate H; (split; [tauto|intros Q1 Q2; first [discriminate Q1|discriminate Q2]])|intros (N & S); try reflexivity; exfalso]);
+      (split; [intros H; try discriminate H; (split; [tauto|intros Q1 Q2;
+        first [discriminate Q1|discriminate Q2]])|intros (N & S); try reflexivity; exfalso]);
       first [tauto|now apply S].
 Qed.
 Lemma thread_image a b : is_event a = true -> is_event b = true -> eknd (image a) <> Init -> eknd (image b) <> Init ->
@@ -78,13 +81,15 @@ Proof.
     + exists (image w). split; [now apply (c_rf _ C)|now apply (c_mo _ C)].
   - intros (N & x & F & M). split.
     + destruct (Deployed.same a b) eqn:Q; [|reflexivity]. apply DeployedDecides.same_spec in Q. congruence.
-    + destruct (of_E x (proj1 (c_rf_in _ C _ _ F))) as (w & Ew & <-). apply DeployedDecides.some_spec. exists w. split; [auto|].
+    + destruct (of_E x (proj1 (c_rf_in _ C _ _ F))) as (w & Ew & <-). apply DeployedDecides.some_spec. exists w.
+      split; [auto|].
       apply andb_true_iff. split; [now apply (c_rf _ C)|now apply (c_mo _ C)].
 Qed.
 Lemma own_image w r : is_event w = true -> is_event r = true ->
   (Deployed.own hw T w r = true <-> Deployed.buffered hw = true /\ own (U := concrete) (image w) (image r)).
 Proof.
-  intros Ew Er. unfold Deployed.own, own, store. rewrite !andb_true_iff, (is_image _ w Ew), (is_image _ r Er) by discriminate.
+  intros Ew Er. unfold Deployed.own, own, store. rewrite !andb_true_iff, (is_image _ w Ew),
+    (is_image _ r Er) by discriminate.
   simpl. split.
   - intros (((B & S) & K) & L). repeat split; auto. apply thread_image; auto; congruence.
   - intros (B & S & K & L). repeat split; auto. apply thread_image; auto; congruence.
@@ -97,7 +102,8 @@ Proof.
 Qed.
 Lemma no_turn a b : is_event a = true -> is_event b = true -> Deployed.in_turn hw T a b = false.
 Proof.
-  intros Ea Eb. unfold Deployed.in_turn. rewrite (No_rao a b Ea Eb), (atomics_none _ a Ea) by reflexivity. simpl. apply andb_false_r.
+  intros Ea Eb. unfold Deployed.in_turn. rewrite (No_rao a b Ea Eb), (atomics_none _ a Ea) by reflexivity. simpl.
+  apply andb_false_r.
 Qed.
 Lemma no_sm a b : is_event a = true -> is_event b = true -> Deployed.sm R a b = false.
 Proof.
@@ -148,7 +154,8 @@ Lemma transfer (r : relation Deployed.event) (r' : relation event) :
   forall a b, is_event a = true -> is_event b = true -> (clos_trans _ r a b <-> clos_trans _ r' (image a) (image b)).
 Proof.
   intros I I' H a b Ea Eb. split.
-  - intros P. clear Ea Eb. assert (is_event a = true /\ is_event b = true /\ clos_trans _ r' (image a) (image b)) as X; [|apply X].
+  - intros P. clear Ea Eb. assert (is_event a = true /\ is_event b = true /\ clos_trans _ r' (image a) (image b)) as X;
+    [|apply X].
     induction P as [a b P|a b c _ (Ea & Eb & IH) _ (_ & Ec & IH')].
     + destruct (I a b P) as (Ea & Eb). repeat split; auto. apply t_step. now apply H.
     + repeat split; auto. eapply t_trans; eauto.
@@ -165,7 +172,8 @@ Lemma irreflexive_image (r : relation Deployed.event) (r' : relation event) :
   ((forall a, ~ clos_trans _ r a a) <-> forall x, ~ clos_trans _ r' x x).
 Proof.
   intros I I' H. split; intros N x P.
-  - assert (forall x y, clos_trans _ r' x y -> E T' x) as Ex by (induction 1 as [y z Q|y u z _ IH _ _]; [apply (I' y z Q)|exact IH]).
+  - assert (forall x y, clos_trans _ r' x y -> E T' x) as Ex by (induction 1 as [y z Q|y u z _ IH _ _];
+    [apply (I' y z Q)|exact IH]).
     specialize (Ex x x P).
     destruct (of_E x Ex) as (a & Ea & <-). apply (N a). now apply (transfer r r').
   - assert (forall x y, clos_trans _ r x y -> is_event x = true) as Ex
@@ -209,11 +217,13 @@ Proof. apply at_once_events. Qed.
 Lemma ob_inside a b : Deployed.ob1 hw T a b -> is_event a = true /\ is_event b = true.
 Proof. intros H. apply DeployedDecides.ob_inside in H. now rewrite !DeployedDecides.is_event_in. Qed.
 
-Definition behind x y := exists z, on (U := concrete) T' (oppo_tso hw') x z /\ on (U := concrete) T' epf z y /\ store (U := concrete) x.
+Definition behind x y := exists z, on (U := concrete) T' (oppo_tso hw') x z /\ on (U := concrete) T' epf z y /\
+  store (U := concrete) x.
 Lemma behind_image a b : is_event a = true -> is_event b = true -> (Deployed.posted_behind hw T a b = true <->
   Deployed.buffered hw = true /\ behind (image a) (image b)).
 Proof.
-  intros Ea Eb. unfold Deployed.posted_behind, behind, oppo_tso. rewrite !andb_true_iff, (is_image _ a Ea), DeployedDecides.some_spec
+  intros Ea Eb. unfold Deployed.posted_behind, behind, oppo_tso.
+  rewrite !andb_true_iff, (is_image _ a Ea), DeployedDecides.some_spec
     by discriminate. split.
   - intros ((B & K) & x & Ex & H). split; [exact B|]. exists (image x). apply andb_prop in H as (O & P).
     apply (oppo_image hw T All_plain Grammar a x Ea Ex) in O as (O & N). apply (pf_image T All_plain x b Ex Eb) in P.
@@ -233,8 +243,10 @@ Proof.
   intros Ea Eb. rewrite (alone _ section_alone _ a b Ea Eb). unfold Deployed.ob_edge.
   rewrite (no_sm a b Ea Eb), (not_received a b Ea Eb), (no_turn a b Ea Eb), !orb_false_r, !orb_true_iff, !andb_true_iff.
   rewrite negb_true_iff, <- not_true_iff_false.
-  rewrite (oppo_image hw T All_plain Grammar a b Ea Eb), (c_rf _ C a b Ea Eb), (own_image a b Ea Eb), (pf_image T All_plain a b Ea Eb),
-    (is_image _ a Ea), (behind_image a b Ea Eb), (flushed_image a b Ea Eb), (rb_image a b Ea Eb), (c_mo _ C a b Ea Eb) by discriminate.
+  rewrite (oppo_image hw T All_plain Grammar a b Ea Eb), (c_rf _ C a b Ea Eb), (own_image a b Ea Eb),
+    (pf_image T All_plain a b Ea Eb),
+    (is_image _ a Ea), (behind_image a b Ea Eb), (flushed_image a b Ea Eb), (rb_image a b Ea Eb),
+      (c_mo _ C a b Ea Eb) by discriminate.
   simpl old_kind. tauto.
 Qed.
 
@@ -292,7 +304,8 @@ Theorem tso_image : Deployed.buffered hw = true ->
   (Deployed.rdma_consistent hw T <-> irreflexive (ib_tso hw' T') /\ tso_consistent hw' T').
 Proof.
   intros B. assert (forall x y, ib1_tso hw' T' x y -> E T' x /\ E T' y) as I'.
-  { intros x y [(X & Y & _)|(X & Y & _)|H|H _|H]; auto; [now apply (c_rf_in _ C)|now apply rb_inside|now apply flushed_inside]. }
+  { intros x y [(X & Y & _)|(X & Y & _)|H|H _|H]; auto; [now apply (c_rf_in _ C)|now apply rb_inside|now apply
+    flushed_inside]. }
   apply (ob_image (ib1_tso hw' T') (ob1_tso hw' T')); [exact I'| | |].
   - intros x y [(X & Y & _)|(X & Y & _) _|z (X & _) (_ & Y & _) _|H _|H|H|H|_ H]; auto; [now apply (c_rf_in _ C)|
       now apply flushed_inside|now apply rb_inside|now apply (c_mo_in _ C)|now apply (paths_inside _ I')].

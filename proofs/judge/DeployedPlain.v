@@ -22,7 +22,8 @@ Proof. destruct l; reflexivity. Qed.
 Definition passed l l' := match l, l' with Lw _ _, (Lr _ _ | Lp _) => true | _, _ => false end.
 Lemma observed_same hw l l' : Deployed.observed hw (Deployed.plain_kind l) (Deployed.plain_kind l') =
   if Deployed.buffered hw && passed l l' then Deployed.Never
-  else match Deployed.table hw (Deployed.plain_kind l) (Deployed.plain_kind l') with Deployed.Issue => Deployed.Never | c => c end.
+  else match Deployed.table hw (Deployed.plain_kind l) (Deployed.plain_kind l') with Deployed.Issue => Deployed.Never | c
+    => c end.
 Proof. destruct hw as [[] a [] []]; destruct l, l'; reflexivity. Qed.
 
 Local Arguments Deployed.lab : simpl never.
@@ -39,7 +40,8 @@ Notation nv := (length (Deployed.held R)).
 Notation hw' := (hardware_of hw).
 Hypothesis All_plain : forall t n, n < many t -> is_plain (lab (Deployed.At t n)).
 (* the grammar: what the source of a write is *)
-Hypothesis Grammar : forall t n, S n < many t -> DeployedTraces.follows (lab (Deployed.At t n)) (lab (Deployed.At t (S n))) = true.
+Hypothesis Grammar : forall t n, S n < many t -> DeployedTraces.follows (lab (Deployed.At t n)) (lab (Deployed.At t (S
+  n))) = true.
 Hypothesis Begins : forall t, 0 < many t -> DeployedTraces.begins (lab (Deployed.At t 0)) = true.
 
 Definition does t n := plain_label (lab (Deployed.At t n)).
@@ -91,7 +93,8 @@ Lemma past_count (f : Deployed.label -> bool) g t n : n <= many t -> (forall l, 
 Proof.
   intros L G. unfold Deployed.count, Deployed.past. induction n as [|n IH]; [reflexivity|].
   assert (firstn (S n) (Deployed.sequence R t) = firstn n (Deployed.sequence R t) ++ [lab (Deployed.At t n)]) as ->.
-  { unfold Deployed.lab. clear -L. revert n L. induction (Deployed.sequence R t) as [|y s IH]; intros n L; simpl in L; [lia|].
+  { unfold Deployed.lab. clear -L. revert n L. induction (Deployed.sequence R t) as [|y s IH]; intros n L; simpl in L;
+    [lia|].
     destruct n as [|n]; [reflexivity|]. simpl. f_equal. apply IH. lia. }
   rewrite filter_app, app_length, IH by lia. rewrite (lab_does t n) by lia. simpl. rewrite G, cnt_cons.
   destruct (g (does t n)); simpl; lia.
@@ -119,7 +122,8 @@ Proof.
 Qed.
 
 (* the source of a write is ordered before it by the tables *)
-Lemma source_image a b : is_event b = true -> Deployed.source R b = Some a -> is_event a = true /\ ecarry (image a) (image b).
+Lemma source_image a b : is_event b = true -> Deployed.source R b = Some a -> is_event a = true /\
+  ecarry (image a) (image b).
 Proof.
   destruct b as [y|t [|n]]; simpl Deployed.source; try discriminate. intros E.
   apply is_event_at in E. pose proof (Grammar t n E) as G. rewrite (lab_does t n), (lab_does t (S n)) in G by lia.
@@ -140,7 +144,8 @@ Lemma carried_kept a b : ecarry (image a) (image b) -> oppo hw' (U := concrete) 
   ~ overtaken (U := concrete) (image a) (image b).
 Proof.
   intros C. pose proof (@carry_ok concrete _ _ C) as (P & Q & K). split.
-  - split; [exact P|]. destruct K as [(-> & ->)|(-> & ->)]; unfold hardware_of; simpl; destruct (Deployed.weaker hw); exact Q.
+  - split; [exact P|]. destruct K as [(-> & ->)|(-> & ->)]; unfold hardware_of; simpl; destruct (Deployed.weaker hw);
+    exact Q.
   - intros (S & _). red in S. destruct K as [(K & _)|(K & _)]; congruence.
 Qed.
 Lemma same_operation_image a b : is_event b = true -> Deployed.of_one_operation R a b = true -> ecarry (image a) (image b).
@@ -168,10 +173,12 @@ Proof.
   - destruct H as [H|H].
     + apply (oppo_ippo hw' (U := concrete)). now apply carried_kept, same_operation_image.
     + destruct a as [x|t n], b as [y|u m]; try (now destruct P). destruct P as (-> & _).
-      apply is_event_at in Ea, Eb. rewrite (kin_at u n Ea), (kin_at u m Eb), issued_same, (kept_image _ u n m Ea Eb), table_same in H.
+      apply is_event_at in Ea, Eb. rewrite (kin_at u n Ea), (kin_at u m Eb), issued_same, (kept_image _ u n m Ea Eb),
+        table_same in H.
       exact H.
   - right. destruct a as [x|t n], b as [y|u m]; try (now destruct P). destruct P as (-> & _).
-    apply is_event_at in Ea, Eb. rewrite (kin_at u n Ea), (kin_at u m Eb), issued_same, (kept_image _ u n m Ea Eb), table_same.
+    apply is_event_at in Ea, Eb. rewrite (kin_at u n Ea), (kin_at u m Eb), issued_same, (kept_image _ u n m Ea Eb),
+      table_same.
     exact H.
 Qed.
 Definition overtakes_it a b := Deployed.buffered hw = true /\ overtaken (U := concrete) (image a) (image b).
@@ -190,20 +197,24 @@ Proof.
       unfold overtakes_it. rewrite <- passed_image, <- andb_true_iff.
       destruct (Deployed.buffered hw && passed (does u n) (does u m)); [destruct H|]. split; [|discriminate].
       split; [exact P|].
-      change (knd (events := concrete) (image (Deployed.At u n))) with (lknd (does u n)). change (knd (events := concrete) (image (Deployed.At u m))) with (lknd (does u m)).
+      change (knd (events := concrete) (image (Deployed.At u n))) with (lknd (does u n)).
+      change (knd (events := concrete) (image (Deployed.At u m))) with (lknd (does u m)).
       rewrite <- table_same. destruct (Deployed.table _ _ _); simpl in *; auto.
-  - intros ((P & H) & N). split; [exact P|right]. destruct a as [x|t n], b as [y|u m]; try (now destruct P). destruct P as (-> & _).
+  - intros ((P & H) & N). split; [exact P|right]. destruct a as [x|t n], b as [y|u m]; try (now destruct P).
+    destruct P as (-> & _).
     apply is_event_at in Ea, Eb. rewrite (kin_at u n Ea), (kin_at u m Eb), observed_same, (kept_image _ u n m Ea Eb).
     unfold overtakes_it in N. rewrite <- passed_image, <- andb_true_iff in N.
     destruct (Deployed.buffered hw && passed (does u n) (does u m)); [tauto|].
     change (knd (events := concrete) (image (Deployed.At u n))) with (lknd (does u n)) in H.
-    change (knd (events := concrete) (image (Deployed.At u m))) with (lknd (does u m)) in H. rewrite <- table_same in H. destruct (Deployed.table _ _ _); simpl in *; auto.
+    change (knd (events := concrete) (image (Deployed.At u m))) with (lknd (does u m)) in H. rewrite <- table_same in H.
+    destruct (Deployed.table _ _ _); simpl in *; auto.
 Qed.
 Lemma pf_image a b : is_event a = true -> is_event b = true -> (Deployed.pf R a b = true <-> epf (image a) (image b)).
 Proof.
   intros Ea Eb. unfold Deployed.pf. rewrite andb_true_iff, po_image.
   destruct a as [x|t n], b as [y|u m]; try (simpl; tauto). apply is_event_at in Ea, Eb.
-  rewrite (lab_does t n Ea), (lab_does u m Eb). simpl. destruct (does u m) as [| | |q| | | | | | |]; try (split; [intros (_ & H); discriminate|tauto]).
+  rewrite (lab_does t n Ea), (lab_does u m Eb). simpl. destruct (does u m) as [| | |q| | | | | | |]; try (split;
+    [intros (_ & H); discriminate|tauto]).
   unfold takes. rewrite andb_true_iff.
   rewrite (past_count (Deployed.signals q) (isS q) t n), (past_count (Deployed.polls q) (isP q) u m) by (auto; lia).
   destruct (isS q (does t n)); rewrite ?Nat.eqb_eq, ?Nat.leb_le; intuition.

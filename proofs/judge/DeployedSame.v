@@ -37,7 +37,8 @@ Lemma possible_same t n : n < many t -> (DeployedTraces.possible hw T (Deployed.
 Proof.
   intros L. unfold DeployedTraces.possible. rewrite !andb_true_iff.
   assert (match Deployed.before R (Deployed.At t n) with
-    | Some l => DeployedTraces.follows l (lab (Deployed.At t n)) | None => DeployedTraces.begins (lab (Deployed.At t n)) end = true
+    | Some l => DeployedTraces.follows l (lab (Deployed.At t n)) | None => DeployedTraces.begins (lab (Deployed.At t n))
+      end = true
     <-> follows (does t n) (hist T t n)) as ->.
   { destruct n as [|n]; simpl Deployed.before; cbv iota.
     - rewrite (lab_plain t 0 L). apply begins_same.
@@ -47,14 +48,16 @@ Proof.
       Deployed.count (Deployed.signals q) (Deployed.past R (Deployed.At t n)) | _ => true end = true
     <-> polls (does t n) (hist T t n)) as ->.
   { rewrite (lab_plain t n L). destruct (does t n); simpl; try tauto.
-    rewrite (past_count T All_plain (Deployed.polls q) (isP q)), (past_count T All_plain (Deployed.signals q) (isS q)) by (auto; lia).
+    rewrite (past_count T All_plain (Deployed.polls q) (isP q)),
+      (past_count T All_plain (Deployed.signals q) (isS q)) by (auto; lia).
     apply Nat.ltb_lt. }
   assert (match Deployed.accessed (lab (Deployed.At t n)) with Some x => x <? nv | None => true end = true
     <-> lloc (does t n) < nv) as ->.
   { rewrite (lab_plain t n L). destruct (does t n); simpl; try apply Nat.ltb_lt; tauto. }
   assert (Deployed.is R (if Deployed.ranked hw then Deployed.KnA else Deployed.KnaW) (Deployed.At t n) = false) as ->.
   { apply (atomics_none T All_plain); [now apply is_event_at|]. now destruct (Deployed.ranked hw). }
-  assert (DeployedTraces.connected T (Deployed.At t n) = true) as -> by (unfold DeployedTraces.connected; now rewrite (lab_plain t n L)).
+  assert (DeployedTraces.connected T (Deployed.At t n) = true) as -> by (unfold DeployedTraces.connected;
+    now rewrite (lab_plain t n L)).
   simpl. tauto.
 Qed.
 Lemma all_possible : Deployed.every R (DeployedTraces.possible hw T) = true <-> forall t, ok nv (path T t).
@@ -69,7 +72,7 @@ Qed.
 Lemma grammar_of : (forall t, ok nv (path T t)) -> forall t n, S n < many t ->
   DeployedTraces.follows (lab (Deployed.At t n)) (lab (Deployed.At t (S n))) = true.
 Proof.
-  intros H t n L. rewrite (lab_plain t n), (lab_plain t (S n)) by lia. apply (follows_same _ _ (hist T t n)).
+  clear Cells. intros H t n L. rewrite (lab_plain t n), (lab_plain t (S n)) by lia. apply (follows_same _ _ (hist T t n)).
   pose proof (ok_suf nv _ _ (proj2 (hist_suf T t (S n) (many t)) L) (H t)) as (_ & K & _). exact K.
 Qed.
 
@@ -88,12 +91,15 @@ Lemma accessed_image e : is_event e = true -> Deployed.writes R e = true \/ Depl
   Deployed.accessed (lab e) = Some (eloc (image e)).
 Proof.
   intros E H. destruct e as [x|t n]; [reflexivity|]. unfold Deployed.writes, Deployed.reads, Deployed.kin in H.
-  apply is_event_at in E. rewrite (lab_plain t n E) in *. simpl in *. destruct (does t n); simpl in *; auto; intuition discriminate.
+  apply is_event_at in E. rewrite (lab_plain t n E) in *. simpl in *.
+  destruct (does t n); simpl in *; auto; intuition discriminate.
 Qed.
 Lemma cell_image a b : is_event a = true -> is_event b = true -> Deployed.writes R a = true \/ Deployed.reads R a = true ->
-  Deployed.writes R b = true \/ Deployed.reads R b = true -> (Deployed.same_cell R a b = true <-> eloc (image a) = eloc (image b)).
+  Deployed.writes R b = true \/ Deployed.reads R b = true -> (Deployed.same_cell R a b = true <-> eloc (image a) = eloc
+    (image b)).
 Proof.
-  intros Ea Eb Ha Hb. unfold Deployed.same_cell. rewrite (accessed_image a Ea Ha), (accessed_image b Eb Hb). apply Nat.eqb_eq.
+  intros Ea Eb Ha Hb. unfold Deployed.same_cell. rewrite (accessed_image a Ea Ha), (accessed_image b Eb Hb).
+  apply Nat.eqb_eq.
 Qed.
 Lemma mo_pair_image a b : is_event a = true -> is_event b = true -> (Deployed.mo_pair R a b = true <->
   wr (U := concrete) (image a) /\ wr (U := concrete) (image b) /\ eloc (image a) = eloc (image b)).
@@ -104,7 +110,8 @@ Qed.
 Lemma rao_pair_none a b : is_event a = true -> is_event b = true -> Deployed.rao_pair R a b = false.
 Proof. intros Ea Eb. unfold Deployed.rao_pair. now rewrite (atomics_none T All_plain Deployed.KnaR a Ea). Qed.
 Lemma flushes_image a b : is_event a = true -> is_event b = true -> (Deployed.flushes R a b = true <->
-  eqp (image a) = eqp (image b) /\ ((eknd (image a) = NLR /\ eknd (image b) = NLW) \/ (eknd (image a) = NRR /\ eknd (image b) = NRW))).
+  eqp (image a) = eqp (image b) /\ ((eknd (image a) = NLR /\ eknd (image b) = NLW) \/
+    (eknd (image a) = NRR /\ eknd (image b) = NRW))).
 Proof.
   intros Ea Eb. unfold Deployed.flushes, Deployed.remote_read.
   rewrite (atomics_none T All_plain Deployed.KnaR a Ea), (atomics_none T All_plain Deployed.KnA a Ea),
@@ -113,7 +120,8 @@ Proof.
   rewrite (is_image T All_plain Deployed.KnlR a Ea), (is_image T All_plain Deployed.KnlW b Eb),
     (is_image T All_plain Deployed.KnrR a Ea), (is_image T All_plain Deployed.KnrW b Eb) by discriminate.
   simpl old_kind. destruct a as [x|t n], b as [y|u m];
-    try (split; [intros (H & _)|intros (_ & [(H & H')|(H & H')])]; first [simpl in H; discriminate H|simpl in H'; discriminate H']).
+    try (split; [intros (H & _)|intros (_ & [(H & H')|(H & H')])]; first [simpl in H; discriminate H|simpl in H';
+      discriminate H']).
   - apply is_event_at in Ea, Eb. unfold Deployed.same_queue. simpl. rewrite (lab_plain t n Ea), (lab_plain u m Eb). simpl.
     rewrite andb_true_iff, !Nat.eqb_eq. split; intros (Q & H); (split; [|exact H]).
     + destruct Q. congruence.
@@ -122,7 +130,8 @@ Qed.
 Lemma nfo_pair_image a b : is_event a = true -> is_event b = true ->
   (Deployed.nfo_pair R a b = true <-> nfopair (U := concrete) (image a) (image b)).
 Proof.
-  intros Ea Eb. unfold Deployed.nfo_pair, nfopair. rewrite orb_true_iff, (flushes_image a b Ea Eb), (flushes_image b a Eb Ea). simpl.
+  intros Ea Eb. unfold Deployed.nfo_pair, nfopair. rewrite orb_true_iff, (flushes_image a b Ea Eb),
+    (flushes_image b a Eb Ea). simpl.
   intuition congruence.
 Qed.
 
@@ -135,7 +144,8 @@ Hypothesis Rf_fine : forall w r, rf T' w r -> wr (U := concrete) w /\ rd (U := c
 Lemma read_of_write t n : S n < many t -> carries (does t n) (does t (S n)) ->
   ecarry (image (Deployed.At t n)) (image (Deployed.At t (S n))).
 Proof. intros L K. simpl. auto. Qed.
-Lemma copies_image e r : is_event e = true -> (DeployedTraces.copies T e = Some r <-> is_event r = true /\ ecarry (image r) (image e)).
+Lemma copies_image e r : is_event e = true -> (DeployedTraces.copies T e = Some r <-> is_event r = true /\
+  ecarry (image r) (image e)).
 Proof.
   intros E. unfold DeployedTraces.copies. assert (match lab e with Deployed.Lnaw _ _ => None | _ => Deployed.source R e end =
     Deployed.source R e) as ->.
@@ -159,7 +169,8 @@ Qed.
 Lemma carried_event e x : is_event e = true -> ecarry x (image e) -> exists r, is_event r = true /\ image r = x.
 Proof.
   intros E K. destruct e as [y|t [|n]], x as [c u|k l h]; try (now destruct K). destruct K as (-> & Q & K).
-  simpl in Q. inversion Q; subst. apply is_event_at in E. exists (Deployed.At t n). split; [apply is_event_at; lia|reflexivity].
+  simpl in Q. inversion Q; subst. apply is_event_at in E. exists (Deployed.At t n).
+  split; [apply is_event_at; lia|reflexivity].
 Qed.
 Lemma fetching r w : ecarry r w -> rd (U := concrete) r /\ ~ cpu (U := concrete) r /\ ~ wr (U := concrete) r.
 Proof.
@@ -198,16 +209,19 @@ Proof.
   intros E. split.
   - intros (d & Ed & F & W). exists (image d). split; [now apply (c_rf T T' C)|now apply written_val].
   - intros (w & F & V). destruct (proj1 (c_E T T' C w) (proj1 (c_rf_in T T' C _ _ F))) as (d & Ed & <-). exists d.
-    split; [exact Ed|]. split; [now apply (c_rf T T' C)|]. apply (val_written _ v V d Ed eq_refl). now apply (Rf_fine (image d) (image e)).
+    split; [exact Ed|]. split; [now apply (c_rf T T' C)|]. apply (val_written _ v V d Ed eq_refl).
+    now apply (Rf_fine (image d) (image e)).
 Qed.
 Lemma valid_same : DeployedTraces.valid hw T <-> valid T'.
 Proof.
   split.
   - intros V r Er Cr Rr. destruct (proj1 (c_E T T' C r) Er) as (e & E & <-). apply (read_same e _ E). specialize (V e E).
     destruct e as [x|t n]; [destruct Cr|]. unfold DeployedTraces.fits in V. pose proof E as L. apply is_event_at in L.
-    rewrite (lab_plain t n L) in V. unfold cpu, rd in *. simpl in *. fold (does t n) in *. destruct (does t n); simpl in *; tauto.
+    rewrite (lab_plain t n L) in V. unfold cpu, rd in *. simpl in *. fold (does t n) in *.
+    destruct (does t n); simpl in *; tauto.
   - intros V e E. unfold DeployedTraces.fits. destruct e as [x|t n]; [exact I|]. pose proof E as L. apply is_event_at in L.
-    rewrite (lab_plain t n L). specialize (V (image (Deployed.At t n)) (proj2 (c_E T T' C _) (ex_intro _ _ (conj E eq_refl)))).
+    rewrite (lab_plain t n L). specialize (V (image (Deployed.At t n)) (proj2 (c_E T T' C _) (ex_intro _ _ (conj E
+      eq_refl)))).
     pose proof (read_same (Deployed.At t n)) as K. unfold cpu, rd in V. simpl in V, K. fold (does t n) in *.
     destruct (does t n); simpl in V; auto; apply (K _ E); apply V; exact I.
 Qed.
