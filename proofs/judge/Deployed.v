@@ -49,7 +49,8 @@ Definition relaxed a b :=
 Definition lost hw a b :=
   match routes hw with Usual => false | Relaxed => relaxed a b | Multipath => relaxed a b && negb (atomic b) end.
 Definition table hw a b := if lost hw a b then Never else usual hw a b.
-(* Store buffers: what overtakes a store, or the posting of a receive buffer, whose one point is when it leaves the store buffer *)
+(* Store buffers: what overtakes a store, or the posting of a receive buffer,
+   whose one point is when it leaves the store buffer *)
 Definition overtakes b := match b with KlR | KP | KRP => true | _ => false end.
 Definition issued hw a b :=
   match a with
@@ -60,7 +61,8 @@ Definition observed hw a b :=
   | KlW | KV => if buffered hw && overtakes b then Never else table hw a b
   | _ => match table hw a b with Issue => Never | c => c end end.
 
-(* What an event is.  A remote read-modify-write writes [result] of what it reads, or nothing; operands are those of the post.
+(* What an event is.  A remote read-modify-write writes [result] of what it reads, or nothing;
+   operands are those of the post.
    A fetch-and-add that leaves the domain goes on at its other end. *)
 Inductive operation := CompareSwap (a b : Z) | FetchAdd (d : Z) (domain : option (Z * Z)) | Exchange (v : Z).
 Definition result o v :=
@@ -96,7 +98,8 @@ Definition queue l := match l with
   | Lrecv _ _ | Lrp _ _ => 0 end.
 (* the cell that it reads or writes *)
 Definition accessed l := match l with
-  | Plain l | Joined l => match l with Programs.Lp _ | Programs.Lmf | Programs.Lnf _ => None | _ => Some (Programs.lloc l) end
+  | Plain l | Joined l =>
+    match l with Programs.Lp _ | Programs.Lmf | Programs.Lnf _ => None | _ => Some (Programs.lloc l) end
   | Lnar _ x _ | Lnaw _ x | Lna _ x _ | Lput _ x _ | Lsend _ _ _ x _ => Some x
   | Limm _ _ _ _ | Lrecv _ _ | Lrp _ _ => None end.
 
@@ -161,11 +164,13 @@ Definition source e := match e with
   | _ => None end.
 Definition of_one_operation a b := match source b with Some r => same a r | None => false end.
 
-Definition kept (c : cell) a b := match c with All => true | Qp | Issue => queue (lab a) =? queue (lab b) | Never => false end.
+Definition kept (c : cell) a b :=
+  match c with All => true | Qp | Issue => queue (lab a) =? queue (lab b) | Never => false end.
 Definition ippo a b := po a b && (of_one_operation a b || kept (issued hw (kin a) (kin b)) a b).
 Definition oppo a b := po a b && (of_one_operation a b || kept (observed hw (kin a) (kin b)) a b).
 
-(* pf: the k-th poll of a queue pair takes its k-th signaled operation; it tells of the unsignaled ones before that as well *)
+(* pf: the k-th poll of a queue pair takes its k-th signaled operation;
+   it tells of the unsignaled ones before that as well *)
 Definition pf a b := po a b && match lab b with
   | Plain (Programs.Lp q) => completes q (lab a) &&
       if signals q (lab a) then count (signals q) (past a) =? count (polls q) (past b)
@@ -211,7 +216,8 @@ Definition rb a b := negb (same a b) && some T (fun w => rf T w a && mo T w b).
 (* a store of a CPU, and a read of its own: rfb and rbb are rf and rb between such, where there are store buffers *)
 Definition own w r := buffered hw && same_thread w r && is KlW w && is KlR r.
 Definition flushed a b := negb (weaker hw) && nfo T a b.
-Definition in_turn a b := ranked hw && (rao T a b || (is KnaW a && match source T a with Some r => rao T r b | None => false end)).
+Definition in_turn a b := ranked hw &&
+  (rao T a b || (is KnaW a && match source T a with Some r => rao T r b | None => false end)).
 
 Definition ib_edge a b := ippo hw T a b || rf T a b || (rb a b && own b a) || pf T a b || flushed a b || in_turn a b ||
   sm T a b || received hw T a b.

@@ -125,7 +125,8 @@ Qed.
 Lemma every_spec f : every R f = true <-> forall e, is_event R e = true -> f e = true.
 Proof. unfold every. rewrite forallb_forall. split; intros H e I; apply H; now apply is_event_in. Qed.
 Lemma some_spec f : some R f = true <-> exists e, is_event R e = true /\ f e = true.
-Proof. unfold some. rewrite existsb_exists. split; intros (e & I & H); exists e; (split; [now apply is_event_in|exact H]). Qed.
+Proof. unfold some. rewrite existsb_exists. split; intros (e & I & H); exists e; (split;
+  [now apply is_event_in|exact H]). Qed.
 End Events.
 
 (* The decision *)

@@ -45,7 +45,8 @@ Fixpoint value_of fuel w : option Z := match fuel with 0 => None | S n =>
 Definition read_by e := match source_of e with Some d => value_of (S (length (events T))) d | None => None end.
 Definition has_read e v := match read_by e with Some u => (u =? v)%Z | None => false end.
 Definition fitting e := match e with Initial _ => true | At _ _ => match lab T e with
-  | Plain (Programs.Lr _ v) | Plain (Programs.Lc _ v _) | Joined (Programs.Lr _ v) | Joined (Programs.Lc _ v _) => has_read e v
+  | Plain (Programs.Lr _ v) | Plain (Programs.Lc _ v _) | Joined (Programs.Lr _ v) | Joined (Programs.Lc _ v _) =>
+    has_read e v
   | Lna _ _ o => match read_by e with Some v => match result o v with Some _ => true | None => false end | None => false end
   | Lnar _ _ o => match read_by e with
     | Some v => match result o v with
@@ -92,7 +93,7 @@ End Values.
 
 (* The judge *)
 Inductive objection :=
-| Impossible (t n : nat)      (* event n of thread t cannot stand there: grammar, a poll too early, a message without a buffer *)
+| Impossible (t n : nat)      (* event n of thread t cannot stand there: grammar, a poll too early, no buffer or message *)
 | Sources                     (* a read has not one source, or one that is no write of its cell *)
 | Orders                      (* an order leaves out an event *)
 | Misread (t n : nat)         (* event n of thread t reads another value, or the RMW writes against what it has read *)
@@ -108,7 +109,8 @@ Definition judge_deployed hw g : option objection :=
     if negb (well_formed hw T) then Some Orders else
     match find (fun e => negb (fitting hw T e)) (events T) with
     | Some e => Some (Misread (fst (place e)) (snd (place e)))
-    | None => if negb (decide_deployed hw T) then Some Forbidden else if decide_sequential T then Some Sequential_too else None
+    | None =>
+      if negb (decide_deployed hw T) then Some Forbidden else if decide_sequential T then Some Sequential_too else None
     end
   end.
 
@@ -119,7 +121,8 @@ Proof.
   unfold judge_deployed. set (T := trace_of_account g). intros H By.
   destruct (find _ (events T)) eqn:F1 in H; [discriminate|]. destruct (negb (rf_fine T)); [discriminate|].
   destruct (well_formed hw T) eqn:W; [|discriminate]. cbn [negb] in H.
-  destruct (find _ (events T)) eqn:F2 in H; [discriminate|]. destruct (decide_deployed hw T) eqn:D; [|discriminate]. cbn [negb] in H.
+  destruct (find _ (events T)) eqn:F2 in H; [discriminate|]. destruct (decide_deployed hw T) eqn:D; [|discriminate].
+  cbn [negb] in H.
   destruct (decide_sequential T) eqn:S; [discriminate|].
   split; [split; [exact By|split; [exact W|]]|split].
   - intros [x|t n] E; [exact I|]. apply fitting_spec. apply is_event_in in E.
