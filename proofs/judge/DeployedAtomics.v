@@ -29,6 +29,21 @@ Qed.
 Lemma same_flush hw : flush (order_for hw) = negb (Deployed.weaker hw).
 Proof. destruct hw as [? ? [] ?]; reflexivity. Qed.
 
+(* what well-formedness says *)
+Lemma fine_parts hw T : DeployedTraces.well_formed hw T = true ->
+  (forall e, Deployed.is_event (Deployed.run_of T) e = true -> DeployedTraces.possible hw T e = true) /\
+  DeployedTraces.rf_fine T = true /\
+  DeployedTraces.orders T (Deployed.mo_pair (Deployed.run_of T)) (Deployed.mo T) = true /\
+  DeployedTraces.initial_first T = true /\ DeployedTraces.nfo_fine T = true /\
+  DeployedTraces.orders T (Deployed.rao_pair (Deployed.run_of T)) (Deployed.rao T) = true.
+Proof.
+  unfold DeployedTraces.well_formed. intros Fine. repeat (apply andb_prop in Fine as (Fine & ?)). repeat split; auto.
+  now apply DeployedDecides.every_spec.
+Qed.
+Lemma fine_possible hw T : DeployedTraces.well_formed hw T = true -> forall t n,
+  n < length (Deployed.sequence (Deployed.run_of T) t) -> DeployedTraces.possible hw T (Deployed.At t n) = true.
+Proof. intros Fine t n L. apply fine_parts; [exact Fine|]. now apply event_at. Qed.
+
 Section Bridge.
 Variables (hw : Deployed.platform) (T : Deployed.trace).
 Notation run := (Deployed.run_of T).
@@ -43,19 +58,8 @@ Notation slots := (slots_to hw T).
 Notation ord := (order_for hw).
 Hypothesis Cpus : Deployed.cpus hw = Deployed.Sequential.
 Hypothesis Covered : forall t n, n < many t -> covered_label (lab t n) = true.
-Hypothesis Fine : DeployedTraces.well_formed hw T = true.
-Hypothesis Valid : DeployedTraces.valid hw T.
+Hypothesis Possible : forall t n, n < many t -> DeployedTraces.possible hw T (Deployed.At t n) = true.
 
-Lemma fine_parts : (forall e, is_event e = true -> DeployedTraces.possible hw T e = true) /\
-  DeployedTraces.rf_fine T = true /\
-  DeployedTraces.orders T (Deployed.mo_pair run) (Deployed.mo T) = true /\ DeployedTraces.initial_first T = true /\
-  DeployedTraces.nfo_fine T = true /\ DeployedTraces.orders T (Deployed.rao_pair run) (Deployed.rao T) = true.
-Proof.
-  unfold DeployedTraces.well_formed in Fine. repeat (apply andb_prop in Fine as (Fine & ?)). repeat split; auto.
-  now apply DeployedDecides.every_spec.
-Qed.
-Lemma Possible t n : n < many t -> DeployedTraces.possible hw T (Deployed.At t n) = true.
-Proof. intros L. apply fine_parts. now apply event_at. Qed.
 Lemma slots_fine t n : n <= many t -> ok nv (slots t n).
 Proof. apply slots_ok; [exact Covered|exact Possible]. Qed.
 Lemma good t n : n < many t -> grammar (slot_of hw (lab t n) :: slots t n) = true.

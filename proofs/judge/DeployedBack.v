@@ -55,12 +55,13 @@ Notation ord := (order_for hw).
 Notation T' := (slot_trace hw T).
 Hypothesis Cpus : Deployed.cpus hw = Deployed.Sequential.
 Hypothesis Covered : forall t n, n < many t -> covered_label (lab t n) = true.
+Hypothesis Possible : forall t n, n < many t -> DeployedTraces.possible hw T (Deployed.At t n) = true.
 Hypothesis Fine : DeployedTraces.well_formed hw T = true.
 
 Lemma operation_image a b : is_event a = true -> is_event b = true -> Deployed.of_one_operation run a b = true ->
   src (image b) = image a.
 Proof.
-  intros Ea Eb H. unfold Deployed.of_one_operation in H. destruct (image_source hw T Covered Fine b Eb) as (-> & _).
+  intros Ea Eb H. unfold Deployed.of_one_operation in H. destruct (image_source hw T Covered Possible b Eb) as (-> & _).
   destruct (Deployed.source run b) as [r|]; [|discriminate]. apply DeployedDecides.same_spec in H. now subst.
 Qed.
 Lemma queue_kept c a b : is_event a = true -> is_event b = true -> Deployed.po a b = true -> Deployed.kept run c a b = true ->
@@ -73,7 +74,7 @@ Lemma ippo_image a b : is_event a = true -> is_event b = true -> Deployed.ippo h
 Proof.
   intros Ea Eb H. apply andb_prop in H as (P & H). split; [now apply image_po|]. apply orb_prop in H as [H|H].
   - left. now apply operation_image.
-  - right. rewrite !(image_kind hw T Covered Fine) by auto.
+  - right. rewrite !(image_kind hw T Covered Possible) by auto.
     destruct (same_cells hw (kin a) (kin b) Cpus (kin_covered T Covered a Ea) (kin_covered T Covered b Eb)) as (C & _).
     rewrite C. now apply queue_kept.
 Qed.
@@ -81,13 +82,13 @@ Lemma oppo_image a b : is_event a = true -> is_event b = true -> Deployed.oppo h
 Proof.
   intros Ea Eb H. apply andb_prop in H as (P & H). split; [now apply image_po|]. apply orb_prop in H as [H|H].
   - left. now apply operation_image.
-  - right. rewrite !(image_kind hw T Covered Fine) by auto.
+  - right. rewrite !(image_kind hw T Covered Possible) by auto.
     destruct (same_cells hw (kin a) (kin b) Cpus (kin_covered T Covered a Ea) (kin_covered T Covered b Eb)) as (C & C').
     rewrite C. rewrite C' in H. apply queue_kept in H; auto. destruct (Deployed.issued hw (kin a) (kin b)); simpl in *; tauto.
 Qed.
 Lemma pf_image a b : is_event a = true -> is_event b = true -> Deployed.pf run a b = true -> pf (image a) (image b).
 Proof.
-  intros Ea Eb H. apply andb_prop in H as (P & H). pose proof (proj2 (image_po hw T Covered Fine a b Eb) P) as P'.
+  intros Ea Eb H. apply andb_prop in H as (P & H). pose proof (proj2 (image_po hw T Covered Possible a b Eb) P) as P'.
   destruct (po_places a b P) as (t & n & m & -> & -> & L). apply event_at in Ea, Eb.
   pose proof (Covered t n Ea) as Ca. pose proof (Covered t m Eb) as Cb.
   change (epf (Ev t (slot_of hw (lab t n)) (slots t n)) (Ev t (slot_of hw (lab t m)) (slots t m))).
@@ -133,7 +134,7 @@ Proof.
   - exists (image w). split; now apply related_image.
 Qed.
 Lemma on_image (R : relation ev) a b : is_event a = true -> is_event b = true -> R (image a) (image b) -> on T' R (image a) (image b).
-Proof. intros Ea Eb H. split; [|split; [|exact H]]; apply (E_image hw T Covered Fine); eauto. Qed.
+Proof. intros Ea Eb H. split; [|split; [|exact H]]; apply (E_image hw T Covered Possible); eauto. Qed.
 Lemma flushed_image a b : is_event a = true -> is_event b = true -> Deployed.flushed hw T a b = true ->
   flushed ord T' (image a) (image b).
 Proof.
@@ -143,11 +144,11 @@ Lemma turn_image a b : is_event a = true -> is_event b = true -> Deployed.in_tur
 Proof.
   intros Ea Eb H. apply andb_prop in H as (Hr & H). apply orb_prop in H as [H|H].
   - left. split; [exact Hr|now apply related_image].
-  - apply andb_prop in H as (K & H). destruct (image_source hw T Covered Fine a Ea) as (Sr & So).
+  - apply andb_prop in H as (K & H). destruct (image_source hw T Covered Possible a Ea) as (Sr & So).
     destruct (Deployed.source run a) as [r|]; [|discriminate]. destruct (So r eq_refl) as (Er & _). right.
     split; [|split].
-    + rewrite (image_kind hw T Covered Fine a Ea). unfold Deployed.is in K. destruct (kin a); try discriminate K. reflexivity.
-    + apply (E_image hw T Covered Fine). eauto.
+    + rewrite (image_kind hw T Covered Possible a Ea). unfold Deployed.is in K. destruct (kin a); try discriminate K. reflexivity.
+    + apply (E_image hw T Covered Possible). eauto.
     + rewrite Sr. split; [exact Hr|now apply related_image].
 Qed.
 Lemma ib_image a b : Deployed.ib1 hw T a b = true -> is_event a = true /\ is_event b = true /\ ib1 ord T' (image a) (image b).
@@ -177,13 +178,13 @@ Proof.
     + apply ob_oppo. apply on_image; auto. now apply oppo_image.
     + apply ob_rf. now apply related_image.
     + apply andb_prop in H as (H & K). apply ob_pf; [apply on_image; auto; now apply pf_image|].
-      rewrite (image_kind hw T Covered Fine a Ea). unfold Deployed.is in K. destruct (kin a); try discriminate K. reflexivity.
+      rewrite (image_kind hw T Covered Possible a Ea). unfold Deployed.is in K. destruct (kin a); try discriminate K. reflexivity.
     + apply ob_nfo. now apply flushed_image.
     + apply ob_rao. now apply turn_image.
     + apply ob_rb. now apply rb_image.
     + apply ob_mo. now apply related_image.
   - apply ib_path in H as (Ea & Eb & H). split; [exact Ea|split; [exact Eb|]]. apply ob_ib; [|exact H].
-    unfold inst. rewrite (image_kind hw T Covered Fine a Ea). unfold is_inst.
+    unfold inst. rewrite (image_kind hw T Covered Possible a Ea). unfold is_inst.
     destruct (kin a); simpl in *; try discriminate I0; try destruct hca; auto.
 Qed.
 Theorem consistent_back : wft T' -> rdma_consistent ord T' -> Deployed.rdma_consistent hw T.
@@ -201,7 +202,7 @@ Lemma sc_edge_image a b : is_event a = true -> is_event b = true ->
   Deployed.sc_edge T a b = true.
 Proof.
   intros Ea Eb H. unfold Deployed.sc_edge. destruct H as [H|[H|[H|H]]].
-  - apply (image_po hw T Covered Fine a b Eb) in H. now rewrite H.
+  - apply (image_po hw T Covered Possible a b Eb) in H. now rewrite H.
   - apply related_image in H; auto. rewrite H. now rewrite !orb_true_r.
   - apply (image_rb hw T) in H. destruct H as (a' & b' & _ & _ & Qa & Qb & H). apply image_inj in Qa, Qb. subst. rewrite H.
     now rewrite !orb_true_r.
@@ -209,8 +210,8 @@ Proof.
 Qed.
 Lemma sc_step_twice a : is_event a = true -> Deployed.sc_step run (Deployed.sc_step run a) = Deployed.sc_step run a.
 Proof.
-  intros Ea. destruct (sc_step_image hw T Covered Fine a Ea) as (Q & Es).
-  destruct (sc_step_image hw T Covered Fine _ Es) as (Q' & _). rewrite <- Q in Q'.
+  intros Ea. destruct (sc_step_image hw T Covered Possible a Ea) as (Q & Es).
+  destruct (sc_step_image hw T Covered Possible _ Es) as (Q' & _). rewrite <- Q in Q'.
   assert (rep (rep (image a)) = rep (image a)) as R.
   { destruct (rep_spec (rep (image a))) as [(K & _)|(_ & ->)]; auto. destruct (rep_nar _ K). }
   rewrite R, Q in Q'. apply image_inj in Q'. now symmetry.
@@ -222,9 +223,9 @@ Proof.
   assert (exists a b, is_event a = true /\ is_event b = true /\ u = image a /\ v = image b) as (a & b & Ea & Eb & -> & ->).
   { destruct H as [(Xu & Xv & _)|(a & b & Ea & Eb & Qa & Qb & _)|(_ & w & (_ & a & _ & Ea & _ & Qa & _) & (_ & b & _ & Eb & _ & Qb & _))|
       (a & b & Ea & Eb & Qa & Qb & _)]; [|exists a, b; auto..].
-    apply (E_image hw T Covered Fine) in Xu, Xv. destruct Xu as (a & Ea & Qa), Xv as (b & Eb & Qb). exists a, b. auto. }
+    apply (E_image hw T Covered Possible) in Xu, Xv. destruct Xu as (a & Ea & Qa), Xv as (b & Eb & Qb). exists a, b. auto. }
   exists a, b. split; [exact Ea|split; [exact Eb|]].
-  destruct (sc_step_image hw T Covered Fine a Ea) as (Qa & Sa), (sc_step_image hw T Covered Fine b Eb) as (Qb & Sb).
+  destruct (sc_step_image hw T Covered Possible a Ea) as (Qa & Sa), (sc_step_image hw T Covered Possible b Eb) as (Qb & Sb).
   split; [exact Qa|split; [exact Qb|]]. unfold Deployed.sc1, Deployed.at_once. rewrite Sa, Sb. simpl.
   apply DeployedDecides.some_spec. exists a. split; [exact Ea|].
   rewrite (sc_step_twice a Ea), (sc_step_twice b Eb), DeployedDecides.same_refl. simpl.
@@ -233,7 +234,7 @@ Proof.
   - apply sc_edge_image; auto. destruct H as [(_ & _ & H)|H|H|H]; auto.
   - apply negb_true_iff. destruct (Deployed.same _ _) eqn:Q; [|reflexivity]. simpl.
     destruct (Deployed.po a b) eqn:P; [exfalso|reflexivity]. apply DeployedDecides.same_spec in Q.
-    assert (rep (image a) = rep (image b)) as R by congruence. apply (image_po hw T Covered Fine a b Eb) in P.
+    assert (rep (image a) = rep (image b)) as R by congruence. apply (image_po hw T Covered Possible a b Eb) in P.
     destruct (rep_spec (image a)) as [(Ka & Ra & Pa & _)|(Ka & Ra)], (rep_spec (image b)) as [(Kb & Rb & Pb & _)|(Kb & Rb)];
       rewrite Ra, Rb in R.
     + rewrite (src_naw _ _ Ka Kb R) in P. exact (po_irr _ P).

@@ -34,7 +34,7 @@ Notation T' := slot_trace.
 
 Hypothesis Cpus : Deployed.cpus hw = Deployed.Sequential.
 Hypothesis Covered : forall t n, n < many t -> covered_label (lab t n) = true.
-Hypothesis Fine : DeployedTraces.well_formed hw T = true.
+Hypothesis Possible : forall t n, n < many t -> DeployedTraces.possible hw T (Deployed.At t n) = true.
 
 Lemma related_image r a b : is_event a = true -> is_event b = true -> (related r (image a) (image b) <-> r a b = true).
 Proof.
@@ -90,14 +90,14 @@ Proof.
   - intros (Sx & Hx). destruct (S_cases x Sx) as [|(t & n & q & y & o & L & -> & F & K)]; [auto|exfalso].
     destruct (Hx (proj1 (filler_kind t n q y L F))) as (a & _ & Q & _). exact (filler_not_image t n q y a F Q).
   - intros (a & Ea & ->). split; [now apply S_image|]. intros K. apply live_image; auto.
-    rewrite (image_kind hw T Covered Fine a Ea) in K. destruct (kin a); try discriminate K; auto. simpl in K.
+    rewrite (image_kind hw T Covered Possible a Ea) in K. destruct (kin a); try discriminate K; auto. simpl in K.
     destruct hca; discriminate K.
 Qed.
 
 (* accesses *)
 Lemma image_reads a : is_event a = true -> (rd (image a) <-> Deployed.reads run a = true).
 Proof.
-  intros Ea. unfold rd, Deployed.reads. rewrite (image_kind hw T Covered Fine a Ea).
+  intros Ea. unfold rd, Deployed.reads. rewrite (image_kind hw T Covered Possible a Ea).
   destruct (kin a); simpl; try destruct hca; simpl; split; auto; try discriminate; tauto.
 Qed.
 Lemma writing_accesses a : is_event a = true -> Deployed.writing (kin a) = true -> exists x,
@@ -108,7 +108,7 @@ Proof.
 Qed.
 Lemma image_writes a : is_event a = true -> (wr (live T') (image a) <-> Deployed.writes run a = true).
 Proof.
-  intros Ea. unfold wr, cond, Deployed.writes. rewrite (live_image a Ea), (image_kind hw T Covered Fine a Ea).
+  intros Ea. unfold wr, cond, Deployed.writes. rewrite (live_image a Ea), (image_kind hw T Covered Possible a Ea).
   pose proof (writing_accesses a Ea) as W.
   destruct (kin a) eqn:K; simpl in *; try (destruct (W eq_refl) as (x & ->)); simpl; try destruct hca; simpl;
   split; auto; try discriminate; try tauto; intros (_ & H); try (specialize (H I); discriminate H).

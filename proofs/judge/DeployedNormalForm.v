@@ -22,6 +22,7 @@ Notation ord := (order_for hw).
 Notation T' := (slot_trace hw T).
 Hypothesis Cpus : Deployed.cpus hw = Deployed.Sequential.
 Hypothesis Covered : forall t n, n < many t -> covered_label (lab t n) = true.
+Hypothesis Possible : forall t n, n < many t -> DeployedTraces.possible hw T (Deployed.At t n) = true.
 Hypothesis Fine : DeployedTraces.well_formed hw T = true.
 
 Lemma po_irreflexive a : Deployed.po a a = false.
@@ -60,23 +61,23 @@ Lemma lifts_some (R R' : Deployed.event -> Deployed.event -> Prop) x y :
 Proof. intros H (a & b & Ea & Eb & Qa & Qb & K). exists a, b. auto 7. Qed.
 Lemma on_lifts (R : relation ev) x y : on T' R x y -> lifts (fun a b => R (image a) (image b)) x y.
 Proof.
-  intros (Ex & Ey & H). apply (E_image hw T Covered Fine) in Ex, Ey. destruct Ex as (a & Ea & ->), Ey as (b & Eb & ->).
+  intros (Ex & Ey & H). apply (E_image hw T Covered Possible) in Ex, Ey. destruct Ex as (a & Ea & ->), Ey as (b & Eb & ->).
   exists a, b. auto.
 Qed.
 Lemma in_turn_lifts x y : raoE T' x y -> lifts (fun a b => Deployed.in_turn hw T a b = true) x y.
 Proof.
   intros [(H & a & b & Ea & Eb & -> & -> & R)|(K & Ex & H & R)].
   - exists a, b. unfold Deployed.in_turn. rewrite H, R. auto.
-  - apply (E_image hw T Covered Fine) in Ex. destruct Ex as (a & Ea & ->). destruct R as (r & b & Er & Eb & Q & -> & R).
+  - apply (E_image hw T Covered Possible) in Ex. destruct Ex as (a & Ea & ->). destruct R as (r & b & Er & Eb & Q & -> & R).
     exists a, b. split; [auto|split; [auto|split; [auto|split; [auto|]]]]. unfold Deployed.in_turn. rewrite H. simpl.
-    apply orb_true_iff. right. rewrite (image_kind hw T Covered Fine a Ea) in K.
+    apply orb_true_iff. right. rewrite (image_kind hw T Covered Possible a Ea) in K.
     assert (Deployed.is run Deployed.KnaW a = true) as ->.
     { unfold Deployed.is. destruct (kin a); try discriminate K; auto. simpl in K. destruct hca; discriminate K. }
-    simpl. destruct (image_source hw T Covered Fine a Ea) as (Sr & _).
+    simpl. destruct (image_source hw T Covered Possible a Ea) as (Sr & _).
     destruct (Deployed.source run a) as [r'|]; rewrite Sr in Q; apply image_inj in Q; subst; auto.
     exfalso. destruct (fine_parts hw T Fine) as (_ & _ & _ & _ & _ & F). apply (orders_say T) in F as (F & _).
-    pose proof (F _ _ Er Eb R) as Pr. apply (image_rao_pair hw T Covered Fine r b Er Eb H) in Pr as (Pr & _).
-    rewrite (image_kind hw T Covered Fine r Er) in Pr. congruence.
+    pose proof (F _ _ Er Eb R) as Pr. apply (image_rao_pair hw T Covered Possible r b Er Eb H) in Pr as (Pr & _).
+    rewrite (image_kind hw T Covered Possible r Er) in Pr. congruence.
 Qed.
 Lemma flushed_lifts x y : flushed ord T' x y -> lifts (fun a b => Deployed.flushed hw T a b = true) x y.
 Proof.
@@ -98,8 +99,8 @@ Proof.
   unfold Deployed.ib_edge.
   destruct H as [H|H|H|H|H].
   - apply on_lifts in H. revert H. apply lifts_some. intros a b Ea Eb H.
-    now rewrite (image_ippo hw T Cpus Covered Fine a b Ea Eb H).
-  - apply on_lifts in H. revert H. apply lifts_some. intros a b Ea Eb H. rewrite (image_pf hw T Covered Fine a b Ea Eb H).
+    now rewrite (image_ippo hw T Cpus Covered Possible a b Ea Eb H).
+  - apply on_lifts in H. revert H. apply lifts_some. intros a b Ea Eb H. rewrite (image_pf hw T Covered Possible a b Ea Eb H).
     now rewrite !orb_true_r.
   - revert H. apply lifts_some. intros a b _ _ ->. now rewrite !orb_true_r.
   - apply flushed_lifts in H. revert H. apply lifts_some. intros a b _ _ ->. now rewrite !orb_true_r.
@@ -113,9 +114,9 @@ Proof.
   { apply lifts_some. intros a b Ea Eb K. left. now apply edge. }
   unfold Deployed.ob_edge in E1. destruct H as [H|H K|H|H|H|H|H|I H]; [apply E1..|].
   - apply on_lifts in H. revert H. apply lifts_some. intros a b Ea Eb H.
-    now rewrite (image_oppo hw T Cpus Covered Fine a b Ea Eb H).
+    now rewrite (image_oppo hw T Cpus Covered Possible a b Ea Eb H).
   - apply on_lifts in H. destruct H as (a & b & Ea & Eb & -> & -> & H). exists a, b. repeat split; auto.
-    rewrite (image_pf hw T Covered Fine a b Ea Eb H). rewrite (image_kind hw T Covered Fine a Ea) in K.
+    rewrite (image_pf hw T Covered Possible a b Ea Eb H). rewrite (image_kind hw T Covered Possible a Ea) in K.
     assert (Deployed.is run Deployed.KnlW a = true) as ->.
     { unfold Deployed.is. destruct (kin a); try discriminate K; auto. simpl in K. destruct hca; discriminate K. }
     now rewrite !orb_true_r.
@@ -126,9 +127,9 @@ Proof.
   - apply image_rb in H. revert H. apply lifts_some. intros a b _ _ ->. now rewrite !orb_true_r.
   - revert H. apply lifts_some. intros a b _ _ ->. now rewrite !orb_true_r.
   - assert (clos_trans ev (lifts (fun a b => Deployed.ib1 hw T a b = true)) x y) as H'.
-    { clear -H Cpus Covered Fine. induction H; [apply t_step; now apply ib_lifts|eapply t_trans; eauto]. }
+    { clear -H Cpus Covered Possible Fine. induction H; [apply t_step; now apply ib_lifts|eapply t_trans; eauto]. }
     apply lifts_trans in H'. destruct H' as (a & b & Ea & Eb & -> & -> & H'). exists a, b. repeat split; auto.
-    right. split; [|exact H']. unfold inst in I. rewrite (image_kind hw T Covered Fine a Ea) in I.
+    right. split; [|exact H']. unfold inst in I. rewrite (image_kind hw T Covered Possible a Ea) in I.
     destruct (kin a); simpl in *; auto; try (destruct I; exact Logic.I). unfold Deployed.buffered. now rewrite Cpus.
 Qed.
 Theorem slots_consistent : Deployed.rdma_consistent hw T -> rdma_consistent ord T'.
@@ -144,16 +145,16 @@ Qed.
 Lemma sc_step_image a : is_event a = true -> rep (image a) = image (Deployed.sc_step run a) /\
   is_event (Deployed.sc_step run a) = true.
 Proof.
-  intros Ea. unfold rep. rewrite (image_kind hw T Covered Fine a Ea). pose proof (section_alone a Ea) as Sa.
+  intros Ea. unfold rep. rewrite (image_kind hw T Covered Possible a Ea). pose proof (section_alone a Ea) as Sa.
   destruct a as [x|t n]; [auto|]. pose proof Ea as L. apply event_at in L.
   assert ((exists q x, lab t n = Deployed.Lnaw q x) \/ kind_for hw (kin (Deployed.At t n)) <> NAW /\
           Deployed.sc_step run (Deployed.At t n) = Deployed.At t n) as [(q & x & K)|(N & Q)].
   { pose proof (Covered t n L) as C. unfold Deployed.kin, Deployed.sc_step.
     destruct (lab t n) as [[]|?|q x o|q x|q x o|? ? ?|? ? ? ? ?|? ? ? ?|? ?|? ?]; try discriminate C; eauto;
     right; (split; [try discriminate; simpl; destruct hca; discriminate|]); destruct n; auto. }
-  - pose proof (possible_cases hw T (Possible hw T Fine) t n L) as (F & _).
+  - pose proof (possible_cases hw T Possible t n L) as (F & _).
     destruct n as [|n]; [rewrite K in F; discriminate F|].
-    destruct (image_source hw T Covered Fine _ Ea) as (Sr & So).
+    destruct (image_source hw T Covered Possible _ Ea) as (Sr & So).
     assert (Deployed.source run (Deployed.At t (Datatypes.S n)) = Some (Deployed.At t n)) as Q
     by (unfold Deployed.source; now rewrite K).
     rewrite Q in Sr. unfold Deployed.kin. simpl Deployed.sc_step. rewrite K. split; [exact Sr|]. now apply So.
@@ -170,7 +171,7 @@ Proof.
     - destruct (lab t n) as [| | | | | | | | |]; try discriminate Ea; reflexivity. }
   rewrite N1, N2, !orb_false_r in H. apply orb_prop in H as [H|H]; [apply orb_prop in H as [H|H];
   [apply orb_prop in H as [H|H]|]|].
-  - left. now apply (image_po hw T Covered Fine).
+  - left. now apply (image_po hw T Covered Possible).
   - right; left. now apply related_image.
   - right; right; left. unfold Deployed.rb in H. apply andb_prop in H as (N & H). apply DeployedDecides.some_spec in H.
     destruct H as (w & Ew & H). apply andb_prop in H as (R & M). split.
@@ -190,7 +191,7 @@ Proof.
   rewrite (proj1 (sc_step_image a Ea)), (proj1 (sc_step_image b Eb)), <- Qa, <- Qb.
   exists (image a'), (image b'). rewrite (proj1 (sc_step_image a' Ea')), (proj1 (sc_step_image b' Eb')).
   split; [auto|split; [auto|]]. split.
-  - assert (E T' (image a') /\ E T' (image b')) as (Xa & Xb) by (split; apply (E_image hw T Covered Fine); eauto).
+  - assert (E T' (image a') /\ E T' (image b')) as (Xa & Xb) by (split; apply (E_image hw T Covered Possible); eauto).
     destruct (sc_edge_plain a' b' Ea' Eb' K) as [H|[H|[H|H]]]; [apply sc_po|apply sc_rf|apply sc_rb|apply sc_mo]; auto.
     split; [auto|split; auto].
   - intros (Kb & Sb). assert (rep (image b') = image a') as R by (unfold rep; now rewrite Kb).
@@ -199,7 +200,7 @@ Proof.
     destruct (src_ok _ Fb) as (P & _ & Ks). rewrite Kb, Sb in Ks. destruct Ks as (Ks & _). rewrite Sb in P.
     assert (rep (image a') = image a') as R2 by (unfold rep; now rewrite Ks).
     rewrite (proj1 (sc_step_image a' Ea')) in R2. apply image_inj in R2.
-    rewrite R, R2, DeployedDecides.same_refl in N. simpl in N. apply (image_po hw T Covered Fine) in P; auto. congruence.
+    rewrite R, R2, DeployedDecides.same_refl in N. simpl in N. apply (image_po hw T Covered Possible) in P; auto. congruence.
 Qed.
 Theorem slots_not_sequential : ~ Deployed.sc_consistent T -> ~ sc_consistent T'.
 Proof.
@@ -224,13 +225,14 @@ Theorem slots_violating hw P T threads (prog : nat -> list label ->
 Proof.
   intros C Cv ((By & F & V) & Co & N) L M.
   assert (length (Deployed.does (Deployed.run_of T)) <= threads) as L' by (destruct By as (_ & _ & By & _); lia).
+  pose proof (fine_possible hw T F) as Po.
   split; [split; [|split; [|split]]|split].
-  - exact (slots_run hw T Cv F threads prog L' M).
-  - exact (slots_well_formed hw T Cv F threads prog L' M).
-  - exact (slots_valid hw T Cv F threads L' V).
-  - exact (slots_real hw T Cv F threads prog L' M V).
-  - exact (slots_consistent hw T C Cv F Co).
-  - exact (slots_not_sequential hw T Cv F N).
+  - exact (slots_run hw T Cv Po threads prog L' M).
+  - exact (slots_well_formed hw T Cv Po F threads prog L' M).
+  - exact (slots_valid hw T Cv Po threads L' V).
+  - exact (slots_real hw T Cv Po F threads prog L' M V).
+  - exact (slots_consistent hw T C Cv Po F Co).
+  - exact (slots_not_sequential hw T Cv Po N).
 Qed.
 
 (* the program of slots of a program: what its threads can make, with the naW of every RMW *)

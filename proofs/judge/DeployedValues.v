@@ -21,6 +21,7 @@ Notation ord := (order_for hw).
 Notation T' := (slot_trace hw T).
 Hypothesis Cpus : Deployed.cpus hw = Deployed.Sequential.
 Hypothesis Covered : forall t n, n < many t -> covered_label (lab t n) = true.
+Hypothesis Possible : forall t n, n < many t -> DeployedTraces.possible hw T (Deployed.At t n) = true.
 Hypothesis Fine : DeployedTraces.well_formed hw T = true.
 
 (* a program of slots whose threads can make these *)
@@ -90,7 +91,7 @@ Qed.
 Lemma image_mo_pair a b : is_event a = true -> is_event b = true -> (Deployed.mo_pair run a b = true <->
   wr (live T') (image a) /\ wr (live T') (image b) /\ loc (image a) = loc (image b)).
 Proof.
-  intros Ea Eb. unfold Deployed.mo_pair. rewrite !andb_true_iff. rewrite !(image_writes hw T Covered Fine) by auto.
+  intros Ea Eb. unfold Deployed.mo_pair. rewrite !andb_true_iff. rewrite !(image_writes hw T Covered Possible) by auto.
   split.
   - intros ((Wa & Wb) & C). repeat split; auto. apply (image_cell hw T Covered); auto.
   - intros (Wa & Wb & C). repeat split; auto. apply (image_cell hw T Covered); auto.
@@ -98,7 +99,7 @@ Qed.
 Lemma image_rao_pair a b : is_event a = true -> is_event b = true -> hca = true -> (Deployed.rao_pair run a b = true <->
   knd (image a) = NAR /\ knd (image b) = NAR /\ loc (image a) = loc (image b)).
 Proof.
-  intros Ea Eb H. rewrite !(image_kind hw T Covered Fine) by auto. unfold Deployed.rao_pair.
+  intros Ea Eb H. rewrite !(image_kind hw T Covered Possible) by auto. unfold Deployed.rao_pair.
   assert (forall e, Deployed.is run Deployed.KnaR e = true <-> kind_for hw (kin e) = NAR) as Is.
   { intros e. unfold Deployed.is. destruct (kin e); simpl; rewrite ?H; split; auto; discriminate. }
   assert (forall e, Deployed.is run Deployed.KnaR e = true -> Deployed.reads run e = true) as Rd.
@@ -121,7 +122,7 @@ Lemma nfo_kinds_of e : is_event e = true ->
   (rread (knd (image e)) <-> Deployed.remote_read run e = true) /\
   (rwrite (knd (image e)) <-> Deployed.is run Deployed.KnrW e || Deployed.is run Deployed.KnaW e = true).
 Proof.
-  intros Ee. unfold rread, rwrite, Deployed.remote_read, Deployed.is. rewrite (image_kind hw T Covered Fine e Ee).
+  intros Ee. unfold rread, rwrite, Deployed.remote_read, Deployed.is. rewrite (image_kind hw T Covered Possible e Ee).
   destruct (kin e); simpl; try destruct hca; repeat split; auto; try discriminate; intros H;
   repeat destruct H as [H|H]; discriminate.
 Qed.
@@ -131,7 +132,7 @@ Proof.
   intros Ea Eb. pose proof (image_same_queue a b Ea Eb) as Qab. pose proof (image_same_queue b a Eb Ea) as Qba.
   destruct (nfo_kinds_of a Ea) as (A1 & A2 & A3 & A4), (nfo_kinds_of b Eb) as (B1 & B2 & B3 & B4).
   assert (forall e, is_event e = true -> kin e = Deployed.KInit -> knd (image e) = Init) as Ki.
-  { intros e Ee K. now rewrite (image_kind hw T Covered Fine e Ee), K. }
+  { intros e Ee K. now rewrite (image_kind hw T Covered Possible e Ee), K. }
   unfold nfopair, Deployed.nfo_pair, Deployed.flushes. rewrite !orb_true_iff, !andb_true_iff, !orb_true_iff,
   !andb_true_iff.
   rewrite <- A1, <- A2, <- A3, <- A4, <- B1, <- B2, <- B3, <- B4.
@@ -178,7 +179,7 @@ Lemma followed a b : is_event a = true -> is_event b = true -> hca = true -> Dep
 Proof.
   intros Ea Eb H R. destruct (fine_parts hw T Fine) as (_ & _ & _ & _ & _ & F). apply orders_say in F as (F & _).
   pose proof (F a b Ea Eb R) as Pr. apply (image_rao_pair a b Ea Eb H) in Pr as (Ka & _).
-  destruct a as [x|t n]; [discriminate Ka|]. rewrite (image_kind hw T Covered Fine _ Ea) in Ka. apply event_at in Ea.
+  destruct a as [x|t n]; [discriminate Ka|]. rewrite (image_kind hw T Covered Possible _ Ea) in Ka. apply event_at in Ea.
   assert (exists q x o, lab t n = Deployed.Lnar q x o) as (q & x & o & K).
   { unfold Deployed.kin in Ka. pose proof (Covered t n Ea) as C.
     destruct (lab t n) as [[]|?|q x o|? ?|? ? ?|? ? ?|? ? ? ? ?|? ? ? ?|? ?|? ?]; try discriminate Ka;
@@ -196,13 +197,13 @@ Proof.
     destruct l as [[]|?|? ? ?|q' x'|? ? ?|? ? ?|? ? ? ? ?|? ? ? ?|? ?|? ?]; try discriminate Hw.
     assert (is_event (Deployed.At t (Datatypes.S n)) = true) as Es by now apply event_at.
     exists (image (Deployed.At t (Datatypes.S n))). split; [now apply S_image|]. split.
-    + rewrite (image_kind hw T Covered Fine _ Es). unfold Deployed.kin. now rewrite Kl.
-    + destruct (image_source hw T Covered Fine _ Es) as (-> & _). unfold Deployed.source. now rewrite Kl.
+    + rewrite (image_kind hw T Covered Possible _ Es). unfold Deployed.kin. now rewrite Kl.
+    + destruct (image_source hw T Covered Possible _ Es) as (-> & _). unfold Deployed.source. now rewrite Kl.
   - assert (filler hw T t n = [Lnaw q x]) as Fi.
     { unfold filler, void. rewrite K, H, Hw. destruct (DeployedTraces.unfinished T (Deployed.At t n));
       [destruct (Un eq_refl)|].
       reflexivity. }
-    exists (filler_slot hw T t n q x). destruct (filler_kind hw T Covered Fine t n q x Ea Fi) as (A & B). split; [|auto].
+    exists (filler_slot hw T t n q x). destruct (filler_kind hw T Covered Possible t n q x Ea Fi) as (A & B). split; [|auto].
     assert (suf (Lnaw q x :: slot_of hw (lab t n) :: slots t n) (all_slots hw T t)) as Sf.
     { eapply suf_trans; [|apply (slots_le hw T t (Datatypes.S n)); exact Ea].
       change (slots t (Datatypes.S n)) with (filler hw T t n ++ slot_of hw (lab t n) :: slots t n). rewrite Fi.
@@ -221,7 +222,7 @@ Proof.
   - intros x y (a & b & Ea & Eb & -> & -> & H). destruct (rf_says a b Ea Eb H) as (Wa & Rb & C).
     split; [auto|split; [auto|]]. split; [now apply image_writes|]. split; [now apply image_reads|].
     apply (image_cell hw T Covered); auto.
-  - intros x Hx Rx. destruct (Ex x Hx) as (b & Eb & ->). apply (image_reads hw T Covered Fine b Eb) in Rx.
+  - intros x Hx Rx. destruct (Ex x Hx) as (b & Eb & ->). apply (image_reads hw T Covered Possible b Eb) in Rx.
     destruct (rf_one b Eb Rx) as (w & Ew & H & _). exists (image w). now apply related_image.
   - intros x x' y H H'. pose proof H as (_ & b & _ & Eb & _ & -> & _).
     destruct (related_inv hw T _ x b Eb H) as (a & Ea & -> & Ha). destruct (related_inv hw T _ x' b Eb H')
@@ -237,7 +238,7 @@ Proof.
     destruct (M4 a b Ea Eb) as [->|[H|H]]; auto; [now apply image_mo_pair|right; left|right; right];
     now apply related_image.
   - intros x y (a & b & Ea & Eb & -> & -> & H) K. pose proof (writes_only_by_mo a b Ea Eb H) as N.
-    rewrite (image_kind hw T Covered Fine b Eb) in K. destruct b as [|t n]; [exact N|].
+    rewrite (image_kind hw T Covered Possible b Eb) in K. destruct b as [|t n]; [exact N|].
     pose proof (Covered t n (proj1 (event_at _ _ _) Eb)) as C. unfold Deployed.kin in K.
     destruct (lab t n) as [[]| | | | | | | | |]; try discriminate C; try discriminate K; simpl in K; destruct hca;
     discriminate K.
@@ -257,10 +258,10 @@ Proof.
   - intros x y Sx Sy Kx Ky C.
     assert (forall z, S T' z -> knd z = NAR -> hca = true /\ exists a, is_event a = true /\ z = image a) as Z.
     { intros z Sz Kz. destruct (S_cases hw T z Sz) as [(a & Ea & ->)|(t & n & q & u & o & L & -> & F & K)].
-      - split; [|eauto]. rewrite (image_kind hw T Covered Fine a Ea) in Kz. destruct (kin a); try discriminate Kz.
+      - split; [|eauto]. rewrite (image_kind hw T Covered Possible a Ea) in Kz. destruct (kin a); try discriminate Kz.
         simpl in Kz.
         destruct hca; [auto|discriminate].
-      - destruct (filler_kind hw T Covered Fine t n q u L F). congruence. }
+      - destruct (filler_kind hw T Covered Possible t n q u L F). congruence. }
     destruct (Z x Sx Kx) as (H & a & Ea & ->), (Z y Sy Ky) as (_ & b & Eb & ->).
     destruct (R4 a b Ea Eb) as [->|[R|R]]; auto; [now apply image_rao_pair|right; left|right; right]; (split; [auto|]);
     now apply related_image.
@@ -276,7 +277,7 @@ Proof.
 Qed.
 Lemma said w v : is_event w = true -> DeployedTraces.says T w = Some v -> wval (rf T') (image w) v.
 Proof.
-  intros Ew H. pose proof (image_kind hw T Covered Fine w Ew) as K. destruct (image_source hw T Covered Fine w Ew)
+  intros Ew H. pose proof (image_kind hw T Covered Possible w Ew) as K. destruct (image_source hw T Covered Possible w Ew)
   as (Sr & _).
   assert (Deployed.source run w = None /\ is_w (kind_for hw (kin w)) /\ ~ is_cond (kind_for hw (kin w)) /\
   cwv (image w) = v)
@@ -296,9 +297,9 @@ Lemma written_wval w v : DeployedTraces.written T w v -> is_event w = true -> wv
 Proof.
   intros H. induction H as [w v H|w r d v H Ed R _ IH|w r o d v u H Ed R _ IH A]; intros Ew.
   - now apply said.
-  - destruct (image_source hw T Covered Fine w Ew) as (Sr & So). unfold DeployedTraces.copies in H.
+  - destruct (image_source hw T Covered Possible w Ew) as (Sr & So). unfold DeployedTraces.copies in H.
     assert (Deployed.source run w = Some r /\ ~ cond (image w)) as (Q & C).
-    { unfold cond. rewrite (image_kind hw T Covered Fine w Ew). destruct w as [x|t n]; [discriminate H|].
+    { unfold cond. rewrite (image_kind hw T Covered Possible w Ew). destruct w as [x|t n]; [discriminate H|].
       apply event_at, Covered in Ew. unfold Deployed.kin.
       destruct (lab t n) as [[]| | | | | | | | |] eqn:K; try discriminate Ew; try discriminate H; split; auto;
         unfold Deployed.source in H; rewrite K in H; destruct n; discriminate H. }
@@ -306,10 +307,10 @@ Proof.
     + unfold fed. rewrite Sr. intros I0. apply image_inj in I0. subst r.
       apply po_places in P as (t & n & m & -> & I0 & L). inversion I0. lia.
     + rewrite Sr. now apply related_image.
-  - destruct (image_source hw T Covered Fine w Ew) as (Sr & So).
+  - destruct (image_source hw T Covered Possible w Ew) as (Sr & So).
     assert (cond (image w) /\ src (image w) = image r /\ is_event r = true /\ awv (image r) = result (same_operation o))
       as (C & Q & Er & Aw).
-    { unfold cond. rewrite (image_kind hw T Covered Fine w Ew). destruct w as [x|t n]; [discriminate H|].
+    { unfold cond. rewrite (image_kind hw T Covered Possible w Ew). destruct w as [x|t n]; [discriminate H|].
       pose proof Ew as Ew'. apply event_at, Covered in Ew'. unfold Deployed.kin. unfold DeployedTraces.swaps in H.
       destruct (lab t n) as [[]|?|q x o'|q x|q x o'|? ? ?|? ? ? ? ?|? ? ? ?|? ?|? ?] eqn:K; try discriminate Ew';
       try discriminate H.
@@ -330,8 +331,8 @@ Qed.
 Hypothesis Valid : DeployedTraces.valid hw T.
 Theorem slots_valid : valid T'.
 Proof.
-  intros x Hx Cx Rx. destruct (proj1 (E_image hw T Covered Fine x) Hx) as (e & Ee & ->).
-  pose proof (Valid e Ee) as V. unfold cpu, rd in Cx, Rx. rewrite (image_kind hw T Covered Fine e Ee) in Cx, Rx.
+  intros x Hx Cx Rx. destruct (proj1 (E_image hw T Covered Possible x) Hx) as (e & Ee & ->).
+  pose proof (Valid e Ee) as V. unfold cpu, rd in Cx, Rx. rewrite (image_kind hw T Covered Possible e Ee) in Cx, Rx.
   destruct e as [y|t n]; [destruct Cx|]. pose proof Ee as C. apply event_at, Covered in C.
   unfold DeployedTraces.fits in V. unfold Deployed.kin in Cx, Rx.
   assert (DeployedTraces.reads_value T (Deployed.At t n) (crv (image (Deployed.At t n)))) as (d & Ed & R & W).
@@ -355,8 +356,8 @@ Qed.
 Theorem slots_real : real T'.
 Proof.
   intros w Sw Cw. destruct (S_cases hw T w Sw) as [(e & Ee & ->)|(t & n & q & y & o & L & -> & Fi & K)].
-  - rewrite (live_image hw T e Ee). pose proof (Valid e Ee) as V. pose proof (image_kind hw T Covered Fine e Ee) as Ke.
-    destruct (image_source hw T Covered Fine e Ee) as (Sr & So).
+  - rewrite (live_image hw T e Ee). pose proof (Valid e Ee) as V. pose proof (image_kind hw T Covered Possible e Ee) as Ke.
+    destruct (image_source hw T Covered Possible e Ee) as (Sr & So).
     unfold cond in Cw. rewrite Ke in Cw. destruct e as [x|t n]; [destruct Cw|]. pose proof Ee as L. apply event_at in L.
     pose proof (Covered t n L) as C. unfold Deployed.kin in Cw |- *. unfold DeployedTraces.fits in V.
     destruct (lab t n) as [[]|?|q x o|q x|q x o|? ? ?|? ? ? ? ?|? ? ? ?|? ?|? ?] eqn:K; try discriminate C;
@@ -372,7 +373,7 @@ Proof.
       rewrite (image_rmw t n q x o) in A by auto. rewrite same_result in A. congruence.
     + (* naW *)
       split; [intros _|reflexivity].
-      pose proof (possible_cases hw T (Possible hw T Fine) t n L) as (F & _ & _ & Gn & _).
+      pose proof (possible_cases hw T Possible t n L) as (F & _ & _ & Gn & _).
       destruct n as [|n]; [rewrite K in F; discriminate F|].
       destruct (lab t n) as [[]|?|q2 x2 o2|? ?|? ? ?|? ? ?|? ? ? ? ?|? ? ? ?|? ?|? ?] eqn:K2; rewrite K in F;
       try discriminate F.
@@ -394,7 +395,7 @@ Proof.
       exists z. apply written_wval; auto. apply (DeployedTraces.written_swapped T _ (Deployed.At t n) o d v z); auto.
       unfold DeployedTraces.swaps. now rewrite K.
   - (* naW of an RMW that does not write *)
-    destruct (filler_kind hw T Covered Fine t n q y L Fi) as (Kf & Sf). split.
+    destruct (filler_kind hw T Covered Possible t n q y L Fi) as (Kf & Sf). split.
     + intros (a & _ & Q & _). destruct (filler_not_image hw T t n q y a Fi Q).
     + intros (u & W). exfalso. destruct (filler_cases hw T t n _ Fi) as (q' & x & o' & K' & _ & H & _ & Hw & Hu).
       assert (is_event (Deployed.At t n) = true) as En by now apply event_at.
