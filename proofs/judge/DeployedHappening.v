@@ -10,6 +10,9 @@ Definition that_operation o := match o with
 Lemma that_same o : same_operation (that_operation o) = o.
 Proof. destruct o; reflexivity. Qed.
 
+Lemma suf_in (l : label) h p : suf (l :: h) p -> In l p.
+Proof. intros (k & ->). apply in_or_app. right. now left. Qed.
+
 Section Happening.
 Variable hw : Deployed.platform.
 Notation hca := (Deployed.ranked hw).
@@ -86,8 +89,6 @@ Hypothesis Sequence : Deployed.sequence run t = happening p.
 Hypothesis Good : grammar p = true.
 Hypothesis Of : forall l, In l p -> of_hardware l = true.
 
-Lemma suf_in l h : suf (l :: h) p -> In l p.
-Proof. intros (k & ->). apply in_or_app. right. now left. Qed.
 Lemma lab_at l h e : suf (l :: h) p -> happens_of l h = [e] -> lab (length (happening h)) = e /\
   length (happening h) < length (Deployed.sequence run t).
 Proof.
@@ -116,7 +117,7 @@ Proof.
     simpl in Ln.
     pose proof (IH (length h2) ltac:(lia) (Lnar q x o) h2 _ (le_n _) S2 E2) as I2.
     destruct (lab_at _ _ _ S2 E2) as (A2 & _).
-    assert (hca = true) as Hc by exact (Of _ (suf_in _ _ S2)).
+    assert (hca = true) as Hc by exact (Of _ (suf_in _ _ _ S2)).
     assert (length (happening (Lnaw q x :: Lnar q x o :: h2)) = Datatypes.S (length (happening h2))) as Len.
     { change (happening (Lnaw q x :: Lnar q x o :: h2)) with
         ((happening h2 ++ happens_of (Lnar q x o) h2) ++ happens_of (Lnaw q x) (Lnar q x o :: h2)).
@@ -135,11 +136,11 @@ Proof.
     rewrite Len. destruct (next_at l _ e S H _ Len) as (U & W).
     change (slots_to hw T t (Datatypes.S (length (happening h1)))) with
       (filler hw T t (length (happening h1)) ++ slot_of hw (lab (length (happening h1))) :: slots_to hw T t (length (happening h1))).
-    rewrite I1, A1, (Q1 (Of _ (suf_in _ _ S1))).
+    rewrite I1, A1, (Q1 (Of _ (suf_in _ _ _ S1))).
     assert (filler hw T t (length (happening h1)) = []) as ->; [|reflexivity].
     unfold filler, void. rewrite A1, U, W. destruct e1 as [?|?|q x o|? ?|? ? ?|? ? ?|? ? ? ? ?|? ? ? ?|? ?|? ?]; auto.
     destruct hca eqn:Hc; [|reflexivity].
-    assert (l1 = Lnar q x (same_operation o)) as -> by (pose proof (Q1 (Of _ (suf_in _ _ S1))) as X; simpl in X; rewrite Hc in X; auto).
+    assert (l1 = Lnar q x (same_operation o)) as -> by (pose proof (Q1 (Of _ (suf_in _ _ _ S1))) as X; simpl in X; rewrite Hc in X; auto).
     destruct l as [[]|? ? ?|q' x'|? ? ?]; try discriminate F. simpl in H. destruct (f _); [injection H as <-; reflexivity|discriminate].
 Qed.
 End Slots.
