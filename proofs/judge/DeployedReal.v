@@ -145,4 +145,183 @@ Proof.
         unfold Deployed.same_cell in *. destruct (Deployed.accessed (Deployed.lab run a)), (Deployed.accessed (Deployed.lab run b)),
           (Deployed.accessed (Deployed.lab run c)); try discriminate. apply Nat.eqb_eq in C, C'. apply Nat.eqb_eq. congruence.
 Qed.
+
+(* values *)
+Hypothesis Rl : real X.
+Lemma value_there x v : wval (rf X) x v -> forall d, is_event d = true -> x = image d -> DeployedTraces.written T d v.
+Proof.
+  intros V. induction V as [x Ix Nf Nc|x y v Fx Nc R V IH|x y v u Cx R V IH A]; intros d Ed ->.
+  - destruct (image_source hw T Covered Possible d Ed) as (Sr & _).
+    assert (Deployed.source run d = None) as Q.
+    { destruct (Deployed.source run d) as [r|] eqn:Q; [|reflexivity]. exfalso. apply Nf. unfold fed. rewrite Sr. intros I0.
+      apply image_inj in I0. subst r. destruct (image_source hw T Covered Possible d Ed) as (_ & So).
+      destruct (So d Q) as (_ & P). apply po_places in P as (t & n & m & -> & I0 & L). inversion I0. lia. }
+    apply DeployedTraces.written_said. unfold cond in Nc. rewrite (image_kind hw T Covered Possible d Ed) in Ix, Nc.
+    destruct d as [x|t n]; [reflexivity|]. pose proof Ed as L. apply event_at in L. pose proof (Covered t n L) as C.
+    pose proof (possible_cases hw T Possible t n L) as (F & _). unfold Deployed.source in Q. unfold Deployed.kin in Ix, Nc.
+    unfold DeployedTraces.says. change (cwv (image (Deployed.At t n))) with (ewv (Ev t (slot_of hw (lab t n)) (slots_to hw T t n))).
+    destruct (lab t n) as [[]|?|? ? ?|? ?|? ? ?|? ? ?|? ? ? ? ?|? ? ? ?|? ?|? ?]; try discriminate C; try (destruct Ix; fail);
+      try reflexivity; try (destruct Nc; exact I).
+    + destruct n; [discriminate F|discriminate Q].
+    + destruct n as [|n]; [discriminate F|]. destruct (lab t n); try discriminate Q. destruct n; discriminate Q.
+    + simpl in Ix, Nc. destruct hca; [destruct Ix|destruct Nc; exact I].
+  - destruct (image_source hw T Covered Possible d Ed) as (Sr & So). destruct (Deployed.source run d) as [r|] eqn:Q; [|destruct (Fx Sr)].
+    destruct (So r eq_refl) as (Er & _). rewrite Sr in R. pose proof (proj1 (t_rf _ Wf _ _ R)) as Ey. apply happens in Ey.
+    destruct Ey as (c & Ec & ->). apply (DeployedTraces.written_copied T d r c v); auto; [|now apply Rrf].
+    unfold DeployedTraces.copies. unfold cond in Nc. rewrite (image_kind hw T Covered Possible d Ed) in Nc.
+    destruct d as [x|t n]; [discriminate Q|]. unfold Deployed.kin in Nc.
+    destruct (lab t n); auto. destruct Nc. exact I.
+  - destruct (image_source hw T Covered Possible d Ed) as (Sr & So).
+    assert (acts (kin d) = true) as Ac.
+    { apply (live_there hw nt nv init prog Of X path f Path SX Fl T RT d Ed Cx). apply (Rl _ (proj1 (in_X d Ed)) Cx).
+      exists u. now apply wv_rmw with y v. }
+    assert (exists r o, DeployedTraces.swaps T d = Some (r, o) /\ is_event r = true /\ src (image d) = image r /\
+      awv (image r) = result (same_operation o)) as (r & o & Sw & Er & Q & Aw).
+    { destruct d as [x|t n]; [discriminate Ac|]. pose proof Ed as L. apply event_at in L. pose proof (Covered t n L) as C.
+      pose proof (possible_cases hw T Possible t n L) as (F & _). unfold DeployedTraces.swaps. unfold Deployed.kin in Ac.
+      destruct (lab t n) as [[]|?|? ? ?|q x|q x o|? ? ?|? ? ? ? ?|? ? ? ?|? ?|? ?] eqn:K; try discriminate C; try discriminate Ac.
+      - destruct n as [|n]; [rewrite ?K in F; discriminate F|].
+        assert (Deployed.source run (Deployed.At t (Datatypes.S n)) = Some (Deployed.At t n)) as Q by
+          (unfold Deployed.source; now rewrite K).
+        rewrite Q in Sr, So |- *. rewrite ?K in F.
+        destruct (lab t n) as [[]|?|q2 x2 o2|? ?|? ? ?|? ? ?|? ? ? ? ?|? ? ? ?|? ?|? ?] eqn:K2; try discriminate F.
+        exists (Deployed.At t n), o2. destruct (So _ eq_refl) as (Er & _).
+        split; [auto|split; [exact Er|split; [exact Sr|]]]. apply (image_rmw hw T t n q2 x2). auto.
+      - exists (Deployed.At t n), o. split; [auto|split; [exact Ed|]].
+        assert (Deployed.source run (Deployed.At t n) = None) as Q by (unfold Deployed.source; rewrite K; now destruct n).
+        rewrite Q in Sr. split; [exact Sr|]. apply (image_rmw hw T t n q x). auto. }
+    rewrite Q in R, A. pose proof (proj1 (t_rf _ Wf _ _ R)) as Ey. apply happens in Ey. destruct Ey as (c & Ec & ->).
+    apply (DeployedTraces.written_swapped T d r o c v u); auto; [now apply Rrf|]. rewrite <- same_result, <- Aw. exact A.
+Qed.
+
+Hypothesis Con : rdma_consistent (order_for hw) X.
+Hypothesis Vl : valid X.
+Lemma read_there a : is_event a = true -> rd (image a) -> exists d v, is_event d = true /\ rf X (image d) (image a) /\
+  wval (rf X) (image d) v /\ DeployedTraces.reads_value T a v.
+Proof.
+  intros Ea Ra. destruct (t_rf_ex _ Wf _ (in_X a Ea) Ra) as (x & R). destruct (t_rf _ Wf _ _ R) as (Ex & _ & Wx & _).
+  destruct (has_value (order_for hw) X Wf Rl Con x Ex Wx) as (v & V). apply happens in Ex. destruct Ex as (d & Ed & ->).
+  exists d, v. split; [exact Ed|split; [exact R|split; [exact V|]]]. exists d. split; [exact Ed|split; [now apply Rrf|]].
+  now apply (value_there (image d)).
+Qed.
+(* an RMW of two slots *)
+Lemma nar_there t n q x o v : n < many t -> lab t n = Deployed.Lnar q x o -> hca = true ->
+  (exists d, is_event d = true /\ rf X (image d) (image (Deployed.At t n)) /\ wval (rf X) (image d) v) ->
+  awv (image (Deployed.At t n)) = result (same_operation o) ->
+  match Deployed.result o v with None => DeployedTraces.has_write T (Deployed.At t n) = false
+  | Some _ => hca = true /\ (DeployedTraces.has_write T (Deployed.At t n) = true \/ DeployedTraces.unfinished T (Deployed.At t n) = true)
+  end.
+Proof.
+  intros L K H (d & Ed & R & V) Aw.
+  assert (is_event (Deployed.At t n) = true) as Ee by now apply event_at.
+  destruct (event_stands hw nt nv init prog path f Path T RT t n L) as (l & h & e & St & Qn).
+  destruct (stands_event hw nt nv init prog Of path f Path T RT t l h e St) as (_ & A & Im). rewrite <- Qn in A, Im.
+  rewrite K in A. subst e. pose proof St as (Sf & Hp).
+  destruct (path_good hw nt nv prog Of path Path t) as (G & O & _).
+  assert (l = Lnar q x (same_operation o)) as El.
+  { change (Ev t (slot_of hw (lab t n)) (slots_to hw T t n) = Ev t l h) in Im. rewrite K in Im. simpl in Im. rewrite H in Im. congruence. }
+  assert (forall w, S X w -> knd w = NAW -> src w = image (Deployed.At t n) -> w = Ev t (Lnaw q x) (l :: h) /\
+          suf (Lnaw q x :: l :: h) (path t)) as Its.
+  { intros w Sw Kw Sr. destruct (naw_parts w Kw) as (t' & q' & x' & o' & h' & Qw & Qs & _).
+    assert (Ev t' (Lnar q' x' o') h' = Ev t l h) as Q by (rewrite <- Im, <- Sr; now symmetry). injection Q as -> El' ->.
+    rewrite El in El'. injection El' as -> -> ->. rewrite Qw, El. split; [reflexivity|]. apply SX in Sw. rewrite Qw in Sw. exact Sw. }
+  (* if its naW happens, that is the next event *)
+  assert (DeployedTraces.has_write T (Deployed.At t n) = true <->
+          suf (Lnaw q x :: l :: h) (path t) /\ f (Ev t (Lnaw q x) (l :: h)) = true) as Hw.
+  { unfold DeployedTraces.has_write, Deployed.after.
+    assert (length (happening f t (l :: h)) = Datatypes.S n) as Len.
+    { change (length (happening f t h ++ happens_of f t l h) = Datatypes.S n). rewrite Hp, app_length. simpl. lia. }
+    split.
+    - destruct (nth_error _ _) as [e2|] eqn:Nx; [|discriminate]. intros Ew.
+      assert (Datatypes.S n < many t) as L' by (apply nth_error_Some; congruence).
+      assert (lab t (Datatypes.S n) = e2) as Ke by (unfold Deployed.lab; now apply nth_error_nth).
+      destruct (event_stands hw nt nv init prog path f Path T RT t _ L') as (l2 & h2 & e3 & St2 & Qn2).
+      destruct (stands_event hw nt nv init prog Of path f Path T RT t l2 h2 e3 St2) as (_ & A2 & _). rewrite <- Qn2, Ke in A2. subst e3.
+      destruct St2 as (Sf2 & Hp2). destruct e2 as [?|?|? ? ?|q2 x2|? ? ?|? ? ?|? ? ? ? ?|? ? ? ?|? ?|? ?]; try discriminate Ew.
+      assert (l2 = Lnaw q2 x2 /\ f (Ev t l2 h2) = true) as (-> & F2).
+      { destruct l2 as [p|? ? ?|? ?|? ? ?]; simpl in Hp2; try discriminate Hp2; destruct (f _) eqn:F; try discriminate Hp2.
+        injection Hp2 as -> ->. auto. }
+      pose proof (grammar_suf _ _ Sf2 G) as G2. apply grammar_cons in G2 as (_ & F). destruct h2 as [|l3 h3]; [discriminate F|].
+      destruct l3 as [[]|q3 x3 o3| |]; try discriminate F. apply andb_prop in F as (Fq & Fx). apply Nat.eqb_eq in Fq, Fx. subst q3 x3.
+      assert (Lnar q2 x2 o3 :: h3 = l :: h) as Q.
+      { apply (happening_one f t _ _ (Deployed.Lnar q2 x2 (that_operation o3)) _ _ (Deployed.Lnar q x o) (path t));
+        [now apply suf_cons in Sf2|exact Sf|reflexivity|exact Hp|].
+        change (Datatypes.S n = length (happening f t h3 ++ [Deployed.Lnar q2 x2 (that_operation o3)])) in Qn2.
+        rewrite app_length in Qn2. simpl in Qn2. lia. }
+      rewrite Q in *. rewrite El in Q. injection Q as -> -> _ _. auto.
+    - intros (S2 & F2). assert (stands path f t (Lnaw q x) (l :: h) (Deployed.Lnaw q x)) as St2.
+      { split; [exact S2|]. simpl. now rewrite F2. }
+      destruct (stands_event hw nt nv init prog Of path f Path T RT t _ _ _ St2) as (L2 & A2 & _). rewrite Len in L2, A2.
+      rewrite (nth_error_nth' _ (Deployed.Plain Programs.Lmf) L2). unfold Deployed.lab in A2. now rewrite A2. }
+  (* and what it writes is what it makes of what it has read *)
+  assert (suf (Lnaw q x :: l :: h) (path t) -> (f (Ev t (Lnaw q x) (l :: h)) = true <-> exists u, Deployed.result o v = Some u)) as Wr.
+  { intros S2. set (w := Ev t (Lnaw q x) (l :: h)). assert (S X w) as Sw by now apply SX.
+    destruct (good_kind t _ _ (grammar_suf _ _ S2 G)) as (Kw & Sr).
+    assert (knd (w : ev) = NAW) as Kw' by exact Kw. assert (src (w : ev) = image (Deployed.At t n)) as Sr'.
+    { rewrite Im. transitivity (source w); [exact Sr|reflexivity]. }
+    assert (cond w) as Cw by (unfold cond; now rewrite Kw').
+    rewrite (Fl w Sw), (Rl w Sw Cw). rewrite <- (same_result o v). split.
+    - intros (u & W). destruct (@wval_cond concrete_slots w Cw _ _ W) as (d' & v' & R' & V' & A'). rewrite Sr' in R', A'.
+      rewrite (t_rf_fun _ Wf _ _ _ R' R) in V'.
+      rewrite (wval_fun (rf X) (fun a b c => t_rf_fun _ Wf a b c) _ _ V' _ V) in A'. rewrite Aw in A'. eauto.
+    - intros (u & Q). exists u. apply wv_rmw with (image d) v; auto; rewrite Sr'; auto. now rewrite Aw. }
+  destruct (Deployed.result o v) as [u|] eqn:Q.
+  - split; [exact H|]. destruct (classic (suf (Lnaw q x :: l :: h) (path t))) as [S2|N2].
+    + left. apply Hw. split; [exact S2|]. apply Wr; eauto.
+    + right. unfold DeployedTraces.unfinished, Deployed.after. destruct (nth_error _ _) as [e2|] eqn:Nx.
+      * exfalso. apply N2. destruct (next _ _ _ Sf) as [E0|(l2 & S2)].
+        -- assert (Datatypes.S n < many t) as L' by (apply nth_error_Some; congruence).
+           rewrite (sequence_there nt nv init prog path f Path T RT), <- E0 in L'.
+           change (Datatypes.S n < length (happening f t h ++ happens_of f t l h)) in L'. rewrite Hp, app_length in L'. simpl in L'. lia.
+        -- pose proof (grammar_suf _ _ S2 G) as G2. apply grammar_cons in G2 as (_ & F). rewrite El in F.
+           destruct l2 as [[]| |q2 x2|]; try discriminate F. apply andb_prop in F as (Fq & Fx). apply Nat.eqb_eq in Fq, Fx. now subst.
+      * apply negb_true_iff. destruct (Deployed.some run _) eqn:Sm; [exfalso|reflexivity]. apply DeployedDecides.some_spec in Sm.
+        destruct Sm as (b & Eb & M). apply Rrao in M; auto. rewrite H in M. destruct (t_rao_naw _ Wf _ _ M) as (w & Sw & Kw & Sr).
+        now destruct (Its w Sw Kw Sr).
+  - destruct (DeployedTraces.has_write T (Deployed.At t n)) eqn:Q2; [|reflexivity]. exfalso. destruct (proj1 Hw eq_refl) as (S2 & F2).
+    apply (Wr S2) in F2. destruct F2 as (u & F2). discriminate F2.
+Qed.
+Theorem valid_there : DeployedTraces.valid hw T.
+Proof.
+  intros e Ee. destruct e as [x|t n]; [exact I|]. pose proof Ee as L. apply event_at in L. pose proof (Covered t n L) as C.
+  pose proof (image_kind hw T Covered Possible _ Ee) as Ke. unfold Deployed.kin in Ke.
+  pose proof (live_there hw nt nv init prog Of X path f Path SX Fl T RT _ Ee) as Lv. unfold Deployed.kin in Lv.
+  assert (forall v, is_cpu (knd (image (Deployed.At t n))) -> is_r (knd (image (Deployed.At t n))) ->
+    crv (image (Deployed.At t n)) = v -> DeployedTraces.reads_value T (Deployed.At t n) v) as Cpu.
+  { intros v Cp Rd <-. destruct (Vl _ (in_X _ Ee) Cp Rd) as (y & R & V). pose proof (proj1 (t_rf _ Wf _ _ R)) as Ey.
+    apply happens in Ey. destruct Ey as (d & Ed & ->). exists d. split; [exact Ed|split; [now apply Rrf|]].
+    now apply (value_there (image d)). }
+  change (crv (image (Deployed.At t n))) with (erv (Ev t (slot_of hw (lab t n)) (slots_to hw T t n))) in Cpu.
+  unfold DeployedTraces.fits.
+  destruct (lab t n) as [[]|?|q x o|q x|q x o|? ? ?|? ? ? ? ?|? ? ? ?|? ?|? ?] eqn:K; try discriminate C; try exact I;
+    try (apply Cpu; [rewrite Ke; exact I|rewrite Ke; exact I|reflexivity]).
+  - (* naR *)
+    assert (rd (image (Deployed.At t n))) as Rd by (unfold rd; rewrite Ke; simpl; destruct hca; exact I).
+    destruct (read_there _ Ee Rd) as (d & v & Ed & R & V & Rv). exists v. split; [exact Rv|].
+    assert (awv (image (Deployed.At t n)) = result (same_operation o)) as Aw by (apply (image_rmw hw T t n q x); auto).
+    assert (DeployedTraces.has_write T (Deployed.At t n) = true -> exists q' x', Datatypes.S n < many t /\
+      lab t (Datatypes.S n) = Deployed.Lnaw q' x') as Hw.
+    { unfold DeployedTraces.has_write, Deployed.after. destruct (nth_error _ _) as [l|] eqn:Nx; [|discriminate].
+      assert (Datatypes.S n < many t) as L' by (apply nth_error_Some; congruence).
+      assert (lab t (Datatypes.S n) = l) as Kl by (unfold Deployed.lab; now apply nth_error_nth).
+      destruct l; try discriminate. eauto. }
+    assert (hca = true \/ hca = false) as [H|H] by (destruct hca; auto).
+    + exact (nar_there t n q x o v L K H (ex_intro _ d (conj Ed (conj R V))) Aw).
+    + assert (cond (image (Deployed.At t n))) as Cd by (unfold cond; rewrite Ke; simpl; rewrite H; exact I).
+      assert (src (image (Deployed.At t n)) = image (Deployed.At t n)) as Sr by (apply src_na; rewrite Ke; simpl; now rewrite H).
+      destruct (Deployed.result o v) as [u|] eqn:Q.
+      * exfalso. assert (acts Deployed.KnaR = true) as X0; [|discriminate X0]. apply (Lv Cd). apply (Rl _ (proj1 (in_X _ Ee)) Cd).
+        exists u. apply wv_rmw with (image d) v; auto; rewrite Sr; auto. rewrite Aw, same_result. exact Q.
+      * destruct (DeployedTraces.has_write T (Deployed.At t n)); [|reflexivity]. destruct (Hw eq_refl) as (q' & x' & L' & K').
+        destruct (proj1 (proj2 (proj2 (proj2 (possible_cases hw T Possible t _ L')))) q' x' H K').
+  - (* nA *)
+    assert (rd (image (Deployed.At t n))) as Rd by (unfold rd; rewrite Ke; exact I).
+    assert (cond (image (Deployed.At t n))) as Cd by (unfold cond; rewrite Ke; exact I).
+    destruct (proj1 (Rl _ (proj1 (in_X _ Ee)) Cd) (proj2 (Lv Cd) eq_refl)) as (u & W).
+    destruct (wval_cond _ Cd _ _ W) as (d & v & R & V & A).
+    assert (src (image (Deployed.At t n)) = image (Deployed.At t n)) as Sr by (apply src_na; now rewrite Ke).
+    rewrite Sr in R, A. pose proof (proj1 (t_rf _ Wf _ _ R)) as Ey. apply happens in Ey. destruct Ey as (c & Ec & ->).
+    exists v. split; [exists c; split; [exact Ec|split; [now apply Rrf|now apply (value_there (image c))]]|].
+    rewrite (image_rmw hw T t n q x o) in A by auto. rewrite same_result in A. congruence.
+Qed.
 End Real.
