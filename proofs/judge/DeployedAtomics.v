@@ -1,4 +1,5 @@
-(* Deployed.v without store buffers, messages and locked sections, and the model of the normal form with remote atomics: their
+(* Deployed.v without store buffers, messages and locked sections,
+and the model of the normal form with remote atomics: their
    tables, and events, program order and polls in both. *)
 Require Import List Arith ZArith Bool Lia Classical Relations.
 Import ListNotations.

@@ -1,5 +1,5 @@
-(* Deployed.v without store buffers, messages and locked sections: what is an edge there is one between slots, and the other way
-   round for sc; so a trace and its trace of slots are consistent in the same way. *)
+(* Deployed.v without store buffers, messages and locked sections: what is an edge there is one between slots, and the other
+   way round for sc; so a trace and its trace of slots are consistent in the same way. *)
 Require Import List Arith ZArith Bool Lia Classical Relations.
 Import ListNotations.
 From RR Require Import Sequences RemoteAtomicsModel RemoteAtomicsRules RemoteAtomicsValues RemoteAtomicsTraces
@@ -13,7 +13,8 @@ Proof.
   intros Wf Na Nb [H|H|H|H|H].
   - apply H.
   - destruct H as (_ & _ & H). now apply pf_ok in H.
-  - destruct (t_rf _ Wf _ _ H) as (_ & _ & _ & R & _). unfold nicw in Nb. unfold rd in R. destruct (knd b); simpl in *; tauto.
+  - destruct (t_rf _ Wf _ _ H) as (_ & _ & _ & R & _). unfold nicw in Nb. unfold rd in R. destruct (knd b); simpl in *;
+    tauto.
   - destruct H as (_ & H). destruct (t_nfo _ Wf _ _ H) as (_ & _ & _ & K). exfalso. unfold nicw, rread, rwrite in *.
     destruct (knd a); simpl in *; try tauto; destruct (knd b); simpl in *; try tauto; intuition discriminate.
   - assert (forall z, rao T z b -> False) as N.
@@ -64,13 +65,15 @@ Proof.
   intros Ea Eb H. unfold Deployed.of_one_operation in H. destruct (image_source hw T Covered Possible b Eb) as (-> & _).
   destruct (Deployed.source run b) as [r|]; [|discriminate]. apply DeployedDecides.same_spec in H. now subst.
 Qed.
-Lemma queue_kept c a b : is_event a = true -> is_event b = true -> Deployed.po a b = true -> Deployed.kept run c a b = true ->
+Lemma queue_kept c a b : is_event a = true -> is_event b = true -> Deployed.po a b = true ->
+  Deployed.kept run c a b = true ->
   match cell_of c with All => True | Qp | Issue => qp (image a) = qp (image b) | Never => False end.
 Proof.
   intros Ea Eb P. destruct (po_places a b P) as (t & n & m & -> & -> & L). apply event_at in Ea, Eb.
   destruct c; simpl; try discriminate; auto; rewrite (image_queue hw T Covered t n t m Ea Eb); rewrite Nat.eqb_eq; tauto.
 Qed.
-Lemma ippo_image a b : is_event a = true -> is_event b = true -> Deployed.ippo hw run a b = true -> ippo ord (image a) (image b).
+Lemma ippo_image a b : is_event a = true -> is_event b = true -> Deployed.ippo hw run a b = true ->
+  ippo ord (image a) (image b).
 Proof.
   intros Ea Eb H. apply andb_prop in H as (P & H). split; [now apply image_po|]. apply orb_prop in H as [H|H].
   - left. now apply operation_image.
@@ -78,13 +81,15 @@ Proof.
     destruct (same_cells hw (kin a) (kin b) Cpus (kin_covered T Covered a Ea) (kin_covered T Covered b Eb)) as (C & _).
     rewrite C. now apply queue_kept.
 Qed.
-Lemma oppo_image a b : is_event a = true -> is_event b = true -> Deployed.oppo hw run a b = true -> oppo ord (image a) (image b).
+Lemma oppo_image a b : is_event a = true -> is_event b = true -> Deployed.oppo hw run a b = true ->
+  oppo ord (image a) (image b).
 Proof.
   intros Ea Eb H. apply andb_prop in H as (P & H). split; [now apply image_po|]. apply orb_prop in H as [H|H].
   - left. now apply operation_image.
   - right. rewrite !(image_kind hw T Covered Possible) by auto.
     destruct (same_cells hw (kin a) (kin b) Cpus (kin_covered T Covered a Ea) (kin_covered T Covered b Eb)) as (C & C').
-    rewrite C. rewrite C' in H. apply queue_kept in H; auto. destruct (Deployed.issued hw (kin a) (kin b)); simpl in *; tauto.
+    rewrite C. rewrite C' in H. apply queue_kept in H; auto. destruct (Deployed.issued hw (kin a) (kin b)); simpl in *;
+    tauto.
 Qed.
 Lemma pf_image a b : is_event a = true -> is_event b = true -> Deployed.pf run a b = true -> pf (image a) (image b).
 Proof.
@@ -109,10 +114,12 @@ Lemma at_once_edge r a b : Deployed.at_once run (Deployed.section run) r a b = t
 Proof.
   intros H. apply andb_prop in H as (H & K). apply andb_prop in H as (Ea & Eb). split; [exact Ea|split; [exact Eb|]].
   apply DeployedDecides.some_spec in K. destruct K as (a' & Ea' & K). apply andb_prop in K as (Qa & K).
-  apply DeployedDecides.some_spec in K. destruct K as (b' & Eb' & K). apply andb_prop in K as (K & _). apply andb_prop in K as (Qb & K).
+  apply DeployedDecides.some_spec in K. destruct K as (b' & Eb' & K). apply andb_prop in K as (K & _).
+  apply andb_prop in K as (Qb & K).
   apply DeployedDecides.same_spec in Qa, Qb. rewrite !(section_alone T Covered) in Qa, Qb by auto. now subst.
 Qed.
-Lemma no_messages a b : is_event a = true -> is_event b = true -> Deployed.sm run a b = false /\ Deployed.received hw run a b = false.
+Lemma no_messages a b : is_event a = true -> is_event b = true -> Deployed.sm run a b = false /\
+  Deployed.received hw run a b = false.
 Proof.
   intros Ea Eb. assert (forall a b, is_event a = true -> is_event b = true -> Deployed.rpf run a b = false) as Rp.
   { intros c d Ec Ed. destruct c as [x|t n], d as [y|u m]; auto. apply event_at, Covered in Ec.
@@ -133,25 +140,29 @@ Proof.
   - intros Q. apply image_inj in Q. subst b. rewrite DeployedDecides.same_refl in N. discriminate.
   - exists (image w). split; now apply related_image.
 Qed.
-Lemma on_image (R : relation ev) a b : is_event a = true -> is_event b = true -> R (image a) (image b) -> on T' R (image a) (image b).
+Lemma on_image (R : relation ev) a b : is_event a = true -> is_event b = true -> R (image a) (image b) ->
+  on T' R (image a) (image b).
 Proof. intros Ea Eb H. split; [|split; [|exact H]]; apply (E_image hw T Covered Possible); eauto. Qed.
 Lemma flushed_image a b : is_event a = true -> is_event b = true -> Deployed.flushed hw T a b = true ->
   flushed ord T' (image a) (image b).
 Proof.
   intros Ea Eb H. apply andb_prop in H as (F & H). split; [now rewrite same_flush|now apply related_image].
 Qed.
-Lemma turn_image a b : is_event a = true -> is_event b = true -> Deployed.in_turn hw T a b = true -> raoE T' (image a) (image b).
+Lemma turn_image a b : is_event a = true -> is_event b = true -> Deployed.in_turn hw T a b = true ->
+  raoE T' (image a) (image b).
 Proof.
   intros Ea Eb H. apply andb_prop in H as (Hr & H). apply orb_prop in H as [H|H].
   - left. split; [exact Hr|now apply related_image].
   - apply andb_prop in H as (K & H). destruct (image_source hw T Covered Possible a Ea) as (Sr & So).
     destruct (Deployed.source run a) as [r|]; [|discriminate]. destruct (So r eq_refl) as (Er & _). right.
     split; [|split].
-    + rewrite (image_kind hw T Covered Possible a Ea). unfold Deployed.is in K. destruct (kin a); try discriminate K. reflexivity.
+    + rewrite (image_kind hw T Covered Possible a Ea). unfold Deployed.is in K. destruct (kin a); try discriminate K.
+      reflexivity.
     + apply (E_image hw T Covered Possible). eauto.
     + rewrite Sr. split; [exact Hr|now apply related_image].
 Qed.
-Lemma ib_image a b : Deployed.ib1 hw T a b = true -> is_event a = true /\ is_event b = true /\ ib1 ord T' (image a) (image b).
+Lemma ib_image a b : Deployed.ib1 hw T a b = true -> is_event a = true /\ is_event b = true /\
+  ib1 ord T' (image a) (image b).
 Proof.
   intros H. apply at_once_edge in H as (Ea & Eb & H). split; [exact Ea|split; [exact Eb|]].
   unfold Deployed.ib_edge in H. destruct (no_messages a b Ea Eb) as (N1 & N2).
@@ -172,13 +183,15 @@ Lemma ob_image a b : Deployed.ob1 hw T a b -> is_event a = true /\ is_event b = 
 Proof.
   intros [H|(I0 & H)].
   - apply at_once_edge in H as (Ea & Eb & H). split; [exact Ea|split; [exact Eb|]].
-    unfold Deployed.ob_edge, Deployed.posted_behind, Deployed.buffered in H. destruct (no_messages a b Ea Eb) as (N1 & N2).
+    unfold Deployed.ob_edge, Deployed.posted_behind, Deployed.buffered in H. destruct (no_messages a b Ea Eb)
+    as (N1 & N2).
     rewrite not_own, N1, N2, Cpus, !andb_true_r in H. simpl in H. rewrite !orb_false_r in H.
     repeat (apply orb_prop in H as [H|H]).
     + apply ob_oppo. apply on_image; auto. now apply oppo_image.
     + apply ob_rf. now apply related_image.
     + apply andb_prop in H as (H & K). apply ob_pf; [apply on_image; auto; now apply pf_image|].
-      rewrite (image_kind hw T Covered Possible a Ea). unfold Deployed.is in K. destruct (kin a); try discriminate K. reflexivity.
+      rewrite (image_kind hw T Covered Possible a Ea). unfold Deployed.is in K. destruct (kin a); try discriminate K.
+      reflexivity.
     + apply ob_nfo. now apply flushed_image.
     + apply ob_rao. now apply turn_image.
     + apply ob_rb. now apply rb_image.
@@ -204,7 +217,8 @@ Proof.
   intros Ea Eb H. unfold Deployed.sc_edge. destruct H as [H|[H|[H|H]]].
   - apply (image_po hw T Covered Possible a b Eb) in H. now rewrite H.
   - apply related_image in H; auto. rewrite H. now rewrite !orb_true_r.
-  - apply (image_rb hw T) in H. destruct H as (a' & b' & _ & _ & Qa & Qb & H). apply image_inj in Qa, Qb. subst. rewrite H.
+  - apply (image_rb hw T) in H. destruct H as (a' & b' & _ & _ & Qa & Qb & H). apply image_inj in Qa, Qb. subst.
+    rewrite H.
     now rewrite !orb_true_r.
   - apply related_image in H; auto. rewrite H. now rewrite !orb_true_r.
 Qed.
@@ -216,16 +230,21 @@ Proof.
   { destruct (rep_spec (rep (image a))) as [(K & _)|(_ & ->)]; auto. destruct (rep_nar _ K). }
   rewrite R, Q in Q'. apply image_inj in Q'. now symmetry.
 Qed.
-Lemma sc_up x y : scv T' x y -> exists a b, is_event a = true /\ is_event b = true /\ x = image (Deployed.sc_step run a) /\
+Lemma sc_up x y : scv T' x y -> exists a b, is_event a = true /\ is_event b = true /\
+  x = image (Deployed.sc_step run a) /\
   y = image (Deployed.sc_step run b) /\ Deployed.sc1 T (Deployed.sc_step run a) (Deployed.sc_step run b) = true.
 Proof.
   intros (u & v & -> & -> & H & N).
-  assert (exists a b, is_event a = true /\ is_event b = true /\ u = image a /\ v = image b) as (a & b & Ea & Eb & -> & ->).
-  { destruct H as [(Xu & Xv & _)|(a & b & Ea & Eb & Qa & Qb & _)|(_ & w & (_ & a & _ & Ea & _ & Qa & _) & (_ & b & _ & Eb & _ & Qb & _))|
+  assert (exists a b, is_event a = true /\ is_event b = true /\ u = image a /\ v = image b) as (a & b & Ea & Eb & ->
+  & ->).
+  { destruct H as [(Xu & Xv & _)|(a & b & Ea & Eb & Qa & Qb & _)|
+      (_ & w & (_ & a & _ & Ea & _ & Qa & _) & (_ & b & _ & Eb & _ & Qb & _))|
       (a & b & Ea & Eb & Qa & Qb & _)]; [|exists a, b; auto..].
-    apply (E_image hw T Covered Possible) in Xu, Xv. destruct Xu as (a & Ea & Qa), Xv as (b & Eb & Qb). exists a, b. auto. }
+    apply (E_image hw T Covered Possible) in Xu, Xv. destruct Xu as (a & Ea & Qa), Xv as (b & Eb & Qb). exists a, b.
+    auto. }
   exists a, b. split; [exact Ea|split; [exact Eb|]].
-  destruct (sc_step_image hw T Covered Possible a Ea) as (Qa & Sa), (sc_step_image hw T Covered Possible b Eb) as (Qb & Sb).
+  destruct (sc_step_image hw T Covered Possible a Ea) as (Qa & Sa), (sc_step_image hw T Covered Possible b Eb)
+  as (Qb & Sb).
   split; [exact Qa|split; [exact Qb|]]. unfold Deployed.sc1, Deployed.at_once. rewrite Sa, Sb. simpl.
   apply DeployedDecides.some_spec. exists a. split; [exact Ea|].
   rewrite (sc_step_twice a Ea), (sc_step_twice b Eb), DeployedDecides.same_refl. simpl.
@@ -235,7 +254,8 @@ Proof.
   - apply negb_true_iff. destruct (Deployed.same _ _) eqn:Q; [|reflexivity]. simpl.
     destruct (Deployed.po a b) eqn:P; [exfalso|reflexivity]. apply DeployedDecides.same_spec in Q.
     assert (rep (image a) = rep (image b)) as R by congruence. apply (image_po hw T Covered Possible a b Eb) in P.
-    destruct (rep_spec (image a)) as [(Ka & Ra & Pa & _)|(Ka & Ra)], (rep_spec (image b)) as [(Kb & Rb & Pb & _)|(Kb & Rb)];
+    destruct (rep_spec (image a)) as [(Ka & Ra & Pa & _)|(Ka & Ra)], (rep_spec (image b))
+    as [(Kb & Rb & Pb & _)|(Kb & Rb)];
       rewrite Ra, Rb in R.
     + rewrite (src_naw _ _ Ka Kb R) in P. exact (po_irr _ P).
     + rewrite <- R in P. exact (po_irr _ (po_trans _ _ _ P Pa)).
@@ -245,11 +265,14 @@ Qed.
 Theorem not_sequential_back : ~ sc_consistent T' -> ~ Deployed.sc_consistent T.
 Proof.
   intros N C. apply N. intros x H.
-  assert (forall y z, sc T' y z -> exists a b, is_event a = true /\ is_event b = true /\ y = image (Deployed.sc_step run a) /\
+  assert (forall y z, sc T' y z -> exists a b, is_event a = true /\ is_event b = true /\
+  y = image (Deployed.sc_step run a) /\
     z = image (Deployed.sc_step run b) /\ Deployed.sc T (Deployed.sc_step run a) (Deployed.sc_step run b)) as Up.
   { intros y z K. induction K as [y z K|y z w _ (a & b & Ea & Eb & Qa & Qb & K) _ (c & d & Ec & Ed & Qc & Qd & K')].
     - destruct (sc_up y z K) as (a & b & Ea & Eb & Qa & Qb & K1). exists a, b. repeat split; auto. now apply t_step.
-    - exists a, d. repeat split; auto. rewrite Qb in Qc. apply image_inj in Qc. rewrite <- Qc in K'. eapply t_trans; eauto. }
-  destruct (Up x x H) as (a & b & _ & _ & Qa & Qb & K). rewrite Qa in Qb. apply image_inj in Qb. rewrite <- Qb in K. exact (C _ K).
+    - exists a, d. repeat split; auto. rewrite Qb in Qc. apply image_inj in Qc. rewrite <- Qc in K'. eapply t_trans;
+      eauto. }
+  destruct (Up x x H) as (a & b & _ & _ & Qa & Qb & K). rewrite Qa in Qb. apply image_inj in Qb. rewrite <- Qb in K.
+  exact (C _ K).
 Qed.
 End Bridge.

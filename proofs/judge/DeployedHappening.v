@@ -6,7 +6,8 @@ From RR Require Programs Deployed DeployedTraces.
 Local Arguments Deployed.lab : simpl never.
 
 Definition that_operation o := match o with
-  | CompareSwap a b => Deployed.CompareSwap a b | FetchAdd d w => Deployed.FetchAdd d w | Exchange v => Deployed.Exchange v end.
+  | CompareSwap a b => Deployed.CompareSwap a b | FetchAdd d w => Deployed.FetchAdd d w
+  | Exchange v => Deployed.Exchange v end.
 Lemma that_same o : same_operation (that_operation o) = o.
 Proof. destruct o; reflexivity. Qed.
 
@@ -34,7 +35,8 @@ Lemma happens_cases l h : happens_of l h = [] /\ (exists q x, l = Lnaw q x) /\ f
 Proof.
   destruct l as [l|q x o|q x|q x o]; simpl.
   - right. eexists. split; [reflexivity|]. auto.
-  - right. eexists. split; [reflexivity|]. split; [reflexivity|]. intros H. unfold slot_of. rewrite H. now rewrite that_same.
+  - right. eexists. split; [reflexivity|]. split; [reflexivity|]. intros H. unfold slot_of. rewrite H.
+    now rewrite that_same.
   - destruct (f (Ev t (Lnaw q x) h)) eqn:F; [right|left; eauto 6]. eexists. split; [reflexivity|]. auto.
   - right. eexists. split; [reflexivity|]. destruct (f (Ev t (Lna q x o) h)); split; auto; intros H; unfold slot_of;
     [|apply negb_true_iff in H; rewrite H]; now rewrite that_same.
@@ -47,7 +49,8 @@ Qed.
 Lemma happening_at l h p e : suf (l :: h) p -> happens_of l h = [e] ->
   length (happening h) < length (happening p) /\ forall d, nth (length (happening h)) (happening p) d = e.
 Proof.
-  intros S H. destruct (happening_suf _ _ S) as (r & Q). simpl in Q. rewrite H in Q. rewrite Q, !app_length. simpl. split; [lia|].
+  intros S H. destruct (happening_suf _ _ S) as (r & Q). simpl in Q. rewrite H in Q. rewrite Q, !app_length. simpl.
+  split; [lia|].
   intros d. rewrite <- app_assoc, app_nth2, Nat.sub_diag by lia. reflexivity.
 Qed.
 Lemma happening_place n p : n < length (happening p) -> exists l h e, suf (l :: h) p /\ happens_of l h = [e] /\
@@ -57,9 +60,11 @@ Proof.
   destruct (le_lt_dec (length (happening p)) n) as [G|G].
   - destruct (happens_cases l p) as [(Q & _)|(e & Q & _)]; rewrite Q in L; simpl in L; [lia|].
     exists l, p, e. split; [apply suf_refl|split; [exact Q|lia]].
-  - destruct (IH G) as (l' & h & e & S & H). exists l', h, e. split; [|exact H]. eapply suf_trans; [exact S|now exists [l]].
+  - destruct (IH G) as (l' & h & e & S & H). exists l', h, e. split; [|exact H]. eapply suf_trans;
+    [exact S|now exists [l]].
 Qed.
-Lemma happening_one l h e l' h' e' p : suf (l :: h) p -> suf (l' :: h') p -> happens_of l h = [e] -> happens_of l' h' = [e'] ->
+Lemma happening_one l h e l' h' e' p : suf (l :: h) p -> suf (l' :: h') p -> happens_of l h = [e] ->
+  happens_of l' h' = [e'] ->
   length (happening h) = length (happening h') -> l :: h = l' :: h'.
 Proof.
   intros S S' H H' Q. destruct (suf_total _ _ _ S S') as [K|K]; apply suf_tail in K as [K|K]; auto; exfalso.
@@ -92,7 +97,8 @@ Hypothesis Of : forall l, In l p -> of_hardware l = true.
 Lemma lab_at l h e : suf (l :: h) p -> happens_of l h = [e] -> lab (length (happening h)) = e /\
   length (happening h) < length (Deployed.sequence run t).
 Proof.
-  intros S H. destruct (happening_at f t l h p e S H) as (L & Q). unfold Deployed.lab. rewrite Sequence. split; [apply Q|exact L].
+  intros S H. destruct (happening_at f t l h p e S H) as (L & Q). unfold Deployed.lab. rewrite Sequence. split;
+  [apply Q|exact L].
 Qed.
 Lemma next_at l h e : suf (l :: h) p -> happens_of l h = [e] -> forall n, length (happening h) = Datatypes.S n ->
   DeployedTraces.unfinished T (Deployed.At t n) = false /\
@@ -102,7 +108,8 @@ Proof.
   unfold DeployedTraces.unfinished, DeployedTraces.has_write, Deployed.after.
   rewrite (nth_error_nth' _ (Deployed.Plain Programs.Lmf) B). unfold Deployed.lab in A. rewrite A. auto.
 Qed.
-Lemma slots_at n : forall l h e, length h <= n -> suf (l :: h) p -> happens_of l h = [e] -> slots_to hw T t (length (happening h)) = h.
+Lemma slots_at n : forall l h e, length h <= n -> suf (l :: h) p -> happens_of l h = [e] ->
+  slots_to hw T t (length (happening h)) = h.
 Proof.
   induction n as [n IH] using lt_wf_ind. intros l h e Ln S H. destruct h as [|l1 h1]; [reflexivity|].
   assert (suf (l1 :: h1) p) as S1 by now apply suf_cons in S.
@@ -124,7 +131,8 @@ Proof.
       rewrite E1, E2, app_nil_r, app_length. simpl. lia. }
     rewrite Len. destruct (next_at l _ e S H _ Len) as (U & W).
     change (slots_to hw T t (Datatypes.S (length (happening h2)))) with
-      (filler hw T t (length (happening h2)) ++ slot_of hw (lab (length (happening h2))) :: slots_to hw T t (length (happening h2))).
+      (filler hw T t (length (happening h2)) ++
+       slot_of hw (lab (length (happening h2))) :: slots_to hw T t (length (happening h2))).
     rewrite I2. unfold filler, void. rewrite A2, Hc, U, W.
     assert (match e with Deployed.Lnaw _ _ => true | _ => false end = false) as ->.
     { destruct l as [[]| | |]; try discriminate F. injection H as <-. reflexivity. }
@@ -135,13 +143,16 @@ Proof.
     { simpl. rewrite E1, app_length. simpl. lia. }
     rewrite Len. destruct (next_at l _ e S H _ Len) as (U & W).
     change (slots_to hw T t (Datatypes.S (length (happening h1)))) with
-      (filler hw T t (length (happening h1)) ++ slot_of hw (lab (length (happening h1))) :: slots_to hw T t (length (happening h1))).
+      (filler hw T t (length (happening h1)) ++
+       slot_of hw (lab (length (happening h1))) :: slots_to hw T t (length (happening h1))).
     rewrite I1, A1, (Q1 (Of _ (suf_in _ _ _ S1))).
     assert (filler hw T t (length (happening h1)) = []) as ->; [|reflexivity].
     unfold filler, void. rewrite A1, U, W. destruct e1 as [?|?|q x o|? ?|? ? ?|? ? ?|? ? ? ? ?|? ? ? ?|? ?|? ?]; auto.
     destruct hca eqn:Hc; [|reflexivity].
-    assert (l1 = Lnar q x (same_operation o)) as -> by (pose proof (Q1 (Of _ (suf_in _ _ _ S1))) as X; simpl in X; rewrite Hc in X; auto).
-    destruct l as [[]|? ? ?|q' x'|? ? ?]; try discriminate F. simpl in H. destruct (f _); [injection H as <-; reflexivity|discriminate].
+    assert (l1 = Lnar q x (same_operation o)) as -> by (pose proof (Q1 (Of _ (suf_in _ _ _ S1))) as X; simpl in X;
+    rewrite Hc in X; auto).
+    destruct l as [[]|? ? ?|q' x'|? ? ?]; try discriminate F. simpl in H. destruct (f _); [injection H as <-;
+    reflexivity|discriminate].
 Qed.
 End Slots.
 End Happening.

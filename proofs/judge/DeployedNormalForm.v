@@ -1,5 +1,4 @@
-(* Deployed.v without store buffers,
-messages and locked sections: what is violating there is violating in the model of the
+(* Deployed.v without store buffers, messages and locked sections: what is violating there is violating in the model of the
    normal form with remote atomics, so the normal form holds of it. *)
 Require Import List Arith ZArith Bool Lia Classical Relations.
 Import ListNotations.
@@ -61,14 +60,16 @@ Lemma lifts_some (R R' : Deployed.event -> Deployed.event -> Prop) x y :
 Proof. intros H (a & b & Ea & Eb & Qa & Qb & K). exists a, b. auto 7. Qed.
 Lemma on_lifts (R : relation ev) x y : on T' R x y -> lifts (fun a b => R (image a) (image b)) x y.
 Proof.
-  intros (Ex & Ey & H). apply (E_image hw T Covered Possible) in Ex, Ey. destruct Ex as (a & Ea & ->), Ey as (b & Eb & ->).
+  intros (Ex & Ey & H). apply (E_image hw T Covered Possible) in Ex, Ey. destruct Ex as (a & Ea & ->),
+  Ey as (b & Eb & ->).
   exists a, b. auto.
 Qed.
 Lemma in_turn_lifts x y : raoE T' x y -> lifts (fun a b => Deployed.in_turn hw T a b = true) x y.
 Proof.
   intros [(H & a & b & Ea & Eb & -> & -> & R)|(K & Ex & H & R)].
   - exists a, b. unfold Deployed.in_turn. rewrite H, R. auto.
-  - apply (E_image hw T Covered Possible) in Ex. destruct Ex as (a & Ea & ->). destruct R as (r & b & Er & Eb & Q & -> & R).
+  - apply (E_image hw T Covered Possible) in Ex. destruct Ex as (a & Ea & ->). destruct R as (r & b & Er & Eb & Q & ->
+    & R).
     exists a, b. split; [auto|split; [auto|split; [auto|split; [auto|]]]]. unfold Deployed.in_turn. rewrite H. simpl.
     apply orb_true_iff. right. rewrite (image_kind hw T Covered Possible a Ea) in K.
     assert (Deployed.is run Deployed.KnaW a = true) as ->.
@@ -100,7 +101,8 @@ Proof.
   destruct H as [H|H|H|H|H].
   - apply on_lifts in H. revert H. apply lifts_some. intros a b Ea Eb H.
     now rewrite (image_ippo hw T Cpus Covered Possible a b Ea Eb H).
-  - apply on_lifts in H. revert H. apply lifts_some. intros a b Ea Eb H. rewrite (image_pf hw T Covered Possible a b Ea Eb H).
+  - apply on_lifts in H. revert H. apply lifts_some. intros a b Ea Eb H.
+    rewrite (image_pf hw T Covered Possible a b Ea Eb H).
     now rewrite !orb_true_r.
   - revert H. apply lifts_some. intros a b _ _ ->. now rewrite !orb_true_r.
   - apply flushed_lifts in H. revert H. apply lifts_some. intros a b _ _ ->. now rewrite !orb_true_r.
@@ -200,7 +202,8 @@ Proof.
     destruct (src_ok _ Fb) as (P & _ & Ks). rewrite Kb, Sb in Ks. destruct Ks as (Ks & _). rewrite Sb in P.
     assert (rep (image a') = image a') as R2 by (unfold rep; now rewrite Ks).
     rewrite (proj1 (sc_step_image a' Ea')) in R2. apply image_inj in R2.
-    rewrite R, R2, DeployedDecides.same_refl in N. simpl in N. apply (image_po hw T Covered Possible) in P; auto. congruence.
+    rewrite R, R2, DeployedDecides.same_refl in N. simpl in N. apply (image_po hw T Covered Possible) in P; auto.
+    congruence.
 Qed.
 Theorem slots_not_sequential : ~ Deployed.sc_consistent T -> ~ sc_consistent T'.
 Proof.

@@ -7,7 +7,8 @@ From RR Require Programs Deployed DeployedTraces DeployedDecides DeployedRobust.
 Local Arguments Deployed.lab : simpl never.
 
 (* In a consistent trace every write has a value. *)
-Lemma has_value {U : slots} ord (X : trace) : wft X -> real X -> rdma_consistent ord X -> forall x, E X x -> wr (live X) x ->
+Lemma has_value {U : slots} ord (X : trace) : wft X -> real X -> rdma_consistent ord X -> forall x, E X x ->
+  wr (live X) x ->
   exists v, wval (rf X) x v.
 Proof.
   intros Wf Rl Con x Ex Wx. apply NNPP. intros N. destruct (wf_fin _ (t_S _ Wf)) as (es & Hes).
@@ -47,9 +48,12 @@ Notation kin := (Deployed.kin run).
 Notation image := (image hw T).
 Notation place a := (DeployedDecides.index Deployed.same (Deployed.events run) a).
 Hypothesis Wf : wft X.
-Hypothesis Rrf : forall a b, is_event a = true -> is_event b = true -> (Deployed.rf T a b = true <-> rf X (image a) (image b)).
-Hypothesis Rmo : forall a b, is_event a = true -> is_event b = true -> (Deployed.mo T a b = true <-> mo X (image a) (image b)).
-Hypothesis Rnfo : forall a b, is_event a = true -> is_event b = true -> (Deployed.nfo T a b = true <-> nfo X (image a) (image b)).
+Hypothesis Rrf : forall a b, is_event a = true -> is_event b = true ->
+(Deployed.rf T a b = true <-> rf X (image a) (image b)).
+Hypothesis Rmo : forall a b, is_event a = true -> is_event b = true ->
+(Deployed.mo T a b = true <-> mo X (image a) (image b)).
+Hypothesis Rnfo : forall a b, is_event a = true -> is_event b = true ->
+(Deployed.nfo T a b = true <-> nfo X (image a) (image b)).
 Hypothesis Rrao : forall a b, is_event a = true -> is_event b = true -> (Deployed.rao T a b = true <->
   if hca then rao X (image a) (image b) else Deployed.rao_pair run a b = true /\ place a < place b).
 Let Covered := covered_there hw nt nv init prog Of path f Path T RT.
@@ -61,7 +65,8 @@ Proof. intros Ea. apply happens. eauto. Qed.
 Lemma writes_X a : is_event a = true -> (wr (live X) (image a) <-> Deployed.writes run a = true).
 Proof.
   intros Ea. rewrite <- (image_writes hw T Covered Possible a Ea). unfold wr. rewrite (live_image hw T a Ea).
-  pose proof (live_there hw nt nv init prog Of X path f Path SX Fl T RT a Ea) as L. split; intros (I0 & C); (split; [exact I0|]);
+  pose proof (live_there hw nt nv init prog Of X path f Path SX Fl T RT a Ea) as L. split; intros (I0 & C); (split;
+  [exact I0|]);
   intros Ca; apply L; auto; now apply C.
 Qed.
 Lemma mo_pair_X a b : is_event a = true -> is_event b = true -> (Deployed.mo_pair run a b = true <->
@@ -84,12 +89,14 @@ Proof.
   unfold DeployedTraces.well_formed. rewrite !andb_true_iff. repeat split.
   - apply DeployedDecides.every_spec. intros [x|t n] Ea; [reflexivity|]. apply Possible. now apply event_at.
   - apply DeployedRobust.rf_fine_spec. split.
-    + intros r Er Rd. apply (image_reads hw T Covered Possible r Er) in Rd. destruct (t_rf_ex _ Wf _ (in_X r Er) Rd) as (x & R).
+    + intros r Er Rd. apply (image_reads hw T Covered Possible r Er) in Rd. destruct (t_rf_ex _ Wf _ (in_X r Er) Rd)
+      as (x & R).
       pose proof (proj1 (t_rf _ Wf _ _ R)) as Ex. apply happens in Ex. destruct Ex as (w & Ew & ->). exists w.
       split; [exact Ew|split; [now apply Rrf|]]. intros w' Ew' R'. apply Rrf in R'; auto.
       apply (image_inj hw T). exact (t_rf_fun _ Wf _ _ _ R' R).
     + intros w r Ew Er R. apply Rrf in R; auto. destruct (t_rf _ Wf _ _ R) as (_ & _ & Ww & Rr & C).
-      apply writes_X in Ww; auto. apply (image_reads hw T Covered Possible r Er) in Rr. split; [exact Ww|split; [exact Rr|]].
+      apply writes_X in Ww; auto. apply (image_reads hw T Covered Possible r Er) in Rr. split; [exact Ww|split;
+      [exact Rr|]].
       apply (image_cell hw T Covered); auto.
   - apply DeployedRobust.orders_spec. split.
     + intros a b Ea Eb. split.
@@ -99,7 +106,8 @@ Proof.
           destruct (t_mo_irr _ Wf _ M). }
         apply one_way.
         -- intros M M'. apply Rmo in M, M'; auto. exact (t_mo_irr _ Wf _ (t_mo_trans _ Wf _ _ _ M M')).
-        -- destruct (t_mo_total _ Wf _ _ (in_X a Ea) (in_X b Eb) Wa Wb C) as [K|[K|K]]; [|left; now apply Rmo|right; now apply Rmo].
+        -- destruct (t_mo_total _ Wf _ _ (in_X a Ea) (in_X b Eb) Wa Wb C) as [K|[K|K]]; [|left; now apply Rmo|right;
+         now apply Rmo].
            apply image_inj in K. subst b. now rewrite DeployedDecides.same_refl in Q.
     + intros a b c Ea Eb Ec M M'. apply Rmo in M, M'; auto. apply Rmo; auto. exact (t_mo_trans _ Wf _ _ _ M M').
   - unfold DeployedTraces.initial_first. rewrite DeployedRobust.every2. intros a b Ea Eb.
@@ -110,7 +118,8 @@ Proof.
     + apply (image_nfo_pair hw T Covered Possible a b Ea Eb) in Pr. apply one_way.
       * intros M M'. apply Rnfo in M, M'; auto. exact (t_nfo_asym _ Wf _ _ M M').
       * destruct (t_nfo_total _ Wf _ _ (in_X a Ea) (in_X b Eb) Pr); [left|right]; now apply Rnfo.
-    + destruct (Deployed.nfo T a b) eqn:M; [|reflexivity]. apply Rnfo in M; auto. destruct (t_nfo _ Wf _ _ M) as (_ & _ & H).
+    + destruct (Deployed.nfo T a b) eqn:M; [|reflexivity]. apply Rnfo in M; auto. destruct (t_nfo _ Wf _ _ M)
+      as (_ & _ & H).
       apply (image_nfo_pair hw T Covered Possible a b Ea Eb) in H. congruence.
   - apply DeployedRobust.orders_spec. destruct hca eqn:H.
     + split.
@@ -119,7 +128,8 @@ Proof.
            destruct (t_rao _ Wf _ _ M) as (_ & _ & K). exact K.
         -- intros Pr. apply (image_rao_pair hw T Covered Possible a b Ea Eb H) in Pr. destruct Pr as (Ka & Kb & C).
            destruct (Deployed.same a b) eqn:Q.
-           { apply DeployedDecides.same_spec in Q. subst b. destruct (Deployed.rao T a a) eqn:M; auto. apply Rrao in M; auto.
+           { apply DeployedDecides.same_spec in Q. subst b. destruct (Deployed.rao T a a) eqn:M; auto. apply Rrao in M;
+             auto.
              destruct (t_rao_irr _ Wf _ M). }
            apply one_way.
            ++ intros M M'. apply Rrao in M, M'; auto. exact (t_rao_irr _ Wf _ (t_rao_trans _ Wf _ _ _ M M')).
@@ -131,19 +141,24 @@ Proof.
         Deployed.is run Deployed.KnaR b = true /\ Deployed.same_cell run a b = true) as Rp.
       { intros a b. unfold Deployed.rao_pair. rewrite !andb_true_iff. tauto. }
       assert (forall a b, Deployed.same_cell run a b = Deployed.same_cell run b a) as Sy.
-      { intros a b. unfold Deployed.same_cell. destruct (Deployed.accessed _), (Deployed.accessed _); auto. apply Nat.eqb_sym. }
+      { intros a b. unfold Deployed.same_cell. destruct (Deployed.accessed _), (Deployed.accessed _); auto.
+        apply Nat.eqb_sym. }
       split.
       * intros a b Ea Eb. split; [intros M; now apply Rrao in M|]. intros Pr. destruct (Deployed.same a b) eqn:Q.
-        { apply DeployedDecides.same_spec in Q. subst b. destruct (Deployed.rao T a a) eqn:M; auto. apply Rrao in M; auto. lia. }
+        { apply DeployedDecides.same_spec in Q. subst b. destruct (Deployed.rao T a a) eqn:M; auto. apply Rrao in M;
+          auto. lia. }
         apply one_way.
         -- intros M M'. apply Rrao in M, M'; auto. lia.
         -- assert (Deployed.rao_pair run b a = true) as Pr' by (apply Rp in Pr; apply Rp; rewrite Sy; tauto).
            destruct (lt_eq_lt_dec (place a) (place b)) as [[L|L]|L]; [left; now apply Rrao| |right; now apply Rrao].
            apply place_inj in L; auto. subst b. now rewrite DeployedDecides.same_refl in Q.
       * intros a b c Ea Eb Ec M M'. apply Rrao in M, M'; auto. apply Rrao; auto. destruct M as (M & L), M' as (M' & L').
-        split; [|lia]. apply Rp in M, M'. apply Rp. repeat split; try tauto. destruct M as (_ & _ & C), M' as (_ & _ & C').
-        unfold Deployed.same_cell in *. destruct (Deployed.accessed (Deployed.lab run a)), (Deployed.accessed (Deployed.lab run b)),
-          (Deployed.accessed (Deployed.lab run c)); try discriminate. apply Nat.eqb_eq in C, C'. apply Nat.eqb_eq. congruence.
+        split; [|lia]. apply Rp in M, M'. apply Rp. repeat split; try tauto. destruct M as (_ & _ & C),
+        M' as (_ & _ & C').
+        unfold Deployed.same_cell in *. destruct (Deployed.accessed (Deployed.lab run a)),
+        (Deployed.accessed (Deployed.lab run b)),
+          (Deployed.accessed (Deployed.lab run c)); try discriminate. apply Nat.eqb_eq in C, C'. apply Nat.eqb_eq.
+          congruence.
 Qed.
 
 (* values *)
@@ -153,19 +168,24 @@ Proof.
   intros V. induction V as [x Ix Nf Nc|x y v Fx Nc R V IH|x y v u Cx R V IH A]; intros d Ed ->.
   - destruct (image_source hw T Covered Possible d Ed) as (Sr & _).
     assert (Deployed.source run d = None) as Q.
-    { destruct (Deployed.source run d) as [r|] eqn:Q; [|reflexivity]. exfalso. apply Nf. unfold fed. rewrite Sr. intros I0.
+    { destruct (Deployed.source run d) as [r|] eqn:Q; [|reflexivity]. exfalso. apply Nf. unfold fed. rewrite Sr.
+      intros I0.
       apply image_inj in I0. subst r. destruct (image_source hw T Covered Possible d Ed) as (_ & So).
       destruct (So d Q) as (_ & P). apply po_places in P as (t & n & m & -> & I0 & L). inversion I0. lia. }
     apply DeployedTraces.written_said. unfold cond in Nc. rewrite (image_kind hw T Covered Possible d Ed) in Ix, Nc.
     destruct d as [x|t n]; [reflexivity|]. pose proof Ed as L. apply event_at in L. pose proof (Covered t n L) as C.
-    pose proof (possible_cases hw T Possible t n L) as (F & _). unfold Deployed.source in Q. unfold Deployed.kin in Ix, Nc.
-    unfold DeployedTraces.says. change (cwv (image (Deployed.At t n))) with (ewv (Ev t (slot_of hw (lab t n)) (slots_to hw T t n))).
-    destruct (lab t n) as [[]|?|? ? ?|? ?|? ? ?|? ? ?|? ? ? ? ?|? ? ? ?|? ?|? ?]; try discriminate C; try (destruct Ix; fail);
+    pose proof (possible_cases hw T Possible t n L) as (F & _). unfold Deployed.source in Q. unfold Deployed.kin in Ix,
+    Nc.
+    unfold DeployedTraces.says.
+    change (cwv (image (Deployed.At t n))) with (ewv (Ev t (slot_of hw (lab t n)) (slots_to hw T t n))).
+    destruct (lab t n) as [[]|?|? ? ?|? ?|? ? ?|? ? ?|? ? ? ? ?|? ? ? ?|? ?|? ?]; try discriminate C; try (destruct Ix;
+    fail);
       try reflexivity; try (destruct Nc; exact I).
     + destruct n; [discriminate F|discriminate Q].
     + destruct n as [|n]; [discriminate F|]. destruct (lab t n); try discriminate Q. destruct n; discriminate Q.
     + simpl in Ix, Nc. destruct hca; [destruct Ix|destruct Nc; exact I].
-  - destruct (image_source hw T Covered Possible d Ed) as (Sr & So). destruct (Deployed.source run d) as [r|] eqn:Q; [|destruct (Fx Sr)].
+  - destruct (image_source hw T Covered Possible d Ed) as (Sr & So). destruct (Deployed.source run d) as [r|] eqn:Q;
+    [|destruct (Fx Sr)].
     destruct (So r eq_refl) as (Er & _). rewrite Sr in R. pose proof (proj1 (t_rf _ Wf _ _ R)) as Ey. apply happens in Ey.
     destruct Ey as (c & Ec & ->). apply (DeployedTraces.written_copied T d r c v); auto; [|now apply Rrf].
     unfold DeployedTraces.copies. unfold cond in Nc. rewrite (image_kind hw T Covered Possible d Ed) in Nc.
@@ -179,7 +199,8 @@ Proof.
       awv (image r) = result (same_operation o)) as (r & o & Sw & Er & Q & Aw).
     { destruct d as [x|t n]; [discriminate Ac|]. pose proof Ed as L. apply event_at in L. pose proof (Covered t n L) as C.
       pose proof (possible_cases hw T Possible t n L) as (F & _). unfold DeployedTraces.swaps. unfold Deployed.kin in Ac.
-      destruct (lab t n) as [[]|?|? ? ?|q x|q x o|? ? ?|? ? ? ? ?|? ? ? ?|? ?|? ?] eqn:K; try discriminate C; try discriminate Ac.
+      destruct (lab t n) as [[]|?|? ? ?|q x|q x o|? ? ?|? ? ? ? ?|? ? ? ?|? ?|? ?] eqn:K; try discriminate C;
+      try discriminate Ac.
       - destruct n as [|n]; [rewrite ?K in F; discriminate F|].
         assert (Deployed.source run (Deployed.At t (Datatypes.S n)) = Some (Deployed.At t n)) as Q by
           (unfold Deployed.source; now rewrite K).
@@ -209,7 +230,8 @@ Lemma nar_there t n q x o v : n < many t -> lab t n = Deployed.Lnar q x o -> hca
   (exists d, is_event d = true /\ rf X (image d) (image (Deployed.At t n)) /\ wval (rf X) (image d) v) ->
   awv (image (Deployed.At t n)) = result (same_operation o) ->
   match Deployed.result o v with None => DeployedTraces.has_write T (Deployed.At t n) = false
-  | Some _ => hca = true /\ (DeployedTraces.has_write T (Deployed.At t n) = true \/ DeployedTraces.unfinished T (Deployed.At t n) = true)
+  | Some _ => hca = true /\
+    (DeployedTraces.has_write T (Deployed.At t n) = true \/ DeployedTraces.unfinished T (Deployed.At t n) = true)
   end.
 Proof.
   intros L K H (d & Ed & R & V) Aw.
@@ -219,12 +241,14 @@ Proof.
   rewrite K in A. subst e. pose proof St as (Sf & Hp).
   destruct (path_good hw nt nv prog Of path Path t) as (G & O & _).
   assert (l = Lnar q x (same_operation o)) as El.
-  { change (Ev t (slot_of hw (lab t n)) (slots_to hw T t n) = Ev t l h) in Im. rewrite K in Im. simpl in Im. rewrite H in Im. congruence. }
+  { change (Ev t (slot_of hw (lab t n)) (slots_to hw T t n) = Ev t l h) in Im. rewrite K in Im. simpl in Im.
+    rewrite H in Im. congruence. }
   assert (forall w, S X w -> knd w = NAW -> src w = image (Deployed.At t n) -> w = Ev t (Lnaw q x) (l :: h) /\
           suf (Lnaw q x :: l :: h) (path t)) as Its.
   { intros w Sw Kw Sr. destruct (naw_parts w Kw) as (t' & q' & x' & o' & h' & Qw & Qs & _).
     assert (Ev t' (Lnar q' x' o') h' = Ev t l h) as Q by (rewrite <- Im, <- Sr; now symmetry). injection Q as -> El' ->.
-    rewrite El in El'. injection El' as -> -> ->. rewrite Qw, El. split; [reflexivity|]. apply SX in Sw. rewrite Qw in Sw. exact Sw. }
+    rewrite El in El'. injection El' as -> -> ->. rewrite Qw, El. split; [reflexivity|]. apply SX in Sw.
+    rewrite Qw in Sw. exact Sw. }
   (* if its naW happens, that is the next event *)
   assert (DeployedTraces.has_write T (Deployed.At t n) = true <->
           suf (Lnaw q x :: l :: h) (path t) /\ f (Ev t (Lnaw q x) (l :: h)) = true) as Hw.
@@ -236,13 +260,18 @@ Proof.
       assert (Datatypes.S n < many t) as L' by (apply nth_error_Some; congruence).
       assert (lab t (Datatypes.S n) = e2) as Ke by (unfold Deployed.lab; now apply nth_error_nth).
       destruct (event_stands hw nt nv init prog path f Path T RT t _ L') as (l2 & h2 & e3 & St2 & Qn2).
-      destruct (stands_event hw nt nv init prog Of path f Path T RT t l2 h2 e3 St2) as (_ & A2 & _). rewrite <- Qn2, Ke in A2. subst e3.
-      destruct St2 as (Sf2 & Hp2). destruct e2 as [?|?|? ? ?|q2 x2|? ? ?|? ? ?|? ? ? ? ?|? ? ? ?|? ?|? ?]; try discriminate Ew.
+      destruct (stands_event hw nt nv init prog Of path f Path T RT t l2 h2 e3 St2) as (_ & A2 & _). rewrite <- Qn2,
+      Ke in A2. subst e3.
+      destruct St2 as (Sf2 & Hp2). destruct e2 as [?|?|? ? ?|q2 x2|? ? ?|? ? ?|? ? ? ? ?|? ? ? ?|? ?|? ?];
+      try discriminate Ew.
       assert (l2 = Lnaw q2 x2 /\ f (Ev t l2 h2) = true) as (-> & F2).
-      { destruct l2 as [p|? ? ?|? ?|? ? ?]; simpl in Hp2; try discriminate Hp2; destruct (f _) eqn:F; try discriminate Hp2.
+      { destruct l2 as [p|? ? ?|? ?|? ? ?]; simpl in Hp2; try discriminate Hp2; destruct (f _) eqn:F;
+        try discriminate Hp2.
         injection Hp2 as -> ->. auto. }
-      pose proof (grammar_suf _ _ Sf2 G) as G2. apply grammar_cons in G2 as (_ & F). destruct h2 as [|l3 h3]; [discriminate F|].
-      destruct l3 as [[]|q3 x3 o3| |]; try discriminate F. apply andb_prop in F as (Fq & Fx). apply Nat.eqb_eq in Fq, Fx. subst q3 x3.
+      pose proof (grammar_suf _ _ Sf2 G) as G2. apply grammar_cons in G2 as (_ & F). destruct h2 as [|l3 h3];
+      [discriminate F|].
+      destruct l3 as [[]|q3 x3 o3| |]; try discriminate F. apply andb_prop in F as (Fq & Fx). apply Nat.eqb_eq in Fq,
+      Fx. subst q3 x3.
       assert (Lnar q2 x2 o3 :: h3 = l :: h) as Q.
       { apply (happening_one f t _ _ (Deployed.Lnar q2 x2 (that_operation o3)) _ _ (Deployed.Lnar q x o) (path t));
         [now apply suf_cons in Sf2|exact Sf|reflexivity|exact Hp|].
@@ -254,7 +283,8 @@ Proof.
       destruct (stands_event hw nt nv init prog Of path f Path T RT t _ _ _ St2) as (L2 & A2 & _). rewrite Len in L2, A2.
       rewrite (nth_error_nth' _ (Deployed.Plain Programs.Lmf) L2). unfold Deployed.lab in A2. now rewrite A2. }
   (* and what it writes is what it makes of what it has read *)
-  assert (suf (Lnaw q x :: l :: h) (path t) -> (f (Ev t (Lnaw q x) (l :: h)) = true <-> exists u, Deployed.result o v = Some u)) as Wr.
+  assert (suf (Lnaw q x :: l :: h) (path t) -> (f (Ev t (Lnaw q x) (l :: h)) = true <-> exists u,
+  Deployed.result o v = Some u)) as Wr.
   { intros S2. set (w := Ev t (Lnaw q x) (l :: h)). assert (S X w) as Sw by now apply SX.
     destruct (good_kind t _ _ (grammar_suf _ _ S2 G)) as (Kw & Sr).
     assert (knd (w : ev) = NAW) as Kw' by exact Kw. assert (src (w : ev) = image (Deployed.At t n)) as Sr'.
@@ -272,18 +302,24 @@ Proof.
       * exfalso. apply N2. destruct (next _ _ _ Sf) as [E0|(l2 & S2)].
         -- assert (Datatypes.S n < many t) as L' by (apply nth_error_Some; congruence).
            rewrite (sequence_there nt nv init prog path f Path T RT), <- E0 in L'.
-           change (Datatypes.S n < length (happening f t h ++ happens_of f t l h)) in L'. rewrite Hp, app_length in L'. simpl in L'. lia.
+           change (Datatypes.S n < length (happening f t h ++ happens_of f t l h)) in L'. rewrite Hp, app_length in L'.
+           simpl in L'. lia.
         -- pose proof (grammar_suf _ _ S2 G) as G2. apply grammar_cons in G2 as (_ & F). rewrite El in F.
-           destruct l2 as [[]| |q2 x2|]; try discriminate F. apply andb_prop in F as (Fq & Fx). apply Nat.eqb_eq in Fq, Fx. now subst.
-      * apply negb_true_iff. destruct (Deployed.some run _) eqn:Sm; [exfalso|reflexivity]. apply DeployedDecides.some_spec in Sm.
-        destruct Sm as (b & Eb & M). apply Rrao in M; auto. rewrite H in M. destruct (t_rao_naw _ Wf _ _ M) as (w & Sw & Kw & Sr).
+           destruct l2 as [[]| |q2 x2|]; try discriminate F. apply andb_prop in F as (Fq & Fx). apply Nat.eqb_eq in Fq,
+           Fx. now subst.
+      * apply negb_true_iff. destruct (Deployed.some run _) eqn:Sm; [exfalso|reflexivity].
+        apply DeployedDecides.some_spec in Sm.
+        destruct Sm as (b & Eb & M). apply Rrao in M; auto. rewrite H in M. destruct (t_rao_naw _ Wf _ _ M)
+        as (w & Sw & Kw & Sr).
         now destruct (Its w Sw Kw Sr).
-  - destruct (DeployedTraces.has_write T (Deployed.At t n)) eqn:Q2; [|reflexivity]. exfalso. destruct (proj1 Hw eq_refl) as (S2 & F2).
+  - destruct (DeployedTraces.has_write T (Deployed.At t n)) eqn:Q2; [|reflexivity]. exfalso.
+    destruct (proj1 Hw eq_refl) as (S2 & F2).
     apply (Wr S2) in F2. destruct F2 as (u & F2). discriminate F2.
 Qed.
 Theorem valid_there : DeployedTraces.valid hw T.
 Proof.
-  intros e Ee. destruct e as [x|t n]; [exact I|]. pose proof Ee as L. apply event_at in L. pose proof (Covered t n L) as C.
+  intros e Ee. destruct e as [x|t n]; [exact I|]. pose proof Ee as L. apply event_at in L.
+  pose proof (Covered t n L) as C.
   pose proof (image_kind hw T Covered Possible _ Ee) as Ke. unfold Deployed.kin in Ke.
   pose proof (live_there hw nt nv init prog Of X path f Path SX Fl T RT _ Ee) as Lv. unfold Deployed.kin in Lv.
   assert (forall v, is_cpu (knd (image (Deployed.At t n))) -> is_r (knd (image (Deployed.At t n))) ->
@@ -308,11 +344,14 @@ Proof.
     assert (hca = true \/ hca = false) as [H|H] by (destruct hca; auto).
     + exact (nar_there t n q x o v L K H (ex_intro _ d (conj Ed (conj R V))) Aw).
     + assert (cond (image (Deployed.At t n))) as Cd by (unfold cond; rewrite Ke; simpl; rewrite H; exact I).
-      assert (src (image (Deployed.At t n)) = image (Deployed.At t n)) as Sr by (apply src_na; rewrite Ke; simpl; now rewrite H).
+      assert (src (image (Deployed.At t n)) = image (Deployed.At t n)) as Sr by (apply src_na; rewrite Ke; simpl;
+      now rewrite H).
       destruct (Deployed.result o v) as [u|] eqn:Q.
-      * exfalso. assert (acts Deployed.KnaR = true) as X0; [|discriminate X0]. apply (Lv Cd). apply (Rl _ (proj1 (in_X _ Ee)) Cd).
+      * exfalso. assert (acts Deployed.KnaR = true) as X0; [|discriminate X0]. apply (Lv Cd).
+        apply (Rl _ (proj1 (in_X _ Ee)) Cd).
         exists u. apply wv_rmw with (image d) v; auto; rewrite Sr; auto. rewrite Aw, same_result. exact Q.
-      * destruct (DeployedTraces.has_write T (Deployed.At t n)); [|reflexivity]. destruct (Hw eq_refl) as (q' & x' & L' & K').
+      * destruct (DeployedTraces.has_write T (Deployed.At t n)); [|reflexivity]. destruct (Hw eq_refl)
+        as (q' & x' & L' & K').
         destruct (proj1 (proj2 (proj2 (proj2 (possible_cases hw T Possible t _ L')))) q' x' H K').
   - (* nA *)
     assert (rd (image (Deployed.At t n))) as Rd by (unfold rd; rewrite Ke; exact I).

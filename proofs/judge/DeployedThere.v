@@ -65,7 +65,8 @@ Qed.
 Lemma covered_there t n : n < many t -> covered_label (lab t n) = true.
 Proof.
   intros L. destruct (event_stands t n L) as (l & h & e & St & ->). destruct (stands_event t l h e St) as (_ & -> & _).
-  destruct St as (_ & H). destruct (happens_cases hw f t l h) as [(Q & _)|(e' & Q & C & _)]; rewrite H in Q; [discriminate|].
+  destruct St as (_ & H). destruct (happens_cases hw f t l h) as [(Q & _)|(e' & Q & C & _)]; rewrite H in Q;
+  [discriminate|].
   now injection Q as <-.
 Qed.
 Lemma happens_there x : E X x <-> exists a, is_event a = true /\ x = image a.
@@ -76,7 +77,8 @@ Proof.
       unfold DeployedAtomics.image. simpl. now rewrite held_there.
     + destruct (happens_cases hw f t l h) as [(Q & (q & y & ->) & F)|(e & Q & _)].
       * exfalso. assert (f (Ev t (Lnaw q y) h) = true) as F'; [|congruence]. apply Fl; [exact Sx|]. apply Hx.
-        change (eknd (Ev t (Lnaw q y) h) = NAW). unfold eknd. rewrite (grammar_suf _ _ I0 (proj1 (path_good t))). reflexivity.
+        change (eknd (Ev t (Lnaw q y) h) = NAW). unfold eknd. rewrite (grammar_suf _ _ I0 (proj1 (path_good t))).
+        reflexivity.
       * destruct (stands_event t l h e (conj I0 Q)) as (L & _ & Im). exists (Deployed.At t (length (happening t h))).
         split; [now apply event_at|now rewrite Im].
   - intros (a & Ea & ->). destruct a as [x|t n].
@@ -103,7 +105,8 @@ Proof.
 Qed.
 
 (* it is possible *)
-Lemma follows_there l l1 h1 e e1 t h' : follows l (l1 :: h1) = true -> happens_of t l h' = [e] -> happens_of t l1 h1 = [e1] ->
+Lemma follows_there l l1 h1 e e1 t h' : follows l (l1 :: h1) = true -> happens_of t l h' = [e] ->
+  happens_of t l1 h1 = [e1] ->
   DeployedTraces.follows e1 e = true.
 Proof.
   intros F H H1. destruct l1 as [[]|? ? ?|? ?|? ? ?]; simpl in H1;
@@ -113,7 +116,8 @@ Proof.
 Qed.
 Lemma begins_there l h' t e : follows l [] = true -> happens_of t l h' = [e] -> DeployedTraces.begins e = true.
 Proof.
-  intros F H. destruct l as [[]|? ? ?|? ?|? ? ?]; simpl in F, H; try discriminate F; try (injection H as <-); try reflexivity.
+  intros F H. destruct l as [[]|? ? ?|? ?|? ? ?]; simpl in F, H; try discriminate F; try (injection H as <-);
+  try reflexivity.
   destruct (f _); reflexivity.
 Qed.
 Lemma past_there t l h e : stands t l h e -> firstn (length (happening t h)) (Deployed.sequence run t) = happening t h.
@@ -128,16 +132,19 @@ Proof.
   assert (follows l h = true) as F by (apply (grammar_suf _ _ Sf), grammar_cons in G; tauto).
   destruct h as [|l1 h1]; [discriminate Q|]. assert (suf (l1 :: h1) (path t)) as S1 by now apply suf_cons in Sf.
   change (length (happening t h1 ++ happens_of t l1 h1) = Datatypes.S n) in Q.
-  destruct (happens_cases hw f t l1 h1) as [(E1 & (q & x & ->) & _)|(e1 & E1 & _)]; rewrite E1, app_length in Q; simpl in Q.
+  destruct (happens_cases hw f t l1 h1) as [(E1 & (q & x & ->) & _)|(e1 & E1 & _)]; rewrite E1, app_length in Q;
+  simpl in Q.
   - pose proof (grammar_suf _ _ S1 G) as G1. apply grammar_cons in G1 as (_ & F1).
     destruct h1 as [|l2 h2]; [discriminate F1|]. destruct l2 as [[]|q2 x2 o| |]; try discriminate F1.
     apply andb_prop in F1 as (Fq & Fx). apply Nat.eqb_eq in Fq, Fx. subst q2 x2.
-    assert (stands t (Lnar q x o) h2 (Deployed.Lnar q x (that_operation o))) as S2 by (split; [now apply suf_cons in S1|reflexivity]).
+    assert (stands t (Lnar q x o) h2 (Deployed.Lnar q x (that_operation o))) as S2 by (split;
+    [now apply suf_cons in S1|reflexivity]).
     destruct (stands_event _ _ _ _ S2) as (_ & A & _).
     change (length (happening t h2 ++ [Deployed.Lnar q x (that_operation o)]) + 0 = Datatypes.S n) in Q.
     rewrite app_length in Q. simpl in Q. assert (n = length (happening t h2)) as -> by lia. rewrite A.
     destruct l as [[]| | |]; try discriminate F. simpl in H. injection H as <-. exact F.
-  - destruct (stands_event t l1 h1 e1 (conj S1 E1)) as (_ & A & _). assert (n = length (happening t h1)) as -> by lia. rewrite A.
+  - destruct (stands_event t l1 h1 e1 (conj S1 E1)) as (_ & A & _). assert (n = length (happening t h1)) as -> by lia.
+    rewrite A.
     exact (follows_there l l1 h1 e e1 t (l1 :: h1) F H E1).
 Qed.
 Lemma possible_there t n : n < many t -> DeployedTraces.possible hw T (Deployed.At t n) = true.
@@ -150,7 +157,8 @@ Proof.
   - destruct (length (happening t h)) as [|n] eqn:Q.
     + apply (begins_there l h t); auto. destruct h as [|l1 h1]; [exact F|exfalso].
       change (length (happening t h1 ++ happens_of t l1 h1) = 0) in Q. rewrite app_length in Q.
-      destruct (happens_cases hw f t l1 h1) as [(E1 & (q & x & ->) & _)|(e1 & E1 & _)]; rewrite E1 in Q; simpl in Q; [|lia].
+      destruct (happens_cases hw f t l1 h1) as [(E1 & (q & x & ->) & _)|(e1 & E1 & _)]; rewrite E1 in Q; simpl in Q;
+      [|lia].
       assert (grammar (Lnaw q x :: h1) = true) as G1 by (apply (grammar_suf _ _ (suf_cons _ _ _ Sf)); exact G).
       apply grammar_cons in G1 as (_ & F1). destruct h1 as [|l2 h2]; [discriminate F1|].
       destruct l2 as [[]| | |]; try discriminate F1.
@@ -167,11 +175,14 @@ Proof.
     rewrite (count_happening hw f t (polls q) (Deployed.polls q)) in Ti;
     [rewrite (count_happening hw f t (signals q) (Deployed.signals q)) in Ti; [exact Ti|..]|..]; auto;
     intros l' [p| | | | | | | | |] C <-; try discriminate C; simpl; auto; destruct (Deployed.ranked hw); auto.
-  - destruct (Deployed.accessed e) as [x|] eqn:Ac; [|reflexivity]. apply Nat.ltb_lt. rewrite cells_there. unfold in_memory in Me.
-    destruct l as [[]|? ? ?|? ?|? ? ?]; simpl in H; try (destruct (f _)); try discriminate H; injection H as <-; simpl in *;
+  - destruct (Deployed.accessed e) as [x|] eqn:Ac; [|reflexivity]. apply Nat.ltb_lt. rewrite cells_there.
+    unfold in_memory in Me.
+    destruct l as [[]|? ? ?|? ?|? ? ?]; simpl in H; try (destruct (f _)); try discriminate H; injection H as <-;
+    simpl in *;
     try discriminate Ac; injection Ac as <-; exact Me.
   - unfold Deployed.is, Deployed.kin. rewrite A.
-    destruct l as [[]|? ? ?|? ?|? ? ?]; simpl in H, Oh; try (destruct (f _)); try discriminate H; injection H as <-; simpl;
+    destruct l as [[]|? ? ?|? ?|? ? ?]; simpl in H, Oh; try (destruct (f _)); try discriminate H; injection H as <-;
+    simpl;
     destruct (Deployed.ranked hw); try discriminate Oh; reflexivity.
   - pose proof (covered_there t _ L) as C. rewrite A in C. unfold DeployedTraces.connected. rewrite A.
     destruct e as [?|?|? ? ?|? ?|? ? ?|? ? ?|? ? ? ? ?|? ? ? ?|? ?|? ?]; try discriminate C; reflexivity.

@@ -61,33 +61,6 @@ Proof.
     split; [intros [H|[]]; auto|auto]. }
   exists w. split; [now apply Hv|]. split; [now apply Hv|]. intros v Ev Rv. apply Hv; auto.
 Qed.
-Lemma orders_say (pair r : Deployed.event -> Deployed.event -> bool) : DeployedTraces.orders T pair r = true ->
-  (forall a b, is_event a = true -> is_event b = true -> r a b = true -> pair a b = true) /\
-  (forall a, is_event a = true -> r a a = false) /\
-  (forall a b c, is_event a = true -> is_event b = true -> is_event c = true -> r a b = true -> r b c = true ->
-  r a c = true) /\
-  (forall a b, is_event a = true -> is_event b = true -> pair a b = true -> a = b \/ r a b = true \/ r b a = true).
-Proof.
-  intros H. apply andb_prop in H as (H1 & H2).
-  assert (forall a b, is_event a = true -> is_event b = true -> (r a b = true -> pair a b = true) /\
-    (pair a b = true -> if Deployed.same a b then r a b = false else xorb (r a b) (r b a) = true)) as P.
-  { intros a b Ea Eb. pose proof (proj1 (DeployedDecides.every_spec run _) H1 a Ea) as K.
-    pose proof (proj1 (DeployedDecides.every_spec run _) K b Eb) as K2. simpl in K2.
-    apply andb_prop in K2 as (K2 & K3). split.
-    - intros Q. now rewrite Q in K2.
-    - intros Q. rewrite Q in K3. simpl in K3. destruct (Deployed.same a b); [now apply negb_true_iff|exact K3]. }
-  split; [|split; [|split]].
-  - intros a b Ea Eb. now apply P.
-  - intros a Ea. destruct (r a a) eqn:Q; auto. destruct (P a a Ea Ea) as (A & B). specialize (B (A Q)).
-    rewrite DeployedDecides.same_refl in B. congruence.
-  - intros a b c Ea Eb Ec Q Q'. pose proof (proj1 (DeployedDecides.every_spec run _) H2 a Ea) as K.
-    pose proof (proj1 (DeployedDecides.every_spec run _) K b Eb) as K2. simpl in K2. rewrite Q in K2. simpl in K2.
-    pose proof (proj1 (DeployedDecides.every_spec run _) K2 c Ec) as K3. simpl in K3. now rewrite Q' in K3.
-  - intros a b Ea Eb Q. destruct (P a b Ea Eb) as (_ & B). specialize (B Q). destruct (Deployed.same a b) eqn:Sm.
-    + left. now apply DeployedDecides.same_spec.
-    + right. destruct (r a b), (r b a); auto; discriminate.
-Qed.
-
 Lemma image_mo_pair a b : is_event a = true -> is_event b = true -> (Deployed.mo_pair run a b = true <->
   wr (live T') (image a) /\ wr (live T') (image b) /\ loc (image a) = loc (image b)).
 Proof.
