@@ -5,7 +5,7 @@ Import ListNotations.
 From RR Require Import Sequences Orders RemoteAtomicsModel RemoteAtomicsRules RemoteAtomicsValues RemoteAtomicsTraces
   RemoteAtomicsPrograms DeployedSlots DeployedAtomics DeployedBridge DeployedValues DeployedNormalForm DeployedBack
   DeployedHappening DeployedThere DeployedReal.
-From RR Require Programs Deployed DeployedTraces DeployedDecides DeployedRobust.
+From RR Require Programs Deployed DeployedTraces DeployedDecides DeployedWell DeployedRobust.
 Local Arguments Deployed.lab : simpl never.
 
 (* two traces with the same events and relations; slots that do not happen do not matter *)
@@ -140,10 +140,10 @@ Proof.
   set (no := fun _ _ : Deployed.event => false). set (pairs := list_prod (Deployed.events R) (Deployed.events R)).
   set (im := DeployedAtomics.image hw (T0 no no no no)).
   set (place := DeployedDecides.index Deployed.same (Deployed.events R)).
-  destruct (DeployedRobust.boolean_on pairs (fun a b => rf X (im a) (im b))) as (r & Hr).
-  destruct (DeployedRobust.boolean_on pairs (fun a b => mo X (im a) (im b))) as (m & Hm).
-  destruct (DeployedRobust.boolean_on pairs (fun a b => nfo X (im a) (im b))) as (n & Hn).
-  destruct (DeployedRobust.boolean_on pairs (fun a b => if Deployed.ranked hw then rao X (im a) (im b)
+  destruct (DeployedWell.boolean_on pairs (fun a b => rf X (im a) (im b))) as (r & Hr).
+  destruct (DeployedWell.boolean_on pairs (fun a b => mo X (im a) (im b))) as (m & Hm).
+  destruct (DeployedWell.boolean_on pairs (fun a b => nfo X (im a) (im b))) as (n & Hn).
+  destruct (DeployedWell.boolean_on pairs (fun a b => if Deployed.ranked hw then rao X (im a) (im b)
     else Deployed.rao_pair R a b = true /\ place a < place b)) as (o & Ho).
   set (T := T0 r m n o).
   assert (forall a, Deployed.is_event R a = true -> DeployedAtomics.image hw T a = im a) as Im.

@@ -3,7 +3,7 @@ Require Import List Arith ZArith Bool Lia Classical Relations.
 Import ListNotations.
 From RR Require Import Sequences Orders RemoteAtomicsModel RemoteAtomicsRules RemoteAtomicsValues RemoteAtomicsTraces
   RemoteAtomicsPrograms DeployedSlots DeployedAtomics DeployedBridge DeployedValues DeployedHappening DeployedThere.
-From RR Require Programs Deployed DeployedTraces DeployedDecides DeployedRobust.
+From RR Require Programs Deployed DeployedTraces DeployedDecides DeployedWell.
 Local Arguments Deployed.lab : simpl never.
 
 (* In a consistent trace every write has a value. *)
@@ -88,7 +88,7 @@ Lemma well_formed_there : DeployedTraces.well_formed hw T = true.
 Proof.
   unfold DeployedTraces.well_formed. rewrite !andb_true_iff. repeat split.
   - apply DeployedDecides.every_spec. intros [x|t n] Ea; [reflexivity|]. apply Possible. now apply event_at.
-  - apply DeployedRobust.rf_fine_spec. split.
+  - apply DeployedWell.rf_fine_spec. split.
     + intros r Er Rd. apply (image_reads hw T Covered Possible r Er) in Rd. destruct (t_rf_ex _ Wf _ (in_X r Er) Rd)
       as (x & R).
       pose proof (proj1 (t_rf _ Wf _ _ R)) as Ex. apply happens in Ex. destruct Ex as (w & Ew & ->). exists w.
@@ -98,7 +98,7 @@ Proof.
       apply writes_X in Ww; auto. apply (image_reads hw T Covered Possible r Er) in Rr. split; [exact Ww|split;
       [exact Rr|]].
       apply (image_cell hw T Covered); auto.
-  - apply DeployedRobust.orders_spec. split.
+  - apply DeployedWell.orders_spec. split.
     + intros a b Ea Eb. split.
       * intros M. apply Rmo in M; auto. apply mo_pair_X; auto. destruct (t_mo _ Wf _ _ M) as (_ & _ & H). exact H.
       * intros Pr. apply mo_pair_X in Pr; auto. destruct Pr as (Wa & Wb & C). destruct (Deployed.same a b) eqn:Q.
@@ -110,10 +110,10 @@ Proof.
          now apply Rmo].
            apply image_inj in K. subst b. now rewrite DeployedDecides.same_refl in Q.
     + intros a b c Ea Eb Ec M M'. apply Rmo in M, M'; auto. apply Rmo; auto. exact (t_mo_trans _ Wf _ _ _ M M').
-  - unfold DeployedTraces.initial_first. rewrite DeployedRobust.every2. intros a b Ea Eb.
+  - unfold DeployedTraces.initial_first. rewrite DeployedWell.every2. intros a b Ea Eb.
     destruct (Deployed.mo T a b) eqn:M; [|reflexivity]. apply Rmo in M; auto. apply t_mo_init in M; auto.
     destruct b as [x|t n]; [destruct M; reflexivity|reflexivity].
-  - unfold DeployedTraces.nfo_fine. rewrite DeployedRobust.every2. intros a b Ea Eb.
+  - unfold DeployedTraces.nfo_fine. rewrite DeployedWell.every2. intros a b Ea Eb.
     destruct (Deployed.nfo_pair run a b) eqn:Pr.
     + apply (image_nfo_pair hw T Covered Possible a b Ea Eb) in Pr. apply one_way.
       * intros M M'. apply Rnfo in M, M'; auto. exact (t_nfo_asym _ Wf _ _ M M').
@@ -121,7 +121,7 @@ Proof.
     + destruct (Deployed.nfo T a b) eqn:M; [|reflexivity]. apply Rnfo in M; auto. destruct (t_nfo _ Wf _ _ M)
       as (_ & _ & H).
       apply (image_nfo_pair hw T Covered Possible a b Ea Eb) in H. congruence.
-  - apply DeployedRobust.orders_spec. destruct hca eqn:H.
+  - apply DeployedWell.orders_spec. destruct hca eqn:H.
     + split.
       * intros a b Ea Eb. split.
         -- intros M. apply Rrao in M; auto. apply (image_rao_pair hw T Covered Possible a b Ea Eb H).

@@ -108,11 +108,6 @@ let rec edges_of = function
     (nat_of event, kind) :: edges_of rest
   | [ event ] -> malformed "event %s of the cycle has no edge" event
 
-let rec pairs_of = function
-  | [] -> []
-  | a :: b :: rest -> (nat_of a, nat_of b) :: pairs_of rest
-  | [ a ] -> malformed "%s is no pair" a
-
 (* A document: the line that says what it is, one line for each of its parts, `thread` and its events repeated; `end`. *)
 type 'event document = { mutable lines : (string * string list) list; mutable made : 'event list list }
 
@@ -154,14 +149,6 @@ let judged document =
   match judge (hardware_of document) input with
   | Violating -> true, "violating"
   | Refused fault -> false, "refused: " ^ why fault
-
-let decided document =
-  let graph = {
-    holds = cells_of document; sequences = threads_of document; rf_pairs = pairs_of (line_of document "rf");
-    mo_pairs = pairs_of (line_of document "mo"); nfo_pairs = pairs_of (line_of document "nfo") } in
-  let word b = if b then "yes" else "no" in
-  let rdma = decide_rdma (hardware_of document) graph and sc = decide_sc graph in
-  rdma && not sc, Printf.sprintf "rdma %s, sc %s" (word rdma) (word sc)
 
 (* Hardware as deployed *)
 let platform_of document =
@@ -211,7 +198,6 @@ let decided_deployed document =
 
 let usual_parts = [ "order"; "reads"; "cells" ]
 let judge_parts = usual_parts @ [ "alpha"; "pivot"; "beta"; "cycle" ]
-let trace_parts = usual_parts @ [ "rf"; "mo"; "nfo" ]
 let deployed_parts = usual_parts @ [ "cpu"; "atomics"; "posted"; "rf"; "events"; "mo"; "nfo"; "rao" ]
 
 let number = ref 0
@@ -246,9 +232,8 @@ let rec answer all =
     let yes, text = match words with
       | [ "judge"; "1" ] -> judged (read judge_parts item_of)
       | [ "judge"; "2" ] -> judged_deployed (read deployed_parts label_of)
-      | [ "trace"; "1" ] -> decided (read trace_parts item_of)
       | [ "trace"; "2" ] -> decided_deployed (read deployed_parts label_of)
-      | _ -> malformed "a document begins with `judge` or `trace` and 1 or 2" in
+      | _ -> malformed "a document begins with `judge 1`, `judge 2` or `trace 2`" in
     print_endline text;
     answer (all && yes)
 
