@@ -220,6 +220,7 @@ Record found (S l : ev -> Prop) (tau : relation ev) (m pr : ev) (S' l' : ev -> P
   f_sc : sc_consistent (tr S' l' tau);
   f_empty : forall e, S' e -> tau pr e -> ~ tau e m;
   f_stop : forall r z, stops (S:=S) (S':=S') r -> M m pr z -> knd z = NAR -> loc z = loc r -> wr l m;
+  f_ends : forall r, stops (S:=S) (S':=S') r -> knd m = NAR /\ forall w, S w -> knd w = NAW -> src w <> m;
   f_cycle : sc (tr S l tau) (rep m) (rep m);
   f_class : (knd m <> NAW /\ pr = m) \/ (knd m = NAW /\ pr = src m);
 }.
@@ -250,6 +251,8 @@ Proof.
     apply (t_asym (G:=B) m r).
     + apply (stop_tau (G:=G)); auto.
     + apply (stop_tau (G:=G)); auto.
+  - intros r (Sr & Kr & N). destruct Hs as [(_ & Km & Nm)|Hs]; [auto|].
+    destruct (Hs r). split; [exact (S'_S (G:=G) r Sr)|auto].
   - destruct (rep_class m) as [(K & Q)|(K & Q)]; auto.
 Qed.
 Lemma found_event l tau m : base ord P S l tau -> pivotal (S:=S) (l:=l) (tau:=tau) m -> sc (tr S l tau) (rep m) (rep m) ->

@@ -28,6 +28,8 @@ Record searched : Prop := {
   n_machine : sc_machine (P:=P) S' l' L;
   (* one event that is no naW, or naR and naW together *)
   n_class : (knd m <> NAW /\ pr = m) \/ (knd m = NAW /\ pr = src m);
+  (* a thread ends behind a naR only if the pivot is a naR behind which its thread ends *)
+  n_ends : forall r, stops (S:=S) (S':=S') r -> knd m = NAR /\ forall w, S w -> knd w = NAW -> src w <> m;
   n_meets : forall e, C e -> S' e /\ noninit e /\ exists z, M m pr z /\ meets (wr lX m) S' l' z e;
   (* if the pivot writes, all but reads of CPUs choose; else only the first event of beta is chosen *)
   n_chosen : forall e, C e -> (wr lX m -> ~ (cpu e /\ rd e)) /\ (~ wr lX m -> forall b, C b -> b = e);
@@ -191,6 +193,7 @@ Proof.
   - exact (L_sto (sc_run:=HL)).
   - exact (sc_run_machine L).
   - exact (f_class _ _ _ _ _ _ _ _ _ F).
+  - exact (f_ends _ _ _ _ _ _ _ _ _ F).
   - intros e He. pose proof (chosen_behind e He) as (Se & Ht & z & Mz & Lo & _ & Ae & Tc). split; auto.
     split; [intros K; exact (ta _ _ Ht (g_init (base:=g_base) e m (in_S e Se) Sm K (proj1 (proj2 g_last))))|]. exists z.
     split; auto. split; auto. split; auto. rewrite <- Wm. destruct (classic (wr l m)) as [|N]; auto. right.
