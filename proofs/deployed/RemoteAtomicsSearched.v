@@ -179,8 +179,9 @@ Qed.
 
 Theorem proof_searched : exists lX, searched S m pr S' l' L chosen lX.
 Proof.
-  destruct (theorem_7_atomics (G:=G) (f_empty _ _ _ _ _ _ _ _ _ F) L chosen chosen_behind behind_forced
-    (f_stop _ _ _ _ _ _ _ _ _ F) (f_cycle _ _ _ _ _ _ _ _ _ F)) as (lX & Rx & A & V & After).
+  destruct (theorem_7_atomics (G:=G) L chosen (f_empty _ _ _ _ _ _ _ _ _ F) chosen_behind behind_forced
+    (f_stop _ _ _ _ _ _ _ _ _ F) (f_cycle _ _ _ _ _ _ _ _ _ F)) as (lX & A & V).
+  pose proof (s_real (arranged:=A)) as Rx.
   exists lX.
   assert (forall z, pivot z -> cond z -> (l z <-> lX z)) as Real.
   { intros z Mz Cz. assert (z = m) as -> by (apply (M_w (G:=G) z Mz); unfold cond in Cz; destruct (knd z); simpl in *; tauto).
