@@ -177,17 +177,21 @@ Proof.
   intros w Sw Ww. apply K; auto. now apply Hw.
 Qed.
 
-Theorem proof_searched : exists lX, searched S m pr S' l' L chosen lX.
+(* whatever begins beta or chooses, if the executed trace is violating *)
+Lemma searched_from (C free lX : ev -> Prop) : (forall e, C e -> back e) -> (exists e, C e) ->
+  (forall e, C e -> (wr l m -> ~ (cpu e /\ rd e)) /\ (~ wr l m -> forall b, C b -> b = e)) ->
+  arranged ord S l tau m pr S' l' (around (least ord S S' l' L C) m pr L) lX free ->
+  violating ord P (tr S lX (around (least ord S S' l' L C) m pr L)) -> searched S m pr S' l' L C lX.
 Proof.
-  destruct (theorem_7_atomics (G:=G) L chosen (f_empty _ _ _ _ _ _ _ _ _ F) chosen_behind behind_forced
-    (f_stop _ _ _ _ _ _ _ _ _ F) (f_cycle _ _ _ _ _ _ _ _ _ F)) as (lX & A & V).
-  pose proof (s_real (arranged:=A)) as Rx.
-  exists lX.
+  intros CB Ex Ch A V. pose proof (s_real (arranged:=A)) as Rx.
   assert (forall z, pivot z -> cond z -> (l z <-> lX z)) as Real.
   { intros z Mz Cz. assert (z = m) as -> by (apply (M_w (G:=G) z Mz); unfold cond in Cz; destruct (knd z); simpl in *; tauto).
-    apply (clean_X (G:=G) (A:=A) m Sm Cz). apply (early (G:=G) m Sm); auto. }
+    pose proof (early (G:=G) m Sm (or_introl (or_introl eq_refl)) Cz) as D.
+    assert (lY (l:=l) (m:=m) (pr:=pr) (l':=l') m <-> lX m) as H.
+    { apply (X_live (A:=A)); auto; [exact Sm|]. intros Y. apply D. exact (poison_r (A:=A) _ Y). }
+    rewrite <- H. unfold lY, M. tauto. }
   assert (wr l m <-> wr lX m) as Wm.
-  { unfold wr. split; intros (I & C); split; auto; intros Cm; apply (Real m (or_introl eq_refl) Cm); auto. }
+  { unfold wr. split; intros (I & Cw); split; auto; intros Cm; apply (Real m (or_introl eq_refl) Cm); auto. }
   constructor; auto.
   - exact g_last.
   - exact g_S'.
@@ -195,23 +199,16 @@ Proof.
   - exact (sc_run_machine L).
   - exact (f_class _ _ _ _ _ _ _ _ _ F).
   - exact (f_ends _ _ _ _ _ _ _ _ _ F).
-  - intros e He. pose proof (chosen_behind e He) as (Se & Ht & z & Mz & Lo & _ & Ae & Tc). split; auto.
+  - intros e He. pose proof (CB e He) as (Se & Ht & z & Mz & Lo & _ & Ae & Tc). split; auto.
     split; [intros K; exact (ta _ _ Ht (g_init (base:=g_base) e m (in_S e Se) Sm K (proj1 (proj2 g_last))))|]. exists z.
     split; auto. split; auto. split; auto. rewrite <- Wm. destruct (classic (wr l m)) as [|N]; auto. right.
-    destruct (behind_still e N (chosen_behind e He)) as (_ & Le & [W|(Ke & Hw)]); auto. right.
+    destruct (behind_still e N (CB e He)) as (_ & Le & [W|(Ke & Hw)]); auto. right.
     destruct Tc as [W|[W|[(W & _)|(Kz & _)]]]; [tauto| | |auto].
     + destruct N. rewrite <- (M_w (G:=G) z Mz); [exact W|apply W].
     + rewrite Ke in W. destruct W.
-  - intros e [(W & _ & N)|(W & Fe)].
-    + split; [auto|]. tauto.
-    + split; [tauto|]. intros _ b [(W' & _)|(_ & Fb)]; [tauto|].
-      destruct (proj2 Fe b (proj1 Fb)) as [|X]; auto. destruct (proj2 Fb e (proj1 Fe)) as [|Y]; auto.
-      destruct (sto_asym _ _ _ _ (L_sto (sc_run:=HL)) X Y).
-  - intros b Hb. apply (least_start (G:=G) L chosen chosen_behind); auto.
-  - destruct begins as (e & He).
-    assert (B e) as Be by now apply behind_forced.
-    destruct (least_start (G:=G) L chosen chosen_behind e Be) as (b & Hb & _). eauto.
-  - intros c Bc Cc Q. pose proof (least_after (G:=G) L chosen chosen_behind c Bc) as (Sc & Hc).
+  - intros e He. rewrite <- Wm. now apply Ch.
+  - intros b Hb. apply (least_start (G:=G) L C CB); auto.
+  - intros c Bc Cc Q. pose proof (least_after (G:=G) L C CB c Bc) as (Sc & Hc).
     assert (noninit c) as Nc by (unfold noninit, cpu in *; destruct (knd c); simpl in Cc; try tauto; discriminate).
     destruct (wf_total _ wS c m) as [->|[X|X]]; auto using in_S.
     + exact Sm.
@@ -220,11 +217,24 @@ Proof.
     + apply (ta _ _ Hc). apply (cpu_tau (G:=g_base)); auto using in_S; [exact Sm|apply g_last].
     + exact (m_last (G:=G) c (in_S c Sc) X).
   - intros c Sc Cc (d & R & D). apply (g_max c Sc Cc). apply (poison_r (A:=A)).
-    assert (forall u x, rf_in S (acting m pr l' lX) (around B m pr L) u x ->
-      rf_in S (lY (l:=l) (m:=m) (pr:=pr) (l':=l')) (around B m pr L) u x) as H.
+    assert (forall u x, rf_in S (acting m pr l' lX) (around (least ord S S' l' L C) m pr L) u x ->
+      rf_in S (lY (l:=l) (m:=m) (pr:=pr) (l':=l')) (around (least ord S S' l' L C) m pr L) u x) as H.
     { intros u x. apply rf_same. intros y Cy. unfold acting, lY. destruct (classic (pivot y)) as [My|My]; [|tauto].
       rewrite (Real y My Cy). tauto. }
     exists d. split; [now apply H|]. eapply dep_more; [exact H|exact D].
+Qed.
+Theorem proof_searched : exists lX, searched S m pr S' l' L chosen lX.
+Proof.
+  destruct (theorem_7_atomics (G:=G) L chosen (f_empty _ _ _ _ _ _ _ _ _ F) chosen_behind behind_forced
+    (f_stop _ _ _ _ _ _ _ _ _ F) (f_cycle _ _ _ _ _ _ _ _ _ F)) as (lX & A & V).
+  exists lX. apply (searched_from chosen none lX chosen_behind); auto.
+  - destruct begins as (e & He). assert (B e) as Be by now apply behind_forced.
+    destruct (least_start (G:=G) L chosen chosen_behind e Be) as (b & Hb & _). eauto.
+  - intros e [(W & _ & N)|(W & Fe)].
+    + split; [auto|]. tauto.
+    + split; [tauto|]. intros _ b [(W' & _)|(_ & Fb)]; [tauto|].
+      destruct (proj2 Fe b (proj1 Fb)) as [|X]; auto. destruct (proj2 Fb e (proj1 Fe)) as [|Y]; auto.
+      destruct (sto_asym _ _ _ _ (L_sto (sc_run:=HL)) X Y).
 Qed.
 End Proof.
 
