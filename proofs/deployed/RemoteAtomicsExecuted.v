@@ -14,8 +14,8 @@ Context {sig : relation ev} {lX free : ev -> Prop}.
 Local Notation keeps := (keeps (ord:=ord) (S:=S)).
 Definition torn x := exists z, M z /\ tau (src x) z /\ tau z x.
 
-(* the accesses whose place around the pivot matters: those that conflict with it, the naR of an RMW that writes for a naR, and
-   all if m writes *)
+(* the accesses whose place around the pivot matters: those that conflict with it, the naR of an RMW that writes for a naR,
+   and all if m writes *)
 Definition acc a := is_w (knd a) \/ rd a.
 Definition writing a := exists w, S w /\ knd w = NAW /\ l w /\ src w = a.
 Definition two_naR a b := knd a = NAR /\ knd b = NAR /\ (writing a \/ writing b).

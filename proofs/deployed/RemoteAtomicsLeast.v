@@ -4,7 +4,8 @@ Require Import List Arith Lia Classical Relations.
 From RR Require Import Orders RemoteAtomicsModel RemoteAtomicsRules RemoteAtomicsValues RemoteAtomicsTraces RemoteAtomicsBase
   RemoteAtomicsPivot RemoteAtomicsExecuted RemoteAtomicsCycle RemoteAtomicsParts RemoteAtomicsForm.
 
-(* What is forced in a run L of the events S', which acts as l' says, where the events of C are in beta.  S has the pivot too. *)
+(* What is forced in a run L of the events S', which acts as l' says, where the events of C are in beta.  S has the pivot
+   too. *)
 Section Forced.
 Context {U : slots} (ord : bool) (S S' l' : ev -> Prop) (L : relation ev) (C : ev -> Prop).
 Inductive least : ev -> Prop :=
@@ -27,7 +28,7 @@ Local Notation touching := (touches (S:=S) (l:=l) (m:=m)).
 Local Notation keeping := (keeps (ord:=ord) (S:=S)).
 Local Notation torn := (torn (tau:=tau) (m:=m) (pr:=pr)).
 
-(* what touches the pivot and comes behind it; C: a part of it that forces all of it, but for some reads of m that are free *)
+(* what touches the pivot and comes behind it; C: a part of it that forces all of it, but for some reads of m, the free *)
 Definition behind e := S' e /\ tau m e /\ exists z, M z /\ touching z e.
 Variables C free : ev -> Prop.
 Hypothesis C_behind : forall e, C e -> behind e.
@@ -113,7 +114,8 @@ Proof.
   intros Sx Kx Lx; destruct (src_in' _ Sx Kx) as (Ss & Hs); destruct (naw_facts _ Kx) as (Px & Qx & Ks & Lsx).
   - destruct (C_behind x He) as (Se & Ht & z & Mz & Tc). destruct (t_tot m (src x) Sm (in_S _ Ss)) as [Y|[Y|Y]].
     + destruct (not_M _ Ss). now left.
-    + left. apply behind_C; [|intros X; destruct (Free _ X) as (_ & _ & X' & _); auto]. split; auto. split; auto. exists m. split; [left; auto|].
+    + left. apply behind_C; [|intros X; destruct (Free _ X) as (_ & _ & X' & _); auto]. split; auto. split; auto. exists m.
+      split; [left; auto|].
       assert (wr l m) as Wm.
       { destruct Tc as (_ & _ & _ & [W|[W|[W|(_ & Y2 & _)]]]); auto; [| |congruence].
         - rewrite <- (M_w z Mz); [exact W|apply W].
@@ -197,7 +199,8 @@ Proof.
   - intros r e Sr Kr N Se Ke Lo Ne. pose proof (stop_tau r e Sr Kr N Se Ke Lo Ne) as Ht.
     destruct (M_or_S' e Se) as [Me|Se'], (M_or_S' r Sr) as [Mr|Sr'].
     + now apply sg_pivot.
-    + apply sg_touch; auto; [intros X; destruct (Free _ X) as (_ & _ & X' & _); auto|]. assert (stops (S:=S) (S':=S') r) as Hr' by (split; auto).
+    + apply sg_touch; auto; [intros X; destruct (Free _ X) as (_ & _ & X' & _); auto|]. assert (stops (S:=S) (S':=S') r) as
+      Hr' by (split; auto).
       apply touch_m; auto; [exact (Stop r e Hr' Me Ke Lo)| |]; right; unfold rd; [now rewrite Ke|now rewrite Kr].
     + apply sg_before; auto. now apply (before_m e r).
     + assert (stops (S:=S) (S':=S') r) as Hr' by (split; auto).

@@ -1,5 +1,5 @@
-(* Remote atomics: what a search has to look for (Theorem 7 with M1 to M6), for every program: the classes of pivots, where beta
-   begins, and what chooses its part. *)
+(* Remote atomics: what a search has to look for (Theorem 7 with M1 to M6), for every program: the classes of pivots,
+   where beta begins, and what chooses its part. *)
 Require Import List Arith Lia Classical Relations.
 From RR Require Import Orders RemoteAtomicsModel RemoteAtomicsRules RemoteAtomicsValues RemoteAtomicsTraces RemoteAtomicsBase
   RemoteAtomicsPivot RemoteAtomicsExecuted RemoteAtomicsCycle RemoteAtomicsMaximal RemoteAtomicsParts RemoteAtomicsForm
@@ -15,8 +15,8 @@ Definition meets (writes : Prop) (S' l' : ev -> Prop) z e := loc e = loc z /\ ac
 (* the pivot acts with real values, all others act as in L (M1) *)
 Definition acting m pr (l' lX : ev -> Prop) e := (M m pr e /\ lX e) \/ (~ M m pr e /\ l' e).
 
-(* S: slots; m, pr: the pivot; S', l', L: the others, what they do, and their run; C: what begins beta or chooses to be in it;
-   lX: what happens with real values *)
+(* S: slots; m, pr: the pivot; S', l', L: the others, what they do, and their run; C: what begins beta or chooses to be in
+   it; lX: what happens with real values *)
 Section Form.
 Variables (S : ev -> Prop) (m pr : ev) (S' l' : ev -> Prop) (L : relation ev) (C lX : ev -> Prop).
 Let beta := least ord S S' l' L C.
@@ -33,8 +33,10 @@ Record searched : Prop := {
   n_meets : forall e, C e -> S' e /\ noninit e /\ exists z, M m pr z /\ meets (wr lX m) S' l' z e;
   (* if the pivot writes, all but reads of CPUs choose; else only the first event of beta is chosen *)
   n_chosen : forall e, C e -> (wr lX m -> ~ (cpu e /\ rd e)) /\ (~ wr lX m -> forall b, C b -> b = e);
+  (* beta begins, in L, with what is chosen *)
   n_start : forall b, beta b -> exists e, C e /\ (e = b \/ L e b);
   n_begins : exists e, C e;
+  (* nothing keeps the pivot out of alpha *)
   n_own : forall c, beta c -> cpu c -> thr c <> thr m;
   (* no CPU event is poisoned *)
   n_poison : forall c, S c -> cpu c -> ~ depr (rf_in S (acting m pr l' lX) sg) m c;
@@ -121,7 +123,8 @@ Proof.
 Qed.
 Lemma forced_still : ~ wr l m -> forall e, back e -> B e.
 Proof.
-  intros N e He. destruct (first_exists e He) as (b & Hb & K). assert (B b) as Bb by (apply b_touch; right; split; auto; split; auto).
+  intros N e He. destruct (first_exists e He) as (b & Hb & K). assert (B b) as Bb by (apply b_touch; right; split; auto;
+    split; auto).
   destruct (K e He) as [->|Hbe]; [auto|]. assert (b <> e) as Nbe by (intros ->; exact (proj1 (L_sto (sc_run:=HL)) _ Hbe)).
   destruct (behind_still b N Hb) as (Sb & Lb & Wb), (behind_still e N He) as (Se & Le & We).
   assert (forall x, knd x = NAR -> rd x) as Rd by (intros x K'; unfold rd; now rewrite K').
@@ -140,7 +143,8 @@ Qed.
 Lemma begins : exists e, back e.
 Proof.
   assert (pr = rep m) as Q0.
-  { destruct (f_class _ _ _ _ _ _ _ _ _ F) as [(K & Q)|(K & Q)]; destruct (rep_class m) as [(K' & Q')|(K' & Q')]; congruence. }
+  { destruct (f_class _ _ _ _ _ _ _ _ _ F) as [(K & Q)|(K & Q)]; destruct (rep_class m) as [(K' & Q')|(K' & Q')];
+    congruence. }
   pose proof (f_cycle _ _ _ _ _ _ _ _ _ F) as Cy.
   apply clos_trans_t1n in Cy. assert (exists y, scv (tr S l tau) (rep m) y) as (y & a & b & Qa & _ & E1 & N).
   { inversion Cy as [y H|y z H _]; eauto. }
@@ -150,7 +154,8 @@ Proof.
     exfalso. apply (m_last (G:=G) a).
     - destruct E1 as [((X & _) & _)|X|(_ & u & X & _)|X]; auto; try apply X.
     - rewrite Qa. now apply naw_facts. }
-  assert (on (tr S l tau) po a b \/ (rf_in S l tau a b \/ rb (tr S l tau) a b \/ mo_in S l tau a b)) as [((Sa & _) & (Sb & _) & H)|H].
+  assert (on (tr S l tau) po a b \/ (rf_in S l tau a b \/ rb (tr S l tau) a b \/ mo_in S l tau a b)) as [((Sa & _) & (Sb &
+    _) & H)|H].
   { destruct E1; auto. }
   - exfalso. destruct Ma as [->| ->]; [exact (m_last (G:=G) b Sb H)|].
     destruct (rep_spec m) as [(Km & Q' & _)|(K' & Q')]; rewrite Q0, Q' in H; [|exact (m_last (G:=G) b Sb H)].
@@ -168,7 +173,8 @@ Proof.
     + exists a. split; auto. split; auto. split; auto. split; auto. tauto.
 Qed.
 
-Lemma rf_same (S0 l1 l2 : ev -> Prop) lt u e : (forall x, cond x -> (l1 x <-> l2 x)) -> rf_in S0 l1 lt u e -> rf_in S0 l2 lt u e.
+Lemma rf_same (S0 l1 l2 : ev -> Prop) lt u e : (forall x, cond x -> (l1 x <-> l2 x)) -> rf_in S0 l1 lt u e -> rf_in S0 l2
+  lt u e.
 Proof.
   intros H (Su & Se & Wu & Re & Lo & L0 & K).
   assert (forall x, wr l1 x <-> wr l2 x) as Hw.
@@ -185,7 +191,8 @@ Lemma searched_from (C free lX : ev -> Prop) : (forall e, C e -> back e) -> (exi
 Proof.
   intros CB Ex Ch A V. pose proof (s_real (arranged:=A)) as Rx.
   assert (forall z, pivot z -> cond z -> (l z <-> lX z)) as Real.
-  { intros z Mz Cz. assert (z = m) as -> by (apply (M_w (G:=G) z Mz); unfold cond in Cz; destruct (knd z); simpl in *; tauto).
+  { intros z Mz Cz. assert (z = m) as -> by (apply (M_w (G:=G) z Mz); unfold cond in Cz; destruct (knd z); simpl in *;
+    tauto).
     pose proof (early (G:=G) m Sm (or_introl (or_introl eq_refl)) Cz) as D.
     assert (lY (l:=l) (m:=m) (pr:=pr) (l':=l') m <-> lX m) as H.
     { apply (X_live (A:=A)); auto; [exact Sm|]. intros Y. apply D. exact (poison_r (A:=A) _ Y). }

@@ -1,5 +1,5 @@
-(* Remote atomics: where every RMW writes whatever it reads (fetch-and-add, swap), nothing flips and nothing has to choose its part:
-   beta begins with one event, and the rest of it is forced (Theorem 7 without M6). *)
+(* Remote atomics: where every RMW writes whatever it reads (fetch-and-add, swap), nothing flips and nothing has to choose
+   its part: beta begins with one event, and the rest of it is forced (Theorem 7 without M6). *)
 Require Import List Arith Lia Classical Relations.
 From RR Require Import Orders RemoteAtomicsModel RemoteAtomicsRules RemoteAtomicsValues RemoteAtomicsTraces RemoteAtomicsBase
   RemoteAtomicsPivot RemoteAtomicsExecuted RemoteAtomicsCycle RemoteAtomicsMaximal RemoteAtomicsParts RemoteAtomicsForm
@@ -61,8 +61,10 @@ Proof.
 Qed.
 Lemma live_left m0 pr0 S1 l1 (G1 : setting ord P S l tau m0 pr0 S1 l1) x : S1 x -> cond x -> l1 x.
 Proof.
-  apply (all_live S1 l1 tau); [exact (wf_fin _ (wfS' (G:=G1)))|exact (sto' (G:=G1))|exact (src' (G:=G1))|exact (g_real (setting:=G1))| |].
-  - intros r Sr Rr. apply rf_in_ex; auto; [exact (wf_fin _ (wfS' (G:=G1)))|exact (sto' (G:=G1))|exact (init' (G:=G1))|apply (wfS' (G:=G1))].
+  apply (all_live S1 l1 tau); [exact (wf_fin _ (wfS' (G:=G1)))|exact (sto' (G:=G1))|exact (src' (G:=G1))|exact (g_real
+    (setting:=G1))| |].
+  - intros r Sr Rr. apply rf_in_ex; auto; [exact (wf_fin _ (wfS' (G:=G1)))|exact (sto' (G:=G1))|exact (init' (G:=G1))|
+    apply (wfS' (G:=G1))].
   - intros y v Sy Cy. apply (Steady S1 y v); auto. exact (g_run (setting:=G1)).
 Qed.
 Lemma wr_is x : S' x -> is_w (knd x) -> wr l' x.
@@ -81,7 +83,8 @@ Proof.
   destruct (setting_exists ord P S l tau n g_base Cn p (rep p) Pp (or_introl eq_refl)) as (S1 & l1 & G1 & k & Hk & Ck).
   pose proof (left_sc ord P S l tau n Small p S1 l1 k G1 Hk Ck) as SC1.
   destruct (cycles_through ord P S l tau g_base p S1 l1 (rep m) G1 SC1) as [Q|(_ & H2)].
-  - intros y Sy Cy. split; intros _; [exact (live_left p (rep p) S1 l1 G1 y Sy Cy)|apply live_T; auto; exact (S'_S (G:=G1) y Sy)].
+  - intros y Sy Cy. split; intros _; [exact (live_left p (rep p) S1 l1 G1 y Sy Cy)|apply live_T; auto; exact (S'_S (G:=G1)
+    y Sy)].
   - exact (f_cycle _ _ _ _ _ _ _ _ _ F).
   - rewrite Q. exact H1.
   - destruct H1 as [Q|H1]; right; [now rewrite Q|eapply t_trans; eauto].
@@ -105,13 +108,15 @@ Proof.
   - destruct (Ne b Hb).
   - destruct (Ke b Hb) as [|X]; auto. destruct (Kb e He) as [|Y]; auto. destruct (As _ _ X Y).
 Qed.
-Lemma least_of (Q : ev -> Prop) : (forall e, Q e -> back e) -> (exists e, Q e) -> exists e, Q e /\ forall b, Q b -> b = e \/ L e b.
+Lemma least_of (Q : ev -> Prop) : (forall e, Q e -> back e) -> (exists e, Q e) -> exists e, Q e /\ forall b, Q b ->
+  b = e \/ L e b.
 Proof.
   intros Sub Ex. destruct (wf_fin _ wS) as (es & Hes). pose proof (L_sto (sc_run:=HL)) as (Hi & Ht & Hc).
   destruct (max_elem es Q (fun a b => L b a)) as (e & He & K); auto.
   - split; auto. intros x y z X Y. eauto.
   - intros a Ha. apply Hes. apply in_S. apply Sub, Ha.
-  - exists e. split; auto. intros b Hb. destruct (Hc e b) as [|[|X]]; auto; [apply in_S; apply Sub, He|apply in_S; apply Sub, Hb|].
+  - exists e. split; auto. intros b Hb. destruct (Hc e b) as [|[|X]]; auto; [apply in_S; apply Sub, He|apply in_S;
+    apply Sub, Hb|].
     destruct (K b Hb X).
 Qed.
 Lemma first_ex : exists e, first e.
@@ -218,12 +223,14 @@ Proof.
   assert (rdma_consistent ord (tr S lX sg)) as Co by exact (executed_consistent (A:=A)).
   assert (forall x, S x -> cond x -> lX x) as LX.
   { apply (all_live S lX sg); [exact (wf_fin _ wS)|exact (s_sto (arranged:=A))|exact (X_src (A:=A))|exact Rx| |].
-    - intros r Sr Rr. apply rf_in_ex; auto; [exact (wf_fin _ wS)|exact (s_sto (arranged:=A))|exact (s_init (arranged:=A))|apply wS].
+    - intros r Sr Rr. apply rf_in_ex; auto; [exact (wf_fin _ wS)|exact (s_sto (arranged:=A))|exact (s_init (arranged:=A))|
+      apply wS].
     - intros y v Sy Cy. exact (Steady S y v run_S Sy Cy). }
   assert (forall x, S x -> wr l x -> wr lX x) as WX by (intros x Sx (I & _); split; auto).
   assert (forall a b, S a -> S b -> conflict l a b -> conflict lX a b) as CX.
   { intros a b Sa Sb (A1 & A2 & A3 & A4). unfold conflict. pose proof (WX a Sa). pose proof (WX b Sb). tauto. }
-  assert (forall a b, S a -> S b -> conflict l a b -> sg a b -> ~ (knd b = NAW /\ src b = a) -> sc (tr S lX sg) (rep a) (rep b)) as J.
+  assert (forall a b, S a -> S b -> conflict l a b -> sg a b -> ~ (knd b = NAW /\ src b = a) -> sc (tr S lX sg) (rep a)
+    (rep b)) as J.
   { intros a b Sa Sb Cf H N. apply join; auto; [exact wS|exact (s_sto (arranged:=A))|exact (s_init (arranged:=A))]. }
   apply (searched_from ord P S l tau m pr S' l' F L first free lX first_back first_ex); auto.
   { intros e He. split; [intros _; now apply first_no_read|tauto]. }

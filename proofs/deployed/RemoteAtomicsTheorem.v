@@ -94,7 +94,8 @@ Qed.
 Lemma unread_cycle m S' l' : setting ord P S l tau m (rep m) S' l' -> sc_consistent (tr S' l' tau) ->
   (forall x, ~ rf_in S l tau m x) -> sc T (rep m) (rep m).
 Proof.
-  intros G SC Nr. destruct (proj2 (@g_V U ord P S l tau B)) as (_ & Nsc). apply not_all_ex_not in Nsc. destruct Nsc as (z & Hz).
+  intros G SC Nr. destruct (proj2 (@g_V U ord P S l tau B)) as (_ & Nsc). apply not_all_ex_not in Nsc. destruct Nsc as (z &
+    Hz).
   apply NNPP in Hz. destruct (cycles_through m S' l' z G SC) as [<-|(H & H')]; auto; [|eapply t_trans; eauto].
   intros x Sx C. apply (@T'_live U ord P S l tau m (rep m) S' l' G); auto. intros (d & R & D).
   rewrite (unread m d Nr D) in R. exact (Nr _ R).
