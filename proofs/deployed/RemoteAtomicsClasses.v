@@ -1,5 +1,5 @@
-(* Remote atomics: which pivots are enough (M4): events that are no naW, and naR and naW together with nothing between them.  In a
-   smallest trace a write between naR and naW is a pivot itself, or naR and naW can be put together. *)
+(* Remote atomics: which pivots are enough (M4): events that are no naW, and naR and naW together with nothing between
+   them.  In a smallest trace a write between naR and naW is a pivot itself, or naR and naW can be put together. *)
 Require Import List Arith Lia Classical Relations.
 From RR Require Import Orders RemoteAtomicsModel RemoteAtomicsRules RemoteAtomicsValues RemoteAtomicsTraces RemoteAtomicsBase
   RemoteAtomicsPivot RemoteAtomicsExecuted RemoteAtomicsCycle RemoteAtomicsMaximal RemoteAtomicsParts RemoteAtomicsForm
@@ -54,8 +54,8 @@ Proof.
 Qed.
 
 (* which stays without another pivot, unless the naR depends on it *)
-Lemma two_steps_stay e p : middle e -> wr l e -> loc e = loc m -> knd e <> NAW -> ~ cond e -> pivotal p -> p <> m -> p <> e ->
-  depr (rf_in S l tau) p r.
+Lemma two_steps_stay e p : middle e -> wr l e -> loc e = loc m -> knd e <> NAW -> ~ cond e -> pivotal p -> p <> m ->
+  p <> e -> depr (rf_in S l tau) p r.
 Proof.
   intros (Se & Hre & Hem) We Lo Ke Ce Pp Npm Npe. destruct (naw_facts m Km) as (Pm & _ & Ks & Ls).
   assert (S r) as Sr by exact (mid_Sr Last Km).
@@ -140,14 +140,17 @@ Lemma e_facts : S1 e /\ rep e = e /\ e <> m /\ ~ cond e /\ knd e <> NAW /\ wr l 
 Proof.
   destruct He as (Se & Hre & Hem). destruct (naw_facts m Km) as (_ & _ & Ks & Ls).
   assert (e <> m) as Nem by (intros ->; exact (t_irr _ Hem)). assert (S1 e) as Se1 by now apply alone_S.
-  assert (knd e <> NAW /\ ~ cond e) as (Kn & Nc) by (unfold cond; destruct Ke as [-> | ->]; simpl; split; auto; discriminate).
+  assert (knd e <> NAW /\ ~ cond e) as (Kn & Nc) by (unfold cond; destruct Ke as [-> | ->]; simpl; split; auto;
+    discriminate).
   assert (is_w (knd e)) as Ie by (destruct Ke as [-> | ->]; exact I).
   assert (rep e = e) as Qe by (destruct (rep_spec e) as [(K & _)|(_ & Q)]; tauto).
   assert (r <> m) as Nrm by congruence.
   split; auto. split; auto. split; auto. split; auto. split; auto. split; [split; tauto|].
   rewrite <- Qe. replace r with (rep r) by (unfold rep; now rewrite Ks).
-  apply join; auto; [exact (wfS' (G:=G1))|exact (sto' (G:=G1))|exact (init' (G:=G1))|apply alone_S; auto; exact (mid_Sr Last Km)| |tauto].
-  unfold conflict, rd. rewrite Ks. simpl. split; [auto|split; [left; split; tauto|split; [right; split; tauto|split; [congruence|]]]].
+  apply join; auto; [exact (wfS' (G:=G1))|exact (sto' (G:=G1))|exact (init' (G:=G1))|apply alone_S; auto; exact (mid_Sr
+    Last Km)| |tauto].
+  unfold conflict, rd. rewrite Ks. simpl. split; [auto|split; [left; split; tauto|split; [right; split; tauto|split;
+    [congruence|]]]].
   intros Q. rewrite Q in Hre. exact (t_irr _ Hre).
 Qed.
 Lemma r_clean : ~ depr (rf_in S l tau) m r.
@@ -159,7 +162,8 @@ Lemma no_other p : pivotal p -> p <> m -> p <> e -> ~ sc1' e (rep p).
 Proof.
   intros Pp Npm Npe H. destruct e_facts as (_ & _ & _ & Nc & Kn & We & _).
   pose proof (two_steps_stay e p He We Lo Kn Nc Pp Npm Npe) as D. apply no_way_back. eapply t_trans; [exact H|].
-  assert (rep r = r) as Qr by (unfold rep; now rewrite (Kr Km)). pose proof (flow_sc p r D r_clean) as X. rewrite Qr in X. exact X.
+  assert (rep r = r) as Qr by (unfold rep; now rewrite (Kr Km)). pose proof (flow_sc p r D r_clean) as X. rewrite Qr in X.
+  exact X.
 Qed.
 Theorem plain_between : pivotal e /\ sc T (rep e) (rep e).
 Proof.
@@ -173,7 +177,8 @@ Proof.
     assert (e <> r) as Ner by (intros Q; rewrite Q in Hre; exact (t_irr _ Hre)).
     destruct (alone_po e r Se Sr Nem Nrm (po_naR e Se Ner Hp)); congruence. }
   assert (rep m0 = rep e \/ sc1' e (rep m0)) as H0.
-  { destruct Hm0 as [->|Hp]; [auto|]. destruct (alone_po e m0 Se (proj1 L0) Nem N0 Hp) as [Q|Y]; [left; congruence|right; rewrite Qe in Y; exact Y]. }
+  { destruct Hm0 as [->|Hp]; [auto|]. destruct (alone_po e m0 Se (proj1 L0) Nem N0 Hp) as [Q|Y]; [left; congruence|right;
+    rewrite Qe in Y; exact Y]. }
   assert (pivotal m0 -> m0 = e) as Only.
   { intros P0. apply NNPP. intros N. destruct H0 as [Q|H0]; [|exact (no_other m0 P0 N0 N H0)].
     destruct (rep_spec m0) as [(K & Q' & _ & Ks)|(_ & Q')]; [|congruence]. rewrite Q', Qe in Q. destruct Ke; congruence. }
@@ -188,7 +193,8 @@ Proof.
     + exists c0. split; auto. split; auto. pose proof (Fl m0 c0 Cc0 D0 Sc0) as X.
       destruct H0 as [Q|H0]; [rewrite Q, Qe in X; exact X|eapply t_trans; eauto].
     + assert (noninit c /\ c <> m /\ rep c = c) as (Nc0 & Ncm & Qc).
-      { unfold noninit, cpu, rep in *. split; [intros Q; rewrite Q in Cc; destruct Cc|split; [|destruct (knd c); simpl in Cc; tauto]].
+      { unfold noninit, cpu, rep in *. split; [intros Q; rewrite Q in Cc; destruct Cc|split; [|destruct (knd c);
+        simpl in Cc; tauto]].
         intros ->. rewrite Km in Cc. destruct Cc. }
       rewrite Qc in Hc. destruct (last_above c Sc Nc0) as (p & Hp & Lp).
       destruct (classic (p = m)) as [->|Npm].
@@ -220,6 +226,7 @@ Record found (S l : ev -> Prop) (tau : relation ev) (m pr : ev) (S' l' : ev -> P
   f_sc : sc_consistent (tr S' l' tau);
   f_empty : forall e, S' e -> tau pr e -> ~ tau e m;
   f_stop : forall r z, stops (S:=S) (S':=S') r -> M m pr z -> knd z = NAR -> loc z = loc r -> wr l m;
+  f_ends : forall r, stops (S:=S) (S':=S') r -> knd m = NAR /\ forall w, S w -> knd w = NAW -> src w <> m;
   f_cycle : sc (tr S l tau) (rep m) (rep m);
   f_class : (knd m <> NAW /\ pr = m) \/ (knd m = NAW /\ pr = src m);
 }.
@@ -238,7 +245,8 @@ Lemma found_whole l tau m : base ord P S l tau -> pivotal (S:=S) (l:=l) (tau:=ta
   (forall e, S e -> tau (rep m) e -> ~ tau e m) -> (ended m \/ forall r, ~ ended r) ->
   exists S' l', found S l tau m (rep m) S' l'.
 Proof.
-  intros B Pm C Em Hs. destruct (setting_exists ord P S l tau n B Cn m (rep m) Pm (or_introl eq_refl)) as (S' & l' & G & k & Hk & Ck).
+  intros B Pm C Em Hs. destruct (setting_exists ord P S l tau n B Cn m (rep m) Pm (or_introl eq_refl)) as (S' & l' & G & k
+    & Hk & Ck).
   exists S', l'. constructor; auto.
   - exact (left_sc ord P S l tau n Small m S' l' k G Hk Ck).
   - intros e Se. apply Em. exact (S'_S (G:=G) e Se).
@@ -250,6 +258,8 @@ Proof.
     apply (t_asym (G:=B) m r).
     + apply (stop_tau (G:=G)); auto.
     + apply (stop_tau (G:=G)); auto.
+  - intros r (Sr & Kr & N). destruct Hs as [(_ & Km & Nm)|Hs]; [auto|].
+    destruct (Hs r). split; [exact (S'_S (G:=G) r Sr)|auto].
   - destruct (rep_class m) as [(K & Q)|(K & Q)]; auto.
 Qed.
 Lemma found_event l tau m : base ord P S l tau -> pivotal (S:=S) (l:=l) (tau:=tau) m -> sc (tr S l tau) (rep m) (rep m) ->
@@ -301,7 +311,8 @@ Proof.
     + destruct (plain_between S l tau n B Small Cn m (proj1 Pm) Km Lm S1 l1 e (G1:=G1) Pm SC He Ke Lo) as (Pe & C).
       destruct (found_event l tau e B Pe C) as (S' & l' & F); [|auto|eauto 7]. destruct Ke; congruence.
     + assert (~ cond e /\ ~ rd e) as (Ne & Re) by (unfold cond, rd; destruct Ke as [-> | ->]; simpl; auto).
-      destruct (written (G:=B) (proj1 Pm) Km Lm S1 l1 e (G1:=G1) He We Lo (conj Ne Re) First NSC) as (l2 & tau2 & B2 & Em & N).
+      destruct (written (G:=B) (proj1 Pm) Km Lm S1 l1 e (G1:=G1) He We Lo (conj Ne Re) First NSC) as (l2 & tau2 & B2 & Em &
+        N).
       pose proof (unread_pivotal l2 tau2 m (proj1 Pm) N) as P2.
       destruct (setting_exists ord P S l2 tau2 n B2 Cn m (rep m) P2 (or_introl eq_refl)) as (S2 & l3 & G2 & k & Hk & Ck).
       pose proof (left_sc ord P S l2 tau2 n Small m S2 l3 k G2 Hk Ck) as SC.

@@ -76,7 +76,8 @@ Proof.
   - assert (noninit c) as Nc by (unfold noninit, cpu in *; destruct (knd c); simpl in Cc; try tauto; discriminate).
     destruct (last_above c Sc Nc) as (m & Hm & Lm). exists m.
     assert (sc T (rep m0) (rep m)) as Hs.
-    { destruct Hm as [->|Hm]; auto. destruct (rt_po (l:=l) (tau:=tau) W c m Sc (proj1 Lm) Hm) as [<-|V]; auto. eapply t_trans; eauto. }
+    { destruct Hm as [->|Hm]; auto. destruct (rt_po (l:=l) (tau:=tau) W c m Sc (proj1 Lm) Hm) as [<-|V]; auto.
+      eapply t_trans; eauto. }
     split; auto. apply NNPP. intros Np. destruct (not_pivotal m Lm Np) as (c2 & Sc2 & Cc2 & D2).
     apply (K c2); [split; auto; split; auto; eapply t_trans; [exact Hs|now apply (depr_sc W)]|].
     pose proof (depr_after m _ D2) as Z. destruct Hm as [->|Hm]; auto. eapply t_trans'; [|exact Z].
@@ -115,7 +116,8 @@ Proof.
     apply (K m' Pm'). split; auto.
     assert (sc T (rep m) (rep n)) as H by (now apply t_step, rf_scv).
     assert (sc T (rep m) (rep m0)) as H0.
-    { destruct Hm as [->|Hm]; auto. destruct (rt_po (l:=l) (tau:=tau) W n m0 Sn (proj1 L0) Hm) as [<-|V]; auto. eapply t_trans; eauto. }
+    { destruct Hm as [->|Hm]; auto. destruct (rt_po (l:=l) (tau:=tau) W n m0 Sn (proj1 L0) Hm) as [<-|V]; auto.
+      eapply t_trans; eauto. }
     destruct H' as [->|H']; auto. eapply t_trans; eauto.
 Qed.
 
