@@ -4,8 +4,8 @@ behind which its
 Require Import List Arith ZArith Bool Lia Classical Relations.
 Import ListNotations.
 From RR Require Import Sequences Orders RemoteAtomicsModel RemoteAtomicsRules RemoteAtomicsValues RemoteAtomicsTraces
-  RemoteAtomicsBase RemoteAtomicsPivot RemoteAtomicsParts RemoteAtomicsForm RemoteAtomicsLeast RemoteAtomicsClasses RemoteAtomicsSearched
-  RemoteAtomicsPoison RemoteAtomicsCarried RemoteAtomicsPrograms.
+  RemoteAtomicsBase RemoteAtomicsPivot RemoteAtomicsParts RemoteAtomicsForm RemoteAtomicsLeast RemoteAtomicsClasses
+  RemoteAtomicsSearched RemoteAtomicsPoison RemoteAtomicsCarried RemoteAtomicsPrograms.
 From RR Require Programs.
 
 Section Answers.
