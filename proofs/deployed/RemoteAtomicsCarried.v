@@ -1,5 +1,5 @@
-(* Remote atomics: the mark of a carried value can be kept by thread, as the search does (POISON_CARRIED), where the events of an
-   operation stand together. *)
+(* Remote atomics: the mark of a carried value can be kept by thread, as the search does (POISON_CARRIED), where the events
+   of an operation stand together. *)
 Require Import List Arith Lia Classical Relations.
 Import ListNotations.
 From RR Require Import Orders RemoteAtomicsModel RemoteAtomicsRules RemoteAtomicsValues RemoteAtomicsTraces RemoteAtomicsBase
