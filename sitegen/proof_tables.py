@@ -38,13 +38,13 @@ ATOMIC_FACTS: Final = {
     "queue_pairs": ("the rows of the card's events have no cell `all`", "Lemma 3 (d)"),
     "chain": ("what is issued before a NIC write is issued before the NIC writes that follow that one", "Lemma 3 (d)"),
     "flush_chain": (
-        "the same where nfo stands before the NIC write: nfo orders the read and the next one too and that one is kept, or the "
-        "read is issued before it, and what nfo has put last is observed before the read",
+        "the same where nfo stands before the NIC write: nfo orders the read and the next one too and that one is kept, or "
+        "the read is issued before it, and what nfo has put last is observed before the read",
         "Lemma 3 (d)",
     ),
     "issue_only": (
-        "where a NIC write's cell to an event that is none is `i`, all that is before the NIC write by ippo or nfo is observed "
-        "before the later event; nlR, nlW, nF is left to the rule of fences",
+        "where a NIC write's cell to an event that is none is `i`, all that is before the NIC write by ippo or nfo is "
+        "observed before the later event; nlR, nlW, nF is left to the rule of fences",
         "Lemma 3 (e)",
     ),
     "flush_poll": (
@@ -65,9 +65,15 @@ HARDWARE: Final = {
     "weaker": ("Multipath and relaxed", "Here nfo is empty; the two differ in cells of remote atomics only"),
 }
 ATOMIC_HARDWARE: Final = {
-    "atomics default": ("Remote atomics, order default", "With reads in any order; with ordered reads the facts are the same"),
+    "atomics default": (
+        "Remote atomics, order default",
+        "With reads in any order; with ordered reads the facts are the same",
+    ),
     "atomics multipath": ("Remote atomics, order multipath", "Here nfo is empty"),
-    "atomics relaxed": ("Remote atomics, order relaxed", "Here nfo is empty; naR and naW of one atomic are ordered all the same"),
+    "atomics relaxed": (
+        "Remote atomics, order relaxed",
+        "Here nfo is empty; naR and naW of one atomic are ordered all the same",
+    ),
 }
 
 _GENERATED: Final = GENERATED.replace("from the code: edit the code", "from what Coq prints: edit proofs/core/Hardware.v")
@@ -91,10 +97,11 @@ proof that the theorem does.
 
 ## The facts with remote atomics
 
-[RemoteAtomicsHardware.v](../proofs/deployed/RemoteAtomicsHardware.v): what the proofs [with remote atomics](theory.md#remote-atomics)
-ask of a table with rows and columns for naR, naW and nA; the same orders have them. Two lemmas have another argument than without:
-*Lemma 3 (f)*, where naR and nA may stand before an nrW by nfo, and *Lemma 2 (2)*, which is proven for slots, also of naW that do not
-happen. What the orders of atomics (rao) add to Lemma 3 does not look at the table.
+[RemoteAtomicsHardware.v](../proofs/deployed/RemoteAtomicsHardware.v): what the proofs [with remote
+atomics](theory.md#remote-atomics) ask of a table with rows and columns for naR, naW and nA; the same orders have them. Two
+lemmas have another argument than without: *Lemma 3 (f)*, where naR and nA may stand before an nrW by nfo, and *Lemma 2 (2)*,
+which is proven for slots, also of naW that do not happen. What the orders of atomics (rao) add to Lemma 3 does not look at the
+table.
 
 {atomic_facts}
 """

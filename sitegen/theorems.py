@@ -99,8 +99,8 @@ class CoqTable:
 
 @dataclass(frozen=True)
 class CoqChanges:
-    """Hardware of which Coq prints the one-cell changes of the table: a name, what Coq calls it, the file that lists them, and
-    the one that declares the kinds of events."""
+    """Hardware of which Coq prints the one-cell changes of the table: a name, what Coq calls it, the file that lists them,
+    and the one that declares the kinds of events."""
 
     name: str
     term: str

@@ -31,7 +31,7 @@ KINDS = {
 }
 """What the kinds of events in Coq are in the code."""
 
-ALL_KINDS = {
+ALL_KINDS: dict[str, tuple[str, dict[str, EventType]]] = {
     "Table": ("Model", KINDS),
     "RemoteAtomicsTable": (
         "RemoteAtomicsHardware",
@@ -139,7 +139,9 @@ def test_the_tables_list_all_kinds_of_events(module: str) -> None:
 
 
 def test_the_tables_of_the_proofs_are_those_of_the_code() -> None:
-    described = {(each.order, each.ordered_reads, each.cpu, each.module) for each in tables() if each.module != "DeployedTable"}
+    described = {
+        (each.order, each.ordered_reads, each.cpu, each.module) for each in tables() if each.module != "DeployedTable"
+    }
     plain = {*product(ORDERS, (False, True), ("sc", "tso"), ("Table",))}
     assert described == plain | {*product(ORDERS, (False, True), ("sc",), ("RemoteAtomicsTable",))}
     for table in tables():
