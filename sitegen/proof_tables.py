@@ -100,8 +100,8 @@ proof that the theorem does.
 [RemoteAtomicsHardware.v](../proofs/deployed/RemoteAtomicsHardware.v): what the proofs [with remote
 atomics](theory.md#remote-atomics) ask of a table with rows and columns for naR, naW and nA; the same orders have them. Two
 lemmas have another argument than without: *Lemma 3 (f)*, where naR and nA may stand before an nrW by nfo, and *Lemma 2 (2)*,
-which is proven for slots, also of naW that do not happen. What the orders of atomics (rao) add to Lemma 3 does not look at the
-table.
+which is proven for slots, also of naW that do not happen. What the orders of atomics (rao) add to Lemma 3 does not look at
+the table.
 
 {atomic_facts}
 """
