@@ -28,6 +28,7 @@ FACTS: Final = {
     "flush_poll": ("with nfo, nrW before nrR is kept", "Lemma 3 (f)"),
     "forcing_cells": ("nlR and nF are issued before nrW", "Lemma 3, only if; Theorem 5 (R2)"),
     "fence": ("with nfo, nlW before nF is in ippo, and nF before nlR is kept", "Lemma 3, only if; Theorem 7 (F3)"),
+    "card_row": ("with store buffers, no event of the card is before one of a CPU", "Lemma 3, with store buffers"),
 }
 """What each fact says, and which proof uses it first; the names are those of proofs/core/Hardware.v."""
 
@@ -49,7 +50,7 @@ The table of preserved order is a parameter of [the proofs](proof.md): [Hardware
 what Lemma 1 to Theorem 7 ask of its cells, and Coq decides by computation whether a table has it. The tool's hardware
 has: the open cell either way, `order default`, `multipath` and `relaxed`
 ([`Hardware.flags_ok`](proof.md#hardwareflags_ok)), each with CPUs that are sequentially consistent and with [store
-buffers](theory.md#store-buffers). So for hardware with another table there is one thing to do: ask Coq for the facts.
+buffers](theory.md#store-buffers) ([`Hardware.tso_ok`](proof.md#hardwaretso_ok)). So for hardware with another table there is one thing to do: ask Coq for the facts.
 Where one does not hold, the statement that uses it needs another argument, or is false there: that a fact fails is no
 proof that the theorem does.
 
