@@ -1,10 +1,11 @@
 (* The decision of the axioms is right, both ways. *)
 Require Import List Arith ZArith Bool Lia Relations.
 Import ListNotations.
-From RR Require Import Model Hardware Programs Places Listed Checks Listing Closure Axioms.
+From RR Require Import Model Hardware CpuSc Programs Places Listed Checks Listing Closure Axioms.
 
 Section Decides.
 Variables (hw : hardware) (g : graph).
+Context {SC : cpu_sc hw}.
 Let T := trace_of_graph g.
 Let vs := vertices (length (holds g)) (sequences g).
 Let n := length vs.
@@ -78,7 +79,7 @@ Lemma says_oppo : says (fun i j => oppo_test hw (at_ i) (at_ j)) (on (U := concr
 Proof.
   apply says_on. intros i j x y Hx Hy.
   unfold oppo_test. rewrite (says_table (fun k => match k with Qp => true | _ => false end) (kept_order hw) i j x y Hx Hy).
-  - unfold oppo; simpl. destruct (table hw (eknd x) (eknd y)); intuition discriminate.
+  - rewrite oppo_sc by exact SC. simpl. destruct (table hw (eknd x) (eknd y)); intuition discriminate.
   - intros l l'. unfold kept_order. now destruct (table hw (lknd l) (lknd l')).
 Qed.
 Lemma polledb_spec l h q h' : polledb l h q h' = true <-> isW q l = true /\ takes q l h h'.
@@ -133,30 +134,24 @@ Lemma says_ib1 : says (ib_test hw g) (ib1 (U := concrete) hw T).
 Proof.
   eapply says_iff.
   - apply (says_or _ _ _ _ (says_or _ _ _ _ (says_or _ _ _ _ says_ippo says_pf) says_rf) says_nfo).
-  - intros x y. split.
-    + intros [[[H|H]|H]|H]; [now apply ib_ippo|now apply ib_pf|now apply ib_rf|now apply ib_nfo].
-    + intros [H|H|H|H]; auto.
+  - intros x y. rewrite ib1_sc by exact SC. tauto.
 Qed.
 Lemma says_inst_ib : says (fun i j => negb (write_kind (kind_of (at_ i))) && get (ib_closure hw g) i j)
-  (fun x y => inst (U := concrete) x /\ ib (U := concrete) hw T x y).
+  (fun x y => is_inst (eknd x) /\ ib (U := concrete) hw T x y).
 Proof.
   destruct (says_closure g _ _ says_ib1) as (I & F). split.
   - intros x y (_ & H). auto.
   - intros i j x y Hx Hy. rewrite andb_true_iff, (kind_at i x Hx).
     change (get (ib_closure hw g) i j) with (get (closure (length (vertices (length (holds g)) (sequences g)))
       (tabulate (length (vertices (length (holds g)) (sequences g))) (ib_test hw g))) i j).
-    rewrite (F i j x y Hx Hy). unfold inst, is_inst, is_nicw. simpl. destruct (eknd x); simpl; intuition discriminate.
+    rewrite (F i j x y Hx Hy). unfold is_inst, is_nicw. destruct (eknd x); simpl; intuition discriminate.
 Qed.
 Lemma says_ob1 : says (ob_test hw g (ib_closure hw g)) (ob1 (U := concrete) hw T).
 Proof.
   eapply says_iff.
   - apply (says_or _ _ _ _ (says_or _ _ _ _ (says_or _ _ _ _ (says_or _ _ _ _ (says_or _ _ _ _ (says_or _ _ _ _
       says_oppo says_pf_nlw) says_rf) says_nfo) says_rb) says_mo) says_inst_ib).
-  - intros x y. split.
-    + intros [[[[[[H|(H & K)]|H]|H]|H]|H]|(H & K)].
-      * now apply ob_oppo. * now apply ob_pf. * now apply ob_rf. * now apply ob_nfo.
-      * now apply ob_rb. * now apply ob_mo. * now apply ob_ib.
-    + intros [H|H K|H|H|H|H|H K]; auto 8.
+  - intros x y. rewrite ob1_sc by exact SC. simpl. tauto.
 Qed.
 Lemma says_sc1 : says (sc_test g) (sc1 (U := concrete) T).
 Proof.

@@ -1,7 +1,7 @@
 (* The search along an order L of the events F of the program: memory, and what is carried, are those of trace(L). *)
 Require Import List Arith Bool Lia Classical Relations.
 Import ListNotations.
-From RR Require Import Model Hardware Orders Rules Traces Search Marks.
+From RR Require Import Model Hardware Orders Cells Stores Rules Traces CpuSc Search Marks.
 
 (* The two events of an operation stand together, and a completion is taken by one poll. *)
 Record wfx {U : events} {K : searchable} (E : ev -> Prop) : Prop := {

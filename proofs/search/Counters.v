@@ -1,7 +1,7 @@
 (* The counters of the search are those of Corollary 4: unpolled completions, and those before the first forcing one. *)
 Require Import List Arith Bool Lia Classical Relations.
 Import ListNotations.
-From RR Require Import Model Hardware Orders Rules Traces Search Marks Along Counted.
+From RR Require Import Model Hardware Orders Cells Stores Rules Traces CpuSc Search Marks Along Counted.
 
 Section Counters.
 Context {U : events} {K : searchable} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw} (zero : bool).
@@ -33,7 +33,7 @@ Lemma nicw_facts w : nicw w -> noninit w /\ ~ cpu w /\ knd w <> Poll.
 Proof. unfold nicw, noninit, cpu. destruct (knd w); simpl; try tauto; repeat split; auto; discriminate. Qed.
 Lemma nic_thr a b : nicw a -> nicw b -> qp a = qp b -> thr a = thr b.
 Proof. intros Na Nb. apply nicw_facts in Na, Nb. apply qp_thr; tauto. Qed.
-Lemma forcing_nicw w : forcing F B w -> nicw w.
+Lemma forcing_nicw w : forcing hw F B w -> nicw w.
 Proof. intros (_ & _ & [Q|(Q & _)]); unfold nicw; rewrite Q; simpl; auto. Qed.
 
 (* no CPU event of a thread is in B so far; no event of the queue pair's thread *)
@@ -42,7 +42,8 @@ Definition open_ l q := forall w, nicw w -> qp w = q -> alone l (thr w).
 
 Lemma oppo_nic b e : oppo hw b e -> cpu b \/ (~ cpu b /\ ~ cpu e /\ qp b = qp e /\ table hw (knd b) (knd e) = Qp).
 Proof.
-  intros (P & H). unfold cpu. pose proof (po_init_l _ _ P) as Nb. pose proof (po_init_r _ _ P) as Ne.
+  intros O. apply oppo_sc in O; [|apply SO]. destruct O as (P & H). unfold cpu.
+  pose proof (po_init_l _ _ P) as Nb. pose proof (po_init_r _ _ P) as Ne.
   destruct (classic (is_cpu (knd b))) as [C|C]; [auto|right]. split; [auto|].
   assert (nic_kind (knd b) = true) as Kb by (destruct (knd b); simpl in *; auto; try congruence; tauto).
   assert (~ is_cpu (knd e)) as Ce.
@@ -84,14 +85,15 @@ Qed.
 
 (* the flag forced[qp], and what Rules.forces_poll asks *)
 Lemma forcing_nlr h e x : along h -> flags h -> pre (evs h) e -> nicw e -> B e -> inB h x -> knd x = NLR -> qp x = qp e ->
-  knd e = NRW -> forcing F B e.
+  knd e = NRW -> forcing hw F B e.
 Proof.
-  intros A Fl P Ne Be Hx Kx Qx Ke. pose proof P as (Fe & _ & _). split; [auto|split; [auto|right]]. split; auto. exists x.
+  intros A Fl P Ne Be Hx Kx Qx Ke. pose proof P as (Fe & _ & _). apply forcing_sc; [apply SO|].
+  split; [auto|split; [auto|right]]. split; auto. exists x.
   apply (inB_flags _ _ Fl) in Hx. destruct Hx as (Hx & Bx). destruct (along_in F L h x A Hx) as (Fx & Nx).
   repeat split; auto. eapply pre_po; eauto. apply nicw_facts in Ne. apply qp_thr; auto; try tauto.
   unfold cpu; rewrite Kx; simpl; auto.
 Qed.
-Lemma forcing_at_forcing h w h2 : along h -> flags h -> forcing_at h w h2 -> In w (evs h) /\ forcing F B w.
+Lemma forcing_at_forcing h w h2 : along h -> flags h -> forcing_at h w h2 -> In w (evs h) /\ forcing hw F B w.
 Proof.
   intros A Fl (t & H & Kw). pose proof (at_in _ _ _ H) as Hi. split; [now apply (in_map me) in Hi|].
   pose proof (A _ _ H) as (Fw & _). assert (B w) as Bw by (now apply (Fl _ Hi)).
@@ -100,11 +102,11 @@ Proof.
   - exact (A _ _ H).
   - unfold nicw; rewrite Kw; simpl; auto.
 Qed.
-Lemma forcing_forcing_at h w : along h -> flags h -> In w (evs h) -> forcing F B w -> alone (evs h) (thr w) ->
+Lemma forcing_forcing_at h w : along h -> flags h -> In w (evs h) -> forcing hw F B w -> alone (evs h) (thr w) ->
   exists w' h2, forcing_at h w' h2 /\ qp w' = qp w.
 Proof.
   intros A Fl Hw Fw Al. apply in_map_iff in Hw. destruct Hw as (mv & <- & Hw). destruct (in_at _ _ Hw) as (h2 & At).
-  pose proof Fw as (_ & Bw & Kw). pose proof (A _ _ At) as P.
+  apply forcing_sc in Fw; [|apply SO]. pose proof Fw as (_ & Bw & Kw). pose proof (A _ _ At) as P.
   assert (exists t, at_ h (Mv (me mv) true t) h2) as (t & At').
   { exists (mt mv). apply (Fl _ Hw) in Bw. destruct mv; simpl in *; now subst. }
   destruct Kw as [Kw|(Kw & x & Fx & Bx & [Kx|Kx] & Qx & Px)].
@@ -125,7 +127,7 @@ Proof.
       apply (Fl _ (at_in _ _ _ At4)) in Bg. destruct mg; simpl in *; now subst.
 Qed.
 Lemma fod_iff s q : meaning s -> along (hist (th s)) -> flags (hist (th s)) -> open_ (evs (hist (th s))) q ->
-  (fod (sd s) q = true <-> exists w, In w (evs (hist (th s))) /\ forcing F B w /\ qp w = q).
+  (fod (sd s) q = true <-> exists w, In w (evs (hist (th s))) /\ forcing hw F B w /\ qp w = q).
 Proof.
   intros M A Fl O. rewrite (m_fod s M). split.
   - intros (w & h2 & H & Q). exists w. destruct (forcing_at_forcing _ _ _ A Fl H). auto.
@@ -136,7 +138,7 @@ Qed.
 Lemma forces_forcing s e : meaning s -> along (hist (th s)) -> flags (hist (th s)) -> pre (evs (hist (th s))) e ->
   nicw e -> B e ->
   open_ (evs (hist (th s))) (qp e) ->
-  (forces (sd s) e = true <-> forcing F B e \/ exists w, In w (evs (hist (th s))) /\ forcing F B w /\ qp w = qp e).
+  (forces (sd s) e = true <-> forcing hw F B e \/ exists w, In w (evs (hist (th s))) /\ forcing hw F B w /\ qp w = qp e).
 Proof.
   intros M A Fl P Ne Be O. rewrite (forces_iff s e M). pose proof (fod_iff s (qp e) M A Fl O) as Fo.
   pose proof P as (Fe & _).
@@ -145,7 +147,7 @@ Proof.
   - split.
     + intros [Z|(_ & [Z|(x & Hx & Kx & Qx)])]; [congruence|right; now apply Fo|left; eapply forcing_nlr; eauto].
     + intros [Z|Z]; [|right; split; [auto|left; now apply Fo]]. right. split; auto.
-      destruct Z as (_ & _ & [Z|(_ & x & Fx & Bx & [Kx|Kx] & Qx & Px)]); [congruence| |].
+      apply forcing_sc in Z; [|apply SO]. destruct Z as (_ & _ & [Z|(_ & x & Fx & Bx & [Kx|Kx] & Qx & Px)]); [congruence| |].
       * right. exists x. split; [|auto]. apply (inB_flags _ _ Fl). split; [eapply pre_po_in; eauto|auto].
       * assert (In x (evs (hist (th s)))) as Hx by (eapply pre_po_in; eauto).
         destruct (fence_cause _ A x Hx Bx Kx) as (g & Hg & Bg & Pg & Qg & Kg).
@@ -158,7 +160,7 @@ Qed.
 
 (* completions that no poll has taken yet *)
 Definition unpolled l q w := In w l /\ sgn w = true /\ qp w = q /\ forall p, In p l -> ~ pf w p.
-Definition early l q w := unpolled l q w /\ forall w0, In w0 l -> forcing F B w0 -> qp w0 = q -> po w w0.
+Definition early l q w := unpolled l q w /\ forall w0, In w0 l -> forcing hw F B w0 -> qp w0 = q -> po w w0.
 Record counting (h : list move) (c : counts) : Prop := {
   c_unp : forall q, counted (unp c q) (unpolled (evs h) q);
   c_ear : forall q, open_ (evs h) q -> counted (ear c q) (early (evs h) q);
@@ -197,8 +199,8 @@ Proof.
     destruct H as (H & Sg & Q' & _). apply forcing_in; auto; [|now apply forcing_nicw|congruence].
     unfold nicw. now apply sgn_nicw.
 Qed.
-Lemma early_self q : sgn e = true -> qp e = q -> ~ B e \/ ~ forcing F B e ->
-  (early (e :: l) q e <-> ~ exists w, In w l /\ forcing F B w /\ qp w = q).
+Lemma early_self q : sgn e = true -> qp e = q -> ~ B e \/ ~ forcing hw F B e ->
+  (early (e :: l) q e <-> ~ exists w, In w l /\ forcing hw F B w /\ qp w = q).
 Proof.
   intros Sg Q Nf. assert (nicw e) as Ne by (now apply sgn_nicw). split.
   - intros (_ & Hf) (w & H & Fw & Qw). apply (po_irr e). eapply po_trans; [apply Hf|apply (forcing_in w)]; auto.
@@ -259,7 +261,7 @@ Proof.
   apply counting_other; auto. intros Sg O.
   assert (nicw e) as Ne by (now apply sgn_nicw).
   rewrite (forces_forcing s e M A Fl P Ne Be) by (intros w Nw Qw b' Hb; apply (O w Nw Qw); now right). fold l.
-  destruct (classic (forcing F B e)) as [Fe|NFe].
+  destruct (classic (forcing hw F B e)) as [Fe|NFe].
   - split; [|auto]. intros _ (_ & Hf). apply (po_irr e). apply Hf; auto. now left.
   - rewrite early_self; auto. tauto.
 Qed.
@@ -315,10 +317,10 @@ Qed.
 Lemma open_alpha : ~ B e -> open_ l (qp e).
 Proof.
   intros NB. apply poll_alone. intros b0 Hb Bb Cb Q. apply NB. destruct (along_in F L _ _ A Hb) as (Fb & _).
-  pose proof P as (Fe & Ne & _). apply (H1 e b0); auto. apply cpu_oppo; auto. eapply pre_po; eauto.
+  pose proof P as (Fe & Ne & _). apply (H1 e b0); auto. apply cpu_oppo_sc; auto; [apply SO|]. eapply pre_po; eauto.
 Qed.
 (* with R2, or where there is an early completion, the one that the poll takes is early *)
-Lemma early_R2 : ~ B e -> R2 F B -> early l (qp e) w.
+Lemma early_R2 : ~ B e -> R2 hw F B -> early l (qp e) w.
 Proof.
   intros NB H2. split; [apply polled_unp|]. intros w0 H0 Fw Q. pose proof P as (Fe & _).
   apply (proj1 (corollary_4 hw F B W H1) H2 w e w0); auto. destruct (pf_ok _ _ Pw) as (_ & _ & _ & Q'). congruence.
@@ -347,7 +349,7 @@ Proof.
   eapply counted_ext; [apply C|]; [|intros a; symmetry; now apply other_qp]. intros w0 Nw Qw p Hp. apply (Oq w0 Nw Qw).
   now right.
 Qed.
-Lemma counting_alpha_poll : ~ B e -> R2 F B ->
+Lemma counting_alpha_poll : ~ B e -> R2 hw F B ->
   poll_alpha s e /\ counting (Mv e b t :: hist (th s)) (counts_alpha (cn s) (sd s) e).
 Proof. intros NB H2. apply counting_alpha_early; auto. now apply early_R2. Qed.
 Lemma counting_beta_poll : B e -> counting (Mv e b t :: hist (th s)) (counts_beta (cn s) (sd s) e).
@@ -361,7 +363,7 @@ Proof.
   now right.
 Qed.
 (* a poll that takes a forcing completion finds no early one *)
-Lemma zero_beta wf : forcing F B wf -> pf wf e -> open_ l (qp e) -> ear (cn s) (qp e) = 0.
+Lemma zero_beta wf : forcing hw F B wf -> pf wf e -> open_ l (qp e) -> ear (cn s) (qp e) = 0.
 Proof.
   intros Fw Pf O. apply (counted_zero _ _ (c_ear _ _ C _ O)). intros a ((Ha & Sa & Qa & Hp) & Hf).
   pose proof P as (Fe & _). pose proof (pf_ok _ _ Pf) as (Y & N & _ & Q).

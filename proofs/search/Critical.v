@@ -1,7 +1,8 @@
 (* Theorem 9: the walk of the static filter comes to no thread twice, and the filter finds it (reductions/critical.py). *)
 Require Import List Arith Bool Lia Classical Relations Sorted.
 Import ListNotations.
-From RR Require Import Model Hardware Orders Rules Traces Search Along Counted FirstHalf Least Filter.
+From RR Require Import Model Hardware Orders Cells Stores Rules Traces CpuSc Search Along Counted FirstHalf Least
+  Filter.
 
 Section Critical.
 Context {U : events} {K : searchable} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw}.

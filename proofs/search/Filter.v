@@ -2,7 +2,8 @@
    reductions/relaxation.py lists (Relaxation.overtaking).  Without store buffers only b's own queue pair matters. *)
 Require Import List Arith Bool Lia Classical Relations Sorted.
 Import ListNotations.
-From RR Require Import Model Hardware Orders Rules Traces Lemma6 Search Marks Along Counted Counters Least.
+From RR Require Import Model Hardware Orders Cells Stores Rules Traces Parts Lemma6 CpuSc Search Marks Along Counted
+  Counters Least.
 
 Section Filter.
 Context {U : events} {K : searchable} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw}.
@@ -41,7 +42,7 @@ Definition listed b path x := cpu_b b = false /\ exists k, walk (first b) path =
 
 Variables (E B : ev -> Prop).
 Hypotheses (W : wfE E) (X : wfx E) (BE : forall b, B b -> E b /\ noninit b).
-Hypotheses (H1 : R1 hw E B) (H2 : R2 E B) (H3 : R3 hw E B).
+Hypotheses (H1 : R1 hw E B) (H2 : R2 hw E B) (H3 : R3 hw E B).
 
 (* the completions of the queue pair that nobody has polled when w completes, without w itself *)
 Definition pending w a := E a /\ sgn a = true /\ qp a = qp w /\ po a w /\ forall p, po p w -> ~ pf a p.
@@ -55,7 +56,7 @@ Record sound (done : list ev) (k : known) : Prop := {
   so_beta : forall a, kbeta k a = true -> exists y, In y done /\ B y /\ ~ cpu y /\ qp y = q /\ knd y = a;
   so_fenced : kfenced k = true -> exists w f, In w done /\ In f done /\ B w /\ po w f /\ knd w = NLW /\ knd f = NF /\
     qp w = q /\ qp f = q;
-  so_polls : forall n, kpolls k = Some n -> exists w ps u, In w done /\ forcing E B w /\ qp w = q /\
+  so_polls : forall n, kpolls k = Some n -> exists w ps u, In w done /\ forcing hw E B w /\ qp w = q /\
     counted u (pending w) /\
     NoDup ps /\ u < n + length ps /\ forall p, In p ps -> In p done /\ knd p = Poll /\ qp p = q /\ po w p;
 }.
@@ -70,18 +71,19 @@ Proof.
   destruct Fo as [Fo|Fo].
   - apply existsb_exists in Fo. destruct Fo as (a & _ & Fo). apply andb_true_iff in Fo. destruct Fo as (Ka & Ta).
     destruct (so_beta _ _ S a Ka) as (b & Hb & Bb & _ & Qb & Kb). apply (H1 y b); auto; [now apply BE|].
-    split; [now apply Hz|]. rewrite Kb. destruct (table hw a (knd y)); try discriminate. congruence.
+    apply oppo_sc; [apply SO|]. split; [now apply Hz|]. rewrite Kb.
+    destruct (table hw a (knd y)); try discriminate. congruence.
   - rewrite !andb_true_iff, is_iff in Fo. destruct Fo as ((Fl & Kr) & Kf).
     destruct (so_fenced _ _ S Kf) as (w & f & Hw & Hf & Bw & Po & Kw & Kf' & Qw & Qf).
     destruct (Hz f Hf) as (Ef & Pf). destruct (classic (B f)) as [Bf|NBf].
-    + apply (H1 y f); auto. apply seen_oppo; auto; [congruence|]. rewrite Kf', Kr. now apply (fence_use hw Fl).
+    + apply (H1 y f); auto. apply (seen_oppo_sc hw); auto; [congruence|]. rewrite Kf', Kr. now apply (fence_use hw Fl).
     + apply (H3 Fl w f y); auto; try congruence. now apply Hz.
 Qed.
 Lemma forces_forcing_known done k y : sound done k -> before done y -> B y -> completes_forcing k y = true ->
-  qp y = q -> forcing E B y.
+  qp y = q -> forcing hw E B y.
 Proof.
   intros S (Ey & Ny & Hz) By Fo Q. unfold completes_forcing in Fo. rewrite orb_true_iff, andb_true_iff, !is_iff in Fo.
-  split; [auto|split; [auto|]]. destruct Fo as [Ky|(Ky & Fo)]; [auto|right]. split; auto.
+  apply forcing_sc; [apply SO|]. split; [auto|split; [auto|]]. destruct Fo as [Ky|(Ky & Fo)]; [auto|right]. split; auto.
   apply existsb_exists in Fo. destruct Fo as (a & _ & Fo). rewrite !andb_true_iff, negb_true_iff in Fo.
   destruct Fo as ((Ka & Na) & Ia).
   destruct (so_beta _ _ S a Ka) as (b & Hb & Bb & Cb & Qb & Kb). destruct (Hz b Hb) as (Eb & Pb). exists b.
@@ -105,13 +107,13 @@ Proof.
       intros p Hi. rewrite in_app_iff. destruct (Hp p Hi). auto.
     + destruct (completes_forcing k y) eqn:Cf; [|discriminate].
       destruct (Hout y n (proj1 Hy) Q H) as (u & Lu & Cu). exists y, [], u. rewrite in_app_iff.
-      assert (forcing E B y) as Fy by (eapply forces_forcing_known; eauto).
+      assert (forcing hw E B y) as Fy by (eapply forces_forcing_known; eauto).
       split; [right; now left|split; [exact Fy|split; [exact Q|split; [exact Cu|split; [constructor|split; [simpl;
         lia|]]]]]].
       intros p Hi. destruct Hi.
 Qed.
 (* of more polls behind a forcing completion than there were completions before it, one is in B *)
-Lemma enough_polls w ps u : forcing E B w -> counted u (pending w) -> NoDup ps ->
+Lemma enough_polls w ps u : forcing hw E B w -> counted u (pending w) -> NoDup ps ->
   (forall p, In p ps -> E p /\ knd p = Poll /\ qp p = qp w /\ po w p) -> u < length ps -> exists p, In p ps /\ B p.
 Proof.
   intros Fw (l & Nl & <- & Il) Np Hp Lt. apply NNPP; intros N.
@@ -170,7 +172,7 @@ Proof.
       * intros p Hi. destruct (Hp' p Hi) as (Z & Z1 & Z2 & Z3). split; [|repeat split; auto; congruence].
         apply Hx in Z. apply Z.
       * destruct (Hp' p Hi) as (Z & Kpp & _). apply NB. destruct (Hx p Z) as (Ep & Po). apply (H1 x p); auto.
-        apply (cpu_oppo hw); auto. unfold cpu. rewrite Kpp. exact I.
+        apply (cpu_oppo_sc hw); auto. unfold cpu. rewrite Kpp. exact I.
     + apply Nat.leb_gt in N1. eexists; split; [reflexivity|]. pose proof (sound_more _ _ y S) as S'.
       constructor; simpl; [exact (so_beta _ _ S')|exact (so_fenced _ _ S')|]. intros n' Q. injection Q as <-.
       exists w, (y :: ps), u. rewrite in_app_iff.
@@ -202,7 +204,7 @@ Theorem theorem_9_path b path x : B b -> (cpu_b b = false -> qp b = q) -> ordere
 Proof.
   intros Bb Qb O NB. destruct (BE b Bb) as (Eb & Nb).
   destruct (O path x []) as (Ex & Nx & Hx); [reflexivity|]. destruct (Hx b) as (_ & Po); [now left|].
-  assert (~ cpu b) as Cb by (intros C; apply NB; apply (H1 x b); auto; now apply (cpu_oppo hw)).
+  assert (~ cpu b) as Cb by (intros C; apply NB; apply (H1 x b); auto; now apply (cpu_oppo_sc hw)).
   apply cpu_not in Cb. split; auto. specialize (Qb Cb). apply cpu_not in Cb.
   assert (sound [b] (first b)) as S.
   { apply (sound_nic [] (Known (fun _ => false) false None)); auto.

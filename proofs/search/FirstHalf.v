@@ -1,8 +1,8 @@
 (* Theorem 8, first half: a run of the search along L. *)
 Require Import List Arith Bool Lia Classical Relations Sorted.
 Import ListNotations.
-From RR Require Import Model Hardware Orders Rules Traces Lemma2 Lemma6 Theorem7 NormalForm Search Marks Along Counters
-  Poison Forced Least.
+From RR Require Import Model Hardware Orders Cells Stores Rules Traces Lemma2 Parts Lemma6 Theorem7 CpuSc NormalForm
+  Search Marks Along Counters Poison Forced Least.
 
 (* what the search is told about the program *)
 Record searches {U : events} {K : searchable} (P : program) (ini : ev -> Prop) (mem0 : nat -> value) (ctl : (ev ->
@@ -76,21 +76,21 @@ Lemma f_last : last (E T) m. Proof. apply LB. Qed.
 Lemma f_PL : forall a b, F a -> F b -> po a b -> L a b. Proof. apply LB. Qed.
 Lemma f_BF : forall b, B b -> F b /\ noninit b. Proof. apply LB. Qed.
 Lemma f_R1 : R1 hw (E T) B. Proof. apply LB. Qed.
-Lemma f_R2 : R2 (E T) B. Proof. apply LB. Qed.
+Lemma f_R2 : R2 hw (E T) B. Proof. apply LB. Qed.
 Lemma f_R3 : R3 hw (E T) B. Proof. apply LB. Qed.
 Lemma f_Cii : forall a b, F a -> F b -> ~ B a -> B b -> conflict a b -> L a b. Proof. apply LB. Qed.
-Lemma f_cpu : forall r, cpu r -> ~ @dep _ T m L B r. Proof. apply LB. Qed.
+Lemma f_cpu : forall r, cpu r -> ~ dep (tr (E T) (sigma m L B)) m r. Proof. apply LB. Qed.
 Lemma f_first : forall b, B b -> b = s \/ L s b. Proof. apply LB. Qed.
 Lemma Bs : B s. Proof. apply LB. Qed.
 Lemma f_X : wfx F. Proof. exact (g_wfx P ini mem0 ctl hope G _ f_prefix). Qed.
 Lemma f_R1F : R1 hw F B. Proof. intros a b (Ea & _) (Eb & _). now apply f_R1. Qed.
-Lemma f_forcing w : forcing F B w <-> forcing (E T) B w.
+Lemma f_forcing w : forcing hw F B w <-> forcing hw (E T) B w.
 Proof.
   unfold forcing. split; intros (Fw & Bw & H); (split; [auto; try apply Fw; now apply f_BF|split; [auto|]]).
   - destruct H as [H|(H & b & Fb & X)]; auto. right. split; auto. exists b. split; [apply Fb|auto].
   - destruct H as [H|(H & b & Fb & Bb & X)]; auto. right. split; auto. exists b. split; [now apply f_BF|auto].
 Qed.
-Lemma f_R2F : R2 F B. Proof. intros w p (Ep & _) H Fo. apply (f_R2 w); auto. now apply f_forcing. Qed.
+Lemma f_R2F : R2 hw F B. Proof. intros w p (Ep & _) H Fo. apply (f_R2 w); auto. now apply f_forcing. Qed.
 Lemma f_R3F : R3 hw F B. Proof. intros Fl w f r (Ew & _) (Ef & _) (Er & _). now apply f_R3. Qed.
 (* an nF of B is forced by F1 *)
 Lemma f_fence f : B f -> knd f = NF -> exists b, B b /\ F b /\ oppo hw b f.
@@ -151,7 +151,7 @@ Record inv (l : list ev) (st : state) : Prop := {
   v_flags : flags B (hist (th st));
   v_cls : (In s l -> cls st = Some (class_of m)) /\ (~ In s l -> cls st = None);
   v_sc : scinv F L (th st);
-  v_cnt : counting F B (hist (th st)) (cn st);
+  v_cnt : counting hw F B (hist (th st)) (cn st);
   v_psn : In s l -> poisoning_ T m L B l (ps st);
   v_psn0 : ~ In s l -> ps st = no_poison;
   v_fro : frozen T m L B l (fro st);
@@ -226,7 +226,7 @@ Lemma meaning_st : meaning st. Proof. eapply reach_meaning, I. Qed.
 Lemma next_alpha : ~ B y -> exists st', inv (y :: l) st'.
 Proof.
   intros NB. pose proof y_pre as (Fy & Ny & _). exists (after_alpha st y).
-  assert (poll_alpha st y /\ counting F B (Mv y false (reached st y) :: hist (th st)) (counts_alpha (cn st) (sd st) y))
+  assert (poll_alpha st y /\ counting hw F B (Mv y false (reached st y) :: hist (th st)) (counts_alpha (cn st) (sd st) y))
     as (Pa & Ca).
   { destruct (kind_dec (knd y) Poll) as [Ky|Ky].
     - destruct (poll_source Ky) as (w & Sw & Pw).
@@ -268,7 +268,7 @@ Proof.
   - apply scinv_step; auto using SL, IL, f_W, f_PL, y_pre_st. apply I.
   - destruct (kind_dec (knd y) Poll) as [Ky|Ky].
     + destruct (poll_source Ky) as (w & Sw & Pw).
-      eapply (counting_beta_poll F L B f_W SL f_X f_PL); eauto using SL, IL, y_pre_st; apply I.
+      eapply (counting_beta_poll hw F L B f_W SL f_X f_PL); eauto using SL, IL, y_pre_st; apply I.
     + eapply (counting_beta_other hw F L B f_W SL f_X f_PL f_R1F f_fence); eauto using SL, IL, y_pre_st, meaning_st;
         apply I.
   - intros _. eapply (poisoning_beta hw T m L B f_W SL IL f_X f_PL f_last f_BF f_R1 f_Cii); eauto using SL, IL, y_pre.
@@ -312,7 +312,7 @@ Proof.
   - left. apply (forces_F1 hw st Ms b); auto. apply inB_po; auto. apply O.
   - apply pf_ok in Pw. tauto.
   - left. destruct (classic (B f)) as [Bf|NBf].
-    + apply (forces_F1 hw st Ms f); [now apply inB_po|]. apply seen_oppo; auto. rewrite Kf, Kz.
+    + apply (forces_F1 hw st Ms f); [now apply inB_po|]. apply (seen_oppo_sc hw); auto. rewrite Kf, Kz.
       now apply (fence_use hw Fh).
     + assert (In f (evs (hist (th st)))) as If by (exact (pre_po_in F L f_W f_PL _ y f Py Pp')).
       apply in_map_iff in If. destruct If as (mv & <- & If). destruct (in_at _ _ If) as (h2 & At).
@@ -339,7 +339,7 @@ Proof.
     + left. apply (m_cpub st Ms). exists b. split; [|split; [|apply po_thr, Ob]].
       * apply inB_po; auto. apply Ob.
       * destruct (oppo_nic hw b y Ob) as [|(_ & Cy & _)]; auto. destruct Cy. unfold cpu. rewrite Ky. exact Logic.I.
-    + right. eapply (zero_beta F L B f_W f_X f_PL st y); eauto; [apply I|]. exact (poll_alone B st y w0 Pw0 O).
+    + right. eapply (zero_beta hw F L B f_W f_X f_PL st y); eauto; [apply I|]. exact (poll_alone B st y w0 Pw0 O).
     + congruence.
     + exfalso. exact (poll_no_access _ Cf Ky).
   - left. apply (m_cpub st Ms). apply NNPP. intros N. apply O. intros b Hb Bb Cb Qb. apply N. exists b.
@@ -353,7 +353,7 @@ Proof.
   eapply reach_step; [apply I|]. apply step_beta; auto using SL, IL, en, hope_y.
   - destruct (kind_dec (knd y) Poll); [auto|right; now apply why].
   - intros Ky. destruct (poll_source Ky) as (w & Sw & Pw). split.
-    + eapply (unp_pos F L B f_W SL f_X f_PL st y); eauto using SL, IL, y_pre_st; apply I.
+    + eapply (unp_pos hw F L B f_W SL f_X f_PL st y); eauto using SL, IL, y_pre_st; apply I.
     + destruct (why_poll By Ky); auto.
   - unfold cuts, own; simpl. destruct (cpu_b y) eqn:Cy; auto. simpl. apply Nat.eqb_neq. apply cpu_iff in Cy.
     exact (b_own _ _ _ _ _ _ _ LB y By Cy).

@@ -1,7 +1,7 @@
 (* The test of the search whether an event is forced into beta is F1, F3 and F4. *)
 Require Import List Arith Bool Lia Classical Relations.
 Import ListNotations.
-From RR Require Import Model Hardware Orders Rules Traces Search Marks Along Counters.
+From RR Require Import Model Hardware Orders Cells Stores Rules Traces CpuSc Search Marks Along Counters.
 
 Section Forced.
 Context {U : events} {K : searchable} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw}.
@@ -64,7 +64,7 @@ Lemma nic_forces_B (E : ev -> Prop) e : (forall y, F y -> E y) -> R1 hw E B -> R
 Proof.
   intros FE H1 H3 Ee Ne Ce Hp H. apply (nic_forces_iff s M) in H. destruct H
     as [(b & Hb & Cb & Q & Tb)|(Fh & Ke & f & t & h2 & w & H & Kf & Qf & Hw & Kw & Qw)].
-  - destruct (in_B b Hb) as (Bb & Fb & Nb & Ib). apply (H1 e b); auto. split; [|now rewrite Tb].
+  - destruct (in_B b Hb) as (Bb & Fb & Nb & Ib). apply (H1 e b); auto. apply oppo_sc; [apply SO|]. split; [|now rewrite Tb].
     apply Hp; auto. now apply qp_thr.
   - pose proof (in_map me _ _ (at_in _ _ _ H)) as If. simpl in If.
     destruct (along_in F L _ _ A If) as (Ff & Nf).
@@ -82,7 +82,7 @@ Proof.
   intros H1 H3 Cii P H. pose proof P as (Fe & Ne & Pl). unfold forced, oppo_forces in H.
   apply orb_true_iff in H. rewrite orb_true_iff, andb_true_iff in H. destruct H as [[H|(Ce & H)]|H].
   - apply (m_cpub s M) in H. destruct H as (b & Hb & C & Q). destruct (in_B b Hb) as (Bb & Fb & Nb & Ib).
-    apply (H1 e b); auto. apply cpu_oppo; auto. eapply pre_po; eauto.
+    apply (H1 e b); auto. apply cpu_oppo_sc; auto; [apply SO|]. eapply pre_po; eauto.
   - apply nic_forces_B with (E := F); auto.
     + apply cpu_not. now destruct (cpu_b e).
     + intros b Ib Q. eapply pre_po; eauto.

@@ -3,8 +3,8 @@
    the counters keep R2. *)
 Require Import List Arith Bool Lia Classical Relations.
 Import ListNotations.
-From RR Require Import Model Hardware Orders Rules Traces Lemma6 Search Marks Along Counted Counters Poison Forced
-  Answers Split.
+From RR Require Import Model Hardware Orders Cells Stores Rules Traces Parts Lemma6 CpuSc Search Marks Along Counted
+  Counters Poison Forced Answers Split.
 
 Section Kept.
 Context {U : events} {K : searchable} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw} (zero : bool)
@@ -24,7 +24,7 @@ Notation F := (without (E final) m).
 Notation L := (L ini t).
 Notation B := (B t).
 Notation h := (hist (th t)).
-Notation dp := (@dep _ final m L B).
+Notation dp := (dep (tr (E final) (sigma m L B)) m).
 Lemma W : wfE F. Proof. eapply z_W; eauto. Qed.
 Lemma X : wfx F. Proof. eapply z_X; eauto. Qed.
 Lemma SL : sto F L. Proof. eapply z_SL; eauto. Qed.
@@ -39,7 +39,7 @@ Lemma Mlast : last (E final) m. Proof. eapply z_last; eauto. Qed.
 
 Record kept (s : state) : Prop := {
   k_sc : scinv F L (th s);
-  k_cnt : counting F B (hist (th s)) (cn s);
+  k_cnt : counting hw F B (hist (th s)) (cn s);
   k_psn : forall c, cls s = Some c -> poisoning_ final m L B (evs (hist (th s))) (ps s);
   k_psn0 : cls s = None -> ps s = no_poison;
   k_fro : frozen final m L B (evs (hist (th s))) (fro s);
@@ -98,7 +98,7 @@ Proof.
   - apply scinv_step; auto using W, SL, IL, PL. apply Ks.
   - destruct (kind_dec (knd e) Poll) as [Ke|Ke].
     + destruct (s_source Pe Ke) as (w & Sw & Pw).
-      eapply (counting_beta_poll F L B W SL X PL); eauto using s_along. apply Ks.
+      eapply (counting_beta_poll hw F L B W SL X PL); eauto using s_along. apply Ks.
     + eapply (counting_beta_other hw F L B W SL X PL R1F HF); eauto using s_along, s_flags, s_meaning. apply Ks.
   - intros c _. eapply (poisoning_beta hw final m L B W SL IL X PL Mlast BF ER1 Cii); eauto.
   - congruence.
@@ -142,7 +142,7 @@ Proof.
 Qed.
 
 (* the counters keep R2 *)
-Lemma z_R2 : R2 (E final) B.
+Lemma z_R2 : R2 hw (E final) B.
 Proof.
   intros w p Ep Pw Fo. apply NNPP; intros NB. pose proof (pf_ok _ _ Pw) as (Po & _ & Kp & Q).
   assert (F p) as Fp by (split; [exact Ep|intros ->; exact (m_poll m Am Kp)]).
@@ -155,7 +155,7 @@ Proof.
   { inversion Hs; subst; simpl in Q2; injection Q2 as <-; simpl in *; try discriminate; [now apply H1|now apply H3]. }
   assert (pre F L (evs (hist (th s))) (me mv)) as Pe by (rewrite Q1; eapply z_along; eauto).
   destruct (x_sgn _ X w (me mv) Fp Pw) as (w' & Sw & Pw' & Qw).
-  assert (early F B (evs (hist (th s))) (qp (me mv)) w') as (_ & Hf).
+  assert (early hw F B (evs (hist (th s))) (qp (me mv)) w') as (_ & Hf).
   { eapply (early_first hw F L B W SL X PL R1F); eauto; [eapply way_along; eauto|apply Ks]. }
   assert (F w) as Fw by (eapply (wf_down _ W); eauto).
   assert (po w' w) as Pww.

@@ -1,7 +1,8 @@
 (* Poison marks what depends on the pivot in trace(A, m, B), and the frozen value is what the pivot reads there. *)
 Require Import List Arith Bool Lia Classical Relations.
 Import ListNotations.
-From RR Require Import Model Hardware Orders Rules Traces Lemma2 Lemma6 Search Marks Along Counters.
+From RR Require Import Model Hardware Orders Cells Stores Rules Traces Lemma2 Parts Lemma6 CpuSc Search Marks Along
+  Counters.
 
 Section Poison.
 Context {U : events} {K : searchable} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw}.
@@ -9,7 +10,7 @@ Variables (T : trace) (m : ev) (L : relation ev) (B : ev -> Prop).
 Notation F := (without (E T) m).
 Notation sg := (sigma m L B).
 Notation Tsig := (tr (E T) (sigma m L B)).
-Notation dp := (@dep _ T m L B).
+Notation dp := (dep (tr (E T) (sigma m L B)) m).
 Notation pre := (pre F L).
 Notation along := (along F L).
 Notation lastw := (lastw F L).
@@ -40,7 +41,7 @@ Proof.
   induction 1 as [r H|w r H _ IH|r w Ew C _ IH].
   - apply sg_mb; [|apply H]. intros ->. eapply sg_irr; apply H.
   - apply sg_B with w; auto. apply H.
-  - destruct (carry_oppo hw _ _ C) as (P & Q). apply (H1 w r); auto; [apply F_E, BF, IH|split; auto].
+  - pose proof (carry_oppo hw _ _ C) as Q. apply (H1 w r); auto. apply F_E, BF, IH.
 Qed.
 
 Definition poisoned l x := (x = loc m /\ wr m /\ forall w, In w l -> B w -> wr w -> loc w <> x) \/
@@ -141,7 +142,7 @@ Proof.
   intros I P N t. rewrite (p_poc _ _ I). split.
   - intros (r & Hr & Q & Rr & Cr & D & H). exists r. split; [now right|]. repeat split; auto. intros y [<-|Hy]; [|auto].
     intros Z. pose proof (after_read l r e P Hr Rr Cr H (po_thr _ _ Z)) as C.
-    pose proof P as (Fe & _). pose proof (dep_carry r e (F_E _ Fe) C D) as D'. apply dep_B in D'.
+    pose proof P as (Fe & _). pose proof (dep_carry (T := Tsig) r e (F_E _ Fe) C D) as D'. apply dep_B in D'.
     assert (brings e = true) by (apply brings_iff; eauto). destruct N as [N|(N & _)]; [auto|congruence].
   - intros (r & [<-|Hr] & Q & Rr & Cr & D & H); [apply dep_B in D; tauto|].
     exists r. repeat split; auto; intros y Hy; apply H; now right.

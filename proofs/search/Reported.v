@@ -1,9 +1,8 @@
 (* Theorem 8, second half: what the search reports is a violation. *)
 Require Import List Arith Bool Lia Classical Relations.
 Import ListNotations.
-From RR Require Import Model Hardware Orders Rules Traces Lemma6 Search Marks Along Counted Counters Poison Forced
-  Least FirstHalf Target Answers
-  Split Kept.
+From RR Require Import Model Hardware Orders Cells Stores Rules Traces Parts Lemma6 CpuSc Search Marks Along Counted
+  Counters Poison Forced Least FirstHalf Target Answers Split Kept.
 
 Section Reported.
 Context {U : events} {K : searchable} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw} (zero : bool)
@@ -25,14 +24,14 @@ Notation B := (B t).
 Notation h := (hist (th t)).
 Notation sg := (sigma m L B).
 Notation Tsig := (tr (E final) sg).
-Notation dp := (@dep _ final m L B).
+Notation dp := (dep (tr (E final) (sigma m L B)) m).
 Lemma y_SL : sto F L. Proof. eapply SL; eauto. Qed.
 Lemma y_IL : initfirst F L. Proof. eapply IL; eauto. Qed.
 Lemma y_W : wfE F. Proof. eapply W; eauto. Qed.
 Lemma y_BF b : B b -> F b /\ noninit b. Proof. eapply BF; eauto. Qed.
 Lemma y_PL a b : F a -> F b -> po a b -> L a b. Proof. eapply PL; eauto. Qed.
 Lemma y_R1 : R1 hw (E final) B. Proof. eapply z_R1; eauto. Qed.
-Lemma y_R2 : R2 (E final) B. Proof. eapply z_R2; eauto. Qed.
+Lemma y_R2 : R2 hw (E final) B. Proof. eapply z_R2; eauto. Qed.
 Lemma y_R3 : R3 hw (E final) B. Proof. eapply z_R3; eauto. Qed.
 Lemma y_Cii a b : F a -> F b -> ~ B a -> B b -> conflict a b -> L a b. Proof. eapply Cii; eauto. Qed.
 Lemma y_last : last (E final) m. Proof. eapply z_last; eauto. Qed.
@@ -83,7 +82,7 @@ Lemma y_wft : wft Tsig. Proof. apply tr_wft; auto using y_WE, y_sto, y_first. Qe
 Lemma y_consistent : rdma_consistent hw Tsig.
 Proof.
   intros a H. apply (proj1 y_sto a). eapply (forward_trans (ob1 hw Tsig) sg); [apply y_sto| |exact H].
-  apply (rules_if hw (E final) sg B y_WE y_sto); auto using y_R1, y_R2, y_R3, y_po. intros; now apply y_split.
+  apply (lemma_3_sc hw (E final) sg B y_WE y_sto); auto using y_R1, y_R2, y_R3, y_po. intros; now apply y_split.
 Qed.
 
 (* reads-from *)
@@ -128,12 +127,12 @@ Proof.
     destruct (Hk w') as [|Z]; auto; [apply Fw'|apply y_am; auto; apply Fw'|].
     right. apply (y_same w' w); auto; [apply Fw'|tauto]. }
   apply y_val; auto; [|intros D; apply NB; now apply y_dep_B].
-  assert (Kept.kept ini t m t) as Ks by (eapply way_kept; eauto; apply steps_none).
+  assert (Kept.kept hw ini t m t) as Ks by (eapply way_kept; eauto; apply steps_none).
   pose proof (reach_meaning _ _ _ _ _ _ _ Rt) as Ms. assert (flags B h) as Fl by (eapply z_flags; eauto).
   rewrite <- Hval; [|now apply cpu_iff|now apply rd_iff]. unfold pivot_value. destruct (cw (acc t) (loc m)) eqn:Z.
-  - apply (k_fro _ _ _ _ Ks); auto. apply (m_cw t Ms) in Z. destruct Z as (b & Hb & Wb & Lb).
+  - apply (k_fro _ _ _ _ _ Ks); auto. apply (m_cw t Ms) in Z. destruct Z as (b & Hb & Wb & Lb).
     apply (inB_flags B _ _ Fl) in Hb. exists b. tauto.
-  - rewrite <- Q. apply (s_mem F L _ (k_sc _ _ _ _ Ks)). apply (sourceA_lastw final m L B y_BF); auto.
+  - rewrite <- Q. apply (s_mem F L _ (k_sc _ _ _ _ _ Ks)). apply (sourceA_lastw final m L B y_BF); auto.
     + intros y Hy. eapply z_in; eauto.
     + intros y Hy By Wy Ly. assert (cw (acc t) (loc m) = true); [|congruence]. apply (m_cw t Ms). exists y.
       split; [now apply (inB_flags B _ _ Fl)|auto].

@@ -26,13 +26,15 @@ Class searchable {U : events} := {
 Definition kind_dec (a b : kind) : {a = b} + {a <> b}.
 Proof. decide equality. Defined.
 
-(* What the search asks of the table beside [hardware_ok]: the NIC forces no CPU event, an nrW no nF. *)
+(* What the search asks of hardware beside [hardware_ok]: no store buffers; the NIC forces no CPU event, an nrW no nF. *)
 Class search_ok (hw : hardware) : Prop := {
+  search_sc : cpu_sc hw;
   nic_cpu : forall a b, nic_kind a = true -> is_cpu b -> seen hw a b = false;
   nrw_fence : seen hw NRW NF = false;
 }.
+Global Existing Instance search_sc.
 Global Instance flags_search_ok f : search_ok (of_flags f).
-Proof. constructor; [|reflexivity]. intros a b H B. destruct a; try discriminate; destruct b; simpl in B;
+Proof. constructor; [apply flags_sc| |reflexivity]. intros a b H B. destruct a; try discriminate; destruct b; simpl in B;
   tauto || reflexivity. Qed.
 Global Instance paper_search_ok (ord : bool) : search_ok ord.
 Proof. apply flags_search_ok. Qed.

@@ -1,7 +1,8 @@
 (* Programs as sets of event sequences (Programs.v) are programs that the search can be asked about. *)
 Require Import List Arith ZArith Bool Lia Classical Relations.
 Import ListNotations.
-From RR Require Import Model Hardware Programs Example Search Along Least FirstHalf Target Answers Split Kept Reported.
+From RR Require Import Model Hardware Programs Example Search Along Least FirstHalf Target Answers Split Kept
+  Reported.
 
 Definition lsgn l := match l with Lnrw s _ _ | Linl s _ _ _ | Lnlw s _ _ => s | _ => false end.
 Definition carries_b l l' := match l, l' with Lnlr q _, Lnrw _ q' _ | Lnrr q _, Lnlw _ q' _ => q =? q'

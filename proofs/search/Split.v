@@ -1,7 +1,8 @@
 (* Theorem 8, second half: the order of a run that reports, and its parts, satisfy R1, R3 and F4. *)
 Require Import List Arith Bool Lia Classical Relations.
 Import ListNotations.
-From RR Require Import Model Hardware Orders Rules Traces Lemma6 Search Marks Along Counters Forced Answers.
+From RR Require Import Model Hardware Orders Cells Stores Rules Traces Parts Lemma6 CpuSc Search Marks Along Counters
+  Forced Answers.
 
 Section Lists.
 Context {U : events}.
@@ -296,11 +297,12 @@ Proof.
   destruct Fo as [[Fo|(_ & Fo)]|Fo].
   - apply (m_cpub s Ms) in Fo. rewrite Q in Fo. destruct Fo as (b & Ib & C & T).
     destruct (InB b Ib) as (Bb & Fb & Nb & Hb).
-    exists b. split; auto. split; auto. apply (cpu_oppo hw); [auto|unfold noninit; congruence|].
+    exists b. split; auto. split; auto. apply (cpu_oppo_sc hw); [auto|].
     exact (pre_po F L z_W z_SL z_PL _ _ _ Pf Hb T).
   - apply (nic_forces_iff hw s Ms) in Fo. destruct Fo as [(b & Ib & C & Qb & Tb)|(_ & Kr & _)]; [|congruence].
     rewrite Q in Ib.
-    destruct (InB b Ib) as (Bb & Fb & Nb & Hb). exists b. split; auto. split; auto. split; [|now rewrite Tb].
+    destruct (InB b Ib) as (Bb & Fb & Nb & Hb). exists b. split; auto. split; auto. apply oppo_sc; [apply SO|].
+    split; [|now rewrite Tb].
     apply (pre_po F L z_W z_SL z_PL _ _ _ Pf Hb). apply qp_thr; auto; try (rewrite Kf; simpl; intuition discriminate);
       congruence.
   - apply (forces_F4 s Ms) in Fo. destruct Fo as (b & _ & _ & A2 & _). unfold wr, rd in A2. rewrite Kf in A2.

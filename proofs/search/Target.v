@@ -1,8 +1,8 @@
 (* Theorem 8, first half: at the end of L the search reports a violation. *)
 Require Import List Arith Bool Lia Classical Relations Sorted.
 Import ListNotations.
-From RR Require Import Model Hardware Orders Rules Traces Lemma2 Lemma6 Theorem7 NormalForm Search Marks Along Counters
-  Poison Forced Least FirstHalf.
+From RR Require Import Model Hardware Orders Cells Stores Rules Traces Lemma2 Parts Lemma6 Theorem7 CpuSc NormalForm
+  Search Marks Along Counters Poison Forced Least FirstHalf.
 
 Section Target.
 Context {U : events} {K : searchable} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw} (zero : bool)
