@@ -51,11 +51,11 @@ what Lemma 1 to Theorem 7 ask of its cells, and Coq decides by computation wheth
 has: the open cell either way, `order default`, `multipath` and `relaxed`
 ([`Hardware.flags_ok`](proof.md#hardwareflags_ok)), each with CPUs that are sequentially consistent and with [store
 buffers](theory.md#store-buffers) ([`Hardware.tso_ok`](proof.md#hardwaretso_ok)). So for hardware with another table
-there is one thing to do: ask Coq for the facts. Where one does not hold, the statement that uses it needs another argument, or is false there: that a fact fails is no
-proof that the theorem does. The search (Theorem 8) asks two facts more, `search_ok` in
-[Search.v](../proofs/search/Search.v): nothing of the card is observed before an event of a CPU, and an nrW is not
-observed before an nF. All hardware of the tool has them; of the changes below, those of a cell from the card to the
-CPU, and that of nrW before nF to `qp`, have not.
+there is one thing to do: ask Coq for the facts. Where one does not hold, the statement that uses it needs another
+argument, or is false there: that a fact fails is no proof that the theorem does. The search (Theorem 8) asks two
+facts more, `search_ok` in [Search.v](../proofs/search/Search.v): nothing of the card is observed before an event of a
+CPU, and an nrW is not observed before an nF. All hardware of the tool has them; of the changes below, those of a cell
+from the card to the CPU, and that of nrW before nF to `qp`, have not.
 
 ## The facts
 
