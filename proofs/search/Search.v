@@ -3,9 +3,15 @@
    Beside each definition stands what it is in the code, robustness/: [pivot.py] (class PivotInstrumentation), [rules.py],
    [taint.py], [marks.py], [pivot_classes.py].  It is the plain instrumentation, without reductions, for programs without
    store buffers, remote atomics, messages.  Differences:
-   - program counters and registers are a function of the events done so far, so a state has these instead ([hist]);
-   - counters of queue pairs that nobody polls any more are kept here, and ALPHA_VALUE for classes that do not look at it;
-   - [hope] stands for any test whether the pivot's thread can still come to its event ([current_kept], [ahead_now]);
+   - program counters and registers follow from the events done so far and from silent choices, so a state has the events
+     instead ([hist]); any choices that fit the events count ([ctl]), and silent steps are none of the search's;
+   - the code has variables only where they matter: no marks on cells that no event writes, no types but those that occur, no
+     counters and no [fod] for queue pairs that nobody polls, no [fen] where there are no nF, nlW and nlR, no counters of queue
+     pairs that nobody polls any more, no ALPHA_VALUE for classes that do not look at it;
+   - any class can be started here, with or without a site; one without a site has no target;
+   - [hope] stands for any test whether the pivot's thread can still come to its event ([current_kept], [ahead_now]; the code
+     asks [current_kept] at silent steps too);
+   - that starts must be allowed ([may_start]) is added in Filtered.v;
    - [zero] is whether polls go to beta only where no early completion is left (Zero), as where counters are bounded. *)
 Require Import List Arith Bool Classical.
 Import ListNotations.
@@ -190,9 +196,10 @@ Inductive reach : state -> Prop :=
 
 (* PivotInstrumentation._targets: the pivot can be put last into alpha *)
 Definition pivot_value (s : state) v := if cw (acc s) v then fro s else mem (th s) v.
-Definition reports (s : state) := exists m, cls s = Some (class_of m) /\ clo (tn s) = true /\ (rd_b m || wr_b m) = true /\
+Definition reports_at (s : state) m := cls s = Some (class_of m) /\ clo (tn s) = true /\ (rd_b m || wr_b m) = true /\
   noninit m /\ ~ done s m /\ ctl (with_ s m) /\
   (cpu_b m = true -> rd_b m = true -> pivot_value s (loc m) = crv m) /\ (cpu_b m = false -> nic_forces (sd s) m = false).
+Definition reports s := exists m, reports_at s m.
 
 Definition found := exists s, reach s /\ reports s.
 End Search.
