@@ -3,12 +3,15 @@ Require Import List Arith Bool Lia Classical Relations Sorted.
 Import ListNotations.
 From RR Require Import Model Hardware Orders Rules Search Along Counted Marks FirstHalf Filter Critical Worklist FlowGraphs.
 
+Lemma in_from_point {U : events} {K : searchable} (arcs : list arc) t p a :
+  In a (from_point arcs t p) <-> In a arcs /\ a_thr a = t /\ a_from a = p.
+Proof. unfold from_point. rewrite filter_In, andb_true_iff, !Nat.eqb_eq. tauto. Qed.
+
 Section Outstanding.
-Context {U : events} {K : searchable} (hw : hardware).
+Context {U : events} {K : searchable}.
 Variables (arcs : list arc) (entry : nat -> nat) (fuel : nat).
 Notation drawn := (drawn arcs entry).
 Notation quiet := (quiet arcs).
-Notation from_point := (from_point arcs).
 
 Lemma at_most_refl u : at_most u u = true.
 Proof. destruct u; simpl; auto. apply Nat.leb_refl. Qed.
@@ -21,8 +24,6 @@ Proof.
   unfold higher. destruct (at_most u v) eqn:Q; auto using at_most_refl.
   destruct u as [n|], v as [n'|]; simpl in *; auto; try discriminate. apply Nat.leb_gt in Q. apply Nat.leb_le. lia.
 Qed.
-Lemma in_from_point t p a : In a (from_point t p) <-> In a arcs /\ a_thr a = t /\ a_from a = p.
-Proof. unfold FlowGraphs.from_point. rewrite filter_In, andb_true_iff, !Nat.eqb_eq. tauto. Qed.
 
 (* what is said of a point *)
 Definition counts (s s' : nat * bound) := fst s = fst s' /\ at_most (snd s') (snd s) = true.
