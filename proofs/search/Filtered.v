@@ -97,10 +97,13 @@ Proof.
 Qed.
 End Filtered.
 
-(* Engine none: a program of which the filter leaves nothing is robust. *)
+(* Engine none: a program is robust of which the filter leaves no event that can be the first of beta after a pivot. *)
 Theorem nothing_kept {U : events} {K : searchable} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw} P G :
-  covers hw G P -> (forall c seen a, ~ useful G c seen true a) -> robust hw P.
+  covers hw G P ->
+  (forall E edge c seen e, runs P E -> g_drawn G E edge -> E e -> noninit e -> can_start c e = true ->
+    ~ useful G c seen true (edge e)) -> robust hw P.
 Proof.
-  intros Co H. apply NNPP. intros N. destruct (theorem_9 hw G P Co N) as (T & m & L & s & B & edge & _ & _ & seen & Us).
-  exact (H _ _ _ Us).
+  intros Co H. apply NNPP. intros N. destruct (theorem_9 hw G P Co N) as (T & m & L & s & B & edge & LB & D & seen & Us).
+  destruct (b_BF _ _ _ _ _ _ _ LB s (b_s _ _ _ _ _ _ _ LB)) as ((Es & _) & Ns).
+  apply (H (E T) edge (class_of m) seen s); auto; [apply LB|]. eapply start_can; eauto.
 Qed.

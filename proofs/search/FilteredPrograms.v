@@ -129,9 +129,10 @@ Proof.
 Qed.
 
 Notation graph hw fuel once := (graph_of hw arcs entry fuel once).
-Lemma flow_covers hw {OK : hardware_ok hw} {SO : search_ok hw} fuel once : covers hw (graph hw fuel once) flow_program.
+Lemma flow_runs E : is_run nt nv init flow_prog E ->
+  wfE (E : @ev concrete -> Prop) /\ wfx (E : @ev concrete -> Prop) /\ exists edge, drawn arcs entry (E : @ev concrete -> Prop) edge.
 Proof.
-  apply (graph_covers hw). intros E R. split; [exact (run_wf nt nv init flow_prog E R)|].
+  intros R. split; [exact (run_wf nt nv init flow_prog E R)|].
   split; [exact (run_wfx nt nv init flow_prog E R)|now apply runs_drawn].
 Qed.
 (* the search behind the filter, and the filter alone *)
@@ -140,10 +141,11 @@ Theorem flow_theorem_9 hw {OK : hardware_ok hw} {SO : search_ok hw} zero hope fu
   (found_filtered hw zero (ini0 nv init) (init : nat -> @value concrete) (ctl0 nt nv init flow_prog) hope (graph hw fuel once)
     keep <-> ~ robust hw flow_program).
 Proof.
-  intros Hh Ke. apply (theorem_9_search hw); auto; [now apply concrete_searches| |now apply (flow_covers hw)].
+  intros Hh Ke. apply (theorem_9_search hw); auto; [now apply concrete_searches| |apply (graph_covers hw), flow_runs].
   apply concrete_answers. intros t. exists [], (entry t). constructor.
 Qed.
 Theorem flow_nothing_kept hw {OK : hardware_ok hw} {SO : search_ok hw} fuel once :
-  (forall c seen a, ~ useful (graph hw fuel once) c seen true a) -> robust hw flow_program.
-Proof. apply (nothing_kept hw). now apply (flow_covers hw). Qed.
+  (forall c seen a, In a arcs -> arc_can_start c a = true -> ~ useful (graph hw fuel once) c seen true a) ->
+  robust hw flow_program.
+Proof. apply (graph_nothing_kept hw), flow_runs. Qed.
 End Flow.

@@ -95,7 +95,7 @@ Definition graph_of (once : nat -> bool) : conflict_graph := {|
   g_after := fun a b => ahead (a_thr a) (a_to a) (a_from b);
   g_overtaking := fun a b => may_overtake a b = true;
   g_conflicting := conflicting_arcs;
-  g_sites := fun c a => a_thr a = cthr c /\ a_loc a = ccell c /\ touches a = true /\ a_writes a = cwr c;
-  g_meeting := fun c a => a_thr a <> cthr c /\ a_loc a = ccell c /\ touches a = true /\ (a_writes a = true \/ cwr c = true);
+  g_sites := fun c a => an_access a /\ a_thr a = cthr c /\ a_loc a = ccell c /\ a_writes a = cwr c;
+  g_meeting := fun c a => an_access a /\ a_thr a <> cthr c /\ a_loc a = ccell c /\ (a_writes a = true \/ cwr c = true);
   g_once := once |}.
 End FlowGraphs.
