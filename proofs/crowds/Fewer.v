@@ -2,7 +2,7 @@
    reads the last one before it that is left, ob does not grow, and conflicts among what is left are ordered as before. *)
 Require Import List Classical Relations.
 Import ListNotations.
-From RR Require Import Model Orders.
+From RR Require Import Model Orders Traces.
 
 Section Fewer.
 Context {U : events} (hw : hardware).
@@ -16,8 +16,6 @@ Definition rf_left w r := kept w /\ kept r /\ wr w /\ rd r /\ loc w = loc r /\ e
 Definition fewer : trace := {| E := kept; rf := rf_left; mo := fun a b => kept a /\ kept b /\ mo T a b;
                                nfo := fun a b => kept a /\ kept b /\ nfo T a b |}.
 
-Lemma rd_inst r : rd r -> inst r.
-Proof. unfold rd, inst, is_inst, is_nicw. destruct (knd r); simpl; tauto. Qed.
 Lemma init_wr i : knd i = Init -> wr i.
 Proof. unfold wr. now intros ->. Qed.
 
