@@ -13,7 +13,7 @@ Record alike (e e' : ev) : Prop := {
   a_crv : crv e' = crv e; a_cwv : cwv e' = cwv e; a_sgn : sgn e' = sgn e; a_brings : brings e' = brings e }.
 Record within (e : ev) : Prop := { in_thr : thr e < nt; in_loc : loc e < nv; in_qp : In (qp e) queues }.
 
-(* but for counters and what was done *)
+(* but for counters, which are below, and what was done *)
 Record like (s s' : state) : Prop := {
   l_mem : forall x, x < nv -> mem (th s') x = mem (th s) x;
   l_car : forall t, t < nt -> car (th s') t = car (th s) t;
@@ -120,6 +120,44 @@ Proof.
   all: try (at_point; by_like; fail).
 Qed.
 End Two.
+
+(* the counters of two states behind an event, of one queue pair *)
+Section Counts.
+Variables (c c' : counts) (e e' : ev) (q : qpair).
+Hypothesis A : alike e e'.
+Lemma completion_unp late late' : unp c' q = unp c q -> unp (completion c' e' late') q = unp (completion c e late) q.
+Proof.
+  intros Q. unfold completion. rewrite (a_sgn _ _ A), (a_qp _ _ A). destruct (sgn e); simpl; auto. unfold updq.
+  destruct (qp_dec q (qp e)) as [<-|]; auto.
+Qed.
+Lemma completion_ear late : ear c' q = ear c q -> ear (completion c' e' late) q = ear (completion c e late) q.
+Proof.
+  intros Q. unfold completion. rewrite (a_sgn _ _ A), (a_qp _ _ A). destruct (sgn e), late; simpl; auto. unfold updq.
+  destruct (qp_dec q (qp e)) as [<-|]; auto.
+Qed.
+Variables (d d' : sides).
+Hypothesis Hf : fod d' (qp e') = fod d (qp e).
+Hypothesis Hg : forces d' e' = forces d e.
+Lemma alpha_unp : unp c' q = unp c q -> unp (counts_alpha c' d' e') q = unp (counts_alpha c d e) q.
+Proof.
+  intros Q. unfold counts_alpha. rewrite (s_is _ _ A). destruct (is Poll e); [|now apply completion_unp].
+  simpl. unfold updq. rewrite (a_qp _ _ A). destruct (qp_dec q (qp e)) as [<-|]; auto.
+Qed.
+Lemma alpha_ear : ear c' q = ear c q -> ear (counts_alpha c' d' e') q = ear (counts_alpha c d e) q.
+Proof.
+  intros Q. unfold counts_alpha. rewrite (s_is _ _ A), Hf. destruct (is Poll e); [|now apply completion_ear].
+  simpl. unfold updq. rewrite (a_qp _ _ A). destruct (qp_dec q (qp e)) as [<-|]; auto.
+Qed.
+Lemma beta_unp : unp c' q = unp c q -> unp (counts_beta c' d' e') q = unp (counts_beta c d e) q.
+Proof.
+  intros Q. unfold counts_beta. rewrite (s_is _ _ A). destruct (is Poll e); [|now apply completion_unp].
+  simpl. unfold updq. rewrite (a_qp _ _ A). destruct (qp_dec q (qp e)) as [<-|]; auto.
+Qed.
+Lemma beta_ear : ear c' q = ear c q -> ear (counts_beta c' d' e') q = ear (counts_beta c d e) q.
+Proof.
+  intros Q. unfold counts_beta. rewrite (s_is _ _ A), Hg. destruct (is Poll e); auto. now apply completion_ear.
+Qed.
+End Counts.
 
 Lemma begun_like c s s' : like s s' -> like (begun c s) (begun c s').
 Proof.
