@@ -21,6 +21,7 @@ Definition typed_eqb (a b : (nat * nat) * kind) := queue_eqb (fst a) (fst b) && 
 (* A class without its thread: a cell, and whether it is written. *)
 Definition access := (nat * bool)%type.
 Definition access_eqb (a b : access) := (fst a =? fst b) && Bool.eqb (snd a) (snd b).
+Definition found_in (m : PositiveMap.t (list access)) p := match PositiveMap.find p m with Some l => l | None => [] end.
 
 (* What a program has; [ahead]: for each thread and point, the accesses to which it may come. *)
 Record shape := Shape {
@@ -99,7 +100,7 @@ Definition afters (s : state) (e : ev) : list state :=
        then [after_beta c s e] else [])
   end.
 
-Definition accesses_ahead t p := match PositiveMap.find p (nth t (ahead sh) (PositiveMap.empty _)) with Some l => l | None => [] end.
+Definition accesses_ahead t p := found_in (nth t (ahead sh) (PositiveMap.empty _)) p.
 Definition kept (d : data) :=
   match d_cls d with
   | Some c => has access_eqb (accesses_ahead (cthr c) (point d (cthr c))) (ccell c, cwr c)
@@ -139,7 +140,6 @@ Definition is_poll l := match l with Lp _ => true | _ => false end.
 (* What is ahead, computed backwards until nothing is added.  [ahead_ok] is the test of what is used of it. *)
 Definition accesses (l : label) : list access := let e := event_of 0 l in
   if rd_b (U := concrete) e || wr_b (U := concrete) e then [(lloc l, wr_b (U := concrete) e)] else [].
-Definition found_in (m : PositiveMap.t (list access)) p := match PositiveMap.find p m with Some l => l | None => [] end.
 Definition behind (m : PositiveMap.t (list access)) (e : positive * label * positive) :=
   let '(_, l, p') := e in accesses l ++ found_in m p'.
 Definition adds (m : PositiveMap.t (list access)) (e : positive * label * positive) :=

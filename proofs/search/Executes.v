@@ -68,9 +68,9 @@ Notation went := (went P).
 Notation at_points := (at_points P).
 
 Lemma thread_in t : t < nt -> In t (of_threads sh).
-Proof. intros H. apply in_seq. simpl. lia. Qed.
+Proof. clear Hm. intros H. apply in_seq. simpl. lia. Qed.
 Lemma cell_in x : x < nv -> In x (of_cells sh).
-Proof. intros H. apply in_seq. simpl. lia. Qed.
+Proof. clear Hm. intros H. apply in_seq. simpl. lia. Qed.
 
 (* what is noted means what it is noted of *)
 Lemma noted_like pts u e (s : st) : like s (meaning sh (noted sh pts u e s)).

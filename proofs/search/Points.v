@@ -107,10 +107,10 @@ Proof.
   - intros e. rewrite longer_inrun, <- H. unfold done. rewrite Hh. simpl. rewrite Q. intuition.
   - intros u Hu. rewrite longer_other; auto. lia.
 Qed.
-Lemma enabled_next path s e : went path s -> enabled ini ctl s e ->
+Lemma next_of_thread path s e : went path s -> noninit (U := concrete) e -> ~ done ini s e -> ctl (with_ ini s e) ->
   exists t l, e = Ev t l (path t) /\ t < nt /\ can_do P t (l :: path t).
 Proof.
-  intros (H & B) (N & D & (path' & C1 & C2 & C3) & _).
+  intros (H & B) N D (path' & C1 & C2 & C3).
   destruct (next_event nv init path path' e N) as (t & l & Q & E).
   - intros x. rewrite <- C3. unfold with_. now rewrite H.
   - now rewrite <- H.
