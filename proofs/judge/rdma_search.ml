@@ -22,6 +22,7 @@ let rec positive n = if n = 1 then XH else if n land 1 = 1 then XI (positive (n 
 let point_of word = positive (int_of word + 1)
 
 let rec int_of_positive = function XH -> 1 | XO p -> 2 * int_of_positive p | XI p -> 2 * int_of_positive p + 1
+let rec int_of_nat = function O -> 0 | S n -> 1 + int_of_nat n
 let int_of_n = function N0 -> 0 | Npos p -> int_of_positive p
 
 (* Decimal digits, of any number, by the arithmetic of Coq. *)
@@ -78,23 +79,51 @@ let thread_of (start, edges) =
 
 let hash state = positive (1 + Hashtbl.hash_param 500 500 state)
 
-let number lines name = match line_of lines name with [ word ] -> nat_of word | _ -> malformed "%s is one number" name
+let number lines name = match line_of lines name with [ word ] -> word | _ -> malformed "%s is one number" name
 
-(* Whether the program is robust, and the line that says so. [threads] has the newest first, and so have their edges. *)
-let answer lines threads =
-  let program = {
-    first_values = List.map z_of (line_of lines "cells"); parts = List.rev_map thread_of threads } in
-  match decide (hardware_of lines) (number lines "counters") (number lines "states") hash program with
+(* [threads] has the newest first, and so have their edges. *)
+let program_of lines threads =
+  { first_values = List.map z_of (line_of lines "cells"); parts = List.rev_map thread_of threads }
+
+(* Whether the program is robust, and the line that says so. *)
+let decided lines threads =
+  let counters = nat_of (number lines "counters") and states = number lines "states" in
+  match decide (hardware_of lines) counters (nat_of states) hash (program_of lines threads) with
   | Robust states -> true, Printf.sprintf "robust: %d states" (int_of_n states)
   | Not_robust -> false, "not robust"
-  | Unclear -> false, "unclear: there may be a violation with more completions than are counted"
-  | Too_many -> false, "unclear: there are too many states"
+  | Unclear -> false, "unclear: more completions than are counted may matter"
+  | Too_many -> false, "unclear: more than " ^ states ^ " states"
   | Not_formed -> false, "refused: the threads are no sequences of reads, writes, puts, gets, polls and fences on these cells"
+
+module States = Hashtbl.Make (struct
+    type t = data
+    let equal = data_eqb
+    let hash = Hashtbl.hash_param 500 500
+  end)
+
+(* For tests: all states of the search, and the classes of which one reports; with the proven steps, in a loop that is not. *)
+let surveyed lines threads =
+  let hardware = hardware_of lines and most = nat_of (number lines "counters") and states = int_of (number lines "states") in
+  let shape = shape_of (program_of lines threads) in
+  let seen = States.create 1000 and found = ref [] in
+  let rec visit = function
+    | [] -> ()
+    | _ when States.length seen > states -> malformed "there are more than %d states" states
+    | state :: others when States.mem seen state -> visit others
+    | state :: others ->
+      States.add seen state ();
+      (match state.d_cls with
+       | Some c when reporting hardware shape state -> found := (int_of_nat c.cthr, int_of_nat c.ccell, c.cwr) :: !found
+       | _ -> ());
+      visit (List.rev_append (successors hardware most shape state) others) in
+  visit [ the_start shape ];
+  let word (thread, cell, writes) = Printf.sprintf "%d.%d.%s" thread cell (if writes then "w" else "r") in
+  true, String.concat " " (string_of_int (States.length seen) :: List.map word (List.sort_uniq compare !found))
 
 let parts = [ "order"; "reads"; "cells"; "counters"; "states" ]
 
-(* The lines up to `end`, after the one that says what the document is. *)
-let read next_words =
+(* What [answer] says of the lines up to `end`, after the one that says what the document is. *)
+let read answer next_words =
   let rec go lines threads =
     match next_words () with
     | [ "end" ] -> answer lines threads
