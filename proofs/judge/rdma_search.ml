@@ -107,8 +107,8 @@ let surveyed lines threads =
   let shape = shape_of (program_of lines threads) in
   let seen = States.create 1000 and found = ref [] in
   let rec visit = function
-    | [] -> ()
-    | _ when States.length seen > states -> malformed "there are more than %d states" states
+    | [] -> true
+    | _ when States.length seen > states -> false
     | state :: others when States.mem seen state -> visit others
     | state :: others ->
       States.add seen state ();
@@ -116,9 +116,10 @@ let surveyed lines threads =
        | Some c when reporting hardware shape state -> found := (int_of_nat c.cthr, int_of_nat c.ccell, c.cwr) :: !found
        | _ -> ());
       visit (List.rev_append (successors hardware most shape state) others) in
-  visit [ the_start shape ];
   let word (thread, cell, writes) = Printf.sprintf "%d.%d.%s" thread cell (if writes then "w" else "r") in
-  true, String.concat " " (string_of_int (States.length seen) :: List.map word (List.sort_uniq compare !found))
+  if visit [ the_start shape ]
+  then true, String.concat " " (string_of_int (States.length seen) :: List.map word (List.sort_uniq compare !found))
+  else false, Printf.sprintf "unclear: more than %d states" states
 
 let parts = [ "order"; "reads"; "cells"; "counters"; "states" ]
 
