@@ -155,4 +155,14 @@ Proof. intros H. exact (decide_robust (of_flags f) most fuel hash P n H). Qed.
 Corollary decide_not_robust_flags f most fuel hash P : decide (of_flags f) most fuel hash P = Not_robust ->
   ~ robust (of_flags f) (program_of P).
 Proof. intros H. exact (decide_not_robust (of_flags f) most fuel hash P H). Qed.
-Print Assumptions decide_robust_flags.
+
+(* `put B.w = y; y = 1`, and with a poll between them *)
+Definition line (ls : list label) := Pgm [0%Z; 0%Z] [Aut 1 (snd (fold_left
+  (fun pm l => (Pos.succ (fst pm), PositiveMap.add (fst pm) [(l, Pos.succ (fst pm))] (snd pm))) ls (1%positive, PositiveMap.empty _)))].
+Example decides_example : decide (paper false) 2 50 (fun _ => 1%positive) (line [Lnlr 1 0; Lnrw true 1 1; Lw 0 1]) = Not_robust.
+Proof. vm_compute. reflexivity. Qed.
+Example decides_polled :
+  decide (paper false) 2 50 (fun _ => 1%positive) (line [Lnlr 1 0; Lnrw true 1 1; Lp 1; Lw 0 1]) = Robust 7.
+Proof. vm_compute. reflexivity. Qed.
+Corollary polled_robust : robust (paper false) (program_of (line [Lnlr 1 0; Lnrw true 1 1; Lp 1; Lw 0 1])).
+Proof. exact (decide_robust_flags _ _ _ _ _ _ decides_polled). Qed.

@@ -126,7 +126,6 @@ def test_a_search_without_a_rule_is_noticed(rule: str, tmp_path: Path, monkeypat
     flawed = flawed_judge(tmp_path, "searched.ml", *WITHOUT[rule])
     monkeypatch.setenv(proven_judge.VARIABLE, str(flawed))
     with pytest.raises(AssertionError):
-        compared(covered(litmus(PROGRAMS), states=3000))
-        for chunk in range(10):
-            compared(covered(random_ones(chunk), states=3000))
+        for chunk in range(12):
+            compared(covered(litmus(PROGRAMS[chunk::12], both=False), states=3000))
             test_the_same_classes_of_pivots_are_found(chunk)
