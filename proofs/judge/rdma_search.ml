@@ -93,7 +93,7 @@ let decided lines threads =
   | Not_robust -> false, "not robust"
   | Unclear -> false, "unclear: more completions than are counted may matter"
   | Too_many -> false, "unclear: more than " ^ states ^ " states"
-  | Not_formed -> false, "refused: the threads are no sequences of reads, writes, puts, gets, polls and fences on these cells"
+  | Not_formed -> false, "refused: a thread makes no reads, writes, puts, gets, polls and fences, or names other cells"
 
 module States = Hashtbl.Make (struct
     type t = data
@@ -101,7 +101,7 @@ module States = Hashtbl.Make (struct
     let hash = Hashtbl.hash_param 500 500
   end)
 
-(* For tests: all states of the search, and the classes of which one reports; with the proven steps, in a loop that is not. *)
+(* For tests: all states of the search, and the classes of which one reports. The steps are proven, the loop is not. *)
 let surveyed lines threads =
   let hardware = hardware_of lines and most = nat_of (number lines "counters") and states = int_of (number lines "states") in
   let shape = shape_of (program_of lines threads) in

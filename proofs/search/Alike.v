@@ -46,7 +46,8 @@ Lemma s_wr : wr_b e' = wr_b e. Proof. unfold wr_b. now rewrite (a_knd _ _ A). Qe
 Lemma s_type k : forcing_type hw e' k = forcing_type hw e k. Proof. unfold forcing_type. now rewrite (a_knd _ _ A). Qed.
 
 (* as of e, as of s *)
-Ltac of_event := rewrite ?s_is, ?s_cpu, ?s_rd, ?s_wr, ?(a_thr _ _ A), ?(a_qp _ _ A), ?(a_loc _ _ A), ?(a_crv _ _ A), ?(a_cwv _ _ A),
+Ltac of_event := rewrite ?s_is, ?s_cpu, ?s_rd, ?s_wr, ?(a_thr _ _ A), ?(a_qp _ _ A), ?(a_loc _ _ A), ?(a_crv _ _ A),
+  ?(a_cwv _ _ A),
   ?(a_sgn _ _ A), ?(a_brings _ _ A).
 Ltac of_state := rewrite ?(l_mem _ _ H _ (in_loc _ I)), ?(l_car _ _ H _ (in_thr _ I)), ?(l_cls _ _ H),
   ?(l_cpub _ _ H _ (in_thr _ I)), ?(l_typ _ _ H _ _ (in_qp _ I)), ?(l_fen _ _ H _ (in_qp _ I)),
@@ -94,8 +95,8 @@ Ltac at_point := intros; simpl; unfold upd, updq in *; of_event; of_state;
   | |- context [if ?b then _ else _] => destruct b eqn:?; simpl
   end; auto;
   try (of_event; of_state; reflexivity).
-Ltac by_like := try (first [eapply l_mem|eapply l_car|eapply l_cpub|eapply l_typ|eapply l_fen|eapply l_fod|eapply l_cr|eapply l_cw
-  |eapply l_tcr|eapply l_tcw|eapply l_tth|eapply l_poi|eapply l_poc]; eauto).
+Ltac by_like := try (first [eapply l_mem|eapply l_car|eapply l_cpub|eapply l_typ|eapply l_fen|eapply l_fod
+  |eapply l_cr|eapply l_cw|eapply l_tcr|eapply l_tcw|eapply l_tth|eapply l_poi|eapply l_poc]; eauto).
 
 Lemma s_spreading tainted closing :
   let t := spreading (tn s) e tainted closing in let t' := spreading (tn s') e' tainted closing in

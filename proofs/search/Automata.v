@@ -1,5 +1,5 @@
-(* Programs as data: a finite automaton for each thread.  Its edges have labels of Programs.v, its paths from the start are
-   what the thread can do; [formed] is a test that they are sequences of the grammar of puts and gets. *)
+(* Programs as data: a finite automaton for each thread.  Its edges have labels of Programs.v, its paths from the
+   start are what the thread can do; [formed] is a test that they are sequences of the grammar of puts and gets. *)
 Require Import List Arith ZArith Bool FMapPositive.
 Import ListNotations.
 From RR Require Import Model Programs Example Search Searched.
@@ -49,7 +49,8 @@ Lemma follows_iff l h : follows_b l h = true <-> follows l h.
 Proof. destruct h as [|[] h], l; simpl; try apply Nat.eqb_eq; split; try discriminate; tauto. Qed.
 
 (* every cell is one of the program's; reads of the card are followed by their writes, and these by nothing else *)
-Definition formed_out nv a p h := forallb (fun lp : label * positive => (lloc (fst lp) <? nv) && follows_b (fst lp) h) (out a p).
+Definition formed_out nv a p h :=
+  forallb (fun lp : label * positive => (lloc (fst lp) <? nv) && follows_b (fst lp) h) (out a p).
 Definition formed_part nv a := formed_out nv a (start_point a) [] &&
   forallb (fun e : positive * label * positive => let '(_, l, p') := e in formed_out nv a p' [l]) (edges_of a).
 Definition formed P := forallb (formed_part (n_cells P)) (parts P).

@@ -28,7 +28,8 @@ Notation image := (image most P).
 
 Lemma program_answers : answers (program_of P) ini (init : nat -> @value concrete) ctl.
 Proof. apply concrete_answers. intros t. apply can_do_nothing. Qed.
-Lemma found_iff : found (U := concrete) hw true ini (init : nat -> @value concrete) ctl hope <-> ~ robust hw (program_of P).
+Lemma found_iff : found (U := concrete) hw true ini (init : nat -> @value concrete) ctl hope <->
+  ~ robust hw (program_of P).
 Proof. apply concrete_theorem_8; auto; [now intros ? ?|intros t; apply can_do_nothing]. Qed.
 
 (* a state of the search is one of a run: paths of the threads, with points where they lead *)
@@ -39,7 +40,8 @@ Proof.
 Qed.
 Lemma went_unique path path' s : went path s -> went path' s -> forall t, path t = path' t.
 Proof. intros (H & _) (H' & _). apply (same_path nv init). intros e. now rewrite <- H, <- H'. Qed.
-Lemma start_image path : went path (start_state (init : nat -> @value concrete)) -> image path (the_start sh) (start_state (init : nat -> @value concrete)).
+Lemma start_image path : went path (start_state (init : nat -> @value concrete)) ->
+  image path (the_start sh) (start_state (init : nat -> @value concrete)).
 Proof.
   intros Wt. constructor; auto.
   - intros t Ht. unfold the_start. rewrite noted_point; auto.
@@ -88,7 +90,8 @@ Proof.
       destruct (step_image hw most P F Hm path d s t l (pts' t) I Ht E u mv S (st_hist _ _ _ _ _ St) Q Hc)
         as (x & Hx & Ac & Cx & Ix).
       assert (forall v, v < nt -> point sh (after_step most sh d t (pts' t) x) v = pts' v) as Px.
-      { intros v Hv. unfold after_step. rewrite noted_point; auto. unfold upd. destruct (Nat.eqb_spec v t) as [->|Nv]; auto.
+      { intros v Hv. unfold after_step. rewrite noted_point; auto. unfold upd.
+        destruct (Nat.eqb_spec v t) as [->|Nv]; auto.
         rewrite Pd; auto. unfold upd. now apply Nat.eqb_neq in Nv as ->. }
       exists (after_step most sh d t (pts' t) x). split; [|split; [eapply image_ext; eauto|exact Px]].
       eapply All_next; [exact Ad|]. eapply succ_in; eauto. apply (hopeful_kept P _ pts'); auto. simpl. now rewrite Cx.
@@ -97,7 +100,8 @@ Qed.
 Hypothesis All_quiet : forall d, All d -> reporting hw sh d = false.
 Theorem closed_robust : robust hw (program_of P).
 Proof.
-  apply Classical_Prop.NNPP. intros NR. apply found_iff in NR. destruct NR as (s & R & m & Cm & Cl & Am & N & D & Ct & V & G).
+  apply Classical_Prop.NNPP. intros NR. apply found_iff in NR.
+  destruct NR as (s & R & m & Cm & Cl & Am & N & D & Ct & V & G).
   destruct (reach_went s R) as (path & Ws & Cs).
   destruct (next_of_thread P path s m Ws N D Ct) as (t & l & -> & Ht & (p' & Lt)).
   inversion Lt as [|h p l0 p0 Lh E]; subst.
@@ -122,7 +126,8 @@ Inductive comes_to : data -> Prop :=
 Lemma comes_image d : comes_to d -> exactly most P d -> exists path s, reach s /\ image path d s.
 Proof.
   induction 1 as [|d d' C IH H]; intros X.
-  - exists (fun _ => []), (start_state (init : nat -> @value concrete)). split; [constructor|]. apply start_image. split; auto.
+  - exists (fun _ => []), (start_state (init : nat -> @value concrete)). split; [constructor|]. apply start_image.
+    split; auto.
     intros [x v|t l h]; unfold done; simpl; [tauto|]. split; [tauto|]. intros S. apply suf_len in S. simpl in S. lia.
   - apply in_flat_map in H. destruct H as (t & Ht & H). apply in_flat_map in H. destruct H as ((l, p) & E & H).
     unfold of_edge in H. cbn [fst snd] in H. assert (t < nt) as Ht' by (apply in_seq in Ht; simpl in Ht; lia).
@@ -133,7 +138,8 @@ Proof.
     destruct (step_back hw most P F path d s t l p I Ht' E x X' Hx Ac) as (u & S & Iu).
     exists (longer path t l), u. split; auto. econstructor; eauto.
 Qed.
-Theorem reported_not_robust d : comes_to d -> exact most d = true -> reporting hw sh d = true -> ~ robust hw (program_of P).
+Theorem reported_not_robust d : comes_to d -> exact most d = true -> reporting hw sh d = true ->
+  ~ robust hw (program_of P).
 Proof.
   intros C X Rp. apply found_iff. destruct (comes_image d C) as (path & s & R & I); [now apply exact_exactly|].
   exists s. split; auto. apply existsb_exists in Rp. destruct Rp as (t & Ht & Rp). apply existsb_exists in Rp.

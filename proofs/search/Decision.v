@@ -3,7 +3,8 @@ Require Import List Arith ZArith Bool Lia FMapPositive.
 Import ListNotations.
 From RR Require Import Model Hardware Programs Search Searched Automata Executed Explored Executes Decided.
 
-Lemma list_eqb_eq {A} (eqb : A -> A -> bool) : (forall a b, eqb a b = true -> a = b) -> forall a b, list_eqb eqb a b = true -> a = b.
+Lemma list_eqb_eq {A} (eqb : A -> A -> bool) : (forall a b, eqb a b = true -> a = b) ->
+  forall a b, list_eqb eqb a b = true -> a = b.
 Proof.
   intros H a. induction a as [|x a IH]; intros [|y b]; simpl; try discriminate; auto.
   rewrite andb_true_iff. intros (Q & R). f_equal; auto.
@@ -115,7 +116,8 @@ Proof.
     + apply in_or_app. right. exact (v_start _ _ _ _ V).
     + intros x Hx. apply in_app_or in Hx. destruct Hx as [Hx|Hx]; [|now apply (v_comes _ _ _ _ V)].
       eapply comes_next; eauto.
-    + intros x Hx. apply in_or_app. apply H4 in Hx. destruct Hx as [Hx|Hx]; auto. right. apply (v_todo _ _ _ _ V). now right.
+    + intros x Hx. apply in_or_app. apply H4 in Hx. destruct Hx as [Hx|Hx]; auto. right. apply (v_todo _ _ _ _ V).
+      now right.
     + intros U x Hx. apply in_app_or in Hx. destruct Hx as [Hx|Hx]; [left; apply H4; auto|].
       destruct (v_done _ _ _ _ V U x Hx) as [[<-|Z]|(Z1 & Z2)]; [right; auto|left; apply H4; auto|right].
       split; auto. intros y Hy. apply in_or_app. auto.
@@ -157,9 +159,14 @@ Corollary decide_not_robust_flags f most fuel hash P : decide (of_flags f) most 
 Proof. intros H. exact (decide_not_robust (of_flags f) most fuel hash P H). Qed.
 
 (* `put B.w = y; y = 1`, and with a poll between them *)
-Definition line (ls : list label) := Pgm [0%Z; 0%Z] [Aut 1 (snd (fold_left
-  (fun pm l => (Pos.succ (fst pm), PositiveMap.add (fst pm) [(l, Pos.succ (fst pm))] (snd pm))) ls (1%positive, PositiveMap.empty _)))].
-Example decides_example : decide (paper false) 2 50 (fun _ => 1%positive) (line [Lnlr 1 0; Lnrw true 1 1; Lw 0 1]) = Not_robust.
+Fixpoint edges_from p (ls : list label) :=
+  match ls with
+  | [] => PositiveMap.empty _
+  | l :: ls => PositiveMap.add p [(l, Pos.succ p)] (edges_from (Pos.succ p) ls)
+  end.
+Definition line ls := Pgm [0%Z; 0%Z] [Aut 1 (edges_from 1%positive ls)].
+Example decides_example :
+  decide (paper false) 2 50 (fun _ => 1%positive) (line [Lnlr 1 0; Lnrw true 1 1; Lw 0 1]) = Not_robust.
 Proof. vm_compute. reflexivity. Qed.
 Example decides_polled :
   decide (paper false) 2 50 (fun _ => 1%positive) (line [Lnlr 1 0; Lnrw true 1 1; Lp 1; Lw 0 1]) = Robust 7.

@@ -1,9 +1,10 @@
 (* The search of Search.v, executed: states as data, their successors, and whether they report.
 
-   Functions of a state are written down as lists over what the program has ([shape]); a step reads the lists, applies the rules of
-   Search.v as they stand there, and writes down what they give.  Instead of what was done so far a state has the points of the
-   threads.  Left out are counters of queue pairs that no edge polls, and states whose pivot's thread cannot come to an event of the
-   class any more ([kept]).  A counter that has reached [most] stays there and stands for any number. *)
+   Functions of a state are written down as lists over what the program has ([shape]); a step reads the lists, applies the
+   rules of Search.v as they stand there, and writes down what they give.  Instead of what was done so far a state has the
+   points of the threads.  Left out are counters of queue pairs that no edge polls, and states whose pivot's thread cannot
+   come to an event of the class any more ([kept]).  A counter that has reached [most] stays there and stands for any
+   number. *)
 Require Import List Arith ZArith Bool FMapPositive.
 Import ListNotations.
 From RR Require Import Model Hardware Programs Search Searched Automata.
@@ -126,7 +127,8 @@ Definition is_pivot (s : state) t (l : label) :=
   | None => false
   end.
 Definition reporting (d : data) :=
-  existsb (fun t => existsb (fun lp => is_pivot (meaning d) t (fst lp)) (out (part (program_ sh) t) (point d t))) (of_threads sh).
+  existsb (fun t => existsb (fun lp => is_pivot (meaning d) t (fst lp)) (out (part (program_ sh) t) (point d t)))
+    (of_threads sh).
 End Executed.
 
 (* What a program has *)
@@ -145,8 +147,12 @@ Definition behind (m : PositiveMap.t (list access)) (e : positive * label * posi
 Definition adds (m : PositiveMap.t (list access)) (e : positive * label * positive) :=
   filter (fun a => negb (has access_eqb (found_in m (fst (fst e))) a)) (behind m e).
 Definition add_behind m e :=
-  match adds m e with [] => m | new => PositiveMap.add (fst (fst e)) (fold_right (fun a l => if has access_eqb l a then l else a :: l)
-    (found_in m (fst (fst e))) new) m end.
+  match adds m e with
+  | [] => m
+  | new =>
+      let once a l := if has access_eqb l a then l else a :: l in
+      PositiveMap.add (fst (fst e)) (fold_right once (found_in m (fst (fst e))) new) m
+  end.
 Definition ahead_ok es m := forallb (fun e => match adds m e with [] => true | _ => false end) es.
 Fixpoint settled (rounds : nat) es m : PositiveMap.t (list access) :=
   match rounds with 0 => m | S n => if ahead_ok es m then m else settled n es (fold_left add_behind es m) end.

@@ -42,7 +42,8 @@ Proof.
 Qed.
 Lemma access_eqb_iff a b : access_eqb a b = true <-> a = b.
 Proof.
-  destruct a, b. unfold access_eqb. simpl. rewrite andb_true_iff, Nat.eqb_eq, eqb_true_iff. split; [intros []; congruence|].
+  destruct a, b. unfold access_eqb. simpl. rewrite andb_true_iff, Nat.eqb_eq, eqb_true_iff.
+  split; [intros []; congruence|].
   intros Q; inversion Q; auto.
 Qed.
 Lemma all_kinds k : In k kinds.
@@ -101,7 +102,8 @@ Record image path d (s : st) : Prop := {
 Lemma counted_on_stands n real after after' : stands n real -> (n = real -> after = after') ->
   stands (counted_on most n after) after'.
 Proof.
-  intros S H. unfold counted_on, stands in *. destruct (Nat.eqb_spec n most) as [|N]; auto. destruct S as [|S]; [tauto|auto].
+  intros S H. unfold counted_on, stands in *. destruct (Nat.eqb_spec n most) as [|N]; auto.
+  destruct S as [|S]; [tauto|auto].
 Qed.
 Lemma counted_on_exact n after : counted_on most n after <> most -> n <> most.
 Proof. unfold counted_on. destruct (Nat.eqb_spec n most); tauto. Qed.
@@ -162,9 +164,11 @@ Qed.
 (* the other way round: where no counter stands for others *)
 Hypothesis X : exactly d.
 Lemma unp_exact : is Poll e = true -> unp (cn s') (qp e') = unp (cn s) (qp e).
-Proof. rewrite (a_qp _ _ e_alike). intros K. destruct (X _ (e_polled K)) as (X1 & _). destruct (c_unp _ _ (i_counters _ _ _ I) _ (e_polled K)); tauto. Qed.
+Proof. rewrite (a_qp _ _ e_alike). intros K. destruct (X _ (e_polled K)) as (X1 & _).
+  destruct (c_unp _ _ (i_counters _ _ _ I) _ (e_polled K)); tauto. Qed.
 Lemma ear_exact : is Poll e = true -> ear (cn s') (qp e') = ear (cn s) (qp e).
-Proof. rewrite (a_qp _ _ e_alike). intros K. destruct (X _ (e_polled K)) as (_ & X1). destruct (c_ear _ _ (i_counters _ _ _ I) _ (e_polled K)); tauto. Qed.
+Proof. rewrite (a_qp _ _ e_alike). intros K. destruct (X _ (e_polled K)) as (_ & X1).
+  destruct (c_ear _ _ (i_counters _ _ _ I) _ (e_polled K)); tauto. Qed.
 Lemma polls_early_exact : polls_early s' e' = true -> poll_alpha s e.
 Proof.
   unfold polls_early. rewrite (s_is _ _ e_alike). intros H K. apply is_poll_knd in K. rewrite K in H.
@@ -199,8 +203,10 @@ Proof.
   - intros u Hu. rewrite point_behind; auto. eapply at_longer; eauto. apply I.
   - eapply like_trans; [exact L|apply noted_like].
   - pose proof (i_counters _ _ _ I) as (C1 & C2). constructor; intros q Hq; simpl.
-    + unfold of_queue at 1. rewrite (look_map queue_eqb queue_eqb_iff); auto. eapply counted_on_stands; [now apply C1|]. intros Q. apply Cu; auto.
-    + unfold of_queue at 1. rewrite (look_map queue_eqb queue_eqb_iff); auto. eapply counted_on_stands; [now apply C2|]. intros Q. apply Ce; auto.
+    + unfold of_queue at 1. rewrite (look_map queue_eqb queue_eqb_iff); auto.
+      eapply counted_on_stands; [now apply C1|]. intros Q. apply Cu; auto.
+    + unfold of_queue at 1. rewrite (look_map queue_eqb queue_eqb_iff); auto.
+      eapply counted_on_stands; [now apply C2|]. intros Q. apply Ce; auto.
 Qed.
 End Behind.
 Lemma s_fod : fod (sd s') (qp e') = fod (sd s) (qp e).

@@ -1,5 +1,5 @@
-(* The states of Search.v and the points of threads: what is done is a path of each thread, an event that is enabled is the
-   next edge of one. *)
+(* The states of Search.v and the points of threads: what is done is a path of each thread, an event that is enabled
+   is the next edge of one. *)
 Require Import List Arith ZArith Bool Lia.
 Import ListNotations.
 From RR Require Import Model Hardware Programs Search Searched Automata Executed Alike.
@@ -9,7 +9,8 @@ Section Paths.
 Variables (nv : nat) (init : nat -> Z).
 Notation inrun := (inrun nv init).
 
-Lemma newest (path path' : nat -> list label) t : (forall l h, inrun path (Ev t l h) -> inrun path' (Ev t l h)) -> suf (path t) (path' t).
+Lemma newest (path path' : nat -> list label) t : (forall l h, inrun path (Ev t l h) -> inrun path' (Ev t l h)) ->
+  suf (path t) (path' t).
 Proof.
   intros H. destruct (path t) as [|l h] eqn:Q; [exists (path' t); now rewrite app_nil_r|].
   apply (H l h). simpl. rewrite Q. apply suf_refl.
@@ -36,7 +37,8 @@ Lemma not_yet path t l : ~ inrun path (Ev t l (path t)).
 Proof. simpl. apply suf_strict. Qed.
 
 (* one event more is the next of a thread *)
-Lemma next_event path path' e : noninit (U := concrete) e -> (forall x, inrun path' x <-> inrun path x \/ x = e) -> ~ inrun path e ->
+Lemma next_event path path' e :
+  noninit (U := concrete) e -> (forall x, inrun path' x <-> inrun path x \/ x = e) -> ~ inrun path e ->
   exists t l, e = Ev t l (path t) /\ forall u, path' u = longer path t l u.
 Proof.
   destruct e as [x v|t l h]; [intros N; now destruct N|]. intros _ H N.
@@ -49,7 +51,8 @@ Proof.
   assert (h = path t) as ->.
   { apply suf_antisym.
     - destruct h as [|l1 h1]; [exists (path t); now rewrite app_nil_r|].
-      assert (inrun path' (Ev t l1 h1)) as S1 by (simpl; rewrite Q; now exists [l]). apply H in S1. destruct S1 as [S1|S1]; auto.
+      assert (inrun path' (Ev t l1 h1)) as S1 by (simpl; rewrite Q; now exists [l]). apply H in S1.
+      destruct S1 as [S1|S1]; auto.
       inversion S1 as [[Z1 Z2]]. exfalso. apply (f_equal (@length _)) in Z2. simpl in Z2. lia.
     - destruct (path t) as [|l2 h2] eqn:Q2; [exists h; now rewrite app_nil_r|].
       assert (inrun path' (Ev t l2 h2)) as S2 by (apply H; left; simpl; rewrite Q2; apply suf_refl).
@@ -98,9 +101,11 @@ Qed.
 Definition went (path : nat -> list label) (s : st) :=
   (forall e, done ini s e <-> inrun nv init path e) /\ forall t, nt <= t -> path t = [].
 (* the points where the threads are *)
-Definition at_points (path : nat -> list label) (pts : nat -> positive) := forall t, t < nt -> leads (part P t) (path t) (pts t).
+Definition at_points (path : nat -> list label) (pts : nat -> positive) :=
+  forall t, t < nt -> leads (part P t) (path t) (pts t).
 
-Lemma went_after path (s s' : st) t l mv : went path s -> t < nt -> hist (th s') = mv :: hist (th s) -> me mv = Ev t l (path t) ->
+Lemma went_after path (s s' : st) t l mv : went path s -> t < nt -> hist (th s') = mv :: hist (th s) ->
+  me mv = Ev t l (path t) ->
   went (longer path t l) s'.
 Proof.
   intros (H & B) Ht Hh Q. split.
@@ -142,7 +147,8 @@ Proof.
 Qed.
 
 (* a choice for each of finitely many threads *)
-Lemma choose n (R : nat -> positive -> Prop) : (forall t, t < n -> exists p, R t p) -> exists f, forall t, t < n -> R t (f t).
+Lemma choose n (R : nat -> positive -> Prop) : (forall t, t < n -> exists p, R t p) ->
+  exists f, forall t, t < n -> R t (f t).
 Proof.
   induction n as [|n IH]; intros H; [exists (fun _ => 1%positive); intros; lia|].
   destruct IH as (f & Hf); [intros; apply H; lia|]. destruct (H n) as (p & Hp); [lia|].

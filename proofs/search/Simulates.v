@@ -59,12 +59,14 @@ Lemma is_pivot_iff path d s t l p : image path d s -> t < nt -> In (l, p) (out (
   let m := Ev t l (path t) : @ev concrete in
   is_pivot hw (meaning sh d) t l = true <->
   cls s = Some (class_of m) /\ clo (tn s) = true /\ (rd_b m || wr_b m) = true /\
-  (cpu_b m = true -> rd_b m = true -> pivot_value s (loc m) = crv m) /\ (cpu_b m = false -> nic_forces hw (sd s) m = false).
+  (cpu_b m = true -> rd_b m = true -> pivot_value s (loc m) = crv m) /\
+  (cpu_b m = false -> nic_forces hw (sd s) m = false).
 Proof.
   intros I Ht E m. pose proof (i_like _ _ _ _ _ I) as H. pose proof (e_alike most P F path d s t l p I Ht E) as A.
   pose proof (e_within most P F path d s t l p I Ht E) as W.
   unfold is_pivot. rewrite (l_cls _ _ _ _ _ H). destruct (cls s) as [c|]; [|split; [discriminate|now intros (? & _)]].
-  rewrite !andb_true_iff, !Nat.eqb_eq, eqb_true_iff, (l_clo _ _ _ _ _ H), (s_rd _ _ A), (s_wr _ _ A), (s_cpu _ _ A), (a_loc _ _ A).
+  rewrite !andb_true_iff, !Nat.eqb_eq, eqb_true_iff, (l_clo _ _ _ _ _ H), (s_rd _ _ A), (s_wr _ _ A), (s_cpu _ _ A),
+    (a_loc _ _ A).
   rewrite (s_nic_forces hw _ _ _ _ _ _ _ H A W).
   rewrite (accepts_spec most P F path d s t l p I Ht E). rewrite <- (a_loc _ _ A), (s_pivot_value _ _ _ _ _ _ _ H A W).
   fold m. rewrite (a_loc _ _ A). fold m. split.
@@ -118,7 +120,8 @@ Proof.
   - exists (after_alpha s' e'). rewrite (polls_early_true most P F Hm path d s t l p I Ht E Po).
     refine (conj _ (conj Ac (conj _ _))); [apply in_or_app; left; now left|apply H|eapply image_alpha; eauto].
   - exists (after_beta c (begun c s') e'). refine (conj _ (conj Ac (conj eq_refl _))).
-    + apply in_or_app. right. apply (in_map (fun c => after_beta c (begun c s') e')). apply starts_in; [exact St|now apply Hc].
+    + apply in_or_app. right. apply (in_map (fun c => after_beta c (begun c s') e')).
+      apply starts_in; [exact St|now apply Hc].
     + eapply image_beta; eauto. apply begun_like, H.
   - exists (after_alpha s' e'). rewrite (polls_early_true most P F Hm path d s t l p I Ht E Po).
     rewrite (s_forced hw _ _ _ _ _ _ _ H A W), Fo.
@@ -129,10 +132,12 @@ Proof.
     apply in_or_app. right. replace (is Poll e || forced hw s e) with true; [now left|]. symmetry.
     destruct Fo as [Fo|Fo]; [|rewrite Fo; now rewrite orb_true_r]. apply Marks.is_iff in Fo. now rewrite Fo.
 Qed.
-Lemma succ_in x : In x (afters hw most sh s' e') -> accepts s' (mem (th s') (loc e')) e' = true -> kept sh (after x) = true ->
+Lemma succ_in x : In x (afters hw most sh s' e') -> accepts s' (mem (th s') (loc e')) e' = true ->
+  kept sh (after x) = true ->
   In (after x) (successors hw most sh d).
 Proof.
-  intros Hx Ac Kp. apply in_flat_map. exists t. split; [now apply thread_in|]. apply in_flat_map. exists (l, p). split; [exact E|].
+  intros Hx Ac Kp. apply in_flat_map. exists t. split; [now apply thread_in|]. apply in_flat_map. exists (l, p).
+  split; [exact E|].
   unfold of_edge. cbn [fst snd]. rewrite Ac. apply filter_In. split; auto. now apply in_map.
 Qed.
 
