@@ -50,7 +50,7 @@ class ProgramQuestion:
     cells: tuple[int, ...]
     threads: tuple[Automaton, ...]
     counters: int = 2
-    states: int = 100_000
+    states: int = 200_000
 
     def text(self) -> str:
         """Return the lines that the search reads."""

@@ -76,7 +76,7 @@ def search_question(certificate: Certificate, text: str, name: str) -> ProgramQu
 
 
 def ask_search(judge: str, question: ProgramQuestion) -> str:
-    """Return what the search answers, with counters that are as high as it takes. Raises UsageError if it does not answer."""
+    """Return what the search answers, with counters as high as it takes. Raises UsageError if it does not answer."""
     said = MORE_COMPLETIONS
     for counters in _COUNTERS:
         if said == MORE_COMPLETIONS:

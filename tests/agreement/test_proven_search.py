@@ -12,12 +12,13 @@ import pytest
 from rdma_robust.certify import proven_judge
 from rdma_robust.certify.program_question import ProgramQuestion
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.language.load import load_decidable
+from rdma_robust.language.load import load_decidable, load_program
 from rdma_robust.model import Model, rdma
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
 from rdma_robust.robustness.decide import decide
 from tests.litmus.goldens import PROGRAMS
+from tests.support import mutations
 from tests.support.judged import flawed_judge
 from tests.support.random_deployed import random_deployed
 from tests.support.random_programs import LARGER, SMALL, TINY, random_program
@@ -66,6 +67,12 @@ def test_litmus_programs(chunk: int) -> None:
     seen = compared(covered(litmus(PROGRAMS[chunk::12])))
     assert seen[Verdict.UNKNOWN] == 0
     assert min(seen[Verdict.ROBUST], seen[Verdict.NOT_ROBUST]) > 10
+
+
+def test_programs_that_see_a_rule_of_the_tool_left_out() -> None:
+    paths = sorted(mutations.FOLDER.glob("*.rdma"))
+    seen = compared(covered((load_program(path.read_text("utf-8"), path.name), rdma(False)) for path in paths))
+    assert min(seen[Verdict.ROBUST], seen[Verdict.NOT_ROBUST]) > 3
 
 
 def random_ones(chunk: int, count: int = 60) -> Iterator[tuple[Program, Model]]:
@@ -126,6 +133,7 @@ def test_a_search_without_a_rule_is_noticed(rule: str, tmp_path: Path, monkeypat
     flawed = flawed_judge(tmp_path, "searched.ml", *WITHOUT[rule])
     monkeypatch.setenv(proven_judge.VARIABLE, str(flawed))
     with pytest.raises(AssertionError):
+        test_programs_that_see_a_rule_of_the_tool_left_out()
         for chunk in range(12):
             compared(covered(litmus(PROGRAMS[chunk::12], both=False), states=3000))
             test_the_same_classes_of_pivots_are_found(chunk)

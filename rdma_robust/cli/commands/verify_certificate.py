@@ -61,9 +61,7 @@ def verify_certificate_command(
         str | None,
         typer.Option("--input", metavar="PROGRAM_OR_NET", help="What the certificates are about, wherever it is now."),
     ] = None,
-    proven: Annotated[
-        bool, typer.Option("--proven", help="Ask the judge whose correctness is proven as well.")
-    ] = False,
+    proven: Annotated[bool, typer.Option("--proven", help="Ask the judge whose correctness is proven as well.")] = False,
     define: Define = None,
 ) -> None:
     """Note in the context what is to be done."""
