@@ -76,6 +76,23 @@ Proof.
     apply cpu_tau; auto; apply Lm.
 Qed.
 
+(* and every CPU event stands before one, by values and program order, forward in tau *)
+Lemma next_after c0 : S c0 -> cpu c0 -> exists c m, S c /\ cpu c /\ (c = c0 \/ tau c0 c) /\ (m = c \/ po c m) /\ pivotal m.
+Proof.
+  intros Sc0 Cc0. destruct (wf_fin _ W) as (es & Hl).
+  destruct (max_elem es (fun c => S c /\ cpu c /\ (c = c0 \/ tau c0 c)) tau) as (c & (Sc & Cc & Hc) & K).
+  - split; [apply g_sto|apply g_sto].
+  - intros a (Sa & _). auto.
+  - eauto.
+  - assert (noninit c) as Nc by (unfold noninit, cpu in *; destruct (knd c); simpl in Cc; try tauto; discriminate).
+    destruct (last_above c Sc Nc) as (m & Hm & Lm). exists c, m. split; [auto|split; [auto|split; [auto|split; [auto|]]]].
+    apply NNPP. intros Np. destruct (not_pivotal m Lm Np) as (c2 & Sc2 & Cc2 & D2).
+    assert (tau c c2) as H.
+    { pose proof (depr_after m _ D2) as Z. destruct Hm as [->|Hm]; auto. eapply t_trans'; [|exact Z].
+      apply cpu_tau; auto; apply Lm. }
+    apply (K c2); [|exact H]. split; auto. split; auto. right. destruct Hc as [->|Hc]; auto. eapply t_trans'; eauto.
+Qed.
+
 Theorem cycle_at_pivot : (exists x, S x /\ noninit x) -> (forall m, pivotal m -> exists n, rfT m n) ->
   exists m, pivotal m /\ sc T (rep m) (rep m).
 Proof.

@@ -139,7 +139,12 @@ let rec read parts document =
     document.lines <- (name, words) :: document.lines; read parts document
   | name :: _ -> malformed "%S is no line of this document, or stands there twice" name
 
-(* Answers a line for each document; whether all of them are violating. *)
+(* A program, which has a reader of its own. *)
+let searched answer =
+  let next () = try next_words () with End_of_file -> malformed "a document ends with the line `end`" in
+  try Rdma_search.read answer next with Rdma_search.Malformed text -> raise (Malformed text)
+
+(* Answers a line for each document; whether all counterexamples are violating and all programs robust. *)
 let rec answer all =
   match (try Some (next_words ()) with End_of_file -> None) with
   | None -> all
@@ -149,7 +154,9 @@ let rec answer all =
     let yes, text = match words with
       | [ "judge"; "1" ] -> judged (read judge_parts empty)
       | [ "trace"; "1" ] -> decided (read trace_parts empty)
-      | _ -> malformed "a document begins with `judge 1` or `trace 1`" in
+      | [ "program"; "1" ] -> searched Rdma_search.decided
+      | [ "survey"; "1" ] -> searched Rdma_search.surveyed
+      | _ -> malformed "a document begins with `judge 1`, `trace 1` or `program 1`" in
     print_endline text;
     answer (all && yes)
 

@@ -112,6 +112,18 @@ Proof.
   unfold meets; simpl. rewrite !andb_true_iff, !orb_true_iff, Nat.eqb_eq, !rd_iff, !wr_iff. tauto.
 Qed.
 
+(* s may be the first of beta *)
+Lemma start_can : can_start (class_of m) s = true.
+Proof.
+  pose proof (b_sm _ _ _ _ _ _ _ LB) as C. unfold can_start. rewrite andb_true_iff. split.
+  - apply meets_iff. destruct C as (A1 & A2 & A3 & A4 & _). repeat split; auto; tauto.
+  - rewrite orb_true_iff, !negb_true_iff, orb_false_iff, andb_false_iff. destruct (cpu_b s) eqn:Cs; auto. right.
+    apply cpu_iff in Cs. split.
+    + unfold own; simpl. apply Nat.eqb_neq. intros T1. destruct (b_own _ _ _ _ _ _ _ LB s Bs Cs T1) as (_ & _ & N).
+      apply N. symmetry. apply C.
+    + simpl. destruct (wr_b m) eqn:Wm; auto. destruct (rd_b s) eqn:Rs; auto. exfalso.
+      apply wr_iff in Wm. apply rd_iff in Rs. exact (b_begin _ _ _ _ _ _ _ LB Wm Cs Rs).
+Qed.
 
 (* the events of F in the order L, the last one first *)
 Variable all : list ev.
@@ -285,7 +297,7 @@ Proof.
 Qed.
 Lemma next_start : y = s -> exists st', inv (y :: l) st'.
 Proof.
-  intros Ys. pose proof (b_sm _ _ _ _ _ _ _ LB) as C. rewrite <- Ys in C.
+  intros Ys.
   assert (~ In s l) as Is by (rewrite <- Ys; exact (pre_not F L SL _ _ y_pre)).
   assert (B y) as By by (rewrite Ys; apply Bs).
   exists (after_beta hw (class_of m) (begun (class_of m) st) y). apply next_beta; simpl; auto.
@@ -293,14 +305,7 @@ Proof.
     intros z Hz Bz. pose proof y_pre as (_ & _ & Pz). apply Pz in Hz. destruct Hz as (_ & _ & Lz). rewrite Ys in Lz.
     destruct (f_first z Bz) as [->|H]; [apply (l_irr F L SL _ Lz)|apply (l_asym F L SL _ _ Lz H)].
   - eapply reach_step; [apply I|]. apply step_start; [apply (v_cls _ _ I), Is|apply en|apply hope_y|].
-    unfold can_start. rewrite andb_true_iff. split.
-    + apply meets_iff. destruct C as (A1 & A2 & A3 & A4 & _). repeat split; auto; tauto.
-    + rewrite orb_true_iff, !negb_true_iff, orb_false_iff, andb_false_iff. destruct (cpu_b y) eqn:Cy; auto. right.
-      apply cpu_iff in Cy. split.
-      * unfold own; simpl. apply Nat.eqb_neq. intros T1. destruct (b_own _ _ _ _ _ _ _ LB y By Cy T1) as (_ & _ & N).
-        apply N. symmetry. apply C.
-      * simpl. destruct (wr_b m) eqn:Wm; auto. destruct (rd_b y) eqn:Ry; auto. exfalso.
-        apply wr_iff in Wm. apply rd_iff in Ry. rewrite Ys in Cy, Ry. exact (b_begin _ _ _ _ _ _ _ LB Wm Cy Ry).
+    rewrite Ys. exact start_can.
 Qed.
 (* F1 to F4, or a poll that F2 forces *)
 Lemma inB_po b : B b -> po b y -> inB (hist (th st)) b.

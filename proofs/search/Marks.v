@@ -96,8 +96,8 @@ Record meaning (s : state) : Prop := {
   m_fod : forall q, fod (sd s) q = true <-> exists w h2, forcing_at (hist (th s)) w h2 /\ qp w = q;
   m_cr : forall c, cr (acc s) c = true <-> exists e, inB (hist (th s)) e /\ rd e /\ loc e = c;
   m_cw : forall c, cw (acc s) c = true <-> exists e, inB (hist (th s)) e /\ wr e /\ loc e = c;
-  m_own : forall t x, fwd s t x = true -> exists w, lastB (hist (th s)) x w /\ store hw w /\ thr w = t;
-  m_own2 : forall x w, lastB (hist (th s)) x w -> store hw w -> cpub (sd s) (thr w) = false -> fwd s (thr w) x = true;
+  m_own : forall t x, fwd s x = Some t -> exists w, lastB (hist (th s)) x w /\ store hw w /\ thr w = t;
+  m_own2 : forall x w, lastB (hist (th s)) x w -> store hw w -> cpub (sd s) (thr w) = false -> fwd s x = Some (thr w);
 }.
 Lemma cpub_not s t : meaning s -> (cpub (sd s) t = false <-> alone_ (hist (th s)) t).
 Proof.
@@ -266,20 +266,21 @@ Proof.
     rewrite (m_cw s M). split.
     + intros [(x & H & X)|X]; [exists x|exists e]; rewrite inB_cons; tauto.
     + intros (x & H & X). rewrite inB_cons in H. destruct H as [(_ & <-)|H]; [auto|left; eauto].
-  - unfold left_own in H. destruct (wr_b e && (x =? loc e)) eqn:We.
-    + apply andb_true_iff in We. destruct We as (We & Lx). apply wr_iff in We. apply Nat.eqb_eq in Lx.
-      rewrite !andb_true_iff, Nat.eqb_eq in H. destruct H as ((S & ->) & _). exists e.
-      split; [apply lastB_cons; left; auto|]. split; [now apply store_iff|auto].
+  - unfold left_own in H. destruct (wr_b e) eqn:We; [unfold upd in H; destruct (Nat.eqb_spec x (loc e)) as [->|N]|].
+    + destruct (store_b hw e && negb (cpub (sd s) (thr e))) eqn:S; [|discriminate]. injection H as <-.
+      apply andb_true_iff in S. destruct S as (S & _). exists e. split; [|split; [now apply store_iff|auto]].
+      apply lastB_cons; left. repeat split; auto. now apply wr_iff.
     + destruct (m_own s M t x H) as (w & Lw & X). exists w. split; [|auto]. apply lastB_cons. right. split; [auto|].
-      intros (_ & A & B). apply wr_iff in A. rewrite A, <- B, Nat.eqb_refl in We. discriminate.
+      intros (_ & _ & Q). congruence.
+    + destruct (m_own s M t x H) as (w & Lw & X). exists w. split; [|auto]. apply lastB_cons. right. split; [auto|].
+      intros (_ & Q & _). apply wr_iff in Q. congruence.
   - unfold left_own. assert (cpub (sd s) (thr w) = false) as Cw.
     { destruct (cpub (sd s) (thr w)) eqn:Q; auto. assert (cpub (sides_beta hw (sd s) e) (thr w) = true); [|congruence].
       apply beta_cpub. auto. }
     apply lastB_cons in H. destruct H as [(_ & We & <- & ->)|(Lw & N)].
-    + apply wr_iff in We. rewrite We, Nat.eqb_refl. simpl. rewrite (proj2 (store_iff hw e) H0), Nat.eqb_refl, Cw. reflexivity.
-    + replace (wr_b e && (x =? loc e)) with false; [now apply (m_own2 s M)|]. symmetry. apply andb_false_iff.
-      destruct (wr_b e) eqn:We; [right|auto]. apply Nat.eqb_neq. intros ->. apply N.
-      split; auto. split; auto. now apply wr_iff.
+    + apply wr_iff in We. rewrite We, upd_same, (proj2 (store_iff hw e) H0), Cw. reflexivity.
+    + destruct (wr_b e) eqn:We; [|now apply (m_own2 s M)]. rewrite upd_other; [now apply (m_own2 s M)|].
+      intros ->. apply N. split; auto. split; auto. now apply wr_iff.
 Qed.
 
 Lemma meaning_begun c s : meaning s -> meaning (begun c s).
@@ -290,12 +291,12 @@ Definition own_at h e := knd e = LR /\ exists w, lastB h (loc e) w /\ store hw w
 Lemma takes_own_at s e : meaning s -> takes_own s e = true -> own_at (hist (th s)) e.
 Proof.
   intros M H. apply andb_true_iff in H. destruct H as (K1 & H). apply is_iff in K1. split; [auto|].
-  exact (m_own s M _ _ H).
+  destruct (fwd s (loc e)) as [t|] eqn:Q; [|discriminate]. apply Nat.eqb_eq in H. subst t. exact (m_own s M _ _ Q).
 Qed.
 Lemma own_at_takes s e : meaning s -> own_at (hist (th s)) e -> alone_ (hist (th s)) (thr e) -> takes_own s e = true.
 Proof.
-  intros M (K1 & w & Lw & Sw & Tw) A. apply andb_true_iff. split; [now apply is_iff|]. rewrite <- Tw.
-  apply (m_own2 s M); auto. apply (cpub_not s _ M). now rewrite Tw.
+  intros M (K1 & w & Lw & Sw & Tw) A. apply andb_true_iff. split; [now apply is_iff|].
+  rewrite (m_own2 s M _ w Lw Sw), Tw; [apply Nat.eqb_refl|]. apply (cpub_not s _ M). now rewrite Tw.
 Qed.
 (* Conflicts as the marks see them *)
 Lemma meets_marks_iff (P : ev -> Prop) m e : (forall c, cr m c = true <-> exists x, P x /\ rd x /\ loc x = c) ->

@@ -3,11 +3,17 @@
    Beside each definition stands what it is in the code, robustness/: [pivot.py] (class PivotInstrumentation), [rules.py],
    [taint.py], [marks.py], [pivot_classes.py], [forwarding.py].  It is the plain instrumentation, without reductions, for CPUs
    with and without store buffers, and programs without remote atomics and messages.  Differences:
-   - program counters and registers are a function of the events done so far, so a state has these instead ([hist]);
-   - counters of queue pairs that nobody polls any more are kept here, and ALPHA_VALUE for classes that do not look at it;
-   - [hope] stands for any test whether the pivot's thread can still come to its event ([current_kept], [ahead_now]);
-   - marks of store buffers are kept for all threads and cells, also where no thread reads what it has stored;
-   - where an nrW forces by a store before it ([stored]), all of them are asked, not only those of inline puts;
+   - program counters and registers follow from the events done so far and from silent choices, so a state has the events
+     instead ([hist]); any choices that fit the events count ([ctl]), and silent steps are none of the search's;
+   - the code has variables only where they matter: no marks on cells that no event writes, no types but those that occur, no
+     counters and no [fod] for queue pairs that nobody polls, no [fen] where there are no nF, nlW and nlR, no counters of queue
+     pairs that nobody polls any more, no ALPHA_VALUE for classes that do not look at it;
+   - marks of store buffers are kept for all threads and cells, also where no thread reads what it has stored; an nrW behind a
+     store is asked for it ([stored]) also where its operation has an nlR, which that store has forced;
+   - any class can be started here, with or without a site; one without a site has no target;
+   - [hope] stands for any test whether the pivot's thread can still come to its event ([current_kept], [ahead_now]; the code
+     asks [current_kept] at silent steps too);
+   - that starts must be allowed ([may_start]) is added in Filtered.v;
    - [zero] is whether polls go to beta only where no early completion is left (Zero), as where counters are bounded. *)
 Require Import List Arith Bool Classical.
 Import ListNotations.
@@ -74,9 +80,9 @@ Record touched := Cel { cr : nat -> bool; cw : nat -> bool }.
 Record taint := Tnt { tce : touched; tth : nat -> bool; clo : bool }.
 (* Remembered.poison, POISON_CARRIED *)
 Record poison := Psn { poi : nat -> bool; poc : nat -> bool }.
-(* CLASS, Remembered.accessed, ALPHA_VALUE, StoreBuffers.marks (a thread, a cell) *)
+(* CLASS, Remembered.accessed, ALPHA_VALUE, StoreBuffers.marks: of a cell the thread whose mark is set *)
 Record state := State { th : threads; cn : counts; cls : option class; sd : sides; acc : touched; tn : taint; ps : poison;
-                        fro : value; fwd : nat -> nat -> bool }.
+                        fro : value; fwd : nat -> option nat }.
 
 Definition no_cells := Cel (fun _ => false) (fun _ => false).
 Definition no_sides := Sd (fun _ => false) (fun _ => false) (fun _ _ => false) (fun _ => false) (fun _ => false).
@@ -104,7 +110,7 @@ Definition nic_forces (s : sides) e :=
 Definition stored (s : sides) e := stob s (thr e) && negb (is LR e) && negb (is Poll e).
 Definition oppo_forces (s : sides) e := cpub s (thr e) || stored s e || (negb (cpu_b e) && nic_forces s e).
 (* StoreBuffers.forwards: T2 *)
-Definition takes_own (s : state) e := is LR e && fwd s (thr e) (loc e).
+Definition takes_own (s : state) e := is LR e && match fwd s (loc e) with Some t => t =? thr e | None => false end.
 (* PivotInstrumentation._forced *)
 Definition forced (s : state) e := oppo_forces (sd s) e || (meets_marks (acc s) e && negb (takes_own s e)).
 
@@ -131,8 +137,8 @@ Definition sides_beta (s : sides) e :=
   else Sd (cpub s) (stob s) (updq (typ s) (qp e) (fun k => typ s (qp e) k || is k e)) (fen s)
           (if forces s e then updq (fod s) (qp e) true else fod s).
 (* StoreBuffers.after_beta_write *)
-Definition left_own (s : state) e := fun t x =>
-  if wr_b e && (x =? loc e) then store_b e && (t =? thr e) && negb (cpub (sd s) t) else fwd s t x.
+Definition left_own (s : state) e :=
+  if wr_b e then upd (fwd s) (loc e) (if store_b e && negb (cpub (sd s) (thr e)) then Some (thr e) else None) else fwd s.
 
 (* PivotInstrumentation._taint, _meets_pivot, PivotClasses.own, Taint.spreading *)
 Definition reached (s : state) e := tth (tn s) (thr e) || meets_marks (tce (tn s)) e.
@@ -189,7 +195,7 @@ Definition poll_beta (s : state) e := knd e = Poll ->
 
 Definition start_state :=
   State (Thr [] mem0 (fun _ => no_value)) (Cnt (fun _ => 0) (fun _ => 0)) None no_sides no_cells no_taint no_poison
-        no_value (fun _ _ => false).
+        no_value (fun _ => None).
 
 Inductive step (s : state) : state -> Prop :=
 | step_phase1 e : cls s = None -> enabled s e -> poll_alpha s e -> step s (after_alpha s e)
@@ -206,10 +212,11 @@ Inductive reach : state -> Prop :=
 
 (* PivotInstrumentation._targets: the pivot can be put last into alpha *)
 Definition pivot_value (s : state) v := if cw (acc s) v then fro s else mem (th s) v.
-Definition reports (s : state) := exists m, cls s = Some (class_of m) /\ clo (tn s) = true /\ (rd_b m || wr_b m) = true /\
+Definition reports_at (s : state) m := cls s = Some (class_of m) /\ clo (tn s) = true /\ (rd_b m || wr_b m) = true /\
   noninit m /\ ~ done s m /\ ctl (with_ s m) /\
   (cpu_b m = true -> rd_b m = true -> pivot_value s (loc m) = crv m) /\
   stored (sd s) m = false /\ (cpu_b m = false -> nic_forces (sd s) m = false).
+Definition reports s := exists m, reports_at s m.
 
 Definition found := exists s, reach s /\ reports s.
 End Search.

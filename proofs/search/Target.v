@@ -128,10 +128,10 @@ Proof.
       now rewrite (v_hist _ _ _ _ _ _ _ _ _ _ _ _ _ I).
     + split; auto. rewrite Iall. unfold noninit. tauto.
 Qed.
-Lemma e_reports : reports hw ini ctl st.
+Lemma e_reports : reports_at hw ini ctl st m.
 Proof.
   pose proof (b_last _ _ _ _ _ _ _ LB) as (Em & Nm & Lm). pose proof (b_sm _ _ _ _ _ _ _ LB) as (A1 & _).
-  exists m. split; [apply e_cls|]. split; [apply closed|]. split; [rewrite orb_true_iff, rd_iff, wr_iff; tauto|].
+  split; [apply e_cls|]. split; [apply closed|]. split; [rewrite orb_true_iff, rd_iff, wr_iff; tauto|].
   split; auto.
   split; [rewrite e_done; intros (_ & N); auto|]. split; [apply e_ctl|]. split.
   - intros C R. apply e_value; [now apply cpu_iff|now apply rd_iff].
@@ -139,12 +139,13 @@ Proof.
 Qed.
 End Target.
 
-Theorem theorem_8_first_half {U : events} {K : searchable} (hw : hardware)
-  {OK : hardware_ok hw} {SO : search_ok hw} (zero : bool) P ini mem0 ctl hope :
-  searches P ini mem0 ctl hope -> ~ robust hw P -> found hw zero ini mem0 ctl hope.
+(* the run along L, to its end *)
+Lemma run_along {U : events} {K : searchable} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw} (zero : bool)
+  P ini mem0 ctl hope T m L s B : searches P ini mem0 ctl hope -> least hw P T m L s B ->
+  exists all st, (forall y, In y all <-> without (E T) m y /\ noninit y) /\
+    inv hw zero ini mem0 ctl hope T m L s B all st /\ reports_at hw ini ctl st m.
 Proof.
-  intros G N. destruct (least_exists hw P N) as (T & m & L & s & B & LB).
-  pose proof (b_SL _ _ _ _ _ _ _ LB) as (Si & St & Sc).
+  intros G LB. pose proof (b_SL _ _ _ _ _ _ _ LB) as (Si & St & Sc).
   destruct (wf_fin _ (b_W _ _ _ _ _ _ _ LB)) as (l0 & Hl0).
   destruct (sorted_list (fun a b => L b a)) with (P := fun y => without (E T) m y /\
     noninit y) (l0 := l0) as (all & Sall & Iall).
@@ -152,5 +153,14 @@ Proof.
   - intros a (Fa & _). auto.
   - intros a b (Fa & _) (Fb & _). destruct (Sc a b Fa Fb) as [|[|]]; auto.
   - destruct (along_all hw zero P ini mem0 ctl hope G T m L s B LB all Sall Iall all []) as (st & I); [auto|].
-    exists st. split; [apply I|]. eapply e_reports; eauto.
+    exists all, st. split; [auto|]. split; [auto|]. eapply e_reports; eauto.
+Qed.
+
+Theorem theorem_8_first_half {U : events} {K : searchable} (hw : hardware)
+  {OK : hardware_ok hw} {SO : search_ok hw} (zero : bool) P ini mem0 ctl hope :
+  searches P ini mem0 ctl hope -> ~ robust hw P -> found hw zero ini mem0 ctl hope.
+Proof.
+  intros G N. destruct (least_exists hw P N) as (T & m & L & s & B & LB).
+  destruct (run_along hw zero P ini mem0 ctl hope T m L s B G LB) as (all & st & _ & I & R).
+  exists st. split; [apply I|now exists m].
 Qed.
