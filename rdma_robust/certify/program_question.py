@@ -70,10 +70,8 @@ def program_question_of(program: Program, platform: Platform) -> ProgramQuestion
         raise NotCovered("store buffers")
     if program.crowds:
         raise NotCovered("any number of copies")
-    threads = _Threads(program, platform)
-    return ProgramQuestion(
-        platform.weaker, platform.ordered_reads, tuple(cell.init for cell in program.cells), tuple(threads.automata())
-    )
+    cells = tuple(cell.init for cell in program.cells) or (0,)  # events without a cell name the first one
+    return ProgramQuestion(platform.weaker, platform.ordered_reads, cells, tuple(_Threads(program, platform).automata()))
 
 
 class _Threads:
