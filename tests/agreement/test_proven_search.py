@@ -25,7 +25,7 @@ from tests.support.judged import answers, flawed_judge
 from tests.support.random_deployed import random_deployed
 from tests.support.random_programs import LARGER, SMALL, TINY, random_program
 from tests.support.searched import asked_about, classes_found, searched, surveyed
-from tests.support.shares import chunks, share
+from tests.support.shares import chunks
 
 HARDWARE = (rdma(False), rdma(True), Model(order="relaxed"), Model(order="multipath", ordered_reads=True))
 Asked = tuple[Program, Model, ProgramQuestion]
@@ -64,7 +64,7 @@ def litmus(paths: Sequence[Path], *, both: bool = True) -> Iterator[tuple[Progra
             yield program, rdma(True)
 
 
-@pytest.mark.parametrize("chunk", share(range(12), 12))
+@pytest.mark.parametrize("chunk", [pytest.param(n, marks=pytest.mark.ci) for n in range(12)])
 def test_litmus_programs(chunk: int) -> None:
     seen = compared(covered(litmus(PROGRAMS[chunk::12])))
     assert seen[Verdict.UNKNOWN] == 0
@@ -86,7 +86,7 @@ def random_ones(chunk: int, count: int = 60) -> Iterator[tuple[Program, Model]]:
         yield from random_deployed(family, range(chunk * count // 3, (chunk + 1) * count // 3))
 
 
-@pytest.mark.parametrize("chunk", [0, *chunks(6, 40)[1:]])
+@pytest.mark.parametrize("chunk", chunks(6, 40))
 def test_random_programs(chunk: int) -> None:
     asked = covered(random_ones(chunk))
     seen = compared(asked)
@@ -95,7 +95,7 @@ def test_random_programs(chunk: int) -> None:
     assert min(seen[Verdict.ROBUST], seen[Verdict.NOT_ROBUST]) > 10
 
 
-@pytest.mark.parametrize("chunk", [0, *chunks(6, 40)[1:]])
+@pytest.mark.parametrize("chunk", chunks(6, 40))
 def test_the_same_classes_of_pivots_are_found(chunk: int) -> None:
     """Each rule shows in the classes of which a state reports, not in the verdict alone."""
     programs = []
