@@ -50,21 +50,16 @@ Lemma all_kinds k : In k kinds.
 Proof. destruct k; simpl; auto 12. Qed.
 
 Section Executes.
-Variables (hw : hardware) (most : nat) (P : automata).
+Variables (most : nat) (P : automata).
 Hypothesis F : formed P = true.
 Hypothesis Hm : 0 < most.
 Notation sh := (shape_of P).
 Notation nt := (n_threads P).
 Notation nv := (n_cells P).
-Notation init := (initially P).
-Notation ini := (ini0 nv init).
-Notation ctl := (ctl0 nt nv init (can_do P)).
-Notation hope := (fun _ _ => True).
 Notation queues := (queues_of P (fun _ => true)).
 Notation polled := (queues_of P is_poll).
 Notation st := (@state concrete).
 Notation like := (like (U := concrete) nt nv queues).
-Notation step := (step (U := concrete) hw true ini ctl hope).
 Notation went := (went P).
 Notation at_points := (at_points P).
 

@@ -35,6 +35,9 @@ ROBUST: Final = "robust: "
 UNCLEAR: Final = "unclear: "
 """What it begins with where the search does not know."""
 
+REFUSED: Final = "refused: "
+"""What it begins with where the threads are none that it knows."""
+
 MORE_COMPLETIONS: Final = f"{UNCLEAR}more completions than are counted may matter"
 """The answer where counters stopped too early."""
 

@@ -52,7 +52,7 @@ SEARCHED = {
     "unclear: more than 200000 states": (3, "; not decided by the proven search: more than 200000 states"),
     MORE_COMPLETIONS: (3, "; not decided by the proven search: more completions than are counted may matter"),
     "not robust": (1, "INVALID: the proven search does not call it robust: not robust"),
-    "refused: it says so": (1, "INVALID: the proven search does not call it robust: refused: it says so"),
+    "refused: it says so": (3, "; not decided by the proven search: refused: it says so"),
     "violating": (1, "INVALID: the proven search does not call it robust: violating"),
 }
 """What the search may answer; the exit code, and what is said."""
