@@ -222,7 +222,7 @@ Proof.
     - pose proof (wpaired_iff _ _ _ _ (x_loc _ _ _ _ _ _ _ Nx) Pw). tauto.
     - now rewrite <- (t_wr m m2 T). }
   rewrite Lm in N. assert (near s1 (thr m) (loc m) s2 (thr m2) (loc m2)) as N' by exact N.
-  exists m2. rewrite Q. split; [auto|]. split; [now rewrite <- (a_closed _ _ _ _ A)|].
+  exists m2. unfold reports_at. rewrite Q. split; [auto|]. split; [now rewrite <- (a_closed _ _ _ _ A)|].
   rewrite <- (t_rd m m2 T), <- (t_wr m m2 T), <- (t_cpu m m2 T).
   split; [auto|split; [auto|split; [auto|split; [auto|split]]]].
   - intros Cp Rd. rewrite <- (w_crv _ _ T), <- (Hv Cp Rd). unfold pivot_value.
