@@ -141,7 +141,7 @@ Qed.
 (* The two parts of a run: what Theorem 7 has of beta *)
 Record parted (E B : ev -> Prop) : Prop := {
   p_in : forall b, B b -> E b /\ noninit b;
-  p_R1 : R1 hw E B; p_R2 : R2 E B; p_R3 : R3 hw E B;
+  p_R1 : R1 hw E B; p_R2 : R2 hw E B; p_R3 : R3 hw E B;
 }.
 
 (* The filter.  [g_access] are the edges of the event graphs; a [part] tells whether an access is in beta.  Where threads can
