@@ -1,6 +1,6 @@
 (* The filter at work: `loop { put B.w = y; wait(B) }; y = 1` is robust, since nothing overtakes an access of the same word;
-   without the wait the write of y may overtake the read of the put (and `put B.w = y; y = 1` is not robust, Example.v).  With
-   order multipath or relaxed one put's write may overtake another's. *)
+   without the wait the write of y may overtake the read of the put (and `put B.w = y; y = 1` is not robust, Example.v).
+   With order multipath or relaxed one put's write may overtake another's. *)
 Require Import List Arith ZArith Bool.
 Import ListNotations.
 From RR Require Import Model Hardware Programs Search Searched Filter Critical FlowGraphs FlowCovers FilteredPrograms.
@@ -12,7 +12,8 @@ Definition loop (wait : bool) : list edge_of_flow :=
 Notation arcs wait := (map arc_of_edge (loop wait)).
 Notation overtakes f wait := (may_overtake (U := concrete) f (arcs wait) (fun _ => 0) 100).
 Definition nothing_overtakes (f : bool) wait :=
-  forallb (fun a => forallb (fun x => negb (touches x && (a_loc a =? a_loc x) && overtakes f wait a x)) (arcs wait)) (arcs wait).
+  forallb (fun a => forallb (fun x => negb (touches x && (a_loc a =? a_loc x) && overtakes f wait a x)) (arcs wait))
+    (arcs wait).
 Lemma loop_waits (f : bool) : nothing_overtakes f true = true.
 Proof. destruct f; vm_compute; reflexivity. Qed.
 Lemma loop_without (f : bool) : nothing_overtakes f false = false.
@@ -21,7 +22,8 @@ Proof. destruct f; vm_compute; reflexivity. Qed.
 Section Robust.
 Variable f : bool.
 Notation graph := (graph_of f (arcs true) (fun _ => 0) 100 (fun _ => true)).
-Lemma overtakes_other a x : an_access (arcs true) a -> an_access (arcs true) x -> overtakes f true a x = true -> a_loc a <> a_loc x.
+Lemma overtakes_other a x : an_access (arcs true) a -> an_access (arcs true) x -> overtakes f true a x = true ->
+  a_loc a <> a_loc x.
 Proof.
   intros (Ia & _) (Ix & Tx & _) O Q. pose proof (loop_waits f) as H. unfold nothing_overtakes in H.
   rewrite forallb_forall in H. specialize (H a Ia). rewrite forallb_forall in H. specialize (H x Ix).

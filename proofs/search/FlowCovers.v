@@ -1,8 +1,9 @@
-(* The conflict graph that is computed of flow graphs has what Theorem 9 asks, for every program whose runs are drawn along them. *)
+(* The conflict graph that is computed of flow graphs has what Theorem 9 asks, for every program whose runs are drawn
+   along them. *)
 Require Import List Arith Bool Lia Classical Relations.
 Import ListNotations.
-From RR Require Import Model Hardware Orders Rules Traces NormalForm Search Along Marks Least FirstHalf Filter Critical Filtered
-  FlowGraphs Outstanding Overtaking.
+From RR Require Import Model Hardware Orders Rules Traces NormalForm Search Along Marks Least FirstHalf Filter Critical
+  Filtered FlowGraphs Outstanding Overtaking.
 
 Section FlowCovers.
 Context {U : events} {K : searchable} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw}.
