@@ -101,10 +101,11 @@ End Filtered.
 (* Engine none: a program is robust of which the filter leaves no event that can be the first of beta after a pivot. *)
 Theorem nothing_kept {U : events} {K : searchable} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw} P G :
   covers hw G P ->
-  (forall E edge c seen e, runs P E -> g_drawn G E edge -> E e -> noninit e -> can_start c e = true ->
+  (forall E edge c x seen e, runs P E -> g_drawn G E edge -> g_sites G c x -> E e -> noninit e -> can_start c e = true ->
     ~ useful G c seen true (edge e)) -> robust hw P.
 Proof.
   intros Co H. apply NNPP. intros N. destruct (theorem_9 hw G P Co N) as (T & m & L & s & B & edge & LB & D & seen & Us).
   destruct (b_BF _ _ _ _ _ _ _ LB s (b_s _ _ _ _ _ _ _ LB)) as ((Es & _) & Ns).
-  apply (H (E T) edge (class_of m) seen s); auto; [apply LB|]. eapply start_can; eauto.
+  assert (g_sites G (class_of m) (edge m)) as Sm by (apply (c_sites hw G P Co (E T) edge m s); auto; apply LB).
+  apply (H (E T) edge (class_of m) (edge m) seen s); auto; [apply LB|]. eapply start_can; eauto.
 Qed.

@@ -4,7 +4,7 @@
 Require Import List Arith ZArith Bool Lia Classical Relations.
 Import ListNotations.
 From RR Require Import Model Hardware Programs Search Along Least FirstHalf Reported Searched Filter Critical Filtered
-  FlowGraphs Outstanding Overtaking FlowCovers.
+  FlowGraphs Outstanding Overtaking FlowCovers Useful.
 
 Section Programs.
 Variables (nt nv : nat) (init : nat -> Z) (prog : nat -> list label -> Prop).
@@ -138,7 +138,7 @@ Proof.
   intros R. split; [exact (run_wf nt nv init flow_prog E R)|].
   split; [exact (run_wfx nt nv init flow_prog E R)|now apply runs_drawn].
 Qed.
-(* the search behind the filter, and the filter alone *)
+(* the search behind the filter *)
 Theorem flow_theorem_9 hw {OK : hardware_ok hw} {SO : search_ok hw} zero hope fuel once keep :
   hopes nt nv init flow_prog hope -> keeps (graph hw fuel once) keep ->
   (found_filtered hw zero (ini0 nv init) (init : nat -> @value concrete) (ctl0 nt nv init flow_prog) hope
@@ -147,8 +147,13 @@ Proof.
   intros Hh Ke. apply (theorem_9_search hw); auto; [now apply concrete_searches| |apply (graph_covers hw), flow_runs].
   apply concrete_answers. intros t. exists [], (entry t). constructor.
 Qed.
-Theorem flow_nothing_kept hw {OK : hardware_ok hw} {SO : search_ok hw} fuel once :
-  (forall c seen a, In a arcs -> arc_can_start c a = true -> ~ useful (graph hw fuel once) c seen true a) ->
-  robust hw flow_program.
-Proof. apply (graph_nothing_kept hw), flow_runs. Qed.
+(* the same with the filter that is computed *)
+Corollary flow_filter hw {OK : hardware_ok hw} {SO : search_ok hw} zero hope fuel once :
+  hopes nt nv init flow_prog hope ->
+  (found_filtered hw zero (ini0 nv init) (init : nat -> @value concrete) (ctl0 nt nv init flow_prog) hope
+    (graph hw fuel once) (fun c a => may_start hw arcs entry fuel once c a = true) <-> ~ robust hw flow_program).
+Proof. intros Hh. apply (flow_theorem_9 hw); auto. intros c seen a. apply (useful_may_start hw). Qed.
+Theorem flow_nothing_left hw {OK : hardware_ok hw} {SO : search_ok hw} fuel once :
+  nothing_left hw arcs entry fuel once = true -> robust hw flow_program.
+Proof. apply (nothing_left_robust hw), flow_runs. Qed.
 End Flow.

@@ -87,6 +87,9 @@ Definition a_writes a := negb (silent a) && match a_kind a with LW | CAS | NRW |
 Definition a_reads a := match a_kind a with LR | CAS | NLR | NRR => true | _ => false end.
 Definition touches a := a_reads a || a_writes a.
 Definition an_access a := In a arcs /\ touches a = true /\ exists b, In b arcs /\ a_loc b = a_loc a /\ a_writes b = true.
+(* pivot_classes.py: can_start *)
+Definition arc_can_start c a := touches a && (a_loc a =? ccell c) && (a_writes a || cwr c) &&
+  (negb (cpu_kind a_kind a) || negb ((a_thr a =? cthr c) || (cwr c && a_reads a))).
 Inductive ahead t : nat -> nat -> Prop :=
 | ahead_here p : ahead t p p
 | ahead_step p a p' : In a (from_point t p) -> ahead t (a_to a) p' -> ahead t p p'.
