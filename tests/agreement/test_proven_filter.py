@@ -3,6 +3,7 @@ overtake what, and for every class of pivots where it may start."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from random import Random
 
@@ -14,8 +15,9 @@ from rdma_robust.robustness.event_graph import EventEdge
 from rdma_robust.robustness.frame import Frame
 from rdma_robust.robustness.pivot_classes import can_start, class_of, classes_of
 from rdma_robust.robustness.reductions.critical import CriticalCycles
-from rdma_robust.robustness.reductions.relaxation import Relaxation
+from rdma_robust.robustness.reductions.relaxation import _MOST_UNPOLLED, Relaxation
 from rdma_robust.semantics.trace import EventType
+from sitegen.theorems import PROOFS
 from tests.litmus.goldens import LITMUS
 from tests.support.coq_filter import Pairs, ask_filter, edges_of, is_covered
 from tests.support.random_programs import SMALL, TINY, random_program
@@ -25,6 +27,13 @@ HARDWARE = [
     Model(order=order, ordered_reads=reads) for order in ("default", "multipath", "relaxed") for reads in (False, True)
 ]
 NAMED = ("sb-put-plain", "sb-put-flushed", "mailbox-polled", "iriw-get-polled")
+JOINED = (
+    "loop { put B.u = x }; poll B; poll B; r = x",
+    "loop { put B.u = x; poll B }; put B.v = x; r = x",
+    "if (r == 0) { put B.u = x } else { get x = B.v }; poll B; r = x",
+    "if (r == 0) { put B.u = x; put B.v = x; poll B }; poll B; get x = B.u; poll B; r = x",
+    "if (r == 0) { get x = B.u }; rfence B; put B.v = x; poll B; poll B; x = 1",
+)
 
 
 def overtaking(frame: Frame) -> Pairs:
@@ -78,6 +87,19 @@ def test_the_filter_of_named_programs_is_the_formal_one() -> None:
 @pytest.mark.parametrize("chunk", chunks(1, 20))
 def test_the_filter_is_the_formal_one(chunk: int) -> None:
     check(list(random_frames(Random(f"formal filter {chunk}"), 100)))
+
+
+def test_where_paths_join_the_filter_is_the_formal_one() -> None:
+    start = "node A { x }\nnode B { u, v }\nthread S on B { reg s; s = u; v = 1 }\n"
+    programs = [load_program(f"{start}thread T on A {{ reg r; {code} }}", code) for code in JOINED]
+    check([Frame.to_instrument(program, model) for program in programs for model in HARDWARE])
+
+
+def test_completions_are_counted_as_far_as_in_coq() -> None:
+    (counted,) = re.findall(
+        r"Definition MOST_UNPOLLED := (\d+)\.", (PROOFS / "search/FlowGraphs.v").read_text(encoding="utf-8")
+    )
+    assert int(counted) == _MOST_UNPOLLED
 
 
 def test_another_hardware_is_noticed() -> None:
