@@ -1,6 +1,6 @@
 (* Theorem 9: the walk of the static filter comes to no thread twice, and the filter finds it (reductions/critical.py).
-   Differences to the code: it goes on from sets of accesses, one for each set of threads used, instead of from one access; and
-   from [meeting] it may come to a thread after others too, which only adds accesses. *)
+   Differences to the code: it goes on from sets of accesses, one for each set of threads used, instead of from one
+   access; and from [meeting] it may come to a thread after others too, which only adds accesses. *)
 Require Import List Arith Bool Lia Classical Relations Sorted.
 Import ListNotations.
 From RR Require Import Model Hardware Orders Cells Stores Rules Traces CpuSc Search Along Counted FirstHalf Least
