@@ -1,5 +1,8 @@
 """The static filter computes what its formal counterpart in proofs/search/ does, of which Theorem 9 is proven: what may
-overtake what, and for every class of pivots where it may start."""
+overtake what, and for every class of pivots where it may start.
+
+What asks Coq is left to the step of CI behind `make proofs`.
+"""
 
 from __future__ import annotations
 
@@ -80,6 +83,7 @@ def check(frames: list[Frame]) -> None:
         assert left == starts(frame), frame.program
 
 
+@pytest.mark.ci
 def test_the_filter_of_named_programs_is_the_formal_one() -> None:
     check([Frame.to_instrument(load(LITMUS / f"{name}.rdma"), Model()) for name in NAMED])
 
@@ -98,6 +102,7 @@ def test_the_filter_is_the_formal_one(chunk: int) -> None:
     check(list(random_frames(Random(f"formal filter {chunk}"), 100)))
 
 
+@pytest.mark.ci
 def test_where_paths_join_the_filter_is_the_formal_one() -> None:
     start = "node A { x }\nnode B { u, v }\nthread S on B { reg s; s = u; v = 1 }\n"
     programs = [load_program(f"{start}thread T on A {{ reg r; {code} }}", code) for code in JOINED]
@@ -111,6 +116,7 @@ def test_completions_are_counted_as_far_as_in_coq() -> None:
     assert int(counted) == _MOST_UNPOLLED
 
 
+@pytest.mark.ci
 def test_another_hardware_is_noticed() -> None:
     """What Coq computes is of the hardware that it is told of."""
     program = load_program("node A { x }\nnode B { u }\nthread T on A { put B.u = x; put B.u = x }", "twice")
@@ -119,6 +125,7 @@ def test_another_hardware_is_noticed() -> None:
     assert kept < given_up
 
 
+@pytest.mark.ci
 def test_a_filter_that_forgets_polls_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Relaxation, "_forces_poll", lambda *_: False)
     program = load(LITMUS / "mailbox-polled.rdma")
