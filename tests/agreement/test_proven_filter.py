@@ -1,5 +1,8 @@
 """The static filter computes what its formal counterpart in proofs/search/ does, of which Theorem 9 is proven: what may
-overtake what, and for every class of pivots where it may start."""
+overtake what, and for every class of pivots where it may start.
+
+What asks Coq is left to the step of CI behind `make proofs`.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ from rdma_robust.robustness.reductions.critical import CriticalCycles
 from rdma_robust.robustness.reductions.relaxation import _MOST_UNPOLLED, Relaxation
 from rdma_robust.semantics.trace import EventType
 from sitegen.theorems import PROOFS
-from tests.litmus.goldens import LITMUS
+from tests.litmus.goldens import LITMUS, PROGRAMS, load
 from tests.support.coq_filter import Pairs, ask_filter, edges_of, is_covered
 from tests.support.random_programs import SMALL, TINY, random_program
 from tests.support.shares import chunks
@@ -27,6 +30,7 @@ HARDWARE = [
     Model(order=order, ordered_reads=reads) for order in ("default", "multipath", "relaxed") for reads in (False, True)
 ]
 NAMED = ("sb-put-plain", "sb-put-flushed", "mailbox-polled", "iriw-get-polled")
+MOST_EDGES = 16
 JOINED = (
     "loop { put B.u = x }; poll B; poll B; r = x",
     "loop { put B.u = x; poll B }; put B.v = x; r = x",
@@ -79,9 +83,18 @@ def check(frames: list[Frame]) -> None:
         assert left == starts(frame), frame.program
 
 
+@pytest.mark.ci
 def test_the_filter_of_named_programs_is_the_formal_one() -> None:
-    programs = [load_program((LITMUS / f"{name}.rdma").read_text(encoding="utf-8"), name) for name in NAMED]
-    check([Frame.to_instrument(program, Model()) for program in programs])
+    check([Frame.to_instrument(load(LITMUS / f"{name}.rdma"), Model()) for name in NAMED])
+
+
+@pytest.mark.ci
+def test_the_filter_of_the_suite_is_the_formal_one() -> None:
+    """Of the programs that the formal filter is about, as far as Coq computes them fast."""
+    frames = [Frame.to_instrument(load(path), Model()) for path in PROGRAMS]
+    small = [frame for frame in frames if is_covered(frame) and len(edges_of(frame)) <= MOST_EDGES]
+    assert len(small) > 200
+    check(small)
 
 
 @pytest.mark.parametrize("chunk", chunks(1, 20))
@@ -89,6 +102,7 @@ def test_the_filter_is_the_formal_one(chunk: int) -> None:
     check(list(random_frames(Random(f"formal filter {chunk}"), 100)))
 
 
+@pytest.mark.ci
 def test_where_paths_join_the_filter_is_the_formal_one() -> None:
     start = "node A { x }\nnode B { u, v }\nthread S on B { reg s; s = u; v = 1 }\n"
     programs = [load_program(f"{start}thread T on A {{ reg r; {code} }}", code) for code in JOINED]
@@ -102,6 +116,7 @@ def test_completions_are_counted_as_far_as_in_coq() -> None:
     assert int(counted) == _MOST_UNPOLLED
 
 
+@pytest.mark.ci
 def test_another_hardware_is_noticed() -> None:
     """What Coq computes is of the hardware that it is told of."""
     program = load_program("node A { x }\nnode B { u }\nthread T on A { put B.u = x; put B.u = x }", "twice")
@@ -110,8 +125,9 @@ def test_another_hardware_is_noticed() -> None:
     assert kept < given_up
 
 
+@pytest.mark.ci
 def test_a_filter_that_forgets_polls_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Relaxation, "_forces_poll", lambda *_: False)
-    program = load_program((LITMUS / "mailbox-polled.rdma").read_text(encoding="utf-8"), "mailbox-polled")
+    program = load(LITMUS / "mailbox-polled.rdma")
     with pytest.raises(AssertionError):
         check([Frame.to_instrument(program, Model())])
