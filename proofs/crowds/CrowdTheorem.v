@@ -21,6 +21,7 @@ Proof.
   - intros t. apply prog_nil.
   - intros t. exact I.
   - intros [x v|t l h]; unfold done; simpl; [tauto|]. split; [intros [[]|[]]|]. intros H. apply suf_len in H. simpl in H. lia.
+  - split; reflexivity.
 Qed.
 Lemma made_start ts : made ts (start_of ts) None (seq 0 (length ts)) control0 (map local0 ts).
 Proof.

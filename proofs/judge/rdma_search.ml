@@ -81,13 +81,16 @@ let hash state = positive (1 + Hashtbl.hash_param 500 500 state)
 
 let number lines name = match line_of lines name with [ word ] -> word | _ -> malformed "%s is one number" name
 
+let counters_of lines =
+  match nat_of (number lines "counters") with O -> malformed "counters stop at 1 or later" | counters -> counters
+
 (* [threads] has the newest first, and so have their edges. *)
 let program_of lines threads =
   { first_values = List.map z_of (line_of lines "cells"); parts = List.rev_map thread_of threads }
 
 (* Whether the program is robust, and the line that says so. *)
 let decided lines threads =
-  let counters = nat_of (number lines "counters") and states = number lines "states" in
+  let counters = counters_of lines and states = number lines "states" in
   match decide (hardware_of lines) counters (nat_of states) hash (program_of lines threads) with
   | Robust states -> true, Printf.sprintf "robust: %d states" (int_of_n states)
   | Not_robust -> false, "not robust"
@@ -103,7 +106,7 @@ module States = Hashtbl.Make (struct
 
 (* For tests: all states of the search, and the classes of which one reports. The steps are proven, the loop is not. *)
 let surveyed lines threads =
-  let hardware = hardware_of lines and most = nat_of (number lines "counters") and states = int_of (number lines "states") in
+  let hardware = hardware_of lines and most = counters_of lines and states = int_of (number lines "states") in
   let shape = shape_of (program_of lines threads) in
   let seen = States.create 1000 and found = ref [] in
   let rec visit = function

@@ -1,6 +1,6 @@
 (* Theorem 9: the walk of the static filter comes to no thread twice, and the filter finds it (reductions/critical.py).
-   Differences to the code: it goes on from sets of accesses, one for each set of threads used, instead of from one access; and
-   from [meeting] it may come to a thread after others too, which only adds accesses. *)
+   Differences to the code: it goes on from sets of accesses, one for each set of threads used, instead of from one
+   access; and from [meeting] it may come to a thread after others too, which only adds accesses. *)
 Require Import List Arith Bool Lia Classical Relations Sorted.
 Import ListNotations.
 From RR Require Import Model Hardware Orders Cells Stores Rules Traces CpuSc Search Along Counted FirstHalf Least
@@ -142,7 +142,7 @@ Qed.
 (* The two parts of a run: what Theorem 7 has of beta *)
 Record parted (E B : ev -> Prop) : Prop := {
   p_in : forall b, B b -> E b /\ noninit b;
-  p_R1 : R1 hw E B; p_R2 : R2 E B; p_R3 : R3 hw E B;
+  p_R1 : R1 hw E B; p_R2 : R2 hw E B; p_R3 : R3 hw E B;
 }.
 
 (* The filter.  [g_access] are the edges of the event graphs; a [part] tells whether an access is in beta.  Where threads can
@@ -305,7 +305,7 @@ Definition exact {U : events} {K : searchable} (hw : hardware) : conflict_graph 
   g_conflicting := conflict; g_sites := fun c e => class_of e = c;
   g_meeting := fun c e => exists m, class_of m = c /\ conflict e m;
   g_once := fun _ => true |}.
-Theorem exact_covers {U : events} {K : searchable} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw} P :
+Theorem exact_covers {U : events} {K : searchable} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw} {SC : cpu_sc hw} P :
   (forall E, runs P E -> wfx E /\ wfE E) -> covers hw (exact hw) P.
 Proof.
   intros X. constructor; simpl; try (intros E edge; intros; rewrite ?H0; eauto; fail).

@@ -21,7 +21,6 @@ Notation hope := (fun _ _ => True).
 Notation st := (@state concrete).
 Notation step := (step (U := concrete) hw true ini ctl hope).
 Notation reach := (reach (U := concrete) hw true ini (init : nat -> @value concrete) ctl hope).
-Notation reports := (reports (U := concrete) hw ini ctl).
 Notation went := (went P).
 Notation at_points := (at_points P).
 Notation image := (image most P).

@@ -50,21 +50,16 @@ Lemma all_kinds k : In k kinds.
 Proof. destruct k; simpl; auto 12. Qed.
 
 Section Executes.
-Variables (hw : hardware) (most : nat) (P : automata).
+Variables (most : nat) (P : automata).
 Hypothesis F : formed P = true.
 Hypothesis Hm : 0 < most.
 Notation sh := (shape_of P).
 Notation nt := (n_threads P).
 Notation nv := (n_cells P).
-Notation init := (initially P).
-Notation ini := (ini0 nv init).
-Notation ctl := (ctl0 nt nv init (can_do P)).
-Notation hope := (fun _ _ => True).
 Notation queues := (queues_of P (fun _ => true)).
 Notation polled := (queues_of P is_poll).
 Notation st := (@state concrete).
 Notation like := (like (U := concrete) nt nv queues).
-Notation step := (step (U := concrete) hw true ini ctl hope).
 Notation went := (went P).
 Notation at_points := (at_points P).
 
@@ -218,7 +213,7 @@ Proof.
   - intros q Hq Q. now apply alpha_unp; [apply e_alike|].
   - intros q Hq Q. apply alpha_ear; auto; [apply e_alike|apply s_fod].
 Qed.
-Lemma image_beta c b b' : like b b' -> th b = th s -> cn b = cn s -> cn b' = cn s' ->
+Lemma image_beta hw c b b' : like b b' -> th b = th s -> cn b = cn s -> cn b' = cn s' ->
   image (longer path t l) (after_step most sh d t p (after_beta hw c b' e')) (after_beta hw c b e).
 Proof.
   intros Hb Ht' Hc Hc'. eapply image_behind; simpl; rewrite ?Ht', ?Hc, ?Hc'; try reflexivity.

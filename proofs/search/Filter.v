@@ -1,7 +1,7 @@
 (* Theorem 9 along the paths of a thread: what is in A or is the pivot behind an event b of B is among what
-   reductions/relaxation.py lists (Relaxation.overtaking).  Without store buffers only b's own queue pair matters: of others no
-   event is ever taken to be in B.  The analysis is written over anything that has a kind and a queue pair: events here, arcs of
-   flow graphs in Overtaking.v.
+   reductions/relaxation.py lists (Relaxation.overtaking).  Without store buffers only b's own queue pair matters: of
+   others no event is ever taken to be in B.  The analysis is written over anything that has a kind and a queue pair:
+   events here, arcs of flow graphs in Overtaking.v.
    A difference to the code: it lists no polls of b's queue pair; they are no accesses, so nothing asks. *)
 Require Import List Arith Bool Lia Classical Relations Sorted.
 Import ListNotations.
@@ -118,7 +118,8 @@ Qed.
 Lemma forces_forcing_known done k y : sound done k -> before done y -> B y -> completes_forcing k y = true ->
   qp y = q -> forcing hw E B y.
 Proof.
-  intros S (Ey & Ny & Hz) By Fo Q. unfold Filter.completes_forcing in Fo. rewrite orb_true_iff, andb_true_iff, !isk_iff in Fo.
+  intros S (Ey & Ny & Hz) By Fo Q. unfold Filter.completes_forcing in Fo. rewrite orb_true_iff, andb_true_iff, !isk_iff
+    in Fo.
   apply forcing_sc; [exact SC|]. split; [auto|split; [auto|]]. destruct Fo as [Ky|(Ky & Fo)]; [auto|right]. split; auto.
   apply existsb_exists in Fo. destruct Fo as (a & _ & Fo). rewrite !andb_true_iff, negb_true_iff in Fo.
   destruct Fo as ((Ka & Na) & Ia).

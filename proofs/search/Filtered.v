@@ -1,9 +1,9 @@
 (* Theorem 9 joined to Theorem 8: the search behind the static filter reports a violation iff the program is not robust.
-   A start must be allowed, by [CriticalCycles.may_start] (pivot_classes.py: may_start); classes that are not allowed to start
-   anywhere are not tried (classes_of).  The rest is the search of Search.v. *)
+   A start must be allowed, by [CriticalCycles.may_start] (pivot_classes.py: may_start); classes that are not allowed to
+   start anywhere are not tried (classes_of).  The rest is the search of Search.v. *)
 Require Import List Arith Bool Lia Classical Relations.
 Import ListNotations.
-From RR Require Import Model Hardware Orders Rules Traces Search Marks Along Counters Least FirstHalf Target Answers Reported
+From RR Require Import Model Hardware Orders Cells Stores Rules Traces Search Marks Tainted Along Counters Least FirstHalf Target Answers Reported
   Filter Critical.
 
 Section Filtered.
@@ -18,7 +18,7 @@ Section Allowed.
 Variable allowed : class -> ev -> Prop.
 Inductive filtered_step (s : state) : state -> Prop :=
 | filtered_start c e : cls s = None -> enabled s e -> hope c (with_ s e) -> can_start c e = true -> allowed c e ->
-    filtered_step s (after_beta c (begun c s) e)
+    filtered_step s (after_beta hw c (begun c s) e)
 | filtered_other s' : step s s' -> cls s' = cls s -> filtered_step s s'.
 Inductive filtered_reach : state -> Prop :=
 | filtered_reach_start : filtered_reach (start_state mem0)
@@ -31,8 +31,8 @@ Proof.
 Qed.
 End Allowed.
 
-(* The search of a conflict graph: [keep] is what its filter leaves, as starts for pivots of a class.  The run, with its pivot, is
-   drawn along edges of the graph. *)
+(* The search of a conflict graph: [keep] is what its filter leaves, as starts for pivots of a class.  The run, with its
+   pivot, is drawn along edges of the graph. *)
 Definition found_filtered (G : conflict_graph) (keep : class -> g_access G -> Prop) := exists E edge s m,
   filtered_reach (fun c e => keep c (edge e)) s /\ reports_at hw ini ctl s m /\
   (forall e, E e <-> with_ s m e) /\ g_drawn G E edge.
@@ -44,7 +44,7 @@ Proof. intros (E & edge & s & m & R & H & _). exists s. split; [eapply filtered_
 
 (* A run along L starts with s, the first of B. *)
 Section Start.
-Context {OK : hardware_ok hw} {SO : search_ok hw}.
+Context {OK : hardware_ok hw} {SO : search_ok hw} {SC : cpu_sc hw}.
 Context {P : program} {T : trace} {m : ev} {L : relation ev} {s : ev} {B : ev -> Prop}.
 Hypothesis LB : least hw P T m L s B.
 Notation F := (without (E T) m).
@@ -56,7 +56,7 @@ Proof.
   intros R C (_ & _ & Pre) Fl Be. destruct (b_first _ _ _ _ _ _ _ LB e Be) as [|Ls]; auto. exfalso.
   destruct (b_BF _ _ _ _ _ _ _ LB s (b_s _ _ _ _ _ _ _ LB)) as (Fs & Ns).
   assert (In s (evs (hist (th t)))) as Hi by (apply Pre; auto). apply in_map_iff in Hi. destruct Hi as (mv & Q & Hi).
-  destruct (n_none t (reach_tainting _ _ _ _ _ _ _ R) C mv Hi) as (Z & _).
+  destruct (n_none hw t (reach_tainting hw _ _ _ _ _ _ R) C mv Hi) as (Z & _).
   assert (mb mv = true) as Z'; [|congruence]. apply (Fl mv Hi). rewrite Q. apply LB.
 Qed.
 Lemma along_filtered t : reach t -> along F L (hist (th t)) -> flags B (hist (th t)) ->
@@ -78,7 +78,7 @@ Proof.
 Qed.
 End Start.
 
-Context {OK : hardware_ok hw} {SO : search_ok hw}.
+Context {OK : hardware_ok hw} {SO : search_ok hw} {SC : cpu_sc hw}.
 Theorem filtered_first_half P G keep : searches P ini mem0 ctl hope -> covers hw G P -> keeps G keep -> ~ robust hw P ->
   found_filtered G keep.
 Proof.
@@ -89,7 +89,8 @@ Proof.
   - intros e. unfold Search.with_. rewrite (e_done hw zero P ini mem0 ctl hope Se T m L s B LB all st); auto.
     pose proof (proj1 (b_last _ _ _ _ _ _ _ LB)) as Em. unfold without. destruct (classic (e = m)) as [->|]; tauto.
 Qed.
-Theorem theorem_9_search P G keep : searches P ini mem0 ctl hope -> answers P ini mem0 ctl -> covers hw G P -> keeps G keep ->
+Theorem theorem_9_search P G keep : searches P ini mem0 ctl hope -> answers P ini mem0 ctl -> covers hw G P ->
+  keeps G keep ->
   (found_filtered G keep <-> ~ robust hw P).
 Proof.
   intros Se An Co Ke. split; [|now apply filtered_first_half].
@@ -98,12 +99,13 @@ Qed.
 End Filtered.
 
 (* Engine none: a program is robust of which the filter leaves no event that can be the first of beta after a pivot. *)
-Theorem nothing_kept {U : events} {K : searchable} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw} P G :
+Theorem nothing_kept {U : events} {K : searchable} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw} {SC : cpu_sc hw} P G :
   covers hw G P ->
-  (forall E edge c seen e, runs P E -> g_drawn G E edge -> E e -> noninit e -> can_start c e = true ->
+  (forall E edge c x seen e, runs P E -> g_drawn G E edge -> g_sites G c x -> E e -> noninit e -> can_start c e = true ->
     ~ useful G c seen true (edge e)) -> robust hw P.
 Proof.
   intros Co H. apply NNPP. intros N. destruct (theorem_9 hw G P Co N) as (T & m & L & s & B & edge & LB & D & seen & Us).
   destruct (b_BF _ _ _ _ _ _ _ LB s (b_s _ _ _ _ _ _ _ LB)) as ((Es & _) & Ns).
-  apply (H (E T) edge (class_of m) seen s); auto; [apply LB|]. eapply start_can; eauto.
+  assert (g_sites G (class_of m) (edge m)) as Sm by (apply (c_sites hw G P Co (E T) edge m s); auto; apply LB).
+  apply (H (E T) edge (class_of m) (edge m) seen s); auto; [apply LB|]. eapply start_can; eauto.
 Qed.

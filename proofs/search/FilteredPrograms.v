@@ -1,16 +1,16 @@
 (* Theorem 9 for programs of Programs.v: of any, with the graph of the events themselves, and of those that are given by flow
-   graphs, with the graph that is computed of them.  The edges of a flow graph have labels, or are silent; two edges may have one
-   label, so a thread may be at several points after the same events. *)
+   graphs, with the graph that is computed of them.  The edges of a flow graph have labels, or are silent; two edges may
+   have one label, so a thread may be at several points after the same events. *)
 Require Import List Arith ZArith Bool Lia Classical Relations.
 Import ListNotations.
-From RR Require Import Model Hardware Programs Search Along Least FirstHalf Reported Searched Filter Critical Filtered FlowGraphs
-  Outstanding Overtaking FlowCovers.
+From RR Require Import Model Hardware Programs Search Along Least FirstHalf Reported Searched Filter Critical Filtered
+  FlowGraphs Outstanding Overtaking FlowCovers Useful.
 
 Section Programs.
 Variables (nt nv : nat) (init : nat -> Z) (prog : nat -> list label -> Prop).
 Hypothesis prog_prefix : forall t l h, prog t (l :: h) -> prog t h.
 Hypothesis prog_nothing : forall t, prog t [].
-Theorem concrete_theorem_9 hw {OK : hardware_ok hw} {SO : search_ok hw} zero hope keep :
+Theorem concrete_theorem_9 hw {OK : hardware_ok hw} {SO : search_ok hw} {SC : cpu_sc hw} zero hope keep :
   hopes nt nv init prog hope -> keeps (exact hw) keep ->
   (found_filtered hw zero (ini0 nv init) (init : nat -> @value concrete) (ctl0 nt nv init prog) hope (exact hw) keep <->
    ~ robust hw (the_program nt nv init prog prog_prefix)).
@@ -67,7 +67,8 @@ Lemma flow_last t h es p : follows_flow t h es p -> forall l h', h = l :: h' -> 
   follows_flow t h' es' (f_from f) /\ In f flow /\ f_thr f = t /\ f_label f = Some l /\ quiet t (f_to f) p.
 Proof.
   induction 1 as [|h es f _ IH I T Q|h es f l H _ I T Q]; intros l0 h' Z; [discriminate| |].
-  - destruct (IH l0 h' Z) as (f' & es' & -> & H' & I' & T' & Q' & H2). exists f', es'. repeat split; auto. now apply quiet_more.
+  - destruct (IH l0 h' Z) as (f' & es' & -> & H' & I' & T' & Q' & H2). exists f', es'. repeat split; auto. now apply
+    quiet_more.
   - injection Z as <- <-. exists f, es. repeat split; auto. constructor.
 Qed.
 Lemma flow_length t h es p : follows_flow t h es p -> length es = length h.
@@ -110,7 +111,8 @@ Proof.
   { intros t l h He. apply HE in He. destruct (Hes t) as (p & Hp). now apply (flow_at t (path t) (es t) p Hp). }
   constructor.
   - intros [x v|t l h] He Ne; [now destruct Ne|]. destruct (Hf t l h He) as (f & es0 & es' & Q & Le & H & I & T & Lb).
-    rewrite Q, <- Le, edge_at_here. split; [now apply (in_map arc_of_edge)|]. unfold arc_of_edge. rewrite Lb, T. simpl. auto 6.
+    rewrite Q, <- Le, edge_at_here. split; [now apply (in_map arc_of_edge)|]. unfold arc_of_edge. rewrite Lb, T. simpl.
+      auto 6.
   - intros [x v|t l h] He Ne Nb; [now destruct Ne|]. destruct (Hf t l h He) as (f & es0 & es' & Q & Le & H & I & T & Lb).
     rewrite Q, <- Le, edge_at_here. destruct h as [|l' h].
     + replace (a_from (arc_of_edge f)) with (f_from f) by (unfold arc_of_edge; rewrite Lb; auto). simpl.
@@ -130,22 +132,28 @@ Qed.
 
 Notation graph hw fuel once := (graph_of hw arcs entry fuel once).
 Lemma flow_runs E : is_run nt nv init flow_prog E ->
-  wfE (E : @ev concrete -> Prop) /\ wfx (E : @ev concrete -> Prop) /\ exists edge, drawn arcs entry (E : @ev concrete -> Prop) edge.
+  wfE (E : @ev concrete -> Prop) /\ wfx (E : @ev concrete -> Prop) /\
+  exists edge, drawn arcs entry (E : @ev concrete -> Prop) edge.
 Proof.
   intros R. split; [exact (run_wf nt nv init flow_prog E R)|].
   split; [exact (run_wfx nt nv init flow_prog E R)|now apply runs_drawn].
 Qed.
-(* the search behind the filter, and the filter alone *)
-Theorem flow_theorem_9 hw {OK : hardware_ok hw} {SO : search_ok hw} zero hope fuel once keep :
+(* the search behind the filter *)
+Theorem flow_theorem_9 hw {OK : hardware_ok hw} {SO : search_ok hw} {SC : cpu_sc hw} zero hope fuel once keep :
   hopes nt nv init flow_prog hope -> keeps (graph hw fuel once) keep ->
-  (found_filtered hw zero (ini0 nv init) (init : nat -> @value concrete) (ctl0 nt nv init flow_prog) hope (graph hw fuel once)
-    keep <-> ~ robust hw flow_program).
+  (found_filtered hw zero (ini0 nv init) (init : nat -> @value concrete) (ctl0 nt nv init flow_prog) hope
+    (graph hw fuel once) keep <-> ~ robust hw flow_program).
 Proof.
   intros Hh Ke. apply (theorem_9_search hw); auto; [now apply concrete_searches| |apply (graph_covers hw), flow_runs].
   apply concrete_answers. intros t. exists [], (entry t). constructor.
 Qed.
-Theorem flow_nothing_kept hw {OK : hardware_ok hw} {SO : search_ok hw} fuel once :
-  (forall c seen a, In a arcs -> arc_can_start c a = true -> ~ useful (graph hw fuel once) c seen true a) ->
-  robust hw flow_program.
-Proof. apply (graph_nothing_kept hw), flow_runs. Qed.
+(* the same with the filter that is computed *)
+Corollary flow_filter hw {OK : hardware_ok hw} {SO : search_ok hw} {SC : cpu_sc hw} zero hope fuel once :
+  hopes nt nv init flow_prog hope ->
+  (found_filtered hw zero (ini0 nv init) (init : nat -> @value concrete) (ctl0 nt nv init flow_prog) hope
+    (graph hw fuel once) (fun c a => may_start hw arcs entry fuel once c a = true) <-> ~ robust hw flow_program).
+Proof. intros Hh. apply (flow_theorem_9 hw); auto. intros c seen a. apply (useful_may_start hw). Qed.
+Theorem flow_nothing_left hw {OK : hardware_ok hw} {SO : search_ok hw} {SC : cpu_sc hw} fuel once :
+  nothing_left hw arcs entry fuel once = true -> robust hw flow_program.
+Proof. apply (nothing_left_robust hw), flow_runs. Qed.
 End Flow.

@@ -1,11 +1,12 @@
-(* The conflict graph that is computed of flow graphs has what Theorem 9 asks, for every program whose runs are drawn along them. *)
+(* The conflict graph that is computed of flow graphs has what Theorem 9 asks, for every program whose runs are drawn
+   along them. *)
 Require Import List Arith Bool Lia Classical Relations.
 Import ListNotations.
-From RR Require Import Model Hardware Orders Rules Traces NormalForm Search Along Marks Least FirstHalf Filter Critical Filtered
-  FlowGraphs Outstanding Overtaking.
+From RR Require Import Model Hardware Orders Rules Traces NormalForm Search Along Marks Least FirstHalf Filter Critical
+  Filtered FlowGraphs Outstanding Overtaking.
 
 Section FlowCovers.
-Context {U : events} {K : searchable} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw}.
+Context {U : events} {K : searchable} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw} {SC : cpu_sc hw}.
 Variables (arcs : list arc) (entry : nat -> nat) (fuel : nat) (once : nat -> bool).
 Notation drawn := (drawn arcs entry).
 
@@ -76,9 +77,6 @@ Proof.
     destruct Wr as [|Wr]; auto. right. now rewrite <- (arc_writes E edge D m Em Nm).
 Qed.
 
-(* pivot_classes.py: can_start *)
-Definition arc_can_start c a := touches a && (a_loc a =? ccell c) && (a_writes a || cwr c) &&
-  (negb (cpu_kind a_kind a) || negb ((a_thr a =? cthr c) || (cwr c && a_reads a))).
 Lemma arc_starts E edge c e : drawn E edge -> E e -> noninit e -> can_start c e = arc_can_start c (edge e).
 Proof.
   intros D Ee Ne. destruct (arc_place E edge D e Ee Ne) as (_ & T & L).
@@ -87,10 +85,12 @@ Proof.
   rewrite (arc_writes E edge D e Ee Ne), (arc_reads E edge D e Ee Ne), T, L, Ak. reflexivity.
 Qed.
 Theorem graph_nothing_kept P : (forall E, runs P E -> wfE E /\ wfx E /\ exists edge, drawn E edge) ->
-  (forall c seen a, In a arcs -> arc_can_start c a = true -> ~ useful (graph_of hw arcs entry fuel once) c seen true a) ->
+  (forall c x seen a, g_sites (graph_of hw arcs entry fuel once) c x -> In a arcs -> arc_can_start c a = true ->
+    ~ useful (graph_of hw arcs entry fuel once) c seen true a) ->
   robust hw P.
 Proof.
   intros HP H. apply (nothing_kept hw P (graph_of hw arcs entry fuel once)); [now apply graph_covers|].
-  intros E edge c seen e R D Ee Ne Cs. apply H; [now apply (d_arc _ _ _ _ D)|]. now rewrite <- (arc_starts E edge).
+  intros E edge c x seen e R D Sx Ee Ne Cs. apply (H c x); auto; [now apply (d_arc _ _ _ _ D)|].
+  now rewrite <- (arc_starts E edge).
 Qed.
 End FlowCovers.

@@ -163,7 +163,8 @@ Proof.
   - assert (E z /\ po z y) as (Ez & Po) by (apply I, in_app_iff; right; now left).
     assert (forall a, In a path -> po a z) as Hz.
     { clear - S. induction path as [|a path IH]; intros b [].
-      - subst. simpl in S. inversion S as [|? ? _ F]; subst. rewrite Forall_forall in F. apply F, in_app_iff. right; now left.
+      - subst. simpl in S. inversion S as [|? ? _ F]; subst. rewrite Forall_forall in F. apply F, in_app_iff. right;
+        now left.
       - simpl in S. inversion S; subst. auto. }
     assert (forall c, po z c -> ~ po c y) as Next.
     { intros c Pc Pc'. assert (In c (path ++ [z])) as Hc by (apply I; split; auto; eapply wf_down; eauto).
@@ -207,7 +208,8 @@ Proof.
     rewrite (po_thr _ _ Pa). symmetry. now apply po_thr. }
   destruct (table_left (thr w) (qp w) l Ql E edge W X D path w) as (u & C & T); auto.
   assert (counted u (pending E w)) as Cp by exact C. intros H. exists u. split; [|auto].
-  assert (exists v, covered counts l (a_to (edge w), v) /\ at_most (Some (if sgn w then S u else u)) v = true) as (v & T' & Le).
+  assert (exists v, covered counts l (a_to (edge w), v) /\ at_most (Some (if sgn w then S u else u)) v = true) as (v &
+    T' & Le).
   { assert (exists v, unpolled_after (qp w) (Some u) (edge w) = Some v /\ at_most (Some (if sgn w then S u else u)) v = true)
       as (v & Qv & Le).
     { destruct (arc_kind E edge D w Ew Nw) as (Ak & As). unfold unpolled_after, isk. rewrite As, Ak, Sg.

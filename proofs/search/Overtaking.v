@@ -2,8 +2,8 @@
    paths of the thread joined as it joins them. *)
 Require Import List Arith Bool Lia Classical Relations.
 Import ListNotations.
-From RR Require Import Model Hardware Orders Rules Search Along Counted Marks Least FirstHalf Filter Critical Worklist FlowGraphs
-  Outstanding.
+From RR Require Import Model Hardware Orders Rules Search Along Counted Marks Least FirstHalf Filter Critical Worklist
+  FlowGraphs Outstanding.
 
 (* what is known, where it is joined *)
 Lemma weaker_refl k : weaker k k.
@@ -22,7 +22,7 @@ Proof.
 Qed.
 
 Section Overtaking.
-Context {U : events} {K : searchable} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw}.
+Context {U : events} {K : searchable} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw} {SC : cpu_sc hw}.
 Variables (arcs : list arc) (entry : nat -> nat) (fuel : nat).
 Notation drawn := (drawn arcs entry).
 Notation quiet := (quiet arcs).
@@ -126,7 +126,8 @@ Proof.
     (forall p p' k, hop (thr b) p None p' -> at_point p k -> exists k2, at_point p' k2 /\ weaker k2 k) ->
     (forall p y p' k k', hop (thr b) p (Some y) p' -> at_point p k ->
       walked hw knd qp (qp b) (fun e => out (qp b) (edge e)) k y = Some k' -> exists k2, at_point p' k2 /\ weaker k2 k') ->
-    (forall k, first hw knd (fun e => out (qp b) (edge e)) b = Some k -> exists k0, at_point (a_to (edge b)) k0 /\ weaker k0 k) ->
+    (forall k, first hw knd (fun e => out (qp b) (edge e)) b = Some k -> exists k0, at_point (a_to (edge b)) k0 /\
+      weaker k0 k) ->
     cpu_kind knd b = false /\ first hw knd (fun e => out (qp b) (edge e)) b <> None /\
     exists k, at_point (a_from (edge x)) k /\ forced_by_known hw knd qp (qp b) k x = false) as H9.
   { intros at_point Hs He H0. apply (theorem_9_points hw (qp b) (fun e => out (qp b) (edge e)) E B) with

@@ -1,5 +1,5 @@
-(* What the analyses of reductions/relaxation.py compute: states are followed until nothing new comes, of states with the same key
-   what is known of one or the other is kept. *)
+(* What the analyses of reductions/relaxation.py compute: states are followed until nothing new comes, of states with the
+   same key what is known of one or the other is kept. *)
 Require Import List Bool.
 Import ListNotations.
 
@@ -50,7 +50,8 @@ Proof.
       rewrite !in_app_iff in *. simpl in He'. tauto. }
     split; [|exact N]. intros s Hs. apply C. revert Hs. apply covered_mono. intros e He. apply covered_in. simpl.
     rewrite !in_app_iff in *. simpl in He. tauto.
-  - assert (forall x, In x (o :: found) <-> In x most /\ same now x = true) as Ho by (intros x; rewrite <- Fi; apply filter_In).
+  - assert (forall x, In x (o :: found) <-> In x most /\ same now x = true) as Ho by (intros x; rewrite <- Fi; apply
+    filter_In).
     destruct (existsb (within now) (o :: found)) eqn:Wi.
     + apply existsb_exists in Wi. destruct Wi as (old & Hold & Wi). apply Ho in Hold. destruct Hold as (Hold & Sa).
       assert (forall e, In e (most ++ now :: todo) -> covered (most ++ todo) e) as Hc.

@@ -70,10 +70,8 @@ def program_question_of(program: Program, platform: Platform) -> ProgramQuestion
         raise NotCovered("store buffers")
     if program.crowds:
         raise NotCovered("any number of copies")
-    threads = _Threads(program, platform)
-    return ProgramQuestion(
-        platform.weaker, platform.ordered_reads, tuple(cell.init for cell in program.cells), tuple(threads.automata())
-    )
+    cells = tuple(cell.init for cell in program.cells) or (0,)  # events without a cell name the first one
+    return ProgramQuestion(platform.weaker, platform.ordered_reads, cells, tuple(_Threads(program, platform).automata()))
 
 
 class _Threads:
@@ -157,13 +155,43 @@ class _Threads:
 
 def _merged(start: Local, graph: _Graph) -> Automaton:
     """Return the automaton of a graph with one point for all from where the thread can do the same."""
-    number = dict.fromkeys(graph, 0)
-    size = 0
-    while size != (size := len(set(number.values()))):
-        seen: dict[tuple[int, frozenset[tuple[str, int]]], int] = {}
-        number = {
-            local: seen.setdefault((number[local], frozenset((label, number[after]) for label, after in edges)), len(seen))
-            for local, edges in graph.items()
-        }
+    number = _classes(graph)
     edges = {(number[local], number[after], label): None for local, leading in graph.items() for label, after in leading}
     return Automaton(number[start], tuple(edges))
+
+
+def _classes(graph: _Graph) -> dict[Local, int]:
+    """Number the places so that two have one number iff the thread can do the same from both.
+
+    At first all have one; those of one number from where edges lead to different ones are told apart, until there are none.
+    """
+    number = dict.fromkeys(graph, 0)
+    members = {0: set(graph)}
+    before: dict[Local, set[Local]] = {local: set() for local in graph}
+    for local, leading in graph.items():
+        for _, after in leading:
+            before[after].add(local)
+
+    def seen(local: Local) -> frozenset[tuple[str, int]]:
+        return frozenset((label, number[after]) for label, after in graph[local])
+
+    changed = set(graph)
+    while changed:
+        parts: dict[int, dict[frozenset[tuple[str, int]], list[Local]]] = {}
+        for local in changed:
+            parts.setdefault(number[local], {}).setdefault(seen(local), []).append(local)
+        # Those that did not change are alike; where there are none, the most keep the number.
+        kept: dict[int, frozenset[tuple[str, int]]] = {}
+        for old, found in parts.items():
+            same = next((local for local in members[old] if local not in changed), None)
+            kept[old] = max(found, key=lambda s: len(found[s])) if same is None else seen(same)
+        moved: set[Local] = set()
+        for old, found in parts.items():
+            for signature, locals_ in found.items():
+                if signature != kept[old]:
+                    members[old].difference_update(locals_)
+                    members[len(members)] = set(locals_)
+                    number.update(dict.fromkeys(locals_, len(members) - 1))
+                    moved.update(locals_)
+        changed = {local for after in moved for local in before[after]}
+    return number

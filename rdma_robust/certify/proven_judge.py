@@ -14,7 +14,8 @@ from typing import Final
 
 from rdma_robust.certify.checker import program_of_certificate
 from rdma_robust.certify.copies_invariants import with_copies
-from rdma_robust.certify.document import PROGRAM, Certificate, read_program_options
+from rdma_robust.certify.document import PROGRAM, Certificate, array, mapping, natural, read_program_options
+from rdma_robust.certify.judge_account import Account, account_of
 from rdma_robust.certify.judge_question import NotCovered, Question, question_of
 from rdma_robust.certify.program_question import ProgramQuestion, program_question_of
 from rdma_robust.certify.violations import claimed_events
@@ -34,6 +35,9 @@ ROBUST: Final = "robust: "
 
 UNCLEAR: Final = "unclear: "
 """What it begins with where the search does not know."""
+
+REFUSED: Final = "refused: "
+"""What it begins with where the threads are none that it knows."""
 
 MORE_COMPLETIONS: Final = f"{UNCLEAR}more completions than are counted may matter"
 """The answer where counters stopped too early."""
@@ -58,15 +62,22 @@ def find_judge() -> str:
     return found
 
 
-def judge_question(certificate: Certificate, text: str, name: str) -> Question:
-    """Return what the judge is asked about a certificate that the checker has accepted. Raises NotCovered."""
+def judge_question(certificate: Certificate, text: str, name: str) -> Question | Account:
+    """Return what the judge is asked about a certificate that the checker has accepted: by the rules of Lemma 3, or where
+    they do not cover the trace, by all axioms. Raises NotCovered."""
     if certificate.about != (PROGRAM, "not-robust"):
         raise NotCovered(f"the claim {certificate.claim['kind']!r} (it judges whether programs are robust)")
     program = program_of_certificate(certificate, text, name)
     if program.crowds:
         program = with_copies(program, certificate.evidence["copies"])
     platform = read_program_options(certificate.options).platform
-    return question_of(program, platform, claimed_events(program, certificate.evidence["events"]))
+    claimed = claimed_events(program, certificate.evidence["events"])
+    try:
+        return question_of(program, platform, claimed)
+    except NotCovered:
+        written = mapping(certificate.evidence["mo"], "`evidence.mo`")
+        mo = {cell: array(order, "`evidence.mo`", natural) for cell, order in written.items()}
+        return account_of(program, platform, claimed, mo)
 
 
 def search_question(certificate: Certificate, text: str, name: str) -> ProgramQuestion:

@@ -232,17 +232,3 @@ def mutated(question: Question, rng: Random) -> Question:
         cycle = list(cycle_of(order, made))
     first, rest = order[:size], order[size:]
     return replace(question, threads=made, alpha=tuple(first[:-1]), pivot=first[-1], beta=tuple(rest), cycle=tuple(cycle))
-
-
-def trace_document(question: Question, trace: Trace) -> str:
-    """The text by which the judge decides the axioms of a trace with the events of a question, and any rf, mo and nfo."""
-    first = len(question.cells)
-    ends = [0]
-    for labels in question.threads:
-        ends.append(ends[-1] + len(labels))
-    numbers = [*range(first), *(first + ends[e.thread] + e.position for e in trace.events[first:])]
-    lines = question.text().split("\n")
-    kept = [line for line in lines[1:] if not line.startswith(("alpha", "pivot", "beta", "cycle", "end"))]
-    for name, relation in (("rf", trace.rf), ("mo", trace.mo), ("nfo", trace.nfo)):
-        kept.append(" ".join([name, *(f"{numbers[a]} {numbers[b]}" for a, b in relation)]))
-    return "\n".join(["trace 1", *filter(None, kept), "end", ""])

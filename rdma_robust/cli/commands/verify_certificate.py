@@ -15,6 +15,7 @@ from rdma_robust.certify.document import LARGEST, NET, PROGRAM, Certificate, Inv
 from rdma_robust.certify.judge_question import NotCovered
 from rdma_robust.certify.messages.proven_claims import CLAIMS
 from rdma_robust.certify.proven_judge import (
+    REFUSED,
     ROBUST,
     UNCLEAR,
     VIOLATING,
@@ -137,7 +138,7 @@ def _judged(judge: str, certificate: Certificate, text: str, name: str) -> _Judg
 
 
 def _searched(answer: str) -> _Judged:
-    if answer.startswith(UNCLEAR):
+    if answer.startswith((UNCLEAR, REFUSED)):
         return _Judged(f"; not decided by the proven search: {answer.removeprefix(UNCLEAR)}", Exit.UNKNOWN)
     if not answer.startswith(ROBUST):
         raise InvalidCertificate(f"the proven search does not call it robust: {answer}")

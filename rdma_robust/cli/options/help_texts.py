@@ -62,8 +62,7 @@ Check certificates of `check`, `prove`, `cover` or `messages check`, without the
 
 FILE is a certificate, a directory (every *.json and *.json.gz below it), a glob pattern, or - for standard input. Each
 names the file that it is about, relative to its own folder, and holds only for that file's text. With --proven rdma-judge
-(in PATH, or what RDMA_ROBUST_JUDGE names), which is extracted from a machine-checked proof, judges counterexamples too,
-and makes its own search where a program is said to be robust.
+(in PATH, or what RDMA_ROBUST_JUDGE names), which is extracted from machine-checked proofs, has to agree.
 
 \b
 Exit codes (the worst certificate counts)
