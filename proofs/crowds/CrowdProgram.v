@@ -6,9 +6,9 @@ From RR Require Import Model Hardware Programs Search Searched.
 
 (* Words below [nv] are no copy's own.  Labels of a template call its own words [nv] .. [nv + ow - 1]. *)
 Class crowd := {
-  nt : nat; nv : nat; ow : nat;
+  nt : nat; nk : nat; nv : nat; ow : nat;       (* named threads, templates, words that are no copy's own, own words of a copy *)
   named : nat -> list label -> Prop;            (* thread t < nt can come to h *)
-  templ : nat -> list label -> Prop;            (* a copy of template k can come to h *)
+  templ : nat -> list label -> Prop;            (* a copy of template k < nk can come to h *)
   first_value : nat -> Z;                       (* of a word *)
   own_value : nat -> nat -> Z;                  (* of an own word of a copy of template k *)
   some_word : 0 < nv;

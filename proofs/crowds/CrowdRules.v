@@ -62,7 +62,7 @@ Definition part0 := Part 0 false false false (fun _ => 0) (fun _ => 0) (fun _ _ 
 Definition word0 v := Word v false false false false false.
 Definition local0 k := Local k [] part0 (fun x => word0 (own_value k x)).
 Definition control0 := Control (fun _ => []) (fun _ => part0) (fun x => word0 (first_value x)) None None false 0.
-Definition initial l := exists k, l = local0 k.
+Definition initial l := exists k, k < nk /\ l = local0 k.
 (* a control with a report *)
 Definition reporting c := exists ts s jh, length ts = length (everyone jh []) /\ sound ts s /\ made ts s jh [] c [] /\
   reports_of hw ts s.

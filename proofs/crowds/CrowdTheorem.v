@@ -41,13 +41,14 @@ Lemma cover_start ts : cover ts None (seq 0 (length ts)).
 Proof. intros j J. apply in_seq. lia. Qed.
 
 (* runs of the search are runs of the control with a marking *)
-Lemma forth ts s : reach_of ts s -> exists jh js c ls, sound ts s /\ made ts s jh js c ls /\ cover ts jh js /\
+Definition templates ts := forall k, In k ts -> k < nk.
+Lemma forth ts s : templates ts -> reach_of ts s -> exists jh js c ls, sound ts s /\ made ts s jh js c ls /\ cover ts jh js /\
   count (control0, []) (c, ls).
 Proof.
-  induction 1 as [|s s' _ (jh & js & c & ls & S & M & Cv & R) H].
+  intros Tm. induction 1 as [|s s' _ (jh & js & c & ls & S & M & Cv & R) H].
   - exists None, (seq 0 (length ts)), control0, (map local0 ts). split; [apply sound_start|]. split; [apply made_start|].
     split; [apply cover_start|]. apply supply_all. apply Forall_forall. intros l I. apply in_map_iff in I.
-    destruct I as (k & <- & _). now exists k.
+    destruct I as (k & <- & I). exists k. auto.
   - destruct (forth_step hw zero ts s jh js c ls s' S M Cv H) as (jh' & js' & c' & ls' & S' & M' & Cv' & St).
     exists jh', js', c', ls'. split; [auto|split; [auto|split; [auto|]]]. eapply rt_trans; [exact R|now apply rt_step].
 Qed.
@@ -91,16 +92,17 @@ Proof.
 Qed.
 
 (* Theorem 3: not robust for some number of copies iff counting finds a report *)
-Theorem crowd_counting : (exists ts, ~ robust hw (P ts)) <-> exists c, by_counting control0 c /\ reporting hw c.
+Theorem crowd_counting : (exists ts, templates ts /\ ~ robust hw (P ts)) <-> exists c, by_counting control0 c /\ reporting hw c.
 Proof.
   split.
-  - intros (ts & H). apply (search_decides hw zero) in H. destruct H as (s & R & Rp).
-    destruct (forth ts s R) as (jh & js & c & ls & S & M & _ & Cn). exists c. split; [now exists ls|].
+  - intros (ts & Tm & H). apply (search_decides hw zero) in H. destruct H as (s & R & Rp).
+    destruct (forth ts s Tm R) as (jh & js & c & ls & S & M & _ & Cn). exists c. split; [now exists ls|].
     now apply (report_forth ts s jh js c ls).
   - intros (c & Bc & Rp). apply coverability in Bc. destruct Bc as (n & ls0 & ls & _ & In & R).
-    assert (exists ts, ls0 = map local0 ts) as (ts & ->).
-    { clear R. induction In as [|l ls0 (k & ->) _ (ts & ->)]; [now exists []|]. now exists (k :: ts). }
-    exists ts. apply (search_decides hw zero).
+    assert (exists ts, templates ts /\ ls0 = map local0 ts) as (ts & Tm & ->).
+    { clear R. induction In as [|l ls0 (k & L & ->) _ (ts & Tm & ->)]; [exists []; split; [intros k []|auto]|].
+      exists (k :: ts). split; [intros i [<-|I]; auto|auto]. }
+    exists ts. split; [exact Tm|]. apply (search_decides hw zero).
     destruct (back ts (start_of ts) (control0, map local0 ts) (c, ls)) as (s & jh & js & Rs & S & M); auto.
     + apply reach_start.
     + apply sound_start.
