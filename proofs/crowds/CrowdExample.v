@@ -1,9 +1,9 @@
-(* The definitions are not empty: any number of threads with "put B.w = y; y = 1" is value-free and not robust, and counting finds
-   it. *)
+(* The definitions are not empty: any number of threads with "put B.w = y; y = 1" is value-free and not robust, and
+   counting finds it. *)
 Require Import List Arith ZArith Lia.
 Import ListNotations.
-From RR Require Import Model Hardware Programs Example Search Searched Counting CrowdProgram CrowdRules CrowdTheorem Embedded
-  ValueFree FewCopies Crowds.
+From RR Require Import Model Hardware Programs Example Search Searched Counting CrowdProgram CrowdRules CrowdTheorem
+  Embedded ValueFree FewCopies Crowds.
 
 Global Instance puts : crowd.
 Proof.
@@ -37,9 +37,11 @@ Lemma same_init x : init_of [0] x = init x.
 Proof. unfold init_of. simpl. now destruct (x <? 2). Qed.
 Lemma same_runs E : runs (P [0]) E <-> runs example E.
 Proof.
-  assert (forall (pr pr' : nat -> list label -> Prop) (i i' : nat -> Z), (forall t h, pr t h -> pr' t h) -> (forall x, i x = i' x) ->
+  assert (forall (pr pr' : nat -> list label -> Prop) (i i' : nat -> Z), (forall t h, pr t h -> pr' t h) ->
+    (forall x, i x = i' x) ->
     is_run 1 2 i pr E -> is_run 1 2 i' pr' E) as H.
-  { intros pr pr' i i' Hp Hi (p & (H1 & H2) & H3). exists p. split; [split; [intros t; split; [apply Hp|]; apply H1|auto]|].
+  { intros pr pr' i i' Hp Hi (p & (H1 & H2) & H3). exists p. split; [split; [intros t; split; [apply Hp|];
+    apply H1|auto]|].
     intros e. rewrite H3. destruct e; simpl; [now rewrite Hi|tauto]. }
   split; apply H; try (intros t h; now apply one_copy); intros x; [apply same_init|symmetry; apply same_init].
 Qed.

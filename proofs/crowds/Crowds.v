@@ -1,8 +1,9 @@
-(* The theorems of docs/theory-crowds.md for P(n), the program with n copies of each template: Lemma 1, Theorem 3, Theorem 7. *)
+(* The theorems of docs/theory-crowds.md for P(n), the program with n copies of each template: Lemma 1, Theorem 3, Theorem
+   7. *)
 Require Import List Arith Lia.
 Import ListNotations.
-From RR Require Import Model Hardware Programs Search Searched Counting CrowdProgram CrowdRules CrowdTheorem Embedded ValueFree
-  FewCopies.
+From RR Require Import Model Hardware Programs Search Searched Counting CrowdProgram CrowdRules CrowdTheorem Embedded
+  ValueFree FewCopies.
 
 Section Crowds.
 Context {K : crowd} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw}.
@@ -28,14 +29,16 @@ Theorem crowd_theorem_3 (zero : bool) : (exists n, ~ robust hw (P (copies n))) <
     (own_hero hw zero) control0 c /\ reporting hw c.
 Proof. rewrite <- some_copies. exact (crowd_counting hw zero). Qed.
 
-(* A value-free program is not robust for some n only if it is not robust with 2V copies of each template; [sh] are the V words
+(* A value-free program is not robust for some n only if it is not robust with 2V copies of each template;
+   [sh] are the V words
    that several threads can access. *)
 Theorem crowd_theorem_7 sh : crowd_value_free ->
   (forall ts t t' x, templates ts -> t <> t' -> touches ts t x -> touches ts t' x -> In x sh) ->
   (exists n, ~ robust hw (P (copies n))) -> ~ robust hw (P (copies (Nat.max 1 (2 * length sh)))).
 Proof.
   intros F Sh (n & N).
-  destruct (cut_off hw F (copies n) sh (fun t t' x => Sh (copies n) t t' x (copies_templates n)) N) as (js & _ & In & Le & N').
+  destruct (cut_off hw F (copies n) sh (fun t t' x => Sh (copies n) t t' x (copies_templates n)) N)
+    as (js & _ & In & Le & N').
   apply (within_copies hw (map (fun j => nth j (copies n) 0) js)); auto; [|now rewrite map_length].
   intros k I. apply in_map_iff in I. destruct I as (j & <- & I). apply (copies_templates n). apply nth_In. auto.
 Qed.

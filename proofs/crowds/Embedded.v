@@ -1,9 +1,10 @@
-(* Crowds: which copy is which does not matter, and more copies do more.  Where the copies of one program are found among those of
-   another, the search of the one goes on in the other: docs/theory-crowds.md, Lemma 1 and the exchange of copies of Lemma 2. *)
+(* Crowds: which copy is which does not matter, and more copies do more. Where the copies of one program are found among
+   those of another, the search of the one goes on in the other: docs/theory-crowds.md, Lemma 1 and the exchange of copies
+   of Lemma 2. *)
 Require Import List Arith ZArith Bool Lia Permutation FinFun.
 Import ListNotations.
-From RR Require Import Model Hardware Programs Search Searched CrowdProgram Views Moves Locality CrowdRules Joined CrowdSearch
-  CrowdTheorem.
+From RR Require Import Model Hardware Programs Search Searched CrowdProgram Views Moves Locality CrowdRules Joined
+  CrowdSearch CrowdTheorem.
 
 Section Embedded.
 Context {K : crowd} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw}.
@@ -29,9 +30,11 @@ Lemma same_class_e c D : hope_of ts c D -> same_class is_copy ts2 c (class_e c).
 Proof.
   intros (L & A). destruct c as [t x w]; simpl in *. unfold threads_of in L.
   assert (paired is_copy t (if t <? nt then t else nt + e (t - nt))) as Pt.
-  { destruct (Nat.ltb_spec t nt) as [G|G]; [left; auto|]. right. exists (t - nt), (e (t - nt)). split; [split; [lia|auto]|lia]. }
+  { destruct (Nat.ltb_spec t nt) as [G|G]; [left; auto|]. right. exists (t - nt), (e (t - nt)).
+    split; [split; [lia|auto]|lia]. }
   unfold same_class, class_e; simpl. split; [exact Pt|].
-  assert (exists x2, (if x <? nv then x else place (e ((x - nv) / ow)) (x - (x - nv) / ow * ow)) = x2 /\ wpaired is_copy x x2 /\
+  assert (exists x2, (if x <? nv then x else place (e ((x - nv) / ow)) (x - (x - nv) / ow * ow)) = x2 /\
+    wpaired is_copy x x2 /\
     can_access (if t <? nt then t else nt + e (t - nt)) x2) as (x2 & E & Pw & A2).
   { eexists. split; [reflexivity|]. destruct A as [G|(y & Y & -> & G)].
     - pose proof G as G'. apply Nat.ltb_lt in G'. rewrite G'. split; left; auto.
@@ -47,7 +50,8 @@ Proof.
   constructor; auto.
   - intros a b (A & ->). split; [symmetry; now apply e_templ|]. now exists [].
   - intros t1 t2 _. constructor; auto.
-  - intros x1 x2 H. constructor; auto. simpl. unfold init_of. destruct H as [(-> & L)|(a & b & x & (A & ->) & X & -> & ->)].
+  - intros x1 x2 H. constructor; auto. simpl. unfold init_of.
+    destruct H as [(-> & L)|(a & b & x & (A & ->) & X & -> & ->)].
     + apply Nat.ltb_lt in L. now rewrite L.
     + pose proof (place_high a x). pose proof (place_high (e a) x). destruct (Nat.ltb_spec (place a x) nv); [lia|].
       destruct (Nat.ltb_spec (place (e a) x) nv); [lia|]. destruct (own_index a x X) as (-> & ->).
@@ -57,11 +61,13 @@ Qed.
 Definition hoped (s : state) := forall c, cls s = Some c -> exists D, hope_of ts c D.
 Lemma hoped_moves ev0 s s' : hoped s -> moves ts ev0 s s' -> hoped s'.
 Proof.
-  intros H M c C. apply moves_inv in M. destruct M as (_ & [(Q & _ & ->)|[(c1 & Q & Ho & _ & ->)|[(c1 & Q & _ & _ & _ & ->)|
+  intros H M c C. apply moves_inv in M. destruct M as (_ & [(Q & _ & ->)|[(c1 & Q & Ho & _ & ->)|[(c1 & Q & _ & _ & _ &
+    ->)|
     (c1 & Q & _ & _ & _ & _ & _ & ->)]]]); simpl in C; try (now apply H).
   inversion C; subst. eauto.
 Qed.
-Lemma reach_on s : reach_of hw false ts s -> exists s2, reach_of hw false ts2 s2 /\ sound ts s /\ sound ts2 s2 /\ hoped s /\
+Lemma reach_on s : reach_of hw false ts s -> exists s2, reach_of hw false ts2 s2 /\ sound ts s /\ sound ts2 s2 /\
+  hoped s /\
   agree is_copy ts s ts2 s2 /\ cls s2 = option_map class_e (cls s).
 Proof.
   induction 1 as [|s s' _ (s2 & R2 & S & S2 & Hp & A & C) H].
@@ -77,7 +83,8 @@ Proof.
     + now destruct (cls s').
     + intros c Q. destruct (Hp' c Q) as (D & Hd). now apply same_class_e with D.
     + intros c Q. now apply (keeps_class hw false ts e1 s s').
-    + exists s2'. split; [apply reach_step with s2; [auto|apply M2]|]. split; [exact (sound_moves hw false ts e1 s s' S M)|].
+    + exists s2'. split; [apply reach_step with s2; [auto|apply M2]|].
+      split; [exact (sound_moves hw false ts e1 s s' S M)|].
       split; [exact (sound_moves hw false ts2 _ s2 s2' S2 M2)|]. auto.
 Qed.
 Theorem embedded : ~ robust hw (P ts) -> ~ robust hw (P ts2).
@@ -117,7 +124,8 @@ Proof.
       { clear. destruct (Nat.eqb_spec a k) as [->|N]; induction n; simpl; auto.
         - destruct (Nat.eq_dec k k); congruence.
         - destruct (Nat.eq_dec a k); congruence. }
-      destruct (Nat.eqb_spec a k), (Nat.leb_spec (S a) k), (Nat.leb_spec a k), (Nat.ltb_spec k (S a + m)), (Nat.ltb_spec k (a + S m));
+      destruct (Nat.eqb_spec a k), (Nat.leb_spec (S a) k), (Nat.leb_spec a k), (Nat.ltb_spec k (S a + m)),
+        (Nat.ltb_spec k (a + S m));
       simpl; lia. }
   intros L. rewrite H. destruct (Nat.leb_spec 0 k), (Nat.ltb_spec k (0 + nk)); simpl; auto; lia.
 Qed.
@@ -140,5 +148,6 @@ Proof.
   - intros R. apply (exchanged _ _ Q) in R. now apply (more_copies_not_robust ts us N).
 Qed.
 Lemma copies_templates n : templates (copies n).
-Proof. intros k I. apply in_flat_map in I. destruct I as (i & I & J). apply repeat_spec in J. apply in_seq in I. subst. lia. Qed.
+Proof. intros k I. apply in_flat_map in I. destruct I as (i & I & J). apply repeat_spec in J. apply in_seq in I. subst.
+  lia. Qed.
 End Embedded.

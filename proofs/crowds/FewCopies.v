@@ -1,10 +1,13 @@
-(* Theorem 7 of docs/theory-crowds.md: a value-free program with a crowd that is not robust for some number of copies is not
-   robust with at most 2V copies in all, where V is the number of words that several threads can access (one, where V is 0). *)
+(* Theorem 7 of docs/theory-crowds.md: a value-free program with a crowd that is not robust for some number of copies is
+   not
+   robust with at most 2V copies in all, where V is the number of words that several threads can access (one,
+     where V is 0). *)
 Require Import List Arith ZArith Bool Lia Classical Relations.
 Import ListNotations.
 From RR Require Import Model Hardware Orders Programs CrowdProgram Locality Fewer Shortest ValueFree CutOff.
 
-Lemma NoDup_map_in {A B} (f : A -> B) l : NoDup l -> (forall a b, In a l -> In b l -> f a = f b -> a = b) -> NoDup (map f l).
+Lemma NoDup_map_in {A B} (f : A -> B) l : NoDup l -> (forall a b, In a l -> In b l -> f a = f b -> a = b) ->
+  NoDup (map f l).
 Proof.
   induction 1 as [|x l N _ IH]; intros H; simpl; [constructor|]. constructor.
   - intros I. apply in_map_iff in I. destruct I as (y & E & I). apply N. rewrite (H x y); simpl; auto.
@@ -36,13 +39,15 @@ Lemma filling ts path : (forall t, prog_of ts t (path t)) -> exists W : nat -> l
 Proof.
   intros Pr.
   destruct (choose_below (fun _ => 0%Z) (fun t w => (t < nt -> forall R, named t (fill w R (path t))) /\
-    forall j k h, t = nt + j -> nth_error ts j = Some k -> path t = map (put_at (place j)) h -> forall R, templ k (fill w R h))
+    forall j k h, t = nt + j -> nth_error ts j = Some k -> path t = map (put_at (place j)) h ->
+      forall R, templ k (fill w R h))
     (threads_of ts)) as (W & HW).
   - intros t _. specialize (Pr t). unfold prog_of in Pr. destruct (Nat.ltb_spec t nt) as [L|L].
     + destruct (proj2 (proj1 free t _ Pr)) as (w & Hw). exists w. split; [auto|]. intros j k h ->. lia.
     + destruct (nth_error ts (t - nt)) as [k|] eqn:E.
       * destruct Pr as (h0 & H0 & Q0). destruct (proj2 (proj2 free k h0 H0)) as (w & Hw). exists w. split; [lia|].
-        intros j k' h -> Ek Q R. replace (nt + j - nt) with j in * by lia. rewrite Q0 in Q. apply puts_inj in Q; [|apply place_inj].
+        intros j k' h -> Ek Q R. replace (nt + j - nt) with j in * by lia. rewrite Q0 in Q.
+          apply puts_inj in Q; [|apply place_inj].
         subst h0. replace k' with k by congruence. apply Hw.
       * exists (fun _ => 0%Z). split; [lia|]. intros j k h -> Ek. replace (nt + j - nt) with j in E by lia. congruence.
   - exists W. split.
@@ -74,13 +79,15 @@ Qed.
 Lemma sc_edges (a b : ev) : sc T a b -> noninit b /\ (noninit a -> clos_trans ev edge a b).
 Proof.
   intros H. induction H as [a b H|a c b _ (N1 & IH1) _ (N2 & IH2)].
-  - split; [exact (sc_target a b H)|]. intros Na. apply t_step. destruct (sc_before T V_wft a b H) as [Z|Z]; [now left|right].
+  - split; [exact (sc_target a b H)|]. intros Na. apply t_step.
+    destruct (sc_before T V_wft a b H) as [Z|Z]; [now left|right].
     split; [auto|split; [auto|exact (sc_target a b H)]].
   - split; [auto|]. intros Na. eapply t_trans; eauto.
 Qed.
 Lemma has_cycle : exists a, clos_trans ev edge a a.
 Proof.
-  apply NNPP. intros N. destruct V as (_ & _ & C). apply C. intros a H. apply N. exists a. destruct (sc_edges a a H). auto.
+  apply NNPP. intros N. destruct V as (_ & _ & C). apply C. intros a H. apply N. exists a. destruct (sc_edges a a H).
+    auto.
 Qed.
 Lemma touched (a : ev) : E T a -> noninit a -> wr a \/ rd a -> touches ts (thr a) (loc a).
 Proof.
@@ -88,7 +95,8 @@ Proof.
   split; [apply path_ok|]. split; [|split; [auto|unfold wr, rd in A; simpl in A; tauto]].
   destruct Ha as (k & ->). apply in_or_app. right. now left.
 Qed.
-Lemma order_acc (a b : ev) : order a b -> (E T a /\ noninit a /\ (wr a \/ rd a)) /\ (E T b /\ noninit b /\ (wr b \/ rd b)) /\
+Lemma order_acc (a b : ev) : order a b -> (E T a /\ noninit a /\ (wr a \/ rd a)) /\ (E T b /\ noninit b /\
+  (wr b \/ rd b)) /\
   (wr a \/ wr b) /\ loc a = loc b.
 Proof.
   intros (B & Na & Nb). destruct (before_conflict hw T V_wft a b V_consistent B) as (A1 & A2 & A3 & A4 & _).
@@ -98,7 +106,8 @@ Qed.
 Lemma few_alive : exists js, NoDup js /\ (forall j, In j js -> j < length ts) /\ length js <= Nat.max 1 (2 * length sh) /\
   ~ sc_consistent (fewer T (kept js T)).
 Proof.
-  destruct (few_threads_meet edge (on T po) order thr loc wr (fun a => E T a /\ noninit a /\ (wr a \/ rd a))) with sh as (tl & x & Nt & Lt & Cy).
+  destruct (few_threads_meet edge (on T po) order thr loc wr (fun a => E T a /\ noninit a /\
+    (wr a \/ rd a))) with sh as (tl & x & Nt & Lt & Cy).
   - intros a b. reflexivity.
   - intros a b (_ & _ & H). exact (po_thr a b H).
   - intros a H. apply (V_consistent a). revert H. generalize a at 2 4. intros b H.
@@ -111,7 +120,8 @@ Proof.
   - exact has_cycle.
   - set (f := fun t => (nt <=? t) && (t <? threads_of ts)). set (js := map (fun t => t - nt) (filter f tl)).
     assert (forall t, In t (filter f tl) -> In t tl /\ nt <= t < threads_of ts) as Ff.
-    { intros t I. apply filter_In in I. destruct I as (I & F). unfold f in F. apply andb_true_iff in F. destruct F as (F1 & F2).
+    { intros t I. apply filter_In in I. destruct I as (I & F). unfold f in F. apply andb_true_iff in F.
+      destruct F as (F1 & F2).
       apply Nat.leb_le in F1. apply Nat.ltb_lt in F2. auto. }
     exists js. split; [|split; [|split]].
     + apply NoDup_map_in; [now apply NoDup_filter|]. intros a b Ia Ib Q. apply Ff in Ia, Ib. lia.
@@ -120,8 +130,10 @@ Proof.
     + assert (forall a : ev, E T a -> noninit a -> In (thr a) tl -> kept js T a) as Kp.
       { intros a Ea Na I. split; [auto|]. destruct a as [y v|t l h]; [now destruct Na|]. simpl in I.
         destruct (le_lt_dec nt t) as [G|G]; [right|now left]. exists (t - nt). split; [|lia]. apply in_map_iff. exists t.
-        split; [auto|]. apply filter_In. split; [auto|]. unfold f. apply andb_true_iff. split; [now apply Nat.leb_le|apply Nat.ltb_lt].
-        destruct (le_lt_dec (threads_of ts) t) as [G2|G2]; [|auto]. apply path_E in Ea. simpl in Ea. rewrite (path_end t G2) in Ea.
+        split; [auto|]. apply filter_In. split; [auto|]. unfold f. apply andb_true_iff.
+          split; [now apply Nat.leb_le|apply Nat.ltb_lt].
+        destruct (le_lt_dec (threads_of ts) t) as [G2|G2]; [|auto]. apply path_E in Ea. simpl in Ea.
+          rewrite (path_end t G2) in Ea.
         apply suf_len in Ea. simpl in Ea. lia. }
       intros C. apply (C x). revert Cy. generalize x at 2 4. intros y Cy.
       induction Cy as [a b ([(Ea & Eb & H)|H] & Ia & Ib)|]; [| |eapply t_trans; eauto].
@@ -138,9 +150,11 @@ Theorem cut_off ts sh : (forall t t' x, t <> t' -> touches ts t x -> touches ts 
   exists js, NoDup js /\ (forall j, In j js -> j < length ts) /\ length js <= Nat.max 1 (2 * length sh) /\
     ~ robust hw (P (map (fun j => nth j ts 0) js)).
 Proof.
-  intros Sh N. assert (exists T, violating hw (P ts) T) as (T & V) by (apply NNPP; intros Q; apply N; intros T V; apply Q; eauto).
+  intros Sh N. assert (exists T, violating hw (P ts) T) as (T & V) by (apply NNPP; intros Q; apply N; intros T V;
+    apply Q; eauto).
   pose proof V as (((path & (Hp & He) & HE) & Wt & _) & Co & _).
-  destruct (few_alive ts T path V Hp He HE sh Sh) as (js & N1 & N2 & N3 & N4). exists js. split; [auto|split; [auto|split; [auto|]]].
+  destruct (few_alive ts T path V Hp He HE sh Sh) as (js & N1 & N2 & N3 & N4). exists js.
+    split; [auto|split; [auto|split; [auto|]]].
   destruct (filling ts path (fun t => proj1 (Hp t))) as (W & W1 & W2).
   apply (remaining hw ts js T path W); auto.
   intros t l. exact (plain_path ts t (path t) l (proj1 (Hp t))).

@@ -1,5 +1,6 @@
-(* Theorem 7 of docs/theory-crowds.md, fewer threads: where events are left out of a trace and every read of a write that is gone
-   reads the last one before it that is left, ob does not grow, and conflicts among what is left are ordered as before. *)
+(* Theorem 7 of docs/theory-crowds.md, fewer threads: where events are left out of a trace and every read of a write that
+   is gone reads the last one before it that is left, ob does not grow, and conflicts among what is left are ordered as
+   before. *)
 Require Import List Classical Relations.
 Import ListNotations.
 From RR Require Import Model Orders Traces.
@@ -24,9 +25,11 @@ Proof.
   intros Hr R. destruct (t_rf_ex T W r (sub r Hr) R) as (u & Hu). pose proof (t_rf T W u r Hu) as (Eu & _ & Wu & _ & Lu).
   destruct (wf_fin kept WE) as (l & Hl).
   assert (spo (mo T)) as S by (split; [exact (t_mo_irr T W)|exact (t_mo_trans T W)]).
-  destruct (max_elem l (fun w => kept w /\ wr w /\ loc w = loc r /\ until w u) (mo T) S) as (w & (Kw & Ww & Lw & Uw) & Mx).
+  destruct (max_elem l (fun w => kept w /\ wr w /\ loc w = loc r /\
+    until w u) (mo T) S) as (w & (Kw & Ww & Lw & Uw) & Mx).
   - intros a (Ka & _). auto.
-  - destruct (wf_init kept WE r Hr R) as (i & Ki & Ii & Li). exists i. split; [auto|]. split; [now apply init_wr|]. split; [auto|].
+  - destruct (wf_init kept WE r Hr R) as (i & Ki & Ii & Li). exists i. split; [auto|]. split; [now apply init_wr|].
+    split; [auto|].
     destruct (t_mo_total T W i u) as [Q|[Q|Q]]; auto; [now apply init_wr|congruence|now left|now right|].
     destruct (t_mo_init T W u i Q Ii).
   - exists w. repeat split; auto. exists u. split; [auto|]. split; [auto|]. intros w' K' W' L' U'.
@@ -98,7 +101,8 @@ Proof.
     + destruct IH as [IH|(w & r & Hw & Ho & Hr)].
       * left. eapply t_trans; eauto.
       * right. exists w, r. split; [|auto]. right. destruct Hw as [->|Hw]; [auto|eapply t_trans; eauto].
-    + right. exists a, c. split; [auto|]. split; [now apply rf_ob|]. right. assert (inst c) as I by (apply rd_inst; apply H').
+    + right. exists a, c. split; [auto|]. split; [now apply rf_ob|]. right.
+      assert (inst c) as I by (apply rd_inst; apply H').
       destruct IH as [IH|(w & r & Hw & Ho & Hr)]; [now apply t_step, ob_ib|].
       assert (ob T c r) as Q.
       { destruct Hw as [->|Hw]; [auto|]. eapply t_trans; [apply t_step, ob_ib; [exact I|exact Hw]|exact Ho]. }
@@ -123,7 +127,8 @@ Theorem fewer_consistent : rdma_consistent hw T -> rdma_consistent hw fewer.
 Proof. intros C a H. exact (C a (ob_left a a H)). Qed.
 
 (* the order of conflicts *)
-Definition before a b := E T a /\ E T b /\ ((wr a /\ mo T a b) \/ (exists u, rf T u b /\ wr a /\ loc a = loc b /\ until a u) \/
+Definition before a b := E T a /\ E T b /\ ((wr a /\ mo T a b) \/ (exists u, rf T u b /\ wr a /\ loc a = loc b /\
+  until a u) \/
   rb T a b).
 Lemma before_left a b : kept a -> kept b -> before a b -> sc fewer a b.
 Proof.
@@ -154,7 +159,8 @@ Proof.
 Qed.
 Lemma conflict_before a b : E T a -> E T b -> conflict a b -> before a b \/ before b a.
 Proof.
-  assert (forall a b, E T a -> E T b -> wr a -> (wr b \/ rd b) -> loc a = loc b -> a <> b -> before a b \/ before b a) as H.
+  assert (forall a b, E T a -> E T b -> wr a -> (wr b \/ rd b) -> loc a = loc b -> a <> b ->
+    before a b \/ before b a) as H.
   { clear a b. intros a b Ea Eb Wa [Wb|Rb] L N; unfold before.
     - destruct (t_mo_total T W a b) as [Q|[Q|Q]]; auto; tauto.
     - destruct (t_rf_ex T W b Eb Rb) as (u & Hu). pose proof (t_rf T W u b Hu) as (Eu & _ & Wu & _ & Lu).
@@ -169,7 +175,8 @@ Proof.
   intros [H|H|H|H]; auto; right; unfold before.
   - destruct (t_rf T W a b H) as (Ea & Eb & Wa & _ & L). split; [auto|split; [auto|]]. right; left. exists a.
     repeat split; auto. now left.
-  - pose proof H as (_ & u & Hu & Hm). destruct (t_rf T W u a Hu) as (_ & Ea & _). destruct (t_mo T W u b Hm) as (_ & Eb & _). tauto.
+  - pose proof H as (_ & u & Hu & Hm). destruct (t_rf T W u a Hu) as (_ & Ea & _).
+    destruct (t_mo T W u b Hm) as (_ & Eb & _). tauto.
   - destruct (t_mo T W a b H) as (Ea & Eb & Wa & _). tauto.
 Qed.
 End Fewer.

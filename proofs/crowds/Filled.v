@@ -1,5 +1,5 @@
-(* Theorem 7 of docs/theory-crowds.md, values: where what a thread writes depends on what its CPU has read before, and nothing
-   else on values, the reads of an RDMA-consistent trace can be given the values of what they read from. *)
+(* Theorem 7 of docs/theory-crowds.md, values: where what a thread writes depends on what its CPU has read before, and
+   nothing else on values, the reads of an RDMA-consistent trace can be given the values of what they read from. *)
 Require Import List Arith Lia Classical Relations.
 Import ListNotations.
 From RR Require Import Model Hardware Orders Rules Traces.
@@ -60,7 +60,8 @@ Proof.
     destruct (IH w Ew) as (v & V); [now apply t_step, ob_rf|now left|]. exists v. now apply filled_nicr with w.
 Qed.
 (* what a write writes depends on reads before it in ob *)
-Lemma filled_same rho rho' a v : filled rho a v -> E T a -> (forall r, E T r -> cpu r -> rd r -> ob r a -> rho r = rho' r) ->
+Lemma filled_same rho rho' a v : filled rho a v -> E T a -> (forall r, E T r -> cpu r -> rd r -> ob r a ->
+  rho r = rho' r) ->
   filled rho' a v.
 Proof.
   intros H; induction H as [w Ww N|w r v Rr Cr R _ IH|r w v C _ IH]; intros Ea A.
@@ -74,7 +75,8 @@ Qed.
 
 (* reads of D have the value of what they read from *)
 Definition right rho (D : ev -> Prop) := forall r, D r -> cpu r -> rd r -> exists w, rf T w r /\ filled rho w (rho r).
-Lemma right_ext n : forall D : ev -> Prop, (exists l, length l <= n /\ forall a, D a -> In a l) -> (forall a, D a -> E T a) ->
+Lemma right_ext n : forall D : ev -> Prop, (exists l, length l <= n /\ forall a, D a -> In a l) -> (forall a, D a ->
+  E T a) ->
   (forall a b, D b -> ob a b -> D a) -> (exists v : value, True) -> exists rho, right rho D.
 Proof.
   induction n as [|n IH]; intros D (l & Len & Hl) Sub Down (v0 & _).
@@ -93,7 +95,8 @@ Proof.
       * destruct (t_rf_ex T W m (Sub m Dm) Rm) as (w & R). pose proof (t_rf T W w m R) as (Ew & _ & Ww & _).
         destruct (filled_total rho w Ew (or_introl Ww)) as (v & V).
         set (rho' := fun e => if ev_dec e m then v else rho e).
-        assert (forall r, r <> m -> rho r = rho' r) as Same by (intros r N; unfold rho'; destruct (ev_dec r m); congruence).
+        assert (forall r, r <> m -> rho r = rho' r) as Same by (intros r N; unfold rho'; destruct (ev_dec r m);
+          congruence).
         assert (forall a u, D a -> filled rho a u -> filled rho' a u) as Keep.
         { intros a u Da F. apply (filled_same rho rho' a u F); auto. intros r Er Cr Rr Ob. apply Same. intros ->.
           exact (Mx a Da Ob). }

@@ -1,5 +1,5 @@
-(* Theorem 7 of docs/theory-crowds.md: a trace stays one, RDMA-consistent and not SC-consistent, when its events are replaced by
-   others of the same kinds in the same order, as those of other threads, with other words and values. *)
+(* Theorem 7 of docs/theory-crowds.md: a trace stays one, RDMA-consistent and not SC-consistent, when its events are
+   replaced by others of the same kinds in the same order, as those of other threads, with other words and values. *)
 Require Import List Classical Relations.
 Import ListNotations.
 From RR Require Import Model Orders Traces.
@@ -13,9 +13,9 @@ Hypothesis to_inj : forall a b, E T a -> E T b -> to a = to b -> a = b.
 Hypothesis to_knd : forall a, E T a -> knd (to a) = knd a.
 Hypothesis to_po : forall a b, E T a -> E T b -> (po a b <-> po (to a) (to b)).
 Hypothesis to_pf : forall a b, E T a -> E T b -> (pf a b <-> pf (to a) (to b)).
-Hypothesis to_carry : forall a b, E T a -> E T b -> (carry a b <-> carry (to a) (to b)).
 Hypothesis to_qp : forall a b, E T a -> E T b -> noninit a -> noninit b -> (qp a = qp b <-> qp (to a) = qp (to b)).
-Hypothesis to_loc : forall a b, E T a -> E T b -> (wr a \/ rd a) -> (wr b \/ rd b) -> (loc a = loc b <-> loc (to a) = loc (to b)).
+Hypothesis to_loc : forall a b, E T a -> E T b -> (wr a \/ rd a) -> (wr b \/ rd b) -> (loc a = loc b <->
+  loc (to a) = loc (to b)).
 
 Definition img (R : relation ev) b b' := exists a a', E T a /\ E T a' /\ b = to a /\ b' = to a' /\ R a a'.
 Definition moved : trace := {| E := E2; rf := img (rf T); mo := img (mo T); nfo := img (nfo T) |}.
@@ -28,7 +28,6 @@ Proof.
 Qed.
 Lemma to_wr a : E T a -> wr (to a) <-> wr a. Proof. intros Ea. unfold wr. now rewrite to_knd. Qed.
 Lemma to_rd a : E T a -> rd (to a) <-> rd a. Proof. intros Ea. unfold rd. now rewrite to_knd. Qed.
-Lemma to_cpu a : E T a -> cpu (to a) <-> cpu a. Proof. intros Ea. unfold cpu. now rewrite to_knd. Qed.
 Lemma to_nfopair a b : E T a -> E T b -> nfopair a b <-> nfopair (to a) (to b).
 Proof.
   intros Ea Eb. unfold nfopair. rewrite !to_knd by auto.
@@ -61,7 +60,8 @@ Proof.
     destruct H as (a & b & Ea & Eb & -> & -> & H). apply (to_nfopair a b); auto. apply (t_nfo T W a b H).
   - intros x y (a & b & Ea & Eb & -> & -> & H) (b' & a' & Eb' & Ea' & Q & Q' & H'). apply to_inj in Q, Q'; auto. subst.
     exact (t_nfo_asym T W _ _ H H').
-  - intros x y Hx Hy N. apply image in Hx, Hy. destruct Hx as (a & Ea & ->), Hy as (b & Eb & ->). apply (to_nfopair a b) in N; auto.
+  - intros x y Hx Hy N. apply image in Hx, Hy. destruct Hx as (a & Ea & ->), Hy as (b & Eb & ->).
+    apply (to_nfopair a b) in N; auto.
     destruct (t_nfo_total T W a b) as [Q|Q]; auto; [left|right]; now apply img_iff.
 Qed.
 
@@ -72,7 +72,8 @@ Proof.
   - destruct (H x y C) as (a & b & Ea & Eb & -> & -> & Z). apply img_iff; auto. now apply t_step.
   - apply to_inj in Q; auto. subst b'. apply img_iff; auto. now apply t_trans with b.
 Qed.
-Lemma on_img (R R' : relation ev) x y : (forall a b, E T a -> E T b -> R (to a) (to b) -> R' a b) -> on moved R x y -> img (on T R') x y.
+Lemma on_img (R R' : relation ev) x y : (forall a b, E T a -> E T b -> R (to a) (to b) -> R' a b) -> on moved R x y ->
+  img (on T R') x y.
 Proof.
   intros H (Hx & Hy & Z). apply image in Hx, Hy. destruct Hx as (a & Ea & ->), Hy as (b & Eb & ->). apply img_iff; auto.
   split; [auto|split; auto].
@@ -102,7 +103,8 @@ Proof.
     apply img_iff; auto. apply ob_pf; [auto|]. now rewrite to_knd in Kn.
   - destruct H as (a & b & Ea & Eb & -> & -> & Z). apply img_iff; auto. now apply ob_rf.
   - destruct H as (a & b & Ea & Eb & -> & -> & Z). apply img_iff; auto. now apply ob_nfo.
-  - destruct H as (N & u & (a & b & Ea & Eb & -> & -> & Z) & (a' & c & Ea' & Ec & Q & -> & Z')). apply to_inj in Q; auto. subst a'.
+  - destruct H as (N & u & (a & b & Ea & Eb & -> & -> & Z) & (a' & c & Ea' & Ec & Q & -> & Z')).
+    apply to_inj in Q; auto. subst a'.
     apply img_iff; auto. apply ob_rb. split; [congruence|eauto].
   - destruct H as (a & b & Ea & Eb & -> & -> & Z). apply img_iff; auto. now apply ob_mo.
   - destruct (ib_img x y H) as (a & b & Ea & Eb & -> & -> & Z). apply img_iff; auto. apply ob_ib; [|auto].
@@ -110,7 +112,8 @@ Proof.
 Qed.
 Theorem moved_consistent : rdma_consistent hw T -> rdma_consistent hw moved.
 Proof.
-  intros C x H. destruct (ob_img x x H) as (a & b & Ea & Eb & -> & Q & Z). apply to_inj in Q; auto. subst b. exact (C a Z).
+  intros C x H. destruct (ob_img x x H) as (a & b & Ea & Eb & -> & Q & Z). apply to_inj in Q; auto. subst b.
+    exact (C a Z).
 Qed.
 Lemma sc1_in a b : sc1 T a b -> E T a /\ E T b.
 Proof.
@@ -122,7 +125,8 @@ Qed.
 Theorem moved_cycle : ~ sc_consistent T -> ~ sc_consistent moved.
 Proof.
   intros N C. apply N. intros a H. apply (C (to a)). unfold sc in *. revert H. generalize a at 2 4. intros b H.
-  induction H as [a b H|]; [apply t_step|eapply t_trans; eauto]. destruct (sc1_in a b H) as (Ea & Eb). destruct H as [H|H|H|H].
+  induction H as [a b H|]; [apply t_step|eapply t_trans; eauto]. destruct (sc1_in a b H) as (Ea & Eb).
+    destruct H as [H|H|H|H].
   - apply sc_po. split; [apply image; eauto|split; [apply image; eauto|]]. apply (to_po a b); auto. apply H.
   - apply sc_rf. now apply img_iff.
   - destruct H as (Nq & u & Hu & Hm). apply sc_rb. split; [intros Q; apply Nq; now apply to_inj|]. exists (to u).
