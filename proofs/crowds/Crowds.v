@@ -37,7 +37,7 @@ Theorem crowd_theorem_7 sh : crowd_value_free ->
   (exists n, ~ robust hw (P (copies n))) -> ~ robust hw (P (copies (Nat.max 1 (2 * length sh)))).
 Proof.
   intros F Sh (n & N).
-  destruct (cut_off hw F (copies n) sh (fun t t' x => Sh (copies n) t t' x (copies_templates n)) N)
+  destruct (cut_off F hw (copies n) sh (fun t t' x => Sh (copies n) t t' x (copies_templates n)) N)
     as (js & _ & In & Le & N').
   apply (within_copies hw (map (fun j => nth j (copies n) 0) js)); auto; [|now rewrite map_length].
   intros k I. apply in_map_iff in I. destruct I as (j & <- & I). apply (copies_templates n). apply nth_In. auto.

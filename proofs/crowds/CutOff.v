@@ -3,7 +3,7 @@
 Require Import List Arith ZArith Bool Lia Classical Relations.
 Import ListNotations.
 From RR Require Import Model Hardware Orders Rules Traces Programs Searched CrowdProgram Views Moves Locality CrowdRules
-  Joined Fewer Shortest Filled Moved ValueFree.
+  Joined StoreModel Fewer Shortest Filled Moved ValueFree.
 
 Lemma event_dec (a b : event) : {a = b} + {a <> b}.
 Proof. repeat decide equality. Defined.
@@ -16,7 +16,7 @@ Proof.
 Qed.
 
 Section Remaining.
-Context {K : crowd} (hw : hardware) {OK : hardware_ok hw}.
+Context {K : crowd}.
 Notation ev := (@ev concrete).
 Variables (ts js : list nat) (T : @trace concrete) (path : nat -> list label) (W : nat -> list label -> Z).
 Hypotheses (once : NoDup js) (js_in : forall j, In j js -> j < length ts).
@@ -26,7 +26,7 @@ Hypothesis no_cas : forall t l, In l (path t) -> plain l.
 Hypothesis W_named : forall t, t < nt -> forall R, named t (fill (W t) R (path t)).
 Hypothesis W_copy : forall j k h, In j js -> nth_error ts j = Some k -> path (nt + j) = map (put_at (place j)) h ->
   forall R, templ k (fill (W (nt + j)) R h).
-Hypotheses (Wt : wft T) (Co : rdma_consistent hw T).
+Hypothesis Wt : wft T.
 Notation alive := (alive js).
 Notation kept_word := (kept_word js).
 
@@ -63,7 +63,6 @@ Qed.
 Notation T1 := (fewer T kept).
 Lemma kept_sub e : kept e -> E T e. Proof. intros H; apply H. Qed.
 Lemma T1_wft : wft T1. Proof. exact (fewer_wft T kept Wt kept_sub kept_wfE). Qed.
-Lemma T1_consistent : rdma_consistent hw T1. Proof. exact (fewer_consistent hw T kept Wt kept_sub Co). Qed.
 
 (* values: [rho] says what CPU reads read, [reads rho t] what thread t reads at its places *)
 Definition reads (rho : ev -> Z) t i := match skipn (length (path t) - S i) (path t) with l :: h => rho (Ev t l h)
@@ -258,10 +257,17 @@ Proof.
   apply moved_wft; [exact T1_wft|exact E2_wfE|reflexivity|exact go_inj|exact go_knd|exact go_qp|].
     intros a b Ka Kb _ _. now apply go_loc.
 Qed.
-Lemma T2_consistent : rdma_consistent hw T2.
+Lemma T2_consistent hw : rdma_consistent hw T1 -> rdma_consistent hw T2.
+Proof. apply moved_consistent; [reflexivity|exact go_inj|exact go_knd|exact go_po|exact go_pf|exact go_qp]. Qed.
+Lemma go_thr a b : kept a -> kept b -> noninit a -> noninit b -> (thr a = thr b <-> thr (go a) = thr (go b)).
 Proof.
-  apply moved_consistent; [reflexivity|exact go_inj|exact go_knd|exact go_po|exact go_pf|exact go_qp|exact T1_consistent].
+  intros Ka Kb Na Nb. destruct a as [x v|t l h]; [now destruct Na|]. destruct b as [x' v'|t' l' h']; [now destruct Nb|].
+  destruct (kept_suf _ _ _ Ka) as (S & A), (kept_suf _ _ _ Kb) as (S' & A'). simpl.
+  split; [congruence|now apply thread_inj].
 Qed.
+Lemma T2_consistent_tso hw : tso_consistent hw T1 -> tso_consistent hw T2.
+Proof. apply moved_consistent_tso; [reflexivity|exact go_inj|exact go_knd|exact go_po|exact go_pf|exact go_qp|exact
+  go_thr]. Qed.
 
 (* values *)
 Lemma go_filled a v : filled T1 writes rho a v -> kept a -> val (rf T2) (go a) v.
@@ -285,18 +291,20 @@ Proof.
   destruct r as [x v|t l h]; [destruct Cr|]. destruct (kept_suf _ _ _ Kr) as (S & _). rewrite <- (reads_at rho t l h S).
   pose proof (no_cas t l (suf_in l h _ S)) as Pl. destruct l; simpl in Cr, Rr, Pl; tauto || reflexivity.
 Qed.
-Lemma T2_violating : ~ sc_consistent T1 -> violating hw (P ts2) T2.
-Proof.
-  intros N. split; [split; [exact E2_is_run|split; [exact T2_wft|exact T2_valid]]|]. split; [exact T2_consistent|].
-  apply moved_cycle; [exact T1_wft|reflexivity|exact go_inj|exact go_po|exact N].
-Qed.
+Lemma T2_trace : trace_of (P ts2) T2.
+Proof. split; [exact E2_is_run|split; [exact T2_wft|exact T2_valid]]. Qed.
+Lemma T2_cycle : ~ sc_consistent T1 -> ~ sc_consistent T2.
+Proof. apply moved_cycle; [exact T1_wft|reflexivity|exact go_inj|exact go_po]. Qed.
 End Values.
 
-Theorem remaining : ~ sc_consistent T1 -> ~ robust hw (P (map (fun j => nth j ts 0) js)).
+Theorem remaining : irreflexive (needs T1) -> exists T2, trace_of (P (map (fun j => nth j ts 0) js)) T2 /\
+  (~ sc_consistent T1 -> ~ sc_consistent T2) /\ (forall hw, rdma_consistent hw T1 -> rdma_consistent hw T2) /\
+  (forall hw, tso_consistent hw T1 -> tso_consistent hw T2).
 Proof.
-  intros N Rb. destruct (values_exist (U := concrete) hw event_dec T1 writes T1_wft T1_consistent) as (rho & Hr).
+  intros Ir. destruct (values_exist (U := concrete) event_dec T1 writes T1_wft Ir) as (rho & Hr).
   - exact writes_causal.
   - now exists (0%Z).
-  - exact (Rb _ (T2_violating rho Hr N)).
+  - exists (moved T1 (to js W (reads rho)) (E2 rho)). split; [exact (T2_trace rho Hr)|]. split; [exact (T2_cycle rho)|].
+    split; [exact (T2_consistent rho)|exact (T2_consistent_tso rho)].
 Qed.
 End Remaining.
