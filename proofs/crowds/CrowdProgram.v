@@ -1,14 +1,16 @@
-(* Programs with a crowd: P(n) of docs/theory-crowds.md, and that the search decides each.  P ts has the named threads and one
-   copy for each entry of the list ts, which says of what template; P(n) is the list with n entries for each template. *)
+(* Programs with a crowd: P(n) of docs/theory-crowds.md, and that the search decides each. P ts has the named threads and
+   one copy for each entry of the list ts, which says of what template; P(n) is the list with n entries for each template.
+   *)
 Require Import List Arith ZArith Lia.
 Import ListNotations.
 From RR Require Import Model Hardware Programs Search Searched.
 
 (* Words below [nv] are no copy's own.  Labels of a template call its own words [nv] .. [nv + ow - 1]. *)
 Class crowd := {
-  nt : nat; nv : nat; ow : nat;
+  nt : nat; nk : nat; nv : nat; ow : nat;       (* named threads, templates, words that are no copy's own,
+    own words of a copy *)
   named : nat -> list label -> Prop;            (* thread t < nt can come to h *)
-  templ : nat -> list label -> Prop;            (* a copy of template k can come to h *)
+  templ : nat -> list label -> Prop;            (* a copy of template k < nk can come to h *)
   first_value : nat -> Z;                       (* of a word *)
   own_value : nat -> nat -> Z;                  (* of an own word of a copy of template k *)
   some_word : 0 < nv;
@@ -31,7 +33,8 @@ Context {K : crowd}.
 
 (* where the words of copy j are *)
 Definition place j x := if x <? nv then x else x + j * ow.
-Definition init_of ts x := if x <? nv then first_value x else let j := (x - nv) / ow in own_value (nth j ts 0) (x - j * ow).
+Definition init_of ts x := if x <? nv then first_value x else let j := (x - nv) / ow in own_value (nth j ts 0)
+  (x - j * ow).
 Definition prog_of ts t h := if t <? nt then named t h else
   match nth_error ts (t - nt) with
   | Some k => exists h0, templ k h0 /\ h = map (put_at (place (t - nt))) h0
@@ -86,7 +89,8 @@ Lemma hopes_of ts : hopes (threads_of ts) (words_of ts) (init_of ts) (prog_of ts
 Proof.
   intros E m D (path & (Hok & Hnt) & HE) (Em & Nm & _) _ _ _. apply HE in Em.
   destruct m as [x v|t l h]; [now destruct Nm|]. simpl in Em. split; simpl.
-  - destruct (le_lt_dec (threads_of ts) t) as [Q|Q]; [|auto]. rewrite (Hnt t Q) in Em. apply suf_len in Em. simpl in Em. lia.
+  - destruct (le_lt_dec (threads_of ts) t) as [Q|Q]; [|auto]. rewrite (Hnt t Q) in Em. apply suf_len in Em.
+    simpl in Em. lia.
   - apply label_access with ts (path t); [apply Hok|]. destruct Em as (k & ->). apply in_or_app. right. now left.
 Qed.
 

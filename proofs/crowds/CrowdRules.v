@@ -1,13 +1,14 @@
-(* The search for a program with a crowd, as a control and a marking: docs/theory-crowds.md, Theorem 3.  The control is what is
-   shared and local to named threads and the hero; each other copy has a local state.  The rules are read off the search for
-   programs with one or two copies, the hero among them. *)
+(* The search for a program with a crowd, as a control and a marking: docs/theory-crowds.md, Theorem 3. The control is
+   what is shared and local to named threads and the hero; each other copy has a local state. The rules are read off the
+   search for programs with one or two copies, the hero among them. *)
 Require Import List Arith ZArith Bool Lia.
 Import ListNotations.
 From RR Require Import Model Hardware Programs Search Searched Marks CrowdProgram Views Moves Locality.
 
 (* A copy: its template, what it has done (with the words of the template), what is local to it, its own words *)
 Record local := Local { l_templ : nat; l_path : list label; l_part : part; l_own : nat -> word }.
-(* Named threads, words that are no copy's own, the hero, the class, CLOSED, the frozen value.  In a class [nt] stands for the
+(* Named threads, words that are no copy's own, the hero, the class, CLOSED, the frozen value.
+   In a class [nt] stands for the
    hero, and [nv] .. for its own words. *)
 Record control := Control { c_path : nat -> list label; c_part : nat -> part; c_word : nat -> word; c_hero : option local;
                             c_class : option class; c_closed : bool; c_frozen : Z }.
@@ -30,9 +31,11 @@ Definition where_ (jh : option nat) := match jh with Some j => j | None => 0 end
 Definition everyone (jh : option nat) js := match jh with Some j => j :: js | None => js end.
 Definition class_fits (c : control) := match c_class c with
   | None => c_hero c = None
-  | Some c0 => (cthr c0 < nt /\ ccell c0 < nv /\ c_hero c = None) \/ (cthr c0 = nt /\ ccell c0 < nv + ow /\ c_hero c <> None)
+  | Some c0 => (cthr c0 < nt /\ ccell c0 < nv /\ c_hero c = None) \/ (cthr c0 = nt /\ ccell c0 < nv + ow /\
+    c_hero c <> None)
   end.
-(* a state of the search for P ts is made of the control c, with copy jh as the hero, and of the copies js in the states ls *)
+(* a state of the search for P ts is made of the control c, with copy jh as the hero,
+   and of the copies js in the states ls *)
 Record made ts (s : state) jh js c ls : Prop := {
   m_path : forall t, t < nt -> path_of s t = c_path c t;
   m_part : forall t, t < nt -> like (clo (tn s)) (c_part c t) (part_of s t);
@@ -49,7 +52,8 @@ Record made ts (s : state) jh js c ls : Prop := {
 (* A step of thread t of a program with these copies and no others *)
 Definition leads jh js c ls t jh' js' c' ls' := exists ts s s' e, length ts = length (everyone jh js) /\ sound ts s /\
   made ts s jh js c ls /\ moves ts e s s' /\ thr e = t /\ made ts s' jh' js' c' ls'.
-(* Steps of a named thread or the hero; of a copy; of a named thread that starts phase 2 with a copy as the hero; of a copy
+(* Steps of a named thread or the hero; of a copy; of a named thread that starts phase 2 with a copy as the hero;
+   of a copy
    that does so; of a copy that is the hero itself *)
 Definition explicit c c' := exists jh t, leads jh [] c [] t jh [] c' [].
 Definition copy c l c' l' := exists jh j, leads jh [j] c [l] (nt + j) jh [j] c' [l'].
@@ -58,11 +62,12 @@ Definition copy_hero c l h c' l' := exists i j, leads None [i; j] c [l; h] (nt +
 Definition own_hero c h c' := exists j, leads None [j] c [h] (nt + j) (Some j) [] c' [].
 
 (* where it starts: copies that have done nothing *)
-Definition part0 := Part 0 false false false (fun _ => 0) (fun _ => 0) (fun _ _ => false) (fun _ => false) (fun _ => false).
+Definition part0 := Part 0 false false false (fun _ => 0) (fun _ => 0) (fun _ _ => false) (fun _ => false)
+  (fun _ => false).
 Definition word0 v := Word v false false false false false.
 Definition local0 k := Local k [] part0 (fun x => word0 (own_value k x)).
 Definition control0 := Control (fun _ => []) (fun _ => part0) (fun x => word0 (first_value x)) None None false 0.
-Definition initial l := exists k, l = local0 k.
+Definition initial l := exists k, k < nk /\ l = local0 k.
 (* a control with a report *)
 Definition reporting c := exists ts s jh, length ts = length (everyone jh []) /\ sound ts s /\ made ts s jh [] c [] /\
   reports_of hw ts s.
@@ -88,7 +93,8 @@ Proof.
   - eapply IH; eauto.
 Qed.
 End Paired.
-Lemma Forall2_combine {A B C} (R : A -> C -> Prop) (Q : B -> C -> Prop) l1 l2 l3 a b : Forall2 R l1 l3 -> Forall2 Q l2 l3 ->
+Lemma Forall2_combine {A B C} (R : A -> C -> Prop) (Q : B -> C -> Prop) l1 l2 l3 a b : Forall2 R l1 l3 ->
+  Forall2 Q l2 l3 ->
   In (a, b) (combine l1 l2) -> exists c, R a c /\ Q b c.
 Proof.
   intros H. revert l2. induction H as [|x z l1 l3 X H IH]; intros l2 H2; inversion H2; subst; simpl; [tauto|].
@@ -107,7 +113,8 @@ Lemma made_agree ts1 s1 jh1 js1 ts2 s2 jh2 js2 c ls : made ts1 s1 jh1 js1 c ls -
   agree (at_once (everyone jh1 js1) (everyone jh2 js2)) ts1 s1 ts2 s2.
 Proof.
   intros M1 M2.
-  assert (forall a b, at_once (everyone jh1 js1) (everyone jh2 js2) a b -> exists l, lives ts1 s1 a l /\ lives ts2 s2 b l) as Pl.
+  assert (forall a b, at_once (everyone jh1 js1) (everyone jh2 js2) a b ->
+    exists l, lives ts1 s1 a l /\ lives ts2 s2 b l) as Pl.
   { intros a b H. eapply Forall2_combine; [exact (made_all _ _ _ _ _ _ M1)|exact (made_all _ _ _ _ _ _ M2)|exact H]. }
   assert (clo (tn s1) = clo (tn s2)) as Cl by (rewrite (m_closed _ _ _ _ _ _ M1); symmetry; apply M2).
   constructor.
@@ -151,8 +158,10 @@ Lemma made_on ts1 s1 ts2 s2 jh1 js1 jh2 js2 c ls : agree P ts1 s1 ts2 s2 -> matc
 Proof.
   intros A (F & N & H) M C. pose proof (a_closed _ _ _ _ _ A) as Cl. constructor; auto.
   - intros t L. rewrite <- (a_named _ _ _ _ _ A t L). now apply M.
-  - intros t L. rewrite <- Cl. apply like_trans with (part_of s1 t); [now apply M|]. apply (a_part _ _ _ _ _ A). left; auto.
-  - intros x L. rewrite <- Cl. apply wlike_trans with (word_of s1 x); [now apply M|]. apply (a_word _ _ _ _ _ A). left; auto.
+  - intros t L. rewrite <- Cl. apply like_trans with (part_of s1 t); [now apply M|]. apply (a_part _ _ _ _ _ A).
+    left; auto.
+  - intros x L. rewrite <- Cl. apply wlike_trans with (word_of s1 x); [now apply M|]. apply (a_word _ _ _ _ _ A).
+    left; auto.
   - pose proof (m_hero _ _ _ _ _ _ M) as Mh. destruct jh1, jh2, (c_hero c); try tauto. now apply lives_on with ts1 s1 n.
   - eapply Forall2_on; eauto. apply M.
   - apply M.

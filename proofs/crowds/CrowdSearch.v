@@ -1,8 +1,9 @@
-(* Theorem 3 of docs/theory-crowds.md for the search itself: a program with a crowd is not robust for some number of copies iff
-   counting comes to a control with a report. *)
+(* Crowds: what a state is made of does not depend on the order of the copies; a step among many copies is one among those
+   that take part ([leads_small]), and goes on among many ([leads_big]). *)
 Require Import List Arith ZArith Bool Lia Permutation Relations.
 Import ListNotations.
-From RR Require Import Model Hardware Programs Search Searched Marks Counting CrowdProgram Views Moves Locality CrowdRules Joined.
+From RR Require Import Model Hardware Programs Search Searched Marks Counting CrowdProgram Views Moves Locality CrowdRules
+  Joined.
 
 Section CrowdSearch.
 Context {K : crowd} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw} {SC : cpu_sc hw} (zero : bool).
@@ -13,12 +14,14 @@ Notation leads := (leads hw zero).
 Notation both := (both hw zero).
 
 (* a state is made of fewer copies, of more, in another order *)
-Lemma made_with ts s jh js c ls js2 ls2 : made ts s jh js c ls -> Forall2 (lives ts s) js2 ls2 -> NoDup (everyone jh js2) ->
+Lemma made_with ts s jh js c ls js2 ls2 : made ts s jh js c ls -> Forall2 (lives ts s) js2 ls2 ->
+  NoDup (everyone jh js2) ->
   made ts s jh js2 c ls2.
 Proof. intros M F N. destruct M. constructor; auto. Qed.
 Lemma once_perm jh js js2 : Permutation js js2 -> NoDup (everyone jh js) -> NoDup (everyone jh js2).
 Proof. intros Q. apply Permutation_NoDup. destruct jh; simpl; auto. Qed.
-Lemma Forall2_perm_l {A B} (R : A -> B -> Prop) l l2 m : Permutation l l2 -> Forall2 R l m -> exists m2, Permutation m m2 /\ Forall2 R l2 m2.
+Lemma Forall2_perm_l {A B} (R : A -> B -> Prop) l l2 m : Permutation l l2 -> Forall2 R l m ->
+  exists m2, Permutation m m2 /\ Forall2 R l2 m2.
 Proof.
   intros Q. revert m. induction Q as [|x l l2 Q IH|x y l|l l2 l3 Q IH Q' IH']; intros m F.
   - exists m. auto.
@@ -64,8 +67,10 @@ Qed.
 Lemma mover ts e s s' : sound ts s -> moves ts e s s' -> thr e < threads_of ts /\ exists l h, e = Ev (thr e) l h.
 Proof.
   intros S M. pose proof (moves_inv _ _ _ _ _ _ M) as ((Ne & Nd & Hc & _) & _).
-  assert (ready ts s e) as R by (split; [auto|split; auto]). apply (ready_iff ts s e S) in R. destruct R as (t & l & -> & Pr & _).
-  split; [|simpl; eauto]. simpl. destruct (le_lt_dec (threads_of ts) t) as [L|L]; [|auto]. pose proof (beyond ts t _ L Pr). discriminate.
+  assert (ready ts s e) as R by (split; [auto|split; auto]). apply (ready_iff ts s e S) in R.
+    destruct R as (t & l & -> & Pr & _).
+  split; [|simpl; eauto]. simpl. destruct (le_lt_dec (threads_of ts) t) as [L|L]; [|auto].
+    pose proof (beyond ts t _ L Pr). discriminate.
 Qed.
 
 (* the program with the copies of c and ls only *)
@@ -123,7 +128,8 @@ Definition pairs jh1 js1 jh2 js2 := at_once (everyone jh1 js1) (everyone jh2 js2
 Lemma leads_small ts s jh js c ls e s' jh' js' jh0' js0' c' ls' : sound ts s -> made ts s jh js c ls -> moves ts e s s' ->
   (thr e < nt \/ exists j, In j (everyone jh js) /\ thr e = nt + j) -> made ts s' jh' js' c' ls' ->
   match_up (pairs jh js (hero0 c) (copies0 c ls)) jh' js' jh0' js0' -> (c_hero c <> None -> jh' = jh /\ jh0' = hero0 c) ->
-  exists t0, paired (pairs jh js (hero0 c) (copies0 c ls)) (thr e) t0 /\ leads (hero0 c) (copies0 c ls) c ls t0 jh0' js0' c' ls'.
+  exists t0, paired (pairs jh js (hero0 c) (copies0 c ls)) (thr e) t0 /\
+    leads (hero0 c) (copies0 c ls) c ls t0 jh0' js0' c' ls'.
 Proof.
   intros S M Mv Who M' Mu Hh. destruct (shrink ts s jh js c ls S M) as (ts0 & s0 & Len & S0 & M0).
   destruct (both ts s jh js ts0 s0 (hero0 c) (copies0 c ls) c ls e s' jh' js' jh0' js0' c' ls') as

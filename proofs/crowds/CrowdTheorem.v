@@ -1,17 +1,20 @@
-(* Theorem 3 of docs/theory-crowds.md for the search itself: a program with a crowd is not robust for some number of copies iff
-   counting comes to a control with a report. *)
+(* Theorem 3 of docs/theory-crowds.md for the search itself: a program with a crowd is not robust for some number of
+   copies iff counting comes to a control with a report. *)
 Require Import List Arith ZArith Bool Lia Permutation Relations.
 Import ListNotations.
-From RR Require Import Model Hardware Programs Search Searched Marks Counting CrowdProgram Views Moves Locality CrowdRules Joined
-  CrowdSearch CrowdSteps.
+From RR Require Import Model Hardware Programs Search Searched Marks Counting CrowdProgram Views Moves Locality CrowdRules
+  Joined CrowdSearch CrowdSteps.
 
 Section CrowdTheorem.
 Context {K : crowd} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw} {SC : cpu_sc hw} (zero : bool).
 Notation state := (@state concrete).
 Notation reach_of := (reach_of hw zero).
-Notation run := (run control local (explicit hw zero) (copy hw zero) (hero hw zero) (copy_hero hw zero) (own_hero hw zero)).
-Notation count := (count control local initial (explicit hw zero) (copy hw zero) (hero hw zero) (copy_hero hw zero) (own_hero hw zero)).
-Notation by_counting := (by_counting control local initial (explicit hw zero) (copy hw zero) (hero hw zero) (copy_hero hw zero)
+Notation run := (run control local (explicit hw zero) (copy hw zero) (hero hw zero) (copy_hero hw zero)
+  (own_hero hw zero)).
+Notation count := (count control local initial (explicit hw zero) (copy hw zero) (hero hw zero) (copy_hero hw zero)
+  (own_hero hw zero)).
+Notation by_counting := (by_counting control local initial (explicit hw zero) (copy hw zero) (hero hw zero)
+  (copy_hero hw zero)
   (own_hero hw zero)).
 
 (* the start *)
@@ -20,7 +23,8 @@ Proof.
   constructor.
   - intros t. apply prog_nil.
   - intros t. exact I.
-  - intros [x v|t l h]; unfold done; simpl; [tauto|]. split; [intros [[]|[]]|]. intros H. apply suf_len in H. simpl in H. lia.
+  - intros [x v|t l h]; unfold done; simpl; [tauto|]. split; [intros [[]|[]]|]. intros H. apply suf_len in H.
+    simpl in H. lia.
   - split; reflexivity.
 Qed.
 Lemma made_start ts : made ts (start_of ts) None (seq 0 (length ts)) control0 (map local0 ts).
@@ -42,26 +46,30 @@ Lemma cover_start ts : cover ts None (seq 0 (length ts)).
 Proof. intros j J. apply in_seq. lia. Qed.
 
 (* runs of the search are runs of the control with a marking *)
-Lemma forth ts s : reach_of ts s -> exists jh js c ls, sound ts s /\ made ts s jh js c ls /\ cover ts jh js /\
+Definition templates ts := forall k, In k ts -> k < nk.
+Lemma forth ts s : templates ts -> reach_of ts s -> exists jh js c ls, sound ts s /\ made ts s jh js c ls /\
+  cover ts jh js /\
   count (control0, []) (c, ls).
 Proof.
-  induction 1 as [|s s' _ (jh & js & c & ls & S & M & Cv & R) H].
+  intros Tm. induction 1 as [|s s' _ (jh & js & c & ls & S & M & Cv & R) H].
   - exists None, (seq 0 (length ts)), control0, (map local0 ts). split; [apply sound_start|]. split; [apply made_start|].
     split; [apply cover_start|]. apply supply_all. apply Forall_forall. intros l I. apply in_map_iff in I.
-    destruct I as (k & <- & _). now exists k.
+    destruct I as (k & <- & I). exists k. auto.
   - destruct (forth_step hw zero ts s jh js c ls s' S M Cv H) as (jh' & js' & c' & ls' & S' & M' & Cv' & St).
     exists jh', js', c', ls'. split; [auto|split; [auto|split; [auto|]]]. eapply rt_trans; [exact R|now apply rt_step].
 Qed.
 Lemma back ts s0 cl0 cl : reach_of ts s0 -> sound ts s0 -> (exists jh js, made ts s0 jh js (fst cl0) (snd cl0)) ->
   run cl0 cl -> exists s jh js, reach_of ts s /\ sound ts s /\ made ts s jh js (fst cl) (snd cl).
 Proof.
-  intros R S (jh & js & M) H. apply clos_rt_rtn1 in H. induction H as [|[c ls] [c' ls'] St _ (s & jh1 & js1 & R1 & S1 & M1)]; [eauto 8|].
+  intros R S (jh & js & M) H. apply clos_rt_rtn1 in H. induction H
+    as [|[c ls] [c' ls'] St _ (s & jh1 & js1 & R1 & S1 & M1)]; [eauto 8|].
   simpl in *. destruct (back_step hw zero ts s jh1 js1 c ls c' ls' S1 M1 St) as (s' & jh2 & js2 & Hs & S2 & M2).
   exists s', jh2, js2. split; [now apply reach_step with s|auto].
 Qed.
 
 (* reports *)
-Lemma report_made ts1 s1 jh1 ts2 s2 jh2 c : sound ts1 s1 -> sound ts2 s2 -> made ts1 s1 jh1 [] c [] -> made ts2 s2 jh2 [] c [] ->
+Lemma report_made ts1 s1 jh1 ts2 s2 jh2 c : sound ts1 s1 -> sound ts2 s2 -> made ts1 s1 jh1 [] c [] ->
+  made ts2 s2 jh2 [] c [] ->
   reports_of hw ts1 s1 -> reports_of hw ts2 s2.
 Proof.
   intros S1 S2 M1 M2 Rp. pose proof (made_agree _ _ _ _ _ _ _ _ _ _ M1 M2) as A.
@@ -92,16 +100,18 @@ Proof.
 Qed.
 
 (* Theorem 3: not robust for some number of copies iff counting finds a report *)
-Theorem crowd_counting : (exists ts, ~ robust hw (P ts)) <-> exists c, by_counting control0 c /\ reporting hw c.
+Theorem crowd_counting : (exists ts, templates ts /\ ~ robust hw (P ts)) <->
+  exists c, by_counting control0 c /\ reporting hw c.
 Proof.
   split.
-  - intros (ts & H). apply (search_decides hw zero) in H. destruct H as (s & R & Rp).
-    destruct (forth ts s R) as (jh & js & c & ls & S & M & _ & Cn). exists c. split; [now exists ls|].
+  - intros (ts & Tm & H). apply (search_decides hw zero) in H. destruct H as (s & R & Rp).
+    destruct (forth ts s Tm R) as (jh & js & c & ls & S & M & _ & Cn). exists c. split; [now exists ls|].
     now apply (report_forth ts s jh js c ls).
   - intros (c & Bc & Rp). apply coverability in Bc. destruct Bc as (n & ls0 & ls & _ & In & R).
-    assert (exists ts, ls0 = map local0 ts) as (ts & ->).
-    { clear R. induction In as [|l ls0 (k & ->) _ (ts & ->)]; [now exists []|]. now exists (k :: ts). }
-    exists ts. apply (search_decides hw zero).
+    assert (exists ts, templates ts /\ ls0 = map local0 ts) as (ts & Tm & ->).
+    { clear R. induction In as [|l ls0 (k & L & ->) _ (ts & Tm & ->)]; [exists []; split; [intros k []|auto]|].
+      exists (k :: ts). split; [intros i [<-|I]; auto|auto]. }
+    exists ts. split; [exact Tm|]. apply (search_decides hw zero).
     destruct (back ts (start_of ts) (control0, map local0 ts) (c, ls)) as (s & jh & js & Rs & S & M); auto.
     + apply reach_start.
     + apply sound_start.

@@ -1,15 +1,14 @@
-(* Theorem 7 of docs/theory-crowds.md: a value-free program with a crowd that is not robust for some number of copies is not
-   robust with at most 2V copies in all, where V is the number of words that several threads can access (one, where V is 0). *)
+(* Theorem 7 of docs/theory-crowds.md: a trace of a value-free program from which copies have been taken out is, with
+   other values, one of the program without these copies. *)
 Require Import List Arith ZArith Bool Lia Classical Relations.
 Import ListNotations.
-From RR Require Import Model Hardware Orders Rules Traces Programs Searched CrowdProgram Views Moves Locality CrowdRules Joined
-  Fewer Shortest Filled Moved ValueFree.
+From RR Require Import Model Hardware Orders Rules Traces Programs Searched CrowdProgram Views Moves Locality CrowdRules
+  Joined StoreModel Fewer Shortest Filled Moved ValueFree.
 
-Lemma label_dec (a b : label) : {a = b} + {a <> b}.
-Proof. repeat decide equality. Defined.
 Lemma event_dec (a b : event) : {a = b} + {a <> b}.
 Proof. repeat decide equality. Defined.
-Lemma choose_below {A} (d : A) (Q : nat -> A -> Prop) n : (forall i, i < n -> exists x, Q i x) -> exists f, forall i, i < n -> Q i (f i).
+Lemma choose_below {A} (d : A) (Q : nat -> A -> Prop) n : (forall i, i < n -> exists x, Q i x) ->
+  exists f, forall i, i < n -> Q i (f i).
 Proof.
   induction n as [|n IH]; intros H; [exists (fun _ => d); intros; lia|]. destruct IH as (f & F); [auto|].
   destruct (H n) as (x & X); [auto|]. exists (fun i => if i =? n then x else f i). intros i L.
@@ -17,7 +16,7 @@ Proof.
 Qed.
 
 Section Remaining.
-Context {K : crowd} (hw : hardware) {OK : hardware_ok hw}.
+Context {K : crowd}.
 Notation ev := (@ev concrete).
 Variables (ts js : list nat) (T : @trace concrete) (path : nat -> list label) (W : nat -> list label -> Z).
 Hypotheses (once : NoDup js) (js_in : forall j, In j js -> j < length ts).
@@ -27,7 +26,7 @@ Hypothesis no_cas : forall t l, In l (path t) -> plain l.
 Hypothesis W_named : forall t, t < nt -> forall R, named t (fill (W t) R (path t)).
 Hypothesis W_copy : forall j k h, In j js -> nth_error ts j = Some k -> path (nt + j) = map (put_at (place j)) h ->
   forall R, templ k (fill (W (nt + j)) R h).
-Hypotheses (Wt : wft T) (Co : rdma_consistent hw T).
+Hypothesis Wt : wft T.
 Notation alive := (alive js).
 Notation kept_word := (kept_word js).
 
@@ -55,30 +54,35 @@ Proof.
   - intros p (Hp & _). now apply (wf_poll _ WE).
   - intros w p w' (Hp & _). now apply (wf_older _ WE w p w').
   - intros e x (Hx & _). now apply (wf_get _ WE).
-  - intros e Ke Re. destruct (wf_init _ WE e (proj1 Ke) Re) as (i & Hi & Ki & Li). exists i. split; [|auto]. split; [auto|].
-    destruct i as [x v|t l h]; [|destruct l; discriminate]. simpl in Li. rewrite Li. exact (proj2 (kept_loc (fun _ _ => 0%Z) e Ke)).
+  - intros e Ke Re. destruct (wf_init _ WE e (proj1 Ke) Re) as (i & Hi & Ki & Li). exists i. split; [|auto].
+    split; [auto|].
+    destruct i as [x v|t l h]; [|destruct l; discriminate]. simpl in Li. rewrite Li.
+      exact (proj2 (kept_loc (fun _ _ => 0%Z) e Ke)).
   - intros i j (Hi & _) (Hj & _). now apply (wf_init1 _ WE).
 Qed.
 Notation T1 := (fewer T kept).
 Lemma kept_sub e : kept e -> E T e. Proof. intros H; apply H. Qed.
 Lemma T1_wft : wft T1. Proof. exact (fewer_wft T kept Wt kept_sub kept_wfE). Qed.
-Lemma T1_consistent : rdma_consistent hw T1. Proof. exact (fewer_consistent hw T kept Wt kept_sub Co). Qed.
 
 (* values: [rho] says what CPU reads read, [reads rho t] what thread t reads at its places *)
-Definition reads (rho : ev -> Z) t i := match skipn (length (path t) - S i) (path t) with l :: h => rho (Ev t l h) | [] => 0%Z end.
+Definition reads (rho : ev -> Z) t i := match skipn (length (path t) - S i) (path t) with l :: h => rho (Ev t l h)
+  | [] => 0%Z end.
 Lemma reads_at rho t l h : suf (l :: h) (path t) -> reads rho t (length h) = rho (Ev t l h).
 Proof.
-  intros (k & E). unfold reads. rewrite E, app_length. simpl. replace (length k + S (length h) - S (length h)) with (length k) by lia.
+  intros (k & E). unfold reads. rewrite E, app_length. simpl.
+    replace (length k + S (length h) - S (length h)) with (length k) by lia.
   rewrite skipn_app, skipn_all, Nat.sub_diag. reflexivity.
 Qed.
 Definition writes (rho : ev -> Z) (w : ev) := cwv (to js W (reads rho) w) : Z.
-Lemma writes_causal (rho rho' : ev -> Z) w : E T1 w -> wr w -> (forall r, E T1 r -> cpu r -> rd r -> po r w -> rho r = rho' r) ->
+Lemma writes_causal (rho rho' : ev -> Z) w : E T1 w -> wr w -> (forall r, E T1 r -> cpu r -> rd r -> po r w ->
+  rho r = rho' r) ->
   writes rho w = writes rho' w.
 Proof.
   intros Kw Ww A. destruct w as [x v|t l h]; [reflexivity|]. destruct (kept_suf t l h Kw) as (S & Al).
   assert (filled_base W (reads rho) t h = filled_base W (reads rho') t h) as E.
   { unfold filled_base. apply fill_ext. intros x v h' S'. unfold base in S'. destruct S' as (k & Q).
-    assert (exists k0 l0 h0, h = k0 ++ l0 :: h0 /\ put_at (unplaced t) l0 = Lr x v /\ length h0 = length h') as (k0 & l0 & h0 & -> & Q0 & Lh).
+    assert (exists k0 l0 h0, h = k0 ++ l0 :: h0 /\ put_at (unplaced t) l0 = Lr x v /\
+      length h0 = length h') as (k0 & l0 & h0 & -> & Q0 & Lh).
     { clear -Q. revert k Q. induction h as [|y h IH]; intros k Q; simpl in Q; [destruct k; discriminate|].
       destruct k as [|z k]; simpl in Q; inversion Q.
       - exists [], y, h. split; [auto|split; [auto|]]. now rewrite map_length.
@@ -107,7 +111,8 @@ Proof.
   intros L. unfold from, alive, thread_to. destruct (Nat.ltb_spec t nt) as [G|G].
   - split; [auto|]. apply Nat.ltb_lt in G. now rewrite G.
   - assert (In (nth (t - nt) js 0) js) as I by (apply nth_In; lia). split; [right; eauto|].
-    destruct (Nat.ltb_spec (nt + nth (t - nt) js 0) nt); [lia|]. replace (nt + nth (t - nt) js 0 - nt) with (nth (t - nt) js 0) by lia.
+    destruct (Nat.ltb_spec (nt + nth (t - nt) js 0) nt); [lia|].
+      replace (nt + nth (t - nt) js 0 - nt) with (nth (t - nt) js 0) by lia.
     rewrite index_of_nth by (auto; lia). lia.
 Qed.
 Lemma to_below t : alive t -> thread_to js t < nt + length js /\ from (thread_to js t) = t.
@@ -120,7 +125,8 @@ Proof.
 Qed.
 Lemma ts2_nth i : i < length js -> nth_error ts2 i = nth_error ts (nth i js 0).
 Proof.
-  intros L. rewrite nth_error_map, (nth_error_nth' js 0 L). simpl. symmetry. apply nth_error_nth'. apply js_in. now apply nth_In.
+  intros L. rewrite nth_error_map, (nth_error_nth' js 0 L). simpl. symmetry. apply nth_error_nth'. apply js_in.
+    now apply nth_In.
 Qed.
 Lemma path2_prog t : prog_of ts2 t (path2 t).
 Proof.
@@ -131,7 +137,8 @@ Proof.
     rewrite ts2_nth by lia. fold j. destruct (nth_error ts j) as [k|] eqn:E; [|apply nth_error_None in E; lia].
     pose proof (proj1 (path_ok (nt + j))) as Pr. unfold prog_of in Pr. destruct (Nat.ltb_spec (nt + j) nt); [lia|].
     replace (nt + j - nt) with j in Pr by lia. rewrite E in Pr. destruct Pr as (h & Hh & Q). rewrite Q, new_copy.
-    exists (fill (W (nt + j)) (R (nt + j)) h). split; [now apply W_copy|]. unfold j. now rewrite index_of_nth by (auto; lia).
+    exists (fill (W (nt + j)) (R (nt + j)) h). split; [now apply W_copy|]. unfold j.
+      now rewrite index_of_nth by (auto; lia).
 Qed.
 Lemma word_below x : kept_word x -> word_to js x < words_of ts2.
 Proof.
@@ -157,7 +164,8 @@ Proof.
 Qed.
 Lemma word_from x : x < words_of ts2 -> exists x0, kept_word x0 /\ word_to js x0 = x.
 Proof.
-  unfold words_of. rewrite map_length. intros L. destruct (le_lt_dec nv x) as [G|G]; [|exists x; split; [now left|now apply word_low]].
+  unfold words_of. rewrite map_length. intros L. destruct (le_lt_dec nv x) as [G|G]; [|exists x; split;
+    [now left|now apply word_low]].
   assert (ow <> 0) as N by nia. set (i := (x - nv) / ow). pose proof (Nat.div_mod (x - nv) ow N) as D. fold i in D.
   pose proof (Nat.mod_upper_bound (x - nv) ow N) as B. assert (i < length js) as Li by nia.
   set (j := nth i js 0). assert (In j js) as I by (now apply nth_In). exists (place j (nv + (x - nv) mod ow)). split.
@@ -169,11 +177,14 @@ Lemma E2_run b : E2 b <-> inrun (words_of ts2) (init_of ts2) path2 b.
 Proof.
   split.
   - intros ([x v|t l h] & Ka & ->); simpl.
-    + destruct Ka as (H & Kw). apply path_E in H. destruct H as (_ & ->). split; [now apply word_below|symmetry; now apply init_to].
-    + destruct (kept_suf t l h Ka) as (S & A). destruct (to_below t A) as (L & F). unfold path2. apply Nat.ltb_lt in L. rewrite L, F.
+    + destruct Ka as (H & Kw). apply path_E in H. destruct H as (_ & ->).
+      split; [now apply word_below|symmetry; now apply init_to].
+    + destruct (kept_suf t l h Ka) as (S & A). destruct (to_below t A) as (L & F). unfold path2. apply Nat.ltb_lt in L.
+      rewrite L, F.
       rewrite <- new_cons. now apply new_suf.
   - destruct b as [x v|t l h]; simpl.
-    + intros (L & ->). destruct (word_from x L) as (x0 & Kw & <-). exists (Ini x0 (init_of ts x0)). simpl. rewrite (init_to x0 Kw).
+    + intros (L & ->). destruct (word_from x L) as (x0 & Kw & <-). exists (Ini x0 (init_of ts x0)). simpl.
+      rewrite (init_to x0 Kw).
       split; [|auto]. split; [|exact Kw]. apply path_E. split; [now apply kept_word_below|auto].
     + unfold path2. destruct (Nat.ltb_spec t (nt + length js)) as [L|L]; [|intros S; apply suf_len in S; simpl in S; lia].
       destruct (from_alive t L) as (A & F). intros S. apply suf_new in S. destruct S as (l0 & h0 & S & -> & ->).
@@ -183,7 +194,8 @@ Lemma E2_is_run : is_run (threads_of ts2) (words_of ts2) (init_of ts2) (prog_of 
 Proof.
   exists path2. split; [split|exact E2_run].
   - intros t. split; [apply path2_prog|apply path2_ok].
-  - intros t L. unfold threads_of in L. rewrite map_length in L. unfold path2. now destruct (Nat.ltb_spec t (nt + length js)); [lia|].
+  - intros t L. unfold threads_of in L. rewrite map_length in L. unfold path2.
+    now destruct (Nat.ltb_spec t (nt + length js)); [lia|].
 Qed.
 Lemma E2_wfE : wfE (U := concrete) E2.
 Proof. exact (run_wf _ _ _ _ _ E2_is_run). Qed.
@@ -215,7 +227,8 @@ Proof.
   pose proof (go_po _ _ Ka Kb) as Po. destruct (kept_suf _ _ _ Ka) as (_ & A), (kept_suf _ _ _ Kb) as (_ & A').
   destruct l'; simpl in *; try tauto. split.
   - intros (-> & S & Q & Tk). rewrite new_isW, new_takes. tauto.
-  - intros (Q1 & S & Q & Tk). pose proof (thread_inj _ _ _ A A' Q1). subst t'. rewrite new_isW in Q. rewrite new_takes in Tk. tauto.
+  - intros (Q1 & S & Q & Tk). pose proof (thread_inj _ _ _ A A' Q1). subst t'. rewrite new_isW in Q.
+    rewrite new_takes in Tk. tauto.
 Qed.
 Lemma go_carry a b : kept a -> kept b -> (carry a b <-> carry (go a) (go b)).
 Proof.
@@ -228,30 +241,41 @@ Qed.
 Lemma go_qp a b : kept a -> kept b -> noninit a -> noninit b -> (qp a = qp b <-> qp (go a) = qp (go b)).
 Proof.
   intros Ka Kb Na Nb. destruct a as [x v|t l h]; [now destruct Na|]. destruct b as [x' v'|t' l' h']; [now destruct Nb|].
-  destruct (kept_suf _ _ _ Ka) as (S & A), (kept_suf _ _ _ Kb) as (S' & A'). simpl. rewrite !new_lq. split; intros Q; inversion Q as [[Q1 Q2]].
+  destruct (kept_suf _ _ _ Ka) as (S & A), (kept_suf _ _ _ Kb) as (S' & A'). simpl. rewrite !new_lq.
+    split; intros Q; inversion Q as [[Q1 Q2]].
   - reflexivity.
   - rewrite (thread_inj _ _ _ A A' Q1). congruence.
 Qed.
 Lemma go_loc a b : kept a -> kept b -> (loc a = loc b <-> loc (go a) = loc (go b)).
 Proof.
-  intros Ka Kb. destruct (kept_loc R a Ka) as (-> & Wa), (kept_loc R b Kb) as (-> & Wb). split; [congruence|now apply word_inj].
+  intros Ka Kb. destruct (kept_loc R a Ka) as (-> & Wa), (kept_loc R b Kb) as (-> & Wb).
+    split; [congruence|now apply word_inj].
 Qed.
 Notation T2 := (moved T1 go E2).
 Lemma T2_wft : wft T2.
 Proof.
-  apply moved_wft; [exact T1_wft|exact E2_wfE|reflexivity|exact go_inj|exact go_knd|exact go_qp|]. intros a b Ka Kb _ _. now apply go_loc.
+  apply moved_wft; [exact T1_wft|exact E2_wfE|reflexivity|exact go_inj|exact go_knd|exact go_qp|].
+    intros a b Ka Kb _ _. now apply go_loc.
 Qed.
-Lemma T2_consistent : rdma_consistent hw T2.
+Lemma T2_consistent hw : rdma_consistent hw T1 -> rdma_consistent hw T2.
+Proof. apply moved_consistent; [reflexivity|exact go_inj|exact go_knd|exact go_po|exact go_pf|exact go_qp]. Qed.
+Lemma go_thr a b : kept a -> kept b -> noninit a -> noninit b -> (thr a = thr b <-> thr (go a) = thr (go b)).
 Proof.
-  apply moved_consistent; [reflexivity|exact go_inj|exact go_knd|exact go_po|exact go_pf|exact go_qp|exact T1_consistent].
+  intros Ka Kb Na Nb. destruct a as [x v|t l h]; [now destruct Na|]. destruct b as [x' v'|t' l' h']; [now destruct Nb|].
+  destruct (kept_suf _ _ _ Ka) as (S & A), (kept_suf _ _ _ Kb) as (S' & A'). simpl.
+  split; [congruence|now apply thread_inj].
 Qed.
+Lemma T2_consistent_tso hw : tso_consistent hw T1 -> tso_consistent hw T2.
+Proof. apply moved_consistent_tso; [reflexivity|exact go_inj|exact go_knd|exact go_po|exact go_pf|exact go_qp|exact
+  go_thr]. Qed.
 
 (* values *)
 Lemma go_filled a v : filled T1 writes rho a v -> kept a -> val (rf T2) (go a) v.
 Proof.
   intros H; induction H as [w Ww N|w r v Rr Cr H _ IH|r w v C _ IH]; intros Ka.
   - apply val_own; [unfold wr; now rewrite go_knd|]. intros r2 C. destruct (carry_ok _ _ C) as (Po & _).
-    assert (E2 r2) as (r & Kr & ->) by (eapply (wf_down _ E2_wfE); [exact Po|exists w; auto]). apply (N r). now apply go_carry.
+    assert (E2 r2) as (r & Kr & ->) by (eapply (wf_down _ E2_wfE); [exact Po|exists w; auto]). apply (N r).
+      now apply go_carry.
   - pose proof H as (Kw & _). apply val_nicr with (go w); auto.
     + unfold rd. now rewrite go_knd.
     + unfold cpu. now rewrite go_knd.
@@ -267,18 +291,20 @@ Proof.
   destruct r as [x v|t l h]; [destruct Cr|]. destruct (kept_suf _ _ _ Kr) as (S & _). rewrite <- (reads_at rho t l h S).
   pose proof (no_cas t l (suf_in l h _ S)) as Pl. destruct l; simpl in Cr, Rr, Pl; tauto || reflexivity.
 Qed.
-Lemma T2_violating : ~ sc_consistent T1 -> violating hw (P ts2) T2.
-Proof.
-  intros N. split; [split; [exact E2_is_run|split; [exact T2_wft|exact T2_valid]]|]. split; [exact T2_consistent|].
-  apply moved_cycle; [exact T1_wft|reflexivity|exact go_inj|exact go_po|exact N].
-Qed.
+Lemma T2_trace : trace_of (P ts2) T2.
+Proof. split; [exact E2_is_run|split; [exact T2_wft|exact T2_valid]]. Qed.
+Lemma T2_cycle : ~ sc_consistent T1 -> ~ sc_consistent T2.
+Proof. apply moved_cycle; [exact T1_wft|reflexivity|exact go_inj|exact go_po]. Qed.
 End Values.
 
-Theorem remaining : ~ sc_consistent T1 -> ~ robust hw (P (map (fun j => nth j ts 0) js)).
+Theorem remaining : irreflexive (needs T1) -> exists T2, trace_of (P (map (fun j => nth j ts 0) js)) T2 /\
+  (~ sc_consistent T1 -> ~ sc_consistent T2) /\ (forall hw, rdma_consistent hw T1 -> rdma_consistent hw T2) /\
+  (forall hw, tso_consistent hw T1 -> tso_consistent hw T2).
 Proof.
-  intros N Rb. destruct (values_exist (U := concrete) hw event_dec T1 writes T1_wft T1_consistent) as (rho & Hr).
+  intros Ir. destruct (values_exist (U := concrete) event_dec T1 writes T1_wft Ir) as (rho & Hr).
   - exact writes_causal.
   - now exists (0%Z).
-  - exact (Rb _ (T2_violating rho Hr N)).
+  - exists (moved T1 (to js W (reads rho)) (E2 rho)). split; [exact (T2_trace rho Hr)|]. split; [exact (T2_cycle rho)|].
+    split; [exact (T2_consistent rho)|exact (T2_consistent_tso rho)].
 Qed.
 End Remaining.

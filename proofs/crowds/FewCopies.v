@@ -1,10 +1,14 @@
-(* Theorem 7 of docs/theory-crowds.md: a value-free program with a crowd that is not robust for some number of copies is not
-   robust with at most 2V copies in all, where V is the number of words that several threads can access (one, where V is 0). *)
+(* Theorem 7 of docs/theory-crowds.md: a value-free program with a crowd that is not robust for some number of copies is
+   not
+   robust with at most 2V copies in all, where V is the number of words that several threads can access (one,
+     where V is 0). *)
 Require Import List Arith ZArith Bool Lia Classical Relations.
 Import ListNotations.
-From RR Require Import Model Hardware Orders Programs CrowdProgram Locality Fewer Shortest ValueFree CutOff.
+From RR Require Import Model Hardware Orders Traces Programs StoreModel CrowdProgram Locality Fewer Shortest Filled
+  ValueFree CutOff.
 
-Lemma NoDup_map_in {A B} (f : A -> B) l : NoDup l -> (forall a b, In a l -> In b l -> f a = f b -> a = b) -> NoDup (map f l).
+Lemma NoDup_map_in {A B} (f : A -> B) l : NoDup l -> (forall a b, In a l -> In b l -> f a = f b -> a = b) ->
+  NoDup (map f l).
 Proof.
   induction 1 as [|x l N _ IH]; intros H; simpl; [constructor|]. constructor.
   - intros I. apply in_map_iff in I. destruct I as (y & E & I). apply N. rewrite (H x y); simpl; auto.
@@ -14,7 +18,7 @@ Lemma filter_shorter {A} (f : A -> bool) l : length (filter f l) <= length l.
 Proof. induction l as [|a l IH]; simpl; [auto|]. destruct (f a); simpl; lia. Qed.
 
 Section FewCopies.
-Context {K : crowd} (hw : hardware) {OK : hardware_ok hw}.
+Context {K : crowd}.
 Notation ev := (@ev concrete).
 Definition crowd_value_free := (forall t, value_free (named t)) /\ forall k, value_free (templ k).
 (* thread t of P ts can access the word x *)
@@ -36,13 +40,15 @@ Lemma filling ts path : (forall t, prog_of ts t (path t)) -> exists W : nat -> l
 Proof.
   intros Pr.
   destruct (choose_below (fun _ => 0%Z) (fun t w => (t < nt -> forall R, named t (fill w R (path t))) /\
-    forall j k h, t = nt + j -> nth_error ts j = Some k -> path t = map (put_at (place j)) h -> forall R, templ k (fill w R h))
+    forall j k h, t = nt + j -> nth_error ts j = Some k -> path t = map (put_at (place j)) h ->
+      forall R, templ k (fill w R h))
     (threads_of ts)) as (W & HW).
   - intros t _. specialize (Pr t). unfold prog_of in Pr. destruct (Nat.ltb_spec t nt) as [L|L].
     + destruct (proj2 (proj1 free t _ Pr)) as (w & Hw). exists w. split; [auto|]. intros j k h ->. lia.
     + destruct (nth_error ts (t - nt)) as [k|] eqn:E.
       * destruct Pr as (h0 & H0 & Q0). destruct (proj2 (proj2 free k h0 H0)) as (w & Hw). exists w. split; [lia|].
-        intros j k' h -> Ek Q R. replace (nt + j - nt) with j in * by lia. rewrite Q0 in Q. apply puts_inj in Q; [|apply place_inj].
+        intros j k' h -> Ek Q R. replace (nt + j - nt) with j in * by lia. rewrite Q0 in Q.
+          apply puts_inj in Q; [|apply place_inj].
         subst h0. replace k' with k by congruence. apply Hw.
       * exists (fun _ => 0%Z). split; [lia|]. intros j k h -> Ek. replace (nt + j - nt) with j in E by lia. congruence.
   - exists W. split.
@@ -52,7 +58,7 @@ Qed.
 
 Section Violation.
 Variables (ts : list nat) (T : @trace concrete) (path : nat -> list label).
-Hypothesis V : violating hw (P ts) T.
+Hypotheses (Wt : wft T) (cyclic : ~ sc_consistent T).
 Hypothesis path_ok : forall t, prog_of ts t (path t) /\ ok (words_of ts) (path t).
 Hypothesis path_end : forall t, threads_of ts <= t -> path t = [].
 Hypothesis path_E : forall e, E T e <-> inrun (words_of ts) (init_of ts) path e.
@@ -61,26 +67,24 @@ Hypothesis shared : forall t t' x, t <> t' -> touches ts t x -> touches ts t' x 
 
 Definition order (a b : ev) := before T a b /\ noninit a /\ noninit b.
 Definition edge (a b : ev) := on T po a b \/ order a b.
-Lemma V_wft : wft T. Proof. apply V. Qed.
-Lemma V_consistent : rdma_consistent hw T. Proof. apply V. Qed.
-Lemma sc_target (a b : ev) : sc1 T a b -> noninit b.
+Lemma no_cas (e : ev) : E T e -> knd e <> CAS.
 Proof.
-  intros [(_ & _ & H)|H|(_ & u & _ & H)|H]; unfold noninit.
-  - exact (po_init_r a b H).
-  - destruct (t_rf T V_wft a b H) as (_ & _ & _ & Rb & _). intros Q. unfold rd in Rb. now rewrite Q in Rb.
-  - exact (t_mo_init T V_wft u b H).
-  - exact (t_mo_init T V_wft a b H).
+  intros H. destruct e as [x v|t l h]; [discriminate|]. apply path_E in H. destruct H as (k & Q).
+  pose proof (plain_path ts t (path t) l (proj1 (path_ok t))) as Pl. rewrite Q in Pl. simpl. destruct l; try discriminate.
+  destruct Pl. apply in_or_app. right. now left.
 Qed.
 Lemma sc_edges (a b : ev) : sc T a b -> noninit b /\ (noninit a -> clos_trans ev edge a b).
 Proof.
   intros H. induction H as [a b H|a c b _ (N1 & IH1) _ (N2 & IH2)].
-  - split; [exact (sc_target a b H)|]. intros Na. apply t_step. destruct (sc_before T V_wft a b H) as [Z|Z]; [now left|right].
-    split; [auto|split; [auto|exact (sc_target a b H)]].
+  - split; [exact (sc1_noninit T a b Wt H)|]. intros Na. apply t_step.
+    destruct (sc_before T Wt a b H) as [Z|Z]; [now left|right].
+    split; [auto|split; [auto|exact (sc1_noninit T a b Wt H)]].
   - split; [auto|]. intros Na. eapply t_trans; eauto.
 Qed.
 Lemma has_cycle : exists a, clos_trans ev edge a a.
 Proof.
-  apply NNPP. intros N. destruct V as (_ & _ & C). apply C. intros a H. apply N. exists a. destruct (sc_edges a a H). auto.
+  apply NNPP. intros N. apply cyclic. intros a H. apply N. exists a. destruct (sc_edges a a H).
+    auto.
 Qed.
 Lemma touched (a : ev) : E T a -> noninit a -> wr a \/ rd a -> touches ts (thr a) (loc a).
 Proof.
@@ -88,30 +92,36 @@ Proof.
   split; [apply path_ok|]. split; [|split; [auto|unfold wr, rd in A; simpl in A; tauto]].
   destruct Ha as (k & ->). apply in_or_app. right. now left.
 Qed.
-Lemma order_acc (a b : ev) : order a b -> (E T a /\ noninit a /\ (wr a \/ rd a)) /\ (E T b /\ noninit b /\ (wr b \/ rd b)) /\
-  (wr a \/ wr b) /\ loc a = loc b.
+Lemma order_irr (a : ev) : ~ clos_trans ev order a a.
 Proof.
-  intros (B & Na & Nb). destruct (before_conflict hw T V_wft a b V_consistent B) as (A1 & A2 & A3 & A4 & _).
-  pose proof B as (Ea & Eb & _). tauto.
+  intros H. apply (before_acyclic T Wt no_cas a). revert H. generalize a at 2 4. intros b H.
+  induction H as [a b H|]; [apply t_step, H|eapply t_trans; eauto].
+Qed.
+Lemma order_acc (a b : ev) : order a b -> (E T a /\ noninit a /\ (wr a \/ rd a)) /\
+  (E T b /\ noninit b /\ (wr b \/ rd b)) /\ (wr a \/ wr b) /\ loc a = loc b.
+Proof.
+  intros H. assert (a <> b) as N by (intros ->; apply (order_irr b); now apply t_step). destruct H as (B & Na & Nb).
+  destruct (before_conflict T Wt a b N B) as (A1 & A2 & A3 & A4 & _). pose proof B as (Ea & Eb & _). tauto.
 Qed.
 
 Lemma few_alive : exists js, NoDup js /\ (forall j, In j js -> j < length ts) /\ length js <= Nat.max 1 (2 * length sh) /\
   ~ sc_consistent (fewer T (kept js T)).
 Proof.
-  destruct (few_threads_meet edge (on T po) order thr loc wr (fun a => E T a /\ noninit a /\ (wr a \/ rd a))) with sh as (tl & x & Nt & Lt & Cy).
+  destruct (few_threads_meet edge (on T po) order thr loc wr (fun a => E T a /\ noninit a /\
+    (wr a \/ rd a))) with sh as (tl & x & Nt & Lt & Cy).
   - intros a b. reflexivity.
   - intros a b (_ & _ & H). exact (po_thr a b H).
-  - intros a H. apply (V_consistent a). revert H. generalize a at 2 4. intros b H.
-    induction H as [a b H|]; [apply (before_ob hw T a b), H|eapply t_trans; eauto].
+  - exact order_irr.
   - exact order_acc.
   - intros a b (Ea & Na & Aa) (Eb & Nb & Ab) Wr L N. unfold order.
-    destruct (conflict_before T V_wft a b Ea Eb) as [Z|Z]; [unfold conflict; tauto|auto|auto].
+    destruct (conflict_before T Wt a b Ea Eb) as [Z|Z]; [unfold conflict; tauto|auto|auto].
   - intros a b C N. destruct (order_acc a b C) as ((Ea & Na & Aa) & (Eb & Nb & Ab) & _ & L).
     apply (shared (thr a) (thr b)); [auto|now apply touched|]. rewrite L. now apply touched.
   - exact has_cycle.
   - set (f := fun t => (nt <=? t) && (t <? threads_of ts)). set (js := map (fun t => t - nt) (filter f tl)).
     assert (forall t, In t (filter f tl) -> In t tl /\ nt <= t < threads_of ts) as Ff.
-    { intros t I. apply filter_In in I. destruct I as (I & F). unfold f in F. apply andb_true_iff in F. destruct F as (F1 & F2).
+    { intros t I. apply filter_In in I. destruct I as (I & F). unfold f in F. apply andb_true_iff in F.
+      destruct F as (F1 & F2).
       apply Nat.leb_le in F1. apply Nat.ltb_lt in F2. auto. }
     exists js. split; [|split; [|split]].
     + apply NoDup_map_in; [now apply NoDup_filter|]. intros a b Ia Ib Q. apply Ff in Ia, Ib. lia.
@@ -120,29 +130,69 @@ Proof.
     + assert (forall a : ev, E T a -> noninit a -> In (thr a) tl -> kept js T a) as Kp.
       { intros a Ea Na I. split; [auto|]. destruct a as [y v|t l h]; [now destruct Na|]. simpl in I.
         destruct (le_lt_dec nt t) as [G|G]; [right|now left]. exists (t - nt). split; [|lia]. apply in_map_iff. exists t.
-        split; [auto|]. apply filter_In. split; [auto|]. unfold f. apply andb_true_iff. split; [now apply Nat.leb_le|apply Nat.ltb_lt].
-        destruct (le_lt_dec (threads_of ts) t) as [G2|G2]; [|auto]. apply path_E in Ea. simpl in Ea. rewrite (path_end t G2) in Ea.
+        split; [auto|]. apply filter_In. split; [auto|]. unfold f. apply andb_true_iff.
+          split; [now apply Nat.leb_le|apply Nat.ltb_lt].
+        destruct (le_lt_dec (threads_of ts) t) as [G2|G2]; [|auto]. apply path_E in Ea. simpl in Ea.
+          rewrite (path_end t G2) in Ea.
         apply suf_len in Ea. simpl in Ea. lia. }
       intros C. apply (C x). revert Cy. generalize x at 2 4. intros y Cy.
       induction Cy as [a b ([(Ea & Eb & H)|H] & Ia & Ib)|]; [| |eapply t_trans; eauto].
       * apply t_step, sc_po. split; [apply Kp; auto; exact (po_init_l a b H)|].
         split; [apply Kp; auto; exact (po_init_r a b H)|exact H].
       * destruct (order_acc a b H) as ((Ea & Na & _) & (Eb & Nb & _) & _). destruct H as (B & _).
-        apply (before_left T (kept js T) V_wft); auto; [intros e Ke; apply Ke|].
-        exact (kept_wfE ts js T path (fun _ _ => 0%Z) path_ok path_E V_wft).
+        apply (before_left T (kept js T) Wt); auto; [intros e Ke; apply Ke|].
+        exact (kept_wfE ts js T path (fun _ _ => 0%Z) path_ok path_E Wt).
 Qed.
 End Violation.
 
+(* Threads are taken out as a whole. *)
+Lemma kept_whole js T (a b : ev) : kept js T a -> noninit a -> E T b -> noninit b -> thr a = thr b -> kept js T b.
+Proof.
+  intros (_ & A) Na Eb Nb Q. split; [auto|]. destruct a as [x v|t l h]; [now destruct Na|].
+  destruct b as [x' v'|t' l' h']; [now destruct Nb|]. simpl in Q. now subst.
+Qed.
+Lemma fewer_copies ts sh T : (forall t t' x, t <> t' -> touches ts t x -> touches ts t' x -> In x sh) ->
+  runs (P ts) (E T) -> wft T -> ~ sc_consistent T -> exists js, NoDup js /\ (forall j, In j js -> j < length ts) /\
+    length js <= Nat.max 1 (2 * length sh) /\ wft (fewer T (kept js T)) /\
+    (irreflexive (needs (fewer T (kept js T))) -> exists T2, trace_of (P (map (fun j => nth j ts 0) js)) T2 /\
+      ~ sc_consistent T2 /\
+      (forall hw, rdma_consistent hw (fewer T (kept js T)) -> rdma_consistent hw T2) /\
+      (forall hw, tso_consistent hw (fewer T (kept js T)) -> tso_consistent hw T2)).
+Proof.
+  intros Sh (path & (Hp & He) & HE) Wt N. destruct (few_alive ts T path Wt N Hp He HE sh Sh) as (js & N1 & N2 & N3 & N4).
+  exists js. split; [auto|split; [auto|split; [auto|split]]].
+  - apply (T1_wft ts js T path (fun _ _ => 0%Z)); auto.
+  - intros Ir. destruct (filling ts path (fun t => proj1 (Hp t))) as (W & W1 & W2).
+    destruct (remaining ts js T path W) as (T2 & Tr & Cy & C1 & C2); auto; [|exists T2; auto].
+    intros t l. exact (plain_path ts t (path t) l (proj1 (Hp t))).
+Qed.
+
 (* Theorem 7: [sh] are the words that several threads can access *)
-Theorem cut_off ts sh : (forall t t' x, t <> t' -> touches ts t x -> touches ts t' x -> In x sh) -> ~ robust hw (P ts) ->
+Theorem cut_off hw {OK : hardware_ok hw} ts sh :
+  (forall t t' x, t <> t' -> touches ts t x -> touches ts t' x -> In x sh) -> ~ robust hw (P ts) ->
   exists js, NoDup js /\ (forall j, In j js -> j < length ts) /\ length js <= Nat.max 1 (2 * length sh) /\
     ~ robust hw (P (map (fun j => nth j ts 0) js)).
 Proof.
-  intros Sh N. assert (exists T, violating hw (P ts) T) as (T & V) by (apply NNPP; intros Q; apply N; intros T V; apply Q; eauto).
-  pose proof V as (((path & (Hp & He) & HE) & Wt & _) & Co & _).
-  destruct (few_alive ts T path V Hp He HE sh Sh) as (js & N1 & N2 & N3 & N4). exists js. split; [auto|split; [auto|split; [auto|]]].
-  destruct (filling ts path (fun t => proj1 (Hp t))) as (W & W1 & W2).
-  apply (remaining hw ts js T path W); auto.
-  intros t l. exact (plain_path ts t (path t) l (proj1 (Hp t))).
+  intros Sh N. assert (exists T, violating hw (P ts) T) as (T & (Rn & Wt & _) & Co & Cy)
+    by (apply NNPP; intros Q; apply N; intros T V; apply Q; eauto).
+  destruct (fewer_copies ts sh T Sh Rn Wt Cy) as (js & N1 & N2 & N3 & W1 & H). exists js.
+    split; [auto|split; [auto|split; [auto|]]].
+  pose proof (fewer_consistent hw T (kept js T) Wt (fun e Ke => proj1 Ke) Co) as C1.
+  destruct (H (needs_irr hw _ W1 C1)) as (T2 & Tr & Cy2 & C2 & _). intros R. apply (R T2).
+    split; [auto|split; [now apply C2|auto]].
+Qed.
+(* and with store buffers *)
+Theorem cut_off_tso hw {OK : tso_ok hw} ts sh :
+  (forall t t' x, t <> t' -> touches ts t x -> touches ts t' x -> In x sh) -> ~ robust_tso hw (P ts) ->
+  exists js, NoDup js /\ (forall j, In j js -> j < length ts) /\ length js <= Nat.max 1 (2 * length sh) /\
+    ~ robust_tso hw (P (map (fun j => nth j ts 0) js)).
+Proof.
+  intros Sh N. assert (exists T, violating_tso hw (P ts) T) as (T & (Rn & Wt & _) & Co & Cy)
+    by (apply NNPP; intros Q; apply N; intros T V; apply Q; eauto).
+  destruct (fewer_copies ts sh T Sh Rn Wt Cy) as (js & N1 & N2 & N3 & W1 & H). exists js.
+    split; [auto|split; [auto|split; [auto|]]].
+  pose proof (fewer_consistent_tso hw T (kept js T) Wt (fun e Ke => proj1 Ke) (kept_whole js T) Co) as C1.
+  destruct (H (needs_irr_tso hw _ W1 C1)) as (T2 & Tr & Cy2 & _ & C2). intros R. apply (R T2).
+    split; [auto|split; [now apply C2|auto]].
 Qed.
 End FewCopies.

@@ -1,8 +1,9 @@
-(* Theorem 7 of docs/theory-crowds.md, fewer threads: where events are left out of a trace and every read of a write that is gone
-   reads the last one before it that is left, ob does not grow, and conflicts among what is left are ordered as before. *)
-Require Import List Classical Relations.
+(* Theorem 7 of docs/theory-crowds.md, fewer threads: where events are left out of a trace and every read of a write that
+   is gone reads the last one before it that is left, ob does not grow, and conflicts among what is left are ordered as
+   before. *)
+Require Import List Arith Classical Relations.
 Import ListNotations.
-From RR Require Import Model Orders Traces.
+From RR Require Import Model Orders Traces StoreModel.
 
 Section Fewer.
 Context {U : events} (hw : hardware).
@@ -24,9 +25,11 @@ Proof.
   intros Hr R. destruct (t_rf_ex T W r (sub r Hr) R) as (u & Hu). pose proof (t_rf T W u r Hu) as (Eu & _ & Wu & _ & Lu).
   destruct (wf_fin kept WE) as (l & Hl).
   assert (spo (mo T)) as S by (split; [exact (t_mo_irr T W)|exact (t_mo_trans T W)]).
-  destruct (max_elem l (fun w => kept w /\ wr w /\ loc w = loc r /\ until w u) (mo T) S) as (w & (Kw & Ww & Lw & Uw) & Mx).
+  destruct (max_elem l (fun w => kept w /\ wr w /\ loc w = loc r /\
+    until w u) (mo T) S) as (w & (Kw & Ww & Lw & Uw) & Mx).
   - intros a (Ka & _). auto.
-  - destruct (wf_init kept WE r Hr R) as (i & Ki & Ii & Li). exists i. split; [auto|]. split; [now apply init_wr|]. split; [auto|].
+  - destruct (wf_init kept WE r Hr R) as (i & Ki & Ii & Li). exists i. split; [auto|]. split; [now apply init_wr|].
+    split; [auto|].
     destruct (t_mo_total T W i u) as [Q|[Q|Q]]; auto; [now apply init_wr|congruence|now left|now right|].
     destruct (t_mo_init T W u i Q Ii).
   - exists w. repeat split; auto. exists u. split; [auto|]. split; [auto|]. intros w' K' W' L' U'.
@@ -98,7 +101,8 @@ Proof.
     + destruct IH as [IH|(w & r & Hw & Ho & Hr)].
       * left. eapply t_trans; eauto.
       * right. exists w, r. split; [|auto]. right. destruct Hw as [->|Hw]; [auto|eapply t_trans; eauto].
-    + right. exists a, c. split; [auto|]. split; [now apply rf_ob|]. right. assert (inst c) as I by (apply rd_inst; apply H').
+    + right. exists a, c. split; [auto|]. split; [now apply rf_ob|]. right.
+      assert (inst c) as I by (apply rd_inst; apply H').
       destruct IH as [IH|(w & r & Hw & Ho & Hr)]; [now apply t_step, ob_ib|].
       assert (ob T c r) as Q.
       { destruct Hw as [->|Hw]; [auto|]. eapply t_trans; [apply t_step, ob_ib; [exact I|exact Hw]|exact Ho]. }
@@ -123,7 +127,8 @@ Theorem fewer_consistent : rdma_consistent hw T -> rdma_consistent hw fewer.
 Proof. intros C a H. exact (C a (ob_left a a H)). Qed.
 
 (* the order of conflicts *)
-Definition before a b := E T a /\ E T b /\ ((wr a /\ mo T a b) \/ (exists u, rf T u b /\ wr a /\ loc a = loc b /\ until a u) \/
+Definition before a b := E T a /\ E T b /\ ((wr a /\ mo T a b) \/ (exists u, rf T u b /\ wr a /\ loc a = loc b /\
+  until a u) \/
   rb T a b).
 Lemma before_left a b : kept a -> kept b -> before a b -> sc fewer a b.
 Proof.
@@ -138,15 +143,9 @@ Proof.
     apply t_step, sc_rb. split; [auto|]. exists v. split; [exact Hv|]. simpl. split; [auto|split; [auto|]].
     destruct Uv as [->|Q]; [auto|now apply (t_mo_trans T W v u b)].
 Qed.
-Lemma before_ob a b : before a b -> ob T a b.
+Lemma before_conflict a b : a <> b -> before a b -> conflict a b.
 Proof.
-  intros (_ & _ & [(_ & H)|[(u & Hu & _ & _ & Ua)|H]]); [now apply t_step, ob_mo| |now apply t_step, ob_rb].
-  destruct (until_ob a u Ua) as [->|Q]; [now apply t_step, ob_rf|]. eapply t_trans; [exact Q|now apply t_step, ob_rf].
-Qed.
-Lemma before_conflict a b : rdma_consistent hw T -> before a b -> conflict a b.
-Proof.
-  intros Co B. assert (a <> b) as N by (intros ->; exact (Co b (before_ob b b B))). unfold conflict.
-  destruct B as (Ea & Eb & [(Wa & H)|[(u & Hu & Wa & La & Ua)|(_ & u & Hu & H)]]).
+  intros N B. unfold conflict. destruct B as (Ea & Eb & [(Wa & H)|[(u & Hu & Wa & La & Ua)|(_ & u & Hu & H)]]).
   - destruct (t_mo T W a b H) as (_ & _ & _ & Wb & L). tauto.
   - destruct (t_rf T W u b Hu) as (_ & _ & _ & Rb & _). tauto.
   - destruct (t_rf T W u a Hu) as (_ & _ & _ & Ra & L). destruct (t_mo T W u b H) as (_ & _ & _ & Wb & L').
@@ -154,7 +153,8 @@ Proof.
 Qed.
 Lemma conflict_before a b : E T a -> E T b -> conflict a b -> before a b \/ before b a.
 Proof.
-  assert (forall a b, E T a -> E T b -> wr a -> (wr b \/ rd b) -> loc a = loc b -> a <> b -> before a b \/ before b a) as H.
+  assert (forall a b, E T a -> E T b -> wr a -> (wr b \/ rd b) -> loc a = loc b -> a <> b ->
+    before a b \/ before b a) as H.
   { clear a b. intros a b Ea Eb Wa [Wb|Rb] L N; unfold before.
     - destruct (t_mo_total T W a b) as [Q|[Q|Q]]; auto; tauto.
     - destruct (t_rf_ex T W b Eb Rb) as (u & Hu). pose proof (t_rf T W u b Hu) as (Eu & _ & Wu & _ & Lu).
@@ -169,7 +169,107 @@ Proof.
   intros [H|H|H|H]; auto; right; unfold before.
   - destruct (t_rf T W a b H) as (Ea & Eb & Wa & _ & L). split; [auto|split; [auto|]]. right; left. exists a.
     repeat split; auto. now left.
-  - pose proof H as (_ & u & Hu & Hm). destruct (t_rf T W u a Hu) as (_ & Ea & _). destruct (t_mo T W u b Hm) as (_ & Eb & _). tauto.
+  - pose proof H as (_ & u & Hu & Hm). destruct (t_rf T W u a Hu) as (_ & Ea & _).
+    destruct (t_mo T W u b Hm) as (_ & Eb & _). tauto.
   - destruct (t_mo T W a b H) as (Ea & Eb & Wa & _). tauto.
 Qed.
+
+(* Without compare-and-swap conflicts are ordered without cycles,
+   whatever is consistent: a write is at its place of mo, a read
+   behind the write that it reads. *)
+Hypothesis no_cas : forall e, E T e -> knd e <> CAS.
+Definition placed e u i := (wr e /\ u = e /\ i = 0) \/ (rd e /\ rf T u e /\ i = 1).
+Definition sooner u i v j := mo T u v \/ (u = v /\ i < j).
+Lemma one_of e : E T e -> rd e -> wr e -> False.
+Proof. intros H. pose proof (no_cas e H). unfold rd, wr. destruct (knd e); simpl; tauto. Qed.
+Lemma before_sooner a b u i v j : before a b -> placed a u i -> placed b v j -> sooner u i v j.
+Proof.
+  intros (Ea & Eb & B) Pa Pb. pose proof (one_of a Ea) as Oa. pose proof (one_of b Eb) as Ob. unfold placed, sooner in *.
+  destruct B as [(Wa & H)|[(x & Hx & Wa & _ & Ux)|(_ & x & Hx & H)]].
+  - destruct (t_mo T W a b H) as (_ & _ & _ & Wb & _). destruct Pa as [(_ & -> & ->)|(Ra & _)]; [|tauto].
+    destruct Pb as [(_ & -> & ->)|(Rb & _)]; tauto.
+  - destruct (t_rf T W x b Hx) as (_ & _ & _ & Rb & _). destruct Pa as [(_ & -> & ->)|(Ra & _)]; [|tauto].
+    destruct Pb as [(Wb & _)|(_ & Hv & ->)]; [tauto|]. rewrite (t_rf_fun T W v x b Hv Hx). destruct Ux as [->|Ux]; auto.
+  - destruct (t_rf T W x a Hx) as (_ & _ & _ & Ra & _). destruct (t_mo T W x b H) as (_ & _ & _ & Wb & _).
+    destruct Pa as [(Wa & _)|(_ & Hu & ->)]; [tauto|]. destruct Pb as [(_ & -> & ->)|(Rb & _)]; [|tauto].
+    rewrite (t_rf_fun T W u x a Hu Hx). auto.
+Qed.
+Lemma before_placed a b : before a b -> (exists u i, placed a u i) /\ exists v j, placed b v j.
+Proof.
+  intros (Ea & Eb & [(Wa & H)|[(x & Hx & Wa & _)|(_ & x & Hx & H)]]); unfold placed.
+  - destruct (t_mo T W a b H) as (_ & _ & _ & Wb & _). split; [exists a, 0; auto|exists b, 0; auto].
+  - destruct (t_rf T W x b Hx) as (_ & _ & _ & Rb & _). split; [exists a, 0; auto|exists x, 1; auto].
+  - destruct (t_rf T W x a Hx) as (_ & _ & _ & Ra & _). destruct (t_mo T W x b H) as (_ & _ & _ & Wb & _).
+    split; [exists x, 1; auto|exists b, 0; auto].
+Qed.
+Lemma path_sooner a b : clos_trans ev before a b -> (exists u i, placed a u i) /\
+  forall u i v j, placed a u i -> placed b v j -> sooner u i v j.
+Proof.
+  induction 1 as [a b B|a c b _ (P1 & IH1) _ (P2 & IH2)].
+  - split; [apply (before_placed a b B)|]. intros u i v j. now apply before_sooner.
+  - split; [auto|]. intros u i v j Pa Pb. destruct P2 as (w & k & Pc). specialize (IH1 u i w k Pa Pc).
+    specialize (IH2 w k v j Pc Pb). unfold sooner in *. destruct IH1 as [X|(-> & X)], IH2 as [Y|(-> & Y)]; auto.
+    + left. now apply (t_mo_trans T W u w v).
+    + right. split; [auto|]. now apply Nat.lt_trans with k.
+Qed.
+Theorem before_acyclic a : ~ clos_trans ev before a a.
+Proof.
+  intros H. destruct (path_sooner a a H) as ((u & i & Pa) & S). destruct (S u i u i Pa Pa) as [Z|(_ & Z)].
+  - exact (t_mo_irr T W u Z).
+  - exact (Nat.lt_irrefl i Z).
+Qed.
+
+(* With store buffers, where threads are left out as a whole: a read of its own thread's store keeps it. *)
+Hypothesis whole : forall a b, kept a -> noninit a -> E T b -> noninit b -> thr a = thr b -> kept b.
+Lemma rf_kept w r : rf_left w r -> rf T w r \/ exists u, mo T w u /\ rf T u r /\ ~ own u r.
+Proof.
+  intros (Kw & Kr & Ww & Rr & L & u & Ru & Uw & Mx). destruct Uw as [->|Mw]; [now left|]. right. exists u.
+    split; [auto|]. split; [auto|].
+  intros O. pose proof (own_facts u r O) as (Nu & Nr & Wu & _). pose proof (t_rf T W u r Ru) as (Eu & _ & _ & _ & Lu).
+  assert (kept u) as Ku by (apply (whole r u Kr Nr Eu Nu); destruct O as (Q & _); auto).
+  destruct (Mx u Ku Wu Lu (or_introl eq_refl)) as [->|Z]; [exact (t_mo_irr T W _ Mw)|].
+  exact (t_mo_irr T W w (t_mo_trans T W w u w Mw Z)).
+Qed.
+Lemma ib_left_tso a b : ib_tso hw fewer a b -> ib_tso hw T a b \/
+  exists w r, (a = w \/ ib_tso hw T a w) /\ ob_tso hw T w r /\ (r = b \/ ob_tso hw T r b).
+Proof.
+  intros H. apply clos_trans_t1n in H.
+  assert (forall a c, ib1_tso hw fewer a c -> ib_tso hw T a c \/ (rd c /\ ob_tso hw T a c)) as One.
+  { clear a b H. intros a c [H|H|H|H O|(F & H)].
+    - left. now apply t_step, ibt_ippo, on_sub.
+    - left. now apply t_step, ibt_pf, on_sub.
+    - destruct (rf_kept a c H) as [Z|(u & M & Z & N)]; [left; now apply t_step, ibt_rf|right]. split; [apply H|].
+      eapply t_trans; [apply t_step, obt_mo; exact M|now apply t_step, obt_rf].
+    - left. apply t_step, ibt_rbb; [now apply rb_left|auto].
+    - left. apply t_step, ibt_nfo. split; [auto|apply H]. }
+  induction H as [a b H|a c b H _ IH].
+  - destruct (One a b H) as [Z|(_ & Z)]; [now left|right]. exists a, b. auto.
+  - destruct (One a c H) as [Z|(Rc & Z)].
+    + destruct IH as [IH|(w & r & Hw & Ho & Hr)]; [left; eapply t_trans; eauto|right].
+      exists w, r. split; [|auto]. right. destruct Hw as [->|Hw]; [auto|eapply t_trans; eauto].
+    + right. exists a, c. split; [auto|]. split; [auto|]. right. pose proof (rd_inst_tso c Rc) as I.
+      destruct IH as [IH|(w & r & Hw & Ho & Hr)]; [now apply t_step, obt_ib|].
+      assert (ob_tso hw T c r) as Q.
+      { destruct Hw as [->|Hw]; [auto|]. eapply t_trans; [apply t_step, obt_ib; [exact I|exact Hw]|exact Ho]. }
+      destruct Hr as [->|Hr]; [auto|eapply t_trans; eauto].
+Qed.
+Lemma ob_left_tso a b : ob_tso hw fewer a b -> ob_tso hw T a b.
+Proof.
+  induction 1 as [a b H|a c b _ IH _ IH']; [|eapply t_trans; eauto].
+  destruct H as [H|H Kn|x H H' S|H N|(F & H)|H|H|I H].
+  - now apply t_step, obt_oppo, on_sub.
+  - apply t_step, obt_pf; [now apply on_sub|auto].
+  - apply t_step, obt_post with x; [now apply on_sub|now apply on_sub|auto].
+  - destruct (rf_kept a b H) as [Z|(u & M & Z & Nu)]; [now apply t_step, obt_rf|].
+    eapply t_trans; [apply t_step, obt_mo; exact M|now apply t_step, obt_rf].
+  - apply t_step, obt_nfo. split; [auto|apply H].
+  - now apply t_step, obt_rb, rb_left.
+  - apply t_step, obt_mo, H.
+  - destruct (ib_left_tso a b H) as [Q|(w & r & Hw & Ho & Hr)]; [now apply t_step, obt_ib|].
+    assert (ob_tso hw T a r) as Q.
+    { destruct Hw as [->|Hw]; [auto|]. eapply t_trans; [apply t_step, obt_ib; [exact I|exact Hw]|exact Ho]. }
+    destruct Hr as [->|Hr]; [auto|eapply t_trans; eauto].
+Qed.
+Theorem fewer_consistent_tso : tso_consistent hw T -> tso_consistent hw fewer.
+Proof. intros C a H. exact (C a (ob_left_tso a a H)). Qed.
 End Fewer.

@@ -1,4 +1,4 @@
-(* Crowds: rules of one program with copies are those of any other.  A step of copies of one program goes on in the other
+(* Crowds: rules of one program with copies are those of any other. A step of copies of one program goes on in the other
    ([both]); for a control and copies there is a state of the program that has these copies only ([shrink]). *)
 Require Import List Arith ZArith Bool Lia Permutation.
 Import ListNotations.
@@ -16,7 +16,8 @@ Proof.
   destruct a as [t x w], b as [t' x' w']. unfold class_at; simpl. intros A B H. inversion H as [[H1 H2 H3]].
   apply place_inj in H2. destruct (Nat.ltb_spec t nt), (Nat.ltb_spec t' nt); f_equal; lia.
 Qed.
-Lemma class_at_any h h' c : class_fits c -> c_hero c = None -> option_map (class_at h) (c_class c) = option_map (class_at h') (c_class c).
+Lemma class_at_any h h' c : class_fits c -> c_hero c = None ->
+  option_map (class_at h) (c_class c) = option_map (class_at h') (c_class c).
 Proof.
   unfold class_fits. intros F N. destruct (c_class c) as [[t x w]|]; simpl in *; [|auto].
   destruct F as [(L & L' & _)|(_ & _ & F)]; [|tauto]. unfold class_at; simpl. rewrite !place_low by auto.
@@ -29,7 +30,8 @@ Proof.
 Qed.
 Lemma fits_le c c0 : class_fits c -> c_class c = Some c0 -> cthr c0 <= nt.
 Proof. unfold class_fits. intros F Q. rewrite Q in F. lia. Qed.
-Lemma same_class_at (P : nat -> nat -> Prop) ts1 s1 ts2 jh1 js1 c1 ls1 jh2 c0 : made ts1 s1 jh1 js1 c1 ls1 -> c_class c1 = Some c0 ->
+Lemma same_class_at (P : nat -> nat -> Prop) ts1 s1 ts2 jh1 js1 c1 ls1 jh2 c0 : made ts1 s1 jh1 js1 c1 ls1 ->
+  c_class c1 = Some c0 ->
   (forall a b, P a b -> nth_error ts1 a = nth_error ts2 b) ->
   match jh1, jh2 with Some a, Some b => P a b | None, None => True | _, _ => False end ->
   same_class P ts2 (class_at (where_ jh1) c0) (class_at (where_ jh2) c0).
@@ -66,13 +68,17 @@ Proof.
   { destruct (c_hero c) eqn:Hc; [|now apply N1]. destruct Hh as (-> & _); [discriminate|apply M1]. }
   assert (cls s2 = option_map (class_at (where_ jh2')) (c_class c)) as C2.
   { destruct (c_hero c) eqn:Hc; [|now apply N2]. destruct Hh as (_ & ->); [discriminate|apply M2]. }
-  destruct (goes_on hw zero P (once_l _ _ (m_once _ _ _ _ _ _ M2)) (once_r _ _ (m_once _ _ _ _ _ _ M1)) ts1 ts2 s1 s2 s1' e
-    (class_at (where_ jh1')) (class_at (where_ jh2')) (c_class c) (c_class c')) as (t2 & l2 & h2 & s2' & Mv2 & A' & C2' & Pt2 & Pw); auto.
+  destruct (goes_on hw zero P (once_l _ _ (m_once _ _ _ _ _ _ M2)) (once_r _ _ (m_once _ _ _ _ _ _ M1))
+    ts1 ts2 s1 s2 s1' e
+    (class_at (where_ jh1')) (class_at (where_ jh2')) (c_class c) (c_class c'))
+      as (t2 & l2 & h2 & s2' & Mv2 & A' & C2' & Pt2 & Pw); auto.
   - apply M1'.
   - intros c0 Q. eapply same_class_at; eauto; [|apply Mu]. intros a b H. now apply (a_copies _ _ _ _ _ A).
   - intros c0 Q. rewrite Q in C1. simpl in C1. pose proof (keeps_class _ _ _ _ _ Mv C1) as C1'.
-    pose proof (m_class _ _ _ _ _ _ M1') as C3. rewrite C1' in C3. destruct (c_class c') as [c0'|] eqn:Q'; simpl in C3; [|discriminate].
-    f_equal. symmetry. apply class_at_inj with (where_ jh1'); [eapply fits_le; eauto|eapply fits_le; [apply M1'|auto]|congruence].
+    pose proof (m_class _ _ _ _ _ _ M1') as C3. rewrite C1' in C3.
+      destruct (c_class c') as [c0'|] eqn:Q'; simpl in C3; [|discriminate].
+    f_equal. symmetry. apply class_at_inj with (where_ jh1'); [eapply fits_le; eauto|eapply fits_le;
+      [apply M1'|auto]|congruence].
   - exists t2, l2, h2, s2'. split; [auto|]. split; [eapply sound_moves; eauto|]. split; [|split; [auto|eauto]].
     eapply made_on; eauto.
 Qed.
@@ -89,7 +95,8 @@ Proof.
   - rewrite (path_moves hw zero _ _ _ _ _ _ (nt + j) M). destruct (Nat.eqb_spec t2 (nt + j)); [congruence|apply L].
   - apply like_trans with (part_of s2 (nt + j)); [apply like_later with (clo (tn s2)); [auto|apply L]|].
     apply (far_part hw zero ts2 (Ev t2 l2 h2)); auto.
-  - intros y Y. apply wlike_trans with (word_of s2 (place j y)); [apply wlike_later with (clo (tn s2)); [auto|now apply L]|].
+  - intros y Y. apply wlike_trans with (word_of s2 (place j y)); [apply wlike_later with (clo (tn s2));
+    [auto|now apply L]|].
     apply (far_word hw zero ts2 (Ev t2 l2 h2)); auto. unfold loc; simpl. intros Q. rewrite <- Q in Pw.
     destruct Pw as [(E & G)|(a & b & z & H & Z & _ & E)]; [pose proof (place_high j y); lia|].
     apply place_apart in E; auto. destruct E as (-> & _). exact (Nb a b H eq_refl).
@@ -101,14 +108,16 @@ Section Shrink.
 Variables (c : control) (all : list local) (cl : option class).
 Definition path_j t := if t <? nt then c_path c t else
   match nth_error all (t - nt) with Some l => map (put_at (place (t - nt))) (l_path l) | None => [] end.
-Definition part_j t := if t <? nt then c_part c t else match nth_error all (t - nt) with Some l => l_part l | None => part0 end.
+Definition part_j t := if t <? nt then c_part c t else match nth_error all (t - nt)
+  with Some l => l_part l | None => part0 end.
 Definition word_j x := if x <? nv then c_word c x else
   let i := (x - nv) / ow in match nth_error all i with Some l => l_own l (x - i * ow) | None => word0 0 end.
 Definition joined : state := State
   (Thr (flat_map (fun t => map (fun e => Mv (e : ev) false false) (sufs t (path_j t))) (seq 0 (nt + length all)))
        (fun x => w_mem (word_j x)) (fun t => p_car (part_j t)))
   (Cnt (fun tq => p_unp (part_j (fst tq)) (snd tq)) (fun tq => p_ear (part_j (fst tq)) (snd tq))) cl
-  (Sd (fun t => p_cpub (part_j t)) (fun _ => false) (fun tq => p_typ (part_j (fst tq)) (snd tq)) (fun tq => p_fen (part_j (fst tq)) (snd tq))
+  (Sd (fun t => p_cpub (part_j t)) (fun _ => false) (fun tq => p_typ (part_j (fst tq)) (snd tq)) (fun tq => p_fen (part_j (fst tq))
+    (snd tq))
       (fun tq => p_fod (part_j (fst tq)) (snd tq)))
   (Cel (fun x => w_read (word_j x)) (fun x => w_written (word_j x)))
   (Tnt (Cel (fun x => w_tread (word_j x)) (fun x => w_twritten (word_j x))) (fun t => p_taint (part_j t)) (c_closed c))
@@ -119,7 +128,8 @@ Proof. unfold labels_of. apply flat_map_app. Qed.
 Lemma labels_sufs t t' h : labels_of t (map (fun e => Mv (e : ev) false false) (sufs t' h)) = if t' =? t then h else [].
 Proof. induction h as [|l h IH]; [now simpl; destruct (t' =? t)|]. unfold labels_of in *. cbn [sufs map flat_map me].
   rewrite IH. now destruct (t' =? t). Qed.
-Lemma labels_all t p n : forall a, labels_of t (flat_map (fun t => map (fun e => Mv (e : ev) false false) (sufs t (p t))) (seq a n)) =
+Lemma labels_all t p n : forall a, labels_of t (flat_map (fun t => map (fun e => Mv (e : ev) false false)
+  (sufs t (p t))) (seq a n)) =
   if (a <=? t) && (t <? a + n) then p t else [].
 Proof.
   induction n as [|n IH]; intros a; cbn [seq flat_map].
@@ -127,11 +137,13 @@ Proof.
   - rewrite labels_app, labels_sufs, IH. destruct (Nat.eqb_spec a t) as [->|N].
     + destruct (Nat.leb_spec (S t) t), (Nat.leb_spec t t), (Nat.ltb_spec t (S t + n)), (Nat.ltb_spec t (t + S n)); simpl;
       rewrite ?app_nil_r; auto; lia.
-    + destruct (Nat.leb_spec (S a) t), (Nat.leb_spec a t), (Nat.ltb_spec t (S a + n)), (Nat.ltb_spec t (a + S n)); simpl; auto; lia.
+    + destruct (Nat.leb_spec (S a) t), (Nat.leb_spec a t), (Nat.ltb_spec t (S a + n)), (Nat.ltb_spec t (a + S n));
+      simpl; auto; lia.
 Qed.
 Lemma path_joined t : path_of joined t = path_j t.
 Proof.
-  unfold path_of, joined; cbn [hist th]. rewrite labels_all. destruct (Nat.ltb_spec t (0 + (nt + length all))); simpl; [auto|].
+  unfold path_of, joined; cbn [hist th]. rewrite labels_all. destruct (Nat.ltb_spec t (0 + (nt + length all))); simpl;
+    [auto|].
   unfold path_j. destruct (Nat.ltb_spec t nt); [lia|]. now rewrite (proj2 (nth_error_None all (t - nt))) by lia.
 Qed.
 Lemma part_joined t : part_of joined t = part_j t.
@@ -140,11 +152,13 @@ Lemma word_joined x : word_of joined x = word_j x.
 Proof. unfold word_of; simpl. now destruct (word_j x). Qed.
 Lemma j_path i l : nth_error all i = Some l -> path_j (nt + i) = map (put_at (place i)) (l_path l).
 Proof.
-  intros E. unfold path_j. destruct (Nat.ltb_spec (nt + i) nt); [lia|]. replace (nt + i - nt) with i by lia. now rewrite E.
+  intros E. unfold path_j. destruct (Nat.ltb_spec (nt + i) nt); [lia|]. replace (nt + i - nt) with i by lia.
+    now rewrite E.
 Qed.
 Lemma j_part i l : nth_error all i = Some l -> part_j (nt + i) = l_part l.
 Proof.
-  intros E. unfold part_j. destruct (Nat.ltb_spec (nt + i) nt); [lia|]. replace (nt + i - nt) with i by lia. now rewrite E.
+  intros E. unfold part_j. destruct (Nat.ltb_spec (nt + i) nt); [lia|]. replace (nt + i - nt) with i by lia.
+    now rewrite E.
 Qed.
 Lemma own_index i x : nv <= x < nv + ow -> (place i x - nv) / ow = i /\ place i x - i * ow = x.
 Proof.
@@ -190,14 +204,16 @@ Proof.
     rewrite nth_error_map. destruct (nth_error all (t - nt)) as [l|] eqn:E; simpl; [|auto].
     exists (l_path l). split; [|auto]. apply Ht. eapply nth_error_In; eauto.
   - intros t. rewrite path_joined. unfold path_j. destruct (Nat.ltb_spec t nt) as [L|L].
-    + destruct (Hf t L) as (n & F). rewrite <- (put_ids (c_path c t)) in F |- *. apply fine_put with n (fun x => x); [exact F|].
+    + destruct (Hf t L) as (n & F). rewrite <- (put_ids (c_path c t)) in F |- *.
+      apply fine_put with n (fun x => x); [exact F|].
       intros l I. rewrite put_id. pose proof (named_words _ _ _ (Hn t L) I). unfold words_of. lia.
     + destruct (nth_error all (t - nt)) as [l|] eqn:E; simpl; [|auto]. pose proof (nth_error_In _ _ E) as I.
       destruct (Hg l I) as (n & j & F). apply fine_put with n (place j); [exact F|]. intros l0 I0.
       rewrite lloc_put by apply place_0. pose proof (templ_words _ _ _ (Ht l I) I0).
       assert (t - nt < length all) by (apply nth_error_Some; congruence). unfold words_of. rewrite map_length.
       unfold place. destruct (Nat.ltb_spec (lloc l0) nv); nia.
-  - intros e. unfold done, evs. cbn [joined th hist]. rewrite flat_map_concat_map, concat_map, map_map, <- flat_map_concat_map.
+  - intros e. unfold done, evs. cbn [joined th hist]. rewrite flat_map_concat_map, concat_map, map_map,
+    <- flat_map_concat_map.
     rewrite in_flat_map. destruct e as [x v|t l h]; simpl.
     + split; [|auto]. intros [H|(t & _ & H)]; [auto|]. exfalso. rewrite map_map, map_id in H. exact (no_ini _ _ _ _ H).
     + rewrite path_joined. split.

@@ -1,5 +1,5 @@
-(* Lemma 2 of docs/theory-crowds.md: threads and copies of two programs with a crowd are paired; where the states look alike to
-   these, a step of one of them is possible in both programs, and leads to states that look alike to them. *)
+(* Lemma 2 of docs/theory-crowds.md: threads and copies of two programs with a crowd are paired; where the states look
+   alike to these, a step of one of them is possible in both programs, and leads to states that look alike to them. *)
 Require Import List Arith ZArith Bool Lia.
 Import ListNotations.
 From RR Require Import Model Hardware Programs Search Searched Marks CrowdProgram Views Moves.
@@ -18,7 +18,8 @@ Proof.
   intros G. induction h as [|l h IH]; intros [|l' h'] H; simpl in H; try discriminate; auto.
   inversion H as [[A B]]. f_equal; [now apply put_inj with g|auto].
 Qed.
-Lemma twins_put t1 t2 g1 g2 l p : twins (Ev t1 (put_at g1 l) (map (put_at g1) p)) (Ev t2 (put_at g2 l) (map (put_at g2) p)).
+Lemma twins_put t1 t2 g1 g2 l p : twins (Ev t1 (put_at g1 l) (map (put_at g1) p)) (Ev t2 (put_at g2 l) (map (put_at g2)
+  p)).
 Proof.
   constructor; try (destruct l; reflexivity).
   - destruct p as [|l0 p]; [reflexivity|]. destruct l, l0; reflexivity.
@@ -155,17 +156,21 @@ Proof.
 Qed.
 
 (* the class of the one search, and that of the other *)
-Definition same_class ts2 (c1 c2 : class) := paired (cthr c1) (cthr c2) /\ wpaired (ccell c1) (ccell c2) /\ cwr c1 = cwr c2 /\
+Definition same_class ts2 (c1 c2 : class) := paired (cthr c1) (cthr c2) /\ wpaired (ccell c1) (ccell c2) /\
+  cwr c1 = cwr c2 /\
   forall D, hope_of ts2 c2 D.
 Lemma class_looks ts2 e1 e2 c1 c2 : paired (thr e1) (thr e2) -> wpaired (loc e1) (loc e2) -> same_class ts2 c1 c2 ->
   looks e1 e2 c1 c2.
 Proof.
   intros Pt Pw (Ct & Cw & W & _). constructor; auto.
-  - pose proof (paired_iff _ _ _ _ Pt Ct). destruct (Nat.eqb_spec (thr e1) (cthr c1)), (Nat.eqb_spec (thr e2) (cthr c2)); tauto.
-  - pose proof (wpaired_iff _ _ _ _ Pw Cw). destruct (Nat.eqb_spec (loc e1) (ccell c1)), (Nat.eqb_spec (loc e2) (ccell c2)); tauto.
+  - pose proof (paired_iff _ _ _ _ Pt Ct). destruct (Nat.eqb_spec (thr e1) (cthr c1)),
+    (Nat.eqb_spec (thr e2) (cthr c2)); tauto.
+  - pose proof (wpaired_iff _ _ _ _ Pw Cw). destruct (Nat.eqb_spec (loc e1) (ccell c1)),
+    (Nat.eqb_spec (loc e2) (ccell c2)); tauto.
 Qed.
 
-Theorem goes_on ts1 ts2 s1 s2 s1' e1 (k1 k2 : class -> class) co co' : agree ts1 s1 ts2 s2 -> sound ts1 s1 -> sound ts2 s2 ->
+Theorem goes_on ts1 ts2 s1 s2 s1' e1 (k1 k2 : class -> class) co co' : agree ts1 s1 ts2 s2 -> sound ts1 s1 ->
+  sound ts2 s2 ->
   moves ts1 e1 s1 s1' -> (exists t2, paired (thr e1) t2) ->
   cls s1 = option_map k1 co -> cls s2 = option_map k2 co -> cls s1' = option_map k1 co' ->
   (forall c, co' = Some c -> same_class ts2 (k1 c) (k2 c)) -> (forall c, co = Some c -> co' = Some c) ->
@@ -184,7 +189,8 @@ Proof.
   destruct (transfer hw zero ts1 ts2 s1 s2 s1' e1 e2 k1 k2 co co') as (s2' & M2 & N' & C2'); auto.
   { intros c Hcs. split; [apply (class_looks ts2); auto; apply Nx|]. intros D. now apply Sc. }
   exists t2, l2, (path_of s2 t2), s2'. split; [exact M2|]. split; [|split; [auto|split; [auto|apply Nx]]].
-  pose proof (fun t => path_moves ts1 t1 l1 _ s1 s1' t M) as Pm1. pose proof (fun t => path_moves ts2 t2 l2 _ s2 s2' t M2) as Pm2.
+  pose proof (fun t => path_moves ts1 t1 l1 _ s1 s1' t M) as Pm1.
+    pose proof (fun t => path_moves ts2 t2 l2 _ s2 s2' t M2) as Pm2.
   pose proof (clo_later hw zero ts1 e1 s1 s1' M) as Cl. pose proof (n_closed _ _ _ _ _ _ N') as Cc.
   constructor.
   - intros t L. rewrite Pm1, Pm2. assert (paired t t) as Pq by (left; auto). pose proof (paired_iff _ _ _ _ Pt2 Pq).
@@ -197,12 +203,15 @@ Proof.
   - intros u1 u2 Pu. pose proof (paired_iff _ _ _ _ Pt2 Pu). destruct (Nat.eq_dec u1 t1) as [->|Nq].
     + assert (u2 = t2) as -> by (symmetry; now apply H). apply N'.
     + apply like_trans with (part_of s1 u1); [apply like_sym; now apply (far_part hw zero ts1 e1)|].
-      apply like_trans with (part_of s2 u2); [apply like_later with (clo (tn s1)); [exact Cl|now apply (a_part _ _ _ _ A)]|].
+      apply like_trans with (part_of s2 u2); [apply like_later with (clo (tn s1));
+        [exact Cl|now apply (a_part _ _ _ _ A)]|].
       rewrite Cc. apply (far_part hw zero ts2 e2); auto. intros Z. apply Nq. symmetry. apply H. symmetry. exact Z.
-  - intros y1 y2 Py. pose proof (wpaired_iff _ _ _ _ (x_loc _ _ _ _ _ _ _ Nx) Py). destruct (Nat.eq_dec y1 (lloc l1)) as [->|Nq].
+  - intros y1 y2 Py. pose proof (wpaired_iff _ _ _ _ (x_loc _ _ _ _ _ _ _ Nx) Py).
+    destruct (Nat.eq_dec y1 (lloc l1)) as [->|Nq].
     + assert (y2 = lloc l2) as -> by (symmetry; now apply H). apply N'.
     + apply wlike_trans with (word_of s1 y1); [apply wlike_sym; now apply (far_word hw zero ts1 e1)|].
-      apply wlike_trans with (word_of s2 y2); [apply wlike_later with (clo (tn s1)); [exact Cl|now apply (a_word _ _ _ _ A)]|].
+      apply wlike_trans with (word_of s2 y2); [apply wlike_later with (clo (tn s1));
+        [exact Cl|now apply (a_word _ _ _ _ A)]|].
       rewrite Cc. apply (far_word hw zero ts2 e2); auto. intros Z. apply Nq. symmetry. apply H. symmetry. exact Z.
   - exact Cc.
   - apply N'.

@@ -1,8 +1,8 @@
-(* Theorem 7 of docs/theory-crowds.md: a trace stays one, RDMA-consistent and not SC-consistent, when its events are replaced by
-   others of the same kinds in the same order, as those of other threads, with other words and values. *)
+(* Theorem 7 of docs/theory-crowds.md: a trace stays one, RDMA-consistent and not SC-consistent, when its events are
+   replaced by others of the same kinds in the same order, as those of other threads, with other words and values. *)
 Require Import List Classical Relations.
 Import ListNotations.
-From RR Require Import Model Orders Traces.
+From RR Require Import Model Orders Traces StoreModel.
 
 Section Moved.
 Context {U : events} (hw : hardware).
@@ -13,9 +13,9 @@ Hypothesis to_inj : forall a b, E T a -> E T b -> to a = to b -> a = b.
 Hypothesis to_knd : forall a, E T a -> knd (to a) = knd a.
 Hypothesis to_po : forall a b, E T a -> E T b -> (po a b <-> po (to a) (to b)).
 Hypothesis to_pf : forall a b, E T a -> E T b -> (pf a b <-> pf (to a) (to b)).
-Hypothesis to_carry : forall a b, E T a -> E T b -> (carry a b <-> carry (to a) (to b)).
 Hypothesis to_qp : forall a b, E T a -> E T b -> noninit a -> noninit b -> (qp a = qp b <-> qp (to a) = qp (to b)).
-Hypothesis to_loc : forall a b, E T a -> E T b -> (wr a \/ rd a) -> (wr b \/ rd b) -> (loc a = loc b <-> loc (to a) = loc (to b)).
+Hypothesis to_loc : forall a b, E T a -> E T b -> (wr a \/ rd a) -> (wr b \/ rd b) -> (loc a = loc b <->
+  loc (to a) = loc (to b)).
 
 Definition img (R : relation ev) b b' := exists a a', E T a /\ E T a' /\ b = to a /\ b' = to a' /\ R a a'.
 Definition moved : trace := {| E := E2; rf := img (rf T); mo := img (mo T); nfo := img (nfo T) |}.
@@ -28,7 +28,6 @@ Proof.
 Qed.
 Lemma to_wr a : E T a -> wr (to a) <-> wr a. Proof. intros Ea. unfold wr. now rewrite to_knd. Qed.
 Lemma to_rd a : E T a -> rd (to a) <-> rd a. Proof. intros Ea. unfold rd. now rewrite to_knd. Qed.
-Lemma to_cpu a : E T a -> cpu (to a) <-> cpu a. Proof. intros Ea. unfold cpu. now rewrite to_knd. Qed.
 Lemma to_nfopair a b : E T a -> E T b -> nfopair a b <-> nfopair (to a) (to b).
 Proof.
   intros Ea Eb. unfold nfopair. rewrite !to_knd by auto.
@@ -61,7 +60,8 @@ Proof.
     destruct H as (a & b & Ea & Eb & -> & -> & H). apply (to_nfopair a b); auto. apply (t_nfo T W a b H).
   - intros x y (a & b & Ea & Eb & -> & -> & H) (b' & a' & Eb' & Ea' & Q & Q' & H'). apply to_inj in Q, Q'; auto. subst.
     exact (t_nfo_asym T W _ _ H H').
-  - intros x y Hx Hy N. apply image in Hx, Hy. destruct Hx as (a & Ea & ->), Hy as (b & Eb & ->). apply (to_nfopair a b) in N; auto.
+  - intros x y Hx Hy N. apply image in Hx, Hy. destruct Hx as (a & Ea & ->), Hy as (b & Eb & ->).
+    apply (to_nfopair a b) in N; auto.
     destruct (t_nfo_total T W a b) as [Q|Q]; auto; [left|right]; now apply img_iff.
 Qed.
 
@@ -72,13 +72,19 @@ Proof.
   - destruct (H x y C) as (a & b & Ea & Eb & -> & -> & Z). apply img_iff; auto. now apply t_step.
   - apply to_inj in Q; auto. subst b'. apply img_iff; auto. now apply t_trans with b.
 Qed.
-Lemma on_img (R R' : relation ev) x y : (forall a b, E T a -> E T b -> R (to a) (to b) -> R' a b) -> on moved R x y -> img (on T R') x y.
+Lemma on_img (R R' : relation ev) x y : (forall a b, E T a -> E T b -> R (to a) (to b) -> R' a b) -> on moved R x y ->
+  img (on T R') x y.
 Proof.
   intros H (Hx & Hy & Z). apply image in Hx, Hy. destruct Hx as (a & Ea & ->), Hy as (b & Eb & ->). apply img_iff; auto.
   split; [auto|split; auto].
 Qed.
 Lemma po_init a b : po a b -> noninit a /\ noninit b.
 Proof. intros P. split; [exact (po_init_l a b P)|exact (po_init_r a b P)]. Qed.
+Lemma rb_img x y : rb moved x y -> img (rb T) x y.
+Proof.
+  intros (N & u & (a & b & Ea & Eb & -> & -> & Z) & (a' & c & Ea' & Ec & Q & -> & Z')). apply to_inj in Q; auto. subst a'.
+  apply img_iff; auto. split; [congruence|eauto].
+Qed.
 Lemma ib_img x y : ib hw moved x y -> img (ib hw T) x y.
 Proof.
   apply img_ct. clear x y. intros x y [H|H|H|(F & H)].
@@ -102,15 +108,15 @@ Proof.
     apply img_iff; auto. apply ob_pf; [auto|]. now rewrite to_knd in Kn.
   - destruct H as (a & b & Ea & Eb & -> & -> & Z). apply img_iff; auto. now apply ob_rf.
   - destruct H as (a & b & Ea & Eb & -> & -> & Z). apply img_iff; auto. now apply ob_nfo.
-  - destruct H as (N & u & (a & b & Ea & Eb & -> & -> & Z) & (a' & c & Ea' & Ec & Q & -> & Z')). apply to_inj in Q; auto. subst a'.
-    apply img_iff; auto. apply ob_rb. split; [congruence|eauto].
+  - destruct (rb_img x y H) as (a & b & Ea & Eb & -> & -> & Z). apply img_iff; auto. now apply ob_rb.
   - destruct H as (a & b & Ea & Eb & -> & -> & Z). apply img_iff; auto. now apply ob_mo.
   - destruct (ib_img x y H) as (a & b & Ea & Eb & -> & -> & Z). apply img_iff; auto. apply ob_ib; [|auto].
     unfold inst in *. now rewrite to_knd in I.
 Qed.
 Theorem moved_consistent : rdma_consistent hw T -> rdma_consistent hw moved.
 Proof.
-  intros C x H. destruct (ob_img x x H) as (a & b & Ea & Eb & -> & Q & Z). apply to_inj in Q; auto. subst b. exact (C a Z).
+  intros C x H. destruct (ob_img x x H) as (a & b & Ea & Eb & -> & Q & Z). apply to_inj in Q; auto. subst b.
+    exact (C a Z).
 Qed.
 Lemma sc1_in a b : sc1 T a b -> E T a /\ E T b.
 Proof.
@@ -122,11 +128,66 @@ Qed.
 Theorem moved_cycle : ~ sc_consistent T -> ~ sc_consistent moved.
 Proof.
   intros N C. apply N. intros a H. apply (C (to a)). unfold sc in *. revert H. generalize a at 2 4. intros b H.
-  induction H as [a b H|]; [apply t_step|eapply t_trans; eauto]. destruct (sc1_in a b H) as (Ea & Eb). destruct H as [H|H|H|H].
+  induction H as [a b H|]; [apply t_step|eapply t_trans; eauto]. destruct (sc1_in a b H) as (Ea & Eb).
+    destruct H as [H|H|H|H].
   - apply sc_po. split; [apply image; eauto|split; [apply image; eauto|]]. apply (to_po a b); auto. apply H.
   - apply sc_rf. now apply img_iff.
   - destruct H as (Nq & u & Hu & Hm). apply sc_rb. split; [intros Q; apply Nq; now apply to_inj|]. exists (to u).
     assert (E T u) as Eu by (apply (t_rf T W u a Hu)). split; now apply img_iff.
   - apply sc_mo. now apply img_iff.
+Qed.
+
+(* with store buffers *)
+Hypothesis to_thr : forall a b, E T a -> E T b -> noninit a -> noninit b -> (thr a = thr b <-> thr (to a) = thr (to b)).
+Lemma to_own a b : E T a -> E T b -> own a b <-> own (to a) (to b).
+Proof.
+  intros Ea Eb. unfold own, store. rewrite !to_knd by auto.
+  assert (knd a = LW -> knd b = LR -> (thr a = thr b <-> thr (to a) = thr (to b))) as H; [|tauto].
+  intros Ka Kb. apply to_thr; auto; unfold noninit; congruence.
+Qed.
+Lemma oppo_tso_img x y : on moved (oppo_tso hw) x y -> img (on T (oppo_tso hw)) x y.
+Proof.
+  apply on_img. intros a b Ea Eb ((P & C) & N). apply (to_po a b) in P; auto. destruct (po_init a b P) as (Na & Nb).
+    split.
+  - split; [auto|]. rewrite !to_knd in C by auto. destruct (table hw (knd a) (knd b)); auto; now apply (to_qp a b).
+  - intros O. apply N. unfold overtaken, store in *. now rewrite !to_knd by auto.
+Qed.
+Lemma ib_tso_img x y : ib_tso hw moved x y -> img (ib_tso hw T) x y.
+Proof.
+  apply img_ct. clear x y. intros x y [H|H|H|H O|(F & H)].
+  - destruct (on_img (ippo hw) (ippo hw) x y) as (a & b & Ea & Eb & -> & -> & Z); auto.
+    + intros a b Ea Eb (P & C). apply (to_po a b) in P; auto. destruct (po_init a b P) as (Na & Nb). split; [auto|].
+      rewrite !to_knd in C by auto. destruct (table hw (knd a) (knd b)); auto; now apply (to_qp a b).
+    + apply img_iff; auto. now apply ibt_ippo.
+  - destruct (on_img pf pf x y) as (a & b & Ea & Eb & -> & -> & Z); auto; [intros a b Ea Eb; now apply (to_pf a b)|].
+    apply img_iff; auto. now apply ibt_pf.
+  - destruct H as (a & b & Ea & Eb & -> & -> & Z). apply img_iff; auto. now apply ibt_rf.
+  - destruct (rb_img x y H) as (a & b & Ea & Eb & -> & -> & Z). apply img_iff; auto. apply ibt_rbb; [auto|].
+    now apply (to_own b a).
+  - destruct H as (a & b & Ea & Eb & -> & -> & Z). apply img_iff; auto. now apply ibt_nfo.
+Qed.
+Lemma ob_tso_img x y : ob_tso hw moved x y -> img (ob_tso hw T) x y.
+Proof.
+  apply img_ct. clear x y. intros x y [H|H Kn|z H H' S|H N|(F & H)|H|H|I H].
+  - destruct (oppo_tso_img x y H) as (a & b & Ea & Eb & -> & -> & Z). apply img_iff; auto. now apply obt_oppo.
+  - destruct (on_img pf pf x y) as (a & b & Ea & Eb & -> & -> & Z); auto; [intros a b Ea Eb; now apply (to_pf a b)|].
+    apply img_iff; auto. apply obt_pf; [auto|]. now rewrite to_knd in Kn.
+  - destruct (oppo_tso_img x z H) as (a & b & Ea & Eb & -> & -> & Z).
+    destruct (on_img pf pf (to b) y) as (b' & c & Eb' & Ec & Q & -> & Z'); auto; [intros u v Eu Ev;
+      now apply (to_pf u v)|].
+    apply to_inj in Q; auto. subst b'. apply img_iff; auto. apply obt_post with b; auto. unfold store in *.
+    now rewrite to_knd in S.
+  - destruct H as (a & b & Ea & Eb & -> & -> & Z). apply img_iff; auto. apply obt_rf; [auto|]. intros O. apply N.
+    now apply (to_own a b).
+  - destruct H as (a & b & Ea & Eb & -> & -> & Z). apply img_iff; auto. now apply obt_nfo.
+  - destruct (rb_img x y H) as (a & b & Ea & Eb & -> & -> & Z). apply img_iff; auto. now apply obt_rb.
+  - destruct H as (a & b & Ea & Eb & -> & -> & Z). apply img_iff; auto. now apply obt_mo.
+  - destruct (ib_tso_img x y H) as (a & b & Ea & Eb & -> & -> & Z). apply img_iff; auto. apply obt_ib; [|auto].
+    unfold inst_tso, inst, store in *. now rewrite to_knd in I.
+Qed.
+Theorem moved_consistent_tso : tso_consistent hw T -> tso_consistent hw moved.
+Proof.
+  intros C x H. destruct (ob_tso_img x x H) as (a & b & Ea & Eb & -> & Q & Z). apply to_inj in Q; auto. subst b.
+    exact (C a Z).
 Qed.
 End Moved.

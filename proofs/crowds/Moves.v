@@ -1,8 +1,8 @@
-(* Steps of the search for programs with a crowd, with their events: what they leave as it is, which events can come next, and
-   that a step depends on no more than what it is said to read. *)
+(* Steps of the search for programs with a crowd, with their events: what they leave as it is, which events can come next,
+   and that a step depends on no more than what it is said to read. *)
 Require Import List Arith ZArith Bool Lia Classical.
 Import ListNotations.
-From RR Require Import Model Hardware Programs Search Searched Marks CrowdProgram Views.
+From RR Require Import Model Hardware Programs Search Searched Marks CrowdProgram Views Untouched.
 
 Section Moves.
 Context {K : crowd} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw} {SC : cpu_sc hw} (zero : bool).
@@ -22,7 +22,8 @@ Definition moves ts (e : ev) s s' := step_of hw zero ts s s' /\ exists b t, hist
 Notation enabled_of ts := (enabled (ini_of ts) (ctl_of ts)).
 Definition moves_as ts (e : ev) s s' :=
   (cls s = None /\ poll_alpha s e /\ s' = after_alpha s e) \/
-  (exists c, cls s = None /\ hope_of ts c (with_ (ini_of ts) s e) /\ can_start c e = true /\ s' = after_beta hw c (begun c s) e) \/
+  (exists c, cls s = None /\ hope_of ts c (with_ (ini_of ts) s e) /\ can_start c e = true /\
+    s' = after_beta hw c (begun c s) e) \/
   (exists c, cls s = Some c /\ hope_of ts c (with_ (ini_of ts) s e) /\ forced hw s e = false /\ poll_alpha s e /\
      s' = after_alpha s e) \/
   (exists c, cls s = Some c /\ hope_of ts c (with_ (ini_of ts) s e) /\ (knd e = Poll \/ forced hw s e = true) /\
@@ -88,7 +89,8 @@ Lemma transfer ts1 ts2 s1 s2 s1' e1 e2 (k1 k2 : class -> class) co co' : moves t
   exists s2', moves ts2 e2 s2 s2' /\ near s1' (thr e1) (loc e1) s2' (thr e2) (loc e2) /\ cls s2' = option_map k2 co'.
 Proof.
   intros M T N En C1 C2 C1' L Co. apply moves_inv in M. destruct M as (_ & M).
-  destruct M as [(C & Pa & ->)|[(c & C & Ho & St & ->)|[(c & C & Ho & F & Pa & ->)|(c & C & Ho & F & Pb & Cu & Po & ->)]]].
+  destruct M as [(C & Pa & ->)|[(c & C & Ho & St & ->)|[(c & C & Ho & F & Pa & ->)|(c & C & Ho & F & Pb & Cu & Po &
+    ->)]]].
   - assert (co = None) as -> by (destruct co; simpl in C1; congruence). simpl in C2.
     assert (co' = None) as -> by (destruct co'; simpl in C1'; congruence).
     exists (after_alpha s2 e2). split; [|split; [|exact C2]].
@@ -168,7 +170,8 @@ Proof.
       * intros t'. destruct (Nat.eqb_spec t' t) as [->|_]; [auto|]. split; [apply Sp|apply Sf].
       * intros t' Q. destruct (Nat.eqb_spec t' t) as [->|_]; [|now apply (beyond ts t')].
         now apply (beyond ts t).
-      * intros e. unfold with_. rewrite Sd. destruct e as [x v|t' l' h']; simpl; [split; [intros [H|H]; [auto|discriminate]|auto]|].
+      * intros e. unfold with_. rewrite Sd. destruct e as [x v|t' l' h']; simpl; [split; [intros [H|H];
+        [auto|discriminate]|auto]|].
         destruct (Nat.eqb_spec t' t) as [->|N].
         -- split; [intros [H|H]; [eapply suf_trans; [exact H|now exists [l]]|inversion H; apply suf_refl]|].
            intros H. destruct (suf_tail _ _ _ H) as [Z|Z]; [inversion Z; auto|auto].

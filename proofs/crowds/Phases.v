@@ -1,5 +1,6 @@
-(* Crowds: free steps, and phase 2 from maximal markings only.  docs/theory-crowds.md, Lemma 5 and Lemma 6, for the steps of
-   Counting.v.  A marking with omegas is a set of local states, in which there are as many copies as wanted, and a list. *)
+(* Crowds: free steps, and phase 2 from maximal markings only. docs/theory-crowds.md, Lemma 5 and Lemma 6, for the steps
+   of Counting.v. A marking with omegas is a set of local states, in which there are as many copies as wanted, and a list.
+   *)
 Require Import List Permutation Relations.
 Import ListNotations.
 From RR Require Import Counting.

@@ -1,5 +1,6 @@
-(* Theorem 7 of docs/theory-crowds.md, how many threads: a shortest cycle of program order and order of conflicts has at most two
-   edges on each word that lead from thread to thread, so it meets at most twice as many threads as there are such words. *)
+(* Theorem 7 of docs/theory-crowds.md, how many threads: a shortest cycle of program order and order of conflicts has at
+   most two edges on each word that lead from thread to thread, so it meets at most twice as many threads as there are
+   such words. *)
 Require Import List Arith Lia Classical Relations.
 Import ListNotations.
 From RR Require Import Orders.
@@ -42,7 +43,8 @@ Hypothesis C_acyclic : forall a, ~ clos_trans A C a a.
 Hypothesis C_acc : forall a b, C a b -> acc a /\ acc b /\ (wr a \/ wr b) /\ loc a = loc b.
 Hypothesis C_total : forall a b, acc a -> acc b -> (wr a \/ wr b) -> loc a = loc b -> a <> b -> C a b \/ C b a.
 
-Lemma path_fun n : forall x y, path R n x y -> exists g : nat -> A, g 0 = x /\ g n = y /\ forall i, i < n -> R (g i) (g (S i)).
+Lemma path_fun n : forall x y, path R n x y -> exists g : nat -> A, g 0 = x /\ g n = y /\ forall i, i < n ->
+  R (g i) (g (S i)).
 Proof.
   induction n as [|n IH]; intros x y H; simpl in H.
   - subst. exists (fun _ => y). repeat split; auto. lia.
@@ -50,7 +52,8 @@ Proof.
     exists (fun i => match i with 0 => x | S j => g j end). split; [auto|]. split; [auto|].
     intros [|i] L; [now rewrite G0|]. apply G. lia.
 Qed.
-Lemma fun_path n (g : nat -> A) : (forall i, i < n -> R (g i) (g (S i))) -> forall k j, j + k <= n -> path R k (g j) (g (j + k)).
+Lemma fun_path n (g : nat -> A) : (forall i, i < n -> R (g i) (g (S i))) -> forall k j, j + k <= n ->
+  path R k (g j) (g (j + k)).
 Proof.
   intros G. induction k as [|k IH]; intros j L; simpl; [f_equal; lia|].
   exists (g (S j)). split; [apply G; lia|]. replace (j + S k) with (S j + k) by lia. apply IH. lia.
@@ -66,7 +69,8 @@ Proof. unfold next. destruct (Nat.eqb_spec (S i) n); lia. Qed.
 Lemma next_inj i j : i < n -> j < n -> next i = next j -> i = j.
 Proof. unfold next. destruct (Nat.eqb_spec (S i) n), (Nat.eqb_spec (S j) n); lia. Qed.
 Lemma next_step i : i < n -> R (g i) (g (next i)).
-Proof. intros L. unfold next. destruct (Nat.eqb_spec (S i) n) as [E|E]; [|now apply steps]. rewrite <- closed, <- E. now apply steps. Qed.
+Proof. intros L. unfold next. destruct (Nat.eqb_spec (S i) n) as [E|E]; [|now apply steps]. rewrite <- closed, <- E.
+  now apply steps. Qed.
 (* no short cuts *)
 Lemma no_chord i j : i < n -> j < n -> R (g i) (g j) -> j = next i.
 Proof.
@@ -85,7 +89,8 @@ Lemma cross_C i : i < n -> cross i -> C (g i) (g (next i)).
 Proof. intros L X. destruct (proj1 (parts _ _) (next_step i L)) as [H|H]; [destruct X; now apply P_thr|auto]. Qed.
 Lemma same_index i j : i < n -> j < n -> g i = g j -> i = j.
 Proof.
-  intros Li Lj E. apply next_inj; auto. symmetry. apply no_chord; auto; [now apply next_lt|]. rewrite E. now apply next_step.
+  intros Li Lj E. apply next_inj; auto. symmetry. apply no_chord; auto; [now apply next_lt|]. rewrite E.
+    now apply next_step.
 Qed.
 (* of the accesses of a word one writes, w; the others are its neighbours *)
 Lemma neighbours w i x : w < n -> wr (g w) -> acc (g w) -> loc (g w) = x -> i < n -> cross i -> loc (g i) = x ->
@@ -110,7 +115,8 @@ Proof.
   destruct (H i0) as (L0 & C0 & X0); [rewrite El; now left|]. pose proof (cross_C i0 L0 C0) as E.
   pose proof (C_acc _ _ E) as (A1 & A2 & Wr & L12).
   assert (exists w, w < n /\ wr (g w) /\ acc (g w) /\ loc (g w) = x) as (w & Lw & Ww & Aw & Xw).
-  { destruct Wr as [W|W]; [exists i0; auto|]. exists (next i0). split; [now apply next_lt|]. repeat split; auto. congruence. }
+  { destruct Wr as [W|W]; [exists i0; auto|]. exists (next i0). split; [now apply next_lt|]. repeat split; auto.
+    congruence. }
   destruct (classic (exists p, p < n /\ next p = w)) as [(p & Lp & Np)|Np].
   - apply at_most_two with w p; auto. intros i I. destruct (H i I) as (Li & Ci & Xi).
     destruct (neighbours w i x) as [Q|Q]; auto. right. apply next_inj; auto. congruence.
@@ -127,11 +133,13 @@ Lemma cross_iff i : cross_b i = true <-> cross i.
 Proof. unfold cross_b, cross. destruct (Nat.eqb_spec (thr (g i)) (thr (g (next i)))); simpl; split; congruence. Qed.
 Lemma threads_in t : In t threads <-> exists i, i < n /\ thr (g i) = t.
 Proof.
-  unfold threads. rewrite nodup_In, in_map_iff. split; intros (i & H & H'); exists i; [apply in_seq in H'; split; [lia|auto]|].
+  unfold threads. rewrite nodup_In, in_map_iff. split; intros (i & H & H'); exists i; [apply in_seq in H'; split;
+    [lia|auto]|].
   split; [auto|apply in_seq; lia].
 Qed.
 (* a thread that is not left is the only one *)
-Lemma stays i : (forall j, j < n -> thr (g j) = thr (g i) -> ~ cross j) -> i < n -> forall j, j < n -> thr (g j) = thr (g i).
+Lemma stays i : (forall j, j < n -> thr (g j) = thr (g i) -> ~ cross j) -> i < n -> forall j, j < n ->
+  thr (g j) = thr (g i).
 Proof.
   intros H Li.
   assert (forall k j, j < n -> thr (g j) = thr (g i) -> j + k < n -> thr (g (j + k)) = thr (g i)) as Up.
@@ -154,7 +162,8 @@ Proof.
     - intros i I. apply filter_In in I. destruct I as (I & X). apply in_seq in I. apply cross_iff in X.
       apply sh_ok with (g (next i)); [apply cross_C; auto; lia|auto].
     - intros x. apply two_per_word with x; [repeat apply NoDup_filter; apply seq_NoDup|].
-      intros i I. apply filter_In in I. destruct I as (I & X). apply Nat.eqb_eq in X. apply filter_In in I. destruct I as (I & Y).
+      intros i I. apply filter_In in I. destruct I as (I & X). apply Nat.eqb_eq in X. apply filter_In in I.
+        destruct I as (I & Y).
       apply in_seq in I. apply cross_iff in Y. split; [lia|auto]. }
   destruct (classic (exists i, i < n /\ forall j, j < n -> thr (g j) = thr (g i) -> ~ cross j)) as [(i & Li & Hi)|N].
   - assert (length threads <= length [thr (g i)]) as L; [|simpl in L; lia]. apply NoDup_incl_length; [apply NoDup_nodup|].
@@ -166,9 +175,11 @@ Proof.
 Qed.
 Lemma cycle_stays_in : clos_trans A (fun a b => R a b /\ In (thr a) threads /\ In (thr b) threads) (g 0) (g 0).
 Proof.
-  assert (forall k, 0 < k -> k <= n -> clos_trans A (fun a b => R a b /\ In (thr a) threads /\ In (thr b) threads) (g 0) (g k)) as H.
+  assert (forall k, 0 < k -> k <= n -> clos_trans A (fun a b => R a b /\ In (thr a) threads /\
+    In (thr b) threads) (g 0) (g k)) as H.
   { assert (forall k, k <= n -> In (thr (g k)) threads) as I.
-    { intros k L. apply threads_in. destruct (Nat.eq_dec k n) as [->|N]; [exists 0; rewrite closed; auto|exists k; split; [lia|auto]]. }
+    { intros k L. apply threads_in. destruct (Nat.eq_dec k n) as [->|N]; [exists 0; rewrite closed; auto|exists k;
+      split; [lia|auto]]. }
     induction k as [|k IH]; intros L0 L; [lia|]. destruct k as [|k].
     - apply t_step. split; [apply steps; lia|split; apply I; lia].
     - eapply t_trans; [apply IH; lia|]. apply t_step. split; [apply steps; lia|split; apply I; lia]. }

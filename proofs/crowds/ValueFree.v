@@ -1,5 +1,6 @@
-(* Theorem 7 of docs/theory-crowds.md: programs without values, and the events of the program with fewer copies.  Copies [js] of
-   P ts are those of P (ts2): copy [index j] is copy j, with its own words, and with the values that are read there. *)
+(* Theorem 7 of docs/theory-crowds.md: programs without values, and the events of the program with fewer copies. Copies
+   [js] of P ts are those of P (ts2): copy [index j] is copy j, with its own words, and with the values that are read
+   there. *)
 Require Import List Arith ZArith Bool Lia.
 Import ListNotations.
 From RR Require Import Model Hardware Programs Searched CrowdProgram Views Locality CrowdRules Joined.
@@ -17,7 +18,8 @@ Definition value_free (code : list label -> Prop) := forall h, code h ->
 
 Lemma fill_length W R h : length (fill W R h) = length h.
 Proof. induction h; simpl; auto. Qed.
-Lemma fill_ext W R R' h : (forall x v h', suf (Lr x v :: h') h -> R (length h') = R' (length h')) -> fill W R h = fill W R' h.
+Lemma fill_ext W R R' h : (forall x v h', suf (Lr x v :: h') h -> R (length h') = R' (length h')) ->
+  fill W R h = fill W R' h.
 Proof.
   induction h as [|l h IH]; simpl; intros H; [auto|]. rewrite IH.
   - f_equal. destruct l; simpl; auto. f_equal. apply (H x v h). apply suf_refl.
@@ -56,9 +58,11 @@ Definition unplaced t x := if t <? nt then x else if x <? nv then x else x - (t 
 Definition placed t x := if t <? nt then x else place (index js (t - nt)) x.
 Definition base t (h : list label) := map (put_at (unplaced t)) h.
 Definition filled_base t h := fill (W t) (R t) (base t h).
-Definition new_label t l h := put_at (placed t) (revalue (put_at (unplaced t) l) (R t (length h)) (W t (filled_base t h))).
+Definition new_label t l h := put_at (placed t) (revalue (put_at (unplaced t) l) (R t (length h))
+  (W t (filled_base t h))).
 Definition new_hist t h := map (put_at (placed t)) (filled_base t h).
-Definition to (e : ev) : ev := match e with Ini x v => Ini (word_to x) v | Ev t l h => Ev (thread_to t) (new_label t l h) (new_hist t h) end.
+Definition to (e : ev) : ev := match e with Ini x v => Ini (word_to x) v | Ev t l h => Ev (thread_to t)
+  (new_label t l h) (new_hist t h) end.
 
 Lemma new_cons t l h : new_hist t (l :: h) = new_label t l h :: new_hist t h.
 Proof. unfold new_hist, new_label, filled_base, base. simpl. now rewrite map_length. Qed.
@@ -69,7 +73,8 @@ Proof.
   intros (k & ->). induction k as [|l k IH]; simpl; [apply suf_refl|]. rewrite new_cons. eapply suf_trans; [exact IH|].
   now exists [new_label t l (k ++ h)].
 Qed.
-Lemma suf_new t p l2 h2 : suf (l2 :: h2) (new_hist t p) -> exists l h, suf (l :: h) p /\ l2 = new_label t l h /\ h2 = new_hist t h.
+Lemma suf_new t p l2 h2 : suf (l2 :: h2) (new_hist t p) -> exists l h, suf (l :: h) p /\ l2 = new_label t l h /\
+  h2 = new_hist t h.
 Proof.
   induction p as [|l p IH]; intros S; [apply suf_len in S; simpl in S; lia|]. rewrite new_cons in S.
   destruct (suf_tail _ _ _ S) as [Q|Q].
@@ -146,15 +151,18 @@ Proof.
     apply index_inj in Q; auto; congruence.
 Qed.
 (* the word of a label of a thread that is left *)
-Lemma new_loc ts t l h p : prog_of ts t p -> In l p -> alive t -> lloc (new_label t l h) = word_to (lloc l) /\ kept_word (lloc l).
+Lemma new_loc ts t l h p : prog_of ts t p -> In l p -> alive t ->
+  lloc (new_label t l h) = word_to (lloc l) /\ kept_word (lloc l).
 Proof.
-  intros Pr I Al. unfold new_label. assert (forall r w, lloc (revalue (put_at (unplaced t) l) r w) = lloc (put_at (unplaced t) l)) as Rv
+  intros Pr I Al. unfold new_label. assert (forall r w, lloc (revalue (put_at (unplaced t) l) r w)
+    = lloc (put_at (unplaced t) l)) as Rv
     by (intros; destruct l; reflexivity).
   assert (unplaced t 0 = 0) as U0.
   { unfold unplaced. destruct (t <? nt); [auto|]. destruct (Nat.ltb_spec 0 nv); auto. }
   assert (placed t 0 = 0) as P0 by (unfold placed; destruct (t <? nt); [auto|apply place_0]).
   rewrite lloc_put, Rv, lloc_put by auto. unfold placed, unplaced, prog_of in *. destruct Al as [L|(j & J & ->)].
-  - apply Nat.ltb_lt in L. rewrite L in *. pose proof (named_words _ _ _ Pr I). split; [symmetry; now apply word_low|now left].
+  - apply Nat.ltb_lt in L. rewrite L in *. pose proof (named_words _ _ _ Pr I).
+    split; [symmetry; now apply word_low|now left].
   - destruct (Nat.ltb_spec (nt + j) nt); [lia|]. replace (nt + j - nt) with j in * by lia.
     destruct (nth_error ts j) as [k|]; [|subst p; destruct I]. destruct Pr as (h0 & Hh & ->).
     apply in_map_iff in I. destruct I as (l0 & <- & I). pose proof (templ_words _ _ _ Hh I) as B.
@@ -173,7 +181,8 @@ Qed.
 Lemma unplaced_place j x : unplaced (nt + j) (place j x) = x.
 Proof.
   unfold unplaced. destruct (Nat.ltb_spec (nt + j) nt); [lia|]. replace (nt + j - nt) with j by lia. unfold place.
-  destruct (Nat.ltb_spec x nv) as [L|L]; [apply Nat.ltb_lt in L; now rewrite L|]. destruct (Nat.ltb_spec (x + j * ow) nv); lia.
+  destruct (Nat.ltb_spec x nv) as [L|L]; [apply Nat.ltb_lt in L; now rewrite L|].
+    destruct (Nat.ltb_spec (x + j * ow) nv); lia.
 Qed.
 Lemma base_copy j h : base (nt + j) (map (put_at (place j)) h) = h.
 Proof. apply unput. apply unplaced_place. Qed.
@@ -183,9 +192,11 @@ Proof.
 Qed.
 Lemma new_named t h : t < nt -> new_hist t h = fill (W t) (R t) h.
 Proof.
-  intros L. unfold new_hist, filled_base. rewrite base_named by auto. unfold placed. apply Nat.ltb_lt in L. rewrite L. apply put_ids.
+  intros L. unfold new_hist, filled_base. rewrite base_named by auto. unfold placed. apply Nat.ltb_lt in L. rewrite L.
+    apply put_ids.
 Qed.
-Lemma new_copy j h : new_hist (nt + j) (map (put_at (place j)) h) = map (put_at (place (index js j))) (fill (W (nt + j)) (R (nt + j)) h).
+Lemma new_copy j h : new_hist (nt + j) (map (put_at (place j)) h) = map (put_at (place (index js j)))
+  (fill (W (nt + j)) (R (nt + j)) h).
 Proof.
   unfold new_hist, filled_base. rewrite base_copy. unfold placed. destruct (Nat.ltb_spec (nt + j) nt); [lia|].
   now replace (nt + j - nt) with j by lia.

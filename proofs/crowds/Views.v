@@ -1,10 +1,11 @@
-(* What a step of the search reads and writes: docs/theory-crowds.md, Lemma 2.  A state of the search is taken apart into
+(* What a step of the search reads and writes: docs/theory-crowds.md, Lemma 2. A state of the search is taken apart into
    what is local to each thread, what is local to each word, and the class, CLOSED and the frozen value. *)
 Require Import List Arith ZArith Bool Lia.
 Import ListNotations.
 From RR Require Import Model Hardware Programs Search Searched Marks.
 
-(* Of a thread, beside its events: what it carries, for each queue pair what is not polled, its part of B, taint, poison *)
+(* Of a thread, beside its events: what it carries, for each queue pair what is not polled, its part of B, taint,
+   poison *)
 Record part := Part { p_car : Z; p_cpub : bool; p_taint : bool; p_poc : bool; p_unp : nat -> nat; p_ear : nat -> nat;
                       p_typ : nat -> kind -> bool; p_fen : nat -> bool; p_fod : nat -> bool }.
 (* Of a word: its value, its marks *)
@@ -111,7 +112,8 @@ Record looks (e1 e2 : ev) (c1 c2 : class) : Prop := {
 
 Lemma updq_pair {A} (f : @qpair concrete -> A) t q v q' : updq f (t, q) v (t, q') = if q' =? q then v else f (t, q').
 Proof.
-  unfold updq. destruct (@qp_dec concrete _ (t, q') (t, q)) as [E|E], (Nat.eqb_spec q' q); try congruence; inversion E; congruence.
+  unfold updq. destruct (@qp_dec concrete _ (t, q') (t, q)) as [E|E], (Nat.eqb_spec q' q); try congruence; inversion E;
+    congruence.
 Qed.
 Lemma updq_far {A} (f : @qpair concrete -> A) t q v t' q' : t' <> t -> updq f (t, q) v (t', q') = f (t', q').
 Proof. intros N. apply updq_other. congruence. Qed.
@@ -156,7 +158,8 @@ Proof. exact (k_written _ _ _ (n_word _ _ _ _ _ _ N)). Qed.
 Lemma t_nic : nic_forces hw (sd s1) e1 = nic_forces hw (sd s2) e2.
 Proof.
   unfold nic_forces, forcing_type. rewrite t_fen, t_is, (w_knd _ _ T). f_equal.
-  assert (forall l, existsb (fun k => typ (sd s1) (qp e1) k && match table hw k (knd e2) with Qp => true | _ => false end) l =
+  assert (forall l, existsb (fun k => typ (sd s1) (qp e1) k && match table hw k (knd e2)
+    with Qp => true | _ => false end) l =
     existsb (fun k => typ (sd s2) (qp e2) k && match table hw k (knd e2) with Qp => true | _ => false end) l) as E.
   { induction l as [|k l IH]; cbn [existsb]; [auto|]. now rewrite t_typ, IH. }
   apply E.
@@ -199,30 +202,39 @@ Proof. intros H. unfold cuts. now rewrite (t_own _ _ H), t_cpu, !t_sc. Qed.
 Lemma t_th b t b' t' : let a1 := th_after (th s1) (Mv e1 b t) in let a2 := th_after (th s2) (Mv e2 b' t') in
   car a1 (thr e1) = car a2 (thr e2) /\ mem a1 (loc e1) = mem a2 (loc e2).
 Proof.
-  unfold th_after, written; simpl. rewrite t_rd, t_cpu, t_wr, t_brings, (w_cwv _ _ T). pose proof t_car. pose proof t_mem. split.
+  unfold th_after, written; simpl. rewrite t_rd, t_cpu, t_wr, t_brings, (w_cwv _ _ T). pose proof t_car.
+    pose proof t_mem. split.
   - destruct (rd_b e2 && negb (cpu_b e2)); [now rewrite !upd_same|]. destruct (brings e2); [now rewrite !upd_same|auto].
   - destruct (wr_b e2); [|auto]. rewrite !upd_same. now destruct (brings e2).
 Qed.
-Lemma t_alpha_counts q : unp (counts_alpha (cn s1) (sd s1) e1) (thr e1, q) = unp (counts_alpha (cn s2) (sd s2) e2) (thr e2, q) /\
+Lemma t_alpha_counts q : unp (counts_alpha (cn s1) (sd s1) e1) (thr e1,
+  q) = unp (counts_alpha (cn s2) (sd s2) e2) (thr e2, q) /\
   ear (counts_alpha (cn s1) (sd s1) e1) (thr e1, q) = ear (counts_alpha (cn s2) (sd s2) e2) (thr e2, q).
 Proof.
-  pose proof (k_unp _ _ _ (n_part _ _ _ _ _ _ N) q) as A. pose proof (k_ear _ _ _ (n_part _ _ _ _ _ _ N) q) as B. simpl in A, B.
+  pose proof (k_unp _ _ _ (n_part _ _ _ _ _ _ N) q) as A. pose proof (k_ear _ _ _ (n_part _ _ _ _ _ _ N) q) as B.
+    simpl in A, B.
   pose proof t_unp as A'. pose proof t_ear as B'.
-  unfold counts_alpha, completion. rewrite t_is, t_sgn, t_fod. destruct (w_qp _ _ T) as (q0 & Q1 & Q2). rewrite Q1, Q2 in *.
+  unfold counts_alpha, completion. rewrite t_is, t_sgn, t_fod. destruct (w_qp _ _ T) as (q0 & Q1 & Q2).
+    rewrite Q1, Q2 in *.
   destruct (is Poll e2); simpl; [rewrite !updq_pair; destruct (q =? q0); auto|].
-  destruct (sgn e2); simpl; [|auto]. destruct (fod (sd s2) (thr e2, q0)); simpl; rewrite ?updq_pair; destruct (q =? q0); auto.
+  destruct (sgn e2); simpl; [|auto]. destruct (fod (sd s2) (thr e2, q0)); simpl; rewrite ?updq_pair;
+    destruct (q =? q0); auto.
 Qed.
-Lemma t_beta_counts q : unp (counts_beta (cn s1) (sd s1) e1) (thr e1, q) = unp (counts_beta (cn s2) (sd s2) e2) (thr e2, q) /\
+Lemma t_beta_counts q : unp (counts_beta (cn s1) (sd s1) e1) (thr e1,
+  q) = unp (counts_beta (cn s2) (sd s2) e2) (thr e2, q) /\
   ear (counts_beta (cn s1) (sd s1) e1) (thr e1, q) = ear (counts_beta (cn s2) (sd s2) e2) (thr e2, q).
 Proof.
-  pose proof (k_unp _ _ _ (n_part _ _ _ _ _ _ N) q) as A. pose proof (k_ear _ _ _ (n_part _ _ _ _ _ _ N) q) as B. simpl in A, B.
+  pose proof (k_unp _ _ _ (n_part _ _ _ _ _ _ N) q) as A. pose proof (k_ear _ _ _ (n_part _ _ _ _ _ _ N) q) as B.
+    simpl in A, B.
   pose proof t_unp as A'. pose proof t_ear as B'.
-  unfold counts_beta, completion. rewrite t_is, t_sgn, t_forces. destruct (w_qp _ _ T) as (q0 & Q1 & Q2). rewrite Q1, Q2 in *.
+  unfold counts_beta, completion. rewrite t_is, t_sgn, t_forces. destruct (w_qp _ _ T) as (q0 & Q1 & Q2).
+    rewrite Q1, Q2 in *.
   destruct (is Poll e2); simpl; [rewrite !updq_pair; destruct (q =? q0); auto|].
   destruct (sgn e2); simpl; [|auto]. destruct (forces (sd s2) e2); simpl; rewrite ?updq_pair; destruct (q =? q0); auto.
 Qed.
 Lemma t_alpha_sides q : let a1 := sides_alpha (sd s1) e1 in let a2 := sides_alpha (sd s2) e2 in
-  cpub a1 (thr e1) = cpub a2 (thr e2) /\ fen a1 (thr e1, q) = fen a2 (thr e2, q) /\ fod a1 (thr e1, q) = fod a2 (thr e2, q) /\
+  cpub a1 (thr e1) = cpub a2 (thr e2) /\ fen a1 (thr e1, q) = fen a2 (thr e2, q) /\
+    fod a1 (thr e1, q) = fod a2 (thr e2, q) /\
   forall k, typ a1 (thr e1, q) k = typ a2 (thr e2, q) k.
 Proof.
   pose proof (n_part _ _ _ _ _ _ N) as [_ Cp _ _ _ _ Ty Fe Fo]. simpl in Cp, Ty, Fe, Fo.
@@ -230,7 +242,8 @@ Proof.
   destruct (is NF e2 && typ (sd s2) (thr e2, q0) NLW); simpl; [|auto]. rewrite !updq_pair. destruct (q =? q0); auto.
 Qed.
 Lemma t_beta_sides q : let a1 := sides_beta hw (sd s1) e1 in let a2 := sides_beta hw (sd s2) e2 in
-  cpub a1 (thr e1) = cpub a2 (thr e2) /\ fen a1 (thr e1, q) = fen a2 (thr e2, q) /\ fod a1 (thr e1, q) = fod a2 (thr e2, q) /\
+  cpub a1 (thr e1) = cpub a2 (thr e2) /\ fen a1 (thr e1, q) = fen a2 (thr e2, q) /\
+    fod a1 (thr e1, q) = fod a2 (thr e2, q) /\
   forall k, typ a1 (thr e1, q) k = typ a2 (thr e2, q) k.
 Proof.
   pose proof (n_part _ _ _ _ _ _ N) as [_ Cp _ _ _ _ Ty Fe Fo]. simpl in Cp, Ty, Fe, Fo.
@@ -239,7 +252,8 @@ Proof.
   - destruct (forces (sd s2) e2); simpl; [rewrite !updq_pair; destruct (q =? q0); auto|auto].
   - intros k. rewrite !updq_pair. destruct (q =? q0); [|auto]. now rewrite Ty, t_is.
 Qed.
-Lemma t_left cl a1 a2 : (cl = false -> cr a1 (loc e1) = cr a2 (loc e2) /\ cw a1 (loc e1) = cw a2 (loc e2)) -> cl = false ->
+Lemma t_left cl a1 a2 : (cl = false -> cr a1 (loc e1) = cr a2 (loc e2) /\ cw a1 (loc e1) = cw a2 (loc e2)) ->
+  cl = false ->
   cr (left_by a1 e1) (loc e1) = cr (left_by a2 e2) (loc e2) /\ cw (left_by a1 e1) (loc e1) = cw (left_by a2 e2) (loc e2).
 Proof.
   intros H F. destruct (H F) as (A & B). unfold left_by; simpl. rewrite t_rd, t_wr.
@@ -247,10 +261,12 @@ Proof.
 Qed.
 Lemma t_spread t1 t2 cl : (clo (tn s1) = false -> t1 = t2) ->
   let a1 := spreading (tn s1) e1 t1 cl in let a2 := spreading (tn s2) e2 t2 cl in
-  clo a1 = clo a2 /\ (clo a1 = false -> tth a1 (thr e1) = tth a2 (thr e2) /\ cr (tce a1) (loc e1) = cr (tce a2) (loc e2) /\
+  clo a1 = clo a2 /\ (clo a1 = false -> tth a1 (thr e1) = tth a2 (thr e2) /\
+    cr (tce a1) (loc e1) = cr (tce a2) (loc e2) /\
     cw (tce a1) (loc e1) = cw (tce a2) (loc e2)).
 Proof.
-  intros H. unfold spreading. rewrite <- (n_closed _ _ _ _ _ _ N). destruct (clo (tn s1)) eqn:F; simpl; [split; [auto|discriminate]|].
+  intros H. unfold spreading. rewrite <- (n_closed _ _ _ _ _ _ N).
+    destruct (clo (tn s1)) eqn:F; simpl; [split; [auto|discriminate]|].
   rewrite <- (H eq_refl). pose proof (k_taint _ _ _ (n_part _ _ _ _ _ _ N) F) as A.
   pose proof (k_tread _ _ _ (n_word _ _ _ _ _ _ N) F) as B. pose proof (k_twritten _ _ _ (n_word _ _ _ _ _ _ N) F) as C.
   simpl in A, B, C. destruct (t1 && cl); simpl; [split; [auto|discriminate]|]. destruct t1; simpl.
@@ -323,94 +339,8 @@ Qed.
 Lemma near_begun c1 c2 : looks e1 e2 c1 c2 -> near (begun c1 s1) (thr e1) (loc e1) (begun c2 s2) (thr e2) (loc e2).
 Proof.
   intros [_ B W]. destruct N as [P [M R Wr TR TW Po] Cl F Pl1 Pl2]. constructor; auto. constructor; auto.
-  simpl. rewrite <- W. destruct (cwr c1); [|exact Po]. unfold upd. rewrite B. destruct (loc e2 =? ccell c2); [auto|exact Po].
+  simpl. rewrite <- W. destruct (cwr c1); [|exact Po]. unfold upd. rewrite B.
+    destruct (loc e2 =? ccell c2); [auto|exact Po].
 Qed.
 End Twins.
-
-(* What a step leaves as it is: the parts of other threads, and other words *)
-Section Far.
-Context (hw : hardware) {SC : cpu_sc hw}.
-Variables (s : state) (e : ev).
-Lemma far_sc : store_b hw e = false. Proof. unfold store_b. now rewrite (no_buffers (hw := hw)). Qed.
-Lemma far_th b t0 t : t <> thr e -> car (th_after (th s) (Mv e b t0)) t = car (th s) t.
-Proof.
-  intros N. unfold th_after; simpl. destruct (rd_b e && negb (cpu_b e)); [now apply upd_other|].
-  destruct (brings e); [now apply upd_other|auto].
-Qed.
-Lemma far_mem b t0 x : x <> loc e -> mem (th_after (th s) (Mv e b t0)) x = mem (th s) x.
-Proof. intros N. unfold th_after; simpl. destruct (wr_b e); [now apply upd_other|auto]. Qed.
-Lemma far_left a x : x <> loc e -> cr (left_by a e) x = cr a x /\ cw (left_by a e) x = cw a x.
-Proof. intros N. unfold left_by; simpl. destruct (rd_b e), (wr_b e); rewrite ?upd_other by auto; auto. Qed.
-Lemma far_spread tn0 t0 cl : let a := spreading tn0 e t0 cl in (clo a = false -> clo tn0 = false) /\
-  (clo a = false -> (forall t, t <> thr e -> tth a t = tth tn0 t) /\
-    forall x, x <> loc e -> cr (tce a) x = cr (tce tn0) x /\ cw (tce a) x = cw (tce tn0) x).
-Proof.
-  unfold spreading. destruct (clo tn0) eqn:F; simpl; [split; discriminate|].
-  destruct (t0 && cl); simpl; [split; discriminate|]. split; [auto|]. intros _.
-  destruct t0; simpl; [|auto]. split; [intros; now rewrite upd_other|intros; now apply far_left].
-Qed.
-Lemma far_counts t q (c : counts) (late : bool) : fst (qp e) = thr e -> t <> thr e ->
-  unp (completion c e late) (t, q) = unp c (t, q) /\ ear (completion c e late) (t, q) = ear c (t, q).
-Proof.
-  intros Q N. unfold completion. destruct (qp e) as (t1, q1). simpl in Q. subst t1.
-  destruct (sgn e); simpl; [|auto]. rewrite updq_far by auto. destruct late; [auto|]. now rewrite updq_far.
-Qed.
-Lemma far_alpha t : fst (qp e) = thr e -> t <> thr e ->
-  like (clo (tn (after_alpha s e))) (part_of s t) (part_of (after_alpha s e) t).
-Proof.
-  intros Q N. destruct (far_spread (tn s) (reached s e) (closing_alpha s e)) as (S1 & S2).
-  pose proof (far_counts t) as Fc. destruct (qp e) as (t1, q1) eqn:Qe. simpl in Q. subst t1.
-  constructor; unfold after_alpha, part_of; cbv zeta; cbn [p_car p_cpub p_taint p_poc p_unp p_ear p_typ p_fen p_fod th cn sd tn ps]; auto.
-  - symmetry. now apply far_th.
-  - unfold sides_alpha. destruct (_ && _); auto.
-  - intros F. symmetry. now apply S2.
-  - intros q. unfold counts_alpha. destruct (is Poll e); simpl; [rewrite Qe, updq_far; auto|]. symmetry. now apply Fc.
-  - intros q. unfold counts_alpha. destruct (is Poll e); simpl; [rewrite Qe, updq_far; auto|]. symmetry. now apply Fc.
-  - intros q k. unfold sides_alpha. destruct (_ && _); auto.
-  - intros q. unfold sides_alpha. destruct (_ && _); simpl; [rewrite Qe, updq_far; auto|auto].
-  - intros q. unfold sides_alpha. destruct (_ && _); auto.
-Qed.
-Lemma far_beta c t : fst (qp e) = thr e -> t <> thr e ->
-  like (clo (tn (after_beta hw c s e))) (part_of s t) (part_of (after_beta hw c s e) t).
-Proof.
-  intros Q N. destruct (far_spread (tn s) (reached s e || meets c e) (own c e)) as (S1 & S2).
-  pose proof (far_counts t) as Fc. destruct (qp e) as (t1, q1) eqn:Qe. simpl in Q. subst t1.
-  constructor; unfold after_beta, part_of; cbv zeta; cbn [p_car p_cpub p_taint p_poc p_unp p_ear p_typ p_fen p_fod th cn sd tn ps]; auto.
-  - symmetry. now apply far_th.
-  - unfold sides_beta. rewrite far_sc. destruct (cpu_b e); simpl; [now rewrite upd_other|auto].
-  - intros F. symmetry. now apply S2.
-  - unfold poisoning. destruct (rd_b e); [destruct (cpu_b e); simpl; auto; now rewrite upd_other|].
-    destruct (brings e); simpl; [now rewrite upd_other|]. destruct (wr_b e); auto.
-  - intros q. unfold counts_beta. destruct (is Poll e); simpl; [rewrite Qe, updq_far; auto|]. symmetry. now apply Fc.
-  - intros q. unfold counts_beta. destruct (is Poll e); simpl; [auto|]. symmetry. now apply Fc.
-  - intros q k. unfold sides_beta. rewrite far_sc. destruct (cpu_b e); simpl; [auto|]. rewrite Qe, updq_far; auto.
-  - intros q. unfold sides_beta. rewrite far_sc. destruct (cpu_b e); auto.
-  - intros q. unfold sides_beta. rewrite far_sc. destruct (cpu_b e); simpl; [auto|]. destruct (forces _ _); [rewrite Qe, updq_far; auto|auto].
-Qed.
-Lemma far_word_alpha x : x <> loc e -> wlike (clo (tn (after_alpha s e))) (word_of s x) (word_of (after_alpha s e) x).
-Proof.
-  intros N. destruct (far_spread (tn s) (reached s e) (closing_alpha s e)) as (S1 & S2).
-  constructor; unfold after_alpha, word_of; cbv zeta; cbn [w_mem w_read w_written w_tread w_twritten w_poison th acc tn ps]; auto.
-  - symmetry. now apply far_mem.
-  - intros F. symmetry. now apply (S2 F).
-  - intros F. symmetry. now apply (S2 F).
-Qed.
-Lemma far_word_beta c x : x <> loc e -> wlike (clo (tn (after_beta hw c s e))) (word_of s x) (word_of (after_beta hw c s e) x).
-Proof.
-  intros N. destruct (far_spread (tn s) (reached s e || meets c e) (own c e)) as (S1 & S2).
-  constructor; unfold after_beta, word_of; cbv zeta; cbn [w_mem w_read w_written w_tread w_twritten w_poison th acc tn ps]; auto.
-  - symmetry. now apply far_mem.
-  - symmetry. now apply far_left.
-  - symmetry. now apply far_left.
-  - intros F. symmetry. now apply (S2 F).
-  - intros F. symmetry. now apply (S2 F).
-  - unfold poisoning. destruct (rd_b e); [destruct (cpu_b e); auto|].
-    destruct (brings e); simpl; [now rewrite upd_other|]. destruct (wr_b e); simpl; [now rewrite upd_other|auto].
-Qed.
-Lemma far_begun c t x : x <> ccell c ->
-  like (clo (tn s)) (part_of s t) (part_of (begun c s) t) /\ wlike (clo (tn s)) (word_of s x) (word_of (begun c s) x).
-Proof.
-  intros N. split; [apply like_refl|]. constructor; auto. simpl. destruct (cwr c); [now rewrite upd_other|auto].
-Qed.
-End Far.
 End Views.
