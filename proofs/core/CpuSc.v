@@ -61,8 +61,6 @@ Theorem lemma_3_sc E lt B : wfE E -> sto E lt -> (forall a b, E a -> E b -> ~ B 
 Proof. intros. rewrite <- trace_by_sc. now apply lemma_3. Qed.
 
 Context {P : program} {T : trace} {m : ev} {tau : relation ev} {Piv : pivot hw P T m tau}.
-Lemma tau_rf a b : rf T a b -> tau a b.
-Proof. intros H. apply pv_ob, ob_rf; [auto|apply own_sc]. Qed.
 Lemma thread_sc b : B0 T m tau b -> cpu b -> thr b = thr m -> False.
 Proof.
   intros ((Eb & Nb) & H) C Q.

@@ -63,18 +63,7 @@ Proof.
 Qed.
 
 Lemma wfE' : wfE E'.
-Proof.
-  pose proof WE as W. constructor; unfold without in *.
-  - destruct (wf_fin _ W) as (l & Hl). exists l; intros e (He & _); auto.
-  - intros a b H (Eb & Nb); split; [eapply wf_down; eauto|]. intros ->. eapply m_last; eauto.
-  - intros a b (?&_) (?&_); apply W; auto.
-  - intros p (?&_); apply W; auto.
-  - intros w p w' (?&_); apply W; auto.
-  - intros e x (?&_); apply W; auto.
-  - intros e (Ee & _) Re. destruct (wf_init _ W e Ee Re) as (i & Ei & K & L). exists i; repeat split; auto.
-    intros ->. now apply Nm.
-  - intros i j (?&_) (?&_); apply W; auto.
-Qed.
+Proof. apply wf_without; [apply WE|apply M]. Qed.
 Lemma S' : sto E' tau.
 Proof. destruct S as (A & B & C). repeat split; auto. intros a b (Ea & _) (Eb & _); auto. Qed.
 Lemma I0' : initfirst E' tau.

@@ -2,6 +2,25 @@
 Require Import List Arith Lia Classical Relations Setoid.
 From RR Require Import Model Hardware Orders Cells Stores Rules Traces Lemma2 Parts.
 
+(* L is an SC order of T. *)
+Class sc_order_of {U : events} (T : trace) (L : relation ev) : Prop := {
+  so_total : sto (E T) L;
+  so_init : initfirst (E T) L;
+  so_sc : forall a b, sc1 T a b -> L a b;
+}.
+
+(* The conditions on the part B, as numbered in Lemma 6; all that is not in B and not m is A.  (ii) has an exception: a read
+   of A whose L-last write is a store of its own thread in B takes that store from the buffer (rule T2). *)
+Class split {U : events} (hw : hardware) (T : trace) (m : ev) (tau L : relation ev) (B : ev -> Prop) : Prop := {
+  sp_i_R1 : R1 hw (E T) B;
+  sp_i_R2 : R2 hw (E T) B;
+  sp_i_R3 : R3 hw (E T) B;
+  sp_ii : forall a b, without (E T) m a -> without (E T) m b -> ~ B a -> B b -> conflict a b ->
+    L a b \/ exists u, rf_in (without (E T) m) L u a /\ own hw u a /\ B u;
+  sp_iii : forall b, B b -> without (E T) m b /\ tau m b;
+  sp_iv : forall w, without (E T) m w -> wr w -> loc w = loc m -> tau m w -> B w;
+}.
+
 Section Lemma6.
 Context {U : events} {hw : hardware} {OK : hardware_ok hw} {P : program} {T : trace} {m : ev} {tau : relation ev}.
 Context {Piv : pivot hw P T m tau}.
@@ -20,6 +39,27 @@ Context {L : relation ev} {Sco : sc_order_of T' L}.
 Let SL : sto E' L := so_total.
 Let IL : initfirst E' L := so_init.
 Let HL : forall a b, sc1 T' a b -> L a b := so_sc.
+
+Lemma L_irr a : ~ L a a. Proof. apply SL. Qed.
+Lemma L_trans a b c : L a b -> L b c -> L a c. Proof. apply SL. Qed.
+Lemma L_asym a b : L a b -> ~ L b a. Proof. apply (sto_asym _ _ _ _ SL). Qed.
+Lemma T'_rf w r : rf T' w r <-> rf_in E' L w r.
+Proof.
+  apply same_rf; auto using WT'; intros; apply HL; [now apply sc_rf|now apply sc_rb|now apply sc_mo].
+Qed.
+Lemma T'_mo a b : mo T' a b <-> mo_in E' L a b.
+Proof. apply same_mo; auto using WT'. intros; apply HL. now apply sc_mo. Qed.
+Lemma L_po a b : E' a -> E' b -> po a b -> L a b.
+Proof. intros Ea Eb H. apply HL, sc_po. repeat split; auto; try apply Ea; apply Eb. Qed.
+(* so sc of T' is that of trace(L) *)
+Lemma T'_sc a b : sc1 T' a b -> sc1 (tr E' L) a b.
+Proof.
+  intros [H|H|(N & u & H & K)|H].
+  - now apply sc_po.
+  - apply sc_rf. now apply T'_rf.
+  - apply sc_rb. split; [auto|]. exists u. split; [now apply T'_rf|now apply T'_mo].
+  - apply sc_mo. now apply T'_mo.
+Qed.
 
 (* conflicting events stand in L as in tau, but for a read that takes a store of its own thread *)
 Lemma conf_tau_L a b : E' a -> E' b -> conflict a b -> tau a b ->
@@ -68,96 +108,30 @@ Qed.
 
 Section Split.
 Context {B : ev -> Prop} {Spl : split hw T m tau L B}.
-Let C1 : R1 hw (E T) B := sp_i_R1.
-Let C2 : R2 hw (E T) B := sp_i_R2.
-Let C3 : R3 hw (E T) B := sp_i_R3.
 Let Ciii : forall b, B b -> E' b /\ tau m b := sp_iii.
 Let Civ : forall w, E' w -> wr w -> loc w = loc m -> tau m w -> B w := sp_iv.
 Notation sigma := (sigma m L B).
 Notation Ts := (trace_by hw (E T) sigma).
-Let Ss : sto (E T) sigma := Parts.Ss.
-Let Ws : wft Ts := Parts.Ws.
-Let Em : E T m := Lemma2.Em.
+
+Global Instance split_parts : parts hw (E T) m L B.
+Proof.
+  constructor; auto using L_po; try apply M.
+  - intros b Bb. destruct (Ciii b Bb) as (Eb & Tb). split; [auto|]. intros Kb.
+    apply (tau_asym _ _ Tb), I0; auto using Em, Nm. apply Eb.
+  - apply sp_i_R1.
+  - apply sp_ii.
+  - intros b Bb O Lo. destruct (Ciii b Bb) as ((Eb & Nb) & Tb). apply (m_waits (OK := OK) b).
+    split; [auto|split; [auto|split; [auto|split; [|auto]]]].
+    pose proof (own_facts hw _ _ O) as (N1 & N2 & _).
+    destruct (wf_total _ W b m Eb Em N1 N2) as [|[|X]]; [apply O|congruence|auto|destruct (m_last b Eb X)].
+Qed.
 Let s_irr a : ~ sigma a a. Proof. apply Ss. Qed.
-Let s_trans a b c : sigma a b -> sigma b c -> sigma a c. Proof. apply Ss. Qed.
 Let s_asym a b : sigma a b -> ~ sigma b a. Proof. apply (sto_asym _ _ _ _ Ss). Qed.
-Let s_back a b : a <> m -> b <> m -> L b a -> ~ L a b -> sigma a b -> ~ B a /\ B b. Proof. apply Parts.s_back. Qed.
-
-(* a write stands before what conflicts with it in sigma as in L, but for the exception *)
-Lemma write_s a b : E' a -> E' b -> wr a -> conflict a b -> sigma a b -> L a b.
-Proof.
-  intros Ea Eb Wa C H. destruct (classic (L a b)) as [|N]; [auto|exfalso].
-  assert (L b a) as Lba.
-  { destruct SL as (_ & _ & Hc). destruct (Hc a b Ea Eb) as [X|[X|X]]; [unfold conflict in C; tauto|tauto|auto]. }
-  destruct (s_back a b) as (Na & Bb); auto; [apply Ea|apply Eb|].
-  destruct (sp_ii a b Ea Eb Na Bb C) as [|(u & _ & (_ & _ & K) & _)]; [auto|].
-  unfold wr in Wa. rewrite K in Wa. destruct Wa.
-Qed.
-Lemma writes_s a b : E' a -> E' b -> wr a -> wr b -> conflict a b -> (sigma a b <-> L a b).
-Proof.
-  intros Ea Eb Wa Wb C. split; [now apply write_s|]. intros H.
-  destruct Ss as (_ & _ & Hc). destruct (Hc a b) as [->|[|K]]; [apply Ea|apply Eb|destruct (L_irr _ H)|auto|].
-  destruct (L_asym _ _ H). apply write_s; auto. now apply conflict_sym.
-Qed.
-
-(* A read for which a store of its thread waits in sigma takes what it takes in T'. *)
-Lemma wait_source r w : E' r -> waits hw (E T) sigma r w -> exists u, rf T' u r /\ forwards hw (E T) sigma u r.
-Proof.
-  intros Er (Ew & O & Lo & Pw & Sg). assert (E' w) as Ew'.
-  { split; auto. intros ->. apply (m_last r); auto. apply Er. }
-  pose proof (L_po w r Ew' Er Pw) as Lwr. pose proof (own_facts hw _ _ O) as (_ & Nr & Ww & Rr & _).
-  destruct (s_back r w) as (NBr & Bw); auto; [apply Er|apply Ew'|now apply L_asym|].
-  assert (conflict r w) as C by (apply conflict_intro; auto; intros ->; eapply po_irr; eauto).
-  destruct (sp_ii r w Er Ew' NBr Bw C) as [K|(u & Hu & Ou & Bu)]; [destruct (L_asym _ _ Lwr K)|].
-  pose proof Hu as (Eu & _ & _ & _ & Lu & Lur & Last).
-  pose proof (own_facts hw _ _ Ou) as (Nu & _ & Wu & _).
-  assert (po u r) as Pu.
-  { destruct (wf_total _ W u r) as [->|[|Q]]; auto; [apply Eu|apply Er|apply Ou|destruct (L_irr _ Lur)|].
-    destruct (L_asym _ _ Lur). now apply L_po. }
-  exists u. split; [now apply T'_rf|]. split.
-  - split; [apply Eu|]. split; [auto|]. split; [auto|]. split; [auto|now apply s_split].
-  - intros w' (Ewx & Ox & Lx & Px & Sx). pose proof (own_facts hw _ _ Ox) as (Nx & _ & Wx & _).
-    assert (E' w') as Ex' by (split; auto; intros ->; apply (m_last r); auto; apply Er).
-    assert (thr w' = thr u) as Th by (destruct Ox as (-> & _), Ou as (-> & _); auto).
-    destruct (wf_total _ W w' u) as [|[|Q]]; auto; [apply Eu|exfalso].
-    pose proof (L_po u w' Eu Ex' Q) as Luw. destruct (Last w' Ex' Wx Lx (L_po w' r Ex' Er Px)) as [->|K].
-    + eapply L_irr; eauto.
-    + eapply L_asym; eauto.
-Qed.
+Let s_same a b : a <> m -> b <> m -> (B a <-> B b) -> (sigma a b <-> L a b). Proof. apply Parts.s_same. Qed.
 
 (* Lemma 6 (2) *)
 Lemma six_2a w r : rf Ts w r -> w <> m -> r <> m -> rf T' w r.
-Proof.
-  intros H Nw Nr. apply trace_by_rf in H. destruct H as (Er & Rr & H). assert (E' r) as Er' by (split; auto).
-  destruct H as [H|(Nwait & Ew & _ & Ww & _ & Lo & Lt & K)].
-  - destruct (wait_source r w Er' (proj1 H)) as (u & Hu & Fu).
-    assert (w = u) as ->; [|auto].
-    destruct H as (H & K), Fu as (Fu & Ku). destruct (K u Fu) as [|Q]; [auto|]. destruct (Ku w H) as [|Q']; [auto|].
-    destruct (po_irr w). eauto using po_trans.
-  - assert (E' w) as Ew' by (split; auto). apply T'_rf.
-    assert (w <> r) as N by (intros ->; eapply s_irr; eauto).
-    repeat split; auto.
-    + apply write_s; auto. apply conflict_intro; auto.
-    + intros w' Ewx Wx Lx Ltx.
-      assert (w' <> r) as Nx by (intros ->; eapply L_irr; eauto).
-      assert (sigma w' r) as X.
-      { destruct Ss as (_ & _ & Hc). destruct (Hc w' r) as [|[|Sx]]; [apply Ewx|auto|congruence|auto|exfalso].
-        destruct (s_back r w') as (NBr & Bw); auto; [apply Ewx|now apply L_asym|].
-        destruct (sp_ii r w' Er' Ewx NBr Bw) as [Q|(u & Hu & Ou & Bu)]; [apply conflict_intro; auto|eapply L_asym; eauto|].
-        apply T'_rf in Hu. apply (Nwait u). destruct (t_rf _ WT' _ _ Hu) as (Eu & _ & _ & _ & Lu).
-        split; [apply Eu|]. split; [auto|]. split; [auto|].
-        split; [exact (rfb_po hw E' tau wfE' S' oppo_T' u r Hu Ou)|now apply s_split]. }
-      destruct (K w') as [|Y]; auto; [apply Ewx|]. right.
-      assert (w' <> w) by (intros ->; eapply s_irr; eauto).
-      apply write_s; auto. apply conflict_intro; auto. congruence.
-Qed.
-Lemma rf_m_in r : rf Ts m r -> rf_in (E T) sigma m r /\ B r /\ E' r.
-Proof.
-  intros H. apply trace_by_rf in H.
-  destruct H as (Er & Rr & [((_ & _ & _ & Pm & _) & _)|(_ & H)]); [destruct (m_last r Er Pm)|].
-  assert (r <> m) as N by (intros ->; eapply s_irr; apply H).
-  split; [auto|]. split; [apply s_mb; auto; apply H|split; auto].
-Qed.
+Proof. intros. now apply T'_rf, p_2a. Qed.
 Lemma six_2b r : rf Ts m r -> rf T m r.
 Proof.
   intros H0. destruct (rf_m_in r H0) as ((_ & Er & Wm & Rr & Lo & H & K) & Br & Er').
@@ -178,20 +152,9 @@ Proof.
     apply conf_write_L; auto. apply conflict_intro; auto. intros ->; eapply tau_irr; eauto.
 Qed.
 Lemma six_2c w r : rf T' w r -> rf Ts w r \/ rf Ts m r.
-Proof.
-  intros H. destruct (t_rf _ WT' _ _ H) as (_ & (Er & Nr) & _ & Rr & _).
-  destruct (t_rf_ex _ Ws r Er Rr) as (w2 & H2).
-  destruct (classic (w2 = m)) as [->|N]; [auto|left].
-  pose proof (six_2a _ _ H2 N Nr) as H3. now rewrite (t_rf_fun _ WT' _ _ _ H H3).
-Qed.
+Proof. intros H. now apply p_2c, T'_rf. Qed.
 
 (* m reads what it reads in T *)
-Lemma m_waits_s w : ~ waits hw (E T) sigma m w.
-Proof.
-  intros (Ew & O & Lo & Pw & Sg). assert (w <> m) as N by (intros ->; eapply po_irr; eauto).
-  apply (m_waits (OK := OK) w). split; [auto|]. split; [auto|]. split; [auto|]. split; [auto|].
-  apply s_mb in Sg; auto. now apply Ciii.
-Qed.
 Lemma m_source w : rf T w m -> rf Ts w m.
 Proof.
   intros H. pose proof (pv_source w H) as X. apply T_rf in H.
@@ -199,7 +162,7 @@ Proof.
   assert (w <> m) as Nw by (intros ->; eapply tau_irr; eauto).
   assert (E' w) as Ew' by (split; auto).
   assert (~ B w) as NBw by (intros Y; apply (tau_asym _ _ X); now apply Ciii).
-  apply trace_by_rf. split; [apply Em|]. split; [auto|]. right. split; [apply m_waits_s|].
+  apply trace_by_rf. split; [apply Em|]. split; [auto|]. right. split; [apply m_no_wait|].
   split; [auto|]. split; [apply Em|]. split; [auto|]. split; [auto|]. split; [auto|].
   split; [now apply s_am|]. intros w' Ew'' Ww' Lw' L'.
   assert (w' <> m) as Nw' by (intros ->; eapply s_irr; eauto).
@@ -213,24 +176,9 @@ Qed.
 
 (* Lemma 6 (3) *)
 Theorem lemma_6_3_consistent : rdma_consistent hw Ts.
-Proof. intros a H. apply (s_irr a). eapply (forward_trans (ob1 hw Ts) sigma); eauto using s_trans, s_ob. Qed.
+Proof. apply p_consistent; [apply sp_i_R2|apply sp_i_R3]. Qed.
 
 Notation dep := (dep Ts m).
-Lemma dep_no_store e : dep e -> ~ store hw e.
-Proof.
-  intros [r H|w r H _|r w _ C _]; [apply rd_no_store, (t_rf _ Ws _ _ H)|apply rd_no_store, (t_rf _ Ws _ _ H)|].
-  now destruct (carry_no_store hw _ _ C).
-Qed.
-Lemma carry_sigma r w : E T w -> carry r w -> sigma r w.
-Proof. intros Ew C. apply s_ob, ob_oppo. exact (carry_on hw T r w W Ew C). Qed.
-Lemma dep_s e : dep e -> E T e /\ sigma m e.
-Proof.
-  induction 1 as [r H|w r H D IH|r w Ew C _ IH].
-  - split; [apply (t_rf _ Ws _ _ H)|]. destruct (rf_m_in r H) as (K & _). apply K.
-  - split; [apply (t_rf _ Ws _ _ H)|]. eapply s_trans; [apply IH|].
-    apply (rf_not_own hw (E T) sigma w r H). intros (_ & X & _). exact (dep_no_store w D X).
-  - split; [auto|]. eapply s_trans; [apply IH|]. now apply carry_sigma.
-Qed.
 Lemma dep_ib e : dep e -> ib hw T m e.
 Proof.
   intros H; induction H as [r H|w r H D IH|r w Ew C _ IH].
@@ -250,14 +198,7 @@ Lemma no_cpu_dep r : cpu r -> ~ dep r.
 Proof. intros C D. apply (proj2 M r C), dep_ib, D. Qed.
 
 Lemma val_T'_Ts w v : val (rf T') w v -> E' w -> ~ dep w -> val (rf Ts) w v.
-Proof.
-  intros H; induction H as [w Ww Nw|w r v Rr Cr H _ IH|r w v C H IH]; intros Ew N.
-  - now apply val_own.
-  - destruct (six_2c _ _ H) as [X|X]; [|destruct N; now apply dep_m].
-    apply val_nicr with w; auto. apply IH; [apply (t_rf _ WT' _ _ H)|]. intros D; apply N. now apply dep_rf with w.
-  - assert (E' r) as Er by (eapply wf_down; [apply wfE'|apply (carry_ok _ _ C)|auto]).
-    apply val_nicw with r; auto. apply IH; auto. intros D; apply N. apply dep_carry with r; auto. apply Ew.
-Qed.
+Proof. intros H. apply p_val. eapply val_mono; [|exact H]. intros a b. apply T'_rf. Qed.
 Lemma val_before w v : val (rf T) w v -> E T w -> tau w m -> val (rf T') w v.
 Proof.
   intros H; induction H as [w Ww Nw|w r v Rr Cr H _ IH|r w v C H IH]; intros Ew Lm.
@@ -289,40 +230,9 @@ Proof.
     + destruct (no_cpu_dep r Cr). now apply dep_m.
 Qed.
 
-Lemma mo_Ts a b : E T a -> E T b -> wr a -> wr b -> loc a = loc b -> sigma a b -> mo Ts a b.
-Proof. repeat split; auto. Qed.
-Lemma mo_T'_Ts a b : mo T' a b -> mo Ts a b.
-Proof.
-  intros H. pose proof (HL _ _ (sc_mo _ _ _ H)) as K. destruct (t_mo _ WT' _ _ H) as (Ea & Eb & Wa & Wb & Lo).
-  apply mo_Ts; auto; [apply Ea|apply Eb|]. apply writes_s; auto. apply conflict_intro; auto.
-  intros ->. exact (L_irr _ K).
-Qed.
-
 (* Lemma 6 (4) *)
 Theorem lemma_6_4 a b : sc1 T' a b -> clos_trans ev (sc1 Ts) a b.
-Proof.
-  intros H. pose proof (HL _ _ H) as Lab. destruct H as [(Ea & Eb & H)|H|(N & u & H & K)|H].
-  - apply t_step, sc_po. split; [apply Ea|split; [apply Eb|auto]].
-  - destruct (six_2c _ _ H) as [X|X]; [apply t_step; now apply sc_rf|].
-    destruct (rf_m_in b X) as ((_ & _ & Wm & _ & Lo & _ & Q) & Bb & Eb).
-    destruct (t_rf _ WT' _ _ H) as ((Ea & Na) & _ & Wa & _ & La).
-    apply t_trans with m; apply t_step; [apply sc_mo|now apply sc_rf].
-    apply mo_Ts; auto; [congruence|]. apply s_am; auto. intros Ba.
-    assert (sigma a b) as Y by (apply s_same; auto; [apply Eb|tauto]).
-    destruct (Q a Ea Wa La Y) as [|Z]; [auto|]. apply s_am in Z; auto.
-  - destruct (t_rf _ WT' _ _ H) as ((Eu & Nu) & (Ea & Na) & Wu & Ra & La).
-    destruct (t_mo _ WT' _ _ K) as (_ & (Eb & Nb) & _ & Wb & Lb).
-    apply t_step, sc_rb. split; [auto|].
-    destruct (six_2c _ _ H) as [X|X]; [exists u; split; [auto|now apply mo_T'_Ts]|].
-    destruct (rf_m_in a X) as ((_ & _ & Wm & _ & Lo & _) & Ba & Ea').
-    exists m. split; [auto|]. apply mo_Ts; auto; [congruence|]. apply s_mb; auto.
-    apply NNPP; intros NBb. assert (E' b) as Eb' by (split; auto).
-    assert (conflict b a) as C by (apply conflict_intro; auto; congruence).
-    destruct (sp_ii b a Eb' Ea' NBb Ba C) as [Y|(v & _ & (_ & _ & Y) & _)].
-    + exact (L_asym _ _ Lab Y).
-    + unfold wr in Wb. rewrite Y in Wb. destruct Wb.
-  - apply t_step, sc_mo. now apply mo_T'_Ts.
-Qed.
+Proof. intros H. now apply p_4, T'_sc. Qed.
 Lemma lemma_6_4_path a b : clos_trans ev (sc1 T') a b -> clos_trans ev (sc1 Ts) a b.
 Proof. induction 1 as [a b H|]; [now apply lemma_6_4|eapply t_trans; eauto]. Qed.
 Lemma off_m e x : clos_refl_trans ev (off (sc1 T) m) e x -> clos_refl_trans ev (sc1 Ts) e x.
@@ -346,31 +256,10 @@ Proof.
     split.
     + destruct (six_2c _ _ (rf_T_T' _ _ H Nu Nx)) as [X|X]; [auto|].
       destruct (rf_m_in x X) as (_ & Bx & _). apply s_am in Sx; tauto.
-    + apply mo_Ts; auto. apply s_am; auto. intros Bu.
+    + repeat split; auto using Em. apply s_am; auto. intros Bu.
       apply (tau_asym _ _ (tau_mo _ _ Mo)). now apply Ciii.
   - apply sc_mo. destruct (t_mo _ WT _ _ H) as (Ex & _ & Wx & Wm & Lx).
-    apply mo_Ts; auto. apply K, tau_mo, H.
-Qed.
-
-(* m leads to what conflicts with it in B *)
-Lemma m_to b : B b -> conflict m b -> clos_trans ev (sc1 Ts) m b.
-Proof.
-  intros Bb (Am & Ab & Wab & Lo & N). destruct (Ciii b Bb) as ((Eb & Nb) & _).
-  assert (sigma m b) as Smb by (now apply s_mb).
-  destruct (classic (wr m)) as [Wm|NWm].
-  - destruct (classic (wr b)) as [Wb|NWb]; [apply t_step, sc_mo, mo_Ts; auto|].
-    assert (rd b) as Rb by tauto. destruct (t_rf_ex _ Ws b Eb Rb) as (u & H).
-    destruct (t_rf _ Ws _ _ H) as (Eu & _ & Wu & _ & Lu).
-    destruct (classic (u = m)) as [->|Nu]; [apply t_step; now apply sc_rf|].
-    apply t_trans with u; apply t_step; [|now apply sc_rf].
-    apply sc_mo, mo_Ts; auto; [congruence|].
-    destruct (rf_cases hw _ _ _ _ H) as [((_ & _ & _ & _ & X) & _)|X]; [eapply s_trans; eauto|].
-    destruct X as (_ & _ & _ & _ & _ & _ & X). destruct (X m Em Wm Lo Smb) as [|K]; [congruence|exact K].
-  - assert (rd m) as Rm by tauto. assert (wr b) as Wb by tauto.
-    destruct (t_rf_ex _ Ws m Em Rm) as (u & H). destruct (t_rf _ Ws _ _ H) as (Eu & _ & Wu & _ & Lu).
-    apply t_step, sc_rb. split; [auto|]. exists u. split; [auto|]. apply mo_Ts; auto; [congruence|].
-    destruct (rf_cases hw _ _ _ _ H) as [(X & _)|X]; [destruct (m_waits_s _ X)|].
-    eapply s_trans; [apply X|auto].
+    repeat split; auto using Em. apply K, tau_mo, H.
 Qed.
 
 (* the cycle m, e, ..., x, m *)

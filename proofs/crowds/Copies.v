@@ -2,7 +2,7 @@
    docs/theory-crowds.md, Lemma 1. *)
 Require Import List Arith ZArith Lia Relations.
 Import ListNotations.
-From RR Require Import Model Hardware Orders Cells Stores Rules Traces CpuSc Programs.
+From RR Require Import Model Hardware Orders Cells Stores Rules Traces Programs.
 
 Section More.
 Variables (hw : hardware) (nt nt' nv nv' : nat) (init : nat -> Z) (prog prog' : nat -> list label -> Prop).

@@ -19,6 +19,7 @@ Record like (s s' : state) : Prop := {
   l_car : forall t, t < nt -> car (th s') t = car (th s) t;
   l_cls : cls s' = cls s;
   l_cpub : forall t, t < nt -> cpub (sd s') t = cpub (sd s) t;
+  l_stob : forall t, t < nt -> stob (sd s') t = stob (sd s) t;
   l_typ : forall q k, In q queues -> typ (sd s') q k = typ (sd s) q k;
   l_fen : forall q, In q queues -> fen (sd s') q = fen (sd s) q;
   l_fod : forall q, In q queues -> fod (sd s') q = fod (sd s) q;
@@ -30,7 +31,8 @@ Record like (s s' : state) : Prop := {
   l_clo : clo (tn s') = clo (tn s);
   l_poi : forall x, x < nv -> poi (ps s') x = poi (ps s) x;
   l_poc : forall t, t < nt -> poc (ps s') t = poc (ps s) t;
-  l_fro : fro s' = fro s }.
+  l_fro : fro s' = fro s;
+  l_own : forall x, x < nv -> fwd s' x = fwd s x }.
 
 Lemma like_trans s1 s2 s3 : like s1 s2 -> like s2 s3 -> like s1 s3.
 Proof. intros H1 H2. constructor; intros; etransitivity; try apply H2; try apply H1; auto. Qed.
@@ -50,7 +52,7 @@ Ltac of_event := rewrite ?s_is, ?s_cpu, ?s_rd, ?s_wr, ?(a_thr _ _ A), ?(a_qp _ _
   ?(a_cwv _ _ A),
   ?(a_sgn _ _ A), ?(a_brings _ _ A).
 Ltac of_state := rewrite ?(l_mem _ _ H _ (in_loc _ I)), ?(l_car _ _ H _ (in_thr _ I)), ?(l_cls _ _ H),
-  ?(l_cpub _ _ H _ (in_thr _ I)), ?(l_typ _ _ H _ _ (in_qp _ I)), ?(l_fen _ _ H _ (in_qp _ I)),
+  ?(l_cpub _ _ H _ (in_thr _ I)), ?(l_stob _ _ H _ (in_thr _ I)), ?(l_own _ _ H _ (in_loc _ I)), ?(l_typ _ _ H _ _ (in_qp _ I)), ?(l_fen _ _ H _ (in_qp _ I)),
   ?(l_fod _ _ H _ (in_qp _ I)), ?(l_cr _ _ H _ (in_loc _ I)), ?(l_cw _ _ H _ (in_loc _ I)),
   ?(l_tcr _ _ H _ (in_loc _ I)), ?(l_tcw _ _ H _ (in_loc _ I)), ?(l_tth _ _ H _ (in_thr _ I)), ?(l_clo _ _ H),
   ?(l_poi _ _ H _ (in_loc _ I)), ?(l_poc _ _ H _ (in_thr _ I)), ?(l_fro _ _ H).
@@ -61,18 +63,23 @@ Proof.
   unfold nic_forces. of_event. of_state. f_equal. induction kinds as [|k ks IH]; simpl; auto.
   rewrite IH, s_type. of_state. reflexivity.
 Qed.
+Lemma s_store : store_b hw e' = store_b hw e. Proof. unfold store_b. now rewrite s_is. Qed.
+Lemma s_stored : stored (sd s') e' = stored (sd s) e.
+Proof. unfold stored. same. Qed.
+Lemma s_takes_own : takes_own s' e' = takes_own s e.
+Proof. unfold takes_own. same. Qed.
 Lemma s_forced : forced hw s' e' = forced hw s e.
-Proof. unfold forced, oppo_forces, meets_marks. rewrite s_nic_forces. same. Qed.
+Proof. unfold forced, oppo_forces, meets_marks. rewrite s_nic_forces, s_stored, s_takes_own. same. Qed.
 Lemma s_forces : forces (sd s') e' = forces (sd s) e.
-Proof. unfold forces. same. Qed.
+Proof. unfold forces. rewrite s_stored. same. Qed.
 Lemma s_reached : reached s' e' = reached s e.
 Proof. unfold reached, meets_marks. same. Qed.
 Lemma s_meets c : meets c e' = meets c e.
 Proof. unfold meets. same. Qed.
 Lemma s_own c : own c e' = own c e.
 Proof. unfold own. same. Qed.
-Lemma s_cuts c : cuts c e' = cuts c e.
-Proof. unfold cuts, own. same. Qed.
+Lemma s_cuts c : cuts hw c e' = cuts hw c e.
+Proof. unfold cuts, own. rewrite s_store. same. Qed.
 Lemma s_poisons : poisons s' e' = poisons s e.
 Proof. unfold poisons. same. Qed.
 Lemma s_can_start c : can_start c e' = can_start c e.
@@ -80,7 +87,7 @@ Proof. unfold can_start, meets, own. same. Qed.
 Lemma s_class_of : class_of e' = class_of e.
 Proof. unfold class_of. same. Qed.
 Lemma s_closing : closing_alpha s' e' = closing_alpha s e.
-Proof. unfold closing_alpha. rewrite (l_cls _ _ H). destruct (cls s); auto. now rewrite s_meets, s_own. Qed.
+Proof. unfold closing_alpha. rewrite (l_cls _ _ H). destruct (cls s); auto. now rewrite s_meets, s_own, s_takes_own. Qed.
 Lemma s_pivot_value : pivot_value s' (loc e') = pivot_value s (loc e).
 Proof. unfold pivot_value. same. Qed.
 Lemma s_freeze c : freeze c s' e' = freeze c s e.
@@ -96,7 +103,7 @@ Ltac at_point := intros; simpl; unfold upd, updq in *; of_event; of_state;
   end; auto;
   try (of_event; of_state; reflexivity).
 Ltac by_like := try (first [eapply l_mem|eapply l_car|eapply l_cpub|eapply l_typ|eapply l_fen|eapply l_fod
-  |eapply l_cr|eapply l_cw|eapply l_tcr|eapply l_tcw|eapply l_tth|eapply l_poi|eapply l_poc]; eauto).
+  |eapply l_cr|eapply l_cw|eapply l_tcr|eapply l_tcw|eapply l_tth|eapply l_poi|eapply l_poc|eapply l_stob|eapply l_own]; eauto).
 
 Lemma s_spreading tainted closing :
   let t := spreading (tn s) e tainted closing in let t' := spreading (tn s') e' tainted closing in
@@ -113,11 +120,11 @@ Proof.
   destruct (s_spreading (reached s e) (closing_alpha s e)) as (T1 & T2 & T3 & T4).
   constructor; simpl; auto; try (unfold th_after, written, sides_alpha; at_point; by_like; fail); apply H; auto.
 Qed.
-Lemma after_beta_like c : like (after_beta c s e) (after_beta c s' e').
+Lemma after_beta_like c : like (after_beta hw c s e) (after_beta hw c s' e').
 Proof.
   unfold after_beta. rewrite s_reached, s_meets, s_own, s_freeze.
   destruct (s_spreading (reached s e || meets c e) (own c e)) as (T1 & T2 & T3 & T4).
-  constructor; simpl; auto; unfold th_after, written, sides_beta, left_by, poisoning; rewrite ?s_forces.
+  constructor; simpl; auto; unfold th_after, written, sides_beta, left_own, left_by, poisoning; rewrite ?s_forces, ?s_store.
   all: try (at_point; by_like; fail).
 Qed.
 End Two.

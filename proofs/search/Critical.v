@@ -7,7 +7,7 @@ From RR Require Import Model Hardware Orders Cells Stores Rules Traces CpuSc Sea
   Filter.
 
 Section Critical.
-Context {U : events} {K : searchable} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw}.
+Context {U : events} {K : searchable} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw} {SC : cpu_sc hw}.
 
 Section Walk.
 Variables (T : trace) (m : ev) (B : ev -> Prop).
@@ -40,7 +40,8 @@ Inductive chain : ev -> list ev -> Prop :=
 | chain_link a b l : link a b -> chain b l -> chain a (b :: l).
 Lemma chain_exists : exists l, chain s l.
 Proof.
-  destruct (b_cycle _ _ _ _ _ _ _ LB) as (a & Path & Hm). apply clos_rt_rt1n in Path. clear LB.
+  destruct (b_cycle _ _ _ _ _ _ _ LB) as (a & Path & Hb). apply clos_rt_rt1n in Path. clear LB.
+  assert (po a m \/ (conflict a m /\ ~ B a)) as Hm by (unfold comes_back in Hb; tauto). clear Hb.
   induction Path as [a|a b c H _ IH]; [exists []; now constructor|].
   destruct (IH Hm) as (l & Hl). exists (b :: l). now constructor.
 Qed.
@@ -95,7 +96,7 @@ Proof.
     exists (thr a :: ts). split.
     + apply walk_on with z c; auto.
       * intros Bz. apply NNPP; intros NB. pose proof (b_SL _ _ _ _ _ _ _ LB) as (Si & St & _). apply (Si z).
-        apply (St z c z); auto. apply (b_Cii _ _ _ _ _ _ _ LB); auto. now apply conflict_sym.
+        apply (St z c z); auto. apply (b_Cii_sc _ _ _ _ _ _ LB); auto. now apply conflict_sym.
       * intros Hi. apply Ht, in_map_iff in Hi. destruct Hi as (y & Qy & Hy). now apply (Z y).
     + intros t [<-|Hi]; [now left|]. right. apply Ht, in_map_iff in Hi. destruct Hi as (y & <- & Hy). now apply in_map, In_.
 Qed.
@@ -304,7 +305,7 @@ Definition exact {U : events} {K : searchable} (hw : hardware) : conflict_graph 
   g_conflicting := conflict; g_sites := fun c e => class_of e = c;
   g_meeting := fun c e => exists m, class_of m = c /\ conflict e m;
   g_once := fun _ => true |}.
-Theorem exact_covers {U : events} {K : searchable} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw} P :
+Theorem exact_covers {U : events} {K : searchable} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw} {SC : cpu_sc hw} P :
   (forall E, runs P E -> wfx E /\ wfE E) -> covers hw (exact hw) P.
 Proof.
   intros X. constructor; simpl; try (intros E edge; intros; rewrite ?H0; eauto; fail).

@@ -143,7 +143,7 @@ Proof.
   intros C X Rp. apply found_iff. destruct (comes_image d C) as (path & s & R & I); [now apply exact_exactly|].
   exists s. split; auto. apply existsb_exists in Rp. destruct Rp as (t & Ht & Rp). apply existsb_exists in Rp.
   destruct Rp as ((l, p) & E & Rp). assert (t < nt) as Ht' by (apply in_seq in Ht; simpl in Ht; lia).
-  apply (is_pivot_iff hw most P F path d s t l p I Ht' E) in Rp. destruct Rp as (Z1 & Z2 & Z3 & Z4 & Z5).
+  apply (is_pivot_iff hw most P F path d s t l p I Ht' E) in Rp. destruct Rp as (Z1 & Z2 & Z3 & Z4 & Z6 & Z5).
   destruct (with_ctl P F path s t l (i_went _ _ _ _ _ I)) as (Y1 & Y2 & Y3); auto.
   - eapply at_points_can; [apply I|apply (i_at _ _ _ _ _ I)].
   - exists p. econstructor; [apply (i_at _ _ _ _ _ I); auto|exact E].

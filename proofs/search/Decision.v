@@ -24,6 +24,10 @@ Lemma queues_eq a b : list_eqb queue_eqb a b = true -> a = b.
 Proof. apply list_eqb_eq. intros; now apply queue_eqb_iff. Qed.
 Lemma types_eq a b : list_eqb typed_eqb a b = true -> a = b.
 Proof. apply list_eqb_eq. intros; now apply typed_eqb_iff. Qed.
+Lemma owners_eq a b : list_eqb own_eqb a b = true -> a = b.
+Proof.
+  apply list_eqb_eq. intros [t|] [t'|]; simpl; try discriminate; auto. rewrite Nat.eqb_eq. congruence.
+Qed.
 Lemma data_eqb_eq a b : data_eqb a b = true -> a = b.
 Proof.
   unfold data_eqb. intros H. repeat (apply andb_prop in H as (H & ?)).
@@ -34,6 +38,7 @@ Proof.
   | H : list_eqb Nat.eqb _ _ = true |- _ => apply numbers_eq in H
   | H : list_eqb queue_eqb _ _ = true |- _ => apply queues_eq in H
   | H : list_eqb typed_eqb _ _ = true |- _ => apply types_eq in H
+  | H : list_eqb own_eqb _ _ = true |- _ => apply owners_eq in H
   | H : Bool.eqb _ _ = true |- _ => apply eqb_prop in H
   | H : (_ =? _)%Z = true |- _ => apply Z.eqb_eq in H
   end.

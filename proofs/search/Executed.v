@@ -34,9 +34,9 @@ Record shape := Shape {
 Record data := Data {
   points : list positive; d_mem : list Z; d_car : list Z;
   d_unp : list nat; d_ear : list nat; d_cls : option class;
-  d_cpub : list nat; d_typ : list ((nat * nat) * kind); d_fen : list (nat * nat); d_fod : list (nat * nat);
+  d_cpub : list nat; d_stob : list nat; d_typ : list ((nat * nat) * kind); d_fen : list (nat * nat); d_fod : list (nat * nat);
   d_cr : list nat; d_cw : list nat; d_tcr : list nat; d_tcw : list nat; d_tth : list nat; d_clo : bool;
-  d_poi : list nat; d_poc : list nat; d_fro : Z }.
+  d_poi : list nat; d_poc : list nat; d_fro : Z; d_own : list (option nat) }.
 
 Section Executed.
 Variables (hw : hardware) (most : nat) (sh : shape).
@@ -47,29 +47,31 @@ Definition point d t := look Nat.eqb (of_threads sh) (points d) 1%positive t.
 Definition of_queue (l : list nat) (q : nat * nat) := look queue_eqb (polled_queues sh) l 0 q.
 Definition of_cell (l : list Z) x := look Nat.eqb (of_cells sh) l 0%Z x.
 Definition of_thread (l : list Z) t := look Nat.eqb (of_threads sh) l 0%Z t.
+Definition own_of (l : list (option nat)) x := look Nat.eqb (of_cells sh) l None x.
 
 (* the state that is written down; events done are not *)
 Definition meaning (d : data) : state :=
   State (Thr [] (of_cell (d_mem d) : nat -> @value concrete) (of_thread (d_car d)))
         (Cnt (of_queue (d_unp d) : @qpair concrete -> nat) (of_queue (d_ear d)))
         (d_cls d)
-        (Sd (has Nat.eqb (d_cpub d)) (fun q k => has typed_eqb (d_typ d) (q, k)) (has queue_eqb (d_fen d))
+        (Sd (has Nat.eqb (d_cpub d)) (has Nat.eqb (d_stob d)) (fun q k => has typed_eqb (d_typ d) (q, k)) (has queue_eqb (d_fen d))
             (has queue_eqb (d_fod d)))
         (Cel (has Nat.eqb (d_cr d)) (has Nat.eqb (d_cw d)))
         (Tnt (Cel (has Nat.eqb (d_tcr d)) (has Nat.eqb (d_tcw d))) (has Nat.eqb (d_tth d)) (d_clo d))
         (Psn (has Nat.eqb (d_poi d)) (has Nat.eqb (d_poc d)))
-        (d_fro d).
+        (d_fro d) (own_of (d_own d)).
 
 (* what is written down of a state, with the points and counters given *)
 Definition noted (at_points : nat -> positive) (unpolled early : nat * nat -> nat) (s : state) : data :=
   Data (map at_points (of_threads sh)) (map (mem (th s)) (of_cells sh)) (map (car (th s)) (of_threads sh))
        (map unpolled (polled_queues sh)) (map early (polled_queues sh)) (cls s)
-       (filter (cpub (sd s)) (of_threads sh)) (filter (fun qk => typ (sd s) (fst qk) (snd qk)) (of_types sh))
+       (filter (cpub (sd s)) (of_threads sh)) (filter (stob (sd s)) (of_threads sh)) (filter (fun qk => typ (sd s) (fst qk) (snd qk)) (of_types sh))
        (filter (fen (sd s)) (of_queues sh)) (filter (fod (sd s)) (of_queues sh))
        (filter (cr (acc s)) (of_cells sh)) (filter (cw (acc s)) (of_cells sh))
        (filter (cr (tce (tn s))) (of_cells sh)) (filter (cw (tce (tn s))) (of_cells sh))
        (filter (tth (tn s)) (of_threads sh)) (clo (tn s))
-       (filter (poi (ps s)) (of_cells sh)) (filter (poc (ps s)) (of_threads sh)) (fro s).
+       (filter (poi (ps s)) (of_cells sh)) (filter (poc (ps s)) (of_threads sh)) (fro s)
+       (map (fwd s) (of_cells sh)).
 
 (* a counter behind a step; what has reached [most] stays *)
 Definition counted_on (before after : nat) := if before =? most then most else after.
@@ -94,11 +96,11 @@ Definition starts (e : ev) := filter (fun c => can_start c e)
 Definition afters (s : state) (e : ev) : list state :=
   match cls s with
   | None =>
-      (if polls_early s e then [after_alpha s e] else []) ++ map (fun c => after_beta c (begun c s) e) (starts e)
+      (if polls_early s e then [after_alpha s e] else []) ++ map (fun c => after_beta hw c (begun c s) e) (starts e)
   | Some c =>
       (if negb (forced hw s e) && polls_early s e then [after_alpha s e] else []) ++
-      (if (is Poll e || forced hw s e) && polls_late s e && negb (cuts c e) && negb (poisons s e)
-       then [after_beta c s e] else [])
+      (if (is Poll e || forced hw s e) && polls_late s e && negb (cuts hw c e) && negb (poisons s e)
+       then [after_beta hw c s e] else [])
   end.
 
 Definition accesses_ahead t p := found_in (nth t (ahead sh) (PositiveMap.empty _)) p.
@@ -123,7 +125,7 @@ Definition is_pivot (s : state) t (l : label) :=
   let e := event_of t l in
   match cls s with
   | Some c => (cthr c =? t) && (ccell c =? loc e) && Bool.eqb (cwr c) (wr_b e) && clo (tn s) && (rd_b e || wr_b e) &&
-      accepts s (pivot_value s (loc e)) e && (cpu_b e || negb (nic_forces hw (sd s) e))
+      accepts s (pivot_value s (loc e)) e && negb (stored (sd s) e) && (cpu_b e || negb (nic_forces hw (sd s) e))
   | None => false
   end.
 Definition reporting (d : data) :=

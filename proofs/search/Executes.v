@@ -213,11 +213,11 @@ Proof.
   - intros q Hq Q. now apply alpha_unp; [apply e_alike|].
   - intros q Hq Q. apply alpha_ear; auto; [apply e_alike|apply s_fod].
 Qed.
-Lemma image_beta c b b' : like b b' -> th b = th s -> cn b = cn s -> cn b' = cn s' ->
-  image (longer path t l) (after_step most sh d t p (after_beta c b' e')) (after_beta c b e).
+Lemma image_beta hw c b b' : like b b' -> th b = th s -> cn b = cn s -> cn b' = cn s' ->
+  image (longer path t l) (after_step most sh d t p (after_beta hw c b' e')) (after_beta hw c b e).
 Proof.
   intros Hb Ht' Hc Hc'. eapply image_behind; simpl; rewrite ?Ht', ?Hc, ?Hc'; try reflexivity.
-  - exact (after_beta_like _ _ _ _ _ _ _ Hb e_alike e_within c).
+  - exact (after_beta_like _ _ _ _ _ _ _ _ Hb e_alike e_within c).
   - intros q Hq Q. now apply beta_unp; [apply e_alike|].
   - intros q Hq Q. apply beta_ear; auto; [apply e_alike|]. exact (s_forces _ _ _ _ _ _ _ Hb e_alike e_within).
 Qed.

@@ -17,6 +17,8 @@ Definition class_eqb (a b : option class) :=
   | Some c, Some c' => (cthr c =? cthr c') && (ccell c =? ccell c') && Bool.eqb (cwr c) (cwr c')
   | _, _ => false
   end.
+Definition own_eqb (a b : option nat) :=
+  match a, b with None, None => true | Some t, Some t' => t =? t' | _, _ => false end.
 Definition data_eqb (a b : data) :=
   list_eqb Pos.eqb (points a) (points b) && class_eqb (d_cls a) (d_cls b) && list_eqb Z.eqb (d_mem a) (d_mem b) &&
   list_eqb Z.eqb (d_car a) (d_car b) && list_eqb Nat.eqb (d_unp a) (d_unp b) && list_eqb Nat.eqb (d_ear a) (d_ear b) &&
@@ -25,7 +27,8 @@ Definition data_eqb (a b : data) :=
   list_eqb Nat.eqb (d_cr a) (d_cr b) && list_eqb Nat.eqb (d_cw a) (d_cw b) &&
   list_eqb Nat.eqb (d_tcr a) (d_tcr b) && list_eqb Nat.eqb (d_tcw a) (d_tcw b) &&
   list_eqb Nat.eqb (d_tth a) (d_tth b) && Bool.eqb (d_clo a) (d_clo b) &&
-  list_eqb Nat.eqb (d_poi a) (d_poi b) && list_eqb Nat.eqb (d_poc a) (d_poc b) && Z.eqb (d_fro a) (d_fro b).
+  list_eqb Nat.eqb (d_poi a) (d_poi b) && list_eqb Nat.eqb (d_poc a) (d_poc b) && Z.eqb (d_fro a) (d_fro b) &&
+  list_eqb Nat.eqb (d_stob a) (d_stob b) && list_eqb own_eqb (d_own a) (d_own b).
 
 Inductive verdict :=
 | Robust (states : N)         (* with the number of states *)

@@ -60,7 +60,7 @@ Definition listed b path x := cpu_kind b = false /\ exists k0 k, first b = Some 
 End Analysis.
 
 Section Filter.
-Context {U : events} {K : searchable} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw}.
+Context {U : events} {K : searchable} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw} {SC : cpu_sc hw}.
 Variables (q : qpair) (outstanding : ev -> bound).
 Notation mine := (mine qp q).
 Notation forced_by_known := (forced_by_known hw knd qp q).
@@ -107,7 +107,7 @@ Proof.
   destruct Fo as [Fo|Fo].
   - apply existsb_exists in Fo. destruct Fo as (a & _ & Fo). apply andb_true_iff in Fo. destruct Fo as (Ka & Ta).
     destruct (so_beta _ _ S a Ka) as (b & Hb & Bb & _ & Qb & Kb). apply (H1 y b); auto; [now apply BE|].
-    apply oppo_sc; [apply SO|]. split; [now apply Hz|]. rewrite Kb.
+    apply oppo_sc; [exact SC|]. split; [now apply Hz|]. rewrite Kb.
     destruct (table hw a (knd y)); try discriminate. congruence.
   - rewrite !andb_true_iff, isk_iff in Fo. destruct Fo as ((Fl & Kr) & Kf).
     destruct (so_fenced _ _ S Kf) as (w & f & Hw & Hf & Bw & Po & Kw & Kf' & Qw & Qf).
@@ -120,7 +120,7 @@ Lemma forces_forcing_known done k y : sound done k -> before done y -> B y -> co
 Proof.
   intros S (Ey & Ny & Hz) By Fo Q. unfold Filter.completes_forcing in Fo. rewrite orb_true_iff, andb_true_iff, !isk_iff
     in Fo.
-  apply forcing_sc; [apply SO|]. split; [auto|split; [auto|]]. destruct Fo as [Ky|(Ky & Fo)]; [auto|right]. split; auto.
+  apply forcing_sc; [exact SC|]. split; [auto|split; [auto|]]. destruct Fo as [Ky|(Ky & Fo)]; [auto|right]. split; auto.
   apply existsb_exists in Fo. destruct Fo as (a & _ & Fo). rewrite !andb_true_iff, negb_true_iff in Fo.
   destruct Fo as ((Ka & Na) & Ia).
   destruct (so_beta _ _ S a Ka) as (b & Hb & Bb & Cb & Qb & Kb). destruct (Hz b Hb) as (Eb & Pb). exists b.
@@ -316,19 +316,25 @@ Qed.
 End Points.
 End Filter.
 
+Lemma b_Cii_sc {U : events} {K : searchable} {hw : hardware} {SC : cpu_sc hw} P T m L s B : least hw P T m L s B ->
+  forall a b, without (E T) m a -> without (E T) m b -> ~ B a -> B b -> conflict a b -> L a b.
+Proof.
+  intros LB a b Fa Fb NB Bb C. destruct (b_Cii _ _ _ _ _ _ _ LB a b Fa Fb NB Bb C) as [|(u & _ & O & _)]; [auto|].
+  destruct (own_sc hw _ _ O).
+Qed.
 (* The cycle of Theorem 7: it starts with s, which is in B; where it goes from B to A or to m, it does so by po. *)
 Theorem theorem_9_cycle {U : events} {K : searchable} (hw : hardware)
-  {OK : hardware_ok hw} {SO : search_ok hw} P T m L s B :
+  {OK : hardware_ok hw} {SO : search_ok hw} {SC : cpu_sc hw} P T m L s B :
   least hw P T m L s B -> B s /\ conflict m s /\ exists a,
     clos_refl_trans ev (fun c d => link (T := T) (m := m) (L := L) c d /\ (B c -> ~ B d -> po c d)) s a /\
     (po a m \/ (conflict a m /\ ~ B a)).
 Proof.
   intros LB. split; [apply LB|]. split; [apply LB|]. destruct (b_cycle _ _ _ _ _ _ _ LB) as (a & Path & Hm). exists a.
-  split; [|auto].
+  split; [|unfold comes_back in Hm; tauto].
   assert (forall c d, link (T := T) (m := m) (L := L) c d -> B c -> ~ B d -> po c d) as Z.
   { intros c d (Fc & Fd & _ & Lcd & [H|H]) Bc NBd; auto. exfalso.
     pose proof (b_SL _ _ _ _ _ _ _ LB) as (Si & St & _). apply (Si c). apply (St c d c); auto.
-    apply (b_Cii _ _ _ _ _ _ _ LB); auto. now apply conflict_sym. }
+    apply (b_Cii_sc _ _ _ _ _ _ LB); auto. now apply conflict_sym. }
   clear Hm LB. induction Path as [c d H|c|c d e _ IH _ IH']; [apply rt_step;
     auto|apply rt_refl|exact (rt_trans _ _ _ _ _ IH IH')].
 Qed.

@@ -3,7 +3,7 @@
    start anywhere are not tried (classes_of).  The rest is the search of Search.v. *)
 Require Import List Arith Bool Lia Classical Relations.
 Import ListNotations.
-From RR Require Import Model Hardware Orders Rules Traces Search Marks Along Counters Least FirstHalf Target Answers Reported
+From RR Require Import Model Hardware Orders Cells Stores Rules Traces Search Marks Tainted Along Counters Least FirstHalf Target Answers Reported
   Filter Critical.
 
 Section Filtered.
@@ -18,7 +18,7 @@ Section Allowed.
 Variable allowed : class -> ev -> Prop.
 Inductive filtered_step (s : state) : state -> Prop :=
 | filtered_start c e : cls s = None -> enabled s e -> hope c (with_ s e) -> can_start c e = true -> allowed c e ->
-    filtered_step s (after_beta c (begun c s) e)
+    filtered_step s (after_beta hw c (begun c s) e)
 | filtered_other s' : step s s' -> cls s' = cls s -> filtered_step s s'.
 Inductive filtered_reach : state -> Prop :=
 | filtered_reach_start : filtered_reach (start_state mem0)
@@ -44,7 +44,7 @@ Proof. intros (E & edge & s & m & R & H & _). exists s. split; [eapply filtered_
 
 (* A run along L starts with s, the first of B. *)
 Section Start.
-Context {OK : hardware_ok hw} {SO : search_ok hw}.
+Context {OK : hardware_ok hw} {SO : search_ok hw} {SC : cpu_sc hw}.
 Context {P : program} {T : trace} {m : ev} {L : relation ev} {s : ev} {B : ev -> Prop}.
 Hypothesis LB : least hw P T m L s B.
 Notation F := (without (E T) m).
@@ -56,7 +56,7 @@ Proof.
   intros R C (_ & _ & Pre) Fl Be. destruct (b_first _ _ _ _ _ _ _ LB e Be) as [|Ls]; auto. exfalso.
   destruct (b_BF _ _ _ _ _ _ _ LB s (b_s _ _ _ _ _ _ _ LB)) as (Fs & Ns).
   assert (In s (evs (hist (th t)))) as Hi by (apply Pre; auto). apply in_map_iff in Hi. destruct Hi as (mv & Q & Hi).
-  destruct (n_none t (reach_tainting _ _ _ _ _ _ _ R) C mv Hi) as (Z & _).
+  destruct (n_none hw t (reach_tainting hw _ _ _ _ _ _ R) C mv Hi) as (Z & _).
   assert (mb mv = true) as Z'; [|congruence]. apply (Fl mv Hi). rewrite Q. apply LB.
 Qed.
 Lemma along_filtered t : reach t -> along F L (hist (th t)) -> flags B (hist (th t)) ->
@@ -78,7 +78,7 @@ Proof.
 Qed.
 End Start.
 
-Context {OK : hardware_ok hw} {SO : search_ok hw}.
+Context {OK : hardware_ok hw} {SO : search_ok hw} {SC : cpu_sc hw}.
 Theorem filtered_first_half P G keep : searches P ini mem0 ctl hope -> covers hw G P -> keeps G keep -> ~ robust hw P ->
   found_filtered G keep.
 Proof.
@@ -99,7 +99,7 @@ Qed.
 End Filtered.
 
 (* Engine none: a program is robust of which the filter leaves no event that can be the first of beta after a pivot. *)
-Theorem nothing_kept {U : events} {K : searchable} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw} P G :
+Theorem nothing_kept {U : events} {K : searchable} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw} {SC : cpu_sc hw} P G :
   covers hw G P ->
   (forall E edge c x seen e, runs P E -> g_drawn G E edge -> g_sites G c x -> E e -> noninit e -> can_start c e = true ->
     ~ useful G c seen true (edge e)) -> robust hw P.

@@ -1,7 +1,7 @@
 (* Theorem 8, first half: what Theorem 7 says of the least beta, in the form that the search needs. *)
 Require Import List Arith Bool Lia Classical Relations Sorted.
 Import ListNotations.
-From RR Require Import Model Hardware Orders Cells Stores Rules Traces Lemma2 Parts Lemma6 Theorem7 CpuSc NormalForm
+From RR Require Import Model Hardware Orders Cells Stores Rules Traces Lemma2 Parts Lemma6 Theorem7 NormalForm
   Search Marks Along Counters Poison Forced.
 
 Section Least.
@@ -29,8 +29,8 @@ Local Instance t7_split : split hw T m tau L B := split_beta e s Hme Ne Hs.
 (* what theorem 7 has of B *)
 Lemma t7_HB b : B b -> B0 T m tau b.
 Proof. exact (proj2 (theorem_7 e x s Cy Hs) b). Qed.
-Lemma t7_viol : violating hw P (tr (E T) (sigma m L B)).
-Proof. rewrite <- (trace_by_sc hw). exact (proj1 (theorem_7 e x s Cy Hs)). Qed.
+Lemma t7_viol : violating hw P (trace_by hw (E T) (sigma m L B)).
+Proof. exact (proj1 (theorem_7 e x s Cy Hs)). Qed.
 Lemma t7_W : wfE F. Proof. eapply wfE'. Qed.
 Lemma t7_PL a b : F a -> F b -> po a b -> L a b.
 Proof. intros Fa Fb H. apply HL, sc_po. repeat split; auto; try apply Fa; apply Fb. Qed.
@@ -43,10 +43,8 @@ Proof.
 Qed.
 Lemma t7_after a : E T a -> tau m a -> F a.
 Proof. intros Ea H; split; auto. intros ->. now apply (proj1 S m). Qed.
-Lemma t7_Cii a b : F a -> F b -> ~ B a -> B b -> conflict a b -> L a b.
-Proof. exact (ii_sc hw T m tau L B a b). Qed.
-Lemma t7_cpu r : cpu r -> ~ dep (tr (E T) (sigma m L B)) m r.
-Proof. rewrite <- (trace_by_sc hw). apply no_cpu_dep. Qed.
+Lemma t7_cpu r : cpu r -> ~ dep (trace_by hw (E T) (sigma m L B)) m r.
+Proof. apply no_cpu_dep. Qed.
 (* the start is the first of B *)
 Lemma t7_first b : B b -> b = s \/ L s b.
 Proof.
@@ -64,7 +62,7 @@ Qed.
 Lemma t7_pivot : cpu m -> rd m -> exists w, sourceA T m L B w /\ forall v, val (rf_in F L) w v -> v = crv m.
 Proof.
   intros C R. pose proof t7_viol as V7. destruct (proj2 (proj2 (proj1 V7)) m (proj1 t7_last) C R) as (w & H & Hv).
-  destruct H as (Ew & _ & Ww & _ & Q & Sw & H).
+  apply (rf_no_wait w m) in H; [|intros u; apply m_no_wait]. destruct H as (Ew & _ & Ww & _ & Q & Sw & H).
   assert (~ B m) as NBm by (intros Z; destruct (t7_BF m Z) as ((_ & Z') & _); auto).
   unfold sigma, lex in Sw.
   assert (w <> m) as N by (intros ->; pose proof (proj1 SL m); tauto).
@@ -76,11 +74,11 @@ Proof.
     assert (sigma m L B w' m) as Sw' by (unfold sigma, lex; tauto). destruct (H w' Ew' Ww' Q' Sw') as [|Z]; [congruence|].
     unfold sigma, lex in Z. tauto.
   - intros v Hv'. pose proof (proj1 (proj2 (proj1 V7))) as W7.
-    refine (val_fun (E T) (rf (tr (E T) (sigma m L B))) w v WE _ (t_rf_fun _ W7) _ Ew _ Hv).
-    + intros c d Z. apply Z.
-    + rewrite <- (trace_by_sc hw). apply (val_T'_Ts w v); auto.
+    refine (val_fun (E T) (rf (trace_by hw (E T) (sigma m L B))) w v WE _ (t_rf_fun _ W7) _ Ew _ Hv).
+    + intros c d Z. apply (t_rf _ W7 _ _ Z).
+    + apply (val_T'_Ts w v); auto.
       * eapply val_mono; [|exact Hv']. intros c d Z. now apply T'_rf.
-      * rewrite trace_by_sc by apply SO. intros D. apply NB. apply (dep_B hw T m L B SL t7_BF sp_i_R1 w D).
+      * intros D. apply NB. exact (Parts.dep_B w D).
 Qed.
 Lemma t7_val r : F r -> cpu r -> rd r -> exists w, rf_in F L w r /\ val (rf_in F L) w (crv r).
 Proof.
@@ -90,18 +88,18 @@ Proof.
 Qed.
 Lemma t7_begin : wr m -> cpu s -> rd s -> False.
 Proof. exact (theorem_8_start e s Hme Ne Hs). Qed.
-Lemma t7_own b : B b -> cpu b -> thr b <> thr m.
-Proof. intros Bb C Q. exact (thread_sc hw b (t7_HB b Bb) C Q). Qed.
+Lemma t7_own b : B b -> cpu b -> thr b = thr m -> store hw b /\ knd m = LR /\ loc b <> loc m.
+Proof. intros Bb C Q. apply (theorem_8_thread b (t7_HB b Bb) C Q). apply (start_conflict e s Hme Ne Hs). Qed.
 
 (* F1 to F4 *)
 Definition forced_by (Q : ev -> Prop) y := (exists b, Q b /\ oppo hw b y) \/ (exists w, forcing hw F Q w /\ pf w y) \/
   (exists w f, flush hw = true /\ Q w /\ F f /\ knd w = NLW /\ knd f = NF /\ knd y = NLR /\ qp w = qp f /\
     qp f = qp y /\ po w f /\ po f y) \/
-  (exists b, Q b /\ conflict b y /\ L b y).
+  (exists b, Q b /\ conflict b y /\ L b y /\ forall u, rf_in F L u y -> ~ Model.own hw u y).
 Lemma t7_why y : B y -> y = s \/ forced_by B y.
 Proof.
   intros H; inversion H as [Z|b z Hb Ey O Z|w z Hb Ey O Kw Z|f w z Hb Ey O Kw H2 P2 K2 Z
-    |w f z Fl Hb Ef Ey Kw Kf Kz Q1 Q2 Pp Pp' Z|b z Hb Ey Cf Lb _ Z]; subst; [auto|right..].
+    |w f z Fl Hb Ef Ey Kw Kf Kz Q1 Q2 Pp Pp' Z|b z Hb Ey Cf Lb NO Z]; subst; [auto|right..].
   - left; eauto.
   - right; left. exists w. split; auto. split; [now apply t7_BF|split; auto].
   - right; left. exists w. split; auto. split; [now apply t7_BF|split; auto]. right. split; auto. exists f.
@@ -126,7 +124,10 @@ Proof.
     destruct (eco_conflict (T' hw T m tau) a b W' Ir Z) as (Cf & Fa & Fb).
     split; [exact Fa|split; [exact Fb|]]. auto.
 Qed.
-Lemma t7_cycle : exists a, clos_refl_trans ev link s a /\ (po a m \/ (conflict a m /\ ~ B a)).
+(* it comes back to m by po, or from an event of A that takes no store of B *)
+Definition comes_back (Q : ev -> Prop) a := po a m \/
+  (conflict a m /\ ~ Q a /\ forall u, rf_in F L u a -> Model.own hw u a -> ~ Q u).
+Lemma t7_cycle : exists a, clos_refl_trans ev link s a /\ comes_back B a.
 Proof.
   exists x. destruct (m_edge e Hme Ne) as (C & Fe & Te).
   destruct (t7_BF s (beta_s hw T m L s)) as (Fs & Ns).
@@ -142,10 +143,19 @@ Proof.
     { pose proof (proj1 (proj2 (proj2 Cy))) as Hxm. destruct Hxm; [left|right; left|right; right; left|right; right;
         right]; auto. }
     + left. apply X.
-    + right. destruct (eco_conflict T x m WT) as (Cf & _); auto.
-      { intros y Y. apply (proj1 S y). now apply (tau_rf hw). }
-      split; auto. intros Bx. destruct (t7_HB x Bx) as (_ & Y). apply (tau_asym _ _ Y).
-      destruct X as [X|[X|X]]; [now apply (tau_rf hw)|now apply tau_rb|now apply tau_mo].
+    + right. pose proof (proj2 (proj2 (proj2 (proj2 Cy)))) as Nx. pose proof (proj1 (proj2 (proj2 Cy))) as Hxm.
+      destruct (eco_conflict T x m WT) as (Cf & Ex & _); auto.
+      { intros y Y. apply (sc1_irr y). now apply sc_rf. }
+      assert (tau x m) as Txm by (destruct X as [X|[X|X]]; [now apply pv_source|now apply tau_rb|now apply tau_mo]).
+      split; [auto|split].
+      * intros Bx. exact (tau_asym _ _ Txm (proj2 (t7_HB x Bx))).
+      * (* a read that takes a store u of B is rb-before writes that are mo-after u *)
+        intros u Hu O Bu. apply T'_rf in Hu. destruct O as (_ & _ & Kx).
+        assert (~ wr x) as NW by (unfold wr; rewrite Kx; simpl; tauto).
+        destruct X as [X|[(_ & u' & Hu' & Mo)|X]]; [apply NW, (t_rf _ WT _ _ X)| |apply NW, (t_mo _ WT _ _ X)].
+        assert (u' <> m) as Nu by (intros ->; exact (t_mo_irr _ WT _ Mo)).
+        rewrite <- (t_rf_fun _ WT' _ _ _ (rf_T_T' _ _ Hu' Nu Nx) Hu) in Bu.
+        exact (tau_asym _ _ (tau_mo _ _ Mo) (proj2 (t7_HB u' Bu))).
 Qed.
 End Facts.
 
@@ -159,14 +169,21 @@ Record least (P : program) T m L s (B : ev -> Prop) : Prop := {
     val (rf_in (without (E T) m) L) w (crv r);
   b_BF : forall b, B b -> without (E T) m b /\ noninit b;
   b_R1 : R1 hw (E T) B; b_R2 : R2 hw (E T) B; b_R3 : R3 hw (E T) B;
-  b_Cii : forall a b, without (E T) m a -> without (E T) m b -> ~ B a -> B b -> conflict a b -> L a b;
-  b_cpu : forall r, cpu r -> ~ dep (tr (E T) (sigma m L B)) m r;
-  b_own : forall b, B b -> cpu b -> thr b <> thr m;
+  b_Cii : forall a b, without (E T) m a -> without (E T) m b -> ~ B a -> B b -> conflict a b ->
+    L a b \/ exists u, rf_in (without (E T) m) L u a /\ Model.own hw u a /\ B u;
+  b_cpu : forall r, cpu r -> ~ dep (trace_by hw (E T) (sigma m L B)) m r;
+  b_own : forall b, B b -> cpu b -> thr b = thr m -> store hw b /\ knd m = LR /\ loc b <> loc m;
   b_s : B s; b_sm : conflict m s; b_first : forall b, B b -> b = s \/ L s b; b_begin : wr m -> cpu s -> rd s -> False;
   b_why : forall y, B y -> y = s \/ forced_by (T := T) (m := m) (L := L) B y;
-  b_cycle : exists a, clos_refl_trans ev (link (T := T) (m := m) (L := L)) s a /\ (po a m \/ (conflict a m /\ ~ B a));
+  b_cycle : exists a, clos_refl_trans ev (link (T := T) (m := m) (L := L)) s a /\ comes_back (T := T) (m := m) (L := L) B a;
   b_pivot : cpu m -> rd m -> exists w, sourceA T m L B w /\ forall v, val (rf_in (without (E T) m) L) w v -> v = crv m;
 }.
+
+Lemma least_parts P T m L s B : least P T m L s B -> parts hw (E T) m L B.
+Proof.
+  intros LB. constructor; try apply LB. intros b Bb (Tb & Sb & Km) Q.
+  apply (b_own _ _ _ _ _ _ LB b Bb); auto. now apply (store_cpu hw).
+Qed.
 
 Theorem least_exists P : ~ robust hw P -> exists T m L s B, least P T m L s B.
 Proof.
@@ -185,7 +202,7 @@ Proof.
   - apply t7_PL.
   - apply t7_val.
   - eapply t7_BF; eassumption.
-  - exact (ii_sc hw T m tau L _).
+  - apply sp_ii.
   - intros r C. eapply t7_cpu; eassumption.
   - eapply t7_own; eassumption.
   - exact (start_conflict e s Hme Ne Hs).

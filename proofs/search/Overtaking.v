@@ -22,7 +22,7 @@ Proof.
 Qed.
 
 Section Overtaking.
-Context {U : events} {K : searchable} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw}.
+Context {U : events} {K : searchable} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw} {SC : cpu_sc hw}.
 Variables (arcs : list arc) (entry : nat -> nat) (fuel : nat).
 Notation drawn := (drawn arcs entry).
 Notation quiet := (quiet arcs).

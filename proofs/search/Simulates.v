@@ -56,20 +56,20 @@ Lemma is_pivot_iff path d s t l p : image path d s -> t < nt -> In (l, p) (out (
   is_pivot hw (meaning sh d) t l = true <->
   cls s = Some (class_of m) /\ clo (tn s) = true /\ (rd_b m || wr_b m) = true /\
   (cpu_b m = true -> rd_b m = true -> pivot_value s (loc m) = crv m) /\
-  (cpu_b m = false -> nic_forces hw (sd s) m = false).
+  stored (sd s) m = false /\ (cpu_b m = false -> nic_forces hw (sd s) m = false).
 Proof.
   intros I Ht E m. pose proof (i_like _ _ _ _ _ I) as H. pose proof (e_alike most P F path d s t l p I Ht E) as A.
   pose proof (e_within most P F path d s t l p I Ht E) as W.
   unfold is_pivot. rewrite (l_cls _ _ _ _ _ H). destruct (cls s) as [c|]; [|split; [discriminate|now intros (? & _)]].
   rewrite !andb_true_iff, !Nat.eqb_eq, eqb_true_iff, (l_clo _ _ _ _ _ H), (s_rd _ _ A), (s_wr _ _ A), (s_cpu _ _ A),
     (a_loc _ _ A).
-  rewrite (s_nic_forces hw _ _ _ _ _ _ _ H A W).
+  rewrite (s_nic_forces hw _ _ _ _ _ _ _ H A W), (s_stored _ _ _ _ _ _ _ H A W), negb_true_iff.
   rewrite (accepts_spec most P F path d s t l p I Ht E). rewrite <- (a_loc _ _ A), (s_pivot_value _ _ _ _ _ _ _ H A W).
   fold m. rewrite (a_loc _ _ A). fold m. split.
-  - intros ((((((H1 & H2) & H3) & H4) & H5) & H6) & H7). repeat split; auto.
+  - intros (((((((H1 & H2) & H3) & H4) & H5) & H6) & H8) & H7). repeat split; auto.
     + destruct c; simpl in *; subst. reflexivity.
     + intros Z. rewrite Z in H7. now apply negb_true_iff.
-  - intros (H1 & H2 & H3 & H4 & H5). inversion H1; subst. simpl. repeat split; auto.
+  - intros (H1 & H2 & H3 & H4 & H8 & H5). inversion H1; subst. simpl. repeat split; auto.
     destruct (cpu_b m) eqn:Z; auto. apply negb_true_iff. auto.
 Qed.
 
@@ -115,15 +115,15 @@ Proof.
     inversion Hh as [Hh']; rewrite <- Hh' in Q; simpl in Q; pose proof (Acc e0 Q En) as Ac; subst e0; rewrite C.
   - exists (after_alpha s' e'). rewrite (polls_early_true most P F Hm path d s t l p I Ht E Po).
     refine (conj _ (conj Ac (conj _ _))); [apply in_or_app; left; now left|apply H|eapply image_alpha; eauto].
-  - exists (after_beta c (begun c s') e'). refine (conj _ (conj Ac (conj eq_refl _))).
-    + apply in_or_app. right. apply (in_map (fun c => after_beta c (begun c s') e')).
+  - exists (after_beta hw c (begun c s') e'). refine (conj _ (conj Ac (conj eq_refl _))).
+    + apply in_or_app. right. apply (in_map (fun c => after_beta hw c (begun c s') e')).
       apply starts_in; [exact St|now apply Hc].
     + eapply image_beta; eauto. apply begun_like, H.
   - exists (after_alpha s' e'). rewrite (polls_early_true most P F Hm path d s t l p I Ht E Po).
     rewrite (s_forced hw _ _ _ _ _ _ _ H A W), Fo.
     refine (conj _ (conj Ac (conj _ _))); [apply in_or_app; left; now left|apply H|eapply image_alpha; eauto].
-  - exists (after_beta c s' e'). rewrite (polls_late_true most P F Hm path d s t l p I Ht E Po).
-    rewrite (s_forced hw _ _ _ _ _ _ _ H A W), (s_cuts _ _ A), (s_poisons _ _ _ _ _ _ _ H A W), Cu, Ps, (s_is _ _ A).
+  - exists (after_beta hw c s' e'). rewrite (polls_late_true most P F Hm path d s t l p I Ht E Po).
+    rewrite (s_forced hw _ _ _ _ _ _ _ H A W), (s_cuts _ _ _ A), (s_poisons _ _ _ _ _ _ _ H A W), Cu, Ps, (s_is _ _ A).
     refine (conj _ (conj Ac (conj _ _))); [|apply H|eapply image_beta; eauto; apply H].
     apply in_or_app. right. replace (is Poll e || forced hw s e) with true; [now left|]. symmetry.
     destruct Fo as [Fo|Fo]; [|rewrite Fo; now rewrite orb_true_r]. apply Marks.is_iff in Fo. now rewrite Fo.
@@ -153,18 +153,18 @@ Proof.
     apply andb_prop in Z as (Z1 & Z2). rewrite (s_forced hw _ _ _ _ _ _ _ H A W) in Z1.
     exists (after_alpha s e). split; [|eapply image_alpha; eauto].
     apply step_alpha with c; auto; [now apply negb_true_iff|]. eapply polls_early_exact; eauto.
-  - destruct ((is Poll e' || forced hw s' e') && polls_late most s' e' && negb (cuts c e') && negb (poisons s' e')) eqn:Z;
+  - destruct ((is Poll e' || forced hw s' e') && polls_late most s' e' && negb (cuts hw c e') && negb (poisons s' e')) eqn:Z;
       [|destruct Hx]. destruct Hx as [<-|[]].
-    rewrite (s_forced hw _ _ _ _ _ _ _ H A W), (s_cuts _ _ A), (s_poisons _ _ _ _ _ _ _ H A W), (s_is _ _ A) in Z.
+    rewrite (s_forced hw _ _ _ _ _ _ _ H A W), (s_cuts _ _ _ A), (s_poisons _ _ _ _ _ _ _ H A W), (s_is _ _ A) in Z.
     rewrite !andb_true_iff, !negb_true_iff in Z. destruct Z as (((Z1 & Z2) & Z3) & Z4).
-    exists (after_beta c s e). split; [|eapply image_beta; eauto; apply H].
+    exists (after_beta hw c s e). split; [|eapply image_beta; eauto; apply H].
     apply step_beta; auto; [|eapply polls_late_exact; eauto].
     apply orb_prop in Z1 as [Z1|Z1]; auto. left. now apply Marks.is_iff.
   - destruct (polls_early s' e') eqn:Z; [|destruct Hx]. destruct Hx as [<-|[]].
     exists (after_alpha s e). split; [|eapply image_alpha; eauto].
     apply step_phase1; auto. eapply polls_early_exact; eauto.
   - apply in_map_iff in Hx. destruct Hx as (c & <- & Hc). apply filter_In in Hc. destruct Hc as (_ & Hc).
-    rewrite (s_can_start _ _ A) in Hc. exists (after_beta c (begun c s) e). split; [now apply step_start|].
+    rewrite (s_can_start _ _ A) in Hc. exists (after_beta hw c (begun c s) e). split; [now apply step_start|].
     eapply image_beta; eauto. apply begun_like, H.
 Qed.
 Lemma exactly_before x : exactly most P (after x) -> exactly most P d.
