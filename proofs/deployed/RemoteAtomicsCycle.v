@@ -8,7 +8,8 @@ Section Cycle.
 Context {U : slots} {ord : bool} {P : program} {S l : ev -> Prop} {tau : relation ev} {m pr : ev} {S' l' : ev -> Prop}.
 Context {G : setting ord P S l tau m pr S' l'}.
 Context {sig : relation ev} {lX : ev -> Prop}.
-Context {A : arranged ord S l tau m pr S' l' sig lX}.
+Definition none (x : ev) := False.
+Context {A : arranged ord S l tau m pr S' l' sig lX none}.
 Let M := M m pr.
 Let rfT := rf_in S l tau.
 Let T := tr S l tau.
@@ -66,7 +67,7 @@ Proof.
     assert (wr lX m) as Wm by (apply wrX_early; auto; left; left; auto).
     apply joinX; auto.
     + unfold conflict. split; auto. split; [tauto|]. split; auto. split; auto. intros Q. rewrite <- Q in H. exact (ti _ H).
-    + apply s_M; auto; [left; left; auto|]. apply touch_l; auto. unfold acc. destruct Ge as [|((Ie & _) & _)]; auto.
+    + apply s_M0; auto; [left; left; auto|]. apply touch_l; auto. unfold acc. destruct Ge as [|((Ie & _) & _)]; auto.
     + apply internal_w. apply Wm.
   - assert (tau m (src w)) as Hr by (apply (depr_after); exists d; auto).
     assert (S (src w)) as Sr by apply R.
@@ -141,13 +142,13 @@ Proof.
     + (* back at the pivot *)
       assert (M a \/ tau a m) as Ha.
       { destruct (M_le b Mb) as [->|Y]; [auto|right; exact (TT Hab Y)]. }
-      apply Go, joinX; auto; [|apply s_M; auto].
+      apply Go, joinX; auto; [|apply s_M0; auto].
       exact (conf_up l lX a b C (wrX_early a Sa Ha) (wrX_early b Sb (or_introl Mb))).
     + destruct (flips_or b Sb') as [Gb|(_ & _ & Hb)]; [|exact Hb].
       assert (good b) as Gb' by (split; [exact Sb'|destruct Ab as [Wb|Rb]; [right; exact (Gb Wb)|left; exact Rb]]).
       assert (wr l b -> wr lX b) as GX by (intros Q; apply (Gb Q)).
       destruct (M_or_S' a Sa) as [Ma|Sa'].
-      * apply Go, joinX; auto; [|apply s_M; auto]. exact (conf_up l lX a b C (wrX_early a Sa (or_introl Ma)) GX).
+      * apply Go, joinX; auto; [|apply s_M0; auto]. exact (conf_up l lX a b C (wrX_early a Sa (or_introl Ma)) GX).
       * destruct (flips_or a Sa') as [Ga|(Wa & Da & _)]; [|exact (reached a Da Sa Wa b Gb' (eq_sym Lo) Hab)].
         apply Go, joinX; auto.
         -- exact (conf_up l lX a b C (fun Q => proj2 (Ga Q)) GX).

@@ -10,12 +10,12 @@ Let M := M m pr.
 Let rfT := rf_in S l tau.
 Let rf' := rf_in S' l' tau.
 
-Context {sig : relation ev} {lX : ev -> Prop}.
+Context {sig : relation ev} {lX free : ev -> Prop}.
 Local Notation keeps := (keeps (ord:=ord) (S:=S)).
 Definition torn x := exists z, M z /\ tau (src x) z /\ tau z x.
 
-(* the accesses whose place around the pivot matters: those that conflict with it, the naR of an RMW that writes for a naR, and
-   all if m writes *)
+(* the accesses whose place around the pivot matters: those that conflict with it, the naR of an RMW that writes for a naR,
+   and all if m writes *)
 Definition acc a := is_w (knd a) \/ rd a.
 Definition writing a := exists w, S w /\ knd w = NAW /\ l w /\ src w = a.
 Definition two_naR a b := knd a = NAR /\ knd b = NAR /\ (writing a \/ writing b).
@@ -24,7 +24,9 @@ Definition touches a b := loc a = loc b /\ acc a /\ acc b /\ (wr l m \/ wr l a \
 Class arranged : Prop := {
   s_sto : sto S sig;
   s_init : initfirst S sig;
-  s_M : forall a b, S a -> S b -> M a \/ M b -> touches a b -> (sig a b <-> tau a b);
+  s_M0 : forall a b, S a -> S b -> M a \/ M b -> ~ free a -> ~ free b -> touches a b -> (sig a b <-> tau a b);
+  (* but for reads of m, of puts and gets, which may be before m *)
+  s_free : forall x, free x -> S' x /\ ~ is_w (knd x) /\ knd x <> NAR /\ rf_in S l tau m x;
   s_keep : forall a b, S a -> S b -> keeps a b -> sig a b;
   s_conf : forall a b, S' a -> S' b -> conflict l' a b -> tau a b -> sig a b;
   (* an RMW that does not write and is not torn by m is in one piece *)
@@ -47,6 +49,11 @@ Let rfY := rf_in S lY sig.
 Let rfX := rf_in S lX sig.
 
 Lemma wS : wfS S. Proof. exact (W). Qed.
+Definition fixed x := is_w (knd x) \/ M x \/ knd x = NAR.
+Lemma fixed_free x : fixed x -> ~ free x.
+Proof. intros H F. destruct (s_free x F) as (Sx & N & N' & _). destruct H as [H|[H|H]]; auto. exact (S'_M x Sx H). Qed.
+Lemma s_M a b : S a -> S b -> fixed a -> fixed b -> M a \/ M b -> touches a b -> (sig a b <-> tau a b).
+Proof. intros. apply s_M0; auto using fixed_free. Qed.
 Lemma s_irr a : ~ sig a a. Proof. apply s_sto. Qed.
 Lemma s_trans a b c : sig a b -> sig b c -> sig a c. Proof. apply s_sto. Qed.
 Lemma s_asym a b : sig a b -> ~ sig b a. Proof. apply (sto_asym _ _ _ _ s_sto). Qed.
@@ -113,6 +120,10 @@ Proof.
   intros Sa Wa Ab Lo. pose proof (acc_w a _ Wa). destruct (Y_or_l a Sa Wa); [now apply touch_m|now apply touch_l].
 Qed.
 
+Local Hint Extern 1 (fixed ?x) => solve [left; match goal with H : wr _ x |- _ => apply H end
+  | left; match goal with H : knd x = NAW |- _ => rewrite H; exact I end | right; left; assumption
+  | right; left; exact (or_introl eq_refl) | right; right; assumption] : core.
+
 (* Lemma 6 (2) *)
 Lemma Y_rf u e : rfY u e -> u <> m -> S' e -> rf' u e.
 Proof.
@@ -134,8 +145,9 @@ Proof. apply rf_in_fun. apply (sto'). Qed.
 (* what is poisoned in the run of the search depends on m in T: no CPU event does *)
 Lemma poison_read d e : rfY d e -> DEP d -> depr rfT m e.
 Proof.
-  intros R D. pose proof R as (Sd & Se & Wd & Re & Lo & H & K).
-  destruct (ex_T e Se Re) as (u & Ru).
+  intros R D. destruct (classic (free e)) as [F|NF].
+  { exists m. split; [now apply s_free|apply dep_m]. }
+  pose proof R as (Sd & Se & Wd & Re & Lo & H & K). destruct (ex_T e Se Re) as (u & Ru).
   destruct (classic (DEP u)) as [Du|Du]; [exists u; auto|exfalso].
   destruct (M_or_S' e Se) as [Me|Se'].
   - assert (tau d e) as X by (apply s_M; auto; apply touch_Y; auto; now apply acc_r).
@@ -145,7 +157,8 @@ Proof.
   - assert (rf' u e) as Ru' by (apply (T'_rf); auto).
     destruct (classic (d = m)) as [->|N].
     + assert (wr l m) as Wm by (apply (wrYM m); auto; left; auto).
-      assert (tau m e) as Y by (apply s_M; auto; [left; left; auto|apply touch_l; auto; now apply acc_r]).
+      assert (tau m e) as Y.
+      { apply s_M0; auto; [left; left; auto|apply fixed_free; auto|apply touch_l; auto; now apply acc_r]. }
       assert (u <> m) as Num by (intros ->; apply Du, dep_m).
       assert (S' u) as Su' by apply Ru'. assert (wr l' u) as Wu' by apply Ru'.
       assert (sig u e) as Hu. { apply s_conf; auto; [apply conf_w; auto|apply Ru']; [apply Ru'|]. intros ->. eapply ti;
@@ -381,4 +394,4 @@ Proof.
 Qed.
 
 End Executed.
-Arguments arranged {U} ord S l tau m pr S' l' sig lX.
+Arguments arranged {U} ord S l tau m pr S' l' sig lX free.

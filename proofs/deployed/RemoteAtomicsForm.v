@@ -280,17 +280,18 @@ Proof.
   split; (intros [Y|Y]; [congruence|right; now apply B3]).
 Qed.
 
-Lemma sigma_arranged lX : real_in S lX sigma -> arranged ord S l tau m pr S' l' sigma lX.
+Lemma sigma_arranged lX : real_in S lX sigma -> arranged ord S l tau m pr S' l' sigma lX none.
 Proof.
   assert (forall a b, S' a -> S' b -> tau a b -> L a b -> sigma a b) as F.
   { intros a b Sa Sb H K. apply sigma_fwd; auto using in_S. }
   intros Hr. constructor; auto.
   - exact sigma_sto.
   - intros i x Si Sx Ki Nx. apply sigma_fwd; auto; [now apply g_init|]. do 4 right. now apply L_init.
-  - intros a b Sa Sb K _. split; [|intros; now apply sigma_M].
+  - intros a b Sa Sb K _ _ _. split; [|intros; now apply sigma_M].
     intros H. destruct (t_tot a b Sa Sb) as [->|[|Y]]; auto.
     + destruct (proj1 sigma_sto _ H).
     + destruct (sto_asym _ _ _ _ sigma_sto H). apply sigma_M; auto. tauto.
+  - intros x [].
   - intros a b Sa Sb Hk. pose proof (keeps_po a b Hk) as H. pose proof (keeps_tau a b Sa Sb Hk) as Ht.
     destruct (M_or_S' a Sa) as [Ma|Sa']; [apply sigma_M; auto|].
     destruct (M_or_S' b Sb) as [Mb|Sb']; [apply sigma_M; auto|]. apply F; auto. now apply L_po.

@@ -4,7 +4,8 @@ Require Import List Arith Lia Classical Relations.
 From RR Require Import Orders RemoteAtomicsModel RemoteAtomicsRules RemoteAtomicsValues RemoteAtomicsTraces RemoteAtomicsBase
   RemoteAtomicsPivot RemoteAtomicsExecuted RemoteAtomicsCycle RemoteAtomicsParts RemoteAtomicsForm.
 
-(* What is forced in a run L of the events S', which acts as l' says, where the events of C are in beta.  S has the pivot too. *)
+(* What is forced in a run L of the events S', which acts as l' says, where the events of C are in beta.  S has the pivot
+   too. *)
 Section Forced.
 Context {U : slots} (ord : bool) (S S' l' : ev -> Prop) (L : relation ev) (C : ev -> Prop).
 Inductive least : ev -> Prop :=
@@ -27,11 +28,12 @@ Local Notation touching := (touches (S:=S) (l:=l) (m:=m)).
 Local Notation keeping := (keeps (ord:=ord) (S:=S)).
 Local Notation torn := (torn (tau:=tau) (m:=m) (pr:=pr)).
 
-(* what touches the pivot and comes behind it; C: a part of it that forces all of it *)
+(* what touches the pivot and comes behind it; C: a part of it that forces all of it, but for some reads of m, the free *)
 Definition behind e := S' e /\ tau m e /\ exists z, M z /\ touching z e.
-Variable C : ev -> Prop.
+Variables C free : ev -> Prop.
 Hypothesis C_behind : forall e, C e -> behind e.
-Hypothesis behind_C : forall e, behind e -> least ord S S' l' L C e.
+Hypothesis Free : forall x, free x -> S' x /\ ~ is_w (knd x) /\ knd x <> NAR /\ rf_in S l tau m x.
+Hypothesis behind_C : forall e, behind e -> ~ free e -> least ord S S' l' L C e.
 (* no thread ends behind a naR of the word of a naR that is the pivot and does not write *)
 Hypothesis Stop : forall r z, stops (S:=S) (S':=S') r -> M z -> knd z = NAR -> loc z = loc r -> wr l m.
 Definition forced := least ord S S' l' L C.
@@ -82,12 +84,12 @@ Lemma sg_fwd a b : S' a -> S' b -> L a b -> (forced a -> forced b) -> sigma_leas
 Proof. intros Sa Sb. apply around_fwd; now apply not_M. Qed.
 
 (* where the events that touch the pivot stand *)
-Lemma sg_touch z b : M z -> S' b -> touching z b -> (sigma_least z b <-> tau z b).
+Lemma sg_touch z b : M z -> S' b -> ~ free b -> touching z b -> (sigma_least z b <-> tau z b).
 Proof.
-  intros Mz Sb Tc. pose proof (not_M b Sb) as Nb.
+  intros Mz Sb Fb Tc. pose proof (not_M b Sb) as Nb.
   unfold sigma_least. rewrite (around_from S forced m pr L l_sto least_M z b Mz Nb). split.
   - intros H. destruct (least_after b H) as (_ & Y). destruct (M_le z Mz) as [->|X]; [auto|exact (tt _ _ _ X Y)].
-  - intros H. apply behind_C. split; auto. split; [|exists z; auto].
+  - intros H. apply behind_C; auto. split; auto. split; [|exists z; auto].
     destruct (t_tot m b Sm (in_S b Sb)) as [<-|[X|X]]; auto; [destruct Nb; left; auto|].
     destruct Mz as [->| ->]; [destruct (ta _ _ H X)|destruct (Empty b Sb H X)].
 Qed.
@@ -112,7 +114,8 @@ Proof.
   intros Sx Kx Lx; destruct (src_in' _ Sx Kx) as (Ss & Hs); destruct (naw_facts _ Kx) as (Px & Qx & Ks & Lsx).
   - destruct (C_behind x He) as (Se & Ht & z & Mz & Tc). destruct (t_tot m (src x) Sm (in_S _ Ss)) as [Y|[Y|Y]].
     + destruct (not_M _ Ss). now left.
-    + left. apply behind_C. split; auto. split; auto. exists m. split; [left; auto|].
+    + left. apply behind_C; [|intros X; destruct (Free _ X) as (_ & _ & X' & _); auto]. split; auto. split; auto. exists m.
+      split; [left; auto|].
       assert (wr l m) as Wm.
       { destruct Tc as (_ & _ & _ & [W|[W|[W|(_ & Y2 & _)]]]); auto; [| |congruence].
         - rewrite <- (M_w z Mz); [exact W|apply W].
@@ -145,7 +148,7 @@ Proof.
   - congruence.
 Qed.
 
-Theorem least_arranged lX : real_in S lX sigma_least -> arranged ord S l tau m pr S' l' sigma_least lX.
+Theorem least_arranged lX : real_in S lX sigma_least -> arranged ord S l tau m pr S' l' sigma_least lX free.
 Proof.
   intros Hr. constructor; auto.
   - exact sg_sto.
@@ -155,10 +158,10 @@ Proof.
     { exfalso. assert (i = m) as -> by (apply (M_w i Mi); rewrite Ki; exact I). exact (ti _ Ht). }
     destruct (M_or_S' x Sx) as [Mx|Sx']; [now apply sg_before|].
     apply sg_fwd; auto; [now apply (L_init (sc_run:=HL))|]. intros H. destruct (least_not_before i Ht H).
-  - intros a b Sa Sb K Tc. destruct (M_or_S' a Sa) as [Ma|Sa'], (M_or_S' b Sb) as [Mb|Sb'].
+  - intros a b Sa Sb K Fa Fb Tc. destruct (M_or_S' a Sa) as [Ma|Sa'], (M_or_S' b Sb) as [Mb|Sb'].
     + now apply sg_pivot.
     + now apply sg_touch.
-    + apply touching_sym in Tc. pose proof (sg_touch b a Mb Sa' Tc) as F.
+    + apply touching_sym in Tc. pose proof (sg_touch b a Mb Sa' Fa Tc) as F.
       destruct (proj2 (proj2 sg_sto) a b Sa Sb) as [Q|[X|X]], (t_tot a b Sa Sb) as [Q'|[Y|Y]]; try tauto;
         try (subst; destruct (not_M _ Sa'); auto; fail).
       * exfalso. apply F in Y. exact (sg_asym _ _ X Y).
@@ -196,7 +199,8 @@ Proof.
   - intros r e Sr Kr N Se Ke Lo Ne. pose proof (stop_tau r e Sr Kr N Se Ke Lo Ne) as Ht.
     destruct (M_or_S' e Se) as [Me|Se'], (M_or_S' r Sr) as [Mr|Sr'].
     + now apply sg_pivot.
-    + apply sg_touch; auto. assert (stops (S:=S) (S':=S') r) as Hr' by (split; auto).
+    + apply sg_touch; auto; [intros X; destruct (Free _ X) as (_ & _ & X' & _); auto|]. assert (stops (S:=S) (S':=S') r) as
+      Hr' by (split; auto).
       apply touch_m; auto; [exact (Stop r e Hr' Me Ke Lo)| |]; right; unfold rd; [now rewrite Ke|now rewrite Kr].
     + apply sg_before; auto. now apply (before_m e r).
     + assert (stops (S:=S) (S':=S') r) as Hr' by (split; auto).
@@ -217,11 +221,10 @@ Proof.
   - apply (Go b); auto. apply (L_end (sc_run:=HL)). apply stops_ends; auto. now apply least_after.
 Qed.
 
-(* Theorem 7, with the choice of M6: for this beta, with real values, it is a violating trace of the program *)
-Theorem theorem_7_atomics : sc (tr S l tau) (rep m) (rep m) -> exists lX, real_in S lX sigma_least /\
-  arranged ord S l tau m pr S' l' sigma_least lX /\ violating ord P (tr S lX sigma_least) /\ forall b, forced b -> tau m b.
+(* with real values it is a trace of the program *)
+Theorem least_executed : exists lX, real_in S lX sigma_least /\ arranged ord S l tau m pr S' l' sigma_least lX free.
 Proof.
-  intros Cyc. destruct (wf_fin _ wS) as (es & Hes).
+  destruct (wf_fin _ wS) as (es & Hes).
   destruct (exec_exists (length es) S sigma_least) as (lX & Rx); [exists es; auto|exact sg_sto| |].
   { intros w Sw N. destruct (src_tau w Sw N) as (A1 & A2). split; auto.
     assert (keeping (src w) w) as K by (now apply k_oppo, src_oppo).
@@ -229,9 +232,26 @@ Proof.
     - destruct (M_or_S' (src w) A1) as [Ms|Ss]; [now apply sg_pivot|]. apply sg_before; auto. now apply (before_m _ w).
     - destruct (src' w Sw' N) as (Ss & _). apply sg_fwd; auto; [apply (L_po (sc_run:=HL)); auto; now apply src_ok|].
       intros H. now apply b_keep with (src w). }
-  exists lX. split; [exact Rx|]. pose proof (least_arranged lX Rx) as A. split; [exact A|]. split; [|intros b H; now apply
-    least_after].
-  exact (@executed_violating U ord P S l tau m pr S' l' G sigma_least lX A Cyc).
+  exists lX. split; [exact Rx|now apply least_arranged].
 Qed.
-
 End Least.
+
+(* Theorem 7, with the choice of M6: for this beta, with real values, it is a violating trace of the program *)
+Section Theorem7.
+Context {U : slots} {ord : bool} {P : program} {S l : ev -> Prop} {tau : relation ev} {m pr : ev} {S' l' : ev -> Prop}.
+Context {G : setting ord P S l tau m pr S' l'}.
+Variable L : relation ev.
+Context {HL : sc_run (S:=S) (tau:=tau) (S':=S') (l':=l') L}.
+Variable C : ev -> Prop.
+Notation back := (behind (S:=S) (l:=l) (tau:=tau) (m:=m) (pr:=pr) (S':=S')).
+Theorem theorem_7_atomics : (forall e, S' e -> tau pr e -> ~ tau e m) -> (forall e, C e -> back e) ->
+  (forall e, back e -> least ord S S' l' L C e) ->
+  (forall r z, stops (S:=S) (S':=S') r -> M m pr z -> knd z = NAR -> loc z = loc r -> wr l m) ->
+  sc (tr S l tau) (rep m) (rep m) ->
+  exists lX, arranged ord S l tau m pr S' l' (around (least ord S S' l' L C) m pr L) lX none /\
+    violating ord P (tr S lX (around (least ord S S' l' L C) m pr L)).
+Proof.
+  intros Empty CB BC Stop Cyc. destruct (least_executed Empty L C none) as (lX & _ & A); auto; [intros x []|].
+  exists lX. split; [exact A|exact (executed_violating (A:=A) Cyc)].
+Qed.
+End Theorem7.

@@ -1,5 +1,5 @@
-(* Remote atomics: naR and naW of the pivot are put together (M4).  What stands between them in tau is cut in two: the naR moves
-   behind the first part, the naW before the second.  The first part has no write of their word. *)
+(* Remote atomics: naR and naW of the pivot are put together (M4).  What stands between them in tau is cut in two: the naR
+   moves behind the first part, the naW before the second.  The first part has no write of their word. *)
 Require Import List Arith Lia Classical Relations.
 From RR Require Import Orders RemoteAtomicsModel RemoteAtomicsRules RemoteAtomicsValues RemoteAtomicsTraces RemoteAtomicsBase
   RemoteAtomicsPivot RemoteAtomicsParts RemoteAtomicsNormalForm.

@@ -1,5 +1,6 @@
 (* Remote atomics: the poison that a search keeps along L is dependence on the pivot, where every RMW acts as in L (M1).
-   The rules are those of PivotInstrumentation._poisoning and RemoteAtomics.after_torn; a carried value is marked at its read. *)
+   The rules are those of PivotInstrumentation._poisoning and RemoteAtomics.after_torn; what is carried is marked at its
+   read. *)
 Require Import List Arith Lia Classical Relations.
 Import ListNotations.
 From RR Require Import Orders RemoteAtomicsModel RemoteAtomicsRules RemoteAtomicsValues RemoteAtomicsTraces RemoteAtomicsBase
@@ -16,7 +17,8 @@ Definition step (p : marks) e := {|
   word := fun x => (~ B e /\ word p x) \/ (B e /\ match knd e with
     | LW => x <> loc e /\ word p x
     | NRW | NLW => (x = loc e /\ carried p (src e)) \/ (x <> loc e /\ word p x)
-    | NAW => word p x /\ (l' e -> ~ B (src e) -> x <> loc e)     (* the word stays as it is; it is clean behind one that is torn *)
+    (* the word stays as it is; it is clean behind an RMW that is torn *)
+    | NAW => word p x /\ (l' e -> ~ B (src e) -> x <> loc e)
     | _ => word p x end);
   carried := fun r => (r = e /\ B e /\ nic_read e /\ word p (loc e)) \/ (r <> e /\ carried p r) |}.
 (* the newest event is the first of the list *)
@@ -136,7 +138,8 @@ Proof.
       * right. apply (around_after B m pr L Beta_M); auto. left; auto.
       * assert (~ pivot w) as Nw by (apply Rest; auto). apply a_wr in Ww; auto.
         destruct (classic (B w)) as [Bw|Bw]; [|right; now apply around_split].
-        apply around_same in H; auto; [|tauto]. destruct (K w) as [|X]; auto; [split; auto; split; auto; apply Beta; auto|congruence|].
+        apply around_same in H; auto; [|tauto]. destruct (K w) as [|X]; auto; [split; auto; split; auto; apply Beta; auto|
+          congruence|].
         right. apply around_same; auto. tauto.
 Qed.
 Lemma dep_read e : B e -> rd e -> (depr rfA m e <-> poisoned (before e) (loc e)).
@@ -154,7 +157,8 @@ Qed.
 Definition and_now (Q : ev -> Prop) e y := Q y \/ y = e.
 Lemma poisoned_ext Q Q2 x : (forall y, Q y <-> Q2 y) -> (poisoned Q x <-> poisoned Q2 x).
 Proof.
-  intros H. assert (forall Q Q2, (forall y, Q y <-> Q2 y) -> poisoned Q x -> poisoned Q2 x) as K; [|split; apply K; auto; intros; symmetry; auto].
+  intros H. assert (forall Q Q2, (forall y, Q y <-> Q2 y) -> poisoned Q x -> poisoned Q2 x) as K; [|split; apply K; auto;
+    intros; symmetry; auto].
   intros Q3 Q4 E [(A1 & A2 & A3)|(w & (W1 & W2 & W3) & R)].
   - left. split; auto. split; auto. intros w Hw. apply A3. now apply E.
   - right. exists w. split; [|auto]. split; [now apply E|split; [auto|]]. intros w' Hw'. apply W3. now apply E.
@@ -176,7 +180,8 @@ Qed.
 Lemma poisoned_write Q e x : S' e -> (forall y, Q y <-> before e y) -> B e -> wr l' e ->
   (poisoned (and_now Q e) x <-> (x = loc e /\ dep rfA m e) \/ (x <> loc e /\ poisoned Q x)).
 Proof.
-  intros Se HQ Be We. unfold poisoned. assert (forall w, Q w -> L w e) as Le by (intros w Hw; exact (proj2 (proj2 (proj1 (HQ w) Hw)))).
+  intros Se HQ Be We. unfold poisoned. assert (forall w, Q w -> L w e) as Le by (intros w Hw; exact (proj2 (proj2 (proj1
+    (HQ w) Hw)))).
   destruct (classic (x = loc e)) as [->|N]; split.
   - intros [(A1 & A2 & A3)|(w & (W1 & W2 & W3) & Lw & Bw & D)].
     + destruct (A3 e); auto. now right.
@@ -221,6 +226,23 @@ Proof.
       apply (proj1 (proj2 Total)) with (src e); auto.
     + intros (Sy & Iy & Ly). destruct (Adj e y Se K Ly); auto.
   - right. intros (I & _). rewrite Ks in I. destruct I.
+Qed.
+
+(* there is such a list for every event *)
+Lemma along_exists : (exists es, forall e, S' e -> In e es) -> forall e, S' e -> noninit e -> exists l, along (e :: l).
+Proof.
+  intros Fin. apply (sto_ind S' L (fun e => noninit e -> exists l, along (e :: l))); [exact Fin|apply (sto_sub S);
+    auto using in_S0|].
+  intros e Se IH Ie. pose proof Total as (Hi & Ht & Hc). destruct Fin as (es & Hes).
+  destruct (classic (exists y, before e y)) as [(y0 & Hy0)|N].
+  - destruct (max_elem es (before e) L) as (y & (Sy & Iy & Ly) & K); [split; auto| |eauto|].
+    { intros a (Sa & _). auto. }
+    destruct (IH y Sy Ly Iy) as (l & Al). exists (y :: l). constructor; auto. inversion Al as [|l0 y1 _ _ _ HQ]; subst.
+    intros z. simpl. rewrite HQ. split.
+    + intros [<-|(Sz & Iz & Lz)]; [split; auto|split; eauto].
+    + intros (Sz & Iz & Lz). destruct (Hc y z (in_S0 y Sy) (in_S0 z Sz)) as [|[X|X]]; auto; [|right; split; auto].
+      destruct (K z); auto. split; auto.
+  - exists []. constructor; auto; [constructor|]. intros y. split; [intros []|intros Hy; apply N; eauto].
 Qed.
 
 Theorem marked_mean l : along l -> (forall x, word (marks_of l) x <-> poisoned (fun y => In y l) x) /\
@@ -273,7 +295,8 @@ Proof.
 Qed.
 End Poison.
 
-(* for what [normal_form_searched] finds: a word is marked iff who reads it in beta depends on the pivot, and then it is no CPU *)
+(* for what [normal_form_searched] finds: a word is marked iff who reads it in beta depends on the pivot, and then it is no
+   CPU *)
 Section Searched.
 Context {U : slots} (ord : bool) (P : program) (S : ev -> Prop) (m pr : ev) (S' l' : ev -> Prop) (L : relation ev)
   (C lX : ev -> Prop).
@@ -306,7 +329,7 @@ Proof.
   { intros c Bc Cc _. apply (n_poison _ _ _ _ _ _ _ _ _ _ H); auto. apply Rest. now apply searched_beta. }
   assert (S m /\ S pr /\ (pr = m \/ knd pr = NAR)) as Pv.
   { pose proof (proj1 (n_last _ _ _ _ _ _ _ _ _ _ H)) as Sm. split; auto.
-    destruct (n_class _ _ _ _ _ _ _ _ _ _ H) as [(_ & Q)|[(K & Q)|(_ & Q & _)]]; rewrite Q; auto.
+    destruct (n_class _ _ _ _ _ _ _ _ _ _ H) as [(_ & Q)|(K & Q)]; rewrite Q; auto.
     destruct (naw_facts m K) as (Pm & _ & Ks & _). split; auto. exact (wf_down _ searched_wf _ _ Pm Sm). }
   assert (wr (acting m pr l' lX) m <-> wr lX m) as Wm by (unfold wr, acting, M; tauto).
   assert (forall w, S' w -> nicw w -> B (src w) -> B w) as F1.

@@ -1,5 +1,5 @@
-(* Remote atomics: what a search has to look for (Theorem 7 with M1 to M6), for every program: the three classes of pivots, where
-   beta begins, and what chooses its part. *)
+(* Remote atomics: what a search has to look for (Theorem 7 with M1 to M6), for every program: the classes of pivots,
+   where beta begins, and what chooses its part. *)
 Require Import List Arith Lia Classical Relations.
 From RR Require Import Orders RemoteAtomicsModel RemoteAtomicsRules RemoteAtomicsValues RemoteAtomicsTraces RemoteAtomicsBase
   RemoteAtomicsPivot RemoteAtomicsExecuted RemoteAtomicsCycle RemoteAtomicsMaximal RemoteAtomicsParts RemoteAtomicsForm
@@ -15,8 +15,8 @@ Definition meets (writes : Prop) (S' l' : ev -> Prop) z e := loc e = loc z /\ ac
 (* the pivot acts with real values, all others act as in L (M1) *)
 Definition acting m pr (l' lX : ev -> Prop) e := (M m pr e /\ lX e) \/ (~ M m pr e /\ l' e).
 
-(* S: slots; m, pr: the pivot; S', l', L: the others, what they do, and their run; C: what begins beta or chooses to be in it;
-   lX: what happens with real values *)
+(* S: slots; m, pr: the pivot; S', l', L: the others, what they do, and their run; C: what begins beta or chooses to be in
+   it; lX: what happens with real values *)
 Section Form.
 Variables (S : ev -> Prop) (m pr : ev) (S' l' : ev -> Prop) (L : relation ev) (C lX : ev -> Prop).
 Let beta := least ord S S' l' L C.
@@ -26,17 +26,17 @@ Record searched : Prop := {
   n_rest : forall e, S' e <-> S e /\ ~ M m pr e;
   n_total : sto S L;
   n_machine : sc_machine (P:=P) S' l' L;
-  (* one event that is no naW; naR and naW together; or the naW alone, then its naR is in L and in alpha, behind it in alpha is a
-     write of its word by a put or get of another thread, and other RMWs of the word are in beta iff they come behind it *)
-  n_class : (knd m <> NAW /\ pr = m) \/ (knd m = NAW /\ pr = src m) \/
-    (knd m = NAW /\ pr = m /\ lX m /\ ~ beta (src m) /\
-     (exists e, S' e /\ ~ beta e /\ (knd e = NRW \/ knd e = NLW) /\ loc e = loc m /\ thr e <> thr m /\ L (src m) e) /\
-     forall b, S' b -> knd b = NAR -> loc b = loc m -> b <> src m -> (beta b <-> L (src m) b));
+  (* one event that is no naW, or naR and naW together *)
+  n_class : (knd m <> NAW /\ pr = m) \/ (knd m = NAW /\ pr = src m);
+  (* a thread ends behind a naR only if the pivot is a naR behind which its thread ends *)
+  n_ends : forall r, stops (S:=S) (S':=S') r -> knd m = NAR /\ forall w, S w -> knd w = NAW -> src w <> m;
   n_meets : forall e, C e -> S' e /\ noninit e /\ exists z, M m pr z /\ meets (wr lX m) S' l' z e;
   (* if the pivot writes, all but reads of CPUs choose; else only the first event of beta is chosen *)
   n_chosen : forall e, C e -> (wr lX m -> ~ (cpu e /\ rd e)) /\ (~ wr lX m -> forall b, C b -> b = e);
+  (* beta begins, in L, with what is chosen *)
   n_start : forall b, beta b -> exists e, C e /\ (e = b \/ L e b);
-  n_begins : (exists e, C e) \/ (knd m = NAW /\ pr = m);
+  n_begins : exists e, C e;
+  (* nothing keeps the pivot out of alpha *)
   n_own : forall c, beta c -> cpu c -> thr c <> thr m;
   (* no CPU event is poisoned *)
   n_poison : forall c, S c -> cpu c -> ~ depr (rf_in S (acting m pr l' lX) sg) m c;
@@ -123,7 +123,8 @@ Proof.
 Qed.
 Lemma forced_still : ~ wr l m -> forall e, back e -> B e.
 Proof.
-  intros N e He. destruct (first_exists e He) as (b & Hb & K). assert (B b) as Bb by (apply b_touch; right; split; auto; split; auto).
+  intros N e He. destruct (first_exists e He) as (b & Hb & K). assert (B b) as Bb by (apply b_touch; right; split; auto;
+    split; auto).
   destruct (K e He) as [->|Hbe]; [auto|]. assert (b <> e) as Nbe by (intros ->; exact (proj1 (L_sto (sc_run:=HL)) _ Hbe)).
   destruct (behind_still b N Hb) as (Sb & Lb & Wb), (behind_still e N He) as (Se & Le & We).
   assert (forall x, knd x = NAR -> rd x) as Rd by (intros x K'; unfold rd; now rewrite K').
@@ -138,10 +139,12 @@ Proof.
   intros He. destruct (classic (wr l m)); [|now apply forced_still]. apply forced_writing; auto. exact (in_S e (proj1 He)).
 Qed.
 
-(* the cycle leaves the pivot to an event behind it, or by the naR of a naW that is the pivot alone *)
-Lemma begins : (exists e, back e) \/ (knd m = NAW /\ pr = m).
+(* the cycle leaves the pivot to an event behind it *)
+Lemma begins : exists e, back e.
 Proof.
-  destruct (g_pr (setting:=G)) as [Q0|(K & Q0 & _)]; [|auto]. left.
+  assert (pr = rep m) as Q0.
+  { destruct (f_class _ _ _ _ _ _ _ _ _ F) as [(K & Q)|(K & Q)]; destruct (rep_class m) as [(K' & Q')|(K' & Q')];
+    congruence. }
   pose proof (f_cycle _ _ _ _ _ _ _ _ _ F) as Cy.
   apply clos_trans_t1n in Cy. assert (exists y, scv (tr S l tau) (rep m) y) as (y & a & b & Qa & _ & E1 & N).
   { inversion Cy as [y H|y z H _]; eauto. }
@@ -151,7 +154,8 @@ Proof.
     exfalso. apply (m_last (G:=G) a).
     - destruct E1 as [((X & _) & _)|X|(_ & u & X & _)|X]; auto; try apply X.
     - rewrite Qa. now apply naw_facts. }
-  assert (on (tr S l tau) po a b \/ (rf_in S l tau a b \/ rb (tr S l tau) a b \/ mo_in S l tau a b)) as [((Sa & _) & (Sb & _) & H)|H].
+  assert (on (tr S l tau) po a b \/ (rf_in S l tau a b \/ rb (tr S l tau) a b \/ mo_in S l tau a b)) as [((Sa & _) & (Sb &
+    _) & H)|H].
   { destruct E1; auto. }
   - exfalso. destruct Ma as [->| ->]; [exact (m_last (G:=G) b Sb H)|].
     destruct (rep_spec m) as [(Km & Q' & _)|(K' & Q')]; rewrite Q0, Q' in H; [|exact (m_last (G:=G) b Sb H)].
@@ -169,59 +173,8 @@ Proof.
     + exists a. split; auto. split; auto. split; auto. split; auto. tauto.
 Qed.
 
-(* a naW that is the pivot alone: the RMWs of its word *)
-Lemma alone b : knd m = NAW -> pr = m -> l m ->
-  (exists e, middle_of (S:=S) (tau:=tau) (m:=m) e /\ loc e = loc m /\ (knd e = NRW \/ knd e = NLW)) ->
-  S' b -> knd b = NAR -> loc b = loc m -> b <> src m -> (B b <-> L (src m) b).
-Proof.
-  intros Km Q0 Lm (e & (Se & Hre & Hem) & Le & Ke) Sb Kb Lb Nb.
-  destruct (naw_facts m Km) as (Pm & _ & Ks & Ls).
-  assert (S (src m)) as Sr by (eapply wf_down; [exact wS|exact Pm|exact Sm]).
-  assert (forall x, S x -> x <> m -> S' x) as HS.
-  { intros x Sx Nx. apply in_S'; auto. intros [|]; congruence. }
-  assert (S' (src m)) as Sr' by (apply HS; auto; congruence).
-  assert (e <> m) as Nem by (intros ->; exact (ti _ Hem)).
-  assert (S' e) as Se' by auto. assert (wr l' e) as We' by (unfold wr, cond; destruct Ke as [-> | ->]; simpl; tauto).
-  assert (wr l m) as Wm by (split; [rewrite Km; exact I|auto]).
-  assert (rd b /\ rd (src m)) as (Rb & Rr) by (unfold rd; rewrite Kb, Ks; simpl; auto).
-  destruct (t_tot (src m) b Sr (in_S b Sb)) as [Q|[H|H]]; [congruence| |].
-  - assert (tau m b) as Hmb by (apply rao_slots; auto using in_S; exact Sm).
-    split; intros _.
-    + pose proof (L_sto (sc_run:=HL)) as (_ & Ht & _). apply Ht with e; apply (L_conf (sc_run:=HL)); auto.
-      * unfold conflict. repeat split; auto; [congruence|]. intros Q. rewrite Q in Hre. exact (ti _ Hre).
-      * unfold conflict. repeat split; auto; [congruence|]. intros ->. exact (ta _ _ Hem Hmb).
-      * exact (tt _ _ _ Hem Hmb).
-    + apply behind_forced. split; auto. split; auto. exists m. split; [left; auto|]. apply touch_m; auto; [eapply acc_w; eauto|now
-      apply acc_r].
-  - assert (L b (src m)) as Hl by (apply (L_end (sc_run:=HL)); now apply own_ends).
-    assert (tau b m) as Hbm by (apply (tt _ _ _ H); apply src_before; [exact Sm|unfold nicw; now rewrite Km]).
-    split; intros X.
-    + exfalso. exact (least_not_before (G:=G) L chosen chosen_behind b Hbm X).
-    + destruct (sto_asym _ _ _ _ (L_sto (sc_run:=HL)) X Hl).
-Qed.
-
-Lemma alone_write e : knd m = NAW -> pr = m -> middle_of (S:=S) (tau:=tau) (m:=m) e -> loc e = loc m ->
-  (knd e = NRW \/ knd e = NLW) -> S' e /\ thr e <> thr m /\ L (src m) e.
-Proof.
-  intros Km Q0 (Se & Hre & Hem) Le Ke. destruct (naw_facts m Km) as (Pm & _ & Ks & Ls).
-  assert (S (src m)) as Sr by (eapply wf_down; [exact wS|exact Pm|exact Sm]).
-  assert (forall x, S x -> x <> m -> S' x) as HS.
-  { intros x Sx Nx. apply in_S'; auto. intros [|]; congruence. }
-  assert (e <> m /\ e <> src m) as (Nem & Ner) by (split; intros ->; [exact (ti _ Hem)|exact (ti _ Hre)]).
-  assert (S' (src m)) as Sr' by (apply HS; auto; congruence).
-  assert (L (src m) e) as Lre.
-  { apply (L_conf (sc_run:=HL)); auto. unfold conflict, wr, rd, cond. rewrite Ks. destruct Ke as [-> | ->]; simpl;
-    (split; [tauto|split; [tauto|split; [tauto|split; congruence]]]). }
-  split; [auto|split; [|exact Lre]]. intros Te.
-  assert (noninit e) as Ne by (unfold noninit; destruct Ke as [-> | ->]; discriminate).
-  destruct (wf_total _ wS e (src m)) as [|[X|X]]; auto.
-  - unfold noninit; congruence.
-  - rewrite Te. symmetry. now apply po_thr.
-  - apply (sto_asym _ _ _ _ (L_sto (sc_run:=HL)) Lre). now apply (L_po (sc_run:=HL)); auto.
-  - destruct (naw_next m e Km X) as [|Y]; [auto|exact (m_last (G:=G) e Se Y)].
-Qed.
-
-Lemma rf_same (S0 l1 l2 : ev -> Prop) lt u e : (forall x, cond x -> (l1 x <-> l2 x)) -> rf_in S0 l1 lt u e -> rf_in S0 l2 lt u e.
+Lemma rf_same (S0 l1 l2 : ev -> Prop) lt u e : (forall x, cond x -> (l1 x <-> l2 x)) -> rf_in S0 l1 lt u e -> rf_in S0 l2
+  lt u e.
 Proof.
   intros H (Su & Se & Wu & Re & Lo & L0 & K).
   assert (forall x, wr l1 x <-> wr l2 x) as Hw.
@@ -230,46 +183,39 @@ Proof.
   intros w Sw Ww. apply K; auto. now apply Hw.
 Qed.
 
-Theorem proof_searched : exists lX, searched S m pr S' l' L chosen lX.
+(* whatever begins beta or chooses, if the executed trace is violating *)
+Lemma searched_from (C free lX : ev -> Prop) : (forall e, C e -> back e) -> (exists e, C e) ->
+  (forall e, C e -> (wr l m -> ~ (cpu e /\ rd e)) /\ (~ wr l m -> forall b, C b -> b = e)) ->
+  arranged ord S l tau m pr S' l' (around (least ord S S' l' L C) m pr L) lX free ->
+  violating ord P (tr S lX (around (least ord S S' l' L C) m pr L)) -> searched S m pr S' l' L C lX.
 Proof.
-  destruct (theorem_7_atomics (G:=G) (f_empty _ _ _ _ _ _ _ _ _ F) L chosen chosen_behind behind_forced
-    (f_stop _ _ _ _ _ _ _ _ _ F) (f_cycle _ _ _ _ _ _ _ _ _ F)) as (lX & Rx & A & V & After).
-  exists lX.
+  intros CB Ex Ch A V. pose proof (s_real (arranged:=A)) as Rx.
   assert (forall z, pivot z -> cond z -> (l z <-> lX z)) as Real.
-  { intros z Mz Cz. assert (z = m) as -> by (apply (M_w (G:=G) z Mz); unfold cond in Cz; destruct (knd z); simpl in *; tauto).
-    apply (clean_X (G:=G) (A:=A) m Sm Cz). apply (early (G:=G) m Sm); auto. }
+  { intros z Mz Cz. assert (z = m) as -> by (apply (M_w (G:=G) z Mz); unfold cond in Cz; destruct (knd z); simpl in *;
+    tauto).
+    pose proof (early (G:=G) m Sm (or_introl (or_introl eq_refl)) Cz) as D.
+    assert (lY (l:=l) (m:=m) (pr:=pr) (l':=l') m <-> lX m) as H.
+    { apply (X_live (A:=A)); auto; [exact Sm|]. intros Y. apply D. exact (poison_r (A:=A) _ Y). }
+    rewrite <- H. unfold lY, M. tauto. }
   assert (wr l m <-> wr lX m) as Wm.
-  { unfold wr. split; intros (I & C); split; auto; intros Cm; apply (Real m (or_introl eq_refl) Cm); auto. }
+  { unfold wr. split; intros (I & Cw); split; auto; intros Cm; apply (Real m (or_introl eq_refl) Cm); auto. }
   constructor; auto.
   - exact g_last.
   - exact g_S'.
   - exact (L_sto (sc_run:=HL)).
   - exact (sc_run_machine L).
-  - destruct (f_class _ _ _ _ _ _ _ _ _ F) as [Q|[Q|(Km & Q & He)]]; auto. right; right.
-    assert (l m) as Lm by (destruct (pr_cases (G:=G)) as [(_ & H)|(_ & H & _ & K & _)]; [auto|congruence]).
-    split; [auto|split; [auto|split; [|split; [|split]]]].
-    + apply (Real m); [left; auto|red; now rewrite Km|auto].
-    + apply (least_not_before (G:=G) L chosen chosen_behind). apply src_before; [exact Sm|unfold nicw; now rewrite Km].
-    + destruct He as (e & He & Le & Ke). exists e. destruct (alone_write e Km Q He Le Ke) as (Se & Te & Lre). split; auto. split; auto.
-      apply (least_not_before (G:=G) L chosen chosen_behind). apply He.
-    + intros b. now apply alone.
-  - intros e He. pose proof (chosen_behind e He) as (Se & Ht & z & Mz & Lo & _ & Ae & Tc). split; auto.
+  - exact (f_class _ _ _ _ _ _ _ _ _ F).
+  - exact (f_ends _ _ _ _ _ _ _ _ _ F).
+  - intros e He. pose proof (CB e He) as (Se & Ht & z & Mz & Lo & _ & Ae & Tc). split; auto.
     split; [intros K; exact (ta _ _ Ht (g_init (base:=g_base) e m (in_S e Se) Sm K (proj1 (proj2 g_last))))|]. exists z.
     split; auto. split; auto. split; auto. rewrite <- Wm. destruct (classic (wr l m)) as [|N]; auto. right.
-    destruct (behind_still e N (chosen_behind e He)) as (_ & Le & [W|(Ke & Hw)]); auto. right.
+    destruct (behind_still e N (CB e He)) as (_ & Le & [W|(Ke & Hw)]); auto. right.
     destruct Tc as [W|[W|[(W & _)|(Kz & _)]]]; [tauto| | |auto].
     + destruct N. rewrite <- (M_w (G:=G) z Mz); [exact W|apply W].
     + rewrite Ke in W. destruct W.
-  - intros e [(W & _ & N)|(W & Fe)].
-    + split; [auto|]. tauto.
-    + split; [tauto|]. intros _ b [(W' & _)|(_ & Fb)]; [tauto|].
-      destruct (proj2 Fe b (proj1 Fb)) as [|X]; auto. destruct (proj2 Fb e (proj1 Fe)) as [|Y]; auto.
-      destruct (sto_asym _ _ _ _ (L_sto (sc_run:=HL)) X Y).
-  - intros b Hb. apply (least_start (G:=G) L chosen chosen_behind); auto.
-  - destruct begins as [(e & He)|]; auto. left.
-    assert (B e) as Be by now apply behind_forced.
-    destruct (least_start (G:=G) L chosen chosen_behind e Be) as (b & Hb & _). eauto.
-  - intros c Bc Cc Q. pose proof (least_after (G:=G) L chosen chosen_behind c Bc) as (Sc & Hc).
+  - intros e He. rewrite <- Wm. now apply Ch.
+  - intros b Hb. apply (least_start (G:=G) L C CB); auto.
+  - intros c Bc Cc Q. pose proof (least_after (G:=G) L C CB c Bc) as (Sc & Hc).
     assert (noninit c) as Nc by (unfold noninit, cpu in *; destruct (knd c); simpl in Cc; try tauto; discriminate).
     destruct (wf_total _ wS c m) as [->|[X|X]]; auto using in_S.
     + exact Sm.
@@ -278,11 +224,24 @@ Proof.
     + apply (ta _ _ Hc). apply (cpu_tau (G:=g_base)); auto using in_S; [exact Sm|apply g_last].
     + exact (m_last (G:=G) c (in_S c Sc) X).
   - intros c Sc Cc (d & R & D). apply (g_max c Sc Cc). apply (poison_r (A:=A)).
-    assert (forall u x, rf_in S (acting m pr l' lX) (around B m pr L) u x ->
-      rf_in S (lY (l:=l) (m:=m) (pr:=pr) (l':=l')) (around B m pr L) u x) as H.
+    assert (forall u x, rf_in S (acting m pr l' lX) (around (least ord S S' l' L C) m pr L) u x ->
+      rf_in S (lY (l:=l) (m:=m) (pr:=pr) (l':=l')) (around (least ord S S' l' L C) m pr L) u x) as H.
     { intros u x. apply rf_same. intros y Cy. unfold acting, lY. destruct (classic (pivot y)) as [My|My]; [|tauto].
       rewrite (Real y My Cy). tauto. }
     exists d. split; [now apply H|]. eapply dep_more; [exact H|exact D].
+Qed.
+Theorem proof_searched : exists lX, searched S m pr S' l' L chosen lX.
+Proof.
+  destruct (theorem_7_atomics (G:=G) L chosen (f_empty _ _ _ _ _ _ _ _ _ F) chosen_behind behind_forced
+    (f_stop _ _ _ _ _ _ _ _ _ F) (f_cycle _ _ _ _ _ _ _ _ _ F)) as (lX & A & V).
+  exists lX. apply (searched_from chosen none lX chosen_behind); auto.
+  - destruct begins as (e & He). assert (B e) as Be by now apply behind_forced.
+    destruct (least_start (G:=G) L chosen chosen_behind e Be) as (b & Hb & _). eauto.
+  - intros e [(W & _ & N)|(W & Fe)].
+    + split; [auto|]. tauto.
+    + split; [tauto|]. intros _ b [(W' & _)|(_ & Fb)]; [tauto|].
+      destruct (proj2 Fe b (proj1 Fb)) as [|X]; auto. destruct (proj2 Fb e (proj1 Fe)) as [|Y]; auto.
+      destruct (sto_asym _ _ _ _ (L_sto (sc_run:=HL)) X Y).
 Qed.
 End Proof.
 

@@ -64,14 +64,11 @@ Proof.
   split; [exact (@lemma_2_2_atomics U ord P S l tau m (rep m) S' l' G)|exact N].
 Qed.
 
-(* Lemma 2 (3): if nothing reads m, nothing flips, and every sc cycle passes through its vertex *)
-Lemma unread_cycle m S' l' : setting ord P S l tau m (rep m) S' l' -> sc_consistent (tr S' l' tau) ->
-  (forall x, ~ rf_in S l tau m x) -> sc T (rep m) (rep m).
+(* Lemma 2 (3): if nothing flips, every sc cycle passes through the pivot's vertex *)
+Lemma cycles_through m S' l' z : setting ord P S l tau m (rep m) S' l' -> sc_consistent (tr S' l' tau) ->
+  (forall x, S' x -> cond x -> (l x <-> l' x)) -> sc T z z -> z = rep m \/ (sc T z (rep m) /\ sc T (rep m) z).
 Proof.
-  intros G SC Nr.
-  assert (forall x, S' x -> cond x -> (l x <-> l' x)) as Live.
-  { intros x Sx C. apply (@T'_live U ord P S l tau m (rep m) S' l' G); auto. intros (d & R & D).
-    rewrite (unread m d Nr D) in R. exact (Nr _ R). }
+  intros G SC Live Hz.
   assert (forall x, S' x -> (wr l x <-> wr l' x)) as Wr.
   { intros x Sx. unfold wr. split; intros (Ix & Cx); split; auto; intros C; apply (Live x Sx C); auto. }
   assert (forall a, S a -> rep a <> rep m -> S' a) as HS.
@@ -88,12 +85,20 @@ Proof.
       apply join; auto; [exact (@wfS' U ord P S l tau m (rep m) S' l' G)|exact (@sto' U ord P S l tau m (rep m) S' l' G)|
         exact (@init' U ord P S l tau m (rep m) S' l' G)|].
       pose proof (Wr a (HS a Sa Na)). pose proof (Wr b (HS b Sb Nb)). unfold conflict in *. tauto. }
-  destruct (proj2 (@g_V U ord P S l tau B)) as (_ & Nsc). apply not_all_ex_not in Nsc. destruct Nsc as (z & Hz).
-  apply NNPP in Hz. destruct (classic (z = rep m)) as [->|Nz]; [exact Hz|].
+  destruct (classic (z = rep m)) as [->|Nz]; [auto|right].
   destruct (through (scv T) (rep m) z z Hz Nz) as [(H & _)|(H & H')].
   - exfalso. apply (SC z). assert (forall x y, clos_trans ev (off (scv T) (rep m)) x y -> sc (tr S' l' tau) x y) as K; auto.
     intros x y K. induction K; [now apply Off|eapply t_trans; eauto].
-  - destruct (rt_ct _ _ _ H') as [Q|H'']; [congruence|]. eapply t_trans; eauto.
+  - destruct (rt_ct _ _ _ H') as [Q|H'']; [congruence|]. split; auto.
+Qed.
+Lemma unread_cycle m S' l' : setting ord P S l tau m (rep m) S' l' -> sc_consistent (tr S' l' tau) ->
+  (forall x, ~ rf_in S l tau m x) -> sc T (rep m) (rep m).
+Proof.
+  intros G SC Nr. destruct (proj2 (@g_V U ord P S l tau B)) as (_ & Nsc). apply not_all_ex_not in Nsc. destruct Nsc as (z &
+    Hz).
+  apply NNPP in Hz. destruct (cycles_through m S' l' z G SC) as [<-|(H & H')]; auto; [|eapply t_trans; eauto].
+  intros x Sx C. apply (@T'_live U ord P S l tau m (rep m) S' l' G); auto. intros (d & R & D).
+  rewrite (unread m d Nr D) in R. exact (Nr _ R).
 Qed.
 
 Lemma nonempty : exists x, S x /\ noninit x.

@@ -1,5 +1,5 @@
-(* Remote atomics: naR and naW of the pivot can be put together (M4): where nothing between them writes their word, and where the
-   trace without the naW alone is not sc-consistent either. *)
+(* Remote atomics: naR and naW of the pivot can be put together (M4): where nothing between them writes their word, and
+   where the trace without the naW alone is not sc-consistent either. *)
 Require Import List Arith Lia Classical Relations.
 From RR Require Import Orders RemoteAtomicsModel RemoteAtomicsRules RemoteAtomicsValues RemoteAtomicsTraces RemoteAtomicsBase
   RemoteAtomicsPivot RemoteAtomicsParts RemoteAtomicsNormalForm RemoteAtomicsMiddle.
@@ -91,8 +91,8 @@ Proof.
 Qed.
 End Unwritten.
 
-(* e is the first write of their word between them, and does not read; without m alone there is an sc cycle: the naW moves to e,
-   and nothing reads it there *)
+(* e is the first write of their word between them, and does not read; without m alone there is an sc cycle: the naW moves
+   to e, and nothing reads it there *)
 Section Written.
 Variables (S1 l1 : ev -> Prop) (e : ev).
 Context {G1 : setting ord P S l tau m m S1 l1}.

@@ -25,8 +25,9 @@ from rdma_robust.model import Model, rdma
 from rdma_robust.options import CheckOptions
 from rdma_robust.robustness.decide import decide
 from tests.conftest import ROOT, Cli
-from tests.support.accounts import Orders, decided, is_counterexample, mutated, shuffled, trace_document
+from tests.support.accounts import Orders, decided, is_counterexample, trace_document
 from tests.support.judged import answers
+from tests.support.mutated_accounts import mutated, shuffled
 from tests.support.random_accounts import random_account
 from tests.support.random_deployed import FAMILIES, mutants, named, random_deployed
 from tests.support.random_programs import random_program

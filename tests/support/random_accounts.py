@@ -10,7 +10,8 @@ from rdma_robust.certify.hardware import READS, WRITES, Kind, Platform
 from rdma_robust.certify.judge_account import Account, Deed, Source
 from rdma_robust.certify.judge_question import Place
 from rdma_robust.certify.thread_events import Completion
-from tests.support.accounts import operated, without
+from tests.support.accounts import operated
+from tests.support.mutated_accounts import without
 
 CELLS = 3
 KINDS = (
