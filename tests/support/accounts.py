@@ -9,7 +9,7 @@ from rdma_robust.certify.hardware import READS, WRITES, Kind
 from rdma_robust.certify.judge_account import Account, Deed, Source, place_word
 from rdma_robust.certify.judge_question import Place
 from rdma_robust.certify.thread_events import Completion
-from rdma_robust.language.flow.cfg import Cell, Program, Recv, Step, Thread
+from rdma_robust.language.flow.cfg import Cell, Program, Recv, Silent, Step, Thread
 from rdma_robust.model import Model
 from rdma_robust.semantics.axioms import is_violating, ob, sc
 from rdma_robust.semantics.linearise import (
@@ -74,8 +74,9 @@ def trace_of(account: Account, orders: Orders | None = None) -> Trace:
     program, model = program_of(account), model_of(account)
     first = len(account.cells)
     events = [Event(n, EventType.INIT, cell=cell, written=cell.init) for n, cell in enumerate(program.cells)]
+    steps = [list(_steps(deeds)) for deeds in account.threads]
     events += [
-        _event(program, place, account.threads[place[0]][place[1]], first + n) for n, place in enumerate(account.order)
+        _event(program, (t, k), account.threads[t][k], first + n, steps[t][k]) for n, (t, k) in enumerate(account.order)
     ]
     number: dict[Source, int] = {place: first + n for n, place in enumerate(account.order)} | {n: n for n in range(first)}
     rank = {number[place]: n for n, place in enumerate(orders.mo)}
@@ -102,7 +103,15 @@ def _rank(rank: Mapping[int, int], event: Event) -> int:
     return -1 if event.type is EventType.INIT else rank[event.index]
 
 
-def _event(program: Program, place: Place, deed: Deed, index: int) -> Event:
+def _steps(deeds: Sequence[Deed]) -> Iterator[Step]:
+    """Yield for each event of a thread a step that is that of its operation."""
+    number = 0
+    for deed in deeds:
+        number += deed.word not in ("nrW", "nlW", "naW", "put", "send", "imm")
+        yield Step(Silent(), text=str(number))
+
+
+def _event(program: Program, place: Place, deed: Deed, index: int, step: Step) -> Event:
     posts = deed.kind is Kind.POSTS_BUFFER
     peer = None if deed.peer < 0 else f"T{deed.peer}"
     return Event(
@@ -111,7 +120,7 @@ def _event(program: Program, place: Place, deed: Deed, index: int) -> Event:
         *place,
         f"q{deed.queue}" if deed.kind in _WITH_QUEUE else None,
         program.cells[deed.cell] if deed.cell >= 0 and not posts else None,
-        step=Step(Recv(program.cells[deed.cell], peer)) if posts and peer is not None else None,
+        step=Step(Recv(program.cells[deed.cell], peer)) if posts and peer is not None else step,
         unsignaled=deed.completion is Completion.UNSIGNALED,
         within=deed.kind in (Kind.PUT_WRITES, Kind.GET_WRITES) and deed.completion is Completion.NONE,
         peer=peer,

@@ -48,11 +48,11 @@ def mutated(account: Account, rng: Random) -> Account:
             )
             return replace(account, platform=rng.choice(hardware))
         case _:
-            threads[thread][at] = _changed(threads[thread][at], rng)
+            threads[thread][at] = _changed(threads[thread][at], len(account.cells), rng)
     return replace(account, threads=tuple(map(tuple, threads)), order=tuple(order), modified=tuple(modified))
 
 
-def _changed(deed: Deed, rng: Random) -> Deed:
+def _changed(deed: Deed, cells: int, rng: Random) -> Deed:
     """What does something else than this in one respect."""
     kinds = {
         Kind.ATOMIC: Kind.ATOMIC_READS,
@@ -65,7 +65,7 @@ def _changed(deed: Deed, rng: Random) -> Deed:
     if deed.queue >= 0:
         changes.append(replace(deed, queue=1 - deed.queue if deed.queue < 2 else 0))
     if deed.cell >= 0:
-        changes.append(replace(deed, cell=rng.randrange(3)))
+        changes.append(replace(deed, cell=rng.randrange(cells)))
     if deed.read is not None:
         changes.append(replace(deed, read=deed.read + 1))
     if deed.written is not None:
