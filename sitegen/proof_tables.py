@@ -28,6 +28,7 @@ FACTS: Final = {
     "flush_poll": ("with nfo, nrW before nrR is kept", "Lemma 3 (f)"),
     "forcing_cells": ("nlR and nF are issued before nrW", "Lemma 3, only if; Theorem 5 (R2)"),
     "fence": ("with nfo, nlW before nF is in ippo, and nF before nlR is kept", "Lemma 3, only if; Theorem 7 (F3)"),
+    "card_row": ("with store buffers, no event of the card is before one of a CPU", "Lemma 3, with store buffers"),
 }
 """What each fact says, and which proof uses it first; the names are those of proofs/core/Hardware.v."""
 
@@ -49,9 +50,12 @@ The table of preserved order is a parameter of [the proofs](proof.md): [Hardware
 what Lemma 1 to Theorem 7 ask of its cells, and Coq decides by computation whether a table has it. The tool's hardware
 has: the open cell either way, `order default`, `multipath` and `relaxed`
 ([`Hardware.flags_ok`](proof.md#hardwareflags_ok)), each with CPUs that are sequentially consistent and with [store
-buffers](theory.md#store-buffers). So for hardware with another table there is one thing to do: ask Coq for the facts.
-Where one does not hold, the statement that uses it needs another argument, or is false there: that a fact fails is no
-proof that the theorem does.
+buffers](theory.md#store-buffers) ([`Hardware.tso_ok`](proof.md#hardwaretso_ok)). So for hardware with another table
+there is one thing to do: ask Coq for the facts. Where one does not hold, the statement that uses it needs another
+argument, or is false there: that a fact fails is no proof that the theorem does. The search (Theorem 8) asks two
+facts more, `search_ok` in [Search.v](../proofs/search/Search.v): nothing of the card is observed before an event of a
+CPU, and an nrW is not observed before an nF. All hardware of the tool has them; of the changes below, those of a cell
+from the card to the CPU, and that of nrW before nF to `qp`, have not.
 
 ## The facts
 
@@ -63,8 +67,8 @@ _CHANGES: Final = """\
 
 {text}. Each of the 36 cells (all CPU events have one row
 and one column) with each other value it could have:
-{kept} of {all} changes keep every fact, and so every theorem ([`Changes.changes_ok`](proof.md#changeschanges_ok)).
-{dropped} of the {weaker} changes that keep less order are among them.
+{kept} of {all} changes keep every fact, and so Lemma 1 to Theorem 7 with sequentially consistent CPUs
+([`Changes.changes_ok`](proof.md#changeschanges_ok)). {dropped} of the {weaker} changes that keep less order are among them.
 
 {table}
 """

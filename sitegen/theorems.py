@@ -81,18 +81,19 @@ def by_hand() -> tuple[ByHand, ...]:
 @dataclass(frozen=True)
 class CoqTable:
     """A table of preserved order that Coq prints: for which hardware (as in `Model`), what Coq calls that, and the file with
-    the list of the cells (`listed`)."""
+    the list of the cells (`listed`); `relation` is ippo or oppo if it is of one of them."""
 
     order: str
     ordered_reads: bool
     term: str
     cpu: str = "sc"
     module: str = "Table"
+    relation: str = ""
 
     @property
     def name(self) -> str:
-        usual = {"sc", "Table"}
-        words = (self.order, "ordered-reads" if self.ordered_reads else "", *({self.cpu, self.module} - usual))
+        others = (word for word in (self.cpu, self.module) if word not in ("sc", "Table"))
+        words = (self.order, "ordered-reads" if self.ordered_reads else "", *others, self.relation)
         return " ".join(word for word in words if word)
 
 
@@ -231,7 +232,7 @@ def _questions(listed: tuple[Theorem, ...]) -> Iterator[str]:
         yield f"End Of{module}."
     for module in dict.fromkeys(table.module for table in tables()):
         yield from _begin(module)
-        yield "From RR Require Import StoreModel." if module == "Table" else ""
+        yield "From RR Require Import Cells." if module == "Table" else ""
         for table in tables():
             if table.module == module:
                 yield f'Redirect "{table.name}" Eval vm_compute in listed ({table.term}).'

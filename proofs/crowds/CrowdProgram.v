@@ -56,7 +56,7 @@ Definition P ts := the_program (threads_of ts) (words_of ts) (init_of ts) (prog_
 
 (* The search for P ts, which may ask that the class is one of a thread that there is, and of a word that this thread can
    access. *)
-Context (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw} (zero : bool).
+Context (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw} {SC : cpu_sc hw} (zero : bool).
 Definition can_access t x := x < nv \/ exists i, nv <= i < nv + ow /\ x = place (t - nt) i /\ nt <= t.
 Definition hope_of (ts : list nat) (c : class) (D : @ev concrete -> Prop) :=
   cthr c < threads_of ts /\ can_access (cthr c) (ccell c).

@@ -14,7 +14,7 @@ Record control := Control { c_path : nat -> list label; c_part : nat -> part; c_
                             c_class : option class; c_closed : bool; c_frozen : Z }.
 
 Section Rules.
-Context {K : crowd} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw} (zero : bool).
+Context {K : crowd} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw} {SC : cpu_sc hw} (zero : bool).
 Notation state := (@state concrete).
 Notation ev := (@ev concrete).
 Notation moves := (moves hw zero).

@@ -6,7 +6,7 @@ From RR Require Import Model Hardware Programs Search Searched Marks Counting Cr
   Joined.
 
 Section CrowdSearch.
-Context {K : crowd} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw} (zero : bool).
+Context {K : crowd} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw} {SC : cpu_sc hw} (zero : bool).
 Notation state := (@state concrete).
 Notation ev := (@ev concrete).
 Notation moves := (moves hw zero).

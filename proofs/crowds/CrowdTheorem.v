@@ -6,7 +6,7 @@ From RR Require Import Model Hardware Programs Search Searched Marks Counting Cr
   Joined CrowdSearch CrowdSteps.
 
 Section CrowdTheorem.
-Context {K : crowd} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw} (zero : bool).
+Context {K : crowd} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw} {SC : cpu_sc hw} (zero : bool).
 Notation state := (@state concrete).
 Notation reach_of := (reach_of hw zero).
 Notation run := (run control local (explicit hw zero) (copy hw zero) (hero hw zero) (copy_hero hw zero)
@@ -25,6 +25,7 @@ Proof.
   - intros t. exact I.
   - intros [x v|t l h]; unfold done; simpl; [tauto|]. split; [intros [[]|[]]|]. intros H. apply suf_len in H.
     simpl in H. lia.
+  - split; reflexivity.
 Qed.
 Lemma made_start ts : made ts (start_of ts) None (seq 0 (length ts)) control0 (map local0 ts).
 Proof.

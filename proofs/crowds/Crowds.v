@@ -6,7 +6,7 @@ From RR Require Import Model Hardware Programs Search Searched Counting CrowdPro
   ValueFree FewCopies.
 
 Section Crowds.
-Context {K : crowd} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw}.
+Context {K : crowd} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw} {SC : cpu_sc hw}.
 
 Theorem crowd_lemma_1 n n' : n <= n' -> ~ robust hw (P (copies n)) -> ~ robust hw (P (copies n')).
 Proof.

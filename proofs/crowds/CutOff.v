@@ -3,7 +3,7 @@
 Require Import List Arith ZArith Bool Lia Classical Relations.
 Import ListNotations.
 From RR Require Import Model Hardware Orders Rules Traces Programs Searched CrowdProgram Views Moves Locality CrowdRules
-  Joined StoreModel Fewer Shortest Filled Moved ValueFree.
+  Joined Fewer Shortest Filled Moved ValueFree.
 
 Lemma event_dec (a b : event) : {a = b} + {a <> b}.
 Proof. repeat decide equality. Defined.
@@ -257,16 +257,14 @@ Proof.
   apply moved_wft; [exact T1_wft|exact E2_wfE|reflexivity|exact go_inj|exact go_knd|exact go_qp|].
     intros a b Ka Kb _ _. now apply go_loc.
 Qed.
-Lemma T2_consistent hw : rdma_consistent hw T1 -> rdma_consistent hw T2.
-Proof. apply moved_consistent; [reflexivity|exact go_inj|exact go_knd|exact go_po|exact go_pf|exact go_qp]. Qed.
 Lemma go_thr a b : kept a -> kept b -> noninit a -> noninit b -> (thr a = thr b <-> thr (go a) = thr (go b)).
 Proof.
   intros Ka Kb Na Nb. destruct a as [x v|t l h]; [now destruct Na|]. destruct b as [x' v'|t' l' h']; [now destruct Nb|].
   destruct (kept_suf _ _ _ Ka) as (S & A), (kept_suf _ _ _ Kb) as (S' & A'). simpl.
   split; [congruence|now apply thread_inj].
 Qed.
-Lemma T2_consistent_tso hw : tso_consistent hw T1 -> tso_consistent hw T2.
-Proof. apply moved_consistent_tso; [reflexivity|exact go_inj|exact go_knd|exact go_po|exact go_pf|exact go_qp|exact
+Lemma T2_consistent hw : rdma_consistent hw T1 -> rdma_consistent hw T2.
+Proof. apply moved_consistent; [reflexivity|exact go_inj|exact go_knd|exact go_po|exact go_pf|exact go_qp|exact
   go_thr]. Qed.
 
 (* values *)
@@ -298,13 +296,13 @@ Proof. apply moved_cycle; [exact T1_wft|reflexivity|exact go_inj|exact go_po]. Q
 End Values.
 
 Theorem remaining : irreflexive (needs T1) -> exists T2, trace_of (P (map (fun j => nth j ts 0) js)) T2 /\
-  (~ sc_consistent T1 -> ~ sc_consistent T2) /\ (forall hw, rdma_consistent hw T1 -> rdma_consistent hw T2) /\
-  (forall hw, tso_consistent hw T1 -> tso_consistent hw T2).
+  (~ sc_consistent T1 -> ~ sc_consistent T2) /\
+  (forall hw, rdma_consistent hw T1 -> rdma_consistent hw T2).
 Proof.
   intros Ir. destruct (values_exist (U := concrete) event_dec T1 writes T1_wft Ir) as (rho & Hr).
   - exact writes_causal.
   - now exists (0%Z).
   - exists (moved T1 (to js W (reads rho)) (E2 rho)). split; [exact (T2_trace rho Hr)|]. split; [exact (T2_cycle rho)|].
-    split; [exact (T2_consistent rho)|exact (T2_consistent_tso rho)].
+    exact (T2_consistent rho).
 Qed.
 End Remaining.

@@ -7,7 +7,7 @@ From RR Require Import Model Hardware Programs Search Searched CrowdProgram View
   CrowdSearch CrowdTheorem.
 
 Section Embedded.
-Context {K : crowd} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw}.
+Context {K : crowd} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw} {SC : cpu_sc hw}.
 Notation state := (@state concrete).
 Notation ev := (@ev concrete).
 Notation moves := (moves hw false).

@@ -4,7 +4,7 @@
      where V is 0). *)
 Require Import List Arith ZArith Bool Lia Classical Relations.
 Import ListNotations.
-From RR Require Import Model Hardware Orders Traces Programs StoreModel CrowdProgram Locality Fewer Shortest Filled
+From RR Require Import Model Hardware Orders Traces Programs CrowdProgram Locality Fewer Shortest Filled
   ValueFree CutOff.
 
 Lemma NoDup_map_in {A B} (f : A -> B) l : NoDup l -> (forall a b, In a l -> In b l -> f a = f b -> a = b) ->
@@ -156,14 +156,13 @@ Lemma fewer_copies ts sh T : (forall t t' x, t <> t' -> touches ts t x -> touche
     length js <= Nat.max 1 (2 * length sh) /\ wft (fewer T (kept js T)) /\
     (irreflexive (needs (fewer T (kept js T))) -> exists T2, trace_of (P (map (fun j => nth j ts 0) js)) T2 /\
       ~ sc_consistent T2 /\
-      (forall hw, rdma_consistent hw (fewer T (kept js T)) -> rdma_consistent hw T2) /\
-      (forall hw, tso_consistent hw (fewer T (kept js T)) -> tso_consistent hw T2)).
+      (forall hw, rdma_consistent hw (fewer T (kept js T)) -> rdma_consistent hw T2)).
 Proof.
   intros Sh (path & (Hp & He) & HE) Wt N. destruct (few_alive ts T path Wt N Hp He HE sh Sh) as (js & N1 & N2 & N3 & N4).
   exists js. split; [auto|split; [auto|split; [auto|split]]].
   - apply (T1_wft ts js T path (fun _ _ => 0%Z)); auto.
   - intros Ir. destruct (filling ts path (fun t => proj1 (Hp t))) as (W & W1 & W2).
-    destruct (remaining ts js T path W) as (T2 & Tr & Cy & C1 & C2); auto; [|exists T2; auto].
+    destruct (remaining ts js T path W) as (T2 & Tr & Cy & C1); auto; [|exists T2; auto].
     intros t l. exact (plain_path ts t (path t) l (proj1 (Hp t))).
 Qed.
 
@@ -177,22 +176,8 @@ Proof.
     by (apply NNPP; intros Q; apply N; intros T V; apply Q; eauto).
   destruct (fewer_copies ts sh T Sh Rn Wt Cy) as (js & N1 & N2 & N3 & W1 & H). exists js.
     split; [auto|split; [auto|split; [auto|]]].
-  pose proof (fewer_consistent hw T (kept js T) Wt (fun e Ke => proj1 Ke) Co) as C1.
-  destruct (H (needs_irr hw _ W1 C1)) as (T2 & Tr & Cy2 & C2 & _). intros R. apply (R T2).
-    split; [auto|split; [now apply C2|auto]].
-Qed.
-(* and with store buffers *)
-Theorem cut_off_tso hw {OK : tso_ok hw} ts sh :
-  (forall t t' x, t <> t' -> touches ts t x -> touches ts t' x -> In x sh) -> ~ robust_tso hw (P ts) ->
-  exists js, NoDup js /\ (forall j, In j js -> j < length ts) /\ length js <= Nat.max 1 (2 * length sh) /\
-    ~ robust_tso hw (P (map (fun j => nth j ts 0) js)).
-Proof.
-  intros Sh N. assert (exists T, violating_tso hw (P ts) T) as (T & (Rn & Wt & _) & Co & Cy)
-    by (apply NNPP; intros Q; apply N; intros T V; apply Q; eauto).
-  destruct (fewer_copies ts sh T Sh Rn Wt Cy) as (js & N1 & N2 & N3 & W1 & H). exists js.
-    split; [auto|split; [auto|split; [auto|]]].
-  pose proof (fewer_consistent_tso hw T (kept js T) Wt (fun e Ke => proj1 Ke) (kept_whole js T) Co) as C1.
-  destruct (H (needs_irr_tso hw _ W1 C1)) as (T2 & Tr & Cy2 & _ & C2). intros R. apply (R T2).
+  pose proof (fewer_consistent hw T (kept js T) Wt (fun e Ke => proj1 Ke) (kept_whole js T) Co) as C1.
+  destruct (H (needs_irr hw _ W1 C1)) as (T2 & Tr & Cy2 & C2). intros R. apply (R T2).
     split; [auto|split; [now apply C2|auto]].
 Qed.
 End FewCopies.

@@ -2,7 +2,7 @@
    nothing else on values, the reads of an RDMA-consistent trace can be given the values of what they read from. *)
 Require Import List Arith Lia Classical Relations.
 Import ListNotations.
-From RR Require Import Model Hardware Orders Rules Traces StoreModel StoreTraces.
+From RR Require Import Model Hardware Orders Cells Rules Traces.
 
 Section Filled.
 Context {U : events}.
@@ -127,14 +127,5 @@ Proof.
   - apply ib_ippo. split; [auto|split; [auto|split; [auto|]]].
     now rewrite (cpu_all hw (knd a) (knd b) Ca (po_init_r a b P)).
   - apply ib_ippo. split; [auto|split; [auto|]]. now apply (oppo_ippo hw), (carry_oppo hw).
-Qed.
-Lemma needs_irr_tso {OK : tso_ok hw} T : wft T -> tso_consistent hw T -> irreflexive (needs T).
-Proof.
-  intros W C a H. apply (ib_tso_irreflexive hw T W C a). unfold ib_tso. revert H. generalize a at 2 4. intros b H.
-  induction H as [a b [H|(Ea & Eb & P) Ca _|(Ea & Eb & P)]|]; [| | |eapply t_trans; eauto]; apply t_step.
-  - now apply ibt_rf.
-  - apply ibt_ippo. split; [auto|split; [auto|split; [auto|]]].
-    now rewrite (cpu_all hw (knd a) (knd b) Ca (po_init_r a b P)).
-  - apply ibt_ippo. split; [auto|split; [auto|]]. now apply (oppo_ippo hw), (carry_oppo hw).
 Qed.
 End Needs.

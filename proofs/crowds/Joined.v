@@ -5,7 +5,7 @@ Import ListNotations.
 From RR Require Import Model Hardware Programs Search Searched Marks CrowdProgram Views Moves Locality CrowdRules.
 
 Section Joined.
-Context {K : crowd} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw} (zero : bool).
+Context {K : crowd} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw} {SC : cpu_sc hw} (zero : bool).
 Notation state := (@state concrete).
 Notation ev := (@ev concrete).
 Notation moves := (moves hw zero).
@@ -116,12 +116,12 @@ Definition joined : state := State
   (Thr (flat_map (fun t => map (fun e => Mv (e : ev) false false) (sufs t (path_j t))) (seq 0 (nt + length all)))
        (fun x => w_mem (word_j x)) (fun t => p_car (part_j t)))
   (Cnt (fun tq => p_unp (part_j (fst tq)) (snd tq)) (fun tq => p_ear (part_j (fst tq)) (snd tq))) cl
-  (Sd (fun t => p_cpub (part_j t)) (fun tq => p_typ (part_j (fst tq)) (snd tq)) (fun tq => p_fen (part_j (fst tq))
+  (Sd (fun t => p_cpub (part_j t)) (fun _ => false) (fun tq => p_typ (part_j (fst tq)) (snd tq)) (fun tq => p_fen (part_j (fst tq))
     (snd tq))
       (fun tq => p_fod (part_j (fst tq)) (snd tq)))
   (Cel (fun x => w_read (word_j x)) (fun x => w_written (word_j x)))
   (Tnt (Cel (fun x => w_tread (word_j x)) (fun x => w_twritten (word_j x))) (fun t => p_taint (part_j t)) (c_closed c))
-  (Psn (fun x => w_poison (word_j x)) (fun t => p_poc (part_j t))) (c_frozen c).
+  (Psn (fun x => w_poison (word_j x)) (fun t => p_poc (part_j t))) (c_frozen c) (fun _ => None).
 
 Lemma labels_app t a b : labels_of t (a ++ b) = labels_of t a ++ labels_of t b.
 Proof. unfold labels_of. apply flat_map_app. Qed.
@@ -222,6 +222,7 @@ Proof.
         destruct (le_lt_dec (nt + length all) t) as [G|G]; [|lia]. exfalso. unfold path_j in H.
         destruct (Nat.ltb_spec t nt); [lia|]. rewrite (proj2 (nth_error_None all (t - nt))) in H by lia.
         apply suf_len in H. simpl in H. lia.
+  - split; reflexivity.
 Qed.
 End Shrink.
 End Joined.

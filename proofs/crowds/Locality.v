@@ -28,7 +28,7 @@ Qed.
 End Labels.
 
 Section Locality.
-Context {K : crowd} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw} (zero : bool).
+Context {K : crowd} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw} {SC : cpu_sc hw} (zero : bool).
 Notation state := (@state concrete).
 Notation ev := (@ev concrete).
 Notation moves := (moves hw zero).
@@ -131,7 +131,7 @@ Proof.
   simpl in Pt. simpl. destruct (next_label ts1 s1 ts2 s2 t l1 t2 A S2 Pt Pr Fi) as (l2 & Nx).
   exists l1, t2, l2. split; [auto|split; [auto|split; [auto|split]]].
   - apply ready_iff; [auto|]. exists t2, l2. split; [auto|split; apply Nx].
-  - constructor; [now apply (a_part _ _ _ _ A)|apply (a_word _ _ _ _ A), Nx|apply A|apply A].
+  - constructor; [now apply (a_part _ _ _ _ A)|apply (a_word _ _ _ _ A), Nx|apply A|apply A|apply S1|apply S2].
 Qed.
 Lemma path_moves ts t0 l0 h0 s s' t : moves ts (Ev t0 l0 h0) s s' ->
   path_of s' t = if t0 =? t then l0 :: path_of s t else path_of s t.
@@ -152,6 +152,7 @@ Proof.
     + split; [intros [H|H]; [eapply suf_trans; [exact H|now exists [l]]|inversion H; apply suf_refl]|].
       intros H. destruct (suf_tail _ _ _ H) as [Z|Z]; [inversion Z; auto|auto].
     + split; [intros [H|H]; [auto|congruence]|auto].
+  - apply (plain_moves _ _ _ _ _ _ M), S.
 Qed.
 
 (* the class of the one search, and that of the other *)
@@ -219,7 +220,7 @@ Qed.
 Theorem reports_on ts1 ts2 s1 s2 c1 c2 : agree ts1 s1 ts2 s2 -> sound ts1 s1 -> sound ts2 s2 ->
   cls s1 = Some c1 -> cls s2 = Some c2 -> same_class ts2 c1 c2 -> reports_of hw ts1 s1 -> reports_of hw ts2 s2.
 Proof.
-  intros A S1 S2 C1 C2 Sc (m & Cm & Hclo & Am & Nm & Nd & Hc & Hv & Hn). assert (c1 = class_of m) as -> by congruence.
+  intros A S1 S2 C1 C2 Sc (m & Cm & Hclo & Am & Nm & Nd & Hc & Hv & _ & Hn). assert (c1 = class_of m) as -> by congruence.
   assert (ready ts1 s1 m) as R by (split; [auto|split; auto]). destruct Sc as (Pt & Pw & W & _).
   destruct (ready_on ts1 s1 ts2 s2 m A S1 S2 R (ex_intro _ _ Pt)) as (l1 & t2 & l2 & E1 & Pt2 & Nx & (R1 & R2 & R3) & N).
   set (m2 := Ev t2 l2 (path_of s2 t2) : ev) in *. set (t1 := thr m) in *.
@@ -231,11 +232,11 @@ Proof.
     - pose proof (wpaired_iff _ _ _ _ (x_loc _ _ _ _ _ _ _ Nx) Pw). tauto.
     - now rewrite <- (t_wr m m2 T). }
   rewrite Lm in N. assert (near s1 (thr m) (loc m) s2 (thr m2) (loc m2)) as N' by exact N.
-  exists m2. rewrite Q. split; [auto|]. split; [now rewrite <- (a_closed _ _ _ _ A)|].
+  exists m2. unfold reports_at. rewrite Q. split; [auto|]. split; [now rewrite <- (a_closed _ _ _ _ A)|].
   rewrite <- (t_rd m m2 T), <- (t_wr m m2 T), <- (t_cpu m m2 T).
   split; [auto|split; [auto|split; [auto|split; [auto|split]]]].
   - intros Cp Rd. rewrite <- (w_crv _ _ T), <- (Hv Cp Rd). unfold pivot_value.
     now rewrite (t_cw s1 s2 m m2 N'), (n_frozen _ _ _ _ _ _ N'), (t_mem s1 s2 m m2 N').
-  - intros Cp. rewrite <- (t_nic hw s1 s2 m m2 T N'). auto.
+  - split; [apply plain_stored, S2|]. intros Cp. rewrite <- (t_nic hw s1 s2 m m2 T N'). auto.
 Qed.
 End Locality.

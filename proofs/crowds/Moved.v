@@ -2,7 +2,7 @@
    replaced by others of the same kinds in the same order, as those of other threads, with other words and values. *)
 Require Import List Classical Relations.
 Import ListNotations.
-From RR Require Import Model Orders Traces StoreModel.
+From RR Require Import Model Orders Cells Traces.
 
 Section Moved.
 Context {U : events} (hw : hardware).
@@ -85,39 +85,6 @@ Proof.
   intros (N & u & (a & b & Ea & Eb & -> & -> & Z) & (a' & c & Ea' & Ec & Q & -> & Z')). apply to_inj in Q; auto. subst a'.
   apply img_iff; auto. split; [congruence|eauto].
 Qed.
-Lemma ib_img x y : ib hw moved x y -> img (ib hw T) x y.
-Proof.
-  apply img_ct. clear x y. intros x y [H|H|H|(F & H)].
-  - destruct (on_img (ippo hw) (ippo hw) x y) as (a & b & Ea & Eb & -> & -> & Z); auto.
-    + intros a b Ea Eb (P & C). apply (to_po a b) in P; auto. destruct (po_init a b P) as (Na & Nb). split; [auto|].
-      rewrite !to_knd in C by auto. destruct (table hw (knd a) (knd b)); auto; now apply (to_qp a b).
-    + apply img_iff; auto. now apply ib_ippo.
-  - destruct (on_img pf pf x y) as (a & b & Ea & Eb & -> & -> & Z); auto; [intros a b Ea Eb; now apply (to_pf a b)|].
-    apply img_iff; auto. now apply ib_pf.
-  - destruct H as (a & b & Ea & Eb & -> & -> & Z). apply img_iff; auto. now apply ib_rf.
-  - destruct H as (a & b & Ea & Eb & -> & -> & Z). apply img_iff; auto. now apply ib_nfo.
-Qed.
-Lemma ob_img x y : ob hw moved x y -> img (ob hw T) x y.
-Proof.
-  apply img_ct. clear x y. intros x y [H|H Kn|H|(F & H)|H|H|I H].
-  - destruct (on_img (oppo hw) (oppo hw) x y) as (a & b & Ea & Eb & -> & -> & Z); auto.
-    + intros a b Ea Eb (P & C). apply (to_po a b) in P; auto. destruct (po_init a b P) as (Na & Nb). split; [auto|].
-      rewrite !to_knd in C by auto. destruct (table hw (knd a) (knd b)); auto; now apply (to_qp a b).
-    + apply img_iff; auto. now apply ob_oppo.
-  - destruct (on_img pf pf x y) as (a & b & Ea & Eb & -> & -> & Z); auto; [intros a b Ea Eb; now apply (to_pf a b)|].
-    apply img_iff; auto. apply ob_pf; [auto|]. now rewrite to_knd in Kn.
-  - destruct H as (a & b & Ea & Eb & -> & -> & Z). apply img_iff; auto. now apply ob_rf.
-  - destruct H as (a & b & Ea & Eb & -> & -> & Z). apply img_iff; auto. now apply ob_nfo.
-  - destruct (rb_img x y H) as (a & b & Ea & Eb & -> & -> & Z). apply img_iff; auto. now apply ob_rb.
-  - destruct H as (a & b & Ea & Eb & -> & -> & Z). apply img_iff; auto. now apply ob_mo.
-  - destruct (ib_img x y H) as (a & b & Ea & Eb & -> & -> & Z). apply img_iff; auto. apply ob_ib; [|auto].
-    unfold inst in *. now rewrite to_knd in I.
-Qed.
-Theorem moved_consistent : rdma_consistent hw T -> rdma_consistent hw moved.
-Proof.
-  intros C x H. destruct (ob_img x x H) as (a & b & Ea & Eb & -> & Q & Z). apply to_inj in Q; auto. subst b.
-    exact (C a Z).
-Qed.
 Lemma sc1_in a b : sc1 T a b -> E T a /\ E T b.
 Proof.
   intros [H|H|(_ & u & H & H')|H]; try (split; apply H).
@@ -137,57 +104,56 @@ Proof.
   - apply sc_mo. now apply img_iff.
 Qed.
 
-(* with store buffers *)
 Hypothesis to_thr : forall a b, E T a -> E T b -> noninit a -> noninit b -> (thr a = thr b <-> thr (to a) = thr (to b)).
-Lemma to_own a b : E T a -> E T b -> own a b <-> own (to a) (to b).
+Lemma to_own a b : E T a -> E T b -> own hw a b <-> own hw (to a) (to b).
 Proof.
   intros Ea Eb. unfold own, store. rewrite !to_knd by auto.
   assert (knd a = LW -> knd b = LR -> (thr a = thr b <-> thr (to a) = thr (to b))) as H; [|tauto].
   intros Ka Kb. apply to_thr; auto; unfold noninit; congruence.
 Qed.
-Lemma oppo_tso_img x y : on moved (oppo_tso hw) x y -> img (on T (oppo_tso hw)) x y.
+Lemma oppo_img x y : on moved (oppo hw) x y -> img (on T (oppo hw)) x y.
 Proof.
-  apply on_img. intros a b Ea Eb ((P & C) & N). apply (to_po a b) in P; auto. destruct (po_init a b P) as (Na & Nb).
-    split.
-  - split; [auto|]. rewrite !to_knd in C by auto. destruct (table hw (knd a) (knd b)); auto; now apply (to_qp a b).
+  apply on_img. intros a b Ea Eb (P & N & C). apply (to_po a b) in P; auto. destruct (po_init a b P) as (Na & Nb).
+  split; [auto|split].
   - intros O. apply N. unfold overtaken, store in *. now rewrite !to_knd by auto.
+  - rewrite !to_knd in C by auto. destruct (table hw (knd a) (knd b)); auto; now apply (to_qp a b).
 Qed.
-Lemma ib_tso_img x y : ib_tso hw moved x y -> img (ib_tso hw T) x y.
+Lemma ib_img x y : ib hw moved x y -> img (ib hw T) x y.
 Proof.
   apply img_ct. clear x y. intros x y [H|H|H|H O|(F & H)].
   - destruct (on_img (ippo hw) (ippo hw) x y) as (a & b & Ea & Eb & -> & -> & Z); auto.
     + intros a b Ea Eb (P & C). apply (to_po a b) in P; auto. destruct (po_init a b P) as (Na & Nb). split; [auto|].
       rewrite !to_knd in C by auto. destruct (table hw (knd a) (knd b)); auto; now apply (to_qp a b).
-    + apply img_iff; auto. now apply ibt_ippo.
+    + apply img_iff; auto. now apply ib_ippo.
   - destruct (on_img pf pf x y) as (a & b & Ea & Eb & -> & -> & Z); auto; [intros a b Ea Eb; now apply (to_pf a b)|].
-    apply img_iff; auto. now apply ibt_pf.
-  - destruct H as (a & b & Ea & Eb & -> & -> & Z). apply img_iff; auto. now apply ibt_rf.
-  - destruct (rb_img x y H) as (a & b & Ea & Eb & -> & -> & Z). apply img_iff; auto. apply ibt_rbb; [auto|].
+    apply img_iff; auto. now apply ib_pf.
+  - destruct H as (a & b & Ea & Eb & -> & -> & Z). apply img_iff; auto. now apply ib_rf.
+  - destruct (rb_img x y H) as (a & b & Ea & Eb & -> & -> & Z). apply img_iff; auto. apply ib_rbb; [auto|].
     now apply (to_own b a).
-  - destruct H as (a & b & Ea & Eb & -> & -> & Z). apply img_iff; auto. now apply ibt_nfo.
+  - destruct H as (a & b & Ea & Eb & -> & -> & Z). apply img_iff; auto. now apply ib_nfo.
 Qed.
-Lemma ob_tso_img x y : ob_tso hw moved x y -> img (ob_tso hw T) x y.
+Lemma ob_img x y : ob hw moved x y -> img (ob hw T) x y.
 Proof.
   apply img_ct. clear x y. intros x y [H|H Kn|z H H' S|H N|(F & H)|H|H|I H].
-  - destruct (oppo_tso_img x y H) as (a & b & Ea & Eb & -> & -> & Z). apply img_iff; auto. now apply obt_oppo.
+  - destruct (oppo_img x y H) as (a & b & Ea & Eb & -> & -> & Z). apply img_iff; auto. now apply ob_oppo.
   - destruct (on_img pf pf x y) as (a & b & Ea & Eb & -> & -> & Z); auto; [intros a b Ea Eb; now apply (to_pf a b)|].
-    apply img_iff; auto. apply obt_pf; [auto|]. now rewrite to_knd in Kn.
-  - destruct (oppo_tso_img x z H) as (a & b & Ea & Eb & -> & -> & Z).
+    apply img_iff; auto. apply ob_pf; [auto|]. now rewrite to_knd in Kn.
+  - destruct (oppo_img x z H) as (a & b & Ea & Eb & -> & -> & Z).
     destruct (on_img pf pf (to b) y) as (b' & c & Eb' & Ec & Q & -> & Z'); auto; [intros u v Eu Ev;
       now apply (to_pf u v)|].
-    apply to_inj in Q; auto. subst b'. apply img_iff; auto. apply obt_post with b; auto. unfold store in *.
+    apply to_inj in Q; auto. subst b'. apply img_iff; auto. apply ob_post with b; auto. unfold store in *.
     now rewrite to_knd in S.
-  - destruct H as (a & b & Ea & Eb & -> & -> & Z). apply img_iff; auto. apply obt_rf; [auto|]. intros O. apply N.
+  - destruct H as (a & b & Ea & Eb & -> & -> & Z). apply img_iff; auto. apply ob_rf; [auto|]. intros O. apply N.
     now apply (to_own a b).
-  - destruct H as (a & b & Ea & Eb & -> & -> & Z). apply img_iff; auto. now apply obt_nfo.
-  - destruct (rb_img x y H) as (a & b & Ea & Eb & -> & -> & Z). apply img_iff; auto. now apply obt_rb.
-  - destruct H as (a & b & Ea & Eb & -> & -> & Z). apply img_iff; auto. now apply obt_mo.
-  - destruct (ib_tso_img x y H) as (a & b & Ea & Eb & -> & -> & Z). apply img_iff; auto. apply obt_ib; [|auto].
-    unfold inst_tso, inst, store in *. now rewrite to_knd in I.
+  - destruct H as (a & b & Ea & Eb & -> & -> & Z). apply img_iff; auto. now apply ob_nfo.
+  - destruct (rb_img x y H) as (a & b & Ea & Eb & -> & -> & Z). apply img_iff; auto. now apply ob_rb.
+  - destruct H as (a & b & Ea & Eb & -> & -> & Z). apply img_iff; auto. now apply ob_mo.
+  - destruct (ib_img x y H) as (a & b & Ea & Eb & -> & -> & Z). apply img_iff; auto. apply ob_ib; [|auto].
+    unfold inst, inst, store in *. now rewrite to_knd in I.
 Qed.
-Theorem moved_consistent_tso : tso_consistent hw T -> tso_consistent hw moved.
+Theorem moved_consistent : rdma_consistent hw T -> rdma_consistent hw moved.
 Proof.
-  intros C x H. destruct (ob_tso_img x x H) as (a & b & Ea & Eb & -> & Q & Z). apply to_inj in Q; auto. subst b.
+  intros C x H. destruct (ob_img x x H) as (a & b & Ea & Eb & -> & Q & Z). apply to_inj in Q; auto. subst b.
     exact (C a Z).
 Qed.
 End Moved.

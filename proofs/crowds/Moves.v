@@ -5,7 +5,7 @@ Import ListNotations.
 From RR Require Import Model Hardware Programs Search Searched Marks CrowdProgram Views Untouched.
 
 Section Moves.
-Context {K : crowd} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw} (zero : bool).
+Context {K : crowd} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw} {SC : cpu_sc hw} (zero : bool).
 Notation state := (@state concrete).
 Notation ev := (@ev concrete).
 Local Arguments thr : simpl never.
@@ -23,11 +23,11 @@ Notation enabled_of ts := (enabled (ini_of ts) (ctl_of ts)).
 Definition moves_as ts (e : ev) s s' :=
   (cls s = None /\ poll_alpha s e /\ s' = after_alpha s e) \/
   (exists c, cls s = None /\ hope_of ts c (with_ (ini_of ts) s e) /\ can_start c e = true /\
-    s' = after_beta c (begun c s) e) \/
+    s' = after_beta hw c (begun c s) e) \/
   (exists c, cls s = Some c /\ hope_of ts c (with_ (ini_of ts) s e) /\ forced hw s e = false /\ poll_alpha s e /\
      s' = after_alpha s e) \/
   (exists c, cls s = Some c /\ hope_of ts c (with_ (ini_of ts) s e) /\ (knd e = Poll \/ forced hw s e = true) /\
-     poll_beta zero s e /\ cuts c e = false /\ poisons s e = false /\ s' = after_beta c s e).
+     poll_beta zero s e /\ cuts hw c e = false /\ poisons s e = false /\ s' = after_beta hw c s e).
 Lemma step_moves ts s s' : step_of hw zero ts s s' -> exists e, moves ts e s s'.
 Proof.
   intros H. assert (exists e b t, hist (th s') = Mv e b t :: hist (th s)) as (e & b & t & Q).
@@ -68,14 +68,14 @@ Lemma far_part ts e s s' t : moves ts e s s' -> fst (qp e) = thr e -> t <> thr e
   like (clo (tn s')) (part_of s t) (part_of s' t).
 Proof.
   intros M Q N. apply moves_inv in M. destruct M as (_ & [(_ & _ & ->)|[(c & _ & _ & St & ->)|[(c & _ & _ & _ & _ & ->)|
-    (c & _ & _ & _ & _ & _ & _ & ->)]]]); try (now apply far_alpha); [|now apply far_beta].
-  exact (far_beta (begun c s) e c t Q N).
+    (c & _ & _ & _ & _ & _ & _ & ->)]]]); try (now apply far_alpha); [|now apply (far_beta hw)].
+  exact (far_beta hw (begun c s) e c t Q N).
 Qed.
 Lemma far_word ts e s s' x : moves ts e s s' -> x <> loc e -> wlike (clo (tn s')) (word_of s x) (word_of s' x).
 Proof.
   intros M N. apply moves_inv in M. destruct M as (_ & [(_ & _ & ->)|[(c & _ & _ & St & ->)|[(c & _ & _ & _ & _ & ->)|
-    (c & _ & _ & _ & _ & _ & _ & ->)]]]); try (now apply far_word_alpha); [|now apply far_word_beta].
-  apply wlike_trans with (word_of (begun c s) x); [|now apply far_word_beta].
+    (c & _ & _ & _ & _ & _ & _ & ->)]]]); try (now apply far_word_alpha); [|now apply (far_word_beta hw)].
+  apply wlike_trans with (word_of (begun c s) x); [|now apply (far_word_beta hw)].
   apply wlike_later with (clo (tn s)); [apply (far_spread e (tn s) (reached (begun c s) e || meets c e) (own c e))|].
   apply (far_begun s c 0). rewrite <- (meets_loc c e St). auto.
 Qed.
@@ -98,7 +98,7 @@ Proof.
     + apply near_alpha; auto. now rewrite C, C2.
   - assert (co = None) as -> by (destruct co; simpl in C1; congruence). simpl in C2.
     destruct co' as [c0|]; simpl in C1'; [|discriminate]. inversion C1'; subst c. destruct (L c0 eq_refl) as (Lk & Hh).
-    exists (after_beta (k2 c0) (begun (k2 c0) s2) e2). split; [|split; [|auto]].
+    exists (after_beta hw (k2 c0) (begun (k2 c0) s2) e2). split; [|split; [|auto]].
     + apply moves_intro; auto. right; left. exists (k2 c0). split; [auto|]. split; [apply Hh|].
       split; [now rewrite <- (t_start e1 e2 T _ _ Lk)|auto].
     + apply near_beta; auto. now apply near_begun.
@@ -110,11 +110,11 @@ Proof.
     + apply near_alpha; auto. now rewrite C, C2.
   - destruct co as [c0|]; simpl in C1; [|congruence]. pose proof (Co c0 eq_refl). subst co'. simpl in C2.
     destruct (L c0 eq_refl) as (Lk & Hh). assert (c = k1 c0) as -> by congruence.
-    exists (after_beta (k2 c0) s2 e2). split; [|split; [|exact C2]].
+    exists (after_beta hw (k2 c0) s2 e2). split; [|split; [|exact C2]].
     + apply moves_intro; auto. right; right; right. exists (k2 c0). split; [auto|]. split; [apply Hh|].
       split; [rewrite <- (w_knd _ _ T), <- (t_forced hw s1 s2 e1 e2 T N); auto|].
       split; [now apply (t_poll_beta zero s1 s2 e1 e2)|].
-      split; [now rewrite <- (t_cuts e1 e2 T _ _ Lk)|]. split; [now rewrite <- (t_poisons s1 s2 e1 e2 T N)|auto].
+      split; [now rewrite <- (t_cuts hw e1 e2 T _ _ Lk)|]. split; [now rewrite <- (t_poisons s1 s2 e1 e2 T N)|auto].
     + now apply near_beta.
 Qed.
 
@@ -127,7 +127,13 @@ Record sound ts s : Prop := {
   s_prog : forall t, prog_of ts t (path_of s t);
   s_fine : forall t, fine (words_of ts) (path_of s t);
   s_done : forall e, done (ini_of ts) s e <-> inrun (words_of ts) (init_of ts) (path_of s) e;
+  s_plain : plain s;
 }.
+Lemma plain_moves ts e s s' : moves ts e s s' -> plain s -> plain s'.
+Proof.
+  intros M H. apply moves_inv in M. destruct M as (_ & [(_ & _ & ->)|[(c & _ & _ & _ & ->)|[(c & _ & _ & _ & _ & ->)|
+    (c & _ & _ & _ & _ & _ & _ & ->)]]]); auto using plain_alpha, plain_beta, plain_begun.
+Qed.
 Definition ready ts s (e : ev) := noninit e /\ ~ done (ini_of ts) s e /\ ctl_of ts (with_ (ini_of ts) s e).
 Lemma beyond ts t h : threads_of ts <= t -> prog_of ts t h -> h = [].
 Proof.
@@ -137,7 +143,7 @@ Qed.
 Lemma ready_iff ts s e : sound ts s -> (ready ts s e <-> exists t l, e = Ev t l (path_of s t) /\
   prog_of ts t (l :: path_of s t) /\ fine (words_of ts) (l :: path_of s t)).
 Proof.
-  intros [Sp Sf Sd]. split.
+  intros [Sp Sf Sd _]. split.
   - intros (Ne & Nd & (path & Hp & Hn & HE)). destruct e as [x v|t l h]; [now destruct Ne|].
     assert (forall l' h', suf (l' :: h') (path_of s t) -> suf (l' :: h') (path t)) as In1.
     { intros l' h' H. apply (HE (Ev t l' h')). left. now apply Sd. }

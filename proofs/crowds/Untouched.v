@@ -15,7 +15,9 @@ Local Arguments cwv : simpl never.
 Local Arguments crv : simpl never.
 Local Arguments sgn : simpl never.
 Local Arguments brings : simpl never.
+Context (hw : hardware) {SC : cpu_sc hw}.
 Variables (s : state) (e : ev).
+Lemma far_sc : store_b hw e = false. Proof. unfold store_b. now rewrite (no_buffers (hw := hw)). Qed.
 Lemma far_th b t0 t : t <> thr e -> car (th_after (th s) (Mv e b t0)) t = car (th s) t.
 Proof.
   intros N. unfold th_after; simpl. destruct (rd_b e && negb (cpu_b e)); [now apply upd_other|].
@@ -56,22 +58,22 @@ Proof.
   - intros q. unfold sides_alpha. destruct (_ && _); auto.
 Qed.
 Lemma far_beta c t : fst (qp e) = thr e -> t <> thr e ->
-  like (clo (tn (after_beta c s e))) (part_of s t) (part_of (after_beta c s e) t).
+  like (clo (tn (after_beta hw c s e))) (part_of s t) (part_of (after_beta hw c s e) t).
 Proof.
   intros Q N. destruct (far_spread (tn s) (reached s e || meets c e) (own c e)) as (S1 & S2).
   pose proof (far_counts t) as Fc. destruct (qp e) as (t1, q1) eqn:Qe. simpl in Q. subst t1.
   constructor; unfold after_beta, part_of; cbv zeta; cbn [p_car p_cpub p_taint p_poc p_unp p_ear p_typ p_fen p_fod th cn
     sd tn ps]; auto.
   - symmetry. now apply far_th.
-  - unfold sides_beta. destruct (cpu_b e); simpl; [now rewrite upd_other|auto].
+  - unfold sides_beta. rewrite far_sc. destruct (cpu_b e); simpl; [now rewrite upd_other|auto].
   - intros F. symmetry. now apply S2.
   - unfold poisoning. destruct (rd_b e); [destruct (cpu_b e); simpl; auto; now rewrite upd_other|].
     destruct (brings e); simpl; [now rewrite upd_other|]. destruct (wr_b e); auto.
   - intros q. unfold counts_beta. destruct (is Poll e); simpl; [rewrite Qe, updq_far; auto|]. symmetry. now apply Fc.
   - intros q. unfold counts_beta. destruct (is Poll e); simpl; [auto|]. symmetry. now apply Fc.
-  - intros q k. unfold sides_beta. destruct (cpu_b e); simpl; [auto|]. rewrite Qe, updq_far; auto.
-  - intros q. unfold sides_beta. destruct (cpu_b e); auto.
-  - intros q. unfold sides_beta. destruct (cpu_b e); simpl; [auto|].
+  - intros q k. unfold sides_beta. rewrite far_sc. destruct (cpu_b e); simpl; [auto|]. rewrite Qe, updq_far; auto.
+  - intros q. unfold sides_beta. rewrite far_sc. destruct (cpu_b e); auto.
+  - intros q. unfold sides_beta. rewrite far_sc. destruct (cpu_b e); simpl; [auto|].
     destruct (forces _ _); [rewrite Qe, updq_far; auto|auto].
 Qed.
 Lemma far_word_alpha x : x <> loc e -> wlike (clo (tn (after_alpha s e))) (word_of s x) (word_of (after_alpha s e) x).
@@ -83,7 +85,7 @@ Proof.
   - intros F. symmetry. now apply (S2 F).
   - intros F. symmetry. now apply (S2 F).
 Qed.
-Lemma far_word_beta c x : x <> loc e -> wlike (clo (tn (after_beta c s e))) (word_of s x) (word_of (after_beta c s e) x).
+Lemma far_word_beta c x : x <> loc e -> wlike (clo (tn (after_beta hw c s e))) (word_of s x) (word_of (after_beta hw c s e) x).
 Proof.
   intros N. destruct (far_spread (tn s) (reached s e || meets c e) (own c e)) as (S1 & S2).
   constructor; unfold after_beta, word_of; cbv zeta; cbn [w_mem w_read w_written w_tread w_twritten w_poison th acc tn

@@ -67,12 +67,32 @@ Proof. intros H [? ? ? ? ? ? ? ? ?]. constructor; auto. Qed.
 Lemma wlike_later cl cl' a b : (cl' = false -> cl = false) -> wlike cl a b -> wlike cl' a b.
 Proof. intros H [? ? ? ? ? ?]. constructor; auto. Qed.
 
+(* Without store buffers the marks of stores stay empty. *)
+Definition plain (s : state) := (forall t, stob (sd s) t = false) /\ forall x, fwd s x = None.
+Lemma plain_alpha s e : plain s -> plain (after_alpha s e).
+Proof. intros (A & B). split; [|exact B]. intros t. simpl. unfold sides_alpha. destruct (_ && _); apply A. Qed.
+Lemma plain_begun c s : plain s -> plain (begun c s).
+Proof. exact (fun H => H). Qed.
+Lemma plain_beta hw {SC : cpu_sc hw} c s e : plain s -> plain (after_beta hw c s e).
+Proof.
+  intros (A & B). assert (store_b hw e = false) as S by (unfold store_b; now rewrite (no_buffers (hw := hw))).
+  split; simpl; unfold sides_beta, left_own; rewrite S.
+  - intros t. destruct (cpu_b e); simpl; [unfold upd; destruct (t =? thr e); auto|apply A].
+  - intros x. destruct (wr_b e); [unfold upd; simpl; destruct (x =? loc e); auto|apply B].
+Qed.
+Lemma plain_stored s e : plain s -> stored (sd s) e = false.
+Proof. intros (A & _). unfold stored. now rewrite A. Qed.
+Lemma plain_own s e : plain s -> takes_own s e = false.
+Proof. intros (_ & B). unfold takes_own. rewrite B. apply andb_false_r. Qed.
+
 (* Two states that look alike to two threads and two words *)
 Record near (s1 : state) t1 x1 (s2 : state) t2 x2 : Prop := {
   n_part : like (clo (tn s1)) (part_of s1 t1) (part_of s2 t2);
   n_word : wlike (clo (tn s1)) (word_of s1 x1) (word_of s2 x2);
   n_closed : clo (tn s1) = clo (tn s2);
   n_frozen : fro s1 = fro s2;
+  n_plain : plain s1;
+  n_plain2 : plain s2;
 }.
 (* Two events that differ in no more than thread, word, and history *)
 Record twins (e1 e2 : ev) : Prop := {
@@ -99,7 +119,7 @@ Lemma updq_far {A} (f : @qpair concrete -> A) t q v t' q' : t' <> t -> updq f (t
 Proof. intros N. apply updq_other. congruence. Qed.
 
 Section Twins.
-Context (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw} (zero : bool).
+Context (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw} {SC : cpu_sc hw} (zero : bool).
 Variables (s1 s2 : state) (e1 e2 : ev).
 Hypothesis T : twins e1 e2.
 Hypothesis N : near s1 (thr e1) (loc e1) s2 (thr e2) (loc e2).
@@ -145,9 +165,18 @@ Proof.
   apply E.
 Qed.
 Lemma t_forced : forced hw s1 e1 = forced hw s2 e2.
-Proof. unfold forced, oppo_forces, meets_marks. now rewrite t_nic, t_cpub, t_cpu, t_wr, t_rd, t_cr, t_cw. Qed.
+Proof.
+  unfold forced, oppo_forces, meets_marks.
+  rewrite !plain_stored, !plain_own by (apply (n_plain _ _ _ _ _ _ N) || apply (n_plain2 _ _ _ _ _ _ N)).
+  now rewrite t_nic, t_cpub, t_cpu, t_wr, t_rd, t_cr, t_cw.
+Qed.
+Lemma t_store : store_b hw e1 = store_b hw e2. Proof. unfold store_b. now rewrite t_is. Qed.
+Lemma t_sc e : store_b hw e = false. Proof. unfold store_b. now rewrite (no_buffers (hw := hw)). Qed.
 Lemma t_forces : forces (sd s1) e1 = forces (sd s2) e2.
-Proof. unfold forces. now rewrite !t_is, t_fod, t_typ. Qed.
+Proof.
+  unfold forces. rewrite !plain_stored by (apply (n_plain _ _ _ _ _ _ N) || apply (n_plain2 _ _ _ _ _ _ N)).
+  now rewrite !t_is, t_fod, t_typ.
+Qed.
 Lemma t_reached : clo (tn s1) = false -> reached s1 e1 = reached s2 e2.
 Proof.
   intros F. unfold reached, meets_marks. rewrite t_wr, t_rd.
@@ -166,8 +195,8 @@ Lemma t_own c1 c2 : looks e1 e2 c1 c2 -> own c1 e1 = own c2 e2.
 Proof. intros [A B C]. exact A. Qed.
 Lemma t_start c1 c2 : looks e1 e2 c1 c2 -> can_start c1 e1 = can_start c2 e2.
 Proof. intros H. unfold can_start. now rewrite (t_meets _ _ H), (t_own _ _ H), t_cpu, t_rd, (l_wr _ _ _ _ H). Qed.
-Lemma t_cuts c1 c2 : looks e1 e2 c1 c2 -> cuts c1 e1 = cuts c2 e2.
-Proof. intros H. unfold cuts. now rewrite (t_own _ _ H), t_cpu. Qed.
+Lemma t_cuts c1 c2 : looks e1 e2 c1 c2 -> cuts hw c1 e1 = cuts hw c2 e2.
+Proof. intros H. unfold cuts. now rewrite (t_own _ _ H), t_cpu, !t_sc. Qed.
 
 (* what a step writes *)
 Lemma t_th b t b' t' : let a1 := th_after (th s1) (Mv e1 b t) in let a2 := th_after (th s2) (Mv e2 b' t') in
@@ -212,13 +241,13 @@ Proof.
   unfold sides_alpha. rewrite t_is, t_typ. destruct (w_qp _ _ T) as (q0 & Q1 & Q2). rewrite Q1, Q2.
   destruct (is NF e2 && typ (sd s2) (thr e2, q0) NLW); simpl; [|auto]. rewrite !updq_pair. destruct (q =? q0); auto.
 Qed.
-Lemma t_beta_sides q : let a1 := sides_beta (sd s1) e1 in let a2 := sides_beta (sd s2) e2 in
+Lemma t_beta_sides q : let a1 := sides_beta hw (sd s1) e1 in let a2 := sides_beta hw (sd s2) e2 in
   cpub a1 (thr e1) = cpub a2 (thr e2) /\ fen a1 (thr e1, q) = fen a2 (thr e2, q) /\
     fod a1 (thr e1, q) = fod a2 (thr e2, q) /\
   forall k, typ a1 (thr e1, q) k = typ a2 (thr e2, q) k.
 Proof.
   pose proof (n_part _ _ _ _ _ _ N) as [_ Cp _ _ _ _ Ty Fe Fo]. simpl in Cp, Ty, Fe, Fo.
-  unfold sides_beta. rewrite t_cpu, t_forces. destruct (cpu_b e2); simpl; [rewrite !upd_same; auto|].
+  unfold sides_beta. rewrite !t_sc, t_cpu, t_forces. destruct (cpu_b e2); simpl; [rewrite !upd_same; auto|].
   destruct (w_qp _ _ T) as (q0 & Q1 & Q2). rewrite Q1, Q2. split; [auto|]. split; [auto|]. split.
   - destruct (forces (sd s2) e2); simpl; [rewrite !updq_pair; destruct (q =? q0); auto|auto].
   - intros k. rewrite !updq_pair. destruct (q =? q0); [|auto]. now rewrite Ty, t_is.
@@ -265,11 +294,12 @@ Lemma near_alpha : alike (cls s1) (cls s2) ->
 Proof.
   intros A. assert (closing_alpha s1 e1 = closing_alpha s2 e2) as Cl.
   { unfold closing_alpha. unfold alike in A. destruct (cls s1), (cls s2); try tauto.
-    now rewrite (t_meets _ _ A), (t_own _ _ A). }
-  unfold after_alpha. cbv zeta. rewrite Cl.
+    rewrite !plain_own by apply N. now rewrite (t_meets _ _ A), (t_own _ _ A). }
+  pose proof (plain_alpha s1 e1 (n_plain _ _ _ _ _ _ N)) as Pl1. pose proof (plain_alpha s2 e2 (n_plain2 _ _ _ _ _ _ N)) as Pl2.
+  unfold after_alpha in *. cbv zeta in *. rewrite Cl in *.
   destruct (t_spread _ _ (closing_alpha s2 e2) t_reached) as (S1 & S2).
   destruct (t_th false (reached s1 e1) false (reached s2 e2)) as (C1 & C2).
-  constructor; [constructor|constructor| |exact (n_frozen _ _ _ _ _ _ N)]; auto.
+  constructor; [constructor|constructor| |exact (n_frozen _ _ _ _ _ _ N)|exact Pl1|exact Pl2]; auto.
   - exact (proj1 (t_alpha_sides 0)).
   - intros F. exact (proj1 (S2 F)).
   - exact t_poc.
@@ -285,15 +315,17 @@ Proof.
   - exact t_poi.
 Qed.
 Lemma near_beta c1 c2 : looks e1 e2 c1 c2 ->
-  near (after_beta c1 s1 e1) (thr e1) (loc e1) (after_beta c2 s2 e2) (thr e2) (loc e2).
+  near (after_beta hw c1 s1 e1) (thr e1) (loc e1) (after_beta hw c2 s2 e2) (thr e2) (loc e2).
 Proof.
-  intros A. unfold after_beta. cbv zeta. rewrite (t_own _ _ A), (t_meets _ _ A), (t_freeze _ _ A).
+  intros A. pose proof (plain_beta hw c1 s1 e1 (n_plain _ _ _ _ _ _ N)) as Pl1.
+  pose proof (plain_beta hw c2 s2 e2 (n_plain2 _ _ _ _ _ _ N)) as Pl2.
+  unfold after_beta in *. cbv zeta in *. rewrite (t_own _ _ A), (t_meets _ _ A), (t_freeze _ _ A) in *.
   destruct (t_spread (reached s1 e1 || meets c2 e2) (reached s2 e2 || meets c2 e2) (own c2 e2)) as (S1 & S2).
   { intros F. now rewrite (t_reached F). }
   destruct (t_th true (reached s1 e1 || meets c2 e2) true (reached s2 e2 || meets c2 e2)) as (C1 & C2).
   destruct t_poisoning as (P1 & P2).
   destruct (t_left false (acc s1) (acc s2)) as (A1 & A2); [intros _; exact (conj t_cr t_cw)|auto|].
-  constructor; [constructor|constructor| |]; auto.
+  constructor; [constructor|constructor| | |exact Pl1|exact Pl2]; auto.
   - exact (proj1 (t_beta_sides 0)).
   - intros F. exact (proj1 (S2 F)).
   - intros q. exact (proj1 (t_beta_counts q)).
@@ -306,7 +338,7 @@ Proof.
 Qed.
 Lemma near_begun c1 c2 : looks e1 e2 c1 c2 -> near (begun c1 s1) (thr e1) (loc e1) (begun c2 s2) (thr e2) (loc e2).
 Proof.
-  intros [_ B W]. destruct N as [P [M R Wr TR TW Po] Cl F]. constructor; auto. constructor; auto.
+  intros [_ B W]. destruct N as [P [M R Wr TR TW Po] Cl F Pl1 Pl2]. constructor; auto. constructor; auto.
   simpl. rewrite <- W. destruct (cwr c1); [|exact Po]. unfold upd. rewrite B.
     destruct (loc e2 =? ccell c2); [auto|exact Po].
 Qed.

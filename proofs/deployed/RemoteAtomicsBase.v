@@ -101,6 +101,26 @@ Qed.
 Lemma ex_T r : S r -> rd r -> exists w, rfT w r.
 Proof. intros. apply rf_in_ex; auto using g_sto, g_init; apply W. Qed.
 
+(* the short edges of Lemma 3 that are po edges *)
+Inductive keeps a b : Prop :=
+| k_oppo : oppo ord a b -> keeps a b
+| k_poll : pf a b -> knd a = NLW -> keeps a b
+| k_forcing w : pf w b -> knd w = NRW -> before_nrw (knd a) -> qp a = qp w -> po a w -> keeps a b
+| k_fence f : S f -> knd a = NLW -> knd f = NF -> knd b = NLR -> qp a = qp f -> qp f = qp b -> po a f -> po f b -> keeps a b.
+
+Lemma keeps_po a b : keeps a b -> po a b.
+Proof.
+  intros [H|H _|w H _ _ _ H'|f _ _ _ _ _ _ H H']; [apply H|now apply pf_ok| |]; eapply po_trans; eauto. now apply pf_ok.
+Qed.
+Lemma keeps_tau a b : S a -> S b -> keeps a b -> tau a b.
+Proof.
+  destruct O_T as (_ & H2 & H3 & H4 & _). intros Sa Sb [H|H K|w H K Ka Q H'|f Sf Ka Kf Kb Q Q' H H'].
+  - now apply oppo_slots.
+  - now apply H2.
+  - now apply (H3 a w b).
+  - now apply (H4 a f b).
+Qed.
+
 Lemma T_real x : S x -> cond x -> (l x <-> exists u, wval rfT x u).
 Proof. apply (proj1 g_V). Qed.
 

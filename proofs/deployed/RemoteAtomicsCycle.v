@@ -8,7 +8,8 @@ Section Cycle.
 Context {U : slots} {ord : bool} {P : program} {S l : ev -> Prop} {tau : relation ev} {m pr : ev} {S' l' : ev -> Prop}.
 Context {G : setting ord P S l tau m pr S' l'}.
 Context {sig : relation ev} {lX : ev -> Prop}.
-Context {A : arranged ord S l tau m pr S' l' sig lX}.
+Definition none (x : ev) := False.
+Context {A : arranged ord S l tau m pr S' l' sig lX none}.
 Let M := M m pr.
 Let rfT := rf_in S l tau.
 Let T := tr S l tau.
@@ -26,10 +27,6 @@ Proof.
   - destruct (rep_spec (src x)) as [(K' & _)|(_ & ->)]; congruence.
   - unfold cond in C. destruct (knd x) eqn:Kx; simpl in C; try tauto. rewrite (src_na x Kx).
     destruct (rep_spec x) as [(K' & _)|(_ & ->)]; congruence.
-Qed.
-Lemma rep_M a : M a -> rep a = pr.
-Proof.
-  pose proof (g_pr (pr:=pr)) as Q. intros [->| ->]; [auto|]. rewrite Q at 1. rewrite rep_rep. auto.
 Qed.
 Lemma src_le x : S x -> cond x -> src x = x \/ tau (src x) x.
 Proof.
@@ -63,28 +60,28 @@ Proof. intros. apply join; auto; [exact WS|apply (s_sto)|apply (s_init)]. Qed.
 
 (* what depends on m is reached from m, also where the write itself does not happen: then by the write that its naR has
   read *)
-Lemma reached d : dep rfT m d -> S d -> wr l d -> forall e, good e -> loc e = loc d -> tau d e -> sc X pr (rep e).
+Lemma reached d : dep rfT m d -> S d -> wr l d -> forall e, good e -> loc e = loc d -> tau d e -> sc X (rep m) (rep e).
 Proof.
   intros D; induction D as [|w d C R D IH]; intros Sd Wd e (Se & Ge) Le H.
   - pose proof (in_S e Se) as Se0.
     assert (wr lX m) as Wm by (apply wrX_early; auto; left; left; auto).
-    rewrite <- (rep_M m) by (left; auto). apply joinX; auto.
+    apply joinX; auto.
     + unfold conflict. split; auto. split; [tauto|]. split; auto. split; auto. intros Q. rewrite <- Q in H. exact (ti _ H).
-    + apply s_M; auto; [left; left; auto|]. apply touch_l; auto. unfold acc. destruct Ge as [|((Ie & _) & _)]; auto.
+    + apply s_M0; auto; [left; left; auto|]. apply touch_l; auto. unfold acc. destruct Ge as [|((Ie & _) & _)]; auto.
     + apply internal_w. apply Wm.
   - assert (tau m (src w)) as Hr by (apply (depr_after); exists d; auto).
     assert (S (src w)) as Sr by apply R.
     assert (S' (src w)) as Sr' by (apply (after_S'); auto).
     pose proof R as (Sd' & _ & Wd' & Rr & Lr & Htr & _).
-    assert (sc X pr (rep (src w))) as H1 by (apply IH; auto; split; auto).
+    assert (sc X (rep m) (rep (src w))) as H1 by (apply IH; auto; split; auto).
     assert (src w = w \/ tau (src w) w) as Hw.
     { destruct (classic (nicw w)) as [N|N]; [right; now apply src_before|].
       destruct C as [C|C]; [tauto|]. now apply src_le. }
     assert (tau m w) as Hmw by (destruct Hw as [Q|Q]; [now rewrite Q in Hr|exact (TT Hr Q)]).
     assert (S' w) as Sw' by (apply (after_S'); auto).
     destruct (classic (wr l' w /\ wr lX w)) as [(W1 & W2)|NW].
-    + assert (sc X pr (rep w)) as H2.
-      { destruct (classic (cond w)) as [Cw|Cw]; [now rewrite <- rep_src_cond|].
+    + assert (sc X (rep m) (rep w)) as H2.
+      { destruct (classic (cond w)) as [Cw|Cw]; [now rewrite <- (rep_src_cond w Cw)|].
         assert (nicw w) as N by tauto.
         destruct (po_scv X (src w) w) as [Q|V]; auto; [exact WS|now apply src_ok|now rewrite <- Q|].
         eapply t_trans; [exact H1|now apply t_step]. }
@@ -100,7 +97,7 @@ Proof.
 Qed.
 
 (* a write that flips belongs to a vertex that is reached *)
-Lemma flipped b : S' b -> wr l b -> ~ (wr l' b /\ wr lX b) -> dep rfT m b /\ sc X pr (rep b).
+Lemma flipped b : S' b -> wr l b -> ~ (wr l' b /\ wr lX b) -> dep rfT m b /\ sc X (rep m) (rep b).
 Proof.
   intros Sb (Ib & Cb) N. pose proof (in_S b Sb) as Sb0.
   assert (cond b) as C. { apply NNPP. intros C. apply N. split; split; tauto. }
@@ -108,7 +105,7 @@ Proof.
   { apply NNPP. intros D. apply N. destruct (clean_X b Sb0 C D) as (H1 & H2). specialize (H2 Sb). split; split; tauto. }
   pose proof (depr_after m _ Dr) as Hr.
   destruct Dr as (d & R & D). split; [apply dep_src with d; auto|].
-  rewrite <- rep_src_cond by auto. pose proof R as (Sd & Sr & Wd & Rr & Lr & Htr & _).
+  rewrite <- (rep_src_cond b C). pose proof R as (Sd & Sr & Wd & Rr & Lr & Htr & _).
   apply (reached d); auto. split; auto. apply (after_S'); auto.
 Qed.
 
@@ -124,52 +121,52 @@ Qed.
 
 Lemma conf_up k1 k2 a b : conflict k1 a b -> (wr k1 a -> wr k2 a) -> (wr k1 b -> wr k2 b) -> conflict k2 a b.
 Proof. unfold conflict. clear. intuition auto. Qed.
-Lemma flips_or b : S' b -> (wr l b -> wr l' b /\ wr lX b) \/ (wr l b /\ dep rfT m b /\ sc X pr (rep b)).
+Lemma flips_or b : S' b -> (wr l b -> wr l' b /\ wr lX b) \/ (wr l b /\ dep rfT m b /\ sc X (rep m) (rep b)).
 Proof.
   intros Sb. destruct (classic (wr l b)) as [Wb|Wb]; [|left; intros Q; destruct (Wb Q)].
   destruct (classic (wr l' b /\ wr lX b)) as [Q|Q]; [left; auto|right]. split; [exact Wb|now apply flipped].
 Qed.
 
-Lemma cycle_step x y : scv T x y -> x = pr \/ sc X pr x -> sc X pr y.
+Lemma cycle_step x y : scv T x y -> x = rep m \/ sc X (rep m) x -> sc X (rep m) y.
 Proof.
   intros (a & b & -> & -> & E1 & N) Hx.
-  assert (sc X (rep a) (rep b) -> sc X pr (rep b)) as Go.
+  assert (sc X (rep a) (rep b) -> sc X (rep m) (rep b)) as Go.
   { intros H. destruct Hx as [Q|Hx]; [now rewrite <- Q|eapply t_trans; eauto]. }
   assert (on T po a b \/ (rf_in S l tau a b \/ rb T a b \/ mo_in S l tau a b)) as [((Sa & _) & (Sb & _) & H)|H].
   { destruct E1; auto. }
   - apply Go. destruct (po_scv X a b WS Sa Sb H) as [Q|V]; [destruct (rep_po_neq a b H N Q)|now apply t_step].
   - destruct (eco_conflict S l tau a b g_sto H) as (Sa & Sb & C & Hab). pose proof C as (Aa & Ab & Aw & Lo & Nab).
     assert (forall x, wr l x \/ rd x -> acc x) as Acc by (intros x [Q|Q]; [exact (acc_w x _ Q)|now apply acc_r]).
-    assert (touches (l:=l) (m:=m) a b) as Tab by (destruct Aw; [apply touch_l|apply touch_r]; auto).
+    assert (touches (S:=S) (l:=l) (m:=m) a b) as Tab by (destruct Aw; [apply touch_l|apply touch_r]; auto).
     destruct (M_or_S' b Sb) as [Mb|Sb'].
     + (* back at the pivot *)
       assert (M a \/ tau a m) as Ha.
       { destruct (M_le b Mb) as [->|Y]; [auto|right; exact (TT Hab Y)]. }
-      apply Go, joinX; auto; [|apply s_M; auto].
+      apply Go, joinX; auto; [|apply s_M0; auto].
       exact (conf_up l lX a b C (wrX_early a Sa Ha) (wrX_early b Sb (or_introl Mb))).
     + destruct (flips_or b Sb') as [Gb|(_ & _ & Hb)]; [|exact Hb].
       assert (good b) as Gb' by (split; [exact Sb'|destruct Ab as [Wb|Rb]; [right; exact (Gb Wb)|left; exact Rb]]).
       assert (wr l b -> wr lX b) as GX by (intros Q; apply (Gb Q)).
       destruct (M_or_S' a Sa) as [Ma|Sa'].
-      * apply Go, joinX; auto; [|apply s_M; auto]. exact (conf_up l lX a b C (wrX_early a Sa (or_introl Ma)) GX).
+      * apply Go, joinX; auto; [|apply s_M0; auto]. exact (conf_up l lX a b C (wrX_early a Sa (or_introl Ma)) GX).
       * destruct (flips_or a Sa') as [Ga|(Wa & Da & _)]; [|exact (reached a Da Sa Wa b Gb' (eq_sym Lo) Hab)].
         apply Go, joinX; auto.
         -- exact (conf_up l lX a b C (fun Q => proj2 (Ga Q)) GX).
         -- apply s_conf; auto. exact (conf_up l l' a b C (fun Q => proj1 (Ga Q)) (fun Q => proj1 (Gb Q))).
 Qed.
 
-Theorem cycle_stays : sc T pr pr -> sc X pr pr.
+Theorem cycle_stays : sc T (rep m) (rep m) -> sc X (rep m) (rep m).
 Proof.
-  assert (forall y, clos_trans_n1 ev (scv T) pr y -> sc X pr y) as H.
+  assert (forall y, clos_trans_n1 ev (scv T) (rep m) y -> sc X (rep m) y) as H.
   { intros y H. induction H as [y H|y z H _ IH]; eapply cycle_step; eauto. }
   intros C. apply H. now apply clos_trans_tn1.
 Qed.
 
-Theorem executed_violating : sc T pr pr -> violating ord P (tr S lX sig).
+Theorem executed_violating : sc T (rep m) (rep m) -> violating ord P (tr S lX sig).
 Proof.
   intros C. split; [exact (executed_trace)|split].
   - exact (executed_consistent).
-  - intros N. exact (N pr (cycle_stays C)).
+  - intros N. exact (N (rep m) (cycle_stays C)).
 Qed.
 
 End Cycle.

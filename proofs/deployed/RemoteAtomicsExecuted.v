@@ -10,24 +10,23 @@ Let M := M m pr.
 Let rfT := rf_in S l tau.
 Let rf' := rf_in S' l' tau.
 
-Context {sig : relation ev} {lX : ev -> Prop}.
+Context {sig : relation ev} {lX free : ev -> Prop}.
+Local Notation keeps := (keeps (ord:=ord) (S:=S)).
 Definition torn x := exists z, M z /\ tau (src x) z /\ tau z x.
 
-(* the accesses whose place around the pivot matters: those that conflict with it, two naR, and all if m writes *)
+(* the accesses whose place around the pivot matters: those that conflict with it, the naR of an RMW that writes for a naR,
+   and all if m writes *)
 Definition acc a := is_w (knd a) \/ rd a.
-Definition touches a b := loc a = loc b /\ acc a /\ acc b /\ (wr l m \/ wr l a \/ wr l b \/ (knd a = NAR /\ knd b = NAR)).
-(* the short edges of Lemma 3 that are po edges *)
-Inductive keeps a b : Prop :=
-| k_oppo : oppo ord a b -> keeps a b
-| k_poll : pf a b -> knd a = NLW -> keeps a b
-| k_forcing w : pf w b -> knd w = NRW -> before_nrw (knd a) -> qp a = qp w -> po a w -> keeps a b
-| k_fence f : S f -> knd a = NLW -> knd f = NF -> knd b = NLR -> qp a = qp f -> qp f = qp b -> po a f -> po f b -> keeps a b.
-
+Definition writing a := exists w, S w /\ knd w = NAW /\ l w /\ src w = a.
+Definition two_naR a b := knd a = NAR /\ knd b = NAR /\ (writing a \/ writing b).
+Definition touches a b := loc a = loc b /\ acc a /\ acc b /\ (wr l m \/ wr l a \/ wr l b \/ two_naR a b).
 (* sigma: what touches the pivot is where it is in tau, conflicts of T' are as in tau, and the short edges are forward *)
 Class arranged : Prop := {
   s_sto : sto S sig;
   s_init : initfirst S sig;
-  s_M : forall a b, S a -> S b -> M a \/ M b -> touches a b -> (sig a b <-> tau a b);
+  s_M0 : forall a b, S a -> S b -> M a \/ M b -> ~ free a -> ~ free b -> touches a b -> (sig a b <-> tau a b);
+  (* but for reads of m, of puts and gets, which may be before m *)
+  s_free : forall x, free x -> S' x /\ ~ is_w (knd x) /\ knd x <> NAR /\ rf_in S l tau m x;
   s_keep : forall a b, S a -> S b -> keeps a b -> sig a b;
   s_conf : forall a b, S' a -> S' b -> conflict l' a b -> tau a b -> sig a b;
   (* an RMW that does not write and is not torn by m is in one piece *)
@@ -36,8 +35,10 @@ Class arranged : Prop := {
   s_rao : forall x b, S' x -> knd x = NAW -> l' x -> S' b -> knd b = NAR -> loc b = loc x -> b <> src x ->
           sig (src x) b -> sig x b;
   (* a naR behind which its thread ends is behind all RMWs of its word *)
-  s_end : forall r e, S' r -> knd r = NAR -> (forall w, S w -> knd w = NAW -> src w <> r) ->
-          S' e -> knd e = NAR -> loc e = loc r -> e <> r -> sig e r;
+  s_end : forall r e, S r -> knd r = NAR -> (forall w, S w -> knd w = NAW -> src w <> r) ->
+          S e -> knd e = NAR -> loc e = loc r -> e <> r -> sig e r;
+  (* if a naW is the pivot alone: the RMWs before its naR stay before it *)
+  s_own : forall b, knd m = NAW -> S' (src m) -> S' b -> knd b = NAR -> loc b = loc m -> tau b (src m) -> sig b (src m);
   s_real : real_in S lX sig;
 }.
 Context {A : arranged}.
@@ -48,6 +49,11 @@ Let rfY := rf_in S lY sig.
 Let rfX := rf_in S lX sig.
 
 Lemma wS : wfS S. Proof. exact (W). Qed.
+Definition fixed x := is_w (knd x) \/ M x \/ knd x = NAR.
+Lemma fixed_free x : fixed x -> ~ free x.
+Proof. intros H F. destruct (s_free x F) as (Sx & N & N' & _). destruct H as [H|[H|H]]; auto. exact (S'_M x Sx H). Qed.
+Lemma s_M a b : S a -> S b -> fixed a -> fixed b -> M a \/ M b -> touches a b -> (sig a b <-> tau a b).
+Proof. intros. apply s_M0; auto using fixed_free. Qed.
 Lemma s_irr a : ~ sig a a. Proof. apply s_sto. Qed.
 Lemma s_trans a b c : sig a b -> sig b c -> sig a c. Proof. apply s_sto. Qed.
 Lemma s_asym a b : sig a b -> ~ sig b a. Proof. apply (sto_asym _ _ _ _ s_sto). Qed.
@@ -60,18 +66,6 @@ Lemma not_M e : S' e -> ~ M e. Proof. exact (S'_M e). Qed.
 Lemma in_S' e : S e -> ~ M e -> S' e. Proof. exact (S'_intro e). Qed.
 Lemma M_or_S' e : S e -> M e \/ S' e. Proof. intros Se. destruct (classic (M e)); auto using in_S'. Qed.
 
-Lemma keeps_po a b : keeps a b -> po a b.
-Proof.
-  intros [H|H _|w H _ _ _ H'|f _ _ _ _ _ _ H H']; [apply H|now apply pf_ok| |]; eapply po_trans; eauto. now apply pf_ok.
-Qed.
-Lemma keeps_tau a b : S a -> S b -> keeps a b -> tau a b.
-Proof.
-  destruct O_T as (_ & H2 & H3 & H4 & _). intros Sa Sb [H|H K|w H K Ka Q H'|f Sf Ka Kf Kb Q Q' H H'].
-  - now apply oppo_slots.
-  - now apply H2.
-  - now apply (H3 a w b).
-  - now apply (H4 a f b).
-Qed.
 Lemma acc_w x k : wr k x -> acc x. Proof. intros (H & _). now left. Qed.
 Lemma acc_r x : rd x -> acc x. Proof. now right. Qed.
 Lemma touch_l a b : wr l a -> acc b -> loc a = loc b -> touches a b.
@@ -80,8 +74,11 @@ Lemma touch_r a b : acc a -> wr l b -> loc a = loc b -> touches a b.
 Proof. intros Aa Wb Lo. split; auto. split; auto. split; [eapply acc_w; eauto|auto]. Qed.
 Lemma touch_m a b : wr l m -> acc a -> acc b -> loc a = loc b -> touches a b.
 Proof. intros Wm Aa Ab Lo. split; auto. Qed.
-Lemma touch_naR a b : knd a = NAR -> knd b = NAR -> loc a = loc b -> touches a b.
-Proof. intros Ka Kb Lo. split; auto. unfold acc, rd. rewrite Ka, Kb. simpl. tauto. Qed.
+Lemma touch_naR w b : S w -> knd w = NAW -> l w -> knd b = NAR -> loc (src w) = loc b -> touches (src w) b.
+Proof.
+  intros Sw Kw Lw Kb Lo. destruct (naw_facts w Kw) as (_ & _ & Ks & _). split; auto.
+  unfold acc, rd, two_naR, writing. rewrite Ks, Kb. simpl. split; [auto|split; [auto|]]. right; right; right. eauto 8.
+Qed.
 (* what depends on m shows that m writes *)
 Lemma dep_writes d e : DEP d -> rfT d e -> wr l m.
 Proof. intros D. revert e. induction D as [|w d C R D IH]; intros e R'; [apply R'|exact (IH _ R)]. Qed.
@@ -123,6 +120,10 @@ Proof.
   intros Sa Wa Ab Lo. pose proof (acc_w a _ Wa). destruct (Y_or_l a Sa Wa); [now apply touch_m|now apply touch_l].
 Qed.
 
+Local Hint Extern 1 (fixed ?x) => solve [left; match goal with H : wr _ x |- _ => apply H end
+  | left; match goal with H : knd x = NAW |- _ => rewrite H; exact I end | right; left; assumption
+  | right; left; exact (or_introl eq_refl) | right; right; assumption] : core.
+
 (* Lemma 6 (2) *)
 Lemma Y_rf u e : rfY u e -> u <> m -> S' e -> rf' u e.
 Proof.
@@ -144,8 +145,9 @@ Proof. apply rf_in_fun. apply (sto'). Qed.
 (* what is poisoned in the run of the search depends on m in T: no CPU event does *)
 Lemma poison_read d e : rfY d e -> DEP d -> depr rfT m e.
 Proof.
-  intros R D. pose proof R as (Sd & Se & Wd & Re & Lo & H & K).
-  destruct (ex_T e Se Re) as (u & Ru).
+  intros R D. destruct (classic (free e)) as [F|NF].
+  { exists m. split; [now apply s_free|apply dep_m]. }
+  pose proof R as (Sd & Se & Wd & Re & Lo & H & K). destruct (ex_T e Se Re) as (u & Ru).
   destruct (classic (DEP u)) as [Du|Du]; [exists u; auto|exfalso].
   destruct (M_or_S' e Se) as [Me|Se'].
   - assert (tau d e) as X by (apply s_M; auto; apply touch_Y; auto; now apply acc_r).
@@ -155,7 +157,8 @@ Proof.
   - assert (rf' u e) as Ru' by (apply (T'_rf); auto).
     destruct (classic (d = m)) as [->|N].
     + assert (wr l m) as Wm by (apply (wrYM m); auto; left; auto).
-      assert (tau m e) as Y by (apply s_M; auto; [left; left; auto|apply touch_l; auto; now apply acc_r]).
+      assert (tau m e) as Y.
+      { apply s_M0; auto; [left; left; auto|apply fixed_free; auto|apply touch_l; auto; now apply acc_r]. }
       assert (u <> m) as Num by (intros ->; apply Du, dep_m).
       assert (S' u) as Su' by apply Ru'. assert (wr l' u) as Wu' by apply Ru'.
       assert (sig u e) as Hu. { apply s_conf; auto; [apply conf_w; auto|apply Ru']; [apply Ru'|]. intros ->. eapply ti;
@@ -198,6 +201,30 @@ Proof.
     intros ->; eapply ti; eauto.
 Qed.
 
+(* and so does its naR, where a naW is the pivot alone *)
+Lemma src_m : cond m -> S (src m).
+Proof.
+  intros C. destruct (cond_cases m C) as [N|Q]; [apply src_S; auto; exact Sm|rewrite Q; exact Sm].
+Qed.
+Lemma src_m_le : cond m -> src m = m \/ tau (src m) m.
+Proof. intros C. destruct (cond_cases m C) as [N|Q]; [right; apply src_before; auto; exact Sm|auto]. Qed.
+Lemma src_m_clean d : cond m -> rfT d (src m) -> ~ DEP d.
+Proof.
+  intros C R D. assert (tau m (src m)) as X by (apply depr_after; exists d; auto).
+  destruct (src_m_le C) as [Q|Y]; [rewrite Q in X; exact (ti _ X)|exact (ta _ _ X Y)].
+Qed.
+Lemma src_m_rf d : cond m -> rfT d (src m) -> rfY d (src m).
+Proof.
+  intros C R. destruct (M_or_S' (src m) (src_m C)) as [Ms|Ss]; [now apply M_rf|].
+  assert (rd (src m)) as Rs by (apply cond_rd; auto). pose proof (src_m_clean d C R) as Dd.
+  destruct (Y_ex (src m) (src_m C) Rs) as (d' & R').
+  assert (d' <> m) as N.
+  { intros ->. assert (tau m (src m)) as X by (apply depr_after, (poison_read m); auto; apply dep_m).
+    destruct (src_m_le C) as [Q|Y]; [rewrite Q in X; exact (ti _ X)|exact (ta _ _ X Y)]. }
+  assert (rf' d (src m)) as R1 by (apply T'_rf; auto).
+  now rewrite (rf'_fun _ _ _ R1 (Y_rf _ _ R' N Ss)).
+Qed.
+
 Lemma Y_val d v : S' d -> ~ dep rfY m d -> (wval rf' d v <-> wval rfY d v).
 Proof.
   assert (forall x w, S' x -> ~ dep rfY m x -> nicw x \/ cond x -> rfY w (src x) -> rf' w (src x) /\ S' w /\ ~ dep rfY m w)
@@ -235,7 +262,7 @@ Proof.
   destruct (M_or_S' x Sx) as [Mx|Sx'].
   - assert (~ l x) as L1 by (intros L; apply Ly; left; auto).
     assert (x = m) as -> by (apply (M_w x Mx); rewrite K; exact I).
-    assert (M (src m)) as Ms. { right. rewrite (g_pr (pr:=pr)). unfold rep. now rewrite K. }
+    assert (M (src m)) as Ms. { destruct pr_cases as [(_ & Q)|(_ & Q & _)]; [destruct (L1 (Q K))|right; auto]. }
     apply s_M; auto; [now apply touch_Y|].
     assert (tau a m) as Ht by (apply s_M; auto; now apply touch_Y).
     destruct (g_adj m a Sx K L1 Sa Ht) as [X|X]; [congruence|exact X].
@@ -260,12 +287,9 @@ Proof.
   - assert (x = m) as ->. { apply (M_w x Mx). unfold cond in C. destruct (knd x); simpl in *; tauto. }
     assert (lY m <-> l m) as -> by (unfold lY; tauto).
     rewrite (T_real m Sx C).
-    assert (M (src m)) as Ms.
-    { unfold cond in C. destruct (knd m) eqn:K; simpl in C; try tauto; [right|left; now apply src_na].
-      rewrite (g_pr (pr:=pr)). unfold rep. now rewrite K. }
     assert (rd (src m)) as Rs by (apply cond_rd; auto).
-    destruct (ex_T (src m) (M_S _ Ms) Rs) as (d & R).
-    pose proof (M_rf d _ Ms R) as RY. pose proof (M_clean _ d Ms R) as Dd.
+    destruct (ex_T (src m) (src_m C) Rs) as (d & R).
+    pose proof (src_m_rf d C R) as RY. pose proof (src_m_clean d C R) as Dd.
     assert (S' d) as Sd by (apply (dep_w); auto; apply R).
     assert (forall v, wval rfT d v <-> wval rfY d v) as Hv.
     { intros v. eapply iff_trans; [exact (T'_val d v Sd Dd)|]. apply Y_val; auto.
@@ -319,11 +343,6 @@ Proof.
   split; [exact (proj1 (proj1 (g_V (ord:=ord) (P:=P) (S:=S) (l:=l) (tau:=tau))))|split; [|split]].
   - apply tr_wft; auto using wS, s_sto, s_init. intros a b (Sa & Sb & Ka & Kb & Lo & H).
     apply NNPP. intros N.
-    assert (~ tau a b) as Nt.
-    { intros X. apply N. destruct (t_rao_naw _ (proj1 (proj2 (proj1 (g_V)))) a b) as (w & Sw & Kw & Q); eauto.
-      repeat split; auto. }
-    destruct (M_or_S' a Sa) as [Ma|Sa']; [apply Nt, s_M; auto; now apply touch_naR|].
-    destruct (M_or_S' b Sb) as [Mb|Sb']; [apply Nt, s_M; auto; now apply touch_naR|].
     apply (s_asym _ _ H). apply s_end; auto.
     + intros w Sw Kw Q. apply N; eauto.
     + intros ->. eapply s_irr; eauto.
@@ -339,17 +358,22 @@ Proof.
   assert (rd b) as Rb by (unfold rd; now rewrite Kb).
   assert (w <> b /\ b <> src w) as (Nwb & Nb). { split; [congruence|]. intros ->. exact (s_irr _ H). }
   destruct (classic (M b \/ M w)) as [HM|HM].
-  - assert (M b \/ M (src w)) as HM'.
-    { destruct HM as [|Mw]; [auto|right]. assert (w = m) as -> by (apply (M_w w Mw); rewrite K; exact I).
-      right. rewrite (g_pr (pr:=pr)). unfold rep. now rewrite K. }
-    assert (tau w b) as Ht by (apply rao_slots; auto; [congruence|]; apply s_M; auto; [tauto|now apply touch_naR]).
-    apply s_M; auto; [tauto|]. assert (acc w /\ acc b) as (Aw & Ab) by (unfold acc; rewrite K; simpl; auto).
-    destruct (classic (wr l m)) as [Wm|Wm]; [apply touch_m; auto; congruence|]. apply touch_l; auto; [|congruence].
-    split; [rewrite K; exact I|]. intros _.
-    assert (~ depr rfT m (src w)) as Nd by (intros (d & R & D); exact (Wm (dep_writes _ _ D R))).
-    assert (lY w) as LY.
-    { apply (X_live w Sw C); auto. intros D. apply Nd. now apply poison_r. }
-    destruct LY as [(_ & L)|(NM & L)]; [exact L|]. apply (T'_live w (in_S' w Sw NM) C Nd). exact L.
+  - assert (wr l m \/ l w) as Lw'.
+    { destruct (classic (wr l m)) as [Wm|Wm]; [auto|right].
+      assert (~ depr rfT m (src w)) as Nd by (intros (d & R & D); exact (Wm (dep_writes _ _ D R))).
+      assert (lY w) as LY by (apply (X_live w Sw C); auto; intros D; apply Nd; now apply poison_r).
+      destruct LY as [(_ & L)|(NM & L)]; [exact L|]. apply (T'_live w (in_S' w Sw NM) C Nd). exact L. }
+    assert (acc w /\ acc b /\ acc (src w)) as (Aw & Ab & As) by (unfold acc, rd; rewrite K, Kb, Ks; simpl; auto).
+    assert (tau w b) as Ht.
+    { apply rao_slots; auto; [congruence|]. assert (M b \/ M (src w) -> tau (src w) b) as HM'.
+      { intros HM'. apply s_M; auto; [tauto|]. destruct Lw'; [now apply touch_m|now apply touch_naR]. }
+      destruct HM as [|Mw]; [auto|].
+      assert (w = m) as -> by (apply (M_w w Mw); rewrite K; exact I).
+      destruct (M_or_S' (src m) Ss) as [Ms|Ss']; [auto|]. destruct (M_or_S' b Sb) as [Mb|Sb']; [auto|].
+      destruct (t_tot (src m) b Ss Sb) as [Q|[X|X]]; [congruence|auto|].
+      destruct (s_asym _ _ H). apply s_own; auto. congruence. }
+    apply s_M; auto; [tauto|]. destruct Lw' as [|L]; [apply touch_m; auto; congruence|].
+    apply touch_l; auto; [|congruence]. split; [rewrite K; exact I|auto].
   - destruct (M_or_S' b Sb) as [Mb|Sb']; [tauto|]. destruct (M_or_S' w Sw) as [Mw|Sw']; [tauto|].
     destruct (classic (l' w)) as [Lw'|Lw']; [apply s_rao; auto; congruence|].
     destruct (s_tot w b Sw Sb) as [|[|X]]; auto; [tauto|].
@@ -370,4 +394,4 @@ Proof.
 Qed.
 
 End Executed.
-Arguments arranged {U} ord S l tau m pr S' l' sig lX.
+Arguments arranged {U} ord S l tau m pr S' l' sig lX free.

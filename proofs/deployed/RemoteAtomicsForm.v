@@ -1,29 +1,7 @@
 (* Remote atomics: an SC order L of what is left without the pivot, and alpha, naR, middle, m, beta in the order L. *)
 Require Import List Arith Lia Classical Relations.
 From RR Require Import Orders RemoteAtomicsModel RemoteAtomicsRules RemoteAtomicsValues RemoteAtomicsTraces RemoteAtomicsBase
-  RemoteAtomicsPivot RemoteAtomicsExecuted RemoteAtomicsCycle.
-
-Section Lex.
-Context {U : slots}.
-(* those outside of Q first *)
-Definition lexP (Q : ev -> Prop) (R : relation ev) a b := (~ Q a /\ Q b) \/ ((Q a <-> Q b) /\ R a b).
-Lemma lexP_sto (S Q : ev -> Prop) (R : relation ev) : sto S R -> sto S (lexP Q R).
-Proof.
-  intros (Hi & Ht & Hc); unfold lexP; split; [|split].
-  - intros a [H|H]; [tauto|]. eapply Hi; apply H.
-  - intros a b c [H|(H & H')] [K|(K & K')]; try tauto. right; split; [tauto|eauto].
-  - intros a b Ea Eb. specialize (Hc a b Ea Eb). destruct (classic (Q a)), (classic (Q b)); tauto.
-Qed.
-Lemma lexP_fwd (Q : ev -> Prop) (R : relation ev) a b : (Q a -> Q b) -> (~ Q a /\ Q b) \/ R a b -> lexP Q R a b.
-Proof. unfold lexP. intros U0 [H|H]; [auto|]. destruct (classic (Q a)), (classic (Q b)); tauto. Qed.
-Lemma lexP_cong (Q : ev -> Prop) (R : relation ev) e x y : (Q x <-> Q y) -> (R e x -> e = y \/ R e y) -> lexP Q R e x -> e
-  = y \/ lexP Q R e y.
-Proof. unfold lexP. intros H K [A|(A & B)]; [tauto|]. destruct (K B); [auto|]. right; right; tauto. Qed.
-
-(* alpha, pr, I, m, B; where m is alone, pr = m and I is empty *)
-Definition in_parts (B I : ev -> Prop) m pr L := lexP B (lexP (fun e => e = m \/ B e)
-  (lexP (fun e => I e \/ e = m \/ B e) (lexP (fun e => e = pr \/ I e \/ e = m \/ B e) L))).
-End Lex.
+  RemoteAtomicsPivot RemoteAtomicsExecuted RemoteAtomicsCycle RemoteAtomicsParts.
 
 Section Form.
 Context {U : slots} {ord : bool} {P : program} {S l : ev -> Prop} {tau : relation ev} {m pr : ev} {S' l' : ev -> Prop}.
@@ -35,36 +13,45 @@ Let T' := tr S' l' tau.
 Lemma join' a b : S' a -> S' b -> conflict l' a b -> tau a b -> ~ (knd b = NAW /\ src b = a) -> sc T' (rep a) (rep b).
 Proof. intros. apply join; auto; [apply wfS'|apply sto'|apply init']. Qed.
 
-(* What L has to contain: sc, and before a naR behind which its thread ends the other naR of its word. *)
-Definition ends r e := S' r /\ knd r = NAR /\ (forall w, S w -> knd w = NAW -> src w <> r) /\
-  S' e /\ knd e = NAR /\ loc e = loc r /\ e <> r.
+(* What L has to contain: sc, and before a naR without its naW the naR of its word that come before it. *)
+Definition ends r e := S' r /\ knd r = NAR /\ (forall w, S' w -> knd w = NAW -> src w <> r) /\
+  S' e /\ knd e = NAR /\ loc e = loc r /\ tau e r.
 Definition L_edge x y := scv T' x y \/ ends y x.
 
-Lemma ends_tau r e : ends r e -> tau e r.
+Lemma ends_trans r e r2 : ends r e -> ends r2 r -> ends r2 e.
 Proof.
-  intros (Sr & Kr & N & Se & Ke & Lo & Ne).
-  destruct (t_tot e r (in_S e Se) (in_S r Sr)) as [|[|H]]; auto; [congruence|exfalso].
+  intros (_ & _ & _ & Se & Ke & Lo & Ht) (Sr2 & K2 & N2 & _ & _ & Lo2 & Ht2).
+  repeat split; auto; [congruence|exact (tt _ _ _ Ht Ht2)].
+Qed.
+(* behind which its thread ends: then it is behind all of them *)
+Definition stops r := S' r /\ knd r = NAR /\ forall w, S w -> knd w = NAW -> src w <> r.
+Lemma stop_tau r e : S r -> knd r = NAR -> (forall w, S w -> knd w = NAW -> src w <> r) ->
+  S e -> knd e = NAR -> loc e = loc r -> e <> r -> tau e r.
+Proof.
+  intros Sr Kr N Se Ke Lo Ne. destruct (t_tot e r Se Sr) as [|[|H]]; auto; [congruence|exfalso].
   destruct (t_rao_naw _ (proj1 (proj2 (proj1 (g_V (ord:=ord) (P:=P) (S:=S) (l:=l) (tau:=tau))))) r e) as (w & Sw & Kw & Q).
-  - split; [now apply (in_S r)|split; [now apply (in_S e)|auto]].
+  - split; [auto|split; auto].
   - exact (N w Sw Kw Q).
 Qed.
-Lemma ends_not_twice r e r2 : ends r e -> ends r2 r -> False.
+Lemma stops_ends r e : stops r -> S' e -> knd e = NAR -> loc e = loc r -> e <> r -> ends r e.
+Proof. intros (Sr & Kr & N) Se Ke Lo Ne. repeat split; auto using in_S. apply stop_tau; auto using in_S. Qed.
+(* so is the naR of a naW that is the pivot alone, of those that come before it *)
+Lemma own_ends b : knd m = NAW -> S' (src m) -> S' b -> knd b = NAR -> loc b = loc m -> tau b (src m) -> ends (src m) b.
 Proof.
-  intros H H2. pose proof H2 as (Sr2 & K2 & N2 & Sr & Kr & Lo & Ne). pose proof H as (_ & _ & N & _).
-  assert (ends r r2) as H3 by (repeat split; auto).
-  exact (ta _ _ (ends_tau _ _ H2) (ends_tau _ _ H3)).
+  intros K Ss Sb Kb Lo H. destruct (naw_facts m K) as (_ & _ & Ks & Ls). repeat split; auto; [|congruence].
+  intros w Sw Kw Q. apply (not_M w Sw). left. now apply src_naw.
 Qed.
 (* what follows such a naR under sc are writes, and they follow the others too *)
 Lemma ends_scv r e y : ends r e -> scv T' r y -> sc T' e y.
 Proof.
-  intros H (a & b & Qa & -> & E1 & Nin). pose proof H as (Sr & Kr & N & Se & Ke & Lo & Ne).
+  intros H (a & b & Qa & -> & E1 & Nin). pose proof H as (Sr & Kr & N & Se & Ke & Lo & Her).
   assert (a = r) as ->.
   { destruct (rep_spec a) as [(K & Q & _)|(_ & Q)]; rewrite Q in Qa; auto. exfalso.
-    assert (S a) as Sa.
-    { apply in_S. destruct E1 as [((X & _) & _)|X|(_ & u & X & _)|X]; auto; try apply X. }
+    assert (S' a) as Sa.
+    { destruct E1 as [((X & _) & _)|X|(_ & u & X & _)|X]; auto; try apply X. }
     exact (N a Sa K (eq_sym Qa)). }
   destruct E1 as [((_ & _) & (Sb & _) & Hp)|X|X|X].
-  - destruct (wf_naw _ W r b (in_S r Sr) (in_S b Sb) Kr Hp) as (w & Sw & Kw & Q). destruct (N w Sw Kw Q).
+  - destruct (wf_naw _ wfS' r b Sr Sb Kr Hp) as (w & Sw & Kw & Q). destruct (N w Sw Kw Q).
   - destruct X as (_ & _ & (X & _) & _). rewrite Kr in X. destruct X.
   - destruct (eco_conflict S' l' tau r b sto' (or_intror (or_introl X))) as (_ & Sb & C & Hrb).
     assert (rep e = e) as Re. { destruct (rep_spec e) as [(K & _)|(_ & Q)]; congruence. }
@@ -73,10 +60,10 @@ Proof.
       { destruct Wb as [(Wr & _)|]; auto. rewrite Kr in Wr. destruct Wr. }
       unfold conflict. split; [right; unfold rd; rewrite Ke; exact I|]. split; [auto|]. split; [auto|].
       split; [congruence|]. intros ->. destruct Wb' as (Y & _). rewrite Ke in Y. destruct Y.
-    + exact (tt _ _ _ (ends_tau _ _ H) Hrb).
+    + exact (tt _ _ _ Her Hrb).
     + intros (Kb & Qb). assert (tau b r) as Y.
       { apply rao_slots; auto using in_S; [rewrite <- (proj2 (proj2 (proj2 (naw_facts b Kb)))), Qb; congruence|].
-        rewrite Qb. now apply ends_tau. }
+        now rewrite Qb. }
       exact (ta _ _ Hrb Y).
   - destruct X as (_ & _ & (X & _) & _). rewrite Kr in X. destruct X.
 Qed.
@@ -90,24 +77,30 @@ Proof.
     + eapply t_trans; [exact IH|now apply t_step].
     + eapply ends_scv; eauto.
     + eapply t_trans; [exact Hw|]. eapply ends_scv; eauto.
-  - destruct IH as [IH|(w & _ & E0)]; [right; eauto|destruct (ends_not_twice _ _ _ E0 H)].
+  - right. destruct IH as [IH|(w & Hw & E0)]; [eauto|]. exists w. split; [exact Hw|now apply (ends_trans y)].
 Qed.
 Lemma L_acyclic x : ~ clos_trans ev L_edge x x.
 Proof.
   intros H. destruct (L_path x x H) as [K|(z & [<-|K] & E0)].
   - exact (SC x K).
-  - destruct E0 as (_ & _ & _ & _ & _ & _ & N). auto.
+  - exact (ti _ (proj2 (proj2 (proj2 (proj2 (proj2 (proj2 E0))))))).
   - apply clos_trans_t1n in K. inversion K as [y K1|y z' K1 K2]; subst.
     + exact (SC z (ends_scv x z z E0 K1)).
     + apply (SC z). eapply t_trans; [exact (ends_scv x z y E0 K1)|]. now apply clos_t1n_trans.
+Qed.
+Lemma mo_noninit u b : mo T' u b -> noninit b.
+Proof.
+  intros (Su & Sb & _ & _ & Lo & H) K. destruct (classic (knd u = Init)) as [Ku|Ku].
+  - rewrite (wf_init1 _ wfS' u b) in H; auto. exact (ti _ H).
+  - exact (ta _ _ H (init' b u Sb Su K Ku)).
 Qed.
 Lemma scv_noninit x y : scv T' x y -> noninit y.
 Proof.
   intros (a & b & _ & -> & E1 & _). apply rep_noninit. destruct E1 as [(_ & _ & H)|H|H|H].
   - eapply po_init_r; eauto.
   - apply rd_noninit. apply H.
-  - destruct H as (_ & u & _ & H). intros K. exact (t_mo_init _ (proj1 (proj2 lemma_2_1_atomics)) _ _ H K).
-  - intros K. exact (t_mo_init _ (proj1 (proj2 lemma_2_1_atomics)) _ _ H K).
+  - destruct H as (_ & u & _ & H). exact (mo_noninit _ _ H).
+  - exact (mo_noninit _ _ H).
 Qed.
 
 Class sc_run (L : relation ev) : Prop := {
@@ -185,25 +178,33 @@ Proof.
     destruct (K x) as [|Y]; auto; [now apply C; auto|]. right. apply C; auto; [congruence|]. intros ->; exact (proj1 L_sto
       _ Y).
 Qed.
-Theorem sc_run_trace : trace_of P (tr S' l' L).
+(* what a sequentially consistent machine does: reads and writes as the program says, an RMW in one piece *)
+Definition sc_machine (S l : ev -> Prop) (L : relation ev) :=
+  runs P S /\ wfS S /\ sto S L /\ initfirst S L /\ valid (tr S l L) /\ real_in S l L /\
+  (forall a b, S a -> S b -> po a b -> L a b) /\ (forall x e, S x -> knd x = NAW -> L e x -> e = src x \/ L e (src x)).
+Theorem sc_run_machine : sc_machine S' l' L.
 Proof.
-  destruct (lemma_2_1_atomics (S:=S) (l:=l) (tau:=tau) (S':=S') (l':=l') (ord:=ord) (P:=P) (m:=m) (pr:=pr)) as (R & _ & V &
-    Re).
-  split; [exact R|split; [|split]].
-  - apply tr_wft; auto using wfS'.
-    + apply (sto_sub S); [exact in_S|apply L_sto].
-    + intros i x Si Sx. apply L_init; auto using in_S.
-    + intros a b (Sa & Sb & Ka & Kb & Lo & H). apply NNPP. intros N. apply (sto_asym _ _ _ _ L_sto H). apply L_end.
-      split; [auto|split; [auto|split; [|split; [auto|split; [auto|split; [auto|]]]]]].
-      * intros w Sw Kw Q. apply N. exists w. split; [|auto]. apply S'_intro; auto. intros Mw.
-        assert (w = m) as -> by (apply (M_w w Mw); rewrite Kw; exact I).
-        apply (not_M a Sa). right. rewrite (g_pr (pr:=pr)). unfold rep. now rewrite Kw.
-      * intros ->. exact (proj1 L_sto _ H).
-  - intros c Ec Cc Rc. destruct (V c Ec Cc Rc) as (u & Ru & Vu). exists u. split; [now apply L_rf|].
+  split; [apply g_run|split; [exact wfS'|split; [|split; [|split; [|split; [|split]]]]]].
+  - apply (sto_sub S); [exact in_S|apply L_sto].
+  - intros i x Si Sx. apply L_init; auto using in_S.
+  - intros c Ec Cc Rc. destruct (T'_valid (tau:=tau) c Ec Cc Rc) as (u & Ru & Vu). exists u. split; [now apply L_rf|].
     apply (wval_local (fun _ => True) (rf_in S' l' tau)); auto; intros; split; auto; now apply L_rf.
-  - intros w Sw Cw. rewrite (Re w Sw Cw). split; intros (u & Vu); exists u.
+  - intros w Sw Cw. rewrite (g_real w Sw Cw). split; intros (u & Vu); exists u.
     + apply (wval_local (fun _ => True) (rf_in S' l' tau)); auto; intros; split; auto; now apply L_rf.
     + apply (wval_local (fun _ => True) (rf_in S' l' L)); auto; intros; split; auto; now apply L_rf.
+  - exact L_po.
+  - exact L_adj.
+Qed.
+(* it is a trace, but for the RMWs that follow a pivot that is a naW alone *)
+Theorem sc_run_trace : pr = rep m -> trace_of P (tr S' l' L).
+Proof.
+  intros Q0. destruct sc_run_machine as (R & _ & St & It & V & Re & _). split; [exact R|split; [|auto]].
+  apply tr_wft; auto using wfS'. intros a b (Sa & Sb & Ka & Kb & Lo & H). apply NNPP. intros N.
+  assert (stops a) as Ha.
+  { split; [auto|split; [auto|]]. intros w Sw Kw Q. apply N. exists w. split; [|auto]. apply S'_intro; auto. intros Mw.
+    assert (w = m) as -> by (apply (M_w w Mw); rewrite Kw; exact I).
+    apply (not_M a Sa). right. rewrite Q0. unfold rep. now rewrite Kw. }
+  apply (sto_asym _ _ _ _ L_sto H). apply L_end. apply stops_ends; auto. intros ->. exact (proj1 L_sto _ H).
 Qed.
 
 Definition beta e := tau m e.
@@ -279,17 +280,18 @@ Proof.
   split; (intros [Y|Y]; [congruence|right; now apply B3]).
 Qed.
 
-Lemma sigma_arranged lX : real_in S lX sigma -> arranged ord S l tau m pr S' l' sigma lX.
+Lemma sigma_arranged lX : real_in S lX sigma -> arranged ord S l tau m pr S' l' sigma lX none.
 Proof.
   assert (forall a b, S' a -> S' b -> tau a b -> L a b -> sigma a b) as F.
   { intros a b Sa Sb H K. apply sigma_fwd; auto using in_S. }
   intros Hr. constructor; auto.
   - exact sigma_sto.
   - intros i x Si Sx Ki Nx. apply sigma_fwd; auto; [now apply g_init|]. do 4 right. now apply L_init.
-  - intros a b Sa Sb K _. split; [|intros; now apply sigma_M].
+  - intros a b Sa Sb K _ _ _. split; [|intros; now apply sigma_M].
     intros H. destruct (t_tot a b Sa Sb) as [->|[|Y]]; auto.
     + destruct (proj1 sigma_sto _ H).
     + destruct (sto_asym _ _ _ _ sigma_sto H). apply sigma_M; auto. tauto.
+  - intros x [].
   - intros a b Sa Sb Hk. pose proof (keeps_po a b Hk) as H. pose proof (keeps_tau a b Sa Sb Hk) as Ht.
     destruct (M_or_S' a Sa) as [Ma|Sa']; [apply sigma_M; auto|].
     destruct (M_or_S' b Sb) as [Mb|Sb']; [apply sigma_M; auto|]. apply F; auto. now apply L_po.
@@ -306,8 +308,11 @@ Proof.
     + destruct (t_tot (src x) b (in_S _ Ss) (in_S b Sb)) as [Q|[Z|Z]]; [congruence| |exact Z].
       destruct (ta _ _ Y). apply rao_slots; auto using in_S.
     + destruct (L_adj x b Sx Kx) as [Q|Z]; [now apply L_conf|congruence|exact Z].
-  - intros r e Sr Kr N Se Ke Lo Ne. assert (ends r e) as H by (repeat split; auto).
-    apply F; auto; [now apply ends_tau|now apply L_end].
+  - intros r e Sr Kr N Se Ke Lo Ne. pose proof (stop_tau r e Sr Kr N Se Ke Lo Ne) as H.
+    destruct (M_or_S' r Sr) as [Mr|Sr']; [apply sigma_M; auto|].
+    destruct (M_or_S' e Se) as [Me|Se']; [apply sigma_M; auto|].
+    apply F; auto. apply L_end. apply stops_ends; auto. split; auto.
+  - intros b K Ss Sb Kb Lo H. apply F; auto. apply L_end. now apply own_ends.
 Qed.
 End Sigma.
 

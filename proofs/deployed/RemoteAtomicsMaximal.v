@@ -4,14 +4,12 @@ Require Import List Arith Lia Classical Relations.
 From RR Require Import Orders RemoteAtomicsModel RemoteAtomicsRules RemoteAtomicsValues RemoteAtomicsTraces
   RemoteAtomicsBase.
 
-Section Maximal.
-Context {U : slots} {ord : bool} {P : program} {S l : ev -> Prop} {tau : relation ev}.
-Context {G : base ord P S l tau}.
+(* where values flow, sc leads *)
+Section Flow.
+Context {U : slots} {S l : ev -> Prop} {tau : relation ev}.
+Hypothesis Ws : wfS S.
 Let T := tr S l tau.
 Let rfT := rf_in S l tau.
-
-(* last of its thread, and no CPU event depends on it.  (Lemma 1 asks for less than ib: a value has to flow.) *)
-Definition pivotal m := last S m /\ forall c, S c -> cpu c -> ~ depr rfT m c.
 
 Lemma rf_scv d r : rfT d r -> scv T (rep d) (rep r).
 Proof.
@@ -19,7 +17,7 @@ Proof.
   destruct R as (_ & _ & _ & R & _). unfold rd in R. rewrite K in R. destruct R.
 Qed.
 Lemma rt_po x y : S x -> S y -> po x y -> rep x = rep y \/ sc T (rep x) (rep y).
-Proof. intros Sx Sy H. destruct (po_scv T x y W Sx Sy H); auto. right. now apply t_step. Qed.
+Proof. intros Sx Sy H. destruct (po_scv T x y Ws Sx Sy H); auto. right. now apply t_step. Qed.
 
 Lemma dep_sc m d : dep rfT m d -> S d -> rep d = rep m \/ sc T (rep m) (rep d).
 Proof.
@@ -36,6 +34,16 @@ Proof.
   intros (d & R & D). destruct (dep_sc m d D (proj1 R)) as [<-|H]; [now apply t_step, rf_scv|].
   eapply t_trans; [exact H|]. now apply t_step, rf_scv.
 Qed.
+End Flow.
+
+Section Maximal.
+Context {U : slots} {ord : bool} {P : program} {S l : ev -> Prop} {tau : relation ev}.
+Context {G : base ord P S l tau}.
+Let T := tr S l tau.
+Let rfT := rf_in S l tau.
+
+(* last of its thread, and no CPU event depends on it.  (Lemma 1 asks for less than ib: a value has to flow.) *)
+Definition pivotal m := last S m /\ forall c, S c -> cpu c -> ~ depr rfT m c.
 
 Lemma last_above x : S x -> noninit x -> exists m, (m = x \/ po x m) /\ last S m.
 Proof.
@@ -65,15 +73,33 @@ Proof.
   destruct (max_elem es (fun c => S c /\ cpu c /\ sc T (rep m0) (rep c)) tau) as (c & (Sc & Cc & Hc) & K).
   - split; [apply g_sto|apply g_sto].
   - intros a (Sa & _). auto.
-  - exists c0. split; auto. split; auto. now apply depr_sc.
+  - exists c0. split; auto. split; auto. now apply (depr_sc W).
   - assert (noninit c) as Nc by (unfold noninit, cpu in *; destruct (knd c); simpl in Cc; try tauto; discriminate).
     destruct (last_above c Sc Nc) as (m & Hm & Lm). exists m.
     assert (sc T (rep m0) (rep m)) as Hs.
-    { destruct Hm as [->|Hm]; auto. destruct (rt_po c m Sc (proj1 Lm) Hm) as [<-|V]; auto. eapply t_trans; eauto. }
+    { destruct Hm as [->|Hm]; auto. destruct (rt_po (l:=l) (tau:=tau) W c m Sc (proj1 Lm) Hm) as [<-|V]; auto.
+      eapply t_trans; eauto. }
     split; auto. apply NNPP. intros Np. destruct (not_pivotal m Lm Np) as (c2 & Sc2 & Cc2 & D2).
-    apply (K c2); [split; auto; split; auto; eapply t_trans; [exact Hs|now apply depr_sc]|].
+    apply (K c2); [split; auto; split; auto; eapply t_trans; [exact Hs|now apply (depr_sc W)]|].
     pose proof (depr_after m _ D2) as Z. destruct Hm as [->|Hm]; auto. eapply t_trans'; [|exact Z].
     apply cpu_tau; auto; apply Lm.
+Qed.
+
+(* and every CPU event stands before one, by values and program order, forward in tau *)
+Lemma next_after c0 : S c0 -> cpu c0 -> exists c m, S c /\ cpu c /\ (c = c0 \/ tau c0 c) /\ (m = c \/ po c m) /\ pivotal m.
+Proof.
+  intros Sc0 Cc0. destruct (wf_fin _ W) as (es & Hl).
+  destruct (max_elem es (fun c => S c /\ cpu c /\ (c = c0 \/ tau c0 c)) tau) as (c & (Sc & Cc & Hc) & K).
+  - split; [apply g_sto|apply g_sto].
+  - intros a (Sa & _). auto.
+  - eauto.
+  - assert (noninit c) as Nc by (unfold noninit, cpu in *; destruct (knd c); simpl in Cc; try tauto; discriminate).
+    destruct (last_above c Sc Nc) as (m & Hm & Lm). exists c, m. split; [auto|split; [auto|split; [auto|split; [auto|]]]].
+    apply NNPP. intros Np. destruct (not_pivotal m Lm Np) as (c2 & Sc2 & Cc2 & D2).
+    assert (tau c c2) as H.
+    { pose proof (depr_after m _ D2) as Z. destruct Hm as [->|Hm]; auto. eapply t_trans'; [|exact Z].
+      apply cpu_tau; auto; apply Lm. }
+    apply (K c2); [|exact H]. split; auto. split; auto. right. destruct Hc as [->|Hc]; auto. eapply t_trans'; eauto.
 Qed.
 
 Theorem cycle_at_pivot : (exists x, S x /\ noninit x) -> (forall m, pivotal m -> exists n, rfT m n) ->
@@ -91,7 +117,8 @@ Proof.
     apply (K m' Pm'). split; auto.
     assert (sc T (rep m) (rep n)) as H by (now apply t_step, rf_scv).
     assert (sc T (rep m) (rep m0)) as H0.
-    { destruct Hm as [->|Hm]; auto. destruct (rt_po n m0 Sn (proj1 L0) Hm) as [<-|V]; auto. eapply t_trans; eauto. }
+    { destruct Hm as [->|Hm]; auto. destruct (rt_po (l:=l) (tau:=tau) W n m0 Sn (proj1 L0) Hm) as [<-|V]; auto.
+      eapply t_trans; eauto. }
     destruct H' as [->|H']; auto. eapply t_trans; eauto.
 Qed.
 

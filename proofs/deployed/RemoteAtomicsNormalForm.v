@@ -67,10 +67,13 @@ Proof.
     + apply clos_trans_tn1 in H. destruct H; apply (H1 _ _ H).
 Qed.
 
-Theorem base_exists : exists tau, base ord P (S T) (live T) tau.
+(* any order of the events that contains ob will do *)
+Theorem base_of t1 : sto (S T) t1 -> initfirst (S T) t1 -> (forall a b, ob1 ord T a b -> t1 a b) -> exists tau,
+  base ord P (S T) (live T) tau /\ (forall a b, E T a -> E T b -> (tau a b <-> t1 a b)) /\
+  forall a b e, E T a -> E T b -> S T e -> tau a e -> tau e b ->
+    exists k, E T k /\ (a = k \/ t1 a k) /\ t1 k b /\ (k = e \/ (knd e = NAW /\ ~ live T e /\ k = src e)).
 Proof.
-  destruct (linear (S T) (ob1 ord T)) as (t1 & St1 & I1 & H1).
-  { apply (wf_fin _ Ws). } { apply V. } { intros a b H. apply (ob1_E _ _ H). }
+  intros St1 I1 H1.
   pose (void a := knd a = NAW /\ ~ live T a).
   pose (K a k := (void a /\ k = src a) \/ (~ void a /\ k = a)).
   assert (forall a, E T a -> K a a) as KE. { intros a (_ & H). right. split; auto. intros (Q & N). auto. }
@@ -129,7 +132,18 @@ Proof.
   destruct (ob1_mono ord T0 T) as (Mob & _); try reflexivity; try (intros; symmetry; auto; fail).
   destruct (ob1_mono ord T T0) as (_ & Msc); try reflexivity; auto.
   assert (forall a b, ob1 ord T0 a b -> tau a b) as Ht0 by auto.
-  exists tau. constructor; auto.
+  assert (forall a b e, E T a -> E T b -> S T e -> tau a e -> tau e b ->
+    exists k, E T k /\ (a = k \/ t1 a k) /\ t1 k b /\ (k = e \/ (knd e = NAW /\ ~ live T e /\ k = src e))) as Between.
+  { intros a b e Ea Eb Se (k & k2' & A1 & A2 & HA) (k3' & k4' & A3 & A4 & HB).
+    rewrite (k2 _ _ _ A3 A2) in *. rewrite (k2 _ _ _ A1 (KE _ Ea)) in *. rewrite (k2 _ _ _ A4 (KE _ Eb)) in *.
+    exists k2'. destruct HB as [HB|HB].
+    - split; [|split; [destruct HA as [|(Q & _)]; auto|split; [exact HB|]]].
+      + destruct A2 as [((Ke & Le) & ->)|(Nv & ->)].
+        * destruct (naw_facts e Ke) as (Pe & _ & Ks & _). split; [eapply wf_down; eauto|red; congruence].
+        * split; [auto|]. intros Ke. apply NNPP. intros Le. apply Nv. split; auto.
+      + destruct A2 as [((Ke & Le) & ->)|(Nv & ->)]; auto.
+    - destruct HB as (Qk & _ & Nb). congruence. }
+  exists tau. split; [|split; [exact HE|exact Between]]. constructor; auto.
   - destruct V as ((R & _ & Val & Re) & _ & Nsc). split; [split; [exact R|split; [|split]]|split].
     + apply tr_wft; auto. intros a b H. apply Hrao in H. exact (t_rao_naw _ Wt _ _ H).
     + intros r Er Cr Rr. destruct (Val r Er Cr Rr) as (w & H & Vw). exists w. split; [now apply Hrf|].
@@ -142,6 +156,12 @@ Proof.
   - intros x e Sx Kx Lx Se H. apply (squash_adj K t1 k2 k3 x); auto. left; split; auto. split; auto.
   - intros x Sx Kx Lx. exists (src x), (src x). split; [apply Kv; split; auto|]. split; [left; split; auto; split; auto|].
     right. split; auto. split; auto. destruct (naw_facts x Kx) as (_ & _ & Ks & _). congruence.
+Qed.
+Theorem base_exists : exists tau, base ord P (S T) (live T) tau.
+Proof.
+  destruct (linear (S T) (ob1 ord T)) as (t1 & St1 & I1 & H1).
+  { apply (wf_fin _ Ws). } { apply V. } { intros a b H. apply (ob1_E _ _ H). }
+  destruct (base_of t1 St1 I1 H1) as (tau & B & _). eauto.
 Qed.
 End Base.
 End Main.

@@ -7,12 +7,13 @@ Section Pivot.
 Context {U : slots} {ord : bool} {P : program} {S l : ev -> Prop} {tau : relation ev} {m pr : ev} {S' l' : ev -> Prop}.
 Let T := tr S l tau.
 
-(* m is last of its thread; [pr] is m, or its naR if m is a naW: then both are the pivot *)
+(* m is last of its thread.  The pivot is m alone, and [pr] is m; or m is a naW and [pr] its naR: then both are the pivot.
+   If a naW is the pivot alone, it happens. *)
 Definition M e := e = m \/ e = pr.
 Class setting : Prop := {
   g_base :> base ord P S l tau;
   g_last : last S m;
-  g_pr : pr = rep m;
+  g_pr : pr = rep m \/ (knd m = NAW /\ pr = m /\ l m);
   (* no CPU event depends on m *)
   g_max : forall c, S c -> cpu c -> ~ depr (rf_in S l tau) m c;
   g_S' : forall e, S' e <-> S e /\ ~ M e;
@@ -23,12 +24,18 @@ Context {G : setting}.
 
 Lemma Sm : S m. Proof. apply g_last. Qed.
 Lemma m_last b : S b -> ~ po m b. Proof. apply g_last. Qed.
-Lemma Spr : S pr. Proof. rewrite g_pr. apply rep_S; auto using W, Sm. Qed.
+Lemma Spr : S pr. Proof. destruct g_pr as [->|(_ & -> & _)]; [apply rep_S; auto using W, Sm|exact Sm]. Qed.
 Let rfT := rf_in S l tau.
-Lemma pr_cases : (pr = m /\ knd m <> NAW) \/ (knd m = NAW /\ pr = src m /\ po pr m /\ knd pr = NAR /\ tau pr m).
+Lemma pr_cases : (pr = m /\ (knd m = NAW -> l m)) \/ (knd m = NAW /\ pr = src m /\ po pr m /\ knd pr = NAR /\ tau pr m).
 Proof.
-  rewrite g_pr. destruct (rep_spec m) as [(K & -> & A & B)|(K & ->)]; [right|left; auto]. repeat split; auto.
+  destruct g_pr as [->|(K & -> & L)]; [|auto].
+  destruct (rep_spec m) as [(K & -> & A & B)|(K & ->)]; [right|left; split; [auto|congruence]]. repeat split; auto.
   apply src_before; [apply Sm|unfold nicw; now rewrite K].
+Qed.
+Lemma rep_M z : M z -> rep z = rep m.
+Proof.
+  intros [->| ->]; auto. destruct g_pr as [->|(_ & -> & _)]; auto.
+  destruct (rep_spec (rep m)) as [(K & _)|(_ & ->)]; auto. destruct (rep_nar m K).
 Qed.
 Lemma M_le z : M z -> z = m \/ tau z m.
 Proof. intros [->| ->]; auto. destruct pr_cases as [(->&_)|(_&_&_&_&?)]; auto. Qed.
@@ -67,13 +74,11 @@ Proof.
     exists w. repeat split; auto. apply S'_intro; auto. intros N. destruct X as [->|X]; [exact (S'_M x Sx N)|].
     exact (S'_M x Sx (po_final w x N (S'_S _ Sx) X)).
   - intros e x Se Sx K H. destruct (wf_naw _ W0 e x (S'_S _ Se) (S'_S _ Sx) K H) as (w & Sw & Kw & Q).
-    exists w. repeat split; auto. apply S'_intro; auto. intros N. apply (S'_M e Se).
-    destruct N as [->|N]; [right|].
-    + rewrite g_pr. destruct (rep_spec m) as [(_ & -> & _)|(Z & _)]; congruence.
-    + destruct pr_cases as [(Z & Kz)|(_ & _ & _ & Kz & _)]; congruence.
+    exists w. repeat split; auto. apply S'_intro; auto. intros N.
+    assert (w = m) as -> by (apply M_w; auto; rewrite Kw; exact I).
+    destruct (naw_next m x Kw) as [->|X]; [congruence|exact (S'_M m Sx (or_introl eq_refl))|exact (m_last x (S'_S _ Sx) X)].
   - intros e Se Re. destruct (wf_init _ W0 e (S'_S _ Se) Re) as (i & Si & K & L). exists i. repeat split; auto.
-    apply S'_intro; auto. intros N. destruct N as [->|N]; [now apply g_last|].
-    rewrite N, g_pr in K. apply (rep_noninit m); [apply g_last|auto].
+    apply S'_intro; auto. intros N. assert (i = m) as -> by (apply M_w; auto; rewrite K; exact I). now apply g_last.
   - intros i j Si Sj. apply W0; auto using S'_S.
 Qed.
 Lemma sto' : sto S' tau. Proof. apply (sto_sub S); auto using S'_S, g_sto. Qed.
@@ -104,21 +109,24 @@ Proof.
   intros Su (Iu & Cu) D. split; auto. intros C. apply (T'_live u); auto. intros (d & R & D'). apply D, dep_src with d; auto.
 Qed.
 
-(* Lemma 2 (1) *)
-Theorem lemma_2_1_atomics : trace_of P (tr S' l' tau).
+Lemma T'_valid : valid (tr S' l' tau).
 Proof.
-  split; [apply g_run|split; [|split]].
+  intros c (Sc & _) Cc Rc. destruct (proj1 (proj2 (proj2 (proj1 g_V))) c) as (u & R & V); auto.
+  { apply rd_in_E; auto. now apply S'_S. }
+  assert (~ dep rfT m u) as D. { intros D. apply (g_max c (S'_S _ Sc) Cc). exists u; auto. }
+  exists u. split; [now apply T'_rf|]. apply T'_val; auto. apply dep_w; auto; apply R.
+Qed.
+
+(* Lemma 2 (1) *)
+Theorem lemma_2_1_atomics : pr = rep m -> trace_of P (tr S' l' tau).
+Proof.
+  intros Qpr. split; [apply g_run|split; [|split; [exact T'_valid|exact g_real]]].
   - apply tr_wft; auto using wfS', sto', init'. intros a b (Sa & Sb & Ka & Kb & Lo & H).
     destruct (t_rao_naw T (proj1 (proj2 (proj1 g_V))) a b) as (w & Sw & Kw & Q).
     { repeat split; auto using S'_S. }
-    exists w. repeat split; auto. apply S'_intro; auto. intros [->|N].
-    + apply (S'_M a Sa). right. rewrite g_pr. destruct (rep_spec m) as [(_ & -> & _)|(Z & _)]; congruence.
-    + destruct pr_cases as [(Z & Kz)|(_ & _ & _ & Kz & _)]; congruence.
-  - intros c (Sc & _) Cc Rc. destruct (proj1 (proj2 (proj2 (proj1 g_V))) c) as (u & R & V); auto.
-    { apply rd_in_E; auto. now apply S'_S. }
-    assert (~ dep rfT m u) as D. { intros D. apply (g_max c (S'_S _ Sc) Cc). exists u; auto. }
-    exists u. split; [now apply T'_rf|]. apply T'_val; auto. apply dep_w; auto; apply R.
-  - exact g_real.
+    exists w. repeat split; auto. apply S'_intro; auto. intros N.
+    assert (w = m) as -> by (apply M_w; auto; rewrite Kw; exact I).
+    apply (S'_M a Sa). right. rewrite Qpr. destruct (rep_spec m) as [(_ & -> & _)|(Z & _)]; congruence.
 Qed.
 
 (* Lemma 2 (2) *)

@@ -1,14 +1,11 @@
 (* Remote atomics: the normal form for every program (Theorem 5 with remote read-modify-writes). *)
 Require Import List Arith Lia Classical Relations.
 From RR Require Import Orders RemoteAtomicsModel RemoteAtomicsRules RemoteAtomicsValues RemoteAtomicsTraces RemoteAtomicsBase
-  RemoteAtomicsPivot RemoteAtomicsExecuted RemoteAtomicsCycle RemoteAtomicsMaximal RemoteAtomicsForm RemoteAtomicsNormalForm.
+  RemoteAtomicsPivot RemoteAtomicsExecuted RemoteAtomicsCycle RemoteAtomicsMaximal RemoteAtomicsParts RemoteAtomicsForm
+  RemoteAtomicsNormalForm.
 
 Section Theorem5.
 Context {U : slots} (ord : bool) (P : program).
-
-(* what is left without the pivot *)
-Definition left_without (S : ev -> Prop) m : ev -> Prop :=
-  fun e => S e /\ ~ M m (rep m) e.
 
 Section Smallest.
 Variables (S l : ev -> Prop) (tau : relation ev) (n : nat).
@@ -19,56 +16,59 @@ Let T := tr S l tau.
 Local Notation WS := (@W U ord P S l tau B).
 
 (* the pivot is one slot, or naR and naW: program and size allow to leave it out *)
-Lemma leave_out m : last S m -> exists S' : ev -> Prop,
-  (forall e, S' e <-> S e /\ ~ M m (rep m) e) /\ runs P S' /\ exists k, k < n /\ covered k S'.
+Definition pivot_slots m pr := pr = rep m \/ (knd m = NAW /\ pr = m /\ l m).
+Lemma leave_out m pr : last S m -> pivot_slots m pr -> exists S' : ev -> Prop,
+  (forall e, S' e <-> S e /\ ~ M m pr e) /\ runs P S' /\ exists k, k < n /\ covered k S'.
 Proof.
-  intros L. assert (runs P S) as R by exact (proj1 (proj1 (@g_V U ord P S l tau B))).
+  intros L Q0. assert (runs P S) as R by exact (proj1 (proj1 (@g_V U ord P S l tau B))).
   destruct (covered_without n S m Cn (proj1 L)) as (k & Hk & Ck).
-  destruct (rep_spec m) as [(K & Q & Pm & Ks)|(K & Q)].
-  - assert (S (src m)) as Ss by (eapply wf_down; [exact WS|exact Pm|apply L]).
+  assert (pr = m \/ (knd m = NAW /\ pr = src m)) as [->|(K & ->)].
+  { destruct Q0 as [->|(_ & -> & _)]; auto. destruct (rep_spec m) as [(K & -> & _)|(_ & ->)]; auto. }
+  - exists (without S m). split; [|split].
+    + intros e. unfold without, M. tauto.
+    + now apply runs_prefix.
+    + eauto.
+  - destruct (naw_facts m K) as (Pm & _ & Ks & _).
+    assert (S (src m)) as Ss by (eapply wf_down; [exact WS|exact Pm|apply L]).
     assert (src m <> m) as Ns by congruence.
     exists (without (without S m) (src m)). split; [|split].
-    + intros e. unfold without, M. rewrite Q. tauto.
+    + intros e. unfold without, M. tauto.
     + apply runs_prefix; [now apply runs_prefix|]. split; [split; auto|]. split; [unfold noninit; congruence|].
       intros b (Sb & Nb) H. destruct (naw_next m b K H) as [->|H']; [auto|]. exact (proj2 (proj2 L) b Sb H').
     + destruct (covered_without k (without S m) (src m) Ck) as (k' & Hk' & Ck'); [split; auto|]. exists k'. split;
       [lia|auto].
-  - exists (without S m). split; [|split].
-    + intros e. unfold without, M. rewrite Q. tauto.
-    + now apply runs_prefix.
-    + eauto.
 Qed.
 
-Lemma setting_exists m : pivotal (S:=S) (l:=l) (tau:=tau) m -> exists S' l',
-  setting ord P S l tau m (rep m) S' l' /\ sc_consistent (tr S' l' tau).
+Lemma setting_exists m pr : pivotal (S:=S) (l:=l) (tau:=tau) m -> pivot_slots m pr -> exists S' l',
+  setting ord P S l tau m pr S' l' /\ exists k, k < n /\ covered k S'.
 Proof.
-  intros (L & Hm). destruct (leave_out m L) as (S' & HS & R & k & Hk & Ck).
+  intros (L & Hm) Q0. destruct (leave_out m pr L Q0) as (S' & HS & R & k & Hk & Ck).
   destruct Ck as (es & He & Hes).
   destruct (exec_exists (length es) S' tau) as (l' & Rl).
   { exists es; auto. }
   { apply (sto_sub S); [intros e H; now apply HS|apply (g_sto (base:=B))]. }
   { intros w Sw N. apply HS in Sw. destruct Sw as (Sw & Nw). destruct (@src_tau U ord P S l tau B w Sw N) as (Ss & Ht).
-    split; auto.
-    apply HS. split; auto. intros [Q|Q].
-    - pose proof (proj1 (src_ok w N)) as H. rewrite Q in H. exact (proj2 (proj2 L) w Sw H).
-    - destruct (rep_spec m) as [(K & Q' & _)|(_ & Q')]; rewrite Q' in Q; pose proof (proj1 (src_ok w N)) as H; rewrite Q in
-      H.
+    split; auto. apply HS. split; auto. pose proof (proj1 (src_ok w N)) as H. intros [Q|Q].
+    - rewrite Q in H. exact (proj2 (proj2 L) w Sw H).
+    - destruct Q0 as [Q0|(_ & Q0 & _)]; rewrite Q0 in Q; [|rewrite Q in H; exact (proj2 (proj2 L) w Sw H)].
+      destruct (rep_spec m) as [(K & Q' & _)|(_ & Q')]; rewrite Q' in Q; rewrite Q in H.
       + destruct (naw_next m w K H) as [->|H']; [apply Nw; left; auto|exact (proj2 (proj2 L) w Sw H')].
       + exact (proj2 (proj2 L) w Sw H). }
-  assert (setting ord P S l tau m (rep m) S' l') as G by (constructor; auto).
-  exists S', l'. split; [exact G|]. apply NNPP. intros N. apply (Small k (tr S' l' tau) Hk); [exists es; auto|].
-  split; [exact (@lemma_2_1_atomics U ord P S l tau m (rep m) S' l' G)|].
+  exists S', l'. split; [constructor; auto|]. exists k. split; [auto|exists es; auto].
+Qed.
+(* a smaller trace is sc-consistent *)
+Lemma left_sc m S' l' k : setting ord P S l tau m (rep m) S' l' -> k < n -> covered k S' -> sc_consistent (tr S' l' tau).
+Proof.
+  intros G Hk Ck. apply NNPP. intros N. apply (Small k (tr S' l' tau) Hk Ck).
+  split; [exact (@lemma_2_1_atomics U ord P S l tau m (rep m) S' l' G eq_refl)|].
   split; [exact (@lemma_2_2_atomics U ord P S l tau m (rep m) S' l' G)|exact N].
 Qed.
 
-(* Lemma 2 (3): if nothing reads m, nothing flips, and every sc cycle passes through its vertex *)
-Lemma unread_cycle m S' l' : setting ord P S l tau m (rep m) S' l' -> sc_consistent (tr S' l' tau) ->
-  (forall x, ~ rf_in S l tau m x) -> sc T (rep m) (rep m).
+(* Lemma 2 (3): if nothing flips, every sc cycle passes through the pivot's vertex *)
+Lemma cycles_through m S' l' z : setting ord P S l tau m (rep m) S' l' -> sc_consistent (tr S' l' tau) ->
+  (forall x, S' x -> cond x -> (l x <-> l' x)) -> sc T z z -> z = rep m \/ (sc T z (rep m) /\ sc T (rep m) z).
 Proof.
-  intros G SC Nr.
-  assert (forall x, S' x -> cond x -> (l x <-> l' x)) as Live.
-  { intros x Sx C. apply (@T'_live U ord P S l tau m (rep m) S' l' G); auto. intros (d & R & D).
-    rewrite (unread m d Nr D) in R. exact (Nr _ R). }
+  intros G SC Live Hz.
   assert (forall x, S' x -> (wr l x <-> wr l' x)) as Wr.
   { intros x Sx. unfold wr. split; intros (Ix & Cx); split; auto; intros C; apply (Live x Sx C); auto. }
   assert (forall a, S a -> rep a <> rep m -> S' a) as HS.
@@ -85,12 +85,20 @@ Proof.
       apply join; auto; [exact (@wfS' U ord P S l tau m (rep m) S' l' G)|exact (@sto' U ord P S l tau m (rep m) S' l' G)|
         exact (@init' U ord P S l tau m (rep m) S' l' G)|].
       pose proof (Wr a (HS a Sa Na)). pose proof (Wr b (HS b Sb Nb)). unfold conflict in *. tauto. }
-  destruct (proj2 (@g_V U ord P S l tau B)) as (_ & Nsc). apply not_all_ex_not in Nsc. destruct Nsc as (z & Hz).
-  apply NNPP in Hz. destruct (classic (z = rep m)) as [->|Nz]; [exact Hz|].
+  destruct (classic (z = rep m)) as [->|Nz]; [auto|right].
   destruct (through (scv T) (rep m) z z Hz Nz) as [(H & _)|(H & H')].
   - exfalso. apply (SC z). assert (forall x y, clos_trans ev (off (scv T) (rep m)) x y -> sc (tr S' l' tau) x y) as K; auto.
     intros x y K. induction K; [now apply Off|eapply t_trans; eauto].
-  - destruct (rt_ct _ _ _ H') as [Q|H'']; [congruence|]. eapply t_trans; eauto.
+  - destruct (rt_ct _ _ _ H') as [Q|H'']; [congruence|]. split; auto.
+Qed.
+Lemma unread_cycle m S' l' : setting ord P S l tau m (rep m) S' l' -> sc_consistent (tr S' l' tau) ->
+  (forall x, ~ rf_in S l tau m x) -> sc T (rep m) (rep m).
+Proof.
+  intros G SC Nr. destruct (proj2 (@g_V U ord P S l tau B)) as (_ & Nsc). apply not_all_ex_not in Nsc. destruct Nsc as (z &
+    Hz).
+  apply NNPP in Hz. destruct (cycles_through m S' l' z G SC) as [<-|(H & H')]; auto; [|eapply t_trans; eauto].
+  intros x Sx C. apply (@T'_live U ord P S l tau m (rep m) S' l' G); auto. intros (d & R & D).
+  rewrite (unread m d Nr D) in R. exact (Nr _ R).
 Qed.
 
 Lemma nonempty : exists x, S x /\ noninit x.
@@ -111,7 +119,8 @@ Qed.
 Theorem pivot_on_cycle : exists m, pivotal (S:=S) (l:=l) (tau:=tau) m /\ sc T (rep m) (rep m).
 Proof.
   destruct (classic (exists m, pivotal (S:=S) (l:=l) (tau:=tau) m /\ forall x, ~ rf_in S l tau m x)) as [(m & Pm & N)|N].
-  - exists m. split; auto. destruct (setting_exists m Pm) as (S' & l' & G & SC). exact (unread_cycle m S' l' G SC N).
+  - exists m. split; auto. destruct (setting_exists m (rep m) Pm (or_introl eq_refl)) as (S' & l' & G & k & Hk & Ck).
+    pose proof (left_sc m S' l' k G Hk Ck) as SC. exact (unread_cycle m S' l' G SC N).
   - apply (@cycle_at_pivot U ord P S l tau B nonempty). intros m Pm. apply NNPP. intros K. apply N. exists m. split; auto.
     intros x R. apply K; eauto.
 Qed.
@@ -132,7 +141,8 @@ Proof.
   destruct (smallest_exists ord P T1 V1) as (n & T & Cn & V & Sm).
   destruct (base_exists ord P T V) as (tau & B).
   destruct (pivot_on_cycle (S T) (live T) tau n B Sm Cn) as (m & Pm & Cyc).
-  destruct (setting_exists (S T) (live T) tau n B Sm Cn m Pm) as (S' & l' & G & SC).
+  destruct (setting_exists (S T) (live T) tau n B Cn m (rep m) Pm (or_introl eq_refl)) as (S' & l' & G & k & Hk & Ck).
+  pose proof (left_sc (S T) (live T) tau n Sm m S' l' k G Hk Ck) as SC.
   destruct (@sc_run_exists U ord P (S T) (live T) tau m (rep m) S' l' G SC) as (L & HL).
   pose (sig := in_parts (beta (tau:=tau) (m:=m)) (middle (tau:=tau) (m:=m) (pr:=rep m)) m (rep m) L).
   assert (sto (S T) sig) as Ss by (unfold sig, in_parts; repeat apply lexP_sto; apply HL).
@@ -150,7 +160,7 @@ Proof.
     [|split; [|split]]]].
   - intros K e (H1 & H2). destruct (rep_spec m) as [(K' & _)|(_ & Q)]; [congruence|]. rewrite Q in H1.
     exact (sto_asym _ _ _ _ (g_sto (base:=B)) H1 H2).
-  - exact (@sc_run_trace U ord P (S T) (live T) tau m (rep m) S' l' G L HL).
+  - exact (@sc_run_trace U ord P (S T) (live T) tau m (rep m) S' l' G L HL eq_refl).
   - apply (L_po (sc_run:=HL)).
   - apply (L_adj (sc_run:=HL)).
   - exact Rx.

@@ -1,6 +1,6 @@
 (* Reads counterexamples and traces from standard input, as lines of words, and lets the extracted functions judge them.
-   This file is not proven: what it does is to turn words into the input of `judge`, `decide_rdma` and `decide_sc`, and their
-   answer into a line. docs/certificates.md describes the lines. *)
+   This file is not proven: what it does is to turn words into the input of `judge`, `judge_deployed` and the decisions of the
+   axioms, and their answer into a line. docs/certificates.md describes the lines. *)
 open Judged
 
 exception Malformed of string
@@ -48,10 +48,56 @@ let item_of words =
   | [ "nlW"; s; queue; cell; value ] -> of_nic (Lnlw (signaled s, nat_of queue, nat_of cell)) value
   | _ -> malformed "no event is written like this: %s" (String.concat " " rest)
 
+(* An event of hardware as deployed *)
+let rec label_of words =
+  let plain label = Plain label in
+  let operation = function
+    | [ "cas"; a; b ] -> CompareSwap (z_of a, z_of b)
+    | [ "faa"; d ] -> FetchAdd (z_of d, None)
+    | [ "faa"; d; low; high ] -> FetchAdd (z_of d, Some (z_of low, z_of high))
+    | [ "swap"; v ] -> Exchange (z_of v)
+    | rest -> malformed "no operation is written like this: %s" (String.concat " " rest) in
+  match words with
+  | [ "lR"; cell; value ] -> plain (Lr (nat_of cell, z_of value))
+  | [ "lW"; cell; value ] -> plain (Lw (nat_of cell, z_of value))
+  | [ "CAS"; cell; read; written ] -> plain (Lc (nat_of cell, z_of read, z_of written))
+  | [ "P"; queue ] -> plain (Lp (nat_of queue))
+  | [ "F" ] -> plain Lmf
+  | [ "nF"; queue ] -> plain (Lnf (nat_of queue))
+  | [ "nlR"; queue; cell ] -> plain (Lnlr (nat_of queue, nat_of cell))
+  | [ "nrR"; queue; cell ] -> plain (Lnrr (nat_of queue, nat_of cell))
+  | [ "nrW"; s; queue; cell ] -> plain (Lnrw (signaled s, nat_of queue, nat_of cell))
+  | [ "nrW-inline"; s; queue; cell; value ] -> plain (Linl (signaled s, nat_of queue, nat_of cell, z_of value))
+  | [ "nlW"; s; queue; cell ] -> plain (Lnlw (signaled s, nat_of queue, nat_of cell))
+  | "naR" :: queue :: cell :: rest -> Lnar (nat_of queue, nat_of cell, operation rest)
+  | [ "naW"; queue; cell ] -> Lnaw (nat_of queue, nat_of cell)
+  | "nA" :: queue :: cell :: rest -> Lna (nat_of queue, nat_of cell, operation rest)
+  | [ "put"; queue; cell ] -> Lput (nat_of queue, nat_of cell, Fetched)
+  | [ "put-inline"; queue; cell; value ] -> Lput (nat_of queue, nat_of cell, Said (z_of value))
+  | [ "send"; s; queue; thread; cell ] -> Lsend (signaled s, nat_of queue, nat_of thread, nat_of cell, Fetched)
+  | [ "send-inline"; s; queue; thread; cell; value ] ->
+    Lsend (signaled s, nat_of queue, nat_of thread, nat_of cell, Said (z_of value))
+  | [ "imm"; s; queue; thread; value ] -> Limm (signaled s, nat_of queue, nat_of thread, z_of value)
+  | [ "V"; thread; cell ] -> Lrecv (nat_of thread, nat_of cell)
+  | [ "RP"; thread; value ] -> Lrp (nat_of thread, z_of value)
+  | "joined" :: rest ->
+    (match label_of rest with Plain label -> Joined label | _ -> malformed "only events of a CPU are joined")
+  | _ -> malformed "no event is written like this: %s" (String.concat " " words)
+
 let place_of word =
   match String.split_on_char '.' word with
   | [ thread; place ] -> nat_of thread, nat_of place
   | _ -> malformed "%S is no event: THREAD.PLACE" word
+
+(* An event, or the initial write of a cell: i3 *)
+let event_of word =
+  if word.[0] = 'i' then Initial (nat_of (String.sub word 1 (String.length word - 1)))
+  else let thread, place = place_of word in At (thread, place)
+
+let rec sources_of = function
+  | [] -> []
+  | write :: read :: rest -> (event_of write, event_of read) :: sources_of rest
+  | [ word ] -> malformed "%s is no pair" word
 
 let rec edges_of = function
   | [] -> []
@@ -62,13 +108,8 @@ let rec edges_of = function
     (nat_of event, kind) :: edges_of rest
   | [ event ] -> malformed "event %s of the cycle has no edge" event
 
-let rec pairs_of = function
-  | [] -> []
-  | a :: b :: rest -> (nat_of a, nat_of b) :: pairs_of rest
-  | [ a ] -> malformed "%s is no pair" a
-
 (* A document: the line that says what it is, one line for each of its parts, `thread` and its events repeated; `end`. *)
-type document = { mutable lines : (string * string list) list; mutable made : item list list }
+type 'event document = { mutable lines : (string * string list) list; mutable made : 'event list list }
 
 let line_of document name =
   match List.assoc_opt name document.lines with
@@ -109,47 +150,97 @@ let judged document =
   | Violating -> true, "violating"
   | Refused fault -> false, "refused: " ^ why fault
 
-let decided document =
-  let graph = {
-    holds = cells_of document; sequences = threads_of document; rf_pairs = pairs_of (line_of document "rf");
-    mo_pairs = pairs_of (line_of document "mo"); nfo_pairs = pairs_of (line_of document "nfo") } in
+(* Hardware as deployed *)
+let platform_of document =
+  let choose name choices =
+    match line_of document name with
+    | [ word ] when List.mem_assoc word choices -> List.assoc word choices
+    | _ -> malformed "the line %s is one of: %s" name (String.concat ", " (List.map fst choices)) in
+  { cpus = choose "cpu" [ "sc", Sequential; "tso", Buffered ];
+    cards = choose "atomics" [ "hca", Hca; "glob", Glob ];
+    routes = choose "order" [ "default", Usual; "multipath", Multipath; "relaxed", Relaxed ];
+    reads_ordered = choose "reads" [ "unordered", false; "ordered", true ] }
+
+let buffers_of document =
+  List.filter_map (fun (name, words) -> match name, words with
+    | "posted", thread :: sender :: cells -> Some ((nat_of thread, nat_of sender), List.map nat_of cells)
+    | "posted", _ -> malformed "a line posted names a thread, a sender, and buffers"
+    | _ -> None) document.lines
+
+(* mo, nfo and rao have the order `events`, but where they have a line of their own. *)
+let account_of document =
+  let order name = List.map event_of (line_of document (if List.mem_assoc name document.lines then name else "events")) in
+  { first_values = cells_of document; first_buffers = buffers_of document; work = threads_of document;
+    sources = sources_of (line_of document "rf"); mo_order = order "mo"; nfo_order = order "nfo"; rao_order = order "rao" }
+
+let why_not = function
+  | Impossible (t, n) ->
+    Printf.sprintf "event %d.%d cannot stand there: no operation goes on so, or there is no completion, buffer or message" (int_of t)
+      (int_of n)
+  | Sources -> "a read has not one source, a write of its cell"
+  | Orders -> "an order does not order all events"
+  | Misread (t, n) ->
+    Printf.sprintf "event %d.%d reads another value than its source has written, or its operation goes on in another way" (int_of t)
+      (int_of n)
+  | Forbidden -> "ib or ob has a cycle"
+  | Sequential_too -> "sc has no cycle"
+
+let judged_deployed document =
+  match judge_deployed (platform_of document) (account_of document) with
+  | None -> true, "violating"
+  | Some objection -> false, "refused: " ^ why_not objection
+
+let decided_deployed document =
+  let hardware = platform_of document and trace = trace_of_account (account_of document) in
   let word b = if b then "yes" else "no" in
-  let rdma = decide_rdma (hardware_of document) graph and sc = decide_sc graph in
+  let rdma = decide_deployed hardware trace and sc = decide_sequential trace in
   rdma && not sc, Printf.sprintf "rdma %s, sc %s" (word rdma) (word sc)
 
-let judge_parts = [ "order"; "reads"; "cells"; "alpha"; "pivot"; "beta"; "cycle" ]
-let trace_parts = [ "order"; "reads"; "cells"; "rf"; "mo"; "nfo" ]
+let usual_parts = [ "order"; "reads"; "cells" ]
+let judge_parts = usual_parts @ [ "alpha"; "pivot"; "beta"; "cycle" ]
+let deployed_parts = usual_parts @ [ "cpu"; "atomics"; "posted"; "rf"; "events"; "mo"; "nfo"; "rao" ]
 
 let number = ref 0
 let next_words () =
   incr number;
   List.filter (fun word -> word <> "") (String.split_on_char ' ' (String.trim (input_line stdin)))
 
-(* The lines up to `end`. *)
-let rec read parts document =
-  match (try next_words () with End_of_file -> malformed "a document ends with the line `end`") with
-  | [ "end" ] -> document
-  | [] -> read parts document
-  | "thread" :: [] -> document.made <- [] :: document.made; read parts document
-  | ("a" | "b") :: _ as words ->
-    (match document.made with
-     | [] -> malformed "an event stands before the first thread"
-     | mine :: others -> document.made <- (item_of words :: mine) :: others; read parts document)
-  | name :: words when List.mem name parts && not (List.mem_assoc name document.lines) ->
-    document.lines <- (name, words) :: document.lines; read parts document
-  | name :: _ -> malformed "%S is no line of this document, or stands there twice" name
+(* The lines up to `end`; what is no part of the document is an event. *)
+let read parts event =
+  let document = { lines = []; made = [] } in
+  let rec go () =
+    match (try next_words () with End_of_file -> malformed "a document ends with the line `end`") with
+    | [ "end" ] -> document
+    | [] -> go ()
+    | "thread" :: [] -> document.made <- [] :: document.made; go ()
+    | name :: words when List.mem name parts ->
+      if name <> "posted" && List.mem_assoc name document.lines then malformed "the line %S stands there twice" name;
+      document.lines <- (name, words) :: document.lines; go ()
+    | words ->
+      let made = event words in
+      (match document.made with
+       | [] -> malformed "an event stands before the first thread"
+       | mine :: others -> document.made <- (made :: mine) :: others; go ()) in
+  go ()
 
-(* Answers a line for each document; whether all of them are violating. *)
+(* A program, which has a reader of its own. *)
+let searched answer =
+  let next () = try next_words () with End_of_file -> malformed "a document ends with the line `end`" in
+  try Rdma_search.read answer next with Rdma_search.Malformed text -> raise (Malformed text)
+
+(* Answers a line for each document; whether all counterexamples are violating and all programs robust. *)
 let rec answer all =
   match (try Some (next_words ()) with End_of_file -> None) with
   | None -> all
   | Some [] -> answer all
   | Some words ->
-    let empty = { lines = []; made = [] } in
     let yes, text = match words with
-      | [ "judge"; "1" ] -> judged (read judge_parts empty)
-      | [ "trace"; "1" ] -> decided (read trace_parts empty)
-      | _ -> malformed "a document begins with `judge 1` or `trace 1`" in
+      | [ "judge"; "1" ] -> judged (read judge_parts item_of)
+      | [ "judge"; "2" ] -> judged_deployed (read deployed_parts label_of)
+      | [ "trace"; "2" ] -> decided_deployed (read deployed_parts label_of)
+      | [ "program"; "1" ] -> searched Rdma_search.decided
+      | [ "survey"; "1" ] -> searched Rdma_search.surveyed
+      | _ -> malformed "a document begins with `judge 1`, `judge 2`, `trace 2` or `program 1`" in
     print_endline text;
     answer (all && yes)
 

@@ -155,39 +155,66 @@ def _follow(reading: ThreadReading, claimed: Sequence[Claimed]) -> Iterator[Even
     Yields the events as the thread makes them. The read of a remote atomic that is the last event of its thread is that of
     one which would write only if every reading of the thread says so.
     """
-    if [c.position for c in claimed] != list(range(len(claimed))):
-        reject(f"the events of thread {reading.name} have not the positions 0 to {len(claimed) - 1}")
-    here: set[Local] = {reading.start}
-    for number, claim in enumerate(claimed):
-        if claim.joined or (claimed[number + 1 : number + 2] and claimed[number + 1].joined):
-            here = here if claim.joined and number else _after_section(reading, here, claimed, number)
+    for number, (claim, ways) in enumerate(zip(claimed, _ways(reading, claimed), strict=True)):
+        moves = [move for _, move in ways.values() if move is not None]
+        if not moves:
             yield claim.event
             continue
-        if (claim.read is not None) != (claim.event.kind in READS or claim.event.kind is Kind.RECEIVES):
-            reject(f"event {number} of {reading.name}, {claim.event}, has a wrong kind of `read`")
-        moves = [
-            move
-            for local in here
-            for ahead in reading.ahead(local)
-            for move in reading.moves(ahead, claim.read)
-            if _is_meant(move, claim)
-        ]
-        if not moves:
-            reject(f"thread {reading.name} cannot make event {number} of the trace: {claim.event} of line {claim.line}")
         following = claimed[number + 1].event.kind if number + 1 < len(claimed) else None
         swaps = following is Kind.ATOMIC_WRITES or (following is None and all(move.event.swaps for move in moves))
         yield replace(moves[0].event, cell=claim.event.cell, swaps=swaps and claim.event.kind is Kind.ATOMIC_READS)
-        here = {move.after for move in moves}
 
 
-def _after_section(reading: ThreadReading, here: set[Local], claimed: Sequence[Claimed], first: int) -> set[Local]:
+def moves_of(reading: ThreadReading, claimed: Sequence[Claimed]) -> list[Move | None]:
+    """Return moves one after the other by which the thread makes these events; None for those of locked sections."""
+    layers = list(_ways(reading, claimed))
+    found: list[Move | None] = []
+    local = next(iter(layers[-1])) if layers else reading.start
+    for ways in reversed(layers):
+        local, move = ways[local]
+        found.append(move)
+    return found[::-1]
+
+
+_Ways = dict[Local, tuple[Local, Move | None]]
+"""Where a thread can be, each with where it was before its last event, and the move between; None in a locked section."""
+
+
+def _ways(reading: ThreadReading, claimed: Sequence[Claimed]) -> Iterator[_Ways]:
+    """Yield the ways in which the thread makes each event. Raises InvalidCertificate if there is none."""
+    if [c.position for c in claimed] != list(range(len(claimed))):
+        reject(f"the events of thread {reading.name} have not the positions 0 to {len(claimed) - 1}")
+    here: _Ways = {reading.start: (reading.start, None)}
+    for number, claim in enumerate(claimed):
+        if claim.joined or (claimed[number + 1 : number + 2] and claimed[number + 1].joined):
+            if claim.joined and number:
+                here = {local: (local, None) for local in here}
+            else:
+                here = _after_section(reading, here, claimed, number)
+            yield here
+            continue
+        if (claim.read is not None) != (claim.event.kind in READS or claim.event.kind is Kind.RECEIVES):
+            reject(f"event {number} of {reading.name}, {claim.event}, has a wrong kind of `read`")
+        ways: _Ways = {}
+        for local in here:
+            for ahead in reading.ahead(local):
+                for move in reading.moves(ahead, claim.read):
+                    if _is_meant(move, claim):
+                        ways.setdefault(move.after, (local, move))
+        if not ways:
+            reject(f"thread {reading.name} cannot make event {number} of the trace: {claim.event} of line {claim.line}")
+        here = ways
+        yield here
+
+
+def _after_section(reading: ThreadReading, here: _Ways, claimed: Sequence[Claimed], first: int) -> _Ways:
     """Check that the thread can make the events from number `first` on that are joined, all at once."""
     mine = [claimed[first], *takewhile(lambda claim: claim.joined, claimed[first + 1 :])]
     if claimed[first].joined:
         reject(f"event {first} of {reading.name}, {claimed[first].event}, belongs to nothing before it")
     read = tuple(claim.read for claim in mine if claim.read is not None)
-    found = {
-        move.after
+    found: _Ways = {
+        move.after: (local, None)
         for local in here
         for ahead in reading.ahead(local)
         if len(ahead.words) == len(read) > 0

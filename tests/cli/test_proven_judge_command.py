@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from rdma_robust.certify import proven_judge
 from rdma_robust.certify.hardware import USUAL, Platform
+from rdma_robust.certify.judge_account import account_of
 from rdma_robust.certify.judge_question import NotCovered, question_of
-from rdma_robust.certify.proven_judge import VARIABLE, find_judge
+from rdma_robust.certify.proven_judge import MORE_COMPLETIONS, VARIABLE, find_judge
 from rdma_robust.certify.violations import claimed_events
 from rdma_robust.errors import UsageError
+from rdma_robust.expr import VALUE, Binary, Const
+from rdma_robust.language.flow.cfg import RemoteRmw
 from rdma_robust.language.load import load_program
 from tests.conftest import NOT_ROBUST, Cli
 
@@ -47,13 +51,45 @@ def test_the_judge_is_asked_and_its_answer_counts(cli: Cli, tmp_path: Path, monk
     assert "INVALID: the proven judge does not call it violating: refused: edge 1 of the cycle is none" in done.stdout
 
 
+SEARCHED = {
+    "robust: 12 states": (0, "; the proven search agrees, with 12 states"),
+    "unclear: more than 200000 states": (3, "; not decided by the proven search: more than 200000 states"),
+    MORE_COMPLETIONS: (3, "; not decided by the proven search: more completions than are counted may matter"),
+    "not robust": (1, "INVALID: the proven search does not call it robust: not robust"),
+    "refused: it says so": (3, "; not decided by the proven search: refused: it says so"),
+    "violating": (1, "INVALID: the proven search does not call it robust: violating"),
+}
+"""What the search may answer; the exit code, and what is said."""
+
+
 @pytest.mark.usefixtures("proofs")
-def test_what_it_does_not_cover_is_said(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("answer", SEARCHED)
+def test_the_search_is_asked_about_robust_programs(
+    answer: str, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script(
+        tmp_path,
+        f"cat >> {tmp_path}/asked; echo '{answer}'; case '{answer}' in robust*) exit 0;; *) exit 1;; esac",
+        monkeypatch,
+    )
+    done = cli("verify-certificate", "--proven", "proofs/calm.rdma.json")
+    code, said = SEARCHED[answer]
+    assert (done.returncode, said in done.stdout) == (code, True), done.stdout
+    assert ("VALID: calm.rdma is robust, proved by" in done.stdout) == (code != 1)
+    asked = (tmp_path / "asked").read_text("utf-8")
+    assert asked.startswith("program 1\norder default\nreads unordered\ncells 0 0\ncounters 2\nstates 200000\nthread ")
+    assert asked.count("program 1") == (4 if answer == MORE_COMPLETIONS else 1)
+
+
+@pytest.mark.usefixtures("programs")
+def test_what_it_does_not_cover_is_said(cli: Cli, programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (programs / "buffered.rdma").write_text("hardware cpu tso\nnode A { x = 0 }\nthread T on A { x = 1 }\n", "utf-8")
+    assert cli("check", "--quiet", "--certificate", "proofs", "buffered.rdma").returncode == 0
     script(tmp_path, "cat > /dev/null; echo violating", monkeypatch)
-    done = cli("verify-certificate", "--proven", "proofs")
+    done = cli("verify-certificate", "--proven", "proofs/buffered.rdma.json")
     assert done.returncode == 3
-    assert "calm.rdma is robust" in done.stdout
-    assert "; not covered by the proven judge: the claim 'robust' (it judges counterexamples of programs)" in done.stdout
+    assert "buffered.rdma is robust" in done.stdout
+    assert "; not covered by the proven judge: store buffers" in done.stdout
 
 
 @pytest.mark.usefixtures("proofs")
@@ -130,10 +166,59 @@ def test_what_is_asked() -> None:
         (USUAL, {"joined": True}, "locked sections"),
     ],
 )
-def test_what_is_beyond_the_proof_is_refused(platform: Platform, changed: dict[str, object], why: str) -> None:
+def test_what_the_rules_do_not_cover_is_left_to_the_other_judge(
+    platform: Platform, changed: dict[str, object], why: str
+) -> None:
     program = load_program(NOT_ROBUST, "sb")
     with pytest.raises(NotCovered, match=why):
         question_of(program, platform, claimed_events(program, [SB[0] | changed, *SB[1:]]))
+
+
+STORES = """hardware cpu tso
+node A { x, y }
+node B { z }
+thread T1 on A { reg r; x = 1; r = y; send r to U inline }
+thread T2 on A { reg r; y = 1; get x = faa(B.z, 2); mfence; r = x }
+thread U on B { posted z from T1 }
+"""
+
+STORED = [
+    event("T1", 1, "lR", cell="A.y", read=0, reads_from="initial"),
+    event("T2", 0, "lW", cell="A.y", written=1),
+    event("T2", 1, "naR", remote="B", cell="B.z", read=0, reads_from="initial"),
+    event("T1", 0, "lW", cell="A.x", written=1),
+    event("T1", 2, "nrW", remote="B", cell="B.z", written=0, peer="U", buffer=None, completion="signaled"),
+]
+"""The start of a run in which everything but a store takes effect in program order."""
+
+
+def test_what_is_asked_about_other_hardware() -> None:
+    program = load_program(STORES, "stores")
+    platform = Platform("tso", "glob", "relaxed", ordered_reads=True)
+    lines = [dict(each, line=number) for each, number in zip(STORED, (4, 5, 5, 4, 4), strict=True)]
+    ranked = account_of(program, Platform("tso"), claimed_events(program, lines)).text().splitlines()
+    assert ranked == [
+        *("judge 2", "cpu tso", "atomics hca", "order default", "reads unordered", "cells 0 0 0", "posted 2 0 2"),
+        *("thread", "lW 0 1", "lR 1 0", "send-inline s 0 2 2 0", "thread", "lW 1 1", "naR 0 2 faa 2", "thread"),
+        *("rf i1 0.1 i2 1.1", "events 0.1 1.0 1.1 0.0 0.2", "end"),
+    ]
+    lines[2] |= {"type": "nA", "written": 2}
+    at_once = account_of(program, platform, claimed_events(program, lines), {"B.z": [4, 2], "A.x": [3], "A.y": [1]})
+    assert at_once.text().splitlines()[1:5] == ["cpu tso", "atomics glob", "order relaxed", "reads ordered"]
+    assert "nA 0 2 faa 2" in at_once.text().splitlines()
+    assert at_once.text().splitlines()[-2:] == ["mo 0.2 1.1 0.0 1.0", "end"]
+
+
+def test_an_operation_that_the_judge_does_not_know_is_refused() -> None:
+    program = load_program(STORES, "stores")
+    thread = program.threads[1]
+    step, op = next((step, step.op) for _, _, step in thread.edges if isinstance(step.op, RemoteRmw))
+    for changed in (replace(op, new=Binary("*", VALUE, Const(2))), replace(op, when=Binary("<", VALUE, Const(1)))):
+        edges = tuple((a, b, replace(s, op=changed) if s is step else s) for a, b, s in thread.edges)
+        other = replace(program, threads=(program.threads[0], replace(thread, edges=edges), program.threads[2]))
+        lines = [dict(each, line=number) for each, number in zip(STORED, (4, 5, 5, 4, 4), strict=True)]
+        with pytest.raises(NotCovered, match="no compare-and-swap, fetch-and-add or swap"):
+            account_of(other, Platform("tso"), claimed_events(program, lines))
 
 
 def test_an_order_in_three_parts_is_refused() -> None:

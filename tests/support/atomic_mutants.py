@@ -153,8 +153,8 @@ NOT_NOTICED: frozenset[str] = frozenset({
     "m4-no-pivot-that-is-a-write", "m4-no-prefix", "m4-prefix-of-pivots-only", "m5-one-vertex", "m6-choice",
 })  # fmt: skip
 """Mutants for which no program was found among some 2,500 that are not robust: what one of them leaves out, another rule
-finds with another pivot (without several of them together violations are missed). They are kept: the argument in
-docs/theory.md needs them."""
+finds with another pivot (without several of them together violations are missed). Of m4-no-opening and
+m4-no-pivot-that-is-a-write it is proven that they lose nothing (docs/theory.md, found_exists); the proof needs the others."""
 
 
 @contextmanager
