@@ -78,7 +78,7 @@ class Model:
 
     @property
     def has_normal_form(self) -> bool:
-        """Whether it is proven that violations have a normal form, so that a search decides robustness (Theorem 5.1)."""
+        """Whether violations have a normal form (proven, or argued), so that a search decides robustness (Theorem 5.1)."""
         return self.network == "rdma" and self.cpu != "pso" and self.order in _SEARCHED_ORDERS
 
     @property

@@ -19,9 +19,10 @@ _HEAD: Final = """\
 
 The theory rests on proofs that a machine has checked: `proofs/` has them in Coq, for every program, and [its
 README](../proofs/README.md) says what is in which file. What is to be believed is little: Coq itself; that the
-definitions of [Model.v](../proofs/core/Model.v) say what [The model](model.md) says; and one axiom, `classic` (a
-statement or its negation holds). [What is proven, tested and assumed](assurance.md) tells what follows for the tool, and
-what does not.
+definitions of [Model.v](../proofs/core/Model.v) say what [The model](model.md) says (with store buffers and remote
+atomics: those beside it in `proofs/deployed`, for Theorems 8 and 9 also those of `proofs/search`); and one axiom,
+`classic` (a statement or its negation holds). [What is proven, tested and assumed](assurance.md) tells what follows for
+the tool, and what does not.
 
 `make proofs` compiles everything and lets Coq's independent checker go through it again (Debian: `apt-get install
 --no-install-recommends coq`). The statements below are what Coq prints ({version}). σ, τ, α, β of the text are

@@ -28,6 +28,7 @@ FACTS: Final = {
     "flush_poll": ("with nfo, nrW before nrR is kept", "Lemma 3 (f)"),
     "forcing_cells": ("nlR and nF are issued before nrW", "Lemma 3, only if; Theorem 5 (R2)"),
     "fence": ("with nfo, nlW before nF is in ippo, and nF before nlR is kept", "Lemma 3, only if; Theorem 7 (F3)"),
+    "card_row": ("with store buffers, no event of the card is before one of a CPU", "Lemma 3, with store buffers"),
 }
 """What each fact says, and which proof uses it first; the names are those of proofs/core/Hardware.v."""
 
@@ -87,9 +88,12 @@ The table of preserved order is a parameter of [the proofs](proof.md): [Hardware
 what Lemma 1 to Theorem 7 ask of its cells, and Coq decides by computation whether a table has it. The tool's hardware
 has: the open cell either way, `order default`, `multipath` and `relaxed`
 ([`Hardware.flags_ok`](proof.md#hardwareflags_ok)), each with CPUs that are sequentially consistent and with [store
-buffers](theory.md#store-buffers). So for hardware with another table there is one thing to do: ask Coq for the facts.
-Where one does not hold, the statement that uses it needs another argument, or is false there: that a fact fails is no
-proof that the theorem does.
+buffers](theory.md#store-buffers) ([`Hardware.tso_ok`](proof.md#hardwaretso_ok)). So for hardware with another table
+there is one thing to do: ask Coq for the facts. Where one does not hold, the statement that uses it needs another
+argument, or is false there: that a fact fails is no proof that the theorem does. The search (Theorem 8) asks two
+facts more, `search_ok` in [Search.v](../proofs/search/Search.v): nothing of the card is observed before an event of a
+CPU, and an nrW is not observed before an nF. All hardware of the tool has them; of the changes below, those of a cell
+from the card to the CPU, and that of nrW before nF to `qp`, have not.
 
 ## The facts
 
@@ -111,8 +115,8 @@ _CHANGES: Final = """\
 
 {text}. Each of the {cells} cells (all CPU events have one row
 and one column) with each other value it could have:
-{kept} of {all} changes keep every fact, and so every theorem ([`{theorem}`](proof.md#{anchor})).
-{dropped} of the {weaker} changes that keep less order are among them.
+{kept} of {all} changes keep every fact, and so {what}
+([`{theorem}`](proof.md#{anchor})). {dropped} of the {weaker} changes that keep less order are among them.
 
 {table}
 """
@@ -123,11 +127,17 @@ _STRENGTH: Final = ("Never", "Issue", "Qp", "All")
 def proof_tables() -> str:
     """Return the text of docs/proof-tables.md."""
     head = _HEAD.format(generated=_GENERATED, facts=_facts(FACTS), atomic_facts=_facts(ATOMIC_FACTS))
-    return "\n".join((head, *_sections(HARDWARE, KINDS, "Changes.changes_ok"), *_atomic_sections()))
+    return "\n".join((head, *_plain_sections(), *_atomic_sections()))
+
+
+def _plain_sections() -> Iterator[str]:
+    what = "Lemma 1 to Theorem 7 with sequentially consistent CPUs"
+    return _sections(HARDWARE, KINDS, what, "Changes.changes_ok")
 
 
 def _atomic_sections() -> Iterator[str]:
-    return _sections(ATOMIC_HARDWARE, ATOMIC_KINDS, "RemoteAtomicsChanges.changes_atomics_ok")
+    what = "what is proven with remote atomics and without a search"
+    return _sections(ATOMIC_HARDWARE, ATOMIC_KINDS, what, "RemoteAtomicsChanges.changes_atomics_ok")
 
 
 def _facts(facts: Mapping[str, tuple[str, str]]) -> str:
@@ -149,7 +159,7 @@ def current(values: dict[str, list[str]]) -> str:
     return value
 
 
-def _sections(hardware: Mapping[str, tuple[str, str]], kinds: Mapping[str, str], theorem: str) -> Iterator[str]:
+def _sections(hardware: Mapping[str, tuple[str, str]], kinds: Mapping[str, str], what: str, theorem: str) -> Iterator[str]:
     for name, (title, text) in hardware.items():
         cells = listed(name)
         every = [(current(values), new, facts) for values in cells.values() for new, facts in values.items()]
@@ -162,6 +172,7 @@ def _sections(hardware: Mapping[str, tuple[str, str]], kinds: Mapping[str, str],
             title=title,
             text=text,
             cells=len(cells),
+            what=what,
             theorem=theorem,
             anchor=theorem.lower().replace(".", ""),
             kept=sum(not facts for _, _, facts in every),

@@ -235,7 +235,7 @@ def _questions(listed: tuple[Theorem, ...]) -> Iterator[str]:
         yield f"End Of{module}."
     for module in dict.fromkeys(table.module for table in tables()):
         yield from _begin(module)
-        yield "From RR Require Import StoreModel." if module == "Table" else ""
+        yield "From RR Require Import Cells." if module == "Table" else ""
         for table in tables():
             if table.module == module:
                 yield f'Redirect "{table.name}" Eval vm_compute in listed ({table.term}).'

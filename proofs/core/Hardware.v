@@ -51,6 +51,9 @@ Definition fact_flush_poll := negb (flush hw) || seen NRW NRR.
 Definition fact_forcing := issued NLR NRW && issued NF NRW.
 (* Lemma 3, only if, and Theorem 7 (F3). *)
 Definition fact_fence := negb (flush hw) || (issued NLW NF && seen NF NLR).
+(* Lemma 3 with store buffers: the card's events are before no event of the CPU. *)
+Definition fact_card_row := negb (buffered hw) || every (fun a => every (fun b =>
+  negb (nic_kind a && cpu_kind b) || match table hw a b with Never => true | _ => false end)).
 
 Class hardware_ok : Prop := {
   cpu_row : fact_cpu_row = true;
@@ -64,13 +67,14 @@ Class hardware_ok : Prop := {
   flush_poll : fact_flush_poll = true;
   forcing_cells : fact_forcing = true;
   fence : fact_fence = true;
+  card_row : fact_card_row = true;
 }.
 
 Definition facts : list (string * bool) :=
   [("cpu_row", fact_cpu_row); ("operation", fact_operation); ("inst_row", fact_inst_row); ("queue_pairs", fact_queue_pairs);
    ("chain", fact_chain); ("flush_chain", fact_flush_chain); ("issue_only", fact_issue_only);
    ("forcing_only", fact_forcing_only); ("flush_poll", fact_flush_poll); ("forcing_cells", fact_forcing);
-   ("fence", fact_fence)]%string.
+   ("fence", fact_fence); ("card_row", fact_card_row)]%string.
 Definition failing : list string := map fst (filter (fun f => negb (snd f)) facts).
 Lemma all_facts : failing = [] -> hardware_ok.
 Proof.
@@ -80,11 +84,18 @@ Proof.
 Qed.
 End Facts.
 
-(* The tool's hardware: the open cell either way; multipath and relaxed. *)
+(* The tool's hardware: the open cell either way; multipath and relaxed; all of it also with store buffers. *)
 Global Instance flags_ok f : hardware_ok (of_flags f).
 Proof. destruct f as [[] []]; apply all_facts; vm_compute; reflexivity. Qed.
 Global Instance paper_ok (ord : bool) : hardware_ok ord.
 Proof. apply flags_ok. Qed.
+Global Instance tso_ok f : hardware_ok (tso (of_flags f)).
+Proof. destruct f as [[] []]; apply all_facts; vm_compute; reflexivity. Qed.
+
+(* CPUs without store buffers (cpu sc): what is proven of them alone asks for this. *)
+Class cpu_sc (hw : hardware) : Prop := no_buffers : buffered hw = false.
+Global Instance flags_sc f : cpu_sc (of_flags f) := eq_refl.
+Global Instance paper_sc (ord : bool) : cpu_sc ord := eq_refl.
 
 (* The facts as the proofs use them *)
 Section Use.
@@ -142,4 +153,10 @@ Lemma forcing_use k : k = NLR \/ k = NF -> issued hw k NRW = true.
 Proof. pose proof (forcing_cells hw) as H. apply andb_prop in H as (? & ?). intros [->| ->]; auto. Qed.
 Lemma fence_use : flush hw = true -> issued hw NLW NF = true /\ seen hw NF NLR = true.
 Proof. intros F. apply andb_prop. pose proof (fence hw) as H. unfold fact_fence in H. now rewrite F in H. Qed.
+Lemma card_never a b : buffered hw = true -> nic_kind a = true -> cpu_kind b = true -> table hw a b = Never.
+Proof.
+  intros F A B. pose proof (card_row hw) as H. unfold fact_card_row in H. rewrite F in H.
+  pose proof (every_spec _ (every_spec _ H a) b) as K. simpl in K. rewrite A, B in K. simpl in K.
+  destruct (table hw a b); congruence.
+Qed.
 End Use.

@@ -1,7 +1,7 @@
 (* Theorem 5 and Theorem 7 for programs: a program that is not robust has a violating trace in normal form. *)
 Require Import List Arith Lia Classical Relations Setoid.
 Import ListNotations.
-From RR Require Import Model Hardware Orders Rules Traces Lemma2 Lemma6 Theorem7.
+From RR Require Import Model Hardware Orders Cells Stores Rules Traces Lemma2 Source Parts Lemma6 Theorem7.
 
 Section NormalForm.
 Context {U : events} (hw : hardware) {OK : hardware_ok hw} (P : program).
@@ -73,30 +73,31 @@ Proof.
 Qed.
 
 (* A minimal violating trace has all that Lemma 2 to Theorem 7 ask for. *)
-Lemma setup T : minimal T -> exists m tau L, pivot hw P T m tau /\ sc_order_of (T' T m tau) L.
+Lemma setup T : minimal T -> exists m tau L, pivot hw P T m tau /\ sc_order_of (T' hw T m tau) L.
 Proof.
   intros (V & Hm). pose proof V as ((_ & W & _) & Co & N).
   destruct (lemma_1 hw T W Co (something T W N)) as (m & M).
-  destruct (linear (E T) (ob1 hw T)) as (tau & St & It & Ht).
+  destruct (linear (E T) (with_source hw T m)) as (tau & St & It & Ht).
   { apply (wf_fin _ (t_E _ W)). }
-  { exact Co. }
-  { intros a b; now apply ob1_noninit. }
-  assert (Piv : pivot hw P T m tau) by (constructor; auto).
-  exists m, tau. destruct (sc_order_exists (T' T m tau) WT') as (L & Sco); [|eauto].
-  apply NNPP. intros X. apply (Hm (T' T m tau) m); [apply M|reflexivity|].
+  { now apply with_source_acyclic. }
+  { intros a b [H|(H & _)]; [eapply ob1_noninit; eauto|]. apply rd_noninit. apply (t_rf _ W _ _ H). }
+  assert (Piv : pivot hw P T m tau).
+  { constructor; auto; intros; apply Ht; [now left|right; auto]. }
+  exists m, tau. destruct (sc_order_exists (T' hw T m tau) WT') as (L & Sco); [|eauto].
+  apply NNPP. intros X. apply (Hm (T' hw T m tau) m); [apply M|reflexivity|].
   split; [exact lemma_2_1|]. split; [exact lemma_2_2|exact X].
 Qed.
 
 (* a violating trace, its pivot and both orders, of every program that is not robust *)
-Lemma setup_exists : ~ robust hw P -> exists T m tau L, pivot hw P T m tau /\ sc_order_of (T' T m tau) L.
+Lemma setup_exists : ~ robust hw P -> exists T m tau L, pivot hw P T m tau /\ sc_order_of (T' hw T m tau) L.
 Proof.
   intros N. assert (exists T, violating hw P T) as (T1 & V1).
   { apply NNPP; intro K. apply N. intros T V. apply K; eauto. }
   destruct (minimal_exists T1 V1) as (T & Hmin). exists T. now apply setup.
 Qed.
 
-(* alpha in the order L, then m, then beta in the order L *)
-Definition normal_form E m (B : ev -> Prop) L := tr E (sigma m L B).
+(* alpha in the order L, then m, then beta in the order L; with store buffers reads take their own stores that come later *)
+Definition normal_form E m (B : ev -> Prop) L := trace_by hw E (sigma m L B).
 
 Theorem normal_form_exists : ~ robust hw P -> exists E m B L,
   last E m /\ ~ B m /\ (forall b, B b -> without E m b) /\ sc_order (without E m) L /\
@@ -105,22 +106,24 @@ Proof.
   intros N. destruct (setup_exists N) as (T & m & tau & L & Piv & Sco).
   exists (E T), m, (B0 T m tau), L. split; [apply Piv|]. split; [intros ((_ & X) & _); auto|]. split; [|split].
   - intros b (H & _); exact H.
-  - exact (sc_order_self (T' T m tau) L WT' Sco).
+  - exact (sc_order_self (T' hw T m tau) L WT' Sco).
   - exact theorem_5.
 Qed.
 
-(* With the split determined by L, m and s (Theorem 7). *)
-Theorem pivot_form_exists : ~ robust hw P -> exists T m L s,
-  last (E T) m /\ sc_order (without (E T) m) L /\ without (E T) m s /\ conflict m s /\
-  violating hw P (normal_form (E T) m (beta hw T m L s) L).
+(* With the split determined by L, m and s (Theorem 7), and the pivot as the search has it: it does not forward (T3). *)
+Theorem pivot_form_exists : ~ robust hw P -> exists T m tau L s,
+  pivot hw P T m tau /\ sc_order (without (E T) m) L /\ without (E T) m s /\ conflict m s /\
+  violating hw P (normal_form (E T) m (beta hw T m L s) L) /\
+  (forall b, beta hw T m L s b -> cpu b -> thr b = thr m -> store hw b /\ knd m = LR /\ loc b <> loc m).
 Proof.
   intros N. destruct (setup_exists N) as (T & m & tau & L & Piv & Sco).
   destruct (sc_cycle L Sco) as (e & x & Cy). pose proof Cy as (Hme & _ & _ & Ne & _).
-  destruct (start_exists e) as (s & Hs).
-  { split; [apply (m_edge e Hme)|auto]. }
-  exists T, m, L, s. split; [apply Piv|]. split; [exact (sc_order_self (T' T m tau) L WT' Sco)|].
-  split; [apply (start_B0 e s Hme Ne Hs)|]. split; [apply (start_conflict e s Hme Hs)|].
-  apply (theorem_7 e x s Cy Hs).
+  destruct (start_exists e) as (s & Hs); [apply (m_edge e Hme Ne)|].
+  pose proof (start_B0 e s Hme Ne Hs) as Bs. pose proof (start_conflict e s Hme Ne Hs) as Cs.
+  destruct (theorem_7 e x s Cy Hs) as (V7 & HB).
+  exists T, m, tau, L, s. split; [exact Piv|]. split; [exact (sc_order_self (T' hw T m tau) L WT' Sco)|].
+  split; [apply Bs|]. split; [exact Cs|]. split; [exact V7|].
+  intros b Hb Cb Tb. apply (theorem_8_thread b (HB b Hb) Cb Tb). apply Cs.
 Qed.
 
 Theorem robust_iff : robust hw P <-> forall E m B L, last E m -> sc_order (without E m) L ->

@@ -2,7 +2,7 @@
    docs/theory-crowds.md, Lemma 1. *)
 Require Import List Arith ZArith Lia Relations.
 Import ListNotations.
-From RR Require Import Model Hardware Orders Rules Traces Programs.
+From RR Require Import Model Hardware Orders Cells Stores Rules Traces Programs.
 
 Section More.
 Variables (hw : hardware) (nt nt' nv nv' : nat) (init : nat -> Z) (prog prog' : nat -> list label -> Prop).
@@ -75,19 +75,23 @@ Proof.
 Qed.
 Lemma larger_ib1 a b : ib1 hw (larger T) a b -> ib1 hw T a b.
 Proof.
-  intros [H|H|H|H].
+  intros [H|H|H|H O|H].
   - apply ib_ippo. revert H. apply on_po. intros x y K; apply K.
   - apply ib_pf. revert H. apply on_po. intros x y K. now destruct (@pf_ok concrete x y K).
   - now apply ib_rf.
+  - now apply ib_rbb.
   - now apply ib_nfo.
 Qed.
 Lemma larger_ib a b : ib hw (larger T) a b -> ib hw T a b.
 Proof. unfold ib. induction 1; [now apply t_step, larger_ib1|]. eapply t_trans; eauto. Qed.
 Lemma larger_ob1 a b : ob1 hw (larger T) a b -> ob1 hw T a b.
 Proof.
-  intros [H|H K|H|H|H|H|I H].
+  intros [H|H K|x H K S|H O|H|H|H|I H].
   - apply ob_oppo. revert H. apply on_po. intros x y K; apply K.
   - apply ob_pf; [|exact K]. revert H. apply on_po. intros x y Q. now destruct (@pf_ok concrete x y Q).
+  - apply ob_post with x; [| |exact S].
+    + revert H. apply on_po. intros y z Q; apply Q.
+    + revert K. apply on_po. intros y z Q. now destruct (@pf_ok concrete y z Q).
   - now apply ob_rf.
   - now apply ob_nfo.
   - now apply ob_rb.

@@ -1,7 +1,7 @@
 (* The definitions with store buffers are not empty: "x = 1; r = y" against "y = 1; s = x" is not robust. *)
 Require Import List Arith ZArith Lia Classical Relations.
 Import ListNotations.
-From RR Require Import Model Hardware Orders Rules Traces Programs StoreModel StoreRules StoreTraces.
+From RR Require Import Model Hardware Orders Cells Stores Rules Traces Programs.
 
 Definition sb_path (t : nat) : list label :=
   match t with 0 => [Lr 1 0%Z; Lw 0 1%Z] | 1 => [Lr 0 0%Z; Lw 1 1%Z] | _ => [] end.
@@ -49,7 +49,10 @@ Proof.
   intros i x Hi Hx K N. unfold sb_lt.
   sb_cases Hi; sb_cases Hx; simpl in *; try discriminate; try lia; now destruct N.
 Qed.
-Definition sb_T := tr_tso (sb_E : ev -> Prop) sb_lt.
+Section Network.
+Variable f : flags.   (* under every order of the network *)
+Notation hw := (tso (of_flags f)).
+Definition sb_T := trace_by hw (sb_E : ev -> Prop) sb_lt.
 Lemma in_w0 : sb_E w0. Proof. exists [Lr 1 0%Z]; reflexivity. Qed.
 Lemma in_r0 : sb_E r0. Proof. exists []; reflexivity. Qed.
 Lemma in_w1 : sb_E w1. Proof. exists [Lr 0 0%Z]; reflexivity. Qed.
@@ -61,7 +64,7 @@ Proof.
   intros H. assert (sb_E r /\ x < 2) as (Er & Lx).
   { destruct H as [(-> & ->)|(-> & ->)]; (split; [exact in_r0 || exact in_r1|lia]). }
   split; [exact Er|]. split; [destruct H as [(-> & _)|(-> & _)]; exact I|]. right. split.
-  - intros w (Hw & (T & Sw & _) & Lo & _). unfold store in Sw.
+  - intros w (Hw & (T & (_ & Sw) & _) & Lo & _).
     destruct H as [(-> & ->)|(-> & ->)]; sb_cases Hw; simpl in *; discriminate.
   - split; [now apply in_i|]. split; [exact Er|].
     destruct H as [(-> & ->)|(-> & ->)]; repeat split; simpl; auto; unfold sb_lt; simpl; try lia;
@@ -78,33 +81,34 @@ Qed.
 Lemma sb_val x : @val concrete (rf sb_T) (Ini x 0%Z) 0%Z.
 Proof. refine (@val_own concrete (rf sb_T) (Ini x 0%Z) I _). intros [y v|t l h] H; exact H. Qed.
 
-Theorem sb_violating (f : flags) : violating_tso (of_flags f) sb_example sb_T.
+Theorem sb_violating : violating hw sb_example sb_T.
 Proof.
   pose proof (run_wf 2 2 sb_init sb_prog _ sb_run) as W.
   split; [split; [|split]|split].
   - exact sb_run.
-  - apply tr_tso_wft; auto using sb_sto, sb_first.
+  - apply trace_by_wft; auto using sb_sto, sb_first.
   - intros r Er Cr Rr. simpl in Er. sb_cases Er; simpl in *; try tauto.
     + exists (Ini 1 0%Z). split; [apply sb_rf; auto|]. apply sb_val.
     + exists (Ini 0 0%Z). split; [apply sb_rf; auto|]. apply sb_val.
-  - assert (forall x y, ob1_tso (of_flags f) sb_T x y -> sb_lt x y) as F.
-    { apply (@rules_tso_if concrete (of_flags f) (flags_tso f) sb_E sb_lt (fun e => e = w0 \/ e = w1) W sb_sto).
+  - assert (forall x y, ob1 hw sb_T x y -> sb_lt x y) as F.
+    { apply (@rules_if concrete hw (tso_ok f) sb_E sb_lt (fun e => e = w0 \/ e = w1) W sb_sto).
       - intros x y Hx Hy Nx [-> | ->]; unfold sb_lt; sb_cases Hx; simpl; try lia; tauto.
       - intros x y Hx Hy B P. unfold sb_lt. sb_cases Hx; sb_cases Hy; simpl in *; try lia; try tauto;
         try (destruct P as (Q & P); try discriminate Q; apply suf_len in P; simpl in P; lia);
         exfalso; unfold w0, w1, r0, r1 in *; intuition discriminate.
-      - intros x y Hx Hy [-> | ->] ((P & _) & O); sb_cases Hx; simpl in *; try tauto; exfalso;
+      - intros x y Hx Hy [-> | ->] (P & O & _); sb_cases Hx; simpl in *; try tauto; exfalso;
         (destruct P as (Q & P); try discriminate Q; apply suf_len in P; simpl in P; lia) ||
-        (apply O; split; [reflexivity|left; reflexivity]).
+        (apply O; split; [split; reflexivity|left; reflexivity]).
       - intros w p Hp H _. sb_cases Hp; destruct w; simpl in H; tauto.
       - intros _ w g r Hw Hf Hr Kw Kf Kr. sb_cases Hf; discriminate. }
     intros x H. apply (proj1 sb_sto x).
-    eapply (@forward_trans event (ob1_tso (of_flags f) sb_T) sb_lt); [apply sb_sto|exact F|exact H].
+    eapply (@forward_trans event (ob1 hw sb_T) sb_lt); [apply sb_sto|exact F|exact H].
   - intros N. apply (N w0). apply t_trans with r0; [|apply t_trans with w1; [|apply t_trans with r1]]; apply t_step.
     + apply sc_po. split; [apply in_w0|split; [apply in_r0|]]. simpl. split; auto. apply suf_refl.
     + apply (sb_rb 1); auto.
     + apply sc_po. split; [apply in_w1|split; [apply in_r1|]]. simpl. split; auto. apply suf_refl.
     + apply (sb_rb 0); auto.
 Qed.
-Corollary sb_not_robust (f : flags) : ~ robust_tso (of_flags f) sb_example.
-Proof. intros R. exact (R sb_T (sb_violating f)). Qed.
+Corollary sb_not_robust : ~ robust hw sb_example.
+Proof. intros R. exact (R sb_T sb_violating). Qed.
+End Network.

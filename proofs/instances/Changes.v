@@ -9,7 +9,8 @@ Definition row_of k := if cpu_kind k then LR else k.
 Definition cell_beq x y := match x, y with All, All | Qp, Qp | Issue, Issue | Never, Never => true | _, _ => false end.
 
 Definition changed (hw : hardware) r c x : hardware :=
-  {| table := fun a b => if kind_beq (row_of a) r && kind_beq (row_of b) c then x else table hw a b; flush := flush hw |}.
+  {| table := fun a b => if kind_beq (row_of a) r && kind_beq (row_of b) c then x else table hw a b;
+     flush := flush hw; buffered := buffered hw |}.
 Definition changes hw : list (kind * kind * cell * list string) :=
   flat_map (fun r => flat_map (fun c => flat_map (fun x =>
     if cell_beq x (table hw r c) then [] else [(r, c, x, failing (changed hw r c x))]) [All; Qp; Issue; Never]) rows) rows.

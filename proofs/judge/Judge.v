@@ -1,7 +1,8 @@
 (* The judge is right: what it calls violating is violating. *)
 Require Import List Arith ZArith Bool Lia Relations.
 Import ListNotations.
-From RR Require Import Model Hardware Orders Rules Traces Programs Places Listed Checks Listing Sigma.
+From RR Require Import Model Hardware Orders Cells Stores Rules Traces CpuSc Programs Places Listed Checks Listing
+  Sigma.
 
 Lemma writes_kind_spec k : writes_kind k = true <-> is_w k.
 Proof. destruct k; simpl; intuition discriminate. Qed.
@@ -36,7 +37,7 @@ Qed.
 Definition carry_write l := match l with Lnrw _ _ _ | Lnlw _ _ _ => true | _ => false end.
 
 Section Sound.
-Context (hw : hardware) {OK : hardware_ok hw}.
+Context (hw : hardware) {OK : hardware_ok hw} {SC : cpu_sc hw}.
 Variables (ts : list (list item)) (nv : nat) (init : nat -> Z) (ids ids' : list (nat * nat)) (a b : list placed).
 Hypothesis Ha : take ids (queues false 0 ts) = All_of a.
 Hypothesis Hb : take ids' (queues true 0 ts) = All_of b.
@@ -98,7 +99,7 @@ Proof. intros W. simpl. rewrite W. split; [intros H; now inversion H|congruence]
 
 Lemma r1 : R1 (U := concrete) hw E B.
 Proof.
-  intros x y Ex Ey By (P & K). simpl in *.
+  intros x y Ex Ey By O. apply oppo_sc in O; [|exact SC]. destruct O as (P & K). simpl in *.
   destruct (place x Ex) as (q & J & <-).
   { intros X. destruct x as [c v|t l h]; [destruct y; destruct P|destruct l; discriminate]. }
   destruct (po_place y q J P) as (p & I & <- & W & (k & Pq)). apply mark; [auto|].
@@ -109,16 +110,17 @@ Proof.
   apply (qp_lq p q W) in K. rewrite K, Nat.eqb_refl in X. discriminate.
 Qed.
 
-Lemma forcing_b p : In p s -> forcing (U := concrete) E B (evt p) -> forcingb (what p) (past p) = true.
+Lemma forcing_b p : In p s -> forcing (U := concrete) hw E B (evt p) -> forcingb (what p) (past p) = true.
 Proof.
-  intros I (_ & Bp & F). unfold forcingb. apply (mark p I) in Bp. rewrite Bp. simpl.
+  intros I Fo. apply forcing_sc in Fo; [|exact SC]. destruct Fo as (_ & Bp & F). unfold forcingb.
+  apply (mark p I) in Bp. rewrite Bp. simpl.
   destruct F as [K|(K & e & _ & Be & Ke & Q & P)]; simpl in K; rewrite K; auto.
   apply existsb_exists. simpl in P. destruct (po_place e p I P) as (z & Iz & <- & W & (k & Pz)).
   exists (what z). split; [rewrite Pz; apply in_or_app; right; now left|].
   apply (mark z Iz) in Be. rewrite Be. simpl. unfold starts. simpl in Ke, Q.
   apply (qp_lq z p W) in Q. rewrite Q. destruct Ke as [-> | ->]; apply Nat.eqb_refl.
 Qed.
-Lemma r2 : R2 (U := concrete) E B.
+Lemma r2 : R2 (U := concrete) hw E B.
 Proof.
   intros w p Ep F Fw. simpl in *. destruct (@pf_ok concrete w p F) as (P & _ & Kp & _). simpl in P, Kp.
   destruct (place p Ep) as (q & J & <-); [congruence|].
@@ -148,12 +150,10 @@ Qed.
 
 Lemma forward x y : ob1 hw T x y -> lt x y.
 Proof.
-  apply (rules_if (U := concrete) hw E lt B wfE_s sto_lt).
+  revert x y. apply (lemma_3_sc (U := concrete) hw E lt B wfE_s sto_lt).
   - apply (split_lt ts nv init ids ids' a b Ha Hb).
   - apply (po_within ts nv init ids ids' a b Ha Hb).
-  - exact r1.
-  - exact r2.
-  - exact r3.
+  - split; [exact r1|split; [exact r2|exact r3]].
 Qed.
 
 (* Values *)
@@ -364,7 +364,7 @@ Definition trace_of_order g s :=
   tr (U := concrete) (E (threads g) (length (initial g)) (first_values g)) (lt (length (initial g)) (first_values g) s).
 
 (* What is called violating is violating, for every program whose threads can make these events. *)
-Theorem judge_sound hw {OK : hardware_ok hw} g nt (prog : nat -> list label -> Prop)
+Theorem judge_sound hw {OK : hardware_ok hw} {SC : cpu_sc hw} g nt (prog : nat -> list label -> Prop)
     (prefix : forall t l h, prog t (l :: h) -> prog t h) :
   judge hw g = Violating -> length (threads g) <= nt -> (forall t, prog t (path_of (threads g) t)) ->
   exists s, order_of g = Some s /\

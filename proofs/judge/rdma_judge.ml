@@ -223,7 +223,12 @@ let read parts event =
        | mine :: others -> document.made <- (made :: mine) :: others; go ()) in
   go ()
 
-(* Answers a line for each document; whether all of them are violating. *)
+(* A program, which has a reader of its own. *)
+let searched answer =
+  let next () = try next_words () with End_of_file -> malformed "a document ends with the line `end`" in
+  try Rdma_search.read answer next with Rdma_search.Malformed text -> raise (Malformed text)
+
+(* Answers a line for each document; whether all counterexamples are violating and all programs robust. *)
 let rec answer all =
   match (try Some (next_words ()) with End_of_file -> None) with
   | None -> all
@@ -233,7 +238,9 @@ let rec answer all =
       | [ "judge"; "1" ] -> judged (read judge_parts item_of)
       | [ "judge"; "2" ] -> judged_deployed (read deployed_parts label_of)
       | [ "trace"; "2" ] -> decided_deployed (read deployed_parts label_of)
-      | _ -> malformed "a document begins with `judge 1`, `judge 2` or `trace 2`" in
+      | [ "program"; "1" ] -> searched Rdma_search.decided
+      | [ "survey"; "1" ] -> searched Rdma_search.surveyed
+      | _ -> malformed "a document begins with `judge 1`, `judge 2`, `trace 2` or `program 1`" in
     print_endline text;
     answer (all && yes)
 

@@ -1,7 +1,7 @@
 (* The search along an order L of the events F of the program: memory, and what is carried, are those of trace(L). *)
 Require Import List Arith Bool Lia Classical Relations.
 Import ListNotations.
-From RR Require Import Model Hardware Orders Rules Traces Search Marks.
+From RR Require Import Model Hardware Orders Cells Stores Rules Traces Search Marks.
 
 (* The two events of an operation stand together, and a completion is taken by one poll. *)
 Record wfx {U : events} {K : searchable} (E : ev -> Prop) : Prop := {
@@ -38,8 +38,6 @@ Proof.
   - apply carry_nicw in C. tauto.
   - rewrite (carry_fun E _ _ w W Ew C' C) in V'. apply IH; auto. eapply wf_down; [exact W|apply (carry_ok _ _ C)|auto].
 Qed.
-Lemma val_mono (rf rf' : relation ev) w v : (forall a b, rf a b -> rf' a b) -> val rf w v -> val rf' w v.
-Proof. intros I H; induction H; eauto using val_own, val_nicr, val_nicw. Qed.
 End Values.
 
 Section Along.

@@ -1,7 +1,7 @@
 (* Theorem 8, second half: every state of the search is one of a run of the program. *)
 Require Import List Arith Bool Lia Classical Relations.
 Import ListNotations.
-From RR Require Import Model Hardware Orders Rules Traces Search Marks Along Counted Counters.
+From RR Require Import Model Hardware Orders Cells Stores Rules Traces Search Marks Along Counted Counters.
 
 (* What the search is told about the program is no more than the program can do: its steps lead from runs to runs. *)
 Record answers {U : events} {K : searchable} (P : program) (ini : ev -> Prop) (mem0 : nat -> value)

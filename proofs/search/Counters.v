@@ -1,7 +1,7 @@
 (* The counters of the search are those of Corollary 4: unpolled completions, and those before the first forcing one. *)
 Require Import List Arith Bool Lia Classical Relations.
 Import ListNotations.
-From RR Require Import Model Hardware Orders Rules Traces Search Marks Along Counted.
+From RR Require Import Model Hardware Orders Cells Stores Rules Traces Search Marks Along Counted.
 
 Section Counters.
 Context {U : events} {K : searchable} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw} (zero : bool).
@@ -33,16 +33,27 @@ Lemma nicw_facts w : nicw w -> noninit w /\ ~ cpu w /\ knd w <> Poll.
 Proof. unfold nicw, noninit, cpu. destruct (knd w); simpl; try tauto; repeat split; auto; discriminate. Qed.
 Lemma nic_thr a b : nicw a -> nicw b -> qp a = qp b -> thr a = thr b.
 Proof. intros Na Nb. apply nicw_facts in Na, Nb. apply qp_thr; tauto. Qed.
-Lemma forcing_nicw w : forcing F B w -> nicw w.
+Lemma forcing_nicw w : forcing hw F B w -> nicw w.
 Proof. intros (_ & _ & [Q|(Q & _)]); unfold nicw; rewrite Q; simpl; auto. Qed.
 
-(* no CPU event of a thread is in B so far; no event of the queue pair's thread *)
-Definition alone (l : list ev) t := forall b, In b l -> B b -> cpu b -> thr b <> t.
+(* no CPU event of a thread is in B so far, but stores that wait; none of the queue pair's thread *)
+Definition alone (l : list ev) t := forall b, In b l -> B b -> cpu b -> ~ store hw b -> thr b <> t.
 Definition open_ l q := forall w, nicw w -> qp w = q -> alone l (thr w).
+
+Lemma alone_flags h t : flags h -> (alone_ hw h t <-> alone (evs h) t).
+Proof.
+  intros Fl. split.
+  - intros A b Hb Bb. apply A. now apply (inB_flags h b Fl).
+  - intros A b Hb. apply (inB_flags h b Fl) in Hb. now apply A.
+Qed.
+Lemma alone_at h mv h2 t : at_ h mv h2 -> alone (evs h) t -> alone (evs h2) t.
+Proof.
+  intros (h1 & ->) A b Hb. apply A. unfold evs. rewrite map_app. apply in_app_iff. right; now right.
+Qed.
 
 Lemma oppo_nic b e : oppo hw b e -> cpu b \/ (~ cpu b /\ ~ cpu e /\ qp b = qp e /\ table hw (knd b) (knd e) = Qp).
 Proof.
-  intros (P & H). unfold cpu. pose proof (po_init_l _ _ P) as Nb. pose proof (po_init_r _ _ P) as Ne.
+  intros (P & _ & H). unfold cpu. pose proof (po_init_l _ _ P) as Nb. pose proof (po_init_r _ _ P) as Ne.
   destruct (classic (is_cpu (knd b))) as [C|C]; [auto|right]. split; [auto|].
   assert (nic_kind (knd b) = true) as Kb by (destruct (knd b); simpl in *; auto; try congruence; tauto).
   assert (~ is_cpu (knd e)) as Ce.
@@ -52,20 +63,22 @@ Proof.
   pose proof (nic_not_all hw _ _ Kb Ke) as N. destruct (table hw (knd b) (knd e)); tauto.
 Qed.
 
-(* An nF of B that no CPU event has forced comes after an nlR or an nlW of B: so Rules.forces_poll need not ask for it. *)
+(* An nF of B that no CPU event but a store has forced comes after an nlR or an nlW of B, or a store: so Rules.forces_poll
+   need not ask for it. *)
 Lemma fence_cause h : along h -> forall x, In x (evs h) -> B x -> knd x = NF -> alone (evs h) (thr x) ->
-  exists g, In g (evs h) /\ B g /\ po g x /\ qp g = qp x /\ (knd g = NLR \/ knd g = NLW).
+  exists g, In g (evs h) /\ B g /\ po g x /\ ((qp g = qp x /\ (knd g = NLR \/ knd g = NLW)) \/ store hw g).
 Proof.
   induction h as [|mv h IH]; intros A x Hx Bx Kx Al; [destruct Hx|].
   apply along_cons in A. destruct A as (A & P).
   assert (forall y, In y (evs h) -> B y -> knd y = NF -> thr y = thr x -> exists g, In g (evs h) /\ B g /\ po g y /\
-    qp g = qp y /\ (knd g = NLR \/ knd g = NLW)) as IH2.
+    ((qp g = qp y /\ (knd g = NLR \/ knd g = NLW)) \/ store hw g)) as IH2.
   { intros y Hy By Ky Q. apply (IH A); auto. rewrite Q. intros b Hb. apply Al. now right. }
   destruct Hx as [<-|Hx].
   - destruct (HF _ Bx Kx) as (b & Bb & Fb & O). pose proof (proj1 O) as Po.
     assert (In b (evs h)) as Hb by (eapply pre_po_in; eauto).
     destruct (oppo_nic _ _ O) as [C|(Cb & _ & Q & Tb)].
-    { exfalso. apply (Al b); auto; [now right|]. now apply po_thr. }
+    { destruct (classic (store hw b)) as [Sb|NS]; [exists b; split; [now right|auto]|].
+      exfalso. apply (Al b); auto; [now right|]. now apply po_thr. }
     pose proof (po_init_l _ _ Po) as Nb. destruct (knd b) eqn:Kb; try congruence; try (exfalso; apply Cb; unfold cpu;
       rewrite Kb; exact I).
     + exists b. repeat split; auto. now right.
@@ -74,91 +87,91 @@ Proof.
       destruct (carry_ok _ _ C) as (Pw & Qw & [(Z & _)|(_ & Kw)]); [congruence|].
       destruct Hw as [->|Hw]; [congruence|].
       assert (F w) as Fw by (eapply wf_down; eauto).
-      exists w. split; [right; eapply pre_po_in; eauto|]. split; [|repeat split; auto; congruence].
+      exists w. split; [right; eapply pre_po_in; eauto|]. split; [|split; [auto|left; split; [congruence|auto]]].
       apply (H1 w b); auto. now apply (carry_oppo hw).
     + exists b. repeat split; auto. now right.
-    + destruct (IH2 b Hb Bb Kb (po_thr _ _ Po)) as (g & Hg & Bg & Pg & Qg & Kg).
-      exists g. split; [now right|]. repeat split; auto; [eapply po_trans; eauto|congruence].
+    + destruct (IH2 b Hb Bb Kb (po_thr _ _ Po)) as (g & Hg & Bg & Pg & Kg).
+      exists g. split; [now right|]. split; [auto|split; [eapply po_trans; eauto|]].
+      destruct Kg as [(Qg & Kg)|Kg]; [left; split; [congruence|auto]|auto].
   - destruct (IH2 x Hx Bx Kx eq_refl) as (g & Hg & G). exists g. split; [now right|auto].
 Qed.
 
 (* the flag forced[qp], and what Rules.forces_poll asks *)
-Lemma forcing_nlr h e x : along h -> flags h -> pre (evs h) e -> nicw e -> B e -> inB h x -> knd x = NLR -> qp x = qp e ->
-  knd e = NRW -> forcing F B e.
+Lemma forcing_behind h e : along h -> flags h -> pre (evs h) e -> B e -> knd e = NRW -> behind hw h e -> forcing hw F B e.
 Proof.
-  intros A Fl P Ne Be Hx Kx Qx Ke. pose proof P as (Fe & _ & _). split; [auto|split; [auto|right]]. split; auto. exists x.
+  intros A Fl P Be Ke (x & Hx & Kx). pose proof P as (Fe & _ & _). split; [auto|split; [auto|right]]. split; auto. exists x.
   apply (inB_flags _ _ Fl) in Hx. destruct Hx as (Hx & Bx). destruct (along_in F L h x A Hx) as (Fx & Nx).
-  repeat split; auto. eapply pre_po; eauto. apply nicw_facts in Ne. apply qp_thr; auto; try tauto.
-  unfold cpu; rewrite Kx; simpl; auto.
+  assert (thr x = thr e) as T.
+  { destruct Kx as [(Kx & Qx)|(_ & T & _)]; [|auto].
+    apply qp_thr; auto; unfold cpu; rewrite ?Kx, ?Ke; simpl; auto; discriminate. }
+  split; [auto|split; [auto|split; [eapply pre_po; eauto|]]]. tauto.
 Qed.
-Lemma forcing_at_forcing h w h2 : along h -> flags h -> forcing_at h w h2 -> In w (evs h) /\ forcing F B w.
+(* what stands before an nrW of B and makes it forcing leaves a mark, or a forcing nlW does *)
+Lemma behind_forcing h e : along h -> flags h -> pre (evs h) e -> alone (evs h) (thr e) -> knd e = NRW -> forcing hw F B e ->
+  behind hw h e \/ exists g, In g (evs h) /\ B g /\ knd g = NLW /\ qp g = qp e.
+Proof.
+  intros A Fl P Al Ke (_ & _ & [Z|(_ & x & Fx & Bx & Px & Kx)]); [congruence|].
+  assert (forall y, In y (evs h) -> B y -> inB h y) as Hin by (intros; apply (inB_flags h); auto).
+  assert (forall y, po y e -> B y -> store hw y -> behind hw h e) as St.
+  { intros y Py By Sy. exists y. split; [apply Hin; auto; eapply pre_po_in; eauto|right]. split; auto.
+    split; [now apply po_thr|]. now apply (alone_flags h _ Fl). }
+  destruct Kx as [Sx|([Kx|Kx] & Qx)]; [left; now apply (St x)| |].
+  - left. exists x. split; [apply Hin; auto; eapply pre_po_in; eauto|auto].
+  - destruct (fence_cause h A x) as (g & Hg & Bg & Pg & Kg); auto; [eapply pre_po_in; eauto|now rewrite (po_thr _ _ Px)|].
+    destruct Kg as [(Qg & [Kg|Kg])|Sg].
+    + left. exists g. split; [now apply Hin|left; split; [auto|congruence]].
+    + right. exists g. repeat split; auto. congruence.
+    + left. apply (St g); auto. eapply po_trans; eauto.
+Qed.
+Lemma forcing_at_forcing h w h2 : along h -> flags h -> forcing_at hw h w h2 -> In w (evs h) /\ forcing hw F B w.
 Proof.
   intros A Fl (t & H & Kw). pose proof (at_in _ _ _ H) as Hi. split; [now apply (in_map me) in Hi|].
-  pose proof (A _ _ H) as (Fw & _). assert (B w) as Bw by (now apply (Fl _ Hi)).
-  destruct Kw as [Kw|(Kw & x & Hx & Kx & Qx)]; [split; auto|].
-  eapply (forcing_nlr h2 w x); eauto using along_at, flags_at.
-  - exact (A _ _ H).
-  - unfold nicw; rewrite Kw; simpl; auto.
+  pose proof (A _ _ H) as P. pose proof P as (Fw & _). assert (B w) as Bw by (now apply (Fl _ Hi)).
+  destruct Kw as [Kw|(Kw & Z)]; [split; auto|].
+  eapply (forcing_behind h2 w); eauto using along_at, flags_at.
 Qed.
-Lemma forcing_forcing_at h w : along h -> flags h -> In w (evs h) -> forcing F B w -> alone (evs h) (thr w) ->
-  exists w' h2, forcing_at h w' h2 /\ qp w' = qp w.
+Lemma forcing_forcing_at h w : along h -> flags h -> In w (evs h) -> forcing hw F B w -> alone (evs h) (thr w) ->
+  exists w' h2, forcing_at hw h w' h2 /\ qp w' = qp w.
 Proof.
-  intros A Fl Hw Fw Al. apply in_map_iff in Hw. destruct Hw as (mv & <- & Hw). destruct (in_at _ _ Hw) as (h2 & At).
-  pose proof Fw as (_ & Bw & Kw). pose proof (A _ _ At) as P.
-  assert (exists t, at_ h (Mv (me mv) true t) h2) as (t & At').
-  { exists (mt mv). apply (Fl _ Hw) in Bw. destruct mv; simpl in *; now subst. }
-  destruct Kw as [Kw|(Kw & x & Fx & Bx & [Kx|Kx] & Qx & Px)].
-  - exists (me mv), h2. split; [|auto]. exists t; auto.
-  - exists (me mv), h2. split; [|auto]. exists t. split; [auto|right]. split; auto. exists x.
-    split; [|auto]. apply (inB_flags h2); [eauto using flags_at|]. split; [eapply pre_po_in; eauto|auto].
-  - assert (In x (evs h2)) as Hx by (eapply pre_po_in; eauto).
-    destruct (fence_cause h2 (along_at _ _ _ A At) x Hx Bx Kx) as (g & Hg & Bg & Pg & Qg & Kg).
-    { rewrite (po_thr _ _ Px). intros b Hb. apply Al. destruct At as (h1 & ->). unfold evs. rewrite map_app.
-      apply in_app_iff. right; now right. }
-    destruct Kg as [Kg|Kg].
-    + exists (me mv), h2. split; [|auto]. exists t. split; [auto|right]. split; auto. exists g.
-      split; [|split; [auto|congruence]]. apply (inB_flags h2); eauto using flags_at.
-    + apply in_map_iff in Hg. destruct Hg as (mg & <- & Hg). destruct (in_at _ _ Hg) as (h3 & At3).
-      assert (at_ h mg h3) as At4.
-      { destruct At as (h1 & ->), At3 as (h4 & ->). exists (h1 ++ mv :: h4). now rewrite <- app_assoc. }
-      exists (me mg), h3. split; [|congruence]. exists (mt mg). split; [|auto].
-      apply (Fl _ (at_in _ _ _ At4)) in Bg. destruct mg; simpl in *; now subst.
+  intros A Fl Hw Fw Al. assert (forall y, In y (evs h) -> B y -> exists t h2, at_ h (Mv y true t) h2) as At.
+  { intros y Hy By. apply in_map_iff in Hy. destruct Hy as (mv & <- & Hy). destruct (in_at _ _ Hy) as (h2 & At).
+    exists (mt mv), h2. apply (Fl _ Hy) in By. destruct mv; simpl in *; now subst. }
+  pose proof Fw as (_ & Bw & Kw). destruct (At w Hw Bw) as (t & h2 & Aw).
+  destruct Kw as [Kw|(Kw & _)]; [exists w, h2; split; [exists t; auto|auto]|].
+  destruct (behind_forcing h2 w) as [Z|(g & Hg & Bg & Kg & Qg)]; eauto using along_at, flags_at, alone_at.
+  - exact (A _ _ Aw).
+  - exists w, h2. split; [exists t; auto|auto].
+  - destruct (At g) as (t' & h3 & Ag); [|auto|exists g, h3; split; [exists t'; auto|auto]].
+    destruct Aw as (h1 & ->). unfold evs. rewrite map_app. apply in_app_iff. right; now right.
 Qed.
-Lemma fod_iff s q : meaning s -> along (hist (th s)) -> flags (hist (th s)) -> open_ (evs (hist (th s))) q ->
-  (fod (sd s) q = true <-> exists w, In w (evs (hist (th s))) /\ forcing F B w /\ qp w = q).
+Lemma fod_iff s q : meaning hw s -> along (hist (th s)) -> flags (hist (th s)) -> open_ (evs (hist (th s))) q ->
+  (fod (sd s) q = true <-> exists w, In w (evs (hist (th s))) /\ forcing hw F B w /\ qp w = q).
 Proof.
-  intros M A Fl O. rewrite (m_fod s M). split.
+  intros M A Fl O. rewrite (m_fod hw s M). split.
   - intros (w & h2 & H & Q). exists w. destruct (forcing_at_forcing _ _ _ A Fl H). auto.
   - intros (w & H & Fw & Q). destruct (forcing_forcing_at _ w A Fl H Fw) as (w' & h2 & H' & Q').
     + apply O; [now apply forcing_nicw|auto].
     + exists w', h2. split; [auto|congruence].
 Qed.
-Lemma forces_forcing s e : meaning s -> along (hist (th s)) -> flags (hist (th s)) -> pre (evs (hist (th s))) e ->
+Lemma forces_forcing s e : meaning hw s -> along (hist (th s)) -> flags (hist (th s)) -> pre (evs (hist (th s))) e ->
   nicw e -> B e ->
   open_ (evs (hist (th s))) (qp e) ->
-  (forces (sd s) e = true <-> forcing F B e \/ exists w, In w (evs (hist (th s))) /\ forcing F B w /\ qp w = qp e).
+  (forces (sd s) e = true <-> forcing hw F B e \/ exists w, In w (evs (hist (th s))) /\ forcing hw F B w /\ qp w = qp e).
 Proof.
-  intros M A Fl P Ne Be O. rewrite (forces_iff s e M). pose proof (fod_iff s (qp e) M A Fl O) as Fo.
+  intros M A Fl P Ne Be O. rewrite (forces_iff hw s e M). pose proof (fod_iff s (qp e) M A Fl O) as Fo.
   pose proof P as (Fe & _).
   assert (knd e = NLW \/ knd e = NRW) as [Ke|Ke] by (unfold nicw in Ne; destruct (knd e); simpl in Ne; tauto).
   - split; [|auto]. intros _. left. split; auto.
   - split.
-    + intros [Z|(_ & [Z|(x & Hx & Kx & Qx)])]; [congruence|right; now apply Fo|left; eapply forcing_nlr; eauto].
-    + intros [Z|Z]; [|right; split; [auto|left; now apply Fo]]. right. split; auto.
-      destruct Z as (_ & _ & [Z|(_ & x & Fx & Bx & [Kx|Kx] & Qx & Px)]); [congruence| |].
-      * right. exists x. split; [|auto]. apply (inB_flags _ _ Fl). split; [eapply pre_po_in; eauto|auto].
-      * assert (In x (evs (hist (th s)))) as Hx by (eapply pre_po_in; eauto).
-        destruct (fence_cause _ A x Hx Bx Kx) as (g & Hg & Bg & Pg & Qg & Kg).
-        { rewrite (po_thr _ _ Px). now apply O. }
-        destruct (along_in F L _ g A Hg) as (Fg & _).
-        destruct Kg as [Kg|Kg].
-        -- right. exists g. split; [|split; [auto|congruence]]. now apply (inB_flags _ _ Fl).
-        -- left. apply Fo. exists g. split; [auto|]. split; [split; auto|congruence].
+    + intros [Z|(_ & [Z|Z])]; [congruence|right; now apply Fo|left; eapply forcing_behind; eauto].
+    + intros [Z|Z]; right; (split; [auto|]); [|left; now apply Fo].
+      destruct (behind_forcing _ e A Fl P (O e Ne eq_refl) Ke Z) as [Y|(g & Hg & Bg & Kg & Qg)]; [auto|left].
+      apply Fo. exists g. split; [auto|]. split; [|auto]. destruct (along_in F L _ g A Hg) as (Fg & _). split; auto.
 Qed.
 
 (* completions that no poll has taken yet *)
 Definition unpolled l q w := In w l /\ sgn w = true /\ qp w = q /\ forall p, In p l -> ~ pf w p.
-Definition early l q w := unpolled l q w /\ forall w0, In w0 l -> forcing F B w0 -> qp w0 = q -> po w w0.
+Definition early l q w := unpolled l q w /\ forall w0, In w0 l -> forcing hw F B w0 -> qp w0 = q -> po w w0.
 Record counting (h : list move) (c : counts) : Prop := {
   c_unp : forall q, counted (unp c q) (unpolled (evs h) q);
   c_ear : forall q, open_ (evs h) q -> counted (ear c q) (early (evs h) q);
@@ -171,7 +184,7 @@ Qed.
 
 Section Step.
 Variables (s : state) (e : ev) (b t : bool).
-Hypotheses (M : meaning s) (A : along (hist (th s))) (Fl : flags (hist (th s))) (P : pre (evs (hist (th s))) e).
+Hypotheses (M : meaning hw s) (A : along (hist (th s))) (Fl : flags (hist (th s))) (P : pre (evs (hist (th s))) e).
 Hypothesis C : counting (hist (th s)) (cn s).
 Let l := evs (hist (th s)).
 
@@ -197,8 +210,8 @@ Proof.
     destruct H as (H & Sg & Q' & _). apply forcing_in; auto; [|now apply forcing_nicw|congruence].
     unfold nicw. now apply sgn_nicw.
 Qed.
-Lemma early_self q : sgn e = true -> qp e = q -> ~ B e \/ ~ forcing F B e ->
-  (early (e :: l) q e <-> ~ exists w, In w l /\ forcing F B w /\ qp w = q).
+Lemma early_self q : sgn e = true -> qp e = q -> ~ B e \/ ~ forcing hw F B e ->
+  (early (e :: l) q e <-> ~ exists w, In w l /\ forcing hw F B w /\ qp w = q).
 Proof.
   intros Sg Q Nf. assert (nicw e) as Ne by (now apply sgn_nicw). split.
   - intros (_ & Hf) (w & H & Fw & Qw). apply (po_irr e). eapply po_trans; [apply Hf|apply (forcing_in w)]; auto.
@@ -259,7 +272,7 @@ Proof.
   apply counting_other; auto. intros Sg O.
   assert (nicw e) as Ne by (now apply sgn_nicw).
   rewrite (forces_forcing s e M A Fl P Ne Be) by (intros w Nw Qw b' Hb; apply (O w Nw Qw); now right). fold l.
-  destruct (classic (forcing F B e)) as [Fe|NFe].
+  destruct (classic (forcing hw F B e)) as [Fe|NFe].
   - split; [|auto]. intros _ (_ & Hf). apply (po_irr e). apply Hf; auto. now left.
   - rewrite early_self; auto. tauto.
 Qed.
@@ -314,11 +327,11 @@ Proof.
 Qed.
 Lemma open_alpha : ~ B e -> open_ l (qp e).
 Proof.
-  intros NB. apply poll_alone. intros b0 Hb Bb Cb Q. apply NB. destruct (along_in F L _ _ A Hb) as (Fb & _).
-  pose proof P as (Fe & Ne & _). apply (H1 e b0); auto. apply cpu_oppo; auto. eapply pre_po; eauto.
+  intros NB. apply poll_alone. intros b0 Hb Bb Cb Sb Q. apply NB. destruct (along_in F L _ _ A Hb) as (Fb & _).
+  pose proof P as (Fe & Ne & _). apply (H1 e b0); auto. apply cpu_oppo; auto using not_overtaken. eapply pre_po; eauto.
 Qed.
 (* with R2, or where there is an early completion, the one that the poll takes is early *)
-Lemma early_R2 : ~ B e -> R2 F B -> early l (qp e) w.
+Lemma early_R2 : ~ B e -> R2 hw F B -> early l (qp e) w.
 Proof.
   intros NB H2. split; [apply polled_unp|]. intros w0 H0 Fw Q. pose proof P as (Fe & _).
   apply (proj1 (corollary_4 hw F B W H1) H2 w e w0); auto. destruct (pf_ok _ _ Pw) as (_ & _ & _ & Q'). congruence.
@@ -347,7 +360,7 @@ Proof.
   eapply counted_ext; [apply C|]; [|intros a; symmetry; now apply other_qp]. intros w0 Nw Qw p Hp. apply (Oq w0 Nw Qw).
   now right.
 Qed.
-Lemma counting_alpha_poll : ~ B e -> R2 F B ->
+Lemma counting_alpha_poll : ~ B e -> R2 hw F B ->
   poll_alpha s e /\ counting (Mv e b t :: hist (th s)) (counts_alpha (cn s) (sd s) e).
 Proof. intros NB H2. apply counting_alpha_early; auto. now apply early_R2. Qed.
 Lemma counting_beta_poll : B e -> counting (Mv e b t :: hist (th s)) (counts_beta (cn s) (sd s) e).
@@ -356,12 +369,13 @@ Proof.
   constructor; simpl; fold l; [apply unp_after|]. intros q Oq.
   assert (q <> qp e) as N.
   { intros ->. pose proof (pf_ok _ _ Pw) as (Y & Nw & _ & Q).
-    apply (Oq w Nw Q e); [now left|auto|unfold cpu; rewrite Kp; exact I|]. symmetry. now apply po_thr. }
+    apply (Oq w Nw Q e); [now left|auto|unfold cpu; rewrite Kp; exact I|apply no_store; congruence|].
+    symmetry. now apply po_thr. }
   eapply counted_ext; [apply C|]; [|intros a; symmetry; now apply other_qp]. intros w0 Nw Qw p Hp. apply (Oq w0 Nw Qw).
   now right.
 Qed.
 (* a poll that takes a forcing completion finds no early one *)
-Lemma zero_beta wf : forcing F B wf -> pf wf e -> open_ l (qp e) -> ear (cn s) (qp e) = 0.
+Lemma zero_beta wf : forcing hw F B wf -> pf wf e -> open_ l (qp e) -> ear (cn s) (qp e) = 0.
 Proof.
   intros Fw Pf O. apply (counted_zero _ _ (c_ear _ _ C _ O)). intros a ((Ha & Sa & Qa & Hp) & Hf).
   pose proof P as (Fe & _). pose proof (pf_ok _ _ Pf) as (Y & N & _ & Q).

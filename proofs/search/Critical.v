@@ -1,10 +1,13 @@
-(* Theorem 9: the walk of the static filter comes to no thread twice, and the filter finds it (reductions/critical.py). *)
+(* Theorem 9: the walk of the static filter comes to no thread twice, and the filter finds it (reductions/critical.py).
+   Differences to the code: it goes on from sets of accesses, one for each set of threads used, instead of from one
+   access; and from [meeting] it may come to a thread after others too, which only adds accesses. *)
 Require Import List Arith Bool Lia Classical Relations Sorted.
 Import ListNotations.
-From RR Require Import Model Hardware Orders Rules Traces Search Along Counted FirstHalf Least Filter.
+From RR Require Import Model Hardware Orders Cells Stores Rules Traces CpuSc Search Along Counted FirstHalf Least
+  Filter.
 
 Section Critical.
-Context {U : events} {K : searchable} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw}.
+Context {U : events} {K : searchable} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw} {SC : cpu_sc hw}.
 
 Section Walk.
 Variables (T : trace) (m : ev) (B : ev -> Prop).
@@ -37,7 +40,8 @@ Inductive chain : ev -> list ev -> Prop :=
 | chain_link a b l : link a b -> chain b l -> chain a (b :: l).
 Lemma chain_exists : exists l, chain s l.
 Proof.
-  destruct (b_cycle _ _ _ _ _ _ _ LB) as (a & Path & Hm). apply clos_rt_rt1n in Path. clear LB.
+  destruct (b_cycle _ _ _ _ _ _ _ LB) as (a & Path & Hb). apply clos_rt_rt1n in Path. clear LB.
+  assert (po a m \/ (conflict a m /\ ~ B a)) as Hm by (unfold comes_back in Hb; tauto). clear Hb.
   induction Path as [a|a b c H _ IH]; [exists []; now constructor|].
   destruct (IH Hm) as (l & Hl). exists (b :: l). now constructor.
 Qed.
@@ -92,7 +96,7 @@ Proof.
     exists (thr a :: ts). split.
     + apply walk_on with z c; auto.
       * intros Bz. apply NNPP; intros NB. pose proof (b_SL _ _ _ _ _ _ _ LB) as (Si & St & _). apply (Si z).
-        apply (St z c z); auto. apply (b_Cii _ _ _ _ _ _ _ LB); auto. now apply conflict_sym.
+        apply (St z c z); auto. apply (b_Cii_sc _ _ _ _ _ _ LB); auto. now apply conflict_sym.
       * intros Hi. apply Ht, in_map_iff in Hi. destruct Hi as (y & Qy & Hy). now apply (Z y).
     + intros t [<-|Hi]; [now left|]. right. apply Ht, in_map_iff in Hi. destruct Hi as (y & <- & Hy). now apply in_map, In_.
 Qed.
@@ -135,18 +139,25 @@ Proof.
     + intros z Hy. split; [|now apply Hz]. apply Es, in_app_iff. now left.
 Qed.
 
-(* The filter.  [g_access] are the edges of the event graphs; a [part] tells whether an access is in beta. *)
+(* The two parts of a run: what Theorem 7 has of beta *)
+Record parted (E B : ev -> Prop) : Prop := {
+  p_in : forall b, B b -> E b /\ noninit b;
+  p_R1 : R1 hw E B; p_R2 : R2 hw E B; p_R3 : R3 hw E B;
+}.
+
+(* The filter.  [g_access] are the edges of the event graphs; a [part] tells whether an access is in beta.  Where threads can
+   make one event by several edges, a run may be [drawn] in several ways; [edge e] is the edge by which it makes e. *)
 Notation part := bool.
-Record conflict_graph := { g_access : Type; g_edge : ev -> g_access; g_thread : g_access -> nat;
+Record conflict_graph := { g_access : Type; g_thread : g_access -> nat;
+  g_drawn : (ev -> Prop) -> (ev -> g_access) -> Prop;
   g_accesses : g_access -> Prop; g_after : g_access -> g_access -> Prop; g_overtaking : g_access -> g_access -> Prop;
   g_conflicting : g_access -> g_access -> Prop;    (* of other threads *)
   g_sites : class -> g_access -> Prop; g_meeting : class -> g_access -> Prop;
-  g_outstanding : ev -> option nat;                (* Relaxation._outstanding *)
   g_once : nat -> bool;                            (* whether a walk that has come to this thread is kept from it later *)
 }.
 Variable G : conflict_graph.
 Notation access := (g_access G).
-Notation edge := (g_edge G).
+Notation drawn := (g_drawn G).
 Notation of_thread := (g_thread G).
 Notation accesses := (g_accesses G).
 Notation after := (g_after G).
@@ -179,35 +190,34 @@ End Useful.
 (* what is computed of the program is so in its runs *)
 Record covers (P : program) : Prop := {
   c_wfx : forall E, runs P E -> wfx E;
-  c_thread : forall E e, runs P E -> E e -> noninit e -> of_thread (edge e) = thr e;
-  c_accesses : forall E e e', runs P E -> E e -> E e' -> noninit e -> noninit e' ->
+  c_drawn : forall E, runs P E -> exists edge, drawn E edge;
+  c_thread : forall E edge e, runs P E -> drawn E edge -> E e -> noninit e -> of_thread (edge e) = thr e;
+  c_accesses : forall E edge e e', runs P E -> drawn E edge -> E e -> E e' -> noninit e -> noninit e' ->
     conflict e e' -> accesses (edge e);
-  c_after : forall E a b, runs P E -> E b -> po a b -> accesses (edge b) -> after (edge a) (edge b);
-  c_overtaking : forall E b path x, runs P E -> E x -> between E b path x -> accesses (edge x) ->
-    listed hw (qp b) (g_outstanding G) b path x -> overtaking (edge b) (edge x);
-  c_outstanding : forall E w n, runs P E -> E w -> g_outstanding G w = Some n -> exists u, u < n /\ counted u (pending E w);
-  c_conflicting : forall E a b, runs P E -> E a -> E b -> noninit a -> noninit b -> conflict a b -> thr a <> thr b ->
-    conflicting (edge a) (edge b);
-  c_sites : forall E m e, runs P E -> last E m -> E e -> noninit e -> conflict m e -> sites (class_of m) (edge m);
-  c_meeting : forall E m b, runs P E -> last E m -> E b -> noninit b -> conflict b m -> thr b <> thr m ->
-    meeting (class_of m) (edge b);
+  c_after : forall E edge a b, runs P E -> drawn E edge -> E b -> po a b -> accesses (edge b) -> after (edge a) (edge b);
+  c_overtaking : forall E edge B b x, runs P E -> drawn E edge -> parted E B -> B b -> E x -> ~ B x -> po b x ->
+    accesses (edge x) -> overtaking (edge b) (edge x);
+  c_conflicting : forall E edge a b, runs P E -> drawn E edge -> E a -> E b -> noninit a -> noninit b ->
+    conflict a b -> thr a <> thr b -> conflicting (edge a) (edge b);
+  c_sites : forall E edge m e, runs P E -> drawn E edge -> last E m -> E e -> noninit e -> conflict m e ->
+    sites (class_of m) (edge m);
+  c_meeting : forall E edge m b, runs P E -> drawn E edge -> last E m -> E b -> noninit b -> conflict b m ->
+    thr b <> thr m -> meeting (class_of m) (edge b);
 }.
 
 Section Found.
 Context {P : program} {T : trace} {m : ev} {L : relation ev} {s : ev} {B : ev -> Prop}.
-Hypotheses (C : covers P) (LB : least hw P T m L s B).
+Context {edge : ev -> access}.
+Hypotheses (C : covers P) (D : drawn (E T) edge) (LB : least hw P T m L s B).
 Notation F := (without (E T) m).
 
+Lemma least_parted : parted (E T) B.
+Proof.
+  constructor; try apply LB. intros b Bb. destruct (b_BF _ _ _ _ _ _ _ LB b Bb) as ((Eb & _) & Nb). auto.
+Qed.
 Lemma overtakes a x : F a -> E T x -> B a -> ~ B x -> po a x -> accesses (edge x) -> overtaking (edge a) (edge x).
 Proof.
-  intros (Ea & _) Ex Ba NB Po Ax. pose proof (b_run _ _ _ _ _ _ _ LB) as Rn.
-  destruct (b_BF _ _ _ _ _ _ _ LB a Ba) as (_ & Na).
-  destruct (between_exists (E T) a x) as (path & Bt); auto; [apply LB|].
-  apply (c_overtaking P C (E T) a path x); auto.
-  apply theorem_9_path with (E := E T) (B := B); auto; try apply LB; try apply Bt.
-  - now apply (c_wfx P C).
-  - intros b Bb. destruct (b_BF _ _ _ _ _ _ _ LB b Bb) as ((Eb & _) & Nb). auto.
-  - intros w n Ew _ Hw. now apply (c_outstanding P C).
+  intros _ Ex Ba NB Po Ax. apply (c_overtaking P C (E T) edge B a x); auto; [apply LB|apply least_parted].
 Qed.
 Definition told (p : part) y := p = true <-> B y.
 Lemma told_exists y : exists p, told p y.
@@ -219,13 +229,13 @@ Proof.
   pose proof Fb as (Eb & _). unfold told in *.
   assert (noninit b) as Nb by (destruct Wi as [<-|Po]; auto; eapply po_init_r; eauto).
   assert (thr a = thr b) as Q by (destruct Wi as [<-|Po]; auto; now apply po_thr).
-  split; [auto|]. split; [now rewrite !(c_thread P C (E T))|]. destruct Wi as [<-|Po].
+  split; [auto|]. split; [now rewrite !(c_thread P C (E T) edge)|]. destruct Wi as [<-|Po].
   - destruct p, q; auto; exfalso; intuition discriminate.
-  - pose proof (c_after P C (E T) a b Rn Eb Po Ab). destruct p, q; auto. apply overtakes; auto; [tauto|].
+  - pose proof (c_after P C (E T) edge a b Rn D Eb Po Ab). destruct p, q; auto. apply overtakes; auto; [tauto|].
     intros Z. apply Tb in Z. discriminate.
 Qed.
 Lemma touches a b : E T a -> E T b -> noninit a -> noninit b -> conflict a b -> accesses (edge a).
-Proof. intros. eapply (c_accesses P C (E T)); eauto. apply LB. Qed.
+Proof. intros. eapply (c_accesses P C (E T) edge); eauto. apply LB. Qed.
 Lemma walk_useful ts a : walk T m B ts a -> accesses (edge a) ->
   exists seen p, told p a /\ incl seen (thr m :: ts) /\ useful (class_of m) seen p (edge a).
 Proof.
@@ -235,17 +245,17 @@ Proof.
   { intros t seen ts' H. unfold now. destruct (g_once G t); intros y Hy; simpl in *.
     - destruct Hy as [<-|Hy]; auto. destruct (H y Hy); auto.
     - destruct (H y Hy); auto. }
-  assert (forall e, E T e -> noninit e -> of_thread (edge e) = thr e) as Ht by (intros; now apply (c_thread P C (E T))).
+  assert (forall e, E T e -> noninit e -> of_thread (edge e) = thr e) as Ht by (intros; now apply (c_thread P C (E T) edge)).
   induction 1 as [a Fa Na Po|a b Fa Fb Na Wi Cf NB Nt|a b c ts Fa Fb Na Wi Cf Bc Nac Ni Nt Wk IH]; intros Aa;
     pose proof Fa as (Ea & _).
   - destruct (b_BF _ _ _ _ _ _ _ LB s (b_s _ _ _ _ _ _ _ LB)) as ((Es & _) & Ns).
     pose proof (b_sm _ _ _ _ _ _ _ LB) as Cs. pose proof (touches m s Em Es Nm Ns Cs) as Am.
-    pose proof (c_sites P C (E T) m s Rn Lm Es Ns Cs) as Sm. destruct (told_exists a) as (p & Tp).
+    pose proof (c_sites P C (E T) edge m s Rn D Lm Es Ns Cs) as Sm. destruct (told_exists a) as (p & Tp).
     exists [thr m], p. split; [auto|]. split; [apply incl_refl|]. unfold told in Tp.
     assert (of_thread (edge a) = cthr (class_of m)) as Qa by (rewrite Ht; auto; now apply po_thr).
     destruct p; [apply useful_late with (x := edge m)|apply useful_early with (x := edge m)]; auto.
     + apply overtakes; auto. now apply Tp.
-    + now apply (c_after P C (E T)).
+    + now apply (c_after P C (E T) edge).
   - assert (noninit b) as Nb by (destruct Wi as [<-|Po]; auto; eapply po_init_r; eauto). pose proof Fb as (Eb & _).
     assert (accesses (edge b)) as Ab by (now apply (touches b m)).
     assert (thr a = thr b) as Q by (destruct Wi as [<-|Po]; auto; now apply po_thr).
@@ -253,7 +263,7 @@ Proof.
     { rewrite Q. apply Hnow. apply incl_refl. }
     rewrite <- (Ht b); auto. apply useful_meets with (b := edge b); auto.
     + rewrite Ht; auto. simpl. congruence.
-    + apply (c_meeting P C (E T)); auto. congruence.
+    + apply (c_meeting P C (E T) edge); auto. congruence.
     + apply entry_within; auto. unfold told. intuition discriminate.
   - assert (noninit b) as Nb by (destruct Wi as [<-|Po]; auto; eapply po_init_r; eauto). pose proof Fb as (Eb & _).
     assert (F c /\ noninit c) as ((Ec & _) & Nc) by (destruct Wk; auto).
@@ -264,7 +274,7 @@ Proof.
     destruct (told_exists b) as (q & Tq). exists p. split; [auto|]. split; [rewrite Q; now apply Hnow|].
     rewrite <- (Ht b); auto. apply useful_exits with (r := r) (x := edge c) (q := q) (b := edge b); auto.
     + rewrite Ht; auto. rewrite <- Q. intros Hi. destruct (Is _ Hi); auto.
-    + apply (c_conflicting P C (E T)); auto. congruence.
+    + apply (c_conflicting P C (E T) edge); auto. congruence.
     + unfold told in *. tauto.
     + now apply entry_within.
 Qed.
@@ -278,21 +288,32 @@ Qed.
 End Found.
 
 (* a program that is not robust has the run along which the search goes, and the filter leaves its start and its class *)
-Theorem theorem_9 P : covers P -> ~ robust hw P -> exists T m L s B, least hw P T m L s B /\
+Theorem theorem_9 P : covers P -> ~ robust hw P -> exists T m L s B edge, least hw P T m L s B /\ drawn (E T) edge /\
   exists seen, useful (class_of m) seen true (edge s).
 Proof.
-  intros C N. destruct (least_exists hw P N) as (T & m & L & s & B & LB). exists T, m, L, s, B. split; auto.
-  now apply (theorem_9_start C LB).
+  intros C N. destruct (least_exists hw P N) as (T & m & L & s & B & LB).
+  destruct (c_drawn P C (E T)) as (edge & D); [apply LB|]. exists T, m, L, s, B, edge. split; auto. split; auto.
+  now apply (theorem_9_start C D LB).
 Qed.
 End Critical.
 
-(* What the theorem asks of a graph can be had: that of the events themselves. *)
+(* What the theorem asks of a graph can be had: that of the events themselves, along the paths of runs. *)
 Definition exact {U : events} {K : searchable} (hw : hardware) : conflict_graph := {|
-  g_access := ev; g_edge := fun e => e; g_thread := thr; g_accesses := fun e => exists e', conflict e e'; g_after := po;
-  g_overtaking := fun b x => exists E path, between E b path x /\ listed hw (qp b) (fun _ => None) b path x;
+  g_access := ev; g_thread := thr; g_drawn := fun _ edge => forall e, edge e = e;
+  g_accesses := fun e => exists e', conflict e e'; g_after := po;
+  g_overtaking := fun b x => exists E path, between E b path x /\ listed hw knd qp (qp b) (fun _ => None) b path x;
   g_conflicting := conflict; g_sites := fun c e => class_of e = c;
   g_meeting := fun c e => exists m, class_of m = c /\ conflict e m;
-  g_outstanding := fun _ => None; g_once := fun _ => true |}.
-Theorem exact_covers {U : events} {K : searchable} (hw : hardware) P : (forall E, runs P E -> wfx E) ->
-  covers hw (exact hw) P.
-Proof. intros X. constructor; simpl; eauto. discriminate. Qed.
+  g_once := fun _ => true |}.
+Theorem exact_covers {U : events} {K : searchable} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw}
+  {SC : cpu_sc hw} P :
+  (forall E, runs P E -> wfx E /\ wfE E) -> covers hw (exact hw) P.
+Proof.
+  intros X. constructor; simpl; try (intros E edge; intros; rewrite ?H0; eauto; fail).
+  - intros E R. now apply X.
+  - intros E _. exists (fun e => e). auto.
+  - intros E edge B b x Rn Q Pa Bb Ex NB Po _. rewrite !Q. destruct (X E Rn) as (Xf & W).
+    destruct (p_in _ _ _ Pa b Bb) as (Eb & Nb). destruct (between_exists E b x) as (path & Bt); auto.
+    exists E, path. split; auto. apply theorem_9_path with (E := E) (B := B); auto; try apply Pa; try apply Bt.
+    intros w n _ _ _ _ Z. discriminate.
+Qed.

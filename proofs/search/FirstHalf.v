@@ -1,8 +1,8 @@
 (* Theorem 8, first half: a run of the search along L. *)
 Require Import List Arith Bool Lia Classical Relations Sorted.
 Import ListNotations.
-From RR Require Import Model Hardware Orders Rules Traces Lemma2 Lemma6 Theorem7 NormalForm Search Marks Along Counters
-  Poison Forced Least.
+From RR Require Import Model Hardware Orders Cells Stores Rules Traces Lemma2 Parts Lemma6 Theorem7 NormalForm
+  Search Marks Tainted Along Counters Poison Forced Least.
 
 (* what the search is told about the program *)
 Record searches {U : events} {K : searchable} (P : program) (ini : ev -> Prop) (mem0 : nat -> value) (ctl : (ev ->
@@ -76,21 +76,23 @@ Lemma f_last : last (E T) m. Proof. apply LB. Qed.
 Lemma f_PL : forall a b, F a -> F b -> po a b -> L a b. Proof. apply LB. Qed.
 Lemma f_BF : forall b, B b -> F b /\ noninit b. Proof. apply LB. Qed.
 Lemma f_R1 : R1 hw (E T) B. Proof. apply LB. Qed.
-Lemma f_R2 : R2 (E T) B. Proof. apply LB. Qed.
+Lemma f_R2 : R2 hw (E T) B. Proof. apply LB. Qed.
 Lemma f_R3 : R3 hw (E T) B. Proof. apply LB. Qed.
-Lemma f_Cii : forall a b, F a -> F b -> ~ B a -> B b -> conflict a b -> L a b. Proof. apply LB. Qed.
-Lemma f_cpu : forall r, cpu r -> ~ @dep _ T m L B r. Proof. apply LB. Qed.
+Local Instance f_parts : parts hw (E T) m L B. Proof. exact (least_parts hw P T m L s B LB). Qed.
+Lemma f_Cw : forall a b, F a -> F b -> ~ B a -> B b -> wr a -> conflict a b -> L a b.
+Proof. apply (ii_write (hw := hw)). Qed.
+Lemma f_cpu : forall r, cpu r -> ~ dep (trace_by hw (E T) (sigma m L B)) m r. Proof. apply LB. Qed.
 Lemma f_first : forall b, B b -> b = s \/ L s b. Proof. apply LB. Qed.
 Lemma Bs : B s. Proof. apply LB. Qed.
 Lemma f_X : wfx F. Proof. exact (g_wfx P ini mem0 ctl hope G _ f_prefix). Qed.
 Lemma f_R1F : R1 hw F B. Proof. intros a b (Ea & _) (Eb & _). now apply f_R1. Qed.
-Lemma f_forcing w : forcing F B w <-> forcing (E T) B w.
+Lemma f_forcing w : forcing hw F B w <-> forcing hw (E T) B w.
 Proof.
   unfold forcing. split; intros (Fw & Bw & H); (split; [auto; try apply Fw; now apply f_BF|split; [auto|]]).
   - destruct H as [H|(H & b & Fb & X)]; auto. right. split; auto. exists b. split; [apply Fb|auto].
   - destruct H as [H|(H & b & Fb & Bb & X)]; auto. right. split; auto. exists b. split; [now apply f_BF|auto].
 Qed.
-Lemma f_R2F : R2 F B. Proof. intros w p (Ep & _) H Fo. apply (f_R2 w); auto. now apply f_forcing. Qed.
+Lemma f_R2F : R2 hw F B. Proof. intros w p (Ep & _) H Fo. apply (f_R2 w); auto. now apply f_forcing. Qed.
 Lemma f_R3F : R3 hw F B. Proof. intros Fl w f r (Ew & _) (Ef & _) (Er & _). now apply f_R3. Qed.
 (* an nF of B is forced by F1 *)
 Lemma f_fence f : B f -> knd f = NF -> exists b, B b /\ F b /\ oppo hw b f.
@@ -110,6 +112,18 @@ Proof.
   unfold meets; simpl. rewrite !andb_true_iff, !orb_true_iff, Nat.eqb_eq, !rd_iff, !wr_iff. tauto.
 Qed.
 
+(* s may be the first of beta *)
+Lemma start_can : can_start (class_of m) s = true.
+Proof.
+  pose proof (b_sm _ _ _ _ _ _ _ LB) as C. unfold can_start. rewrite andb_true_iff. split.
+  - apply meets_iff. destruct C as (A1 & A2 & A3 & A4 & _). repeat split; auto; tauto.
+  - rewrite orb_true_iff, !negb_true_iff, orb_false_iff, andb_false_iff. destruct (cpu_b s) eqn:Cs; auto. right.
+    apply cpu_iff in Cs. split.
+    + unfold own; simpl. apply Nat.eqb_neq. intros T1. destruct (b_own _ _ _ _ _ _ _ LB s Bs Cs T1) as (_ & _ & N).
+      apply N. symmetry. apply C.
+    + simpl. destruct (wr_b m) eqn:Wm; auto. destruct (rd_b s) eqn:Rs; auto. exfalso.
+      apply wr_iff in Wm. apply rd_iff in Rs. exact (b_begin _ _ _ _ _ _ _ LB Wm Cs Rs).
+Qed.
 
 (* the events of F in the order L, the last one first *)
 Variable all : list ev.
@@ -151,8 +165,8 @@ Record inv (l : list ev) (st : state) : Prop := {
   v_flags : flags B (hist (th st));
   v_cls : (In s l -> cls st = Some (class_of m)) /\ (~ In s l -> cls st = None);
   v_sc : scinv F L (th st);
-  v_cnt : counting F B (hist (th st)) (cn st);
-  v_psn : In s l -> poisoning_ T m L B l (ps st);
+  v_cnt : counting hw F B (hist (th st)) (cn st);
+  v_psn : In s l -> poisoning_ hw T m L B l (ps st);
   v_psn0 : ~ In s l -> ps st = no_poison;
   v_fro : frozen T m L B l (fro st);
 }.
@@ -221,12 +235,12 @@ Lemma along_next mv : me mv = y -> along F L (mv :: hist (th st)).
 Proof. intros H. apply along_cons. split; [apply I|]. rewrite H. apply y_pre_st. Qed.
 Lemma flags_next b t : (b = true <-> B y) -> flags B (Mv y b t :: hist (th st)).
 Proof. intros H mv [<-|Hm]; [auto|]. now apply (v_flags _ _ I). Qed.
-Lemma meaning_st : meaning st. Proof. eapply reach_meaning, I. Qed.
+Lemma meaning_st : meaning hw st. Proof. eapply reach_meaning, I. Qed.
 
 Lemma next_alpha : ~ B y -> exists st', inv (y :: l) st'.
 Proof.
   intros NB. pose proof y_pre as (Fy & Ny & _). exists (after_alpha st y).
-  assert (poll_alpha st y /\ counting F B (Mv y false (reached st y) :: hist (th st)) (counts_alpha (cn st) (sd st) y))
+  assert (poll_alpha st y /\ counting hw F B (Mv y false (reached st y) :: hist (th st)) (counts_alpha (cn st) (sd st) y))
     as (Pa & Ca).
   { destruct (kind_dec (knd y) Poll) as [Ky|Ky].
     - destruct (poll_source Ky) as (w & Sw & Pw).
@@ -239,7 +253,8 @@ Proof.
   - eapply reach_step; [apply I|]. destruct (classic (In s l)) as [Is|Is].
     + eapply step_alpha; [apply (v_cls _ _ I), Is|apply en|apply hope_y| |auto].
       destruct (forced hw st y) eqn:Fo; auto. destruct NB.
-      eapply (forced_B hw F L B f_W SL f_PL st); eauto using SL, IL, meaning_st, y_pre_st, f_R1F, f_R3F, f_Cii; apply I.
+      eapply (forced_B hw F L B f_W SL f_PL st); eauto using SL, IL, meaning_st, y_pre_st, f_R1F, f_R3F; try apply I.
+      apply LB.
     + apply step_phase1; [apply (v_cls _ _ I), Is|apply en|auto].
   - now rewrite (v_hist _ _ I).
   - now apply along_next.
@@ -247,7 +262,7 @@ Proof.
   - pose proof (v_cls _ _ I). simpl. intuition congruence.
   - apply scinv_step; auto using SL, IL, f_W, f_PL, y_pre_st. apply I.
   - exact Ca.
-  - intros [H|H]; [congruence|]. eapply (poisoning_alpha hw T m L B f_W SL IL f_X f_PL f_BF f_R1 f_Cii);
+  - intros [H|H]; [congruence|]. eapply (poisoning_alpha hw T m L B f_X);
       eauto using SL, IL, y_pre. now apply I.
   - intros H. apply (v_psn0 _ _ I). auto.
   - apply frozen_alpha; auto. apply I.
@@ -255,9 +270,9 @@ Qed.
 
 (* the effect of an event of beta, from a state where the class is chosen *)
 Lemma next_beta st0 : B y -> th st0 = th st -> cn st0 = cn st -> sd st0 = sd st -> acc st0 = acc st -> fro st0 = fro st ->
-  cls st0 = Some (class_of m) -> poisoning_ T m L B l (ps st0) -> reach (after_beta (class_of m) st0 y) -> (y = s \/
+  cls st0 = Some (class_of m) -> poisoning_ hw T m L B l (ps st0) -> reach (after_beta hw (class_of m) st0 y) -> (y = s \/
     In s l) ->
-  inv (y :: l) (after_beta (class_of m) st0 y).
+  inv (y :: l) (after_beta hw (class_of m) st0 y).
 Proof.
   intros By E1 E2 E3 E4 E5 E6 Hp R Hy. pose proof y_pre as (Fy & Ny & _).
   constructor; simpl; rewrite ?E1, ?E2, ?E3; auto.
@@ -268,35 +283,29 @@ Proof.
   - apply scinv_step; auto using SL, IL, f_W, f_PL, y_pre_st. apply I.
   - destruct (kind_dec (knd y) Poll) as [Ky|Ky].
     + destruct (poll_source Ky) as (w & Sw & Pw).
-      eapply (counting_beta_poll F L B f_W SL f_X f_PL); eauto using SL, IL, y_pre_st; apply I.
+      eapply (counting_beta_poll hw F L B f_W SL f_X f_PL); eauto using SL, IL, y_pre_st; apply I.
     + eapply (counting_beta_other hw F L B f_W SL f_X f_PL f_R1F f_fence); eauto using SL, IL, y_pre_st, meaning_st;
         apply I.
-  - intros _. eapply (poisoning_beta hw T m L B f_W SL IL f_X f_PL f_last f_BF f_R1 f_Cii); eauto using SL, IL, y_pre.
+  - intros _. eapply (poisoning_beta hw T m L B f_X); eauto using SL, IL, y_pre.
     intros C Rd. destruct (poi (ps st0) (loc y)) eqn:Z; auto. exfalso. apply (f_cpu y C).
-    apply (dep_read hw T m L B SL IL f_last f_BF f_R1 f_Cii l); auto using SL, IL, y_pre.
-    now apply (p_poi _ _ _ _ _ _ Hp).
+    apply (dep_read hw T m L B l); auto using SL, IL, y_pre.
+    now apply (p_poi _ _ _ _ _ _ _ Hp).
   - intros H. destruct H. destruct Hy as [->|]; auto.
-  - pose proof (frozen_beta T m L B IL f_BF f_Cii st y) as Z. rewrite (v_hist _ _ I) in Z.
+  - pose proof (frozen_beta hw T m L B st y) as Z. rewrite (v_hist _ _ I) in Z.
     replace (freeze (class_of m) st0 y) with (freeze (class_of m) st y) by (unfold freeze; now rewrite E1, E4, E5).
     apply Z; auto; try apply I; [apply meaning_st|apply y_pre].
 Qed.
 Lemma next_start : y = s -> exists st', inv (y :: l) st'.
 Proof.
-  intros Ys. pose proof (b_sm _ _ _ _ _ _ _ LB) as C. rewrite <- Ys in C.
+  intros Ys.
   assert (~ In s l) as Is by (rewrite <- Ys; exact (pre_not F L SL _ _ y_pre)).
   assert (B y) as By by (rewrite Ys; apply Bs).
-  exists (after_beta (class_of m) (begun (class_of m) st) y). apply next_beta; simpl; auto.
-  - rewrite (v_psn0 _ _ I Is). simpl. apply (poisoning_begun hw T m L B SL f_BF f_R1).
+  exists (after_beta hw (class_of m) (begun (class_of m) st) y). apply next_beta; simpl; auto.
+  - rewrite (v_psn0 _ _ I Is). simpl. apply (poisoning_begun hw T m L B).
     intros z Hz Bz. pose proof y_pre as (_ & _ & Pz). apply Pz in Hz. destruct Hz as (_ & _ & Lz). rewrite Ys in Lz.
     destruct (f_first z Bz) as [->|H]; [apply (l_irr F L SL _ Lz)|apply (l_asym F L SL _ _ Lz H)].
   - eapply reach_step; [apply I|]. apply step_start; [apply (v_cls _ _ I), Is|apply en|apply hope_y|].
-    unfold can_start. rewrite andb_true_iff. split.
-    + apply meets_iff. destruct C as (A1 & A2 & A3 & A4 & _). repeat split; auto; tauto.
-    + rewrite orb_true_iff, !negb_true_iff, orb_false_iff, andb_false_iff. destruct (cpu_b y) eqn:Cy; auto. right.
-      apply cpu_iff in Cy. split.
-      * unfold own; simpl. apply Nat.eqb_neq. exact (b_own _ _ _ _ _ _ _ LB y By Cy).
-      * simpl. destruct (wr_b m) eqn:Wm; auto. destruct (rd_b y) eqn:Ry; auto. exfalso.
-        apply wr_iff in Wm. apply rd_iff in Ry. rewrite Ys in Cy, Ry. exact (b_begin _ _ _ _ _ _ _ LB Wm Cy Ry).
+    rewrite Ys. exact start_can.
 Qed.
 (* F1 to F4, or a poll that F2 forces *)
 Lemma inB_po b : B b -> po b y -> inB (hist (th st)) b.
@@ -307,12 +316,12 @@ Lemma why : B y -> y <> s -> knd y <> Poll -> forced hw st y = true.
 Proof.
   intros By Ns Ky. pose proof meaning_st as Ms. pose proof y_pre_st as Py. unfold forced. apply orb_true_iff.
   destruct (b_why _ _ _ _ _ _ _ LB y By) as [|[(b & Bb & O)|[(w & Fw & Pw)
-    |[(w & f & Fh & Bw & Ff & Kw & Kf & Kz & Q1 & Q2 & Pp & Pp')|(b & Bb & Cf & Lb)]]]].
+    |[(w & f & Fh & Bw & Ff & Kw & Kf & Kz & Q1 & Q2 & Pp & Pp')|(b & Bb & Cf & Lb & NO)]]]].
   - congruence.
   - left. apply (forces_F1 hw st Ms b); auto. apply inB_po; auto. apply O.
   - apply pf_ok in Pw. tauto.
   - left. destruct (classic (B f)) as [Bf|NBf].
-    + apply (forces_F1 hw st Ms f); [now apply inB_po|]. apply seen_oppo; auto. rewrite Kf, Kz.
+    + apply (forces_F1 hw st Ms f); [now apply inB_po|]. apply seen_oppo; auto; [apply no_store; congruence|]. rewrite Kf, Kz.
       now apply (fence_use hw Fh).
     + assert (In f (evs (hist (th st)))) as If by (exact (pre_po_in F L f_W f_PL _ y f Py Pp')).
       apply in_map_iff in If. destruct If as (mv & <- & If). destruct (in_at _ _ If) as (h2 & At).
@@ -322,7 +331,10 @@ Proof.
       * destruct mv; simpl in *; now subst.
       * apply (inB_flags B h2); [exact (flags_at B _ _ _ (v_flags _ _ I) At)|]. split; auto.
         exact (pre_po_in F L f_W f_PL _ _ w (v_along _ _ I _ _ At) Pp).
-  - right. apply (forces_F4 st Ms). exists b. destruct (f_BF b Bb) as (Fb & Nb). split.
+  - right. apply andb_true_iff. split; [|apply negb_true_iff; destruct (takes_own st y) eqn:To; auto; exfalso].
+    2:{ destruct (takes_own_rf hw F L B IL st Ms (v_along _ _ I) (v_flags _ _ I) f_Cw y Py To) as (u & Hu & O & _).
+        exact (NO u Hu O). }
+    apply (forces_F4 hw st Ms). exists b. destruct (f_BF b Bb) as (Fb & Nb). split.
     + apply (inB_flags B _ _ (v_flags _ _ I)). split; auto. destruct Py as (_ & _ & Z). now apply Z.
     + unfold conf. unfold conflict in Cf. tauto.
 Qed.
@@ -332,35 +344,37 @@ Lemma why_poll : B y -> knd y = Poll -> cpub (sd st) (thr y) = true \/ ear (cn s
 Proof.
   intros By Ky. pose proof meaning_st as Ms. pose proof y_pre_st as Py.
   destruct (poll_source Ky) as (w0 & Sw0 & Pw0).
-  destruct (classic (alone B (evs (hist (th st))) (thr y))) as [O|O].
+  destruct (classic (alone hw B (evs (hist (th st))) (thr y))) as [O|O].
   - destruct (b_why _ _ _ _ _ _ _ LB y By) as [Ys|[(b & Bb & Ob)|[(w & Fw & Pw)|[(w & f & _ & _ & _ & _ & _ & Kz & _)
-      |(b & Bb & Cf & Lb)]]]].
+      |(b & Bb & Cf & _)]]]].
     + exfalso. pose proof (b_sm _ _ _ _ _ _ _ LB) as C. rewrite <- Ys in C. exact (poll_no_access _ C Ky).
-    + left. apply (m_cpub st Ms). exists b. split; [|split; [|apply po_thr, Ob]].
+    + left. apply (m_cpub hw st Ms). exists b. split; [|split; [|split; [|apply po_thr, Ob]]].
       * apply inB_po; auto. apply Ob.
       * destruct (oppo_nic hw b y Ob) as [|(_ & Cy & _)]; auto. destruct Cy. unfold cpu. rewrite Ky. exact Logic.I.
-    + right. eapply (zero_beta F L B f_W f_X f_PL st y); eauto; [apply I|]. exact (poll_alone B st y w0 Pw0 O).
+      * intros Sb. destruct Ob as (_ & NO & _). apply NO. split; auto.
+    + right. eapply (zero_beta hw F L B f_W f_X f_PL st y); eauto; [apply I|]. exact (poll_alone hw B st y w0 Pw0 O).
     + congruence.
     + exfalso. exact (poll_no_access _ Cf Ky).
-  - left. apply (m_cpub st Ms). apply NNPP. intros N. apply O. intros b Hb Bb Cb Qb. apply N. exists b.
+  - left. apply (m_cpub hw st Ms). apply NNPP. intros N. apply O. intros b Hb Bb Cb Sb Qb. apply N. exists b.
     split; [apply (inB_flags B _ _ (v_flags _ _ I)); auto|auto].
 Qed.
 Lemma next_later : B y -> y <> s -> exists st', inv (y :: l) st'.
 Proof.
   intros By Ns. pose proof y_pre as (Fy & Ny & _). assert (In s l) as Is by (eapply s_in; eauto using SL, IL, y_pre).
   pose proof (proj1 (v_cls _ _ I) Is) as Cl.
-  exists (after_beta (class_of m) st y). apply next_beta; auto; [now apply I|].
+  exists (after_beta hw (class_of m) st y). apply next_beta; auto; [now apply I|].
   eapply reach_step; [apply I|]. apply step_beta; auto using SL, IL, en, hope_y.
   - destruct (kind_dec (knd y) Poll); [auto|right; now apply why].
   - intros Ky. destruct (poll_source Ky) as (w & Sw & Pw). split.
-    + eapply (unp_pos F L B f_W SL f_X f_PL st y); eauto using SL, IL, y_pre_st; apply I.
+    + eapply (unp_pos hw F L B f_W SL f_X f_PL st y); eauto using SL, IL, y_pre_st; apply I.
     + destruct (why_poll By Ky); auto.
-  - unfold cuts, own; simpl. destruct (cpu_b y) eqn:Cy; auto. simpl. apply Nat.eqb_neq. apply cpu_iff in Cy.
-    exact (b_own _ _ _ _ _ _ _ LB y By Cy).
+  - unfold cuts, own; simpl. destruct (cpu_b y) eqn:Cy; auto. simpl. destruct (thr y =? thr m) eqn:Ty; auto. simpl.
+    apply cpu_iff in Cy. apply Nat.eqb_eq in Ty. destruct (b_own _ _ _ _ _ _ _ LB y By Cy Ty) as (Sy & Km & Lm).
+    rewrite (proj2 (store_iff hw y) Sy). apply Nat.eqb_neq in Lm. rewrite Lm. unfold wr_b. now rewrite Km.
   - unfold poisons. destruct (cpu_b y) eqn:Cy; auto. destruct (rd_b y) eqn:Ry; auto. simpl.
     destruct (poi (ps st) (loc y)) eqn:Z; auto. exfalso. apply cpu_iff in Cy. apply rd_iff in Ry. apply (f_cpu y Cy).
-    apply (dep_read hw T m L B SL IL f_last f_BF f_R1 f_Cii l); auto using SL, IL, y_pre.
-    now apply (p_poi _ _ _ _ _ _ (v_psn _ _ I Is)).
+    apply (dep_read hw T m L B l); auto using SL, IL, y_pre.
+    now apply (p_poi _ _ _ _ _ _ _ (v_psn _ _ I Is)).
 Qed.
 End Next.
 

@@ -3,8 +3,8 @@
    the counters keep R2. *)
 Require Import List Arith Bool Lia Classical Relations.
 Import ListNotations.
-From RR Require Import Model Hardware Orders Rules Traces Lemma6 Search Marks Along Counted Counters Poison Forced
-  Answers Split.
+From RR Require Import Model Hardware Orders Cells Stores Rules Traces Parts Search Marks Tainted Along Counted
+  Counters Poison Forced Answers Split.
 
 Section Kept.
 Context {U : events} {K : searchable} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw} (zero : bool)
@@ -18,13 +18,14 @@ Variables (t : state) (m : ev).
 Hypothesis Rt : reach t.
 Hypotheses (Ct : cls t = Some (class_of m)) (Am : (rd_b m || wr_b m) = true) (Nm : noninit m) (Nd : ~ done ini t m).
 Hypothesis Hctl : ctl (with_ ini t m).
-Hypothesis Hnic : cpu_b m = false -> nic_forces hw (sd t) m = false.
+Hypotheses (Hst : stored (sd t) m = false) (Hnic : cpu_b m = false -> nic_forces hw (sd t) m = false).
 Notation final := (final ini t m).
 Notation F := (without (E final) m).
 Notation L := (L ini t).
 Notation B := (B t).
 Notation h := (hist (th t)).
-Notation dp := (@dep _ final m L B).
+Notation dp := (dep (trace_by hw (E final) (sigma m L B)) m).
+Local Instance k_parts : parts hw (E final) m L B. Proof. eapply z_parts; eauto. Qed.
 Lemma W : wfE F. Proof. eapply z_W; eauto. Qed.
 Lemma X : wfx F. Proof. eapply z_X; eauto. Qed.
 Lemma SL : sto F L. Proof. eapply z_SL; eauto. Qed.
@@ -34,13 +35,12 @@ Lemma R1F : R1 hw F B. Proof. eapply z_R1F; eauto. Qed.
 Lemma HF f : B f -> knd f = NF -> exists b, B b /\ F b /\ oppo hw b f. Proof. eapply z_fence; eauto. Qed.
 Lemma BF b : B b -> F b /\ noninit b. Proof. eapply z_BF; eauto. Qed.
 Lemma ER1 : R1 hw (E final) B. Proof. eapply z_R1; eauto. Qed.
-Lemma Cii a b : F a -> F b -> ~ B a -> B b -> conflict a b -> L a b. Proof. eapply z_Cii; eauto. Qed.
 Lemma Mlast : last (E final) m. Proof. eapply z_last; eauto. Qed.
 
 Record kept (s : state) : Prop := {
   k_sc : scinv F L (th s);
-  k_cnt : counting F B (hist (th s)) (cn s);
-  k_psn : forall c, cls s = Some c -> poisoning_ final m L B (evs (hist (th s))) (ps s);
+  k_cnt : counting hw F B (hist (th s)) (cn s);
+  k_psn : forall c, cls s = Some c -> poisoning_ hw final m L B (evs (hist (th s))) (ps s);
   k_psn0 : cls s = None -> ps s = no_poison;
   k_fro : frozen final m L B (evs (hist (th s))) (fro s);
 }.
@@ -59,7 +59,7 @@ Hypotheses (Rs : reach s) (Ks : kept s) (Hs : step s s') (Ss : steps s' t).
 Let Sst : steps s t := steps_front _ _ _ _ _ _ _ _ Hs Ss.
 Lemma s_along : along F L (hist (th s)). Proof. eapply way_along; eauto. Qed.
 Lemma s_flags : flags B (hist (th s)). Proof. eapply way_flags; eauto. Qed.
-Lemma s_meaning : meaning s. Proof. eapply reach_meaning; eauto. Qed.
+Lemma s_meaning : meaning hw s. Proof. eapply reach_meaning; eauto. Qed.
 Lemma s_pre b tt : hist (th s') = Mv e b tt :: hist (th s) -> pre F L (evs (hist (th s))) e /\ (b = true <-> B e).
 Proof.
   intros Q. assert (along F L (hist (th s'))) as A by (eapply way_along; eauto).
@@ -82,13 +82,13 @@ Proof.
       eapply (counting_alpha_early hw F L B W SL X PL R1F); eauto using s_along; try apply Ks.
       eapply (early_first hw F L B W SL X PL R1F); eauto using s_along; apply Ks.
     + eapply (counting_alpha_other hw F L B W SL X PL R1F HF); eauto using s_along, s_flags, s_meaning. apply Ks.
-  - intros c Qc. eapply (poisoning_alpha hw final m L B W SL IL X PL BF ER1 Cii); eauto. eapply k_psn; eauto.
+  - intros c Qc. eapply (poisoning_alpha hw final m L B X); eauto. eapply k_psn; eauto.
   - apply Ks.
   - apply frozen_alpha; auto. apply Ks.
 Qed.
-Lemma kept_beta s0 : s' = after_beta (class_of m) s0 e -> th s0 = th s -> cn s0 = cn s -> sd s0 = sd s ->
+Lemma kept_beta s0 : s' = after_beta hw (class_of m) s0 e -> th s0 = th s -> cn s0 = cn s -> sd s0 = sd s ->
   acc s0 = acc s ->
-  fro s0 = fro s -> cls s0 = Some (class_of m) -> poisoning_ final m L B (evs (hist (th s))) (ps s0) ->
+  fro s0 = fro s -> cls s0 = Some (class_of m) -> poisoning_ hw final m L B (evs (hist (th s))) (ps s0) ->
   (cpu e -> rd e -> poi (ps s0) (loc e) = false) -> kept s'.
 Proof.
   intros Q E1 E2 E3 E4 E5 E6 Hp Hc.
@@ -98,19 +98,19 @@ Proof.
   - apply scinv_step; auto using W, SL, IL, PL. apply Ks.
   - destruct (kind_dec (knd e) Poll) as [Ke|Ke].
     + destruct (s_source Pe Ke) as (w & Sw & Pw).
-      eapply (counting_beta_poll F L B W SL X PL); eauto using s_along. apply Ks.
+      eapply (counting_beta_poll hw F L B W SL X PL); eauto using s_along. apply Ks.
     + eapply (counting_beta_other hw F L B W SL X PL R1F HF); eauto using s_along, s_flags, s_meaning. apply Ks.
-  - intros c _. eapply (poisoning_beta hw final m L B W SL IL X PL Mlast BF ER1 Cii); eauto.
+  - intros c _. eapply (poisoning_beta hw final m L B X); eauto.
   - congruence.
   - replace (freeze (class_of m) s0 e) with (freeze (class_of m) s e) by (unfold freeze; now rewrite E1, E4, E5).
-    apply (frozen_beta final m L B IL BF Cii s e); auto using s_meaning, s_flags, s_along; apply Ks.
+    apply (frozen_beta hw final m L B s e); auto using s_meaning, s_flags, s_along; apply Ks.
 Qed.
 (* the marks that the search begins with *)
-Lemma begun_poison : cls s = None -> poisoning_ final m L B (evs (hist (th s))) (ps (begun (class_of m) s)).
+Lemma begun_poison : cls s = None -> poisoning_ hw final m L B (evs (hist (th s))) (ps (begun (class_of m) s)).
 Proof.
-  intros Q. simpl. rewrite (k_psn0 s Ks Q). simpl. apply (poisoning_begun hw final m L B SL BF ER1).
+  intros Q. simpl. rewrite (k_psn0 s Ks Q). simpl. apply (poisoning_begun hw final m L B).
   intros y Hy By. apply in_map_iff in Hy. destruct Hy as (mv & <- & Hy). apply s_flags in By; auto.
-  pose proof (n_none s (reach_tainting _ _ _ _ _ _ _ Rs) Q _ Hy) as (Z & _). congruence.
+  pose proof (n_none hw s (reach_tainting hw _ _ _ _ _ _ Rs) Q _ Hy) as (Z & _). congruence.
 Qed.
 Lemma begun_cpu : cls s = None -> can_start (class_of m) e = true -> cpu e -> rd e ->
   poi (ps (begun (class_of m) s)) (loc e) = false.
@@ -142,7 +142,7 @@ Proof.
 Qed.
 
 (* the counters keep R2 *)
-Lemma z_R2 : R2 (E final) B.
+Lemma z_R2 : R2 hw (E final) B.
 Proof.
   intros w p Ep Pw Fo. apply NNPP; intros NB. pose proof (pf_ok _ _ Pw) as (Po & _ & Kp & Q).
   assert (F p) as Fp by (split; [exact Ep|intros ->; exact (m_poll m Am Kp)]).
@@ -155,7 +155,7 @@ Proof.
   { inversion Hs; subst; simpl in Q2; injection Q2 as <-; simpl in *; try discriminate; [now apply H1|now apply H3]. }
   assert (pre F L (evs (hist (th s))) (me mv)) as Pe by (rewrite Q1; eapply z_along; eauto).
   destruct (x_sgn _ X w (me mv) Fp Pw) as (w' & Sw & Pw' & Qw).
-  assert (early F B (evs (hist (th s))) (qp (me mv)) w') as (_ & Hf).
+  assert (early hw F B (evs (hist (th s))) (qp (me mv)) w') as (_ & Hf).
   { eapply (early_first hw F L B W SL X PL R1F); eauto; [eapply way_along; eauto|apply Ks]. }
   assert (F w) as Fw by (eapply (wf_down _ W); eauto).
   assert (po w' w) as Pww.
@@ -174,11 +174,11 @@ Proof.
   pose proof (steps_front _ _ _ _ _ _ _ _ Hs Ss) as Sst. pose proof (way_kept s Rs Sst) as Ks.
   assert (pre F L (evs (hist (th s))) (me mv)) as Pe by (rewrite Q1; eapply z_along; eauto).
   destruct (source F L W SL IL _ _ Pe R) as (w & Hw & _). split.
-  - intros D. pose proof (dep_B hw final m L B SL BF ER1 _ D) as Br.
-    assert (forall s0, poisoning_ final m L B (evs (hist (th s))) (ps s0) -> poi (ps s0) (loc (me mv)) = false ->
+  - intros D. pose proof (Parts.dep_B _ D) as Br.
+    assert (forall s0, poisoning_ hw final m L B (evs (hist (th s))) (ps s0) -> poi (ps s0) (loc (me mv)) = false ->
       False) as N.
-    { intros s0 Hp Z. apply (dep_read hw final m L B SL IL Mlast BF ER1 Cii _ _ Pe Br R) in D.
-      apply (p_poi _ _ _ _ _ _ Hp) in D. congruence. }
+    { intros s0 Hp Z. apply (dep_read hw final m L B _ _ Pe Br R) in D.
+      apply (p_poi _ _ _ _ _ _ _ Hp) in D. congruence. }
     assert (flags B h) as Fl by (eapply z_flags; eauto).
     assert (mb mv = true) as Mb by (apply Fl; [eapply at_in; eauto|exact Br]).
     inversion Hs; subst; simpl in Q2; injection Q2 as <-; simpl in *; try discriminate.

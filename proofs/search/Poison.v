@@ -1,47 +1,40 @@
 (* Poison marks what depends on the pivot in trace(A, m, B), and the frozen value is what the pivot reads there. *)
 Require Import List Arith Bool Lia Classical Relations.
 Import ListNotations.
-From RR Require Import Model Hardware Orders Rules Traces Lemma2 Lemma6 Search Marks Along Counters.
+From RR Require Import Model Hardware Orders Cells Stores Rules Traces Parts Search Marks Along
+  Counters.
 
 Section Poison.
 Context {U : events} {K : searchable} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw}.
 Variables (T : trace) (m : ev) (L : relation ev) (B : ev -> Prop).
 Notation F := (without (E T) m).
 Notation sg := (sigma m L B).
-Notation Tsig := (tr (E T) (sigma m L B)).
-Notation dp := (@dep _ T m L B).
+Notation Tsig := (trace_by hw (E T) (sigma m L B)).
+Notation dp := (dep (trace_by hw (E T) (sigma m L B)) m).
 Notation pre := (pre F L).
 Notation along := (along F L).
 Notation lastw := (lastw F L).
-Hypotheses (W : wfE F) (SL : sto F L) (IL : initfirst F L) (X : wfx F).
-Hypothesis PL : forall a b, F a -> F b -> po a b -> L a b.
-Hypothesis Mlast : last (E T) m.
-Hypothesis BF : forall b, B b -> F b /\ noninit b.
-Hypothesis H1 : R1 hw (E T) B.
-Hypothesis Cii : forall a b, F a -> F b -> ~ B a -> B b -> conflict a b -> L a b.
+Context {Pa : parts hw (E T) m L B}.
+Hypothesis X : wfx F.
+Let W : wfE F := p_wf.
+Let SL : sto F L := pa_total.
+Let IL : initfirst F L := pa_init.
+Let PL : forall a b, F a -> F b -> po a b -> L a b := pa_po.
+Let Mlast : last (E T) m := pa_last.
+Let BF : forall b, B b -> F b /\ noninit b := pa_B.
 
-Lemma not_Bm : ~ B m. Proof. intros H. apply (proj2 (proj1 (BF m H))); auto. Qed.
-Lemma sg_split a b : ~ B a -> B b -> sg a b. Proof. unfold sigma, lex; tauto. Qed.
-Lemma sg_B a b : B a -> sg a b -> B b. Proof. unfold sigma, lex; tauto. Qed.
-Lemma sg_BB a b : B a -> B b -> (sg a b <-> L a b).
-Proof.
-  intros Ha Hb. pose proof (proj2 (proj1 (BF a Ha))). pose proof (proj2 (proj1 (BF b Hb))). unfold sigma, lex. tauto.
-Qed.
-Lemma sg_mb b : b <> m -> (sg m b <-> B b).
-Proof. intros N. pose proof not_Bm. unfold sigma, lex. destruct (classic (B b)); tauto. Qed.
-Lemma sg_am a : a <> m -> (sg a m <-> ~ B a).
-Proof. intros N. pose proof not_Bm. unfold sigma, lex. tauto. Qed.
-Lemma sg_irr a : ~ sg a a.
-Proof. pose proof (l_irr F L SL a). unfold sigma, lex. tauto. Qed.
+Let not_Bm : ~ B m. Proof. apply NBm. Qed.
+Let sg_split a b : ~ B a -> B b -> sg a b. Proof. apply s_split. Qed.
+Let sg_BB a b : B a -> B b -> (sg a b <-> L a b).
+Proof. intros Ha Hb. apply s_same; [apply (BF a Ha)|apply (BF b Hb)|tauto]. Qed.
+Let sg_mb b : b <> m -> (sg m b <-> B b). Proof. apply s_mb. Qed.
+Let sg_am a : a <> m -> (sg a m <-> ~ B a). Proof. apply s_am. Qed.
+Let Cii a b : F a -> F b -> ~ B a -> B b -> wr a -> conflict a b -> L a b. Proof. apply (ii_write (hw := hw)). Qed.
 Lemma F_E a : F a -> E T a. Proof. intros (H & _); auto. Qed.
-
-Lemma dep_B x : dp x -> B x.
-Proof.
-  induction 1 as [r H|w r H _ IH|r w Ew C _ IH].
-  - apply sg_mb; [|apply H]. intros ->. eapply sg_irr; apply H.
-  - apply sg_B with w; auto. apply H.
-  - destruct (carry_oppo hw _ _ C) as (P & Q). apply (H1 w r); auto; [apply F_E, BF, IH|split; auto].
-Qed.
+Let dep_B x : dp x -> B x. Proof. apply Parts.dep_B. Qed.
+(* an event of B reads in trace(A, m, B) the last write before it *)
+Let rf_B w r : B r -> (rf Tsig w r <-> rf_in (E T) sg w r).
+Proof. intros Br. apply rf_no_wait. intros u. now apply B_waits. Qed.
 
 Definition poisoned l x := (x = loc m /\ wr m /\ forall w, In w l -> B w -> wr w -> loc w <> x) \/
   exists w, lastw l w /\ loc w = x /\ B w /\ dp w.
@@ -49,17 +42,18 @@ Definition poisoned l x := (x = loc m /\ wr m /\ forall w, In w l -> B w -> wr w
 Lemma reads_m l r : pre l r -> B r -> rd r -> (rf Tsig m r <-> loc r = loc m /\ wr m /\
   forall w, In w l -> B w -> wr w -> loc w <> loc r).
 Proof.
-  intros P Br Rr. pose proof P as (Fr & Nr & Pl). split.
+  intros P Br Rr. pose proof P as (Fr & Nr & Pl). rewrite rf_B by auto. split.
   - intros (_ & _ & Wm & _ & Q & _ & H). repeat split; auto. intros w Hw Bw Ww Qw. apply Pl in Hw.
     destruct Hw as (Fw & _ & Lw).
-    destruct (H w) as [->|Z]; auto; [apply Fw|now apply sg_BB|now apply not_Bm|]. apply sg_am in Z; [auto|apply Fw].
-  - intros (Q & Wm & H). repeat split; auto; [apply Mlast|apply Fr|apply sg_mb; auto; apply Fr|].
+    destruct (H w) as [->|Z]; auto; [apply Fw|now apply sg_BB|]. apply sg_am in Z; [auto|apply Fw].
+  - intros (Q & Wm & H). split; [apply Mlast|]. split; [apply Fr|]. split; [auto|split; [auto|split; [auto|]]].
+    split; [apply sg_mb; auto; apply Fr|].
     intros w Ew Ww Qw Sw. destruct (classic (w = m)) as [|N]; [auto|right]. apply sg_am; auto. intros Bw.
     apply (H w); auto. apply Pl. split; [split; auto|]. split; [now apply BF|]. now apply sg_BB.
 Qed.
 Lemma reads_B l r w : pre l r -> B r -> rd r -> B w -> (rf Tsig w r <-> lastw l w /\ loc w = loc r).
 Proof.
-  intros P Br Rr Bw. pose proof P as (Fr & Nr & Pl). split.
+  intros P Br Rr Bw. pose proof P as (Fr & Nr & Pl). rewrite rf_B by auto. split.
   - intros (Ew & _ & Ww & _ & Q & Sw & H). pose proof (proj1 (BF w Bw)) as Fw. apply sg_BB in Sw; auto.
     split; [|auto]. split; [now apply (upto_before F L IL l r)|]. split; [auto|].
     intros w' Uw' Ww' Q'. pose proof Uw' as (Fw' & _). apply (upto_before F L IL l r) in Uw'; auto.
@@ -84,7 +78,10 @@ Proof.
     + apply dep_rf with w; auto. apply (reads_B l); auto.
 Qed.
 Lemma dep_brings e : dp e -> ~ rd e -> exists r, carry r e /\ dp r.
-Proof. intros D N; inversion D as [r0 H|w r0 H Dw|r0 w Ew C Dw]; subst; eauto; destruct N; apply H. Qed.
+Proof.
+  intros D N; inversion D as [r0 H|w r0 H Dw|r0 w Ew C Dw]; subst; eauto; destruct N;
+  apply (t_rf _ (Ws (Pa := Pa)) _ _ H).
+Qed.
 (* the write that stands behind a NIC read *)
 Lemma after_read l r e : pre l e -> In r l -> rd r -> ~ cpu r -> (forall y, In y l -> ~ po r y) -> thr r = thr e ->
   carry r e.
@@ -141,7 +138,7 @@ Proof.
   intros I P N t. rewrite (p_poc _ _ I). split.
   - intros (r & Hr & Q & Rr & Cr & D & H). exists r. split; [now right|]. repeat split; auto. intros y [<-|Hy]; [|auto].
     intros Z. pose proof (after_read l r e P Hr Rr Cr H (po_thr _ _ Z)) as C.
-    pose proof P as (Fe & _). pose proof (dep_carry r e (F_E _ Fe) C D) as D'. apply dep_B in D'.
+    pose proof P as (Fe & _). pose proof (dep_carry (T := Tsig) r e (F_E _ Fe) C D) as D'. apply dep_B in D'.
     assert (brings e = true) by (apply brings_iff; eauto). destruct N as [N|(N & _)]; [auto|congruence].
   - intros (r & [<-|Hr] & Q & Rr & Cr & D & H); [apply dep_B in D; tauto|].
     exists r. repeat split; auto; intros y Hy; apply H; now right.
@@ -245,16 +242,16 @@ Proof.
   apply H; auto; [|congruence].
   intros Bw'. destruct Uw' as [Kw|Hw']; [destruct (BF _ Bw') as (_ & Z); now destruct Z|]. apply (N w'); auto. congruence.
 Qed.
-Lemma frozen_beta s e : meaning s -> flags B (hist (th s)) -> scinv F L (th s) -> along (hist (th s)) ->
+Lemma frozen_beta s e : meaning hw s -> flags B (hist (th s)) -> scinv F L (th s) -> along (hist (th s)) ->
   pre (evs (hist (th s))) e -> B e ->
   frozen (evs (hist (th s))) (fro s) -> frozen (e :: evs (hist (th s))) (freeze (class_of m) s e).
 Proof.
   intros M Fl I A P Be H (w0 & Hw0 & Bw0 & Ww0 & Q0) w Hw. unfold freeze; simpl.
   destruct (cw (acc s) (loc m)) eqn:C.
-  - rewrite andb_false_r. apply H; auto. apply (m_cw s M) in C. destruct C as (y & Y & Wy & Qy).
+  - rewrite andb_false_r. apply H; auto. apply (m_cw hw s M) in C. destruct C as (y & Y & Wy & Qy).
     apply (inB_flags B _ _ Fl) in Y. exists y. tauto.
   - assert (forall y, In y (evs (hist (th s))) -> B y -> wr y -> loc y <> loc m) as N.
-    { intros y Hy By Wy Q. assert (cw (acc s) (loc m) = true); [|congruence]. apply (m_cw s M). exists y.
+    { intros y Hy By Wy Q. assert (cw (acc s) (loc m) = true); [|congruence]. apply (m_cw hw s M). exists y.
       split; [apply (inB_flags B _ _ Fl)|]; auto. }
     destruct Hw0 as [<-|Hw0]; [|destruct (N w0); auto].
     rewrite (proj2 (wr_iff e) Ww0), Q0, Nat.eqb_refl. simpl.

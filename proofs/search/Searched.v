@@ -1,7 +1,9 @@
 (* Programs as sets of event sequences (Programs.v) are programs that the search can be asked about. *)
 Require Import List Arith ZArith Bool Lia Classical Relations.
 Import ListNotations.
-From RR Require Import Model Hardware Programs Example Search Along Least FirstHalf Target Answers Split Kept Reported.
+From RR Require StoreExample.
+From RR Require Import Model Hardware Programs Example Search Along Least FirstHalf Target Answers Split Kept
+  Reported.
 
 Definition lsgn l := match l with Lnrw s _ _ | Linl s _ _ _ | Lnlw s _ _ => s | _ => false end.
 Definition carries_b l l' := match l, l' with Lnlr q _, Lnrw _ q' _ | Lnrr q _, Lnlw _ q' _ => q =? q'
@@ -181,9 +183,19 @@ End Searched.
 
 (* The search finds the example: the definitions are not empty. *)
 Corollary example_found (ord zero : bool) :
-  found ord zero (ini0 2 Example.init) (Example.init : nat -> @value concrete) (ctl0 1 2 Example.init Example.prog) (fun _ _ => True).
+  found ord zero (ini0 2 Example.init) (Example.init : nat -> @value concrete) (ctl0 1 2 Example.init Example.prog)
+    (fun _ _ => True).
 Proof.
   apply (proj2 (concrete_theorem_8 1 2 Example.init Example.prog prog_pre ord zero (fun _ _ => True)
     (fun _ _ _ _ _ _ _ _ => I) (fun t => ex_intro _ (path t) (eq_sym (app_nil_r (path t)))))).
   apply example_not_robust.
+Qed.
+(* The same with store buffers. *)
+Corollary sb_found (f : flags) (zero : bool) :
+  found (tso (of_flags f)) zero (ini0 2 StoreExample.sb_init) (StoreExample.sb_init : nat -> @value concrete)
+    (ctl0 2 2 StoreExample.sb_init StoreExample.sb_prog) (fun _ _ => True).
+Proof.
+  apply (proj2 (concrete_theorem_8 2 2 StoreExample.sb_init StoreExample.sb_prog StoreExample.sb_pre (tso (of_flags f)) zero
+    (fun _ _ => True) (fun _ _ _ _ _ _ _ _ => I) (fun t => ex_intro _ (StoreExample.sb_path t) (eq_sym (app_nil_r _))))).
+  apply StoreExample.sb_not_robust.
 Qed.

@@ -1,7 +1,8 @@
 (* Theorem 8, second half: the order of a run that reports, and its parts, satisfy R1, R3 and F4. *)
 Require Import List Arith Bool Lia Classical Relations.
 Import ListNotations.
-From RR Require Import Model Hardware Orders Rules Traces Lemma6 Search Marks Along Counters Forced Answers.
+From RR Require Import Model Hardware Orders Cells Stores Rules Traces Parts Search Marks Tainted Along Counters
+  Forced Answers.
 
 Section Lists.
 Context {U : events}.
@@ -49,7 +50,7 @@ Variables (t : state) (m : ev).
 Hypothesis Rt : reach t.
 Hypotheses (Ct : cls t = Some (class_of m)) (Am : (rd_b m || wr_b m) = true) (Nm : noninit m) (Nd : ~ done ini t m).
 Hypothesis Hctl : ctl (with_ ini t m).
-Hypothesis Hnic : cpu_b m = false -> nic_forces hw (sd t) m = false.
+Hypotheses (Hst : stored (sd t) m = false) (Hnic : cpu_b m = false -> nic_forces hw (sd t) m = false).
 Notation h := (hist (th t)).
 
 Definition final := {| E := with_ ini t m; rf := fun _ _ => False; mo := fun _ _ => False; nfo := fun _ _ => False |}.
@@ -183,13 +184,13 @@ Lemma met_alpha mv h2 : at_ h mv h2 -> mb mv = false -> exists s, reach s /\ ste
 Proof.
   intros At Q. destruct (met hw zero ini mem0 ctl hope t Rt _ _ At) as (s & s' & Rs & Hs & Ss & Q1 & Q2).
   exists s. split; [auto|]. split; [eapply steps_front; eauto|]. split; auto.
-  pose proof (reach_tainting _ _ _ _ _ _ _ Rs) as Tn.
+  pose proof (reach_tainting hw _ _ _ _ _ _ Rs) as Tn.
   inversion Hs; subst; simpl in Q2; injection Q2 as <-; simpl in *; try discriminate; auto.
-  right. intros b (tt & Hb). destruct (n_none s Tn H _ Hb) as (Z & _). discriminate.
+  right. intros b (tt & Hb). destruct (n_none hw s Tn H _ Hb) as (Z & _). discriminate.
 Qed.
 Lemma met_beta mv h2 : at_ h mv h2 -> mb mv = true -> exists s, reach s /\ steps s t /\ hist (th s) = h2 /\
-  ((exists c, cls s = None /\ can_start c (me mv) = true /\ steps (after_beta c (begun c s) (me mv)) t) \/
-   (exists c, cls s = Some c /\ (knd (me mv) = Poll \/ forced hw s (me mv) = true) /\ cuts c (me mv) = false)).
+  ((exists c, cls s = None /\ can_start c (me mv) = true /\ steps (after_beta hw c (begun c s) (me mv)) t) \/
+   (exists c, cls s = Some c /\ (knd (me mv) = Poll \/ forced hw s (me mv) = true) /\ cuts hw c (me mv) = false)).
 Proof.
   intros At Q. destruct (met hw zero ini mem0 ctl hope t Rt _ _ At) as (s & s' & Rs & Hs & Ss & Q1 & Q2).
   exists s. split; [auto|]. split; [eapply steps_front; eauto|]. split; auto.
@@ -197,16 +198,17 @@ Proof.
 Qed.
 Lemma way_cls s c : steps s t -> cls s = Some c -> c = class_of m.
 Proof. intros St Q. apply (steps_cls _ _ _ _ _ _ _ _ St) in Q. congruence. Qed.
-Lemma own_cpu b : B b -> cpu b -> thr b <> thr m.
+Lemma own_cpu b : B b -> cpu b -> thr b = thr m -> store hw b /\ ~ wr m /\ loc b <> loc m.
 Proof.
-  intros (tt & Hb) C. destruct (in_at _ _ Hb) as (h2 & At).
+  intros (tt & Hb) C T. destruct (in_at _ _ Hb) as (h2 & At).
   destruct (met_beta _ _ At eq_refl) as (s & Rs & Ss & Q & [(c & Cn & Cs & Sa)|(c & Cn & _ & Cu)]); simpl in *.
-  - assert (c = class_of m) as -> by (eapply way_cls; [exact Sa|reflexivity]).
+  - exfalso. assert (c = class_of m) as -> by (eapply way_cls; [exact Sa|reflexivity]).
     unfold can_start in Cs. apply cpu_iff in C. rewrite C in Cs. apply andb_true_iff in Cs. destruct Cs as (_ & Cs).
     simpl in Cs.
     apply negb_true_iff, orb_false_iff in Cs. destruct Cs as (Cs & _). unfold own in Cs. now apply Nat.eqb_neq in Cs.
-  - rewrite (way_cls _ _ Ss Cn) in Cu. unfold cuts, own in Cu. apply cpu_iff in C. rewrite C in Cu.
-    now apply Nat.eqb_neq in Cu.
+  - rewrite (way_cls _ _ Ss Cn) in Cu. unfold cuts, own in Cu. apply cpu_iff in C. rewrite C in Cu. simpl in Cu.
+    rewrite T, Nat.eqb_refl in Cu. simpl in Cu. rewrite !orb_false_iff, negb_false_iff in Cu. destruct Cu as ((Sb & Wm) & Lm).
+    split; [now apply store_iff|]. split; [rewrite <- wr_iff; congruence|now apply Nat.eqb_neq].
 Qed.
 Lemma inB_at mv h2 b : at_ h mv h2 -> B b -> In b (evs h2) -> inB h2 b.
 Proof.
@@ -224,21 +226,39 @@ Proof.
   destruct (alpha_at a Fa Na NB) as (mv & h2 & At & <- & Q).
   pose proof (inB_at _ _ b At Bb (pre_po_in F L z_W z_PL _ _ _ (z_along _ _ At) (proj1 O))) as Ib.
   destruct (met_alpha _ _ At Q) as (s & Rs & Ss & Q1 & [Fo|No]); [|exact (No b Ib)]. rewrite <- Q1 in Ib.
-  pose proof (forces_F1 hw s (reach_meaning _ _ _ _ _ _ _ Rs) b (me mv) Ib O) as Z.
+  pose proof (forces_F1 hw s (reach_meaning hw _ _ _ _ _ _ Rs) b (me mv) Ib O) as Z.
   unfold forced in Fo. now rewrite Z in Fo.
 Qed.
-Lemma z_Cii a b : F a -> F b -> ~ B a -> B b -> conflict a b -> L a b.
+(* what an event of A conflicts with in B comes later, but for reads that take a store of their own thread *)
+Lemma met_conflict a b : F a -> F b -> ~ B a -> B b -> conflict a b -> L a b \/ exists mv h2 s, at_ h mv h2 /\ me mv = a /\
+  reach s /\ steps s t /\ hist (th s) = h2 /\ takes_own s a = true.
 Proof.
-  intros Fa Fb NB Bb C. destruct (proj2 (proj2 z_SL) a b Fa Fb) as [->|[|Lba]]; auto; [tauto|exfalso].
+  intros Fa Fb NB Bb C. destruct (proj2 (proj2 z_SL) a b Fa Fb) as [->|[|Lba]]; auto; [tauto|right].
   destruct (z_BF b Bb) as (_ & Nb).
   assert (noninit a) as Na by (intros Ka; apply (l_asym F L z_SL _ _ Lba); apply z_IL; auto).
   destruct (alpha_at a Fa Na NB) as (mv & h2 & At & <- & Q).
   assert (In b (evs h2)) as Hb by (destruct (z_along _ _ At) as (_ & _ & Z); apply Z; auto).
   pose proof (inB_at _ _ b At Bb Hb) as Ib.
-  destruct (met_alpha _ _ At Q) as (s & Rs & Ss & Q1 & [Fo|No]); [|exact (No b Ib)]. rewrite <- Q1 in Ib.
+  destruct (met_alpha _ _ At Q) as (s & Rs & Ss & Q1 & [Fo|No]); [|destruct (No b Ib)]. exists mv, h2, s.
+  repeat split; auto. rewrite <- Q1 in Ib. pose proof (reach_meaning hw _ _ _ _ _ _ Rs) as Ms.
   unfold forced in Fo. apply orb_false_iff in Fo. destruct Fo as (_ & Fo).
-  assert (meets_marks (acc s) (me mv) = true); [|congruence]. apply (forces_F4 s (reach_meaning _ _ _ _ _ _ _ Rs)).
-  exists b. split; auto. destruct C as (C1 & C2 & C3 & C4 & _). repeat split; auto; tauto.
+  assert (meets_marks (acc s) (me mv) = true) as Mm.
+  { apply (forces_F4 hw s Ms). exists b. split; auto. destruct C as (C1 & C2 & C3 & C4 & _). repeat split; auto; tauto. }
+  rewrite Mm in Fo. now destruct (takes_own s (me mv)).
+Qed.
+Lemma z_Cw a b : F a -> F b -> ~ B a -> B b -> wr a -> conflict a b -> L a b.
+Proof.
+  intros Fa Fb NB Bb Wa C. destruct (met_conflict a b Fa Fb NB Bb C) as [|(mv & h2 & s & _ & _ & _ & _ & _ & H)]; [auto|].
+  exfalso. unfold takes_own in H. apply andb_true_iff in H. destruct H as (H & _). apply is_iff in H.
+  unfold wr in Wa. now rewrite H in Wa.
+Qed.
+Lemma z_Cii a b : F a -> F b -> ~ B a -> B b -> conflict a b ->
+  L a b \/ exists u, rf_in F L u a /\ Model.own hw u a /\ B u.
+Proof.
+  intros Fa Fb NB Bb C. destruct (met_conflict a b Fa Fb NB Bb C) as [|(mv & h2 & s & At & <- & Rs & Ss & Q & H)];
+    [auto|right].
+  apply (takes_own_rf hw F L B z_IL s (reach_meaning hw _ _ _ _ _ _ Rs) (way_along s Ss) (way_flags s Ss) z_Cw); auto.
+  rewrite Q. exact (z_along _ _ At).
 Qed.
 Lemma fence_at w f : B w -> F f -> knd w = NLW -> knd f = NF -> po w f -> ~ B f ->
   exists mv h2, at_ h mv h2 /\ me mv = f /\ mb mv = false /\ inB h2 w.
@@ -250,11 +270,15 @@ Lemma z_R1 : R1 hw (E final) B.
 Proof.
   intros a b [Ha| ->] Eb Bb O.
   - apply (z_R1F a b); auto; [now apply F_iff|now apply z_BF].
-  - exfalso. destruct (oppo_nic hw b m O) as [C|(Cb & Cm & Q & Tb)].
-    + apply (own_cpu b Bb C). apply po_thr, O.
+  - exfalso. pose proof (reach_meaning hw _ _ _ _ _ _ Rt) as Mt. pose proof (po_thr _ _ (proj1 O)) as T.
+    destruct (oppo_nic hw b m O) as [C|(Cb & Cm & Q & Tb)].
+    + destruct (own_cpu b Bb C T) as (Sb & _). assert (stored (sd t) m = true); [|congruence].
+      apply (stored_iff hw t m Mt). destruct O as (_ & NO & _). unfold overtaken in NO.
+      split; [tauto|split; [tauto|split; [|exists b; auto]]].
+      intros y Hy Cy NS Ty. now destruct (own_cpu y Hy Cy Ty).
     + apply cpu_not in Cm. specialize (Hnic Cm).
       assert (nic_forces hw (sd t) m = true); [|congruence].
-      apply (nic_forces_iff hw t (reach_meaning _ _ _ _ _ _ _ Rt)). left. exists b. auto.
+      apply (nic_forces_iff hw t (reach_meaning hw _ _ _ _ _ _ Rt)). left. exists b. auto.
 Qed.
 Lemma z_R3 : R3 hw (E final) B.
 Proof.
@@ -266,14 +290,14 @@ Proof.
   destruct (classic (r = m)) as [->|Nr].
   - assert (cpu_b m = false) as Cm by (unfold cpu_b; now rewrite Kr).
     specialize (Hnic Cm). assert (nic_forces hw (sd t) m = true); [|congruence].
-    apply (nic_forces_iff hw t (reach_meaning _ _ _ _ _ _ _ Rt)). right. split; auto. split; auto.
+    apply (nic_forces_iff hw t (reach_meaning hw _ _ _ _ _ _ Rt)). right. split; auto. split; auto.
     exists f, (mt mf), hf, w. repeat split; auto. congruence.
   - assert (F r) as Fr by (split; auto). destruct (alpha_at r Fr (po_init_r _ _ Po') NBr) as (mr & hr & Ar & <- & Mr).
     assert (In f (evs hr)) as Hf by (exact (pre_po_in F L z_W z_PL _ _ _ (z_along _ _ Ar) Po')).
     destruct (in_evs_at _ _ Hf) as (mf' & hf' & Af2 & Qf').
     destruct (at_unique _ z_nodup _ _ _ _ Af (at_trans _ _ _ _ _ Ar Af2)) as (<- & <-); [congruence|].
     destruct (met_alpha _ _ Ar Mr) as (s & Rs & Ss & Q1 & [Fo|No]).
-    + unfold forced in Fo. rewrite (forces_F3 hw s (reach_meaning _ _ _ _ _ _ _ Rs) f (mt mf) hf w (me mr)) in Fo; auto.
+    + unfold forced in Fo. rewrite (forces_F3 hw s (reach_meaning hw _ _ _ _ _ _ Rs) f (mt mf) hf w (me mr)) in Fo; auto.
       * discriminate.
       * rewrite Q1. destruct mf; simpl in *; now subst.
     + apply (No w). apply (inB_at _ _ w Ar Bw). eapply at_evs; eauto. destruct Iw as (tw & Iw).
@@ -284,7 +308,7 @@ Lemma z_fence f : B f -> knd f = NF -> exists b, B b /\ F b /\ oppo hw b f.
 Proof.
   intros (tt & Hf) Kf. destruct (in_at _ _ Hf) as (h2 & At). pose proof (z_along _ _ At) as Pf. simpl in Pf.
   destruct (met_beta _ _ At eq_refl) as (s & Rs & Ss & Q & Hc); simpl in Hc.
-  pose proof (reach_meaning _ _ _ _ _ _ _ Rs) as Ms.
+  pose proof (reach_meaning hw _ _ _ _ _ _ Rs) as Ms.
   assert (forall b, inB h2 b -> B b /\ F b /\ noninit b /\ In b (evs h2)) as InB.
   { intros b (tb & Hb). assert (B b) as Bb by (exists tb; eapply at_in2; eauto). destruct (z_BF b Bb).
     repeat split; auto; try apply H.
@@ -292,18 +316,25 @@ Proof.
   assert (forced hw s f = true) as Fo.
   { destruct Hc as [(c & _ & Cs & _)|(c & _ & [Kp|Fo] & _)]; [|congruence|auto]. exfalso.
     unfold can_start, meets, rd_b, wr_b in Cs. rewrite Kf in Cs. discriminate. }
-  unfold forced, oppo_forces in Fo. apply orb_true_iff in Fo. rewrite orb_true_iff, andb_true_iff in Fo.
-  destruct Fo as [[Fo|(_ & Fo)]|Fo].
-  - apply (m_cpub s Ms) in Fo. rewrite Q in Fo. destruct Fo as (b & Ib & C & T).
+  assert (forall b, inB h2 b -> thr b = thr f -> po b f) as Po.
+  { intros b Hb T. destruct (InB b Hb) as (_ & _ & _ & Ib). exact (pre_po F L z_W z_SL z_PL _ _ _ Pf Ib T). }
+  unfold forced, oppo_forces in Fo. rewrite !orb_true_iff, !andb_true_iff in Fo. destruct Fo as [[[Fo|Fo]|(_ & Fo)]|(Fo & _)].
+  - apply (m_cpub hw s Ms) in Fo. rewrite Q in Fo. destruct Fo as (b & Ib & C & NS & T).
     destruct (InB b Ib) as (Bb & Fb & Nb & Hb).
-    exists b. split; auto. split; auto. apply (cpu_oppo hw); [auto|unfold noninit; congruence|].
-    exact (pre_po F L z_W z_SL z_PL _ _ _ Pf Hb T).
+    exists b. split; auto. split; auto. apply cpu_oppo; auto using not_overtaken.
+  - apply (stored_iff hw s f Ms) in Fo. rewrite Q in Fo. destruct Fo as (_ & _ & _ & b & Ib & Sb & T).
+    destruct (InB b Ib) as (Bb & Fb & Nb & Hb).
+    exists b. split; auto. split; auto. apply store_oppo; auto; congruence.
   - apply (nic_forces_iff hw s Ms) in Fo. destruct Fo as [(b & Ib & C & Qb & Tb)|(_ & Kr & _)]; [|congruence].
-    rewrite Q in Ib.
-    destruct (InB b Ib) as (Bb & Fb & Nb & Hb). exists b. split; auto. split; auto. split; [|now rewrite Tb].
-    apply (pre_po F L z_W z_SL z_PL _ _ _ Pf Hb). apply qp_thr; auto; try (rewrite Kf; simpl; intuition discriminate);
-      congruence.
-  - apply (forces_F4 s Ms) in Fo. destruct Fo as (b & _ & _ & A2 & _). unfold wr, rd in A2. rewrite Kf in A2.
+    rewrite Q in Ib. destruct (InB b Ib) as (Bb & Fb & Nb & Hb). exists b. split; auto. split; auto.
+    split; [|split; [apply not_overtaken; intros Sb; apply C; now apply (store_cpu hw)|now rewrite Tb]].
+    apply Po; auto. apply qp_thr; auto; try (rewrite Kf; simpl; intuition discriminate); congruence.
+  - apply (forces_F4 hw s Ms) in Fo. destruct Fo as (b & _ & _ & A2 & _). unfold wr, rd in A2. rewrite Kf in A2.
     simpl in A2. tauto.
+Qed.
+Lemma z_parts : parts hw (E final) m L B.
+Proof.
+  constructor; auto using z_WE, z_last, z_SL, z_IL, z_PL, z_BF, z_R1, z_Cii.
+  intros b Bb (Tb & Sb & Km). apply (own_cpu b Bb (store_cpu hw b Sb) Tb).
 Qed.
 End Split.

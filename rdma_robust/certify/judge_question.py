@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from rdma_robust.certify.hardware import READS, WRITES, Kind, Platform
-from rdma_robust.certify.thread_events import Completion
+from rdma_robust.certify.thread_events import Completion, Event
 from rdma_robust.certify.violations import Claimed
 from rdma_robust.errors import RdmaRobustError
 from rdma_robust.language.flow.cfg import Program
@@ -110,7 +110,9 @@ def question_of(program: Program, platform: Platform, claimed: Sequence[Claimed]
     if platform.buffered:
         raise NotCovered("store buffers")
     for claim in claimed:
-        _covered(claim)
+        if claim.joined:
+            raise NotCovered("locked sections of several words")
+        check_covered(claim.event)
     threads = [tuple(_labels(program, claimed, number)) for number in range(len(program.threads))]
     order = tuple((claim.event.thread, claim.position) for claim in claimed)
     size = _size_of_first_part(order, [len(labels) for labels in threads])
@@ -148,10 +150,8 @@ def _labels(program: Program, claimed: Sequence[Claimed], thread: int) -> list[L
     return labels
 
 
-def _covered(claim: Claimed) -> None:
-    event = claim.event
-    if claim.joined:
-        raise NotCovered("locked sections of several words")
+def check_covered(event: Event) -> None:
+    """Raise NotCovered for events that the proofs of the judge do not know."""
     if event.kind not in _KNOWN:
         raise NotCovered(_UNKNOWN[event.kind])
     if event.peer is not None or (event.kind in (Kind.PUT_WRITES, Kind.GET_WRITES) and event.completion is Completion.NONE):

@@ -1,10 +1,14 @@
-"""The proven judge: a program that `make proofs` builds from proofs/judge; where it is, what it says of a certificate."""
+"""The proven judge: a program that `make proofs` builds from proofs/judge; where it is, what it says of a certificate.
+
+It judges counterexamples, and makes the search of Theorem 8 for programs that are said to be robust.
+"""
 
 from __future__ import annotations
 
 import os
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -13,6 +17,7 @@ from rdma_robust.certify.copies_invariants import with_copies
 from rdma_robust.certify.document import PROGRAM, Certificate, array, mapping, natural, read_program_options
 from rdma_robust.certify.judge_account import Account, account_of
 from rdma_robust.certify.judge_question import NotCovered, Question, question_of
+from rdma_robust.certify.program_question import ProgramQuestion, program_question_of
 from rdma_robust.certify.violations import claimed_events
 from rdma_robust.errors import UsageError
 
@@ -24,6 +29,21 @@ BUILT: Final = Path(__file__).resolve().parents[2] / "proofs" / "judge" / "build
 """Where `make proofs` puts it, in a checkout of the repository."""
 
 VIOLATING: Final = "violating"
+
+ROBUST: Final = "robust: "
+"""What the answer of the search begins with, where the program is robust."""
+
+UNCLEAR: Final = "unclear: "
+"""What it begins with where the search does not know."""
+
+REFUSED: Final = "refused: "
+"""What it begins with where the threads are none that it knows."""
+
+MORE_COMPLETIONS: Final = f"{UNCLEAR}more completions than are counted may matter"
+"""The answer where counters stopped too early."""
+
+_COUNTERS: Final = (2, 4, 8, 16)
+"""Where counters stop, one after the other, until it does not matter."""
 
 
 def find_judge() -> str:
@@ -46,7 +66,7 @@ def judge_question(certificate: Certificate, text: str, name: str) -> Question |
     """Return what the judge is asked about a certificate that the checker has accepted: by the rules of Lemma 3, or where
     they do not cover the trace, by all axioms. Raises NotCovered."""
     if certificate.about != (PROGRAM, "not-robust"):
-        raise NotCovered(f"the claim {certificate.claim['kind']!r} (it judges counterexamples of programs)")
+        raise NotCovered(f"the claim {certificate.claim['kind']!r} (it judges whether programs are robust)")
     program = program_of_certificate(certificate, text, name)
     if program.crowds:
         program = with_copies(program, certificate.evidence["copies"])
@@ -58,6 +78,21 @@ def judge_question(certificate: Certificate, text: str, name: str) -> Question |
         written = mapping(certificate.evidence["mo"], "`evidence.mo`")
         mo = {cell: array(order, "`evidence.mo`", natural) for cell, order in written.items()}
         return account_of(program, platform, claimed, mo)
+
+
+def search_question(certificate: Certificate, text: str, name: str) -> ProgramQuestion:
+    """Return what the search is asked about a certificate that the checker has accepted. Raises NotCovered."""
+    platform = read_program_options(certificate.options).platform
+    return program_question_of(program_of_certificate(certificate, text, name), platform)
+
+
+def ask_search(judge: str, question: ProgramQuestion) -> str:
+    """Return what the search answers, with counters as high as it takes. Raises UsageError if it does not answer."""
+    said = MORE_COMPLETIONS
+    for counters in _COUNTERS:
+        if said == MORE_COMPLETIONS:
+            said = "; ".join(ask_judge(judge, replace(question, counters=counters).text()))
+    return said
 
 
 def ask_judge(judge: str, question: str) -> list[str]:

@@ -58,4 +58,5 @@ def read_modify_writes(events: Sequence[Made]) -> Iterator[tuple[int, int]]:
 
 
 def _together(read: Made, write: Made) -> bool:
-    return read.remote == write.remote and (read.step is None or write.step is None or read.step == write.step)
+    of_one_step = read.step is None or write.step is None or read.step == write.step
+    return (read.type, write.type) in TOGETHER and read.remote == write.remote and of_one_step

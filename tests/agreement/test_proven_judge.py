@@ -3,9 +3,6 @@ programs, and on mutations of them. The one that goes by all axioms: `test_prove
 
 from __future__ import annotations
 
-import re
-import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -24,6 +21,7 @@ from rdma_robust.semantics.trace import Trace
 from tests.conftest import ROOT
 from tests.support.judged import (
     answers,
+    flawed_judge,
     is_counterexample,
     is_split_counterexample,
     mutated,
@@ -127,20 +125,8 @@ SWITCHED_OFF = {
 @pytest.mark.long
 @pytest.mark.parametrize("name", SWITCHED_OFF)
 def test_a_judge_without_one_of_its_tests_is_noticed(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    built = proven_judge.BUILT.parent
-    if shutil.which("ocamlfind") is None or not (built / "judged.ml").exists():
-        pytest.skip("NOT RUN: the proven judge is not built here (make proofs), or there is no OCaml")
-    shutil.copytree(built, tmp_path, dirs_exist_ok=True)
-    text = (built / "judged.ml").read_text("utf-8")
-    found = re.search(rf"^let (?:rec )?{name} ((?:\w+ )+)=( function)?(?s:.*?)(?=^\(\*\*)", text, flags=re.M)
-    assert found is not None
-    given = "_ " * (len(found[1].split()) + (found[2] is not None))
-    (tmp_path / "judged.ml").write_text(
-        f"{text[: found.start()]}let {name} {given}= {SWITCHED_OFF[name]}\n\n{text[found.end() :]}"
-    )
-    command = ["ocamlfind", "ocamlopt", "-w", "-a", "judged.mli", "judged.ml", "rdma_judge.ml", "-o", "flawed"]
-    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
-    monkeypatch.setenv(proven_judge.VARIABLE, str(tmp_path / "flawed"))
+    flawed = flawed_judge(tmp_path, "judged.ml", name, SWITCHED_OFF[name])
+    monkeypatch.setenv(proven_judge.VARIABLE, str(flawed))
     with pytest.raises(AssertionError):
         test_the_judge_says_violating_iff_the_axioms_do(0)
         test_counterexamples_of_the_litmus_programs_are_violating(0)

@@ -11,7 +11,7 @@ from rdma_robust.certify import proven_judge
 from rdma_robust.certify.hardware import USUAL, Platform
 from rdma_robust.certify.judge_account import account_of
 from rdma_robust.certify.judge_question import NotCovered, question_of
-from rdma_robust.certify.proven_judge import VARIABLE, find_judge
+from rdma_robust.certify.proven_judge import MORE_COMPLETIONS, VARIABLE, find_judge
 from rdma_robust.certify.violations import claimed_events
 from rdma_robust.errors import UsageError
 from rdma_robust.expr import VALUE, Binary, Const
@@ -51,13 +51,45 @@ def test_the_judge_is_asked_and_its_answer_counts(cli: Cli, tmp_path: Path, monk
     assert "INVALID: the proven judge does not call it violating: refused: edge 1 of the cycle is none" in done.stdout
 
 
+SEARCHED = {
+    "robust: 12 states": (0, "; the proven search agrees, with 12 states"),
+    "unclear: more than 200000 states": (3, "; not decided by the proven search: more than 200000 states"),
+    MORE_COMPLETIONS: (3, "; not decided by the proven search: more completions than are counted may matter"),
+    "not robust": (1, "INVALID: the proven search does not call it robust: not robust"),
+    "refused: it says so": (3, "; not decided by the proven search: refused: it says so"),
+    "violating": (1, "INVALID: the proven search does not call it robust: violating"),
+}
+"""What the search may answer; the exit code, and what is said."""
+
+
 @pytest.mark.usefixtures("proofs")
-def test_what_it_does_not_cover_is_said(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("answer", SEARCHED)
+def test_the_search_is_asked_about_robust_programs(
+    answer: str, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script(
+        tmp_path,
+        f"cat >> {tmp_path}/asked; echo '{answer}'; case '{answer}' in robust*) exit 0;; *) exit 1;; esac",
+        monkeypatch,
+    )
+    done = cli("verify-certificate", "--proven", "proofs/calm.rdma.json")
+    code, said = SEARCHED[answer]
+    assert (done.returncode, said in done.stdout) == (code, True), done.stdout
+    assert ("VALID: calm.rdma is robust, proved by" in done.stdout) == (code != 1)
+    asked = (tmp_path / "asked").read_text("utf-8")
+    assert asked.startswith("program 1\norder default\nreads unordered\ncells 0 0\ncounters 2\nstates 200000\nthread ")
+    assert asked.count("program 1") == (4 if answer == MORE_COMPLETIONS else 1)
+
+
+@pytest.mark.usefixtures("programs")
+def test_what_it_does_not_cover_is_said(cli: Cli, programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (programs / "buffered.rdma").write_text("hardware cpu tso\nnode A { x = 0 }\nthread T on A { x = 1 }\n", "utf-8")
+    assert cli("check", "--quiet", "--certificate", "proofs", "buffered.rdma").returncode == 0
     script(tmp_path, "cat > /dev/null; echo violating", monkeypatch)
-    done = cli("verify-certificate", "--proven", "proofs")
+    done = cli("verify-certificate", "--proven", "proofs/buffered.rdma.json")
     assert done.returncode == 3
-    assert "calm.rdma is robust" in done.stdout
-    assert "; not covered by the proven judge: the claim 'robust' (it judges counterexamples of programs)" in done.stdout
+    assert "buffered.rdma is robust" in done.stdout
+    assert "; not covered by the proven judge: store buffers" in done.stdout
 
 
 @pytest.mark.usefixtures("proofs")

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
+import shutil
+import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from random import Random
 
 import pytest
 
+from rdma_robust.certify import proven_judge
 from rdma_robust.certify.hardware import Kind, Platform
 from rdma_robust.certify.judge_question import Label, Place, Question, cycle_of, question_of
 from rdma_robust.certify.proven_judge import ask_judge, find_judge
@@ -31,6 +36,26 @@ def answers(documents: Sequence[str]) -> list[str]:
     found = ask_judge(judge, "".join(documents))
     assert len(found) == len(documents)
     return found
+
+
+SOURCES = ("judged.mli", "judged.ml", "searched.mli", "searched.ml", "rdma_search.ml", "rdma_judge.ml")
+"""What the judge is compiled from, as proofs/Makefile does it."""
+
+
+def flawed_judge(folder: Path, source: str, name: str, body: str) -> Path:
+    """A judge in which the function of that name of an extracted source has another body. Skips where none can be built."""
+    built = proven_judge.BUILT.parent
+    if shutil.which("ocamlfind") is None or not (built / source).exists():
+        pytest.skip("NOT RUN: the proven judge is not built here (make proofs), or there is no OCaml")
+    shutil.copytree(built, folder, dirs_exist_ok=True)
+    text = (built / source).read_text("utf-8")
+    found = re.search(rf"^(let (?:rec )?{name} (?:\w+ )+)=( function)?(?s:.*?)(?=^\(\*\*)", text, flags=re.M)
+    assert found is not None
+    head = f"{found[1]}= {'fun _ -> ' if found[2] else ''}"
+    (folder / source).write_text(f"{text[: found.start()]}{head}{body}\n\n{text[found.end() :]}")
+    command = ["ocamlfind", "ocamlopt", "-w", "-a", *SOURCES, "-o", "flawed"]
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    return folder / "flawed"
 
 
 def question_about(program: Program, model: Model, trace: Trace) -> Question:

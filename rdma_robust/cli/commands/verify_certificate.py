@@ -11,10 +11,20 @@ from typing import Annotated
 import typer
 
 from rdma_robust.certify.checker import Proved, verify
-from rdma_robust.certify.document import LARGEST, NET, Certificate, InvalidCertificate, read_document
+from rdma_robust.certify.document import LARGEST, NET, PROGRAM, Certificate, InvalidCertificate, read_document
 from rdma_robust.certify.judge_question import NotCovered
 from rdma_robust.certify.messages.proven_claims import CLAIMS
-from rdma_robust.certify.proven_judge import VIOLATING, ask_judge, find_judge, judge_question
+from rdma_robust.certify.proven_judge import (
+    REFUSED,
+    ROBUST,
+    UNCLEAR,
+    VIOLATING,
+    ask_judge,
+    ask_search,
+    find_judge,
+    judge_question,
+    search_question,
+)
 from rdma_robust.cli.answering import answer_sources, default_limits
 from rdma_robust.cli.inputs import Item, Missing, Source, UnreadableError, expand, loaded, read_bytes, read_source, source_of
 from rdma_robust.cli.options.arguments import Define, Files
@@ -52,9 +62,7 @@ def verify_certificate_command(
         str | None,
         typer.Option("--input", metavar="PROGRAM_OR_NET", help="What the certificates are about, wherever it is now."),
     ] = None,
-    proven: Annotated[
-        bool, typer.Option("--proven", help="Ask the judge of counterexamples whose correctness is proven as well.")
-    ] = False,
+    proven: Annotated[bool, typer.Option("--proven", help="Ask the judge whose correctness is proven as well.")] = False,
     define: Define = None,
 ) -> None:
     """Note in the context what is to be done."""
@@ -118,6 +126,8 @@ def _checked(item: Source, given: Item | None, judge: str | None) -> tuple[str, 
 
 def _judged(judge: str, certificate: Certificate, text: str, name: str) -> _Judged:
     try:
+        if certificate.about == (PROGRAM, "robust"):
+            return _searched(ask_search(judge, search_question(certificate, text, name)))
         question = judge_question(certificate, text, name)
     except NotCovered as error:
         return _Judged(f"; not covered by the proven judge: {error}", Exit.UNKNOWN)
@@ -125,6 +135,14 @@ def _judged(judge: str, certificate: Certificate, text: str, name: str) -> _Judg
     if answers != [VIOLATING]:
         raise InvalidCertificate(f"the proven judge does not call it violating: {'; '.join(answers)}")
     return _Judged("; the proven judge agrees")
+
+
+def _searched(answer: str) -> _Judged:
+    if answer.startswith((UNCLEAR, REFUSED)):
+        return _Judged(f"; not decided by the proven search: {answer.removeprefix(UNCLEAR)}", Exit.UNKNOWN)
+    if not answer.startswith(ROBUST):
+        raise InvalidCertificate(f"the proven search does not call it robust: {answer}")
+    return _Judged(f"; the proven search agrees, with {answer.removeprefix(ROBUST)}")
 
 
 def _bytes(item: Source) -> bytes:

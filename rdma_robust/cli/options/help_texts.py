@@ -62,11 +62,11 @@ Check certificates of `check`, `prove`, `cover` or `messages check`, without the
 
 FILE is a certificate, a directory (every *.json and *.json.gz below it), a glob pattern, or - for standard input. Each
 names the file that it is about, relative to its own folder, and holds only for that file's text. With --proven rdma-judge
-(in PATH, or what RDMA_ROBUST_JUDGE names), which is extracted from a machine-checked proof, judges counterexamples too.
+(in PATH, or what RDMA_ROBUST_JUDGE names), which is extracted from machine-checked proofs, has to agree.
 
 \b
 Exit codes (the worst certificate counts)
-  0  all valid   1  some invalid   2  usage, unreadable   3  with --proven: not covered   4  internal error
+  0  all valid   1  some invalid   2  usage, unreadable   3  with --proven: not decided   4  internal error
 \b
 Examples
   rdma-robust check --certificate proofs/ litmus/*.rdma

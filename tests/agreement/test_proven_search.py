@@ -1,0 +1,194 @@
+"""The search that is extracted from the proofs answers what the tool does: on the suite and on random programs, and for each
+class of pivots what the search of the tool finds without reductions. Without one of its rules it does not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from rdma_robust.certify import proven_judge
+from rdma_robust.certify.program_question import ProgramQuestion
+from rdma_robust.errors import UsageError
+from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.load import load_decidable, load_program
+from rdma_robust.model import Model, rdma
+from rdma_robust.options import CheckOptions
+from rdma_robust.outcome import Verdict
+from rdma_robust.robustness.decide import decide
+from tests.litmus.goldens import PROGRAMS
+from tests.support import mutations
+from tests.support.judged import answers, flawed_judge
+from tests.support.random_deployed import random_deployed
+from tests.support.random_programs import LARGER, SMALL, TINY, random_program
+from tests.support.searched import asked_about, classes_found, searched, surveyed
+from tests.support.shares import chunks
+
+HARDWARE = (rdma(False), rdma(True), Model(order="relaxed"), Model(order="multipath", ordered_reads=True))
+Asked = tuple[Program, Model, ProgramQuestion]
+
+
+def covered(programs: Iterator[tuple[Program, Model]], states: int = 50_000) -> list[Asked]:
+    """The programs that the proof covers."""
+    found = []
+    for program, model in programs:
+        question = None if program.crowds else asked_about(program, model, states)
+        if question is not None:
+            found.append((program, model, question))
+    return found
+
+
+def compared(programs: Sequence[Asked]) -> dict[Verdict, int]:
+    """Ask of each program, and return how often the search had which answer. Fails where the tool has another."""
+    verdicts = {"robust": Verdict.ROBUST, "not robust": Verdict.NOT_ROBUST, "unclear": Verdict.UNKNOWN}
+    seen = dict.fromkeys(Verdict, 0)
+    for (program, model, question), said in zip(programs, searched([q for _, _, q in programs]), strict=True):
+        answer = verdicts[said.split(":")[0]]
+        seen[answer] += 1
+        verdict = decide(program, CheckOptions(hardware=model, max_states=100_000)).verdict
+        if Verdict.UNKNOWN not in (answer, verdict):
+            assert answer is verdict, f"{program.file}: {said}\n{question.text()}"
+    return seen
+
+
+def litmus(paths: Sequence[Path], *, both: bool = True) -> Iterator[tuple[Program, Model]]:
+    """Programs of the suite on their hardware, where that is the paper's with `both` settings of its open cell."""
+    for path in paths:
+        program = load_decidable(path.read_text("utf-8"), path.name)
+        model = program.hardware.model
+        yield program, model
+        if both and model == rdma(False):
+            yield program, rdma(True)
+
+
+@pytest.mark.parametrize("chunk", [pytest.param(n, marks=pytest.mark.ci) for n in range(12)])
+def test_litmus_programs(chunk: int) -> None:
+    seen = compared(covered(litmus(PROGRAMS[chunk::12])))
+    assert seen[Verdict.UNKNOWN] == 0
+    assert min(seen[Verdict.ROBUST], seen[Verdict.NOT_ROBUST]) > 10
+
+
+def test_programs_that_see_a_rule_of_the_tool_left_out() -> None:
+    paths = sorted(mutations.FOLDER.glob("*.rdma"))
+    seen = compared(covered((load_program(path.read_text("utf-8"), path.name), rdma(False)) for path in paths))
+    assert min(seen[Verdict.ROBUST], seen[Verdict.NOT_ROBUST]) > 3
+
+
+def random_ones(chunk: int, count: int = 60) -> Iterator[tuple[Program, Model]]:
+    """Programs of all sizes, every third with loops, and of the families of which the proof covers some."""
+    for seed in range(count * chunk, count * (chunk + 1)):
+        text = random_program(Random(f"searched {seed}"), (SMALL, TINY, LARGER)[seed % 3], loops=seed % 4 == 0)
+        yield load_decidable(text, f"seed {seed}"), HARDWARE[seed // 3 % 4]
+    for family in ("completions", "weaker", "mixed"):
+        yield from random_deployed(family, range(chunk * count // 3, (chunk + 1) * count // 3))
+
+
+@pytest.mark.parametrize("chunk", chunks(6, 40))
+def test_random_programs(chunk: int) -> None:
+    asked = covered(random_ones(chunk))
+    seen = compared(asked)
+    assert len(asked) > 60
+    assert seen[Verdict.UNKNOWN] < 3
+    assert min(seen[Verdict.ROBUST], seen[Verdict.NOT_ROBUST]) > 10
+
+
+@pytest.mark.parametrize("chunk", chunks(6, 40))
+def test_the_same_classes_of_pivots_are_found(chunk: int) -> None:
+    """Each rule shows in the classes of which a state reports, not in the verdict alone."""
+    programs = []
+    for seed in range(40 * chunk, 40 * (chunk + 1)):
+        text = random_program(Random(f"classes {seed}"), (SMALL, TINY)[seed % 2])
+        programs.append((load_decidable(text, f"seed {seed}"), HARDWARE[seed // 2 % 4]))
+    asked = covered(iter(programs))
+    found = surveyed([question for _, _, question in asked])
+    for (program, model, question), classes in zip(asked, found, strict=True):
+        assert classes == classes_found(program, model), f"{program.file}\n{question.text()}"
+    assert len(set(map(frozenset, found))) > 3
+
+
+LINES = """program 1
+order default
+reads unordered
+cells 0 0
+counters 2
+states 100
+thread 0
+e 0 1 nlR 1 0
+e 1 2 nrW s 1 1
+e 2 3 lW 0 1
+end
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("e 2 3 lW 0 1\n", "e 2 3 lW 0 1\n", "not robust"),
+        ("e 2 3 lW 0 1\n", "e 2 3 P 1\ne 3 4 lW 0 1\n", "robust: 7 states"),
+        ("states 100", "states 3", "unclear: more than 3 states"),
+        ("e 2 3 lW 0 1\n", "", "robust: 3 states"),
+        ("e 1 2 nrW s 1 1\n", "", "robust: 2 states"),
+        ("nrW s 1 1", "nrW s 2 1", "refused: "),
+        ("nrW s 1 1", "nlW s 1 1", "refused: "),
+        ("lW 0 1", "lW 2 1", "refused: "),
+    ],
+)
+def test_what_the_search_answers(old: str, new: str, said: str) -> None:
+    """A put of a cell, and a write to it behind the put; a poll between them; threads that are none."""
+    text = LINES if said != "unclear: more than 3 states" else LINES.replace("e 2 3 lW", "e 2 3 P 1\ne 3 4 lW")
+    (answer,) = answers([text.replace(old, new)])
+    assert answer.startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ("end", "thread\nend", 'line 11: "thread" is no line'),
+        ("end", "e 0 1 lX 0\nend", "no edge is written like this: lX 0"),
+        ("end", "e 0 1\nend", "no edge is written like this:"),
+        ("end", "cells 1\nend", '"cells" is no line of this document, or stands there twice'),
+        ("states 100", "states many", '"many" is no number'),
+        ("counters 2", "counters 0", "counters stop at 1 or later"),
+        ("cells 0 0\n", "", "there is no line cells"),
+        ("thread 0\n", "", "an edge stands before the first thread"),
+        ("end\n", "", "a document ends with the line `end`"),
+    ],
+)
+def test_lines_that_are_no_program_are_told(old: str, new: str, why: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(why)):
+        answers([LINES.replace(old, new)])
+
+
+WITHOUT = {
+    "F1, of CPUs": ("oppo_forces", "(negb (cpu_b u e)) && nic_forces u hw s e"),
+    "F1, of cards": ("nic_forces", "hw.flush && is u NLR e && s.fen (u.qp e)"),
+    "F2": ("polls_early", "negb (is concrete Poll e) || Nat.ltb O (s.cn.unp (concrete.qp e))"),
+    "F2, of gets": ("forces", "is u NRW e && (s.fod (u.qp e) || s.typ (u.qp e) NLR)"),
+    "F2, of puts": ("forces", "is u NLW e"),
+    "F3": ("sides_alpha", "s"),
+    "F4": ("forced", "oppo_forces u hw s.sd e"),
+    "poison": ("poisons", "false"),
+    "poison, of what is carried": ("poisoning", "p"),
+    "no CPU event of the pivot's thread": ("cuts", "false"),
+    "a start that the pivot allows": ("can_start", "meets u c e"),
+    "taint of threads": ("reached", "meets_marks u s.tn.tce e"),
+    "taint of cells": ("reached", "s.tn.tth (u.thr e)"),
+    "closing in alpha": ("closing_alpha", "false"),
+    "the frozen value": ("freeze", "s.fro"),
+}
+"""What a search leaves out, the function of it, and what that is instead."""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("rule", WITHOUT)
+def test_a_search_without_a_rule_is_noticed(rule: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    flawed = flawed_judge(tmp_path, "searched.ml", *WITHOUT[rule])
+    monkeypatch.setenv(proven_judge.VARIABLE, str(flawed))
+    with pytest.raises(AssertionError):
+        test_programs_that_see_a_rule_of_the_tool_left_out()
+        for chunk in range(12):
+            compared(covered(litmus(PROGRAMS[chunk::12], both=False), states=3000))
+            test_the_same_classes_of_pivots_are_found(chunk)
