@@ -8,7 +8,7 @@ From RR Require Import Model Hardware Programs Search Searched Marks Counting Cr
   Joined CrowdSearch.
 
 Section Again.
-Context {K : crowd} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw} (zero : bool).
+Context {K : crowd} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw} {SC : cpu_sc hw} (zero : bool).
 Notation state := (@state concrete).
 Notation ev := (@ev concrete).
 Notation moves := (moves hw zero).
@@ -29,7 +29,7 @@ Definition behind : state := State (Thr (hist (th s)) (mix (mem (th s)) (mem (th
   (Cel (mix (cr (acc s)) (cr (acc s'))) (mix (cw (acc s)) (cw (acc s'))))
   (Tnt (Cel (mix (cr (tce (tn s))) (cr (tce (tn s')))) (mix (cw (tce (tn s))) (cw (tce (tn s'))))) (tth (tn s))
     (clo (tn s')))
-  (Psn (mix (poi (ps s)) (poi (ps s'))) (poc (ps s))) (fro s').
+  (Psn (mix (poi (ps s)) (poi (ps s'))) (poc (ps s))) (fro s') (fwd s).
 
 Variables (ts : list nat) (e : ev).
 Hypothesis M : moves ts e s s'.
@@ -122,8 +122,8 @@ Proof. intros Q. pose proof (spread_again (tn s) m cl) as H. unfold behind, reac
   exact H. Qed.
 Lemma same_alpha : s' = after_alpha s e -> same s' (after_alpha behind e).
 Proof.
-  intros Q. assert (closing_alpha behind e = closing_alpha s e) as Cl by (unfold closing_alpha, behind; cbn [cls];
-    now rewrite no_start).
+  intros Q. assert (closing_alpha behind e = closing_alpha s e) as Cl
+    by (unfold closing_alpha, takes_own, behind; cbn [cls fwd]; now rewrite no_start).
   assert (mem (th s') = mem (th_after (th s) (Mv e false (reached s e)))) as Qm by now rewrite Q.
   destruct (tn_again false (closing_alpha s e)) as (S1 & S2); [rewrite orb_false_r; now rewrite Q|].
   rewrite orb_false_r in S1, S2.
@@ -153,11 +153,11 @@ Proof.
     destruct (brings e); [|destruct (wr_b e)]; cbn [poi poc]]; split; intros y; auto; unfold mix, upd;
   repeat match goal with |- context [if ?b then _ else _] => destruct b end; auto.
 Qed.
-Lemma same_beta c : cls s = Some c -> s' = after_beta c s e -> same s' (after_beta c behind e).
+Lemma same_beta c : cls s = Some c -> s' = after_beta hw c s e -> same s' (after_beta hw c behind e).
 Proof.
   intros Qc Q. assert (mem (th s') = mem (th_after (th s) (Mv e true (reached s e || meets c e)))) as Qm by now rewrite Q.
   destruct (tn_again (meets c e) (own c e)) as (S1 & S2); [now rewrite Q|].
-  assert (tn (after_beta c behind e) = spreading (tn behind) e (reached behind e || meets c e) (own c e))
+  assert (tn (after_beta hw c behind e) = spreading (tn behind) e (reached behind e || meets c e) (own c e))
     as Qb by reflexivity.
   pose proof (poisoning_again (ps s)) as (P1 & P2).
   assert (acc s' = left_by (acc s) e) as Qa by now rewrite Q. assert (ps s' = poisoning (ps s) e) as Qp by now rewrite Q.
@@ -194,13 +194,15 @@ Proof.
   - exists (after_alpha behind e). split; [|now apply same_alpha].
     apply moves_intro; [now apply (En false (reached s e)); rewrite Q|].
     right; right; left. exists c. split; [cbn; congruence|]. split; [exact Ho|]. split; [|split; [exact Pa|auto]].
-    rewrite <- F. unfold forced, behind, meets_marks; cbn [sd acc cr cw]. assert (acc s' = acc s) as -> by now rewrite Q.
+    rewrite <- F. unfold forced, takes_own, behind, meets_marks; cbn [sd acc cr cw fwd].
+    assert (acc s' = acc s) as -> by now rewrite Q.
     now rewrite !mix_same.
-  - exists (after_beta c behind e). split; [|now apply same_beta].
+  - exists (after_beta hw c behind e). split; [|now apply same_beta].
     apply moves_intro; [now apply (En true (reached s e || meets c e)); rewrite Q|].
     right; right; right. exists c. split; [cbn; congruence|]. split; [exact Ho|]. split.
     + destruct F as [F|F]; [now left|right]. unfold forced in *. apply orb_true_iff in F. apply orb_true_iff.
-      destruct F as [F|F]; [now left|right]. revert F. unfold behind; cbn [acc].
+      destruct F as [F|F]; [now left|right]. apply andb_prop in F as (F & O). apply andb_true_iff.
+        split; [|exact O]. revert F. unfold behind; cbn [acc].
         assert (acc s' = left_by (acc s) e) as -> by now rewrite Q.
       apply meets_more; intros x; apply mix_more; apply left_more.
     + split; [exact Pb|]. split; [exact Cu|]. split; [|auto]. unfold poisons in *. destruct (cpu_b e) eqn:Cp; [|auto].
@@ -212,7 +214,7 @@ Proof. unfold word_of, behind, mix; cbn. now destruct (mine x). Qed.
 End Again.
 
 Section Copies.
-Context {K : crowd} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw} (zero : bool).
+Context {K : crowd} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw} {SC : cpu_sc hw} (zero : bool).
 Notation state := (@state concrete).
 Notation ev := (@ev concrete).
 Notation moves := (moves hw zero).
@@ -265,7 +267,7 @@ Proof.
     destruct (Nat.eqb_spec (nt + j) t); congruence).
   assert (forall t, t <> nt + j -> like (clo (tn s')) (part_of s' t) (part_of (behind s s' mine) t)) as Pp.
   { intros t N. apply like_sym. apply (far_part hw zero ts (Ev (nt + j) l0 h0) s s' t Mv); auto. }
-  assert (sound ts (behind s s' mine)) as S1 by (constructor; apply S).
+  assert (sound ts (behind s s' mine)) as S1 by (constructor; [apply S|apply S|apply S|exact (s_plain _ _ S)]).
   assert (forall i l1, i =? j = false -> lives ts s' i l1 -> lives ts (behind s s' mine) i l1) as Lv.
   { intros i l1 Ni [T1 T2 T3 T4]. apply Nat.eqb_neq in Ni. constructor; auto.
     - rewrite Pb, <- Po by lia. exact T2.

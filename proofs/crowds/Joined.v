@@ -116,7 +116,8 @@ Definition joined : state := State
   (Thr (flat_map (fun t => map (fun e => Mv (e : ev) false false) (sufs t (path_j t))) (seq 0 (nt + length all)))
        (fun x => w_mem (word_j x)) (fun t => p_car (part_j t)))
   (Cnt (fun tq => p_unp (part_j (fst tq)) (snd tq)) (fun tq => p_ear (part_j (fst tq)) (snd tq))) cl
-  (Sd (fun t => p_cpub (part_j t)) (fun _ => false) (fun tq => p_typ (part_j (fst tq)) (snd tq)) (fun tq => p_fen (part_j (fst tq))
+  (Sd (fun t => p_cpub (part_j t)) (fun _ => false) (fun tq => p_typ (part_j (fst tq)) (snd tq))
+      (fun tq => p_fen (part_j (fst tq))
     (snd tq))
       (fun tq => p_fod (part_j (fst tq)) (snd tq)))
   (Cel (fun x => w_read (word_j x)) (fun x => w_written (word_j x)))

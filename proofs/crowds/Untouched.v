@@ -85,7 +85,8 @@ Proof.
   - intros F. symmetry. now apply (S2 F).
   - intros F. symmetry. now apply (S2 F).
 Qed.
-Lemma far_word_beta c x : x <> loc e -> wlike (clo (tn (after_beta hw c s e))) (word_of s x) (word_of (after_beta hw c s e) x).
+Lemma far_word_beta c x : x <> loc e -> wlike (clo (tn (after_beta hw c s e))) (word_of s x)
+  (word_of (after_beta hw c s e) x).
 Proof.
   intros N. destruct (far_spread (tn s) (reached s e || meets c e) (own c e)) as (S1 & S2).
   constructor; unfold after_beta, word_of; cbv zeta; cbn [w_mem w_read w_written w_tread w_twritten w_poison th acc tn

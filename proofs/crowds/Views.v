@@ -295,7 +295,8 @@ Proof.
   intros A. assert (closing_alpha s1 e1 = closing_alpha s2 e2) as Cl.
   { unfold closing_alpha. unfold alike in A. destruct (cls s1), (cls s2); try tauto.
     rewrite !plain_own by apply N. now rewrite (t_meets _ _ A), (t_own _ _ A). }
-  pose proof (plain_alpha s1 e1 (n_plain _ _ _ _ _ _ N)) as Pl1. pose proof (plain_alpha s2 e2 (n_plain2 _ _ _ _ _ _ N)) as Pl2.
+  pose proof (plain_alpha s1 e1 (n_plain _ _ _ _ _ _ N)) as Pl1.
+  pose proof (plain_alpha s2 e2 (n_plain2 _ _ _ _ _ _ N)) as Pl2.
   unfold after_alpha in *. cbv zeta in *. rewrite Cl in *.
   destruct (t_spread _ _ (closing_alpha s2 e2) t_reached) as (S1 & S2).
   destruct (t_th false (reached s1 e1) false (reached s2 e2)) as (C1 & C2).
