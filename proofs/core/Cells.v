@@ -1,4 +1,5 @@
-(* What the cells of the table say of two events of a thread; which events wait: where CPUs have store buffers, stores too. *)
+(* What the cells of the table say of two events of a thread; which events wait: where CPUs have store buffers, stores
+   too. *)
 Require Import List Arith Lia Classical Relations Setoid.
 From RR Require Import Model Hardware Orders.
 

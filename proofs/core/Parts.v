@@ -297,7 +297,8 @@ Proof.
     apply (rf_no_wait u m m_no_wait) in K. destruct K as (Eu & _ & Wu & _ & Lu & Lt & _).
     apply t_step, sc_rb. split; [auto|]. exists u. split; [auto|]. repeat split; auto; [congruence|eapply s_trans; eauto].
 Qed.
-Lemma to_m a : F a -> ~ B a -> conflict a m -> (forall u, rf_in F L u a -> own hw u a -> ~ B u) -> clos_trans ev (sc1 Ts) a m.
+Lemma to_m a : F a -> ~ B a -> conflict a m -> (forall u, rf_in F L u a -> own hw u a -> ~ B u) ->
+  clos_trans ev (sc1 Ts) a m.
 Proof.
   intros Fa NB C NO. assert (sigma a m) as S by (apply s_am; auto; apply Fa).
   destruct (classic (wr a)) as [Wa|NWa].

@@ -4,14 +4,11 @@ Require Import List Arith Lia Classical Relations.
 From RR Require Import Orders RemoteAtomicsModel RemoteAtomicsRules RemoteAtomicsValues RemoteAtomicsTraces RemoteAtomicsBase
   RemoteAtomicsPivot RemoteAtomicsExecuted RemoteAtomicsCycle RemoteAtomicsMaximal RemoteAtomicsParts RemoteAtomicsForm
   RemoteAtomicsNormalForm RemoteAtomicsTheorem RemoteAtomicsMiddle RemoteAtomicsTogether RemoteAtomicsLeast
-  RemoteAtomicsClasses.
+  RemoteAtomicsTaint RemoteAtomicsClasses.
 
 Section Searched.
 Context {U : slots} (ord : bool) (P : program).
 
-(* e conflicts with a part z of the pivot, where an RMW that writes counts for a naR as well (M3) *)
-Definition meets (writes : Prop) (S' l' : ev -> Prop) z e := loc e = loc z /\ acc e /\
-  (writes \/ wr l' e \/ (knd z = NAR /\ knd e = NAR /\ exists w, S' w /\ knd w = NAW /\ l' w /\ src w = e)).
 (* the pivot acts with real values, all others act as in L (M1) *)
 Definition acting m pr (l' lX : ev -> Prop) e := (M m pr e /\ lX e) \/ (~ M m pr e /\ l' e).
 
@@ -30,7 +27,7 @@ Record searched : Prop := {
   n_class : (knd m <> NAW /\ pr = m) \/ (knd m = NAW /\ pr = src m);
   (* a thread ends behind a naR only if the pivot is a naR behind which its thread ends *)
   n_ends : forall r, stops (S:=S) (S':=S') r -> knd m = NAR /\ forall w, S w -> knd w = NAW -> src w <> m;
-  n_meets : forall e, C e -> S' e /\ noninit e /\ exists z, M m pr z /\ meets (wr lX m) S' l' z e;
+  n_meets : forall e, C e -> S' e /\ noninit e /\ exists z, M m pr z /\ meets S' l' (wr lX m) z e;
   (* if the pivot writes, all but reads of CPUs choose; else only the first event of beta is chosen *)
   n_chosen : forall e, C e -> (wr lX m -> ~ (cpu e /\ rd e)) /\ (~ wr lX m -> forall b, C b -> b = e);
   (* beta begins, in L, with what is chosen *)
@@ -38,6 +35,8 @@ Record searched : Prop := {
   n_begins : exists e, C e;
   (* nothing keeps the pivot out of alpha *)
   n_own : forall c, beta c -> cpu c -> thr c <> thr m;
+  (* taint along L comes back to the pivot *)
+  n_closed : closed S' l' L beta m pr (wr lX m);
   (* no CPU event is poisoned *)
   n_poison : forall c, S c -> cpu c -> ~ depr (rf_in S (acting m pr l' lX) sg) m c;
   n_real : real_in S lX sg;
@@ -139,6 +138,10 @@ Proof.
   intros He. destruct (classic (wr l m)); [|now apply forced_still]. apply forced_writing; auto. exact (in_S e (proj1 He)).
 Qed.
 
+Lemma whole : pr = rep m.
+Proof.
+  destruct (f_class _ _ _ _ _ _ _ _ _ F) as [(K & Q)|(K & Q)]; destruct (rep_class m) as [(K' & Q')|(K' & Q')]; congruence.
+Qed.
 (* the cycle leaves the pivot to an event behind it *)
 Lemma begins : exists e, back e.
 Proof.
@@ -187,9 +190,10 @@ Qed.
 Lemma searched_from (C free lX : ev -> Prop) : (forall e, C e -> back e) -> (exists e, C e) ->
   (forall e, C e -> (wr l m -> ~ (cpu e /\ rd e)) /\ (~ wr l m -> forall b, C b -> b = e)) ->
   arranged ord S l tau m pr S' l' (around (least ord S S' l' L C) m pr L) lX free ->
+  closed S' l' L (least ord S S' l' L C) m pr (wr l m) ->
   violating ord P (tr S lX (around (least ord S S' l' L C) m pr L)) -> searched S m pr S' l' L C lX.
 Proof.
-  intros CB Ex Ch A V. pose proof (s_real (arranged:=A)) as Rx.
+  intros CB Ex Ch A Cl V. pose proof (s_real (arranged:=A)) as Rx.
   assert (forall z, pivot z -> cond z -> (l z <-> lX z)) as Real.
   { intros z Mz Cz. assert (z = m) as -> by (apply (M_w (G:=G) z Mz); unfold cond in Cz; destruct (knd z); simpl in *;
     tauto).
@@ -223,6 +227,7 @@ Proof.
     + exact (ti _ Hc).
     + apply (ta _ _ Hc). apply (cpu_tau (G:=g_base)); auto using in_S; [exact Sm|apply g_last].
     + exact (m_last (G:=G) c (in_S c Sc) X).
+  - exact (closed_if S' l' L _ m pr _ _ Wm Cl).
   - intros c Sc Cc (d & R & D). apply (g_max c Sc Cc). apply (poison_r (A:=A)).
     assert (forall u x, rf_in S (acting m pr l' lX) (around (least ord S S' l' L C) m pr L) u x ->
       rf_in S (lY (l:=l) (m:=m) (pr:=pr) (l':=l')) (around (least ord S S' l' L C) m pr L) u x) as H.
@@ -242,6 +247,12 @@ Proof.
     + split; [tauto|]. intros _ b [(W' & _)|(_ & Fb)]; [tauto|].
       destruct (proj2 Fe b (proj1 Fb)) as [|X]; auto. destruct (proj2 Fb e (proj1 Fe)) as [|Y]; auto.
       destruct (sto_asym _ _ _ _ (L_sto (sc_run:=HL)) X Y).
+  - apply (taint_closes (G:=G) (tau:=tau) (l:=l) (S:=S)); auto.
+    + exact (f_empty _ _ _ _ _ _ _ _ _ F).
+    + exact whole.
+    + exact (least_after (G:=G) L chosen chosen_behind).
+    + exact behind_forced.
+    + exact (f_cycle _ _ _ _ _ _ _ _ _ F).
 Qed.
 End Proof.
 

@@ -1,8 +1,8 @@
-(* Deployed.v where no thread does anything beyond core/Programs.v: a trace is consistent there iff it is so in core/Model.v
-   and, with store buffers, in deployed/StoreModel.v. *)
+(* Deployed.v where no thread does anything beyond core/Programs.v: a trace is consistent there iff it is so in
+   core/Model.v. *)
 Require Import List Arith ZArith Bool Lia Relations.
 Import ListNotations.
-From RR Require Import Model Programs StoreModel DeployedPlain.
+From RR Require Import Model Hardware Programs DeployedPlain.
 From RR Require Deployed DeployedTraces DeployedDecides.
 Local Arguments Deployed.lab : simpl never.
 Local Arguments Deployed.past : simpl never.
@@ -59,14 +59,13 @@ Proof.
   rewrite (lab_at t n E). simpl. destruct (does T t n), k; simpl in *; auto; discriminate.
 Qed.
 Lemma inst_image e : is_event e = true -> (Deployed.instantaneous hw (kin e) = true <->
-  inst (U := concrete) (image e) /\ (Deployed.buffered hw = true -> ~ store (U := concrete) (image e))).
+  inst hw' (U := concrete) (image e)).
 Proof.
-  intros E. unfold Deployed.instantaneous, Deployed.kin, inst, is_inst, is_nicw, store. destruct e as [x|t n].
+  intros E. unfold Deployed.instantaneous, Deployed.kin, inst, is_inst, is_nicw, store. rewrite buffered_same.
+  destruct e as [x|t n].
   - simpl. intuition discriminate.
   - rewrite (lab_at t n E). simpl. destruct (does T t n), (Deployed.buffered hw); simpl;
-      (split; [intros H; try discriminate H; (split; [tauto|intros Q1 Q2;
-        first [discriminate Q1|discriminate Q2]])|intros (N & S); try reflexivity; exfalso]);
-      first [tauto|now apply S].
+      intuition (auto; discriminate).
 Qed.
 Lemma thread_image a b : is_event a = true -> is_event b = true -> eknd (image a) <> Init -> eknd (image b) <> Init ->
   (Deployed.same_thread a b = true <-> ethr (image a) = ethr (image b)).
@@ -86,19 +85,19 @@ Proof.
       apply andb_true_iff. split; [now apply (c_rf _ C)|now apply (c_mo _ C)].
 Qed.
 Lemma own_image w r : is_event w = true -> is_event r = true ->
-  (Deployed.own hw T w r = true <-> Deployed.buffered hw = true /\ own (U := concrete) (image w) (image r)).
+  (Deployed.own hw T w r = true <-> own hw' (U := concrete) (image w) (image r)).
 Proof.
-  intros Ew Er. unfold Deployed.own, own, store. rewrite !andb_true_iff, (is_image _ w Ew),
+  intros Ew Er. unfold Deployed.own, own, store. rewrite buffered_same, !andb_true_iff, (is_image _ w Ew),
     (is_image _ r Er) by discriminate.
   simpl. split.
   - intros (((B & S) & K) & L). repeat split; auto. apply thread_image; auto; congruence.
-  - intros (B & S & K & L). repeat split; auto. apply thread_image; auto; congruence.
+  - intros (L & (B & S) & K). repeat split; auto. apply thread_image; auto; congruence.
 Qed.
 Lemma flushed_image a b : is_event a = true -> is_event b = true ->
   (Deployed.flushed hw T a b = true <-> flushed hw' T' (image a) (image b)).
 Proof.
   intros Ea Eb. unfold Deployed.flushed, flushed, hardware_of. rewrite andb_true_iff, (c_nfo _ C a b Ea Eb). simpl.
-  destruct (Deployed.weaker hw); simpl; intuition discriminate.
+  destruct (Deployed.weaker hw), (Deployed.buffered hw); simpl; intuition discriminate.
 Qed.
 Lemma no_turn a b : is_event a = true -> is_event b = true -> Deployed.in_turn hw T a b = false.
 Proof.
@@ -197,10 +196,10 @@ Proof.
     intros [H|H|H|H]; auto.
 Qed.
 
-(* ib and ob, on either CPU *)
+(* ib and ob *)
 Lemma ib_edge_image a b : is_event a = true -> is_event b = true -> (Deployed.ib1 hw T a b = true <->
   ippo hw' (U := concrete) (image a) (image b) \/ rf T' (image a) (image b) \/
-  (Deployed.buffered hw = true /\ rb T' (image a) (image b) /\ own (U := concrete) (image b) (image a)) \/
+  (rb T' (image a) (image b) /\ own hw' (U := concrete) (image b) (image a)) \/
   epf (image a) (image b) \/ flushed hw' T' (image a) (image b)).
 Proof.
   intros Ea Eb. unfold Deployed.ib1. rewrite (alone _ section_alone _ a b Ea Eb). unfold Deployed.ib_edge.
@@ -217,27 +216,27 @@ Proof. apply at_once_events. Qed.
 Lemma ob_inside a b : Deployed.ob1 hw T a b -> is_event a = true /\ is_event b = true.
 Proof. intros H. apply DeployedDecides.ob_inside in H. now rewrite !DeployedDecides.is_event_in. Qed.
 
-Definition behind x y := exists z, on (U := concrete) T' (oppo_tso hw') x z /\ on (U := concrete) T' epf z y /\
-  store (U := concrete) x.
+Definition behind x y := exists z, on (U := concrete) T' (oppo hw') x z /\ on (U := concrete) T' epf z y /\
+  store hw' (U := concrete) x.
 Lemma behind_image a b : is_event a = true -> is_event b = true -> (Deployed.posted_behind hw T a b = true <->
-  Deployed.buffered hw = true /\ behind (image a) (image b)).
+  behind (image a) (image b)).
 Proof.
-  intros Ea Eb. unfold Deployed.posted_behind, behind, oppo_tso.
+  intros Ea Eb. unfold Deployed.posted_behind, behind, store. rewrite buffered_same.
   rewrite !andb_true_iff, (is_image _ a Ea), DeployedDecides.some_spec
     by discriminate. split.
-  - intros ((B & K) & x & Ex & H). split; [exact B|]. exists (image x). apply andb_prop in H as (O & P).
-    apply (oppo_image hw T All_plain Grammar a x Ea Ex) in O as (O & N). apply (pf_image T All_plain x b Ex Eb) in P.
-    repeat split; auto using in_E; try apply O; try apply P. intros X. apply N. now split.
-  - intros (B & z & ((_ & Ez & O & N) & (_ & _ & P) & K)). split; [split; [exact B|exact K]|].
+  - intros ((B & K) & x & Ex & H). exists (image x). apply andb_prop in H as (O & P).
+    apply (oppo_image hw T All_plain Grammar a x Ea Ex) in O. apply (pf_image T All_plain x b Ex Eb) in P.
+    repeat split; auto using in_E; try apply O; apply P.
+  - intros (z & (_ & Ez & O) & (_ & _ & P) & BK). split; [exact BK|].
     destruct (of_E z Ez) as (x & Ex & <-). exists x. split; [exact Ex|]. apply andb_true_iff. split.
-    + apply (oppo_image hw T All_plain Grammar a x Ea Ex). split; [exact O|]. intros (_ & X). auto.
+    + now apply (oppo_image hw T All_plain Grammar a x Ea Ex).
     + now apply (pf_image T All_plain x b Ex Eb).
 Qed.
 Lemma ob_edge_image a b : is_event a = true -> is_event b = true ->
   (Deployed.at_once R (Deployed.section R) (Deployed.ob_edge hw T) a b = true <->
-  (oppo hw' (U := concrete) (image a) (image b) /\ ~ overtakes_it hw T a b) \/
-  (rf T' (image a) (image b) /\ ~ (Deployed.buffered hw = true /\ own (U := concrete) (image a) (image b))) \/
-  (epf (image a) (image b) /\ eknd (image a) = NLW) \/ (Deployed.buffered hw = true /\ behind (image a) (image b)) \/
+  oppo hw' (U := concrete) (image a) (image b) \/
+  (rf T' (image a) (image b) /\ ~ own hw' (U := concrete) (image a) (image b)) \/
+  (epf (image a) (image b) /\ eknd (image a) = NLW) \/ behind (image a) (image b) \/
   flushed hw' T' (image a) (image b) \/ rb T' (image a) (image b) \/ mo T' (image a) (image b)).
 Proof.
   intros Ea Eb. rewrite (alone _ section_alone _ a b Ea Eb). unfold Deployed.ob_edge.
@@ -250,85 +249,50 @@ Proof.
   simpl old_kind. tauto.
 Qed.
 
-Lemma ob_image (ib' ob' : relation event) :
-  (forall x y, ib' x y -> E T' x /\ E T' y) -> (forall x y, ob' x y -> E T' x /\ E T' y) ->
-  (forall a b, is_event a = true -> is_event b = true -> (Deployed.ib1 hw T a b = true <-> ib' (image a) (image b))) ->
-  (forall a b, is_event a = true -> is_event b = true -> (ob' (image a) (image b) <->
-     Deployed.at_once R (Deployed.section R) (Deployed.ob_edge hw T) a b = true \/
-     (inst (U := concrete) (image a) /\ (Deployed.buffered hw = true -> ~ store (U := concrete) (image a)) /\
-      clos_trans event ib' (image a) (image b)))) ->
-  (Deployed.rdma_consistent hw T <-> (forall x, ~ clos_trans event ib' x x) /\ forall x, ~ clos_trans event ob' x x).
-Proof.
-  intros Ii Io Ib Ob. unfold Deployed.rdma_consistent.
-  pose proof (irreflexive_image (fun a b => Deployed.ib1 hw T a b = true) ib' ib_inside Ii Ib) as H1.
-  pose proof (irreflexive_image (Deployed.ob1 hw T) ob' ob_inside Io) as H2.
-  unfold Deployed.ib, Deployed.ob. rewrite H1, H2; [reflexivity|].
-  intros a b Ea Eb. rewrite (Ob a b Ea Eb). unfold Deployed.ob1. rewrite (inst_image a Ea).
-  pose proof (transfer (fun a b => Deployed.ib1 hw T a b = true) ib' ib_inside Ii Ib a b Ea Eb) as H3.
-  unfold Deployed.ib. tauto.
-Qed.
 Lemma paths_inside (r : relation event) : (forall x y, r x y -> E T' x /\ E T' y) ->
   forall x y, clos_trans event r x y -> E T' x /\ E T' y.
 Proof. intros I x y. induction 1 as [x y H|x y z _ IH _ IH']; [auto|tauto]. Qed.
 
-Theorem rdma_image : Deployed.buffered hw = false ->
-  (Deployed.rdma_consistent hw T <-> irreflexive (ib hw' T') /\ rdma_consistent hw' T').
+Lemma ib_image a b : is_event a = true -> is_event b = true ->
+  (Deployed.ib1 hw T a b = true <-> ib1 hw' T' (image a) (image b)).
 Proof.
-  intros B. assert (forall x y, ib1 hw' T' x y -> E T' x /\ E T' y) as I'.
-  { intros x y [(X & Y & _)|(X & Y & _)|H|H]; auto; [now apply (c_rf_in _ C)|now apply flushed_inside]. }
-  apply (ob_image (ib1 hw' T') (ob1 hw' T')); [exact I'| | |].
-  - intros x y [(X & Y & _)|(X & Y & _) _|H|H|H|H|_ H]; auto; [now apply (c_rf_in _ C)|now apply flushed_inside|
-      now apply rb_inside|now apply (c_mo_in _ C)|now apply (paths_inside _ I')].
-  - intros a b Ea Eb. rewrite (ib_edge_image a b Ea Eb), B. split.
-    + intros [H|[H|[(H & _)|[H|H]]]]; [apply ib_ippo|now apply ib_rf|discriminate|apply ib_pf|now apply ib_nfo];
-        now apply (proj1 (on_image _ a b Ea Eb)).
-    + intros [(_ & _ & H)|(_ & _ & H)|H|H]; auto 6.
-  - intros a b Ea Eb. rewrite (ob_edge_image a b Ea Eb). unfold overtakes_it. rewrite B. split.
-    + intros [(_ & _ & H)|(_ & _ & H) K|H|H|H|H|K H].
-      * left; left. split; [exact H|]. intros (X & _); discriminate.
-      * left; right; right; left. auto.
-      * left; right; left. split; [exact H|]. intros (X & _); discriminate.
-      * auto 8. * auto 9. * auto 9.
-      * right. split; [exact K|]. split; [discriminate|exact H].
-    + intros [[(H & _)|[(H & _)|[(H & K)|[(H & _)|[H|[H|H]]]]]]|(K & _ & H)].
-      * apply ob_oppo. now apply (proj1 (on_image _ a b Ea Eb)).
-      * now apply ob_rf.
-      * apply ob_pf; [now apply (proj1 (on_image _ a b Ea Eb))|exact K].
-      * discriminate.
-      * now apply ob_nfo.
-      * now apply ob_rb.
-      * now apply ob_mo.
-      * now apply ob_ib.
+  intros Ea Eb. rewrite (ib_edge_image a b Ea Eb). split.
+  - intros [H|[H|[(H & O)|[H|H]]]]; [apply ib_ippo|now apply ib_rf|now apply ib_rbb|apply ib_pf|now apply ib_nfo];
+      now apply (proj1 (on_image _ a b Ea Eb)).
+  - intros [(_ & _ & H)|(_ & _ & H)|H|H O|H]; auto 8.
 Qed.
-Theorem tso_image : Deployed.buffered hw = true ->
-  (Deployed.rdma_consistent hw T <-> irreflexive (ib_tso hw' T') /\ tso_consistent hw' T').
+Lemma ib1_inside x y : ib1 hw' T' x y -> E T' x /\ E T' y.
 Proof.
-  intros B. assert (forall x y, ib1_tso hw' T' x y -> E T' x /\ E T' y) as I'.
-  { intros x y [(X & Y & _)|(X & Y & _)|H|H _|H]; auto; [now apply (c_rf_in _ C)|now apply rb_inside|now apply
-    flushed_inside]. }
-  apply (ob_image (ib1_tso hw' T') (ob1_tso hw' T')); [exact I'| | |].
-  - intros x y [(X & Y & _)|(X & Y & _) _|z (X & _) (_ & Y & _) _|H _|H|H|H|_ H]; auto; [now apply (c_rf_in _ C)|
-      now apply flushed_inside|now apply rb_inside|now apply (c_mo_in _ C)|now apply (paths_inside _ I')].
-  - intros a b Ea Eb. rewrite (ib_edge_image a b Ea Eb), B. split.
-    + intros [H|[H|[(_ & H & O)|[H|H]]]]; [apply ibt_ippo|now apply ibt_rf|now apply ibt_rbb|apply ibt_pf|now apply ibt_nfo];
-        now apply (proj1 (on_image _ a b Ea Eb)).
-    + intros [(_ & _ & H)|(_ & _ & H)|H|H O|H]; auto 8.
-  - intros a b Ea Eb. rewrite (ob_edge_image a b Ea Eb). unfold overtakes_it, behind. rewrite B. split.
-    + intros [(_ & _ & H & N)|(_ & _ & H) K|z H K S|H N|H|H|H|(K & S) H].
-      * left; left. split; [exact H|]. tauto.
-      * left; right; right; left. auto.
-      * left; right; right; right; left. split; [reflexivity|]. exists z. auto.
-      * left; right; left. split; [exact H|]. tauto.
-      * auto 8. * auto 9. * auto 9.
-      * right. auto.
-    + intros [[(H & N)|[(H & N)|[(H & K)|[(_ & z & H & K & S)|[H|[H|H]]]]]]|(K & S & H)].
-      * apply obt_oppo. apply (proj1 (on_image _ a b Ea Eb)). split; [exact H|]. tauto.
-      * apply obt_rf; [exact H|]. tauto.
-      * apply obt_pf; [now apply (proj1 (on_image _ a b Ea Eb))|exact K].
-      * now apply obt_post with z.
-      * now apply obt_nfo.
-      * now apply obt_rb.
-      * now apply obt_mo.
-      * apply obt_ib; [|exact H]. split; auto.
+  intros [(X & Y & _)|(X & Y & _)|H|H _|H]; auto;
+    [now apply (c_rf_in _ C)|now apply rb_inside|now apply flushed_inside].
+Qed.
+Lemma ob1_inside x y : ob1 hw' T' x y -> E T' x /\ E T' y.
+Proof.
+  intros [(X & Y & _)|(X & Y & _) _|z (X & _) (_ & Y & _) _|H _|H|H|H|_ H]; auto; [now apply (c_rf_in _ C)|
+    now apply flushed_inside|now apply rb_inside|now apply (c_mo_in _ C)|now apply (paths_inside _ ib1_inside)].
+Qed.
+Lemma ob_image a b : is_event a = true -> is_event b = true ->
+  (Deployed.ob1 hw T a b <-> ob1 hw' T' (image a) (image b)).
+Proof.
+  intros Ea Eb. unfold Deployed.ob1. rewrite (ob_edge_image a b Ea Eb), (inst_image a Ea). unfold Deployed.ib.
+  rewrite (transfer (fun a b => Deployed.ib1 hw T a b = true) (ib1 hw' T') ib_inside ib1_inside ib_image a b Ea Eb). split.
+  - intros [[H|[(H & N)|[(H & K)|[(z & H & K & S)|[H|[H|H]]]]]]|(I & H)].
+    + apply ob_oppo. now apply (proj1 (on_image _ a b Ea Eb)).
+    + now apply ob_rf.
+    + apply ob_pf; [now apply (proj1 (on_image _ a b Ea Eb))|exact K].
+    + now apply ob_post with z.
+    + now apply ob_nfo.
+    + now apply ob_rb.
+    + now apply ob_mo.
+    + now apply ob_ib.
+  - intros [(_ & _ & H)|(_ & _ & H) K|z H K S|H N|H|H|H|K H]; auto 9. left; right; right; right; left. now exists z.
+Qed.
+
+Theorem rdma_image : Deployed.rdma_consistent hw T <-> irreflexive (ib hw' T') /\ rdma_consistent hw' T'.
+Proof.
+  unfold Deployed.rdma_consistent.
+  pose proof (irreflexive_image (fun a b => Deployed.ib1 hw T a b = true) (ib1 hw' T') ib_inside ib1_inside ib_image) as H1.
+  pose proof (irreflexive_image (Deployed.ob1 hw T) (ob1 hw' T') ob_inside ob1_inside ob_image) as H2.
+  unfold Deployed.ib, Deployed.ob. now rewrite H1, H2.
 Qed.
 End Core.

@@ -1,21 +1,25 @@
-(* Deployed.v where no thread does anything beyond core/Programs.v: its relations are those of core/Model.v and, with store
-   buffers, of deployed/StoreModel.v. *)
+(* Deployed.v where no thread does anything beyond core/Programs.v: its relations are those of core/Model.v. *)
 Require Import List Arith ZArith Bool Lia Relations.
 Import ListNotations.
-From RR Require Import Model Rules Programs StoreModel.
+From RR Require Import Model Hardware Cells Rules Programs.
 From RR Require Deployed DeployedTraces DeployedDecides.
 
 Definition plain_label (l : Deployed.label) := match l with Deployed.Plain l => l | _ => Lmf end.
 Definition is_plain (l : Deployed.label) := match l with Deployed.Plain _ => True | _ => False end.
-Definition hardware_of hw := of_flags {| ordered := Deployed.reads_ordered hw;
-  net := if Deployed.weaker hw then Weaker else Default |}.
+Definition hardware_of hw :=
+  let h := of_flags {| ordered := Deployed.reads_ordered hw; net := if Deployed.weaker hw then Weaker else Default |} in
+  if Deployed.buffered hw then tso h else h.
+Global Instance hardware_of_ok hw : hardware_ok (hardware_of hw).
+Proof. unfold hardware_of. destruct (Deployed.buffered hw); exact _. Qed.
+Lemma buffered_same hw : buffered (hardware_of hw) = Deployed.buffered hw.
+Proof. unfold hardware_of. destruct (Deployed.buffered hw) eqn:B; reflexivity. Qed.
 
 (* the tables *)
 Definition old_cell (c : Deployed.cell) := match c with
   | Deployed.All => All | Deployed.Qp => Qp | Deployed.Issue => Issue | Deployed.Never => Never end.
 Lemma table_same hw l l' : old_cell (Deployed.table hw (Deployed.plain_kind l) (Deployed.plain_kind l')) =
   table (hardware_of hw) (lknd l) (lknd l').
-Proof. destruct hw as [c a [] []]; destruct l, l'; reflexivity. Qed.
+Proof. destruct hw as [[] a [] []]; destruct l, l'; reflexivity. Qed.
 Lemma issued_same hw l k : Deployed.issued hw (Deployed.plain_kind l) k = Deployed.table hw (Deployed.plain_kind l) k.
 Proof. destruct l; reflexivity. Qed.
 (* a store that a later read or poll overtakes *)
@@ -140,14 +144,6 @@ Proof.
   rewrite (lab_does u n), (lab_does u (S n)) by lia.
   destruct (does u n), (does u (S n)); simpl in C; try tauto; subst; reflexivity.
 Qed.
-Lemma carried_kept a b : ecarry (image a) (image b) -> oppo hw' (U := concrete) (image a) (image b) /\
-  ~ overtaken (U := concrete) (image a) (image b).
-Proof.
-  intros C. pose proof (@carry_ok concrete _ _ C) as (P & Q & K). split.
-  - split; [exact P|]. destruct K as [(-> & ->)|(-> & ->)]; unfold hardware_of; simpl; destruct (Deployed.weaker hw);
-    exact Q.
-  - intros (S & _). red in S. destruct K as [(K & _)|(K & _)]; congruence.
-Qed.
 Lemma same_operation_image a b : is_event b = true -> Deployed.of_one_operation R a b = true -> ecarry (image a) (image b).
 Proof.
   unfold Deployed.of_one_operation. intros E H. destruct (Deployed.source R b) as [r|] eqn:Q; [|discriminate].
@@ -171,7 +167,7 @@ Proof.
   intros Ea Eb. unfold Deployed.ippo, ippo. rewrite andb_true_iff, po_image, orb_true_iff.
   split; intros (P & H); (split; [exact P|]).
   - destruct H as [H|H].
-    + apply (oppo_ippo hw' (U := concrete)). now apply carried_kept, same_operation_image.
+    + apply (oppo_ippo hw' (U := concrete)). now apply (carry_oppo hw' (U := concrete)), same_operation_image.
     + destruct a as [x|t n], b as [y|u m]; try (now destruct P). destruct P as (-> & _).
       apply is_event_at in Ea, Eb. rewrite (kin_at u n Ea), (kin_at u m Eb), issued_same, (kept_image _ u n m Ea Eb),
         table_same in H.
@@ -181,29 +177,31 @@ Proof.
       table_same.
     exact H.
 Qed.
-Definition overtakes_it a b := Deployed.buffered hw = true /\ overtaken (U := concrete) (image a) (image b).
-Lemma passed_image t n m : passed (does t n) (does t m) = true <->
-  overtaken (U := concrete) (image (Deployed.At t n)) (image (Deployed.At t m)).
-Proof. unfold overtaken, store. simpl. destruct (does t n), (does t m); simpl; intuition (auto; discriminate). Qed.
+Lemma passed_image t n m : Deployed.buffered hw && passed (does t n) (does t m) = true <->
+  overtaken hw' (U := concrete) (image (Deployed.At t n)) (image (Deployed.At t m)).
+Proof.
+  unfold overtaken, store. rewrite buffered_same, andb_true_iff. simpl.
+  destruct (does t n), (does t m); simpl; intuition (auto; discriminate).
+Qed.
 Lemma oppo_image a b : is_event a = true -> is_event b = true ->
-  (Deployed.oppo hw R a b = true <-> oppo hw' (U := concrete) (image a) (image b) /\ ~ overtakes_it a b).
+  (Deployed.oppo hw R a b = true <-> oppo hw' (U := concrete) (image a) (image b)).
 Proof.
   intros Ea Eb. unfold Deployed.oppo, oppo. rewrite andb_true_iff, po_image, orb_true_iff.
   split.
   - intros (P & [H|H]).
-    + destruct (carried_kept a b (same_operation_image a b Eb H)) as (K & N). split; [exact K|]. intros (_ & O). auto.
+    + exact (carry_oppo hw' (U := concrete) _ _ (same_operation_image a b Eb H)).
     + destruct a as [x|t n], b as [y|u m]; try (now destruct P). pose proof P as (-> & _).
       apply is_event_at in Ea, Eb. rewrite (kin_at u n Ea), (kin_at u m Eb), observed_same, (kept_image _ u n m Ea Eb) in H.
-      unfold overtakes_it. rewrite <- passed_image, <- andb_true_iff.
-      destruct (Deployed.buffered hw && passed (does u n) (does u m)); [destruct H|]. split; [|discriminate].
-      split; [exact P|].
+      rewrite <- passed_image.
+      destruct (Deployed.buffered hw && passed (does u n) (does u m)); [destruct H|]. split; [exact P|].
+      split; [discriminate|].
       change (knd (events := concrete) (image (Deployed.At u n))) with (lknd (does u n)).
       change (knd (events := concrete) (image (Deployed.At u m))) with (lknd (does u m)).
       rewrite <- table_same. destruct (Deployed.table _ _ _); simpl in *; auto.
-  - intros ((P & H) & N). split; [exact P|right]. destruct a as [x|t n], b as [y|u m]; try (now destruct P).
+  - intros (P & N & H). split; [exact P|right]. destruct a as [x|t n], b as [y|u m]; try (now destruct P).
     destruct P as (-> & _).
     apply is_event_at in Ea, Eb. rewrite (kin_at u n Ea), (kin_at u m Eb), observed_same, (kept_image _ u n m Ea Eb).
-    unfold overtakes_it in N. rewrite <- passed_image, <- andb_true_iff in N.
+    rewrite <- passed_image in N.
     destruct (Deployed.buffered hw && passed (does u n) (does u m)); [tauto|].
     change (knd (events := concrete) (image (Deployed.At u n))) with (lknd (does u n)) in H.
     change (knd (events := concrete) (image (Deployed.At u m))) with (lknd (does u m)) in H. rewrite <- table_same in H.

@@ -1,15 +1,13 @@
-(* Deployed.v where no thread does anything beyond core/Programs.v: it calls the same programs robust as core/Model.v does
-   and, with store buffers, deployed/StoreModel.v. *)
+(* Deployed.v where no thread does anything beyond core/Programs.v: it calls the same programs robust as core/Model.v. *)
 Require Import List Arith ZArith Bool Lia Classical Relations.
 Import ListNotations.
-From RR Require Import Model Hardware Traces Programs StoreModel StoreTraces DeployedPlain DeployedCore DeployedSame
-  DeployedWell.
+From RR Require Import Model Hardware Rules Traces Programs DeployedPlain DeployedCore DeployedSame DeployedWell.
 From RR Require Deployed DeployedTraces DeployedDecides.
 Local Arguments Deployed.lab : simpl never.
 Local Arguments Deployed.past : simpl never.
 
 (* The decision for such a trace is one of the axioms of core/Model.v. *)
-Theorem decides_core hw (T : Deployed.trace) (T' : trace (U := concrete)) : Deployed.buffered hw = false ->
+Theorem decides_core hw (T : Deployed.trace) (T' : trace (U := concrete)) :
   (forall t n, n < length (Deployed.sequence (Deployed.run_of T) t) ->
     is_plain (Deployed.lab (Deployed.run_of T) (Deployed.At t n))) ->
   (forall t, ok (length (Deployed.held (Deployed.run_of T))) (path T t)) -> (forall a b, Deployed.rao T a b = false) ->
@@ -17,8 +15,8 @@ Theorem decides_core hw (T : Deployed.trace) (T' : trace (U := concrete)) : Depl
   (DeployedDecides.decide_deployed hw T = true <-> rdma_consistent (hardware_of hw) T') /\
   (DeployedDecides.decide_sequential T = true <-> sc_consistent T').
 Proof.
-  intros B Plain Ok No_rao C W. rewrite DeployedDecides.decide_deployed_spec, DeployedDecides.decide_sequential_spec. split.
-  - rewrite (rdma_image hw T Plain (grammar_of T Plain Ok) (fun a b _ _ => No_rao a b) T' C B).
+  intros Plain Ok No_rao C W. rewrite DeployedDecides.decide_deployed_spec, DeployedDecides.decide_sequential_spec. split.
+  - rewrite (rdma_image hw T Plain (grammar_of T Plain Ok) (fun a b _ _ => No_rao a b) T' C).
     split; [tauto|]. intros H. split; [now apply (ib_irreflexive (hardware_of hw))|exact H].
   - exact (sc_image T Plain T' C).
 Qed.
@@ -174,32 +172,17 @@ Proof.
 Qed.
 
 (* The same programs are robust. *)
-Theorem deployed_robust : Deployed.buffered hw = false -> (DeployedTraces.robust hw deployed_program <-> robust
-  (hardware_of hw) P).
+Theorem deployed_robust : DeployedTraces.robust hw deployed_program <-> robust (hardware_of hw) P.
 Proof.
-  intros B. split; intros Rb T V.
+  split; intros Rb T V.
   - destruct V as (Tr & Rc & N). destruct (trace_there T Tr) as (D & Td & Plain & Ok & C & No_rao).
     pose proof (grammar_of D Plain Ok) as G. apply (Rb D). split; [exact Td|split].
-    + apply (rdma_image hw D Plain G (fun a b _ _ => No_rao a b) T C B). split; [|exact Rc].
+    + apply (rdma_image hw D Plain G (fun a b _ _ => No_rao a b) T C). split; [|exact Rc].
       apply (ib_irreflexive (hardware_of hw)); [apply Tr|exact Rc].
     + rewrite (sc_image D Plain T C). exact N.
   - destruct V as (Td & Rc & N). destruct (trace_here T Td) as (T' & Plain & Ok & C & Tr & No_rao).
     pose proof (grammar_of T Plain Ok) as G. apply (Rb T'). split; [exact Tr|split].
-    + now apply (rdma_image hw T Plain G No_rao T' C B) in Rc.
-    + rewrite <- (sc_image T Plain T' C). exact N.
-Qed.
-Theorem deployed_robust_tso : Deployed.buffered hw = true ->
-  (DeployedTraces.robust hw deployed_program <-> robust_tso (hardware_of hw) P).
-Proof.
-  intros B. split; intros Rb T V.
-  - destruct V as (Tr & Rc & N). destruct (trace_there T Tr) as (D & Td & Plain & Ok & C & No_rao).
-    pose proof (grammar_of D Plain Ok) as G. apply (Rb D). split; [exact Td|split].
-    + apply (tso_image hw D Plain G (fun a b _ _ => No_rao a b) T C B). split; [|exact Rc].
-      apply (ib_tso_irreflexive (hardware_of hw)); [apply Tr|exact Rc].
-    + rewrite (sc_image D Plain T C). exact N.
-  - destruct V as (Td & Rc & N). destruct (trace_here T Td) as (T' & Plain & Ok & C & Tr & No_rao).
-    pose proof (grammar_of T Plain Ok) as G. apply (Rb T'). split; [exact Tr|split].
-    + now apply (tso_image hw T Plain G No_rao T' C B) in Rc.
+    + now apply (rdma_image hw T Plain G No_rao T' C) in Rc.
     + rewrite <- (sc_image T Plain T' C). exact N.
 Qed.
 End Programs.

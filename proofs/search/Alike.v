@@ -52,8 +52,8 @@ Ltac of_event := rewrite ?s_is, ?s_cpu, ?s_rd, ?s_wr, ?(a_thr _ _ A), ?(a_qp _ _
   ?(a_cwv _ _ A),
   ?(a_sgn _ _ A), ?(a_brings _ _ A).
 Ltac of_state := rewrite ?(l_mem _ _ H _ (in_loc _ I)), ?(l_car _ _ H _ (in_thr _ I)), ?(l_cls _ _ H),
-  ?(l_cpub _ _ H _ (in_thr _ I)), ?(l_stob _ _ H _ (in_thr _ I)), ?(l_own _ _ H _ (in_loc _ I)), ?(l_typ _ _ H _ _ (in_qp _ I)), ?(l_fen _ _ H _ (in_qp _ I)),
-  ?(l_fod _ _ H _ (in_qp _ I)), ?(l_cr _ _ H _ (in_loc _ I)), ?(l_cw _ _ H _ (in_loc _ I)),
+  ?(l_cpub _ _ H _ (in_thr _ I)), ?(l_stob _ _ H _ (in_thr _ I)), ?(l_own _ _ H _ (in_loc _ I)),
+  ?(l_typ _ _ H _ _ (in_qp _ I)), ?(l_fen _ _ H _ (in_qp _ I)), ?(l_fod _ _ H _ (in_qp _ I)), ?(l_cr _ _ H _ (in_loc _ I)), ?(l_cw _ _ H _ (in_loc _ I)),
   ?(l_tcr _ _ H _ (in_loc _ I)), ?(l_tcw _ _ H _ (in_loc _ I)), ?(l_tth _ _ H _ (in_thr _ I)), ?(l_clo _ _ H),
   ?(l_poi _ _ H _ (in_loc _ I)), ?(l_poc _ _ H _ (in_thr _ I)), ?(l_fro _ _ H).
 Ltac same := of_event; of_state; reflexivity.
@@ -103,7 +103,8 @@ Ltac at_point := intros; simpl; unfold upd, updq in *; of_event; of_state;
   end; auto;
   try (of_event; of_state; reflexivity).
 Ltac by_like := try (first [eapply l_mem|eapply l_car|eapply l_cpub|eapply l_typ|eapply l_fen|eapply l_fod
-  |eapply l_cr|eapply l_cw|eapply l_tcr|eapply l_tcw|eapply l_tth|eapply l_poi|eapply l_poc|eapply l_stob|eapply l_own]; eauto).
+  |eapply l_cr|eapply l_cw|eapply l_tcr|eapply l_tcw|eapply l_tth|eapply l_poi|eapply l_poc
+  |eapply l_stob|eapply l_own]; eauto).
 
 Lemma s_spreading tainted closing :
   let t := spreading (tn s) e tainted closing in let t' := spreading (tn s') e' tainted closing in

@@ -305,7 +305,8 @@ Definition exact {U : events} {K : searchable} (hw : hardware) : conflict_graph 
   g_conflicting := conflict; g_sites := fun c e => class_of e = c;
   g_meeting := fun c e => exists m, class_of m = c /\ conflict e m;
   g_once := fun _ => true |}.
-Theorem exact_covers {U : events} {K : searchable} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw} {SC : cpu_sc hw} P :
+Theorem exact_covers {U : events} {K : searchable} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw}
+  {SC : cpu_sc hw} P :
   (forall E, runs P E -> wfx E /\ wfE E) -> covers hw (exact hw) P.
 Proof.
   intros X. constructor; simpl; try (intros E edge; intros; rewrite ?H0; eauto; fail).

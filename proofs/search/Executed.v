@@ -34,7 +34,8 @@ Record shape := Shape {
 Record data := Data {
   points : list positive; d_mem : list Z; d_car : list Z;
   d_unp : list nat; d_ear : list nat; d_cls : option class;
-  d_cpub : list nat; d_stob : list nat; d_typ : list ((nat * nat) * kind); d_fen : list (nat * nat); d_fod : list (nat * nat);
+  d_cpub : list nat; d_stob : list nat; d_typ : list ((nat * nat) * kind);
+  d_fen : list (nat * nat); d_fod : list (nat * nat);
   d_cr : list nat; d_cw : list nat; d_tcr : list nat; d_tcw : list nat; d_tth : list nat; d_clo : bool;
   d_poi : list nat; d_poc : list nat; d_fro : Z; d_own : list (option nat) }.
 
@@ -54,8 +55,8 @@ Definition meaning (d : data) : state :=
   State (Thr [] (of_cell (d_mem d) : nat -> @value concrete) (of_thread (d_car d)))
         (Cnt (of_queue (d_unp d) : @qpair concrete -> nat) (of_queue (d_ear d)))
         (d_cls d)
-        (Sd (has Nat.eqb (d_cpub d)) (has Nat.eqb (d_stob d)) (fun q k => has typed_eqb (d_typ d) (q, k)) (has queue_eqb (d_fen d))
-            (has queue_eqb (d_fod d)))
+        (Sd (has Nat.eqb (d_cpub d)) (has Nat.eqb (d_stob d)) (fun q k => has typed_eqb (d_typ d) (q, k))
+            (has queue_eqb (d_fen d)) (has queue_eqb (d_fod d)))
         (Cel (has Nat.eqb (d_cr d)) (has Nat.eqb (d_cw d)))
         (Tnt (Cel (has Nat.eqb (d_tcr d)) (has Nat.eqb (d_tcw d))) (has Nat.eqb (d_tth d)) (d_clo d))
         (Psn (has Nat.eqb (d_poi d)) (has Nat.eqb (d_poc d)))
@@ -65,7 +66,8 @@ Definition meaning (d : data) : state :=
 Definition noted (at_points : nat -> positive) (unpolled early : nat * nat -> nat) (s : state) : data :=
   Data (map at_points (of_threads sh)) (map (mem (th s)) (of_cells sh)) (map (car (th s)) (of_threads sh))
        (map unpolled (polled_queues sh)) (map early (polled_queues sh)) (cls s)
-       (filter (cpub (sd s)) (of_threads sh)) (filter (stob (sd s)) (of_threads sh)) (filter (fun qk => typ (sd s) (fst qk) (snd qk)) (of_types sh))
+       (filter (cpub (sd s)) (of_threads sh)) (filter (stob (sd s)) (of_threads sh))
+       (filter (fun qk => typ (sd s) (fst qk) (snd qk)) (of_types sh))
        (filter (fen (sd s)) (of_queues sh)) (filter (fod (sd s)) (of_queues sh))
        (filter (cr (acc s)) (of_cells sh)) (filter (cw (acc s)) (of_cells sh))
        (filter (cr (tce (tn s))) (of_cells sh)) (filter (cw (tce (tn s))) (of_cells sh))

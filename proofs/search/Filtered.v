@@ -3,8 +3,8 @@
    start anywhere are not tried (classes_of).  The rest is the search of Search.v. *)
 Require Import List Arith Bool Lia Classical Relations.
 Import ListNotations.
-From RR Require Import Model Hardware Orders Cells Stores Rules Traces Search Marks Tainted Along Counters Least FirstHalf Target Answers Reported
-  Filter Critical.
+From RR Require Import Model Hardware Orders Cells Stores Rules Traces Search Marks Tainted Along Counters Least FirstHalf
+  Target Answers Reported Filter Critical.
 
 Section Filtered.
 Context {U : events} {K : searchable} (hw : hardware) (zero : bool).
@@ -99,7 +99,8 @@ Qed.
 End Filtered.
 
 (* Engine none: a program is robust of which the filter leaves no event that can be the first of beta after a pivot. *)
-Theorem nothing_kept {U : events} {K : searchable} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw} {SC : cpu_sc hw} P G :
+Theorem nothing_kept {U : events} {K : searchable} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw}
+  {SC : cpu_sc hw} P G :
   covers hw G P ->
   (forall E edge c x seen e, runs P E -> g_drawn G E edge -> g_sites G c x -> E e -> noninit e -> can_start c e = true ->
     ~ useful G c seen true (edge e)) -> robust hw P.
