@@ -115,11 +115,15 @@ _CHANGES: Final = """\
 
 {text}. Each of the {cells} cells (all CPU events have one row
 and one column) with each other value it could have:
-{kept} of {all} changes keep every fact, and so {what}
-([`{theorem}`](proof.md#{anchor})). {dropped} of the {weaker} changes that keep less order are among them.
+{kept} of {all} changes keep every fact, and so {so} ([`{theorem}`](proof.md#{anchor})).
+{dropped} of the {weaker} changes that keep less order are among them.
 
 {table}
 """
+
+_LEMMAS: Final = "Lemma 1 to Theorem 7 with sequentially consistent CPUs"
+_FORM: Final = "the normal form with remote atomics"
+"""What is proven of tables that have every fact."""
 
 _STRENGTH: Final = ("Never", "Issue", "Qp", "All")
 
@@ -127,17 +131,11 @@ _STRENGTH: Final = ("Never", "Issue", "Qp", "All")
 def proof_tables() -> str:
     """Return the text of docs/proof-tables.md."""
     head = _HEAD.format(generated=_GENERATED, facts=_facts(FACTS), atomic_facts=_facts(ATOMIC_FACTS))
-    return "\n".join((head, *_plain_sections(), *_atomic_sections()))
-
-
-def _plain_sections() -> Iterator[str]:
-    what = "Lemma 1 to Theorem 7 with sequentially consistent CPUs"
-    return _sections(HARDWARE, KINDS, what, "Changes.changes_ok")
+    return "\n".join((head, *_sections(HARDWARE, KINDS, "Changes.changes_ok", _LEMMAS), *_atomic_sections()))
 
 
 def _atomic_sections() -> Iterator[str]:
-    what = "what is proven with remote atomics and without a search"
-    return _sections(ATOMIC_HARDWARE, ATOMIC_KINDS, what, "RemoteAtomicsChanges.changes_atomics_ok")
+    return _sections(ATOMIC_HARDWARE, ATOMIC_KINDS, "RemoteAtomicsChanges.changes_atomics_ok", _FORM)
 
 
 def _facts(facts: Mapping[str, tuple[str, str]]) -> str:
@@ -159,7 +157,7 @@ def current(values: dict[str, list[str]]) -> str:
     return value
 
 
-def _sections(hardware: Mapping[str, tuple[str, str]], kinds: Mapping[str, str], what: str, theorem: str) -> Iterator[str]:
+def _sections(hardware: Mapping[str, tuple[str, str]], kinds: Mapping[str, str], theorem: str, so: str) -> Iterator[str]:
     for name, (title, text) in hardware.items():
         cells = listed(name)
         every = [(current(values), new, facts) for values in cells.values() for new, facts in values.items()]
@@ -172,7 +170,7 @@ def _sections(hardware: Mapping[str, tuple[str, str]], kinds: Mapping[str, str],
             title=title,
             text=text,
             cells=len(cells),
-            what=what,
+            so=so,
             theorem=theorem,
             anchor=theorem.lower().replace(".", ""),
             kept=sum(not facts for _, _, facts in every),

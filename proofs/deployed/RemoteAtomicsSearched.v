@@ -33,8 +33,12 @@ Record searched : Prop := {
   (* beta begins, in L, with what is chosen *)
   n_start : forall b, beta b -> exists e, C e /\ (e = b \/ L e b);
   n_begins : exists e, C e;
-  (* nothing keeps the pivot out of alpha *)
+  (* nothing keeps the pivot out of alpha (M3): no RMW of the word of a naR is torn, none is behind a naR that ends its
+     thread *)
   n_own : forall c, beta c -> cpu c -> thr c <> thr m;
+  n_untorn : forall x z, S' x -> knd x = NAW -> l' x -> M m pr z -> knd z = NAR -> loc z = loc x -> beta x -> beta (src x);
+  n_stop : forall z b, M m pr z -> knd z = NAR -> (forall w, S w -> knd w = NAW -> src w <> z) ->
+    S' b -> knd b = NAR -> loc b = loc z -> ~ beta b;
   (* taint along L comes back to the pivot *)
   n_closed : closed S' l' L beta m pr (wr lX m);
   (* no CPU event is poisoned *)
@@ -190,10 +194,11 @@ Qed.
 Lemma searched_from (C free lX : ev -> Prop) : (forall e, C e -> back e) -> (exists e, C e) ->
   (forall e, C e -> (wr l m -> ~ (cpu e /\ rd e)) /\ (~ wr l m -> forall b, C b -> b = e)) ->
   arranged ord S l tau m pr S' l' (around (least ord S S' l' L C) m pr L) lX free ->
+  (forall e, back e -> knd e = NAR -> least ord S S' l' L C e) ->
   closed S' l' L (least ord S S' l' L C) m pr (wr l m) ->
   violating ord P (tr S lX (around (least ord S S' l' L C) m pr L)) -> searched S m pr S' l' L C lX.
 Proof.
-  intros CB Ex Ch A Cl V. pose proof (s_real (arranged:=A)) as Rx.
+  intros CB Ex Ch A NB Cl V. pose proof (s_real (arranged:=A)) as Rx.
   assert (forall z, pivot z -> cond z -> (l z <-> lX z)) as Real.
   { intros z Mz Cz. assert (z = m) as -> by (apply (M_w (G:=G) z Mz); unfold cond in Cz; destruct (knd z); simpl in *;
     tauto).
@@ -227,6 +232,24 @@ Proof.
     + exact (ti _ Hc).
     + apply (ta _ _ Hc). apply (cpu_tau (G:=g_base)); auto using in_S; [exact Sm|apply g_last].
     + exact (m_last (G:=G) c (in_S c Sc) X).
+  - intros x z Sx Kx Lx Mz Kz Lo Bx. pose proof (least_after (G:=G) L C CB x Bx) as (_ & Hx).
+    destruct (naw_facts x Kx) as (Px & _ & Ks & Ls).
+    assert (S' (src x)) as Ss by exact (wf_down _ (wfS' (G:=G)) _ _ Px Sx).
+    destruct (t_tot m (src x) Sm (in_S _ Ss)) as [Q|[X|X]]; [destruct (S'_M (G:=G) _ Ss); left; auto| |].
+    + apply NB; auto. split; auto. split; auto. exists z. split; auto. split; [congruence|].
+      split; [right; unfold rd; now rewrite Kz|]. split; [right; unfold rd; now rewrite Ks|].
+      destruct (classic (wr l m)) as [|N]; [auto|]. right; right; right. split; auto. split; auto. right.
+      exists x. split; [now apply in_S|]. split; auto. split; auto. apply (still x N Sx); [red; now rewrite Kx|auto].
+    + exfalso. assert (tau (src x) z) as Y.
+      { destruct Mz as [->| ->]; [exact X|]. destruct (t_tot (src x) pr (in_S _ Ss) (Spr (G:=G))) as [Q|[Y|Y]]; auto.
+        - destruct (S'_M (G:=G) _ Ss). right; auto.
+        - destruct (f_empty _ _ _ _ _ _ _ _ _ F _ Ss Y X). }
+      assert (tau x z) as Z by (apply rao_slots; auto using in_S; exact (M_S (G:=G) z Mz)).
+      destruct (M_le (G:=G) z Mz) as [->|W]; [exact (ta _ _ Hx Z)|exact (ta _ _ Hx (tt _ _ _ Z W))].
+  - intros z b Mz Kz N Sb Kb Lo Bb. pose proof (least_after (G:=G) L C CB b Bb) as (_ & Hb).
+    assert (b <> z) as Nbz by (intros ->; exact (S'_M (G:=G) z Sb Mz)).
+    assert (tau b z) as Y by (apply (stop_tau (G:=G)); auto using in_S; exact (M_S (G:=G) z Mz)).
+    destruct (M_le (G:=G) z Mz) as [->|W]; [exact (ta _ _ Hb Y)|exact (ta _ _ Hb (tt _ _ _ Y W))].
   - exact (closed_if S' l' L _ m pr _ _ Wm Cl).
   - intros c Sc Cc (d & R & D). apply (g_max c Sc Cc). apply (poison_r (A:=A)).
     assert (forall u x, rf_in S (acting m pr l' lX) (around (least ord S S' l' L C) m pr L) u x ->
@@ -247,6 +270,7 @@ Proof.
     + split; [tauto|]. intros _ b [(W' & _)|(_ & Fb)]; [tauto|].
       destruct (proj2 Fe b (proj1 Fb)) as [|X]; auto. destruct (proj2 Fb e (proj1 Fe)) as [|Y]; auto.
       destruct (sto_asym _ _ _ _ (L_sto (sc_run:=HL)) X Y).
+  - intros e He _. now apply behind_forced.
   - apply (taint_closes (G:=G) (tau:=tau) (l:=l) (S:=S)); auto.
     + exact (f_empty _ _ _ _ _ _ _ _ _ F).
     + exact whole.

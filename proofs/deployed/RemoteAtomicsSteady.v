@@ -244,6 +244,7 @@ Proof.
     - destruct (first_arrival _ _ _ Lead); tauto. }
   apply (searched_from ord P S l tau m pr S' l' F L first free lX first_back first_ex); auto.
   { intros e He. split; [intros _; now apply first_no_read|tauto]. }
+  { intros e He Ke. apply not_free; auto. intros Fe. destruct (free_reads e Fe) as (_ & _ & X & _). auto. }
   { pose proof Hs as (_ & _ & z & Mz & Lo & _ & Ae & _).
     apply (taint_closes_from (G:=G) (f_empty _ _ _ _ _ _ _ _ _ F) (whole ord P S l tau m pr S' l' F) L B
       (least_after (G:=G) L first first_back) s z); auto.

@@ -18,7 +18,8 @@ Definition closed := exists x, tainted x /\ (thr x = thr m \/ (~ B x /\ exists z
 End Taint.
 Lemma meets_iff {U : slots} S' l' (w1 w2 : Prop) z e : (w1 <-> w2) -> (meets S' l' w1 z e <-> meets S' l' w2 z e).
 Proof. intros H. unfold meets. rewrite H. tauto. Qed.
-Lemma closed_if {U : slots} S' l' L B m pr (w1 w2 : Prop) : (w1 <-> w2) -> closed S' l' L B m pr w1 -> closed S' l' L B m pr w2.
+Lemma closed_if {U : slots} S' l' L B m pr (w1 w2 : Prop) : (w1 <-> w2) ->
+  closed S' l' L B m pr w1 -> closed S' l' L B m pr w2.
 Proof.
   intros H (x & T & Hx). exists x. split.
   - clear Hx. induction T as [z e Be Mz Me|a b T IH Sb P|a b T IH Sb C K|a b T IH Sb Q].
@@ -55,7 +56,8 @@ Proof. intros [->| ->]; auto. destruct (pr_cases (G:=G)) as [(-> & _)|(K & -> & 
 (* what conflicts with a part of the pivot and comes behind it is in beta *)
 Section Behind.
 Hypothesis B_back : forall e, back e -> B e.
-Lemma meeting z e : pivot z -> acc z -> S' e -> tau z e -> loc e = loc z -> acc e -> (wr l m \/ wr l' e) -> (wr l m \/ wr l e) -> tnt e.
+Lemma meeting z e : pivot z -> acc z -> S' e -> tau z e -> loc e = loc z -> acc e ->
+  (wr l m \/ wr l' e) -> (wr l m \/ wr l e) -> tnt e.
 Proof.
   intros Mz Az Se H Lo Ae W W2. apply t_pivot with z; auto; [|split; auto; split; auto; tauto]. apply B_back. split; auto.
   split; [|exists z; split; auto; split; auto; split; auto; split; auto; tauto].
@@ -133,7 +135,8 @@ Proof.
   assert (S a /\ S b) as (Sa & Sb).
   { destruct H as [((A & _) & (B' & _) & _)|H]; [auto|]. destruct (eco_conflict S l tau a b g_sto H) as (A & B' & _). auto. }
   assert ((pivot a /\ leaves) \/ (S' a /\ tnt a)) as Ha.
-  { destruct Hx as [(Q & Lv)|(Nx & Hx)]; [left; split; [now apply vertex_M|exact Lv]|right]. split; [|auto]. apply in_S'; auto. intros Ma.
+  { destruct Hx as [(Q & Lv)|(Nx & Hx)]; [left; split; [now apply vertex_M|exact Lv]|right].
+    split; [|auto]. apply in_S'; auto. intros Ma.
     apply Nx. now apply (rep_M (G:=G)). }
   destruct H as [(_ & _ & H)|H].
   - destruct Ha as [(Ma & _)|(Sa' & Ta)].
@@ -156,7 +159,8 @@ Proof.
         -- intros Ba. exact (ta _ _ Ham (proj2 (B_after a Ba))).
         -- exists b. split; auto. split; auto. split; auto. destruct Aw as [Wa|Wb]; [|left; exact (Mw b Mb Wb)].
            right; left. apply NNPP. intros Na. destruct (Mis a Sa' Wa Na) as (X & _). exact (ta _ _ Ham X).
-    + right. apply to_reaches; auto. destruct (classic (wr l b /\ ~ wr l' b)) as [(Wb & Nb)|Gb]; [exact (proj1 (proj2 (Mis b Sb' Wb Nb)))|].
+    + right. apply to_reaches; auto. destruct (classic (wr l b /\ ~ wr l' b)) as [(Wb & Nb)|Gb].
+      { exact (proj1 (proj2 (Mis b Sb' Wb Nb))). }
       assert (wr l b -> wr l' b) as Wb by tauto. assert (sound b) as Sob by (split; tauto).
       destruct Ha as [(Ma & Lv)|(Sa' & Ta)].
       * apply (Lv a b); auto; destruct Aw as [Wa|]; auto; left; exact (Mw a Ma Wa).

@@ -201,8 +201,8 @@ def test_changes_of_cells_are_of_the_tables_and_of_all_cells() -> None:
 
 
 def test_every_fact_about_tables_is_needed() -> None:
-    """Some change of a cell is refused for it alone; of those named here none is, as other facts fail with them, and
-    card_row is asked with store buffers only."""
+    """Some change of a cell is refused for it alone; of those named here none is, as other facts fail with them, or as it is
+    asked with store buffers only (card_row)."""
     assert set(FACTS) - needed("default") == {"operation", "flush_chain", "flush_poll", "card_row"}
     assert set(ATOMIC_FACTS) - needed(*ATOMIC_HARDWARE) == {"flush_poll"}
 
