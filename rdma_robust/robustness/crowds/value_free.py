@@ -1,10 +1,11 @@
 """Programs in which nothing depends on values: 2V copies of each template decide all numbers.
 
 V is the number of words that several threads can access. Take a violating trace, and a shortest cycle of program order
-and conflicts. It meets a thread in at most two events and a word in at most three (a read, a write, a read), adjacent ones,
-so it has at most 2V threads, or one. Remove all others. A read of a removed write reads the last remaining write before it
-in mo; as nothing depends on values, the trace is still one of the program. New edges from a write to its read replace mo;rf, so
-ob gains nothing, and rb only shrinks; the cycle stays. That holds under every order of the network and with store buffers.
+and conflicts. It meets a thread in at most two events and a word in at most three (a read, a write, a read), adjacent
+ones, so it has at most 2V threads, or one. Remove all others. A read of a removed write reads the last remaining write
+before it in mo; as nothing depends on values, the trace is still one of the program. New edges from a write to its read
+replace mo;rf, so ob gains nothing, and rb only shrinks; the cycle stays. That holds under every order of the network
+and with store buffers.
 
 Source: docs/theory-crowds.md, Theorem 7 (`cut_off` in proofs/crowds); Shasha and Snir 1988 for cycles.
 """
