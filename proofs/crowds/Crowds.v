@@ -6,7 +6,7 @@ From RR Require Import Model Hardware Programs Search Searched Counting CrowdPro
   ValueFree FewCopies.
 
 Section Crowds.
-Context {K : crowd} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw} {SC : cpu_sc hw}.
+Context {K : crowd} (hw : hardware).
 
 Theorem crowd_lemma_1 n n' : n <= n' -> ~ robust hw (P (copies n)) -> ~ robust hw (P (copies n')).
 Proof.
@@ -23,16 +23,9 @@ Proof.
   - intros (n & N). exists (copies n). split; [apply copies_templates|exact N].
 Qed.
 
-(* P(n) is not robust for some n iff a control with a report can be reached by counting. *)
-Theorem crowd_theorem_3 (zero : bool) : (exists n, ~ robust hw (P (copies n))) <->
-  exists c, by_counting control local initial (explicit hw zero) (copy hw zero) (hero hw zero) (copy_hero hw zero)
-    (own_hero hw zero) control0 c /\ reporting hw c.
-Proof. rewrite <- some_copies. exact (crowd_counting hw zero). Qed.
-
-(* A value-free program is not robust for some n only if it is not robust with 2V copies of each template;
-   [sh] are the V words
-   that several threads can access. *)
-Theorem crowd_theorem_7 sh : crowd_value_free ->
+(* A value-free program is not robust for some n only if it is not robust with 2V copies of each template; [sh] are the V
+   words that several threads can access. *)
+Theorem crowd_theorem_7 {OK : hardware_ok hw} sh : crowd_value_free ->
   (forall ts t t' x, templates ts -> t <> t' -> touches ts t x -> touches ts t' x -> In x sh) ->
   (exists n, ~ robust hw (P (copies n))) -> ~ robust hw (P (copies (Nat.max 1 (2 * length sh)))).
 Proof.
@@ -42,4 +35,11 @@ Proof.
   apply (within_copies hw (map (fun j => nth j (copies n) 0) js)); auto; [|now rewrite map_length].
   intros k I. apply in_map_iff in I. destruct I as (j & <- & I). apply (copies_templates n). apply nth_In. auto.
 Qed.
+
+(* P(n) is not robust for some n iff a control with a report can be reached by counting. *)
+Theorem crowd_theorem_3 {OK : hardware_ok hw} {SO : search_ok hw} {SC : cpu_sc hw} (zero : bool) :
+  (exists n, ~ robust hw (P (copies n))) <->
+  exists c, by_counting control local initial (explicit hw zero) (copy hw zero) (hero hw zero) (copy_hero hw zero)
+    (own_hero hw zero) control0 c /\ reporting hw c.
+Proof. rewrite <- some_copies. exact (crowd_counting hw zero). Qed.
 End Crowds.

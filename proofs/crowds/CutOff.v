@@ -252,9 +252,12 @@ Proof.
     split; [congruence|now apply word_inj].
 Qed.
 Notation T2 := (moved T1 go E2).
+Lemma E2_image b : E2 b <-> (exists a, E T1 a /\ b = go a) \/ False.
+Proof. unfold E2. simpl. tauto. Qed.
 Lemma T2_wft : wft T2.
 Proof.
-  apply moved_wft; [exact T1_wft|exact E2_wfE|reflexivity|exact go_inj|exact go_knd|exact go_qp|].
+  apply (moved_wft T1 go E2 (fun _ => False)); [exact T1_wft|exact E2_wfE|exact E2_image|intros b []|intros b a []|
+    exact go_inj|exact go_knd|exact go_qp|].
     intros a b Ka Kb _ _. now apply go_loc.
 Qed.
 Lemma go_thr a b : kept a -> kept b -> noninit a -> noninit b -> (thr a = thr b <-> thr (go a) = thr (go b)).
@@ -264,7 +267,8 @@ Proof.
   split; [congruence|now apply thread_inj].
 Qed.
 Lemma T2_consistent hw : rdma_consistent hw T1 -> rdma_consistent hw T2.
-Proof. apply moved_consistent; [reflexivity|exact go_inj|exact go_knd|exact go_po|exact go_pf|exact go_qp|exact
+Proof. apply (moved_consistent hw T1 go E2 (fun _ => False));
+  [exact E2_image|intros b []|exact go_inj|exact go_knd|exact go_po|exact go_pf|exact go_qp|exact
   go_thr]. Qed.
 
 (* values *)
@@ -292,7 +296,7 @@ Qed.
 Lemma T2_trace : trace_of (P ts2) T2.
 Proof. split; [exact E2_is_run|split; [exact T2_wft|exact T2_valid]]. Qed.
 Lemma T2_cycle : ~ sc_consistent T1 -> ~ sc_consistent T2.
-Proof. apply moved_cycle; [exact T1_wft|reflexivity|exact go_inj|exact go_po]. Qed.
+Proof. apply (moved_cycle T1 go E2 (fun _ => False)); [exact T1_wft|exact E2_image|exact go_inj|exact go_po]. Qed.
 End Values.
 
 Theorem remaining : irreflexive (needs T1) -> exists T2, trace_of (P (map (fun j => nth j ts 0) js)) T2 /\

@@ -80,6 +80,14 @@ Proof.
     + destruct s' as [|[|s']]; [lia|left; auto|right]. split; auto. right. split; auto. split; auto. lia.
 Defined.
 
+(* an operation has one answer (RemoteAtomicsCarried.v asks for that) *)
+Lemma concrete_answer a b : (eknd a = NRW \/ eknd a = NLW) -> (eknd b = NRW \/ eknd b = NLW) -> esrc a = esrc b -> a = b.
+Proof.
+  destruct a as [x|t h o s], b as [y|t' h' o' s']; simpl; try (intuition discriminate).
+  destruct o, s as [|[|[|s]]]; simpl; try (intuition discriminate);
+  destruct o', s' as [|[|[|s']]]; simpl; try (intuition discriminate); intros _ _ H; congruence.
+Qed.
+
 (* thread 0 adds 1 to word 0 by its card and gets the answer in word 1; thread 1 stores 5 in word 0 *)
 Definition rmw := ORmw 1 0 (fun v => Some (Datatypes.S v)) 1.
 Definition r := Ev 0 [] rmw 0.

@@ -290,3 +290,32 @@ Theorem lemma_3_atomics : (forall a b, ob1 ord T a b -> lt a b) <-> O_oppo /\ O_
 Proof. split; [apply rules_only_if|]. intros (H1 & H2 & H3 & H4 & H5). now apply rules_if. Qed.
 
 End Rules.
+
+(* Corollary 4: under R1, R2 says that polls of A poll completions older than the first forcing one. *)
+Section Counters.
+Context {U : slots} (ord : bool).
+Variables (S0 B : ev -> Prop).
+Definition forcing w := S0 w /\ B w /\
+  (knd w = NLW \/ (knd w = NRW /\ exists e, S0 e /\ B e /\ before_nrw (knd e) /\ qp e = qp w /\ po e w)).
+Definition R1 := forall b a, S0 b -> S0 a -> B b -> oppo ord b a -> B a.
+Definition R2 := forall w p, S0 p -> pf w p -> forcing w -> B p.
+Theorem corollary_4_atomics : wfS S0 -> R1 ->
+  (R2 <-> forall w p w0, S0 p -> ~ B p -> pf w p -> forcing w0 -> qp w0 = qp w -> po w w0).
+Proof.
+  intros W H1; split.
+  - intros H2 w p w0 Sp NBp H F Q. destruct (pf_ok _ _ H) as (Pwp & Kw & Kp & _).
+    assert (S0 w) as Sw by (eapply wf_down; eauto).
+    assert (knd w0 = NRW \/ knd w0 = NLW) as K0 by (destruct F as (_ & _ & [K|(K & _)]); auto).
+    assert (forall x, knd x = NRW \/ knd x = NLW -> noninit x /\ ~ cpu x) as X.
+    { intros x K. unfold noninit, cpu. destruct K as [-> | ->]; simpl; split; auto; discriminate. }
+    destruct (X w Kw) as (X1 & X2), (X w0 K0) as (X3 & X4).
+    destruct (wf_total _ W w w0) as [->|[P|P]]; auto; [apply F|symmetry; now apply qp_thr| |].
+    + destruct NBp. eapply H2; eauto.
+    + exfalso. destruct (wf_older _ W w p w0 Sp H K0 Q P) as (p' & H' & P').
+      assert (S0 p') as Sp' by (destruct P' as [->|P']; [auto|eapply wf_down; eauto]).
+      assert (B p') as Bp' by (eapply H2; eauto).
+      destruct P' as [->|P']; [auto|]. apply NBp, (H1 p' p); auto. destruct (pf_ok _ _ H') as (_ & _ & Kp' & _).
+      split; auto. rewrite Kp', Kp. exact I.
+  - intros H w p Sp Hp F. apply NNPP; intro N. apply (po_irr w). eapply H; eauto.
+Qed.
+End Counters.

@@ -4,14 +4,11 @@ Require Import List Arith Lia Classical Relations.
 From RR Require Import Orders RemoteAtomicsModel RemoteAtomicsRules RemoteAtomicsValues RemoteAtomicsTraces RemoteAtomicsBase
   RemoteAtomicsPivot RemoteAtomicsExecuted RemoteAtomicsCycle RemoteAtomicsMaximal RemoteAtomicsParts RemoteAtomicsForm
   RemoteAtomicsNormalForm RemoteAtomicsTheorem RemoteAtomicsMiddle RemoteAtomicsTogether RemoteAtomicsLeast
-  RemoteAtomicsClasses.
+  RemoteAtomicsTaint RemoteAtomicsClasses.
 
 Section Searched.
 Context {U : slots} (ord : bool) (P : program).
 
-(* e conflicts with a part z of the pivot, where an RMW that writes counts for a naR as well (M3) *)
-Definition meets (writes : Prop) (S' l' : ev -> Prop) z e := loc e = loc z /\ acc e /\
-  (writes \/ wr l' e \/ (knd z = NAR /\ knd e = NAR /\ exists w, S' w /\ knd w = NAW /\ l' w /\ src w = e)).
 (* the pivot acts with real values, all others act as in L (M1) *)
 Definition acting m pr (l' lX : ev -> Prop) e := (M m pr e /\ lX e) \/ (~ M m pr e /\ l' e).
 
@@ -30,14 +27,20 @@ Record searched : Prop := {
   n_class : (knd m <> NAW /\ pr = m) \/ (knd m = NAW /\ pr = src m);
   (* a thread ends behind a naR only if the pivot is a naR behind which its thread ends *)
   n_ends : forall r, stops (S:=S) (S':=S') r -> knd m = NAR /\ forall w, S w -> knd w = NAW -> src w <> m;
-  n_meets : forall e, C e -> S' e /\ noninit e /\ exists z, M m pr z /\ meets (wr lX m) S' l' z e;
+  n_meets : forall e, C e -> S' e /\ noninit e /\ exists z, M m pr z /\ meets S' l' (wr lX m) z e;
   (* if the pivot writes, all but reads of CPUs choose; else only the first event of beta is chosen *)
   n_chosen : forall e, C e -> (wr lX m -> ~ (cpu e /\ rd e)) /\ (~ wr lX m -> forall b, C b -> b = e);
   (* beta begins, in L, with what is chosen *)
   n_start : forall b, beta b -> exists e, C e /\ (e = b \/ L e b);
   n_begins : exists e, C e;
-  (* nothing keeps the pivot out of alpha *)
+  (* nothing keeps the pivot out of alpha (M3): no RMW of the word of a naR is torn, none is behind a naR that ends its
+     thread *)
   n_own : forall c, beta c -> cpu c -> thr c <> thr m;
+  n_untorn : forall x z, S' x -> knd x = NAW -> l' x -> M m pr z -> knd z = NAR -> loc z = loc x -> beta x -> beta (src x);
+  n_stop : forall z b, M m pr z -> knd z = NAR -> (forall w, S w -> knd w = NAW -> src w <> z) ->
+    S' b -> knd b = NAR -> loc b = loc z -> ~ beta b;
+  (* taint along L comes back to the pivot *)
+  n_closed : closed S' l' L beta m pr (wr lX m);
   (* no CPU event is poisoned *)
   n_poison : forall c, S c -> cpu c -> ~ depr (rf_in S (acting m pr l' lX) sg) m c;
   n_real : real_in S lX sg;
@@ -139,6 +142,10 @@ Proof.
   intros He. destruct (classic (wr l m)); [|now apply forced_still]. apply forced_writing; auto. exact (in_S e (proj1 He)).
 Qed.
 
+Lemma whole : pr = rep m.
+Proof.
+  destruct (f_class _ _ _ _ _ _ _ _ _ F) as [(K & Q)|(K & Q)]; destruct (rep_class m) as [(K' & Q')|(K' & Q')]; congruence.
+Qed.
 (* the cycle leaves the pivot to an event behind it *)
 Lemma begins : exists e, back e.
 Proof.
@@ -187,9 +194,11 @@ Qed.
 Lemma searched_from (C free lX : ev -> Prop) : (forall e, C e -> back e) -> (exists e, C e) ->
   (forall e, C e -> (wr l m -> ~ (cpu e /\ rd e)) /\ (~ wr l m -> forall b, C b -> b = e)) ->
   arranged ord S l tau m pr S' l' (around (least ord S S' l' L C) m pr L) lX free ->
+  (forall e, back e -> knd e = NAR -> least ord S S' l' L C e) ->
+  closed S' l' L (least ord S S' l' L C) m pr (wr l m) ->
   violating ord P (tr S lX (around (least ord S S' l' L C) m pr L)) -> searched S m pr S' l' L C lX.
 Proof.
-  intros CB Ex Ch A V. pose proof (s_real (arranged:=A)) as Rx.
+  intros CB Ex Ch A NB Cl V. pose proof (s_real (arranged:=A)) as Rx.
   assert (forall z, pivot z -> cond z -> (l z <-> lX z)) as Real.
   { intros z Mz Cz. assert (z = m) as -> by (apply (M_w (G:=G) z Mz); unfold cond in Cz; destruct (knd z); simpl in *;
     tauto).
@@ -223,6 +232,25 @@ Proof.
     + exact (ti _ Hc).
     + apply (ta _ _ Hc). apply (cpu_tau (G:=g_base)); auto using in_S; [exact Sm|apply g_last].
     + exact (m_last (G:=G) c (in_S c Sc) X).
+  - intros x z Sx Kx Lx Mz Kz Lo Bx. pose proof (least_after (G:=G) L C CB x Bx) as (_ & Hx).
+    destruct (naw_facts x Kx) as (Px & _ & Ks & Ls).
+    assert (S' (src x)) as Ss by exact (wf_down _ (wfS' (G:=G)) _ _ Px Sx).
+    destruct (t_tot m (src x) Sm (in_S _ Ss)) as [Q|[X|X]]; [destruct (S'_M (G:=G) _ Ss); left; auto| |].
+    + apply NB; auto. split; auto. split; auto. exists z. split; auto. split; [congruence|].
+      split; [right; unfold rd; now rewrite Kz|]. split; [right; unfold rd; now rewrite Ks|].
+      destruct (classic (wr l m)) as [|N]; [auto|]. right; right; right. split; auto. split; auto. right.
+      exists x. split; [now apply in_S|]. split; auto. split; auto. apply (still x N Sx); [red; now rewrite Kx|auto].
+    + exfalso. assert (tau (src x) z) as Y.
+      { destruct Mz as [->| ->]; [exact X|]. destruct (t_tot (src x) pr (in_S _ Ss) (Spr (G:=G))) as [Q|[Y|Y]]; auto.
+        - destruct (S'_M (G:=G) _ Ss). right; auto.
+        - destruct (f_empty _ _ _ _ _ _ _ _ _ F _ Ss Y X). }
+      assert (tau x z) as Z by (apply rao_slots; auto using in_S; exact (M_S (G:=G) z Mz)).
+      destruct (M_le (G:=G) z Mz) as [->|W]; [exact (ta _ _ Hx Z)|exact (ta _ _ Hx (tt _ _ _ Z W))].
+  - intros z b Mz Kz N Sb Kb Lo Bb. pose proof (least_after (G:=G) L C CB b Bb) as (_ & Hb).
+    assert (b <> z) as Nbz by (intros ->; exact (S'_M (G:=G) z Sb Mz)).
+    assert (tau b z) as Y by (apply (stop_tau (G:=G)); auto using in_S; exact (M_S (G:=G) z Mz)).
+    destruct (M_le (G:=G) z Mz) as [->|W]; [exact (ta _ _ Hb Y)|exact (ta _ _ Hb (tt _ _ _ Y W))].
+  - exact (closed_if S' l' L _ m pr _ _ Wm Cl).
   - intros c Sc Cc (d & R & D). apply (g_max c Sc Cc). apply (poison_r (A:=A)).
     assert (forall u x, rf_in S (acting m pr l' lX) (around (least ord S S' l' L C) m pr L) u x ->
       rf_in S (lY (l:=l) (m:=m) (pr:=pr) (l':=l')) (around (least ord S S' l' L C) m pr L) u x) as H.
@@ -242,6 +270,13 @@ Proof.
     + split; [tauto|]. intros _ b [(W' & _)|(_ & Fb)]; [tauto|].
       destruct (proj2 Fe b (proj1 Fb)) as [|X]; auto. destruct (proj2 Fb e (proj1 Fe)) as [|Y]; auto.
       destruct (sto_asym _ _ _ _ (L_sto (sc_run:=HL)) X Y).
+  - intros e He _. now apply behind_forced.
+  - apply (taint_closes (G:=G) (tau:=tau) (l:=l) (S:=S)); auto.
+    + exact (f_empty _ _ _ _ _ _ _ _ _ F).
+    + exact whole.
+    + exact (least_after (G:=G) L chosen chosen_behind).
+    + exact behind_forced.
+    + exact (f_cycle _ _ _ _ _ _ _ _ _ F).
 Qed.
 End Proof.
 
@@ -255,5 +290,19 @@ Proof.
   destruct (found_exists ord P (S T) n Sm Cn (live T) tau O B) as (l2 & tau2 & m & pr & S' & l' & F).
   destruct (sc_run_exists (G:=f_setting _ _ _ _ _ _ _ _ _ F) (f_sc _ _ _ _ _ _ _ _ _ F)) as (L & HL).
   destruct (proof_searched _ _ _ _ _ _ _ F L (HL:=HL)) as (lX & H). eauto 10.
+Qed.
+
+(* polls can be counted, as without RMWs (R1 and R2 for beta, and Corollary 4) *)
+Theorem polls_counted S m pr S' l' L C lX : searched S m pr S' l' L C lX -> let B := least ord S S' l' L C in
+  R1 ord S' B /\ R2 S' B /\
+  forall w p w0, S' p -> ~ B p -> pf w p -> forcing S' B w0 -> qp w0 = qp w -> po w w0.
+Proof.
+  intros H B. destruct (n_machine _ _ _ _ _ _ _ _ H) as (_ & W' & _).
+  assert (R1 ord S' B) as H1 by (intros b a _ Sa Bb O; apply b_keep with b; auto; now apply k_oppo).
+  assert (R2 S' B) as H2.
+  { intros w p Sp Hp (_ & Bw & [K|(K & e & _ & Be & Ke & Q & Pe)]).
+    - apply b_keep with w; auto. now apply k_poll.
+    - apply b_keep with e; auto. now apply k_forcing with w. }
+  split; auto. split; auto. now apply (corollary_4_atomics ord).
 Qed.
 End Searched.

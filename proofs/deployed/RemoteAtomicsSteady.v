@@ -3,7 +3,8 @@
 Require Import List Arith Lia Classical Relations.
 From RR Require Import Orders RemoteAtomicsModel RemoteAtomicsRules RemoteAtomicsValues RemoteAtomicsTraces RemoteAtomicsBase
   RemoteAtomicsPivot RemoteAtomicsExecuted RemoteAtomicsCycle RemoteAtomicsMaximal RemoteAtomicsParts RemoteAtomicsForm
-  RemoteAtomicsNormalForm RemoteAtomicsTheorem RemoteAtomicsLeast RemoteAtomicsClasses RemoteAtomicsSearched.
+  RemoteAtomicsNormalForm RemoteAtomicsTheorem RemoteAtomicsLeast RemoteAtomicsTaint RemoteAtomicsClasses
+  RemoteAtomicsSearched.
 
 Section Live.
 Context {U : slots}.
@@ -232,12 +233,25 @@ Proof.
   assert (forall a b, S a -> S b -> conflict l a b -> sg a b -> ~ (knd b = NAW /\ src b = a) -> sc (tr S lX sg) (rep a)
     (rep b)) as J.
   { intros a b Sa Sb Cf H N. apply join; auto; [exact wS|exact (s_sto (arranged:=A))|exact (s_init (arranged:=A))]. }
-  apply (searched_from ord P S l tau m pr S' l' F L first free lX first_back first_ex); auto.
-  { intros e He. split; [intros _; now apply first_no_read|tauto]. }
-  split; [exact Tr|split; [exact Co|]]. intros N.
   destruct first_ex as (s & Fs). pose proof (first_back s Fs) as Hs. pose proof Hs as (Ss & Hms & _).
   assert (S s) as Ss0 by now apply in_S.
   assert (m <> s) as Nms by (intros Q; apply (S'_M (G:=G) s Ss); left; auto).
+  assert (clos_trans ev (fun x y => scv T x y /\ x <> rep m) (rep s) (rep m)) as K.
+  { assert (rep s <> rep m) as Ns.
+    { intros Q. apply (S'_M (G:=G) s Ss). apply (vertex_M (G:=G) (whole ord P S l tau m pr S' l' F)); auto. }
+    destruct (leads s Ss0) as [|Lead]; [|tauto|].
+    - intros K. apply (ta _ _ Hms). apply g_init; auto; [exact Sm|apply g_last].
+    - destruct (first_arrival _ _ _ Lead); tauto. }
+  apply (searched_from ord P S l tau m pr S' l' F L first free lX first_back first_ex); auto.
+  { intros e He. split; [intros _; now apply first_no_read|tauto]. }
+  { intros e He Ke. apply not_free; auto. intros Fe. destruct (free_reads e Fe) as (_ & _ & X & _). auto. }
+  { pose proof Hs as (_ & _ & z & Mz & Lo & _ & Ae & _).
+    apply (taint_closes_from (G:=G) (f_empty _ _ _ _ _ _ _ _ _ F) (whole ord P S l tau m pr S' l' F) L B
+      (least_after (G:=G) L first first_back) s z); auto.
+    - intros a Sa (I & _). now apply wr_is.
+    - now apply b_touch.
+    - split; auto. }
+  split; [exact Tr|split; [exact Co|]]. intros N.
   assert (sc (tr S lX sg) (rep m) (rep s)) as H1.
   { apply J; auto; [exact Sm| | |].
     - unfold conflict. pose proof (back_loc s Hs). destruct (back_acc s Hs) as [(I & _)|R].
@@ -245,14 +259,9 @@ Proof.
         split; [auto|split; [auto|split; [auto|split; [congruence|auto]]]].
       + split; [auto|split; [auto|split; [auto|split; [congruence|auto]]]].
     - apply (around_after B m pr L (least_M (G:=G) L first first_back)); [now apply b_touch|left; auto].
-    - intros (K & Q). destruct (naw_facts s K) as (_ & _ & Ks & _). destruct Wm as (I & _). rewrite Q in Ks.
+    - intros (Kn & Q). destruct (naw_facts s Kn) as (_ & _ & Ks & _). destruct Wm as (I & _). rewrite Q in Ks.
       rewrite Ks in I. destruct I. }
   apply (N (rep m)).
-  assert (rep s = rep m \/ sc T (rep s) (rep m)) as Lead.
-  { apply leads; auto. intros K. apply (ta _ _ Hms). apply g_init; auto; [exact Sm|apply g_last]. }
-  assert (rep s = rep m \/ clos_trans ev (fun x y => scv T x y /\ x <> rep m) (rep s) (rep m)) as [Q|K].
-  { destruct Lead as [|Lead]; [auto|now apply first_arrival]. }
-  { rewrite Q in H1. exact H1. }
   assert (forall x y, clos_trans ev (fun x y => scv T x y /\ x <> rep m) x y -> sc (tr S lX sg) x y) as Go.
   2:{ eapply t_trans; [exact H1|now apply Go]. }
   intros x y Hxy. induction Hxy as [x y (V & Nx)|x y z _ IH1 _ IH2]; [|eapply t_trans; eauto].
