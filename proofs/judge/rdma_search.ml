@@ -65,7 +65,11 @@ let hardware_of lines =
     | [ "ordered" ] -> true
     | [ "unordered" ] -> false
     | _ -> malformed "reads are ordered or unordered" in
-  of_flags { ordered; net }
+  let buffers = match line_of lines "cpu" with
+    | [ "sc" ] -> false
+    | [ "tso" ] -> true
+    | _ -> malformed "the cpu is sc or tso" in
+  cpus buffers (of_flags { ordered; net })
 
 (* A thread: where it starts, and its edges. *)
 let thread_of (start, edges) =
@@ -124,7 +128,7 @@ let surveyed lines threads =
   then true, String.concat " " (string_of_int (States.length seen) :: List.map word (List.sort_uniq compare !found))
   else false, Printf.sprintf "unclear: more than %d states" states
 
-let parts = [ "order"; "reads"; "cells"; "counters"; "states" ]
+let parts = [ "cpu"; "order"; "reads"; "cells"; "counters"; "states" ]
 
 (* What [answer] says of the lines up to `end`, after the one that says what the document is. *)
 let read answer next_words =

@@ -156,12 +156,12 @@ Proof. intros H. pose proof (decide_right most fuel hash P) as Z. now rewrite H 
 End Answers.
 
 (* for the tool's hardware nothing is left to assume *)
-Corollary decide_robust_flags f most fuel hash P n : decide (of_flags f) most fuel hash P = Robust n ->
-  robust (of_flags f) (program_of P).
-Proof. intros H. exact (decide_robust (of_flags f) most fuel hash P n H). Qed.
-Corollary decide_not_robust_flags f most fuel hash P : decide (of_flags f) most fuel hash P = Not_robust ->
-  ~ robust (of_flags f) (program_of P).
-Proof. intros H. exact (decide_not_robust (of_flags f) most fuel hash P H). Qed.
+Corollary decide_robust_flags buffers f most fuel hash P n : let hw := cpus buffers (of_flags f) in
+  decide hw most fuel hash P = Robust n -> robust hw (program_of P).
+Proof. intros hw H. exact (decide_robust hw most fuel hash P n H). Qed.
+Corollary decide_not_robust_flags buffers f most fuel hash P : let hw := cpus buffers (of_flags f) in
+  decide hw most fuel hash P = Not_robust -> ~ robust hw (program_of P).
+Proof. intros hw H. exact (decide_not_robust hw most fuel hash P H). Qed.
 
 (* `put B.w = y; y = 1`, and with a poll between them *)
 Fixpoint edges_from p (ls : list label) :=
@@ -177,4 +177,12 @@ Example decides_polled :
   decide (paper false) 2 50 (fun _ => 1%positive) (line [Lnlr 1 0; Lnrw true 1 1; Lp 1; Lw 0 1]) = Robust 7.
 Proof. vm_compute. reflexivity. Qed.
 Corollary polled_robust : robust (paper false) (program_of (line [Lnlr 1 0; Lnrw true 1 1; Lp 1; Lw 0 1])).
-Proof. exact (decide_robust_flags _ _ _ _ _ _ decides_polled). Qed.
+Proof. exact (decide_robust_flags false _ _ _ _ _ _ decides_polled). Qed.
+
+(* store buffering: two threads, each writes a cell and reads the other's; robust but with store buffers *)
+Definition crossing x y := Aut 1 (PositiveMap.add 1%positive [(Lw x 1, 2%positive)]
+  (PositiveMap.add 2%positive [(Lr y 0, 3%positive); (Lr y 1, 3%positive)] (PositiveMap.empty _))).
+Definition buffering := Pgm [0%Z; 0%Z] [crossing 0 1; crossing 1 0].
+Example decides_buffering : decide (paper false) 2 100 (fun _ => 1%positive) buffering = Robust 17 /\
+  decide (tso (paper false)) 2 100 (fun _ => 1%positive) buffering = Not_robust.
+Proof. split; vm_compute; reflexivity. Qed.

@@ -45,6 +45,7 @@ class ProgramQuestion:
     """What the search is asked: whether the program is robust. Its counters stop at `counters`; it gives up behind `states`
     states."""
 
+    buffered: bool
     weaker: bool
     ordered_reads: bool
     cells: tuple[int, ...]
@@ -54,7 +55,7 @@ class ProgramQuestion:
 
     def text(self) -> str:
         """Return the lines that the search reads."""
-        lines = [VERSION, f"order {'weaker' if self.weaker else 'default'}"]
+        lines = [VERSION, f"cpu {'tso' if self.buffered else 'sc'}", f"order {'weaker' if self.weaker else 'default'}"]
         lines.append(f"reads {'ordered' if self.ordered_reads else 'unordered'}")
         lines.append(" ".join(map(str, ("cells", *self.cells))))
         lines += [f"counters {self.counters}", f"states {self.states}"]
@@ -66,12 +67,11 @@ class ProgramQuestion:
 
 def program_question_of(program: Program, platform: Platform) -> ProgramQuestion:
     """Return what the search is asked about a program. Raises NotCovered for what the proof does not cover."""
-    if platform.buffered:
-        raise NotCovered("store buffers")
     if program.crowds:
         raise NotCovered("any number of copies")
     cells = tuple(cell.init for cell in program.cells) or (0,)  # events without a cell name the first one
-    return ProgramQuestion(platform.weaker, platform.ordered_reads, cells, tuple(_Threads(program, platform).automata()))
+    threads = tuple(_Threads(program, platform).automata())
+    return ProgramQuestion(platform.buffered, platform.weaker, platform.ordered_reads, cells, threads)
 
 
 class _Threads:

@@ -128,6 +128,6 @@ def test_random_programs(chunk: int) -> None:
     for seed in range(60 * chunk, 60 * (chunk + 1)):
         text = random_program(Random(f"automata {seed}"), (SMALL, LARGER)[seed % 2])
         counts.append(compared(load_decidable(text, f"seed {seed}"), rdma(False)))
-    for family in ("completions", "weaker", "mixed"):
+    for family in ("stores", "completions", "weaker", "mixed"):
         counts += [compared(*each) for each in random_deployed(family, range(20 * chunk, 20 * (chunk + 1)))]
     assert sum(count > 5 for count in counts) > 60

@@ -79,19 +79,20 @@ def test_the_search_is_asked_about_robust_programs(
     assert (done.returncode, said in done.stdout) == (code, True), done.stdout
     assert ("VALID: calm.rdma is robust, proved by" in done.stdout) == (code != 1)
     asked = (tmp_path / "asked").read_text("utf-8")
-    assert asked.startswith("program 1\norder default\nreads unordered\ncells 0 0\ncounters 2\nstates 200000\nthread ")
+    assert asked.startswith("program 1\ncpu sc\norder default\nreads unordered\ncells 0 0\ncounters 2\nstates 200000\nthread ")
     assert asked.count("program 1") == (4 if answer == MORE_COMPLETIONS else 1)
 
 
 @pytest.mark.usefixtures("programs")
 def test_what_it_does_not_cover_is_said(cli: Cli, programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (programs / "buffered.rdma").write_text("hardware cpu tso\nnode A { x = 0 }\nthread T on A { x = 1 }\n", "utf-8")
-    assert cli("check", "--quiet", "--certificate", "proofs", "buffered.rdma").returncode == 0
+    text = "node A { x = 0 }\nnode B { w = 0 }\nthread T on A {\n  get x = cas(B.w, 0, 1)\n}\n"
+    (programs / "remote.rdma").write_text(text, "utf-8")
+    assert cli("check", "--quiet", "--certificate", "proofs", "remote.rdma").returncode == 0
     script(tmp_path, "cat > /dev/null; echo violating", monkeypatch)
-    done = cli("verify-certificate", "--proven", "proofs/buffered.rdma.json")
+    done = cli("verify-certificate", "--proven", "proofs/remote.rdma.json")
     assert done.returncode == 3
-    assert "buffered.rdma is robust" in done.stdout
-    assert "; not covered by the proven judge: store buffers" in done.stdout
+    assert "remote.rdma is robust" in done.stdout
+    assert "; not covered by the proven judge: remote atomics" in done.stdout
 
 
 @pytest.mark.usefixtures("proofs")
