@@ -91,7 +91,7 @@ Global Instance paper_ok (ord : bool) : hardware_ok ord.
 Proof. apply flags_ok. Qed.
 Global Instance tso_ok f : hardware_ok (tso (of_flags f)).
 Proof. destruct f as [[] []]; apply all_facts; vm_compute; reflexivity. Qed.
-Global Instance cpus_ok b f : hardware_ok (cpus b (of_flags f)).
+Global Instance with_buffers_ok b f : hardware_ok (with_buffers b (of_flags f)).
 Proof. destruct b; exact _. Qed.
 
 (* CPUs without store buffers (cpu sc): what is proven of them alone asks for this. *)

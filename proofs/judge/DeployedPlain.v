@@ -6,9 +6,9 @@ From RR Require Deployed DeployedTraces DeployedDecides.
 
 Definition plain_label (l : Deployed.label) := match l with Deployed.Plain l => l | _ => Lmf end.
 Definition is_plain (l : Deployed.label) := match l with Deployed.Plain _ => True | _ => False end.
-Definition hardware_of hw := cpus (Deployed.buffered hw)
+Definition hardware_of hw := with_buffers (Deployed.buffered hw)
   (of_flags {| ordered := Deployed.reads_ordered hw; net := if Deployed.weaker hw then Weaker else Default |}).
-Global Instance hardware_of_ok hw : hardware_ok (hardware_of hw) := cpus_ok _ _.
+Global Instance hardware_of_ok hw : hardware_ok (hardware_of hw) := with_buffers_ok _ _.
 Lemma buffered_same hw : buffered (hardware_of hw) = Deployed.buffered hw.
 Proof. unfold hardware_of. destruct (Deployed.buffered hw) eqn:B; reflexivity. Qed.
 

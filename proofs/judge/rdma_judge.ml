@@ -2,32 +2,7 @@
    This file is not proven: what it does is to turn words into the input of `judge`, `judge_deployed` and the decisions of the
    axioms, and their answer into a line. docs/certificates.md describes the lines. *)
 open Judged
-
-exception Malformed of string
-
-let malformed format = Printf.ksprintf (fun text -> raise (Malformed text)) format
-
-let digits = String.for_all (fun c -> c >= '0' && c <= '9')
-
-let nat_of word =
-  match int_of_string_opt word with
-  | Some n when digits word && n <= 1_000_000 -> let rec go acc n = if n = 0 then acc else go (S acc) (n - 1) in go O n
-  | _ -> malformed "%S is no number from 0 to 1000000" word
-
-let rec int_of = function O -> 0 | S n -> 1 + int_of n
-
-(* Decimal digits, of any number, by the proven arithmetic. *)
-let z_of word =
-  let digit c = if c >= '0' && c <= '9' then Char.code c - 48 else malformed "%S is no integer" word in
-  let rec positive n = if n = 1 then XH else if n land 1 = 1 then XI (positive (n / 2)) else XO (positive (n / 2)) in
-  let small n = if n = 0 then Z0 else Zpos (positive n) in
-  let negative = String.length word > 1 && word.[0] = '-' in
-  let rest = if negative then String.sub word 1 (String.length word - 1) else word in
-  if rest = "" then malformed "%S is no integer" word;
-  let value = String.fold_left (fun acc c -> Z.add (Z.mul acc (small 10)) (small (digit c))) Z0 rest in
-  if negative then Z.opp value else value
-
-let signaled = function "s" -> true | "u" -> false | word -> malformed "%S is neither s nor u" word
+open Rdma_words
 
 (* An event: its part, its label, and for the NIC the value that it reads or writes. *)
 let item_of words =
@@ -52,7 +27,6 @@ let item_of words =
 
 (* An event of hardware as deployed *)
 let rec label_of words =
-  let plain label = Plain label in
   let operation = function
     | [ "cas"; a; b ] -> CompareSwap (z_of a, z_of b)
     | [ "faa"; d ] -> FetchAdd (z_of d, None)
@@ -60,17 +34,6 @@ let rec label_of words =
     | [ "swap"; v ] -> Exchange (z_of v)
     | rest -> malformed "no operation is written like this: %s" (String.concat " " rest) in
   match words with
-  | [ "lR"; cell; value ] -> plain (Lr (nat_of cell, z_of value))
-  | [ "lW"; cell; value ] -> plain (Lw (nat_of cell, z_of value))
-  | [ "CAS"; cell; read; written ] -> plain (Lc (nat_of cell, z_of read, z_of written))
-  | [ "P"; queue ] -> plain (Lp (nat_of queue))
-  | [ "F" ] -> plain Lmf
-  | [ "nF"; queue ] -> plain (Lnf (nat_of queue))
-  | [ "nlR"; queue; cell ] -> plain (Lnlr (nat_of queue, nat_of cell))
-  | [ "nrR"; queue; cell ] -> plain (Lnrr (nat_of queue, nat_of cell))
-  | [ "nrW"; s; queue; cell ] -> plain (Lnrw (signaled s, nat_of queue, nat_of cell))
-  | [ "nrW-inline"; s; queue; cell; value ] -> plain (Linl (signaled s, nat_of queue, nat_of cell, z_of value))
-  | [ "nlW"; s; queue; cell ] -> plain (Lnlw (signaled s, nat_of queue, nat_of cell))
   | "naR" :: queue :: cell :: rest -> Lnar (nat_of queue, nat_of cell, operation rest)
   | [ "naW"; queue; cell ] -> Lnaw (nat_of queue, nat_of cell)
   | "nA" :: queue :: cell :: rest -> Lna (nat_of queue, nat_of cell, operation rest)
@@ -84,7 +47,10 @@ let rec label_of words =
   | [ "RP"; thread; value ] -> Lrp (nat_of thread, z_of value)
   | "joined" :: rest ->
     (match label_of rest with Plain label -> Joined label | _ -> malformed "only events of a CPU are joined")
-  | _ -> malformed "no event is written like this: %s" (String.concat " " words)
+  | _ ->
+    match plain_label words with
+    | Some label -> Plain label
+    | None -> malformed "no event is written like this: %s" (String.concat " " words)
 
 let place_of word =
   match String.split_on_char '.' word with
@@ -113,22 +79,8 @@ let rec edges_of = function
 (* A document: the line that says what it is, one line for each of its parts, `thread` and its events repeated; `end`. *)
 type 'event document = { mutable lines : (string * string list) list; mutable made : 'event list list }
 
-let line_of document name =
-  match List.assoc_opt name document.lines with
-  | Some words -> words
-  | None -> malformed "there is no line %s" name
-
-let hardware_of document =
-  let net = match line_of document "order" with
-    | [ "default" ] -> Default
-    | [ "weaker" ] -> Weaker
-    | _ -> malformed "the order is default or weaker" in
-  let ordered = match line_of document "reads" with
-    | [ "ordered" ] -> true
-    | [ "unordered" ] -> false
-    | _ -> malformed "reads are ordered or unordered" in
-  of_flags { ordered; net }
-
+let line_of document = words_of document.lines
+let hardware_of document = network_of document.lines
 let threads_of document = List.rev_map List.rev document.made
 let cells_of document = List.map z_of (line_of document "cells")
 
@@ -228,7 +180,7 @@ let read parts event =
 (* A program, which has a reader of its own. *)
 let searched answer =
   let next () = try next_words () with End_of_file -> malformed "a document ends with the line `end`" in
-  try Rdma_search.read answer next with Rdma_search.Malformed text -> raise (Malformed text)
+  Rdma_search.read answer next
 
 (* Answers a line for each document; whether all counterexamples are violating and all programs robust. *)
 let rec answer count all =

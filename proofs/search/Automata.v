@@ -7,7 +7,7 @@ From RR Require Import Model Programs Example Search Searched.
 (* Points of a thread are numbers; from each lead its edges. *)
 Record automaton := Aut { start_point : positive; leading : PositiveMap.t (list (label * positive)) }.
 (* What cells hold at first, and the threads. *)
-Record automata := Pgm { first_values : list Z; parts : list automaton }.
+Record automata := Pgm { at_first : list Z; parts : list automaton }.
 
 Definition out (a : automaton) p := match PositiveMap.find p (leading a) with Some l => l | None => [] end.
 Definition nothing := Aut 1 (PositiveMap.empty _).
@@ -18,8 +18,8 @@ Inductive leads (a : automaton) : list label -> positive -> Prop :=
 | leads_start : leads a [] (start_point a)
 | leads_edge h p l p' : leads a h p -> In (l, p') (out a p) -> leads a (l :: h) p'.
 Definition n_threads P := length (parts P).
-Definition n_cells P := length (first_values P).
-Definition initially P x := nth x (first_values P) 0%Z.
+Definition n_cells P := length (at_first P).
+Definition initially P x := nth x (at_first P) 0%Z.
 Definition can_do P t h := exists p, leads (part P t) h p.
 Lemma can_do_prefix P t l h : can_do P t (l :: h) -> can_do P t h.
 Proof. intros (p & H). inversion H; subst. eexists; eauto. Qed.

@@ -156,10 +156,10 @@ Proof. intros H. pose proof (decide_right most fuel hash P) as Z. now rewrite H 
 End Answers.
 
 (* for the tool's hardware nothing is left to assume *)
-Corollary decide_robust_flags buffers f most fuel hash P n : let hw := cpus buffers (of_flags f) in
+Corollary decide_robust_flags buffers f most fuel hash P n : let hw := with_buffers buffers (of_flags f) in
   decide hw most fuel hash P = Robust n -> robust hw (program_of P).
 Proof. intros hw H. exact (decide_robust hw most fuel hash P n H). Qed.
-Corollary decide_not_robust_flags buffers f most fuel hash P : let hw := cpus buffers (of_flags f) in
+Corollary decide_not_robust_flags buffers f most fuel hash P : let hw := with_buffers buffers (of_flags f) in
   decide hw most fuel hash P = Not_robust -> ~ robust hw (program_of P).
 Proof. intros hw H. exact (decide_not_robust hw most fuel hash P H). Qed.
 

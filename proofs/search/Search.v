@@ -44,7 +44,7 @@ Proof. constructor; [|reflexivity]. intros a b H B. destruct a; try discriminate
   tauto || reflexivity. Qed.
 Global Instance tso_search_ok f : search_ok (tso (of_flags f)).
 Proof. destruct (flags_search_ok f) as [H K]. now constructor. Qed.
-Global Instance cpus_search_ok b f : search_ok (cpus b (of_flags f)).
+Global Instance with_buffers_search_ok b f : search_ok (with_buffers b (of_flags f)).
 Proof. destruct b; exact _. Qed.
 Global Instance paper_search_ok (ord : bool) : search_ok ord.
 Proof. apply flags_search_ok. Qed.

@@ -22,6 +22,9 @@ VERSION: Final = "program 1"
 MOST_POINTS: Final = 20_000
 """Points of one thread, each with the values of its registers, beyond which the search is not asked."""
 
+MOST_VALUES: Final = 300
+"""Values that the cells may hold, all together, beyond which the search is not asked."""
+
 _VALUES: Final = {Kind.LOCAL_READ: 3, Kind.LOCAL_WRITE: 3, Kind.SWAP: 4}
 """How many words a label has whose values a CPU knows."""
 
@@ -88,6 +91,8 @@ class _Threads:
         known = -1
         graphs: list[_Graph] = []
         while known != (known := self._known()):
+            if sum(map(len, self._values.values())) > MOST_VALUES:
+                raise NotCovered(f"cells that may hold more than {MOST_VALUES} values, all together")
             graphs = [self._graph(reading) for reading in self._readings]
             for source, target in self._copied:
                 self._values[target] |= self._values[source]
@@ -138,6 +143,8 @@ class _Threads:
     def _label(self, move: Move, value: int | None, queues: dict[str, int]) -> str:
         """What the event is, as the search reads it."""
         event = move.event
+        if event.kind is Kind.MEMORY_FENCE:
+            return str(event.kind)  # also that of a swap, whose value is read by what comes next
         check_covered(event)
         words: list[object] = [event.kind]
         if event.kind in NIC_WRITES:

@@ -143,7 +143,7 @@ SWITCHED_OFF = {
 @pytest.mark.long
 @pytest.mark.parametrize("name", SWITCHED_OFF)
 def test_a_judge_without_one_of_its_tests_is_noticed(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    flawed = flawed_judge(tmp_path, "judged.ml", name, SWITCHED_OFF[name])
+    flawed = flawed_judge(tmp_path, name, SWITCHED_OFF[name])
     monkeypatch.setenv(proven_judge.VARIABLE, str(flawed))
     with pytest.raises(AssertionError):
         test_the_judge_says_violating_iff_the_axioms_do(0)

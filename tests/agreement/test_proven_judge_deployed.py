@@ -5,8 +5,6 @@ the rules of Lemma 3 on what both cover."""
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from random import Random
@@ -26,7 +24,7 @@ from rdma_robust.options import CheckOptions
 from rdma_robust.robustness.decide import decide
 from tests.conftest import ROOT, Cli
 from tests.support.accounts import Orders, decided, is_counterexample, trace_document
-from tests.support.judged import answers
+from tests.support.judged import answers, flawed_judge
 from tests.support.mutated_accounts import mutated, shuffled
 from tests.support.random_accounts import random_account
 from tests.support.random_deployed import FAMILIES, mutants, named, random_deployed
@@ -196,20 +194,7 @@ SWITCHED_OFF = {
 @pytest.mark.long
 @pytest.mark.parametrize("name", SWITCHED_OFF)
 def test_a_judge_without_one_of_its_tests_is_noticed(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    built = proven_judge.BUILT.parent
-    if shutil.which("ocamlfind") is None or not (built / "judged.ml").exists():
-        pytest.skip("NOT RUN: the proven judge is not built here (make proofs), or there is no OCaml")
-    shutil.copytree(built, tmp_path, dirs_exist_ok=True)
-    text = (built / "judged.ml").read_text("utf-8")
-    found = re.search(rf"^let (?:rec )?{name} ((?:[\w']+ )*)=( function)?(?s:.*?)(?=^\(\*\*|^type )", text, flags=re.M)
-    assert found is not None
-    given = "_ " * (len(found[1].split()) + (found[2] is not None))
-    (tmp_path / "judged.ml").write_text(
-        f"{text[: found.start()]}let {name} {given}= {SWITCHED_OFF[name]}\n\n{text[found.end() :]}"
-    )
-    command = ["ocamlfind", "ocamlopt", "-w", "-a", "judged.mli", "judged.ml", "rdma_judge.ml", "-o", "flawed"]
-    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
-    monkeypatch.setenv(proven_judge.VARIABLE, str(tmp_path / "flawed"))
+    monkeypatch.setenv(proven_judge.VARIABLE, str(flawed_judge(tmp_path, name, SWITCHED_OFF[name])))
     with pytest.raises(AssertionError):
         test_a_polled_request_tells_that_earlier_stores_have_left_the_store_buffer()
         for chunk in range(4):

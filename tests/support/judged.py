@@ -38,21 +38,22 @@ def answers(documents: Sequence[str]) -> list[str]:
     return found
 
 
-SOURCES = ("judged.mli", "judged.ml", "searched.mli", "searched.ml", "rdma_search.ml", "rdma_judge.ml")
+SOURCES = ("judged.mli", "judged.ml", "rdma_words.ml", "rdma_search.ml", "rdma_judge.ml")
 """What the judge is compiled from, as proofs/Makefile does it."""
 
 
-def flawed_judge(folder: Path, source: str, name: str, body: str) -> Path:
-    """A judge in which the function of that name of an extracted source has another body. Skips where none can be built."""
+def flawed_judge(folder: Path, name: str, body: str) -> Path:
+    """A judge in which the extracted function of that name has another body. Skips where none can be built."""
     built = proven_judge.BUILT.parent
-    if shutil.which("ocamlfind") is None or not (built / source).exists():
+    if shutil.which("ocamlfind") is None or not (built / "judged.ml").exists():
         pytest.skip("NOT RUN: the proven judge is not built here (make proofs), or there is no OCaml")
     shutil.copytree(built, folder, dirs_exist_ok=True)
-    text = (built / source).read_text("utf-8")
-    found = re.search(rf"^(let (?:rec )?{name} (?:\w+ )+)=( function)?(?s:.*?)(?=^\(\*\*)", text, flags=re.M)
+    text = (built / "judged.ml").read_text("utf-8")
+    begun = rf"^(let (?:rec )?{name} (?:[\w']+ )*)=( function)?(?s:.*?)(?=^\(\*\*|^type )"
+    found = re.search(begun, text, flags=re.M)
     assert found is not None
     head = f"{found[1]}= {'fun _ -> ' if found[2] else ''}"
-    (folder / source).write_text(f"{text[: found.start()]}{head}{body}\n\n{text[found.end() :]}")
+    (folder / "judged.ml").write_text(f"{text[: found.start()]}{head}{body}\n\n{text[found.end() :]}")
     command = ["ocamlfind", "ocamlopt", "-w", "-a", *SOURCES, "-o", "flawed"]
     subprocess.run(command, cwd=folder, check=True, capture_output=True)
     return folder / "flawed"

@@ -1,4 +1,4 @@
-"""Programs in which nothing depends on values: 2V copies of each template decide all numbers.
+"""Programs in which nothing depends on values: max(1, 2V) copies of each template decide all numbers.
 
 V is the number of words that several threads can access. Take a violating trace, and a shortest cycle of program order
 and conflicts. It meets a thread in at most two events and a word in at most three (a read, a write, a read), adjacent

@@ -54,6 +54,26 @@ def test_events(body: str, expected: set[tuple[str, ...]]) -> None:
     assert words(automaton) == expected
 
 
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("x = 1\n  mfence", {("lW 0 1", "F")}),
+        ("reg r\n  r = cas(y, 2, 5)", {("CAS 1 2 5",), ("F", "lR 1 5")}),
+        ("reg r\n  r = cas(y, 1, 5)", {("F", "lR 1 2")}),
+    ],
+)
+def test_events_of_fences_of_cpus(body: str, expected: set[tuple[str, ...]]) -> None:
+    """With store buffers a compare-and-swap that fails is a fence and a read."""
+    (automaton,) = automata(f"thread T on A {{\n  {body}\n}}", platform=Platform(cpu="tso"))
+    assert words(automaton) == expected
+
+
+def test_cells_with_very_many_values_are_not_covered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(program_question, "MOST_VALUES", 20)
+    with pytest.raises(NotCovered, match="more than 20 values"):
+        automata("thread T on A {\n  reg r\n  loop {\n    r = faa(x, 1)\n    r = 0\n  }\n}", f"domain 0..60\n{HEAD}")
+
+
 def test_a_read_has_an_edge_for_each_value_that_the_cell_may_come_to_hold() -> None:
     """Values come from writes of any thread, and by puts and gets from other cells."""
     reads, _ = automata("thread T on A {\n  reg r\n  r = x\n}\nthread U on B {\n  w = 4\n  put A.x = w\n}")
