@@ -2,6 +2,7 @@
    paths of the thread joined as it joins them. *)
 Require Import List Arith Bool Lia Classical Relations.
 Import ListNotations.
+From RR Require CpuSc.
 From RR Require Import Model Hardware Orders Rules Search Along Counted Marks Least FirstHalf Filter Critical Worklist
   FlowGraphs Outstanding.
 
@@ -131,7 +132,7 @@ Proof.
     cpu_kind knd b = false /\ first hw knd (fun e => out (qp b) (edge e)) b <> None /\
     exists k, at_point (a_from (edge x)) k /\ forced_by_known hw knd qp (qp b) k x = false) as H9.
   { intros at_point Hs He H0. apply (theorem_9_points hw (qp b) (fun e => out (qp b) (edge e)) E B) with
-      (hop := hop (thr b)) (p := a_to (edge b)) (path := path); auto; try apply Pa; try apply Bt.
+      (hop := hop (thr b)) (p := a_to (edge b)) (path := path); auto; try apply Pa; try apply Bt; [|apply (CpuSc.store_sc hw)].
     intros w n Ew Nw Cw Qw. rewrite <- Qw. now apply outstanding_bounds. }
   unfold may_overtake. rewrite As, Aq. simpl.
   assert (cpu_kind a_kind (edge b) = false) as ->.
