@@ -4,7 +4,7 @@
 Require Import List Arith Bool Lia Classical Relations Sorted.
 Import ListNotations.
 From RR Require Import Model Hardware Orders Cells Stores Rules Traces CpuSc Search Along Counted FirstHalf Least
-  Filter.
+  Filter StoreFilter.
 
 Section Critical.
 Context {U : events} {K : searchable} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw}.
@@ -299,12 +299,12 @@ End Critical.
 Definition exact {U : events} {K : searchable} (hw : hardware) : conflict_graph := {|
   g_access := ev; g_thread := thr; g_drawn := fun _ edge => forall e, edge e = e;
   g_accesses := fun e => exists e', conflict e e'; g_after := po;
-  g_overtaking := fun b x => exists E path, between E b path x /\ listed hw knd qp (qp b) (fun _ => None) b path x;
+  g_overtaking := fun b x => (store hw b /\ forced_by_store knd x = false) \/
+    (~ store hw b /\ exists E path, between E b path x /\ listed hw knd qp (qp b) (fun _ => None) b path x);
   g_conflicting := conflict; g_sites := fun c e => class_of e = c;
   g_meeting := fun c e => exists m, class_of m = c /\ conflict e m;
   g_once := fun _ => true |}.
-Theorem exact_covers {U : events} {K : searchable} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw}
-  {SC : cpu_sc hw} P :
+Theorem exact_covers {U : events} {K : searchable} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw} P :
   (forall E, runs P E -> wfx E /\ wfE E) -> covers hw (exact hw) P.
 Proof.
   intros X. constructor; simpl; try (intros E edge; intros; rewrite ?H0; eauto; fail).
@@ -312,6 +312,11 @@ Proof.
   - intros E _. exists (fun e => e). auto.
   - intros E edge B b x Rn Q Pa Bb Ex NB Po _. rewrite !Q. destruct (X E Rn) as (Xf & W).
     destruct (p_in _ _ _ Pa b Bb) as (Eb & Nb). destruct (between_exists E b x) as (path & Bt); auto.
+    destruct (classic (store hw b)) as [Sb|Sb]; [left|right]; (split; [auto|]).
+    { apply not_true_iff_false. intros Fo. apply NB.
+      apply (forced_B_store hw E B (p_R1 hw _ _ Pa) b Bb Sb [b] (Behind [] [])); auto.
+      - split; [now left|intros q n []].
+      - split; [auto|split; [now apply (po_init_r b x)|]]. intros z [<-|[]]. auto. }
     exists E, path. split; auto. apply theorem_9_path with (E := E) (B := B); auto; try apply Pa; try apply Bt;
-      [intros w n _ _ _ _ Z; discriminate|apply (store_sc hw)].
+      intros w n _ _ _ _ Z; discriminate.
 Qed.

@@ -1,6 +1,6 @@
 (* Theorem 9 along the paths of a thread: what is in A or is the pivot behind an event b of B is among what
-   reductions/relaxation.py lists (Relaxation.overtaking).  Without store buffers only b's own queue pair matters: of
-   others no event is ever taken to be in B.  The analysis is written over anything that has a kind and a queue pair:
+   reductions/relaxation.py lists (Relaxation.overtaking), where b is no store that waits in a buffer
+   (StoreFilter.v): then only b's own queue pair matters, of others no event is ever taken to be in B.  The analysis is written over anything that has a kind and a queue pair:
    events here, arcs of flow graphs in Overtaking.v.
    A difference to the code: it lists no polls of b's queue pair; they are no accesses, so nothing asks. *)
 Require Import List Arith Bool Lia Classical Relations Sorted.
@@ -112,7 +112,8 @@ Proof.
   - rewrite !andb_true_iff, isk_iff in Fo. destruct Fo as ((Fl & Kr) & Kf).
     destruct (so_fenced _ _ S Kf) as (w & f & Hw & Hf & Bw & Po & Kw & Kf' & Qw & Qf).
     destruct (Hz f Hf) as (Ef & Pf). destruct (classic (B f)) as [Bf|NBf].
-    + apply (H1 y f); auto. apply (seen_oppo hw); auto; [congruence|apply no_store; congruence|]. rewrite Kf', Kr. now apply (fence_use hw Fl).
+    + apply (H1 y f); auto. apply (seen_oppo hw); auto; [congruence|apply no_store; congruence|].
+      rewrite Kf', Kr. now apply (fence_use hw Fl).
     + apply (H3 Fl w f y); auto; try congruence. now apply Hz.
 Qed.
 Lemma forces_forcing_known done k y : sound done k -> before done y -> B y -> completes_forcing k y = true ->
@@ -258,7 +259,8 @@ Proof.
 Qed.
 
 (* Theorem 9, for the path that the thread has taken: what is not in B is listed, behind all but stores that wait *)
-Theorem theorem_9_path b path x : B b -> ~ store hw b -> (~ cpu b -> qp b = q) -> ordered [b] path x -> ~ B x -> listed b path x.
+Theorem theorem_9_path b path x : B b -> ~ store hw b -> (~ cpu b -> qp b = q) -> ordered [b] path x -> ~ B x ->
+  listed b path x.
 Proof.
   intros Bb Sb Qb O NB. pose proof (behind_nic _ _ _ Bb Sb O NB) as Cb. split; [now apply cpu_kind_not|].
   destruct (first_sound b Bb Cb (Qb Cb)) as (k0 & F0 & S). destruct (walk_sound path [b] k0 x S O NB) as (k & Wk & S').
@@ -305,7 +307,8 @@ Proof.
     apply (IH (done ++ [y]) k2); auto; [now apply (sound_weaker _ k2 k')|].
     intros l1 z l2 Q. rewrite <- app_assoc. apply (O (y :: l1) z l2). simpl. now rewrite Q.
 Qed.
-Theorem theorem_9_points b p path p2 x : B b -> ~ store hw b -> (~ cpu b -> qp b = q) -> ordered [b] path x -> ~ B x -> way p path p2 ->
+Theorem theorem_9_points b p path p2 x : B b -> ~ store hw b -> (~ cpu b -> qp b = q) -> ordered [b] path x -> ~ B x ->
+  way p path p2 ->
   (forall k, first b = Some k -> exists k0, at_point p k0 /\ weaker k0 k) ->
   cpu_kind knd b = false /\ first b <> None /\ exists k, at_point p2 k /\ forced_by_known k x = false.
 Proof.
