@@ -77,7 +77,9 @@ def test_the_search_is_asked_about_robust_programs(
     assert (done.returncode, said in done.stdout) == (code, True), done.stdout
     assert ("VALID: calm.rdma is robust, proved by" in done.stdout) == (code != 1)
     asked = (tmp_path / "asked").read_text("utf-8")
-    assert asked.startswith("program 1\ncpu sc\norder default\nreads unordered\ncells 0 0\ncounters 2\nstates 200000\nthread ")
+    assert asked.startswith(
+        "program 1\ncpu sc\norder default\nreads unordered\ncells 0 0\ncounters 2\nstates 200000\nthread "
+    )
     assert asked.count("program 1") == (4 if answer == MORE_COMPLETIONS else 1)
 
 
