@@ -99,10 +99,13 @@ class CoqTable:
 
 @dataclass(frozen=True)
 class CoqChanges:
-    """Hardware of which Coq prints the one-cell changes of the table: a name, and what Coq calls it."""
+    """Hardware of which Coq prints the one-cell changes of the table: a name, what Coq calls it, the file that lists them,
+    and the one that declares the kinds of events."""
 
     name: str
     term: str
+    module: str = "Changes"
+    kinds: str = "Model"
 
 
 def tables() -> tuple[CoqTable, ...]:
@@ -237,9 +240,9 @@ def _questions(listed: tuple[Theorem, ...]) -> Iterator[str]:
             if table.module == module:
                 yield f'Redirect "{table.name}" Eval vm_compute in listed ({table.term}).'
         yield f"End Of{module}."
-    yield "From RR Require Import Model Changes."
     yield "From Coq Require Import String List. Import ListNotations. Open Scope string_scope."
     for hardware in changes():
+        yield f"From RR Require Import {hardware.kinds} {hardware.module}."
         yield f'Redirect "changes {hardware.name}" Eval vm_compute in changes ({hardware.term}).'
 
 

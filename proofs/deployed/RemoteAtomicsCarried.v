@@ -27,13 +27,13 @@ Hypothesis Irr : forall a, ~ L a a.
 Hypothesis Asym : forall a b, L a b -> ~ L b a.
 Hypothesis Po : forall a b, S' a -> S' b -> po a b -> L a b.
 (* an operation has one answer, and a thread goes on behind it *)
-Hypothesis One : forall w w', answer w -> answer w' -> src w = src w' -> w = w'.
+Hypothesis One : forall w w', S' w -> S' w' -> answer w -> answer w' -> src w = src w' -> w = w'.
 Hypothesis Done : forall r e, S' r -> S' e -> nic_read r -> po r e -> ~ (knd e = NAW /\ src e = r) ->
   exists w, S' w /\ answer w /\ src w = r /\ (w = e \/ po w e).
 Variables (writes : Prop) (m : ev).
 Notation full := (marked B l' (begun writes m)).
 Notation short := (tmarked (tbegun writes m)).
-Hypothesis Forced : forall w, S' w -> nicw w -> B (src w) -> B w.
+Hypothesis Forced : forall w, S' w -> fed w -> B (src w) -> B w.
 
 (* what is carried was read by an event of the list, and by one of beta *)
 Lemma carried_seen l r : carried (full l) r -> In r l /\ nic_read r /\ B r.
@@ -54,14 +54,21 @@ Proof.
   - intros (K & _). unfold answer, nic_read, rd in Ke. rewrite K in Ke. simpl in Ke. intuition discriminate.
   - destruct (N w); auto. apply HQ. split; auto. split; [unfold noninit; destruct Aw as [-> | ->]; discriminate|now apply Po].
 Qed.
-Lemma answer_nicw e : answer e -> nicw e.
-Proof. unfold nicw. intros [-> | ->]; exact I. Qed.
+(* an event whose read comes before it is no inline put *)
+Lemma new_fed l e : along S' L (e :: l) -> In (src e) l -> fed e.
+Proof.
+  intros Al Hs Q. inversion Al as [|l0 e0 Al' Se Ie HQ]; subst. rewrite Q in Hs. apply HQ in Hs. exact (Irr _ (proj2 (proj2 Hs))).
+Qed.
+Lemma old_fed l e w : along S' L (e :: l) -> In w l -> src w = e -> fed w.
+Proof.
+  intros Al Hw Qe Q. inversion Al as [|l0 e0 Al' Se Ie HQ]; subst. rewrite Q in HQ. apply HQ in Hw. exact (Irr _ (proj2 (proj2 Hw))).
+Qed.
 Lemma answer_read e : answer e -> ~ nic_read e.
 Proof. intros A (R & _). unfold rd in R. destruct A as [K|K]; rewrite K in R; destruct R. Qed.
 Lemma open_src l e : along S' L (e :: l) -> answer e -> carried (full l) (src e) -> open l (src e).
 Proof.
   intros Al Ae C. inversion Al as [|l0 e0 Al' Se Ie HQ]; subst. destruct (carried_seen l _ C) as (H & _).
-  split; auto. split; auto. intros w Hw Aw Q. rewrite (One w e Aw Ae Q) in Hw. apply HQ in Hw. destruct Hw as (_ & _ & X).
+  split; auto. split; auto. intros w Hw Aw Q. rewrite (One w e (proj1 (proj1 (HQ w) Hw)) Se Aw Ae Q) in Hw. apply HQ in Hw. destruct Hw as (_ & _ & X).
   exact (Irr _ X).
 Qed.
 Lemma carried_next l e r : In r l -> along S' L (e :: l) -> (carried (full (e :: l)) r <-> carried (full l) r).
@@ -79,7 +86,7 @@ Proof.
     assert (answer e -> (tcarried (short l) (thr e) <-> carried (full l) (src e))) as Ans.
     { intros Ae. rewrite IHc. split.
       - intros (r & Hr & Q). destruct (open_one l e r Al2 Hr Q (or_introl Ae)) as (_ & ->). apply Hr.
-      - intros C. exists (src e). split; [now apply open_src|]. apply po_thr. apply src_ok. now apply answer_nicw. }
+      - intros C. exists (src e). split; [now apply open_src|]. apply po_thr. apply src_ok, (new_fed l e Al2). now destruct (carried_seen l _ C). }
     split.
     + intros x. simpl. pose proof (IHw x) as Hx. destruct (knd e) eqn:K; try tauto;
       (assert (tcarried (short l) (thr e) <-> carried (full l) (src e)) by (apply Ans; unfold answer; auto)); tauto.
@@ -87,14 +94,14 @@ Proof.
       * intros [(Be & Re & -> & W)|(N & r & Hr & Q)].
         -- exists e. split; [|auto]. split; [now left|split; [simpl; auto|]]. intros w [<-|Hw] Aw Q.
            ++ exact (answer_read _ Aw Re).
-           ++ apply HQ in Hw. destruct Hw as (Sw & _ & Lw). apply (Asym _ _ Lw). apply Po; auto. rewrite <- Q.
-              apply src_ok. now apply answer_nicw.
+           ++ pose proof (old_fed l e w Al2 Hw Q) as Fw. apply HQ in Hw. destruct Hw as (Sw & _ & Lw). apply (Asym _ _ Lw).
+              apply Po; auto. rewrite <- Q. now apply src_ok.
         -- pose proof Hr as (Ir & Cr & Nr). exists r. split; [|auto]. split; [now right|split; [now apply carried_next|]].
            intros w [<-|Hw] Aw Qw; [|exact (Nr w Hw Aw Qw)].
            (* then the answer is in beta, and takes it *)
            apply N. destruct (carried_seen l r Cr) as (_ & _ & Br). rewrite <- Qw in Br.
-           split; [apply Forced; auto; now apply answer_nicw|split; [now right|]].
-           rewrite <- Q, <- Qw. apply po_thr. apply src_ok. now apply answer_nicw.
+           assert (fed e) as Fe by (apply (new_fed l e Al2); now rewrite Qw).
+           split; [apply Forced; auto|split; [now right|]]. rewrite <- Q, <- Qw. apply po_thr. now apply src_ok.
       * intros (r & (Ir & Cr & Nr) & Q). destruct (classic (r = e)) as [->|N].
         -- left. simpl in Cr. destruct Cr as [(_ & A1 & A2 & A3)|(C1 & _)]; [auto|tauto].
         -- right. assert (In r l) as Hr by (destruct Ir as [<-|]; [tauto|auto]).
@@ -107,12 +114,12 @@ Qed.
 End Carried.
 
 Section Searched.
-Context {U : slots} (ord : bool) (P : program) (S : ev -> Prop) (m pr : ev) (S' l' : ev -> Prop) (L : relation ev)
+Context {U : slots} (ord : order) (P : program) (S : ev -> Prop) (m pr : ev) (S' l' : ev -> Prop) (L : relation ev)
   (C lX : ev -> Prop).
 Hypothesis H : searched ord P S m pr S' l' L C lX.
 Notation B := (least ord S S' l' L C).
 Notation rfA := (rf_in S (acting m pr l' lX) (around B m pr L)).
-Hypothesis One : forall w w', answer w -> answer w' -> src w = src w' -> w = w'.
+Hypothesis One : forall w w', S' w -> S' w' -> answer w -> answer w' -> src w = src w' -> w = w'.
 Hypothesis Done : forall r e, S' r -> S' e -> nic_read r -> po r e -> ~ (knd e = NAW /\ src e = r) ->
   exists w, S' w /\ answer w /\ src w = r /\ (w = e \/ po w e).
 

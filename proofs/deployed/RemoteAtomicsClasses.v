@@ -6,7 +6,7 @@ From RR Require Import Orders RemoteAtomicsModel RemoteAtomicsRules RemoteAtomic
   RemoteAtomicsNormalForm RemoteAtomicsTheorem RemoteAtomicsMiddle RemoteAtomicsTogether RemoteAtomicsLeast.
 
 Section Classes.
-Context {U : slots} (ord : bool) (P : program).
+Context {U : slots} (ord : order) (P : program).
 
 (* what can be put before the pivot without writing its word *)
 Section Smallest.
@@ -290,12 +290,12 @@ Proof.
   unfold cpu, cond in *. destruct (knd e) eqn:K; simpl in *; try tauto.
   - exfalso. apply (t_asym (G:=B) _ _ Hre). apply (g_init (base:=B)); auto. unfold noninit; congruence.
   - exfalso. specialize (Ce I). destruct (naw_facts e K) as (Pe & _ & Kse & Lse).
-    assert (S (src e)) as Sse by (apply (src_S (G:=B)); auto; unfold nicw; now rewrite K).
+    assert (S (src e)) as Sse by (apply (src_S (G:=B)); auto; now apply naw_fed).
     destruct (t_tot (G:=B) (src m) (src e) Sr Sse) as [Q|[X|X]].
     + assert (m = e) as -> by (apply src_naw; auto). exact (t_irr (G:=B) _ Hem).
     + assert (tau m (src e)) as Y by (apply (rao_slots (G:=B)); auto; [apply Pm|congruence]).
       apply (t_asym (G:=B) _ _ Hem). apply (t_trans' (G:=B) _ _ _ Y). apply (src_before (G:=B)); auto.
-      unfold nicw; now rewrite K.
+      now apply naw_fed.
     + apply (t_asym (G:=B) _ _ Hre). apply (rao_slots (G:=B)); auto; congruence.
   - exfalso. destruct (O S) as [H|H]; [exact (proj1 (proj1 (g_V (base:=B))))|exact (H e Se K)|exact (H (src m) Sr Ks)].
 Qed.

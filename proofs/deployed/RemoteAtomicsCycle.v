@@ -5,7 +5,7 @@ From RR Require Import Orders RemoteAtomicsModel RemoteAtomicsRules RemoteAtomic
   RemoteAtomicsExecuted.
 
 Section Cycle.
-Context {U : slots} {ord : bool} {P : program} {S l : ev -> Prop} {tau : relation ev} {m pr : ev} {S' l' : ev -> Prop}.
+Context {U : slots} {ord : order} {P : program} {S l : ev -> Prop} {tau : relation ev} {m pr : ev} {S' l' : ev -> Prop}.
 Context {G : setting ord P S l tau m pr S' l'}.
 Context {sig : relation ev} {lX : ev -> Prop}.
 Definition none (x : ev) := False.
@@ -75,14 +75,14 @@ Proof.
     pose proof R as (Sd' & _ & Wd' & Rr & Lr & Htr & _).
     assert (sc X (rep m) (rep (src w))) as H1 by (apply IH; auto; split; auto).
     assert (src w = w \/ tau (src w) w) as Hw.
-    { destruct (classic (nicw w)) as [N|N]; [right; now apply src_before|].
+    { destruct (classic (fed w)) as [N|N]; [right; now apply src_before|].
       destruct C as [C|C]; [tauto|]. now apply src_le. }
     assert (tau m w) as Hmw by (destruct Hw as [Q|Q]; [now rewrite Q in Hr|exact (TT Hr Q)]).
     assert (S' w) as Sw' by (apply (after_S'); auto).
     destruct (classic (wr l' w /\ wr lX w)) as [(W1 & W2)|NW].
     + assert (sc X (rep m) (rep w)) as H2.
       { destruct (classic (cond w)) as [Cw|Cw]; [now rewrite <- (rep_src_cond w Cw)|].
-        assert (nicw w) as N by tauto.
+        assert (fed w) as N by tauto.
         destruct (po_scv X (src w) w) as [Q|V]; auto; [exact WS|now apply src_ok|now rewrite <- Q|].
         eapply t_trans; [exact H1|now apply t_step]. }
       eapply t_trans; [exact H2|].

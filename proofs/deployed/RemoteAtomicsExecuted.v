@@ -4,7 +4,7 @@ From RR Require Import Orders RemoteAtomicsModel RemoteAtomicsRules RemoteAtomic
   RemoteAtomicsBase RemoteAtomicsPivot.
 
 Section Executed.
-Context {U : slots} {ord : bool} {P : program} {S l : ev -> Prop} {tau : relation ev} {m pr : ev} {S' l' : ev -> Prop}.
+Context {U : slots} {ord : order} {P : program} {S l : ev -> Prop} {tau : relation ev} {m pr : ev} {S' l' : ev -> Prop}.
 Context {G : setting ord P S l tau m pr S' l'}.
 Let M := M m pr.
 Let rfT := rf_in S l tau.
@@ -227,7 +227,7 @@ Qed.
 
 Lemma Y_val d v : S' d -> ~ dep rfY m d -> (wval rf' d v <-> wval rfY d v).
 Proof.
-  assert (forall x w, S' x -> ~ dep rfY m x -> nicw x \/ cond x -> rfY w (src x) -> rf' w (src x) /\ S' w /\ ~ dep rfY m w)
+  assert (forall x w, S' x -> ~ dep rfY m x -> fed x \/ cond x -> rfY w (src x) -> rf' w (src x) /\ S' w /\ ~ dep rfY m w)
     as Step.
   { intros x w Sx Dx C R. destruct (src_in S' tau x (src') Sx C) as (Ss & _ & Rs).
     assert (~ dep rfY m w) as Dw by (intros D; apply Dx, dep_src with w; auto).
@@ -294,9 +294,7 @@ Proof.
     assert (forall v, wval rfT d v <-> wval rfY d v) as Hv.
     { intros v. eapply iff_trans; [exact (T'_val d v Sd Dd)|]. apply Y_val; auto.
       intros D; apply Dd. now apply poison. }
-    assert (forall rf0 u, wval rf0 m u -> exists d v, rf0 d (src m) /\ wval rf0 d v /\ awv (src m) v = Some u) as Inv.
-    { intros rf0 u V. inversion V as [w0 _ _ Cw'|w0 d' v' Kw' R' V0|w0 d' v' u0 Cw' R' V0 A']; subst; eauto; [tauto|].
-      unfold cond in C. destruct Kw' as [K|K]; rewrite K in C; destruct C. }
+    pose proof (wval_cond m C) as Inv.
     split; intros (u & V); destruct (Inv _ _ V) as (d' & v & R' & V' & Aw); exists u; apply wv_rmw with d v; auto; apply Hv.
     + now rewrite <- (rf_in_fun _ _ _ _ _ _ (g_sto) R' R).
     + now rewrite <- (rf_in_fun _ _ _ _ _ _ s_sto R' RY).
@@ -389,7 +387,7 @@ Proof.
     k_poll].
   - intros e w p Sp H K Ke Q Pe. destruct (pf_ok _ _ H) as (Pw & _).
     apply s_keep; auto; [exact (wf_down _ wS _ _ Pe (wf_down _ wS _ _ Pw Sp))|]. now apply k_forcing with w.
-  - intros w f r Sw Sf Sr Kw Kf Kr Q Q' Pf Pr. apply s_keep; auto. now apply k_fence with f.
+  - intros Fl w f r Sw Sf Sr Kw Kf Kr Q Q' Pf Pr. apply s_keep; auto. now apply k_fence with f.
   - intros w b (Sw & Lw) K R. apply executed_rao; auto. exact (Lw K).
 Qed.
 

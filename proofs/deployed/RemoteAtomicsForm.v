@@ -4,7 +4,7 @@ From RR Require Import Orders RemoteAtomicsModel RemoteAtomicsRules RemoteAtomic
   RemoteAtomicsPivot RemoteAtomicsExecuted RemoteAtomicsCycle RemoteAtomicsParts.
 
 Section Form.
-Context {U : slots} {ord : bool} {P : program} {S l : ev -> Prop} {tau : relation ev} {m pr : ev} {S' l' : ev -> Prop}.
+Context {U : slots} {ord : order} {P : program} {S l : ev -> Prop} {tau : relation ev} {m pr : ev} {S' l' : ev -> Prop}.
 Context {G : setting ord P S l tau m pr S' l'}.
 Hypothesis SC : sc_consistent (tr S' l' tau).
 Let M := M m pr.
@@ -261,7 +261,7 @@ Lemma sigma_adj x e : S' x -> knd x = NAW -> S' e -> sigma e x -> e = src x \/ s
 Proof.
   intros Sx K Se H. destruct (classic (torn (tau:=tau) (m:=m) (pr:=pr) x)) as [|Nt]; [auto|].
   assert (e = src x \/ sigma e (src x)) as [|]; auto.
-  destruct (naw_facts x K) as (Px & _ & Ks & _). destruct (src' x Sx) as (Ss & Hs); [unfold nicw; now rewrite K|].
+  destruct (naw_facts x K) as (Px & _ & Ks & _). destruct (src' x Sx) as (Ss & Hs); [now apply naw_fed|].
   assert (forall z, M z -> tau z x -> tau z (src x)) as Nz.
   { intros z Mz Hz. destruct (t_tot z (src x) (M_S z Mz) (in_S _ Ss)) as [Q|[|Y]]; auto.
     - destruct (not_M _ Ss). now rewrite <- Q.
@@ -298,7 +298,7 @@ Proof.
   - intros a b Sa Sb C H. apply F; auto. now apply L_conf.
   - intros x e Sx Kx _. now apply sigma_adj.
   - intros x b Sx Kx Lx Sb Kb Lo Nb H. destruct (naw_facts x Kx) as (_ & _ & _ & Lsx).
-    destruct (src' x Sx) as (Ss & Hs); [unfold nicw; now rewrite Kx|].
+    destruct (src' x Sx) as (Ss & Hs); [now apply naw_fed|].
     assert (conflict l' b x) as C.
     { unfold conflict, wr, rd, cond. rewrite Kx, Kb. simpl. split; [auto|]. split; [auto|]. split; [auto|]. split;
       [auto|congruence]. }

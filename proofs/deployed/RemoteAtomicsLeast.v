@@ -7,7 +7,7 @@ From RR Require Import Orders RemoteAtomicsModel RemoteAtomicsRules RemoteAtomic
 (* What is forced in a run L of the events S', which acts as l' says, where the events of C are in beta.  S has the pivot
    too. *)
 Section Forced.
-Context {U : slots} (ord : bool) (S S' l' : ev -> Prop) (L : relation ev) (C : ev -> Prop).
+Context {U : slots} (ord : order) (S S' l' : ev -> Prop) (L : relation ev) (C : ev -> Prop).
 Inductive least : ev -> Prop :=
 | b_touch e : C e -> least e                                                                        (* M6 *)
 | b_keep b x : least b -> S' x -> keeps (ord:=ord) (S:=S) b x -> least x                            (* F1 to F3 *)
@@ -18,7 +18,7 @@ Inductive least : ev -> Prop :=
 End Forced.
 
 Section Least.
-Context {U : slots} {ord : bool} {P : program} {S l : ev -> Prop} {tau : relation ev} {m pr : ev} {S' l' : ev -> Prop}.
+Context {U : slots} {ord : order} {P : program} {S l : ev -> Prop} {tau : relation ev} {m pr : ev} {S' l' : ev -> Prop}.
 Context {G : setting ord P S l tau m pr S' l'}.
 Hypothesis Empty : forall e, S' e -> tau pr e -> ~ tau e m.
 Variable L : relation ev.
@@ -49,7 +49,7 @@ Proof.
   repeat split; auto; try congruence; intros Q; rewrite Q in *; congruence.
 Qed.
 Lemma src_in' x : S' x -> knd x = NAW -> S' (src x) /\ tau (src x) x.
-Proof. intros Sx Kx. apply (src' x Sx). unfold nicw. now rewrite Kx. Qed.
+Proof. intros Sx Kx. apply (src' x Sx). now apply naw_fed. Qed.
 
 Lemma least_after e : forced e -> S' e /\ tau m e.
 Proof.
@@ -127,7 +127,7 @@ Proof.
       destruct (naw_facts m Km) as (_ & _ & _ & Lm). congruence.
     + right. exists m. split; [left; auto|auto].
   - left. assert (oppo ord b x) as O.
-    { destruct K as [O|Hp _|w Hp _ _ _ _|f _ _ _ K2 _ _ _ _]; auto.
+    { destruct K as [O|Hp _|w Hp _ _ _ _|f _ _ _ _ K2 _ _ _ _]; auto.
       - destruct (pf_ok _ _ Hp) as (_ & _ & K & _). congruence.
       - destruct (pf_ok _ _ Hp) as (_ & _ & K & _). congruence.
       - congruence. }
@@ -137,8 +137,7 @@ Proof.
     + eapply po_init_l; apply O.
     + unfold noninit; congruence.
     + destruct O as (O & _). rewrite (po_thr _ _ O). symmetry. now apply po_thr.
-    + apply b_keep with b; auto. apply k_oppo. split; auto. destruct O as (_ & O). rewrite Kx in O. rewrite Ks, Qx.
-      destruct (knd b); simpl in *; auto.
+    + apply b_keep with b; auto. apply k_oppo. now apply column.
     + destruct O as (O & _). destruct (naw_next x b Kx Y) as [->|Z]; [destruct (po_irr _ O)|].
       destruct (po_irr x). eapply po_trans; eauto.
   - exfalso. destruct C0 as (_ & [(_ & W)|W] & _).
@@ -181,7 +180,7 @@ Proof.
     destruct (src_in' x Sx Kx) as (Ss & Hs).
     assert (forced x <-> forced (src x)) as Bx.
     { split; intros Y; [destruct (least_void x Sx Kx Lx Y); tauto|]. apply b_keep with (src x); auto.
-      apply k_oppo, src_oppo. unfold nicw. now rewrite Kx. }
+      apply k_oppo, src_oppo. now apply naw_fed. }
     pose proof (not_M x Sx) as N1. pose proof (not_M _ Ss) as N2. pose proof (not_M e Se) as N3.
     destruct (classic (forced e)) as [Be|Be], (classic (forced x)) as [Bx'|Bx'].
     + apply around_same in H; auto; [|tauto]. destruct (L_adj (sc_run:=HL) x e Sx Kx H); auto. right.
@@ -207,7 +206,7 @@ Proof.
     apply sg_fwd; auto; [apply (L_end (sc_run:=HL)); apply stops_ends; auto|]. intros He. now apply b_end with e.
   - intros b K Ss Sb Kb Lo H. apply sg_fwd; auto; [apply (L_end (sc_run:=HL)); now apply own_ends|].
     intros Hb. destruct (least_not_before b); auto. apply (tt _ _ _ H). apply src_before; [apply Sm|].
-    unfold nicw. now rewrite K.
+    now apply naw_fed.
 Qed.
 
 (* beta begins with what is chosen *)
@@ -238,7 +237,7 @@ End Least.
 
 (* Theorem 7, with the choice of M6: for this beta, with real values, it is a violating trace of the program *)
 Section Theorem7.
-Context {U : slots} {ord : bool} {P : program} {S l : ev -> Prop} {tau : relation ev} {m pr : ev} {S' l' : ev -> Prop}.
+Context {U : slots} {ord : order} {P : program} {S l : ev -> Prop} {tau : relation ev} {m pr : ev} {S' l' : ev -> Prop}.
 Context {G : setting ord P S l tau m pr S' l'}.
 Variable L : relation ev.
 Context {HL : sc_run (S:=S) (tau:=tau) (S':=S') (l':=l') L}.

@@ -25,7 +25,7 @@ Proof.
   assert (sc T (rep m) (rep (src w))) as H.
   { destruct (IH (proj1 R)) as [<-|H]; [now apply t_step, rf_scv|]. eapply t_trans; [exact H|]. now apply t_step, rf_scv. }
   assert (S (src w)) as Sr by apply R.
-  destruct (classic (nicw w)) as [N|N].
+  destruct (classic (fed w)) as [N|N].
   - destruct (rt_po (src w) w Sr Sw) as [<-|V]; [now apply src_ok|auto|eapply t_trans; eauto].
   - destruct C as [C|C]; [tauto|]. destruct (cond_cases w C) as [|Q]; [tauto|]. now rewrite Q in H.
 Qed.
@@ -37,7 +37,7 @@ Qed.
 End Flow.
 
 Section Maximal.
-Context {U : slots} {ord : bool} {P : program} {S l : ev -> Prop} {tau : relation ev}.
+Context {U : slots} {ord : order} {P : program} {S l : ev -> Prop} {tau : relation ev}.
 Context {G : base ord P S l tau}.
 Let T := tr S l tau.
 Let rfT := rf_in S l tau.
@@ -59,8 +59,7 @@ Qed.
 
 Lemma cpu_tau c x : S c -> S x -> cpu c -> noninit x -> po c x -> tau c x.
 Proof.
-  intros Sc Sx C N H. apply oppo_slots; auto. split; auto. unfold cpu, noninit in *.
-  destruct (knd c); simpl in *; try tauto; destruct (knd x); simpl; auto; congruence.
+  intros Sc Sx C N H. apply oppo_slots; auto. now apply cpu_oppo.
 Qed.
 Lemma not_pivotal m : last S m -> ~ pivotal m -> exists c, S c /\ cpu c /\ depr rfT m c.
 Proof. intros L N. apply NNPP. intros K. apply N. split; auto. intros c Sc Cc D. apply K; eauto. Qed.

@@ -6,9 +6,9 @@ From RR Require Import Orders RemoteAtomicsModel RemoteAtomicsRules RemoteAtomic
 
 (* orders that agree where two events are related *)
 Section Agree.
-Context {U : slots}.
+Context {U : slots} (ord : order).
 Variables (S l : ev -> Prop).
-Definition related a b := conflict l a b \/ nfopair a b \/ (knd a = NAR /\ knd b = NAR /\ loc a = loc b).
+Definition related a b := conflict l a b \/ (flush ord = true /\ nfopair a b) \/ (knd a = NAR /\ knd b = NAR /\ loc a = loc b).
 Definition agree (lt lt2 : relation ev) := forall a b, S a -> happens l a -> S b -> happens l b -> related a b ->
   (lt a b <-> lt2 a b).
 Lemma agree_sym lt lt2 : agree lt lt2 -> agree lt2 lt.
@@ -33,9 +33,9 @@ Proof.
   destruct (wr_in_E S l a Sa Wa) as (_ & Ha). destruct (wr_in_E S l b Sb Wb) as (_ & Hb).
   apply H; auto. left. unfold conflict. repeat split; auto. intros ->. exact (proj1 St _ L).
 Qed.
-Lemma agree_nfo lt lt2 : agree lt lt2 -> forall a b, nfo_in S l lt a b -> nfo_in S l lt2 a b.
+Lemma agree_nfo lt lt2 : flush ord = true -> agree lt lt2 -> forall a b, nfo_in S l lt a b -> nfo_in S l lt2 a b.
 Proof.
-  intros H a b ((Sa & Ha) & (Sb & Hb) & N & L). split; [split; auto|split; [split; auto|split; [auto|]]].
+  intros Fl H a b ((Sa & Ha) & (Sb & Hb) & N & L). split; [split; auto|split; [split; auto|split; [auto|]]].
   apply H; auto. right; left; auto.
 Qed.
 Lemma agree_rao lt lt2 : agree lt lt2 -> forall a b, rao_in S lt a b -> rao_in S lt2 a b.
@@ -44,12 +44,12 @@ Proof.
   right; right; auto.
 Qed.
 (* so they make the same trace *)
-Theorem agree_same ord lt lt2 : sto S lt -> sto S lt2 -> agree lt lt2 ->
+Theorem agree_same lt lt2 : sto S lt -> sto S lt2 -> agree lt lt2 ->
   (forall a b, ob1 ord (tr S l lt) a b -> ob1 ord (tr S l lt2) a b) /\
   (forall a b, sc (tr S l lt) a b -> sc (tr S l lt2) a b).
 Proof.
   intros St St2 H. pose proof (agree_sym _ _ H) as H2.
-  apply ob1_mono; auto; intros a b; split.
+  apply ob1_mono; auto; [| |intros Fl|]; intros a b; split.
   - now apply agree_rf.
   - now apply agree_rf.
   - now apply agree_mo.
@@ -70,7 +70,7 @@ Qed.
 End Agree.
 
 Section Middle.
-Context {U : slots} {ord : bool} {P : program} {S l : ev -> Prop} {tau : relation ev} {m : ev}.
+Context {U : slots} {ord : order} {P : program} {S l : ev -> Prop} {tau : relation ev} {m : ev}.
 Context {G : base ord P S l tau}.
 Hypothesis Last : last S m.
 Hypothesis Km : knd m = NAW.
@@ -87,8 +87,8 @@ Definition together := around up m r tau.
 Lemma Kr : knd r = NAR. Proof. apply (naw_facts m Km). Qed.
 Lemma Lr : loc r = loc m. Proof. apply (naw_facts m Km). Qed.
 Lemma mid_Sm : S m. Proof. apply Last. Qed.
-Lemma mid_Sr : S r. Proof. apply src_S; [exact mid_Sm|]. unfold nicw. now rewrite Km. Qed.
-Lemma mid_rm : tau r m. Proof. apply src_before; [exact mid_Sm|]. unfold nicw. now rewrite Km. Qed.
+Lemma mid_Sr : S r. Proof. apply src_S; [exact mid_Sm|]. now apply naw_fed. Qed.
+Lemma mid_rm : tau r m. Proof. apply src_before; [exact mid_Sm|]. now apply naw_fed. Qed.
 Lemma up_M e : up e -> ~ Mm e. Proof. intros (_ & H & _); auto. Qed.
 Lemma up_up a b : up a -> S b -> ~ Mm b -> tau a b -> up b.
 Proof.
@@ -160,17 +160,16 @@ Proof.
   - destruct (classic (Mm b)) as [Mb|Mb]; [|now apply to_same].
     apply to_to; auto. apply before_not_up; auto. left. destruct Mb as [->| ->]; auto.
     apply oppo_slots; auto using mid_Sr.
-    assert (oppo ord a m) as (_ & O).
-    { destruct K as [O|Hp' _|w Hp' _ _ _ _|f _ _ _ K2 _ _ _ _]; auto; try congruence;
+    assert (oppo ord a m) as O.
+    { destruct K as [O|Hp' _|w Hp' _ _ _ _|f _ _ _ _ K2 _ _ _ _]; auto; try congruence;
       destruct (pf_ok _ _ Hp') as (_ & _ & Kb & _); congruence. }
-    destruct (naw_facts m Km) as (Pm & Qm & _ & _). split.
-    + destruct (wf_total _ W a r) as [->|[X|X]]; auto using mid_Sr.
-      * eapply po_init_l; eauto.
-      * unfold noninit; rewrite Kr; discriminate.
-      * rewrite (po_thr _ _ Hp). symmetry. now apply po_thr.
-      * destruct Ma. right; auto.
-      * destruct (naw_next m a Km X) as [->|Y]; [destruct (po_irr _ Hp)|]. destruct (po_irr m). eapply po_trans; eauto.
-    + rewrite Km in O. rewrite Kr, Qm. destruct (knd a); simpl in *; auto.
+    destruct (naw_facts m Km) as (Pm & _). apply (column a m Km); [|exact O].
+    destruct (wf_total _ W a r) as [->|[X|X]]; auto using mid_Sr.
+    + eapply po_init_l; eauto.
+    + unfold noninit; rewrite Kr; discriminate.
+    + rewrite (po_thr _ _ Hp). symmetry. now apply po_thr.
+    + destruct Ma. right; auto.
+    + destruct (naw_next m a Km X) as [->|Y]; [destruct (po_irr _ Hp)|]. destruct (po_irr m). eapply po_trans; eauto.
 Qed.
 
 (* so that it is consistent, whatever happens in it *)
@@ -186,7 +185,7 @@ Proof.
     k_poll].
   - intros e w p Sp H K Ke Q Pe. destruct (pf_ok _ _ H) as (Pw & _).
     apply to_keeps; auto; [exact (wf_down _ W _ _ Pe (wf_down _ W _ _ Pw Sp))|]. now apply k_forcing with w.
-  - intros w f x Sw Sf Sx Kw Kf Kx Q Q' Pf Pr. apply to_keeps; auto. now apply k_fence with f.
+  - intros Fl w f x Sw Sf Sx Kw Kf Kx Q Q' Pf Pr. apply to_keeps; auto. now apply k_fence with f.
   - intros w b (Sw & _) Kw (Ss & Sb & Ks & Kb & Lo & H).
     destruct (naw_facts w Kw) as (_ & _ & _ & Lw).
     assert (tau w b) as Ht. { apply rao_slots; auto; [congruence|]. now apply to_rao. }
@@ -220,7 +219,7 @@ Proof.
   intros N Lm.
   destruct (base_of ord P (tr S l2 together) (to_violating N) together to_sto to_init to_ob) as (tau2 & B2 & Ag & Bt).
   simpl in *. exists tau2. split; [exact B2|].
-  assert (agree S l2 tau2 together) as A.
+  assert (agree ord S l2 tau2 together) as A.
   { intros a b Sa Ha Sb Hb _. apply Ag; split; auto. }
   assert (sto S tau2) as St2 by exact (g_sto (base:=B2)).
   split; [|split].
@@ -235,8 +234,8 @@ Proof.
       apply (to_to m k (or_introl eq_refl) Nm); auto. now apply (to_from r k (or_intror eq_refl) Nm). }
     destruct H5 as [<-|(Ke & Le & Q)]; [exact (proj1 St2 _ H1)|].
     rewrite (src_naw m e Km Ke Q) in Lm. exact (Le Lm).
-  - intros u e. split; apply agree_rf; auto using to_sto. now apply agree_sym.
-  - apply (agree_same S l2 ord); auto using to_sto. now apply agree_sym.
+  - intros u e. split; apply (agree_rf ord); auto using to_sto. now apply agree_sym.
+  - apply (agree_same ord S l2); auto using to_sto. now apply agree_sym.
 Qed.
 End Consistent.
 End Middle.

@@ -5,32 +5,17 @@
    So the slots do not depend on values.  The events of a trace are its slots without the naW that do not happen. *)
 Require Import List Classical Relations.
 Import ListNotations.
+From RR Require Export RemoteAtomicsHardware.
 
-Inductive kind := Init | LR | LW | CAS | Poll | NLR | NRW | NRR | NLW | NF | NAR | NAW | NA.
-
-Definition is_cpu k := match k with LR | LW | CAS | Poll => True | _ => False end.
+Definition is_cpu k := match k with LR | LW | CAS | Poll | Fence => True | _ => False end.
 Definition is_nicw k := match k with NRW | NLW | NAW => True | _ => False end.
 Definition is_inst k := ~ is_nicw k.
 Definition is_w k := match k with Init | LW | CAS | NRW | NLW | NAW | NA => True | _ => False end.
 Definition is_r k := match k with LR | CAS | NLR | NRR | NAR | NA => True | _ => False end.
 Definition is_cond k := match k with NAW | NA => True | _ => False end.     (* writes, or not, as its value says *)
 
-Inductive cell := All | Qp | Issue | Never.
-Definition table (ord : bool) (a b : kind) : cell :=
-  match a, b with
-  | Init, _ | _, Init => Never
-  | (LR | LW | CAS | Poll), _ => All
-  | _, (LR | LW | CAS | Poll) => Never
-  | NLR, _ => Qp
-  | NRW, NLR => Never | NRW, NF => Issue | NRW, _ => Qp
-  | NRR, (NLR | NRW | NAR | NAW | NA) => Never | NRR, NRR => if ord then Qp else Never | NRR, _ => Qp
-  | NLW, NLW => Qp | NLW, NF => Issue | NLW, _ => Never
-  | NF, _ => Qp
-  | (NAR | NA), NLR => Never | (NAR | NA), _ => Qp
-  | NAW, NLR => Never | NAW, (NLW | NF) => Issue | NAW, _ => Qp
-  end.
-
-(* The universe of slots.  [src w]: the read of the operation that the NIC write w belongs to; an nA is its own. *)
+(* The universe of slots.  [src w]: the read of the operation that the NIC write w belongs to.  The nrW of an inline put is
+   its own: it writes what the CPU said.  So is every other event. *)
 Class slots := {
   ev : Type;
   knd : ev -> kind;
@@ -38,9 +23,10 @@ Class slots := {
   qpair : Type;
   qp : ev -> qpair;
   loc : ev -> nat;
-  crv : ev -> nat;                    (* what a CPU read or CAS has to read *)
-  cwv : ev -> nat;                    (* what a CPU write, CAS, initial write writes *)
-  awv : ev -> nat -> option nat;      (* what an RMW that has read a value writes, if it writes *)
+  value : Type;
+  crv : ev -> value;                  (* what a CPU read or CAS has to read *)
+  cwv : ev -> value;                  (* what a CPU write, CAS, initial write, the nrW of an inline put writes *)
+  awv : ev -> value -> option value;  (* what an RMW that has read a value writes, if it writes *)
   po : ev -> ev -> Prop;
   pf : ev -> ev -> Prop;
   src : ev -> ev;
@@ -52,16 +38,16 @@ Class slots := {
   qp_thr : forall a b, knd a <> Init -> knd b <> Init -> ~ is_cpu (knd a) -> ~ is_cpu (knd b) ->
            qp a = qp b -> thr a = thr b;
   pf_ok : forall w p, pf w p -> po w p /\ (knd w = NRW \/ knd w = NLW) /\ knd p = Poll /\ qp w = qp p;
-  src_ok : forall w, is_nicw (knd w) -> po (src w) w /\ qp (src w) = qp w /\
+  src_ok : forall w, src w <> w -> po (src w) w /\ qp (src w) = qp w /\
            match knd w with NRW => knd (src w) = NLR | NLW => knd (src w) = NRR \/ knd (src w) = NAR \/ knd (src w) = NA
-           | _ => knd (src w) = NAR /\ loc (src w) = loc w end;
-  src_na : forall a, knd a = NA -> src a = a;
+           | NAW => knd (src w) = NAR /\ loc (src w) = loc w | _ => False end;
+  src_own : forall w, src w = w -> knd w <> NLW /\ knd w <> NAW;
   src_naw : forall w w', knd w = NAW -> knd w' = NAW -> src w = src w' -> w = w';
   naw_next : forall w a, knd w = NAW -> po (src w) a -> a = w \/ po w a;   (* the naW is next to its naR *)
 }.
 
 Section Model.
-Context {U : slots} (ord : bool).
+Context {U : slots} (ord : order).
 
 Definition cpu a := is_cpu (knd a).
 Definition nicw a := is_nicw (knd a).
@@ -69,10 +55,13 @@ Definition inst a := is_inst (knd a).
 Definition rd a := is_r (knd a).
 Definition cond a := is_cond (knd a).
 Definition noninit a := knd a <> Init.
-Definition ippo a b := po a b /\
-  match table ord (knd a) (knd b) with All => True | Qp | Issue => qp a = qp b | Never => False end.
-Definition oppo a b := po a b /\
-  match table ord (knd a) (knd b) with All => True | Qp => qp a = qp b | _ => False end.
+(* the NIC writes that belong to a read *)
+Definition fed w := src w <> w.
+(* a read and a write of one operation are ordered, whatever the table says *)
+Definition ippo a b := po a b /\ (src b = a \/
+  match table ord (knd a) (knd b) with All => True | Qp | Issue => qp a = qp b | Never => False end).
+Definition oppo a b := po a b /\ (src b = a \/
+  match table ord (knd a) (knd b) with All => True | Qp => qp a = qp b | _ => False end).
 Definition rread k := k = NRR \/ k = NAR \/ k = NA.
 Definition rwrite k := k = NRW \/ k = NAW.
 Definition nfopair a b := qp a = qp b /\
@@ -123,9 +112,9 @@ Record wft (T : trace) : Prop := {
 }.
 
 (* Values follow from rf. *)
-Inductive wval (rf : relation ev) : ev -> nat -> Prop :=
-| wv_cpu w : is_w (knd w) -> ~ nicw w -> ~ cond w -> wval rf w (cwv w)
-| wv_copy w d v : (knd w = NRW \/ knd w = NLW) -> rf d (src w) -> wval rf d v -> wval rf w v
+Inductive wval (rf : relation ev) : ev -> value -> Prop :=
+| wv_cpu w : is_w (knd w) -> ~ fed w -> ~ cond w -> wval rf w (cwv w)     (* CPU, initial and inline writes *)
+| wv_copy w d v : fed w -> ~ cond w -> rf d (src w) -> wval rf d v -> wval rf w v
 | wv_rmw w d v u : cond w -> rf d (src w) -> wval rf d v -> awv (src w) v = Some u -> wval rf w u.
 
 Definition real T := forall w, S T w -> cond w -> (live T w <-> exists u, wval (rf T) w u).
@@ -133,6 +122,8 @@ Definition valid T := forall r, E T r -> cpu r -> rd r -> exists w, rf T w r /\ 
 
 Definition rb (T : trace) r w := r <> w /\ exists u, rf T u r /\ mo T u w.
 Definition on (T : trace) (R : relation ev) a b := E T a /\ E T b /\ R a b.
+(* nfo counts where the hardware has it; otherwise it is some order of these pairs that nothing depends on *)
+Definition flushed (T : trace) a b := flush ord = true /\ nfo T a b.
 (* rao as ib and ob have it: the naW too is before the next naR *)
 Definition raoE (T : trace) a b := rao T a b \/ (knd a = NAW /\ E T a /\ rao T (src a) b).
 
@@ -140,7 +131,7 @@ Inductive ib1 (T : trace) a b : Prop :=
 | ib_ippo : on T ippo a b -> ib1 T a b
 | ib_pf : on T pf a b -> ib1 T a b
 | ib_rf : rf T a b -> ib1 T a b
-| ib_nfo : nfo T a b -> ib1 T a b
+| ib_nfo : flushed T a b -> ib1 T a b
 | ib_rao : raoE T a b -> ib1 T a b.
 Definition ib T := clos_trans ev (ib1 T).
 
@@ -148,7 +139,7 @@ Inductive ob1 (T : trace) a b : Prop :=
 | ob_oppo : on T oppo a b -> ob1 T a b
 | ob_pf : on T pf a b -> knd a = NLW -> ob1 T a b
 | ob_rf : rf T a b -> ob1 T a b
-| ob_nfo : nfo T a b -> ob1 T a b
+| ob_nfo : flushed T a b -> ob1 T a b
 | ob_rao : raoE T a b -> ob1 T a b
 | ob_rb : rb T a b -> ob1 T a b
 | ob_mo : mo T a b -> ob1 T a b

@@ -5,7 +5,7 @@ From RR Require Import Orders RemoteAtomicsModel RemoteAtomicsRules RemoteAtomic
   RemoteAtomicsPivot RemoteAtomicsExecuted RemoteAtomicsCycle RemoteAtomicsMaximal RemoteAtomicsForm.
 
 Section Main.
-Context {U : slots} (ord : bool) (P : program).
+Context {U : slots} (ord : order) (P : program).
 
 (* sizes: an RMW has three slots, also where it does not write *)
 Definition covered n (E : ev -> Prop) := exists l, length l = n /\ forall e, E e -> In e l.
@@ -46,7 +46,7 @@ Proof.
     - split; auto. split; auto. eapply po_init_r; apply H.
     - split; auto. split; auto. destruct (pf_ok _ _ H) as (_ & _ & K & _). unfold noninit; congruence.
     - destruct (t_rf _ Wt _ _ H) as (A & B & _ & R & _). auto using rd_noninit.
-    - destruct (t_nfo _ Wt _ _ H) as (A & B & _ & K). split; auto. split; auto. unfold noninit, rread, rwrite in *.
+    - destruct (t_nfo _ Wt _ _ (proj2 H)) as (A & B & _ & K). split; auto. split; auto. unfold noninit, rread, rwrite in *.
       intros Q. rewrite Q in K. intuition discriminate.
     - assert (forall z, rao T z y -> E T z /\ E T y /\ noninit y) as R.
       { intros z R. destruct (t_rao _ Wt _ _ R) as (A & B & Ka & Kb & _). split; [split; [auto|red; congruence]|].
@@ -116,12 +116,12 @@ Proof.
   assert (forall a b, rf T a b <-> rf T0 a b) as Hrf.
   { intros w r. split; [auto|]. intros H. destruct (t_rf_ex _ Wt r) as (w' & H'); [apply rd_in_E; apply H|apply H|].
     now rewrite (rf_in_fun _ _ _ _ _ _ St H (Hrf1 _ _ H')). }
-  assert (forall a b, nfo T a b <-> nfo T0 a b) as Hnfo.
-  { intros a b. split.
-    - intros H. destruct (t_nfo _ Wt _ _ H) as (A & B & N). split; auto. split; auto. split; auto. apply Ht. now apply
-      ob_nfo.
+  assert (flush ord = true -> forall a b, nfo T a b <-> nfo T0 a b) as Hnfo.
+  { intros Fl a b. split.
+    - intros H. destruct (t_nfo _ Wt _ _ H) as (A & B & N). split; auto. split; auto. split; auto.
+      apply Ht, ob_nfo. split; auto.
     - intros (A & B & N & H). destruct (t_nfo_total _ Wt a b A B N) as [|X]; auto.
-      destruct (sto_asym _ _ _ _ St H). apply Ht. now apply ob_nfo. }
+      destruct (sto_asym _ _ _ _ St H). apply Ht, ob_nfo. split; auto. }
   assert (forall a b, rao T a b <-> rao T0 a b) as Hrao.
   { intros a b. split.
     - intros H. destruct (t_rao _ Wt _ _ H) as (A & B & Ka & Kb & L).

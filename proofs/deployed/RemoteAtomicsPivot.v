@@ -4,7 +4,7 @@ From RR Require Import Orders RemoteAtomicsModel RemoteAtomicsRules RemoteAtomic
   RemoteAtomicsBase.
 
 Section Pivot.
-Context {U : slots} {ord : bool} {P : program} {S l : ev -> Prop} {tau : relation ev} {m pr : ev} {S' l' : ev -> Prop}.
+Context {U : slots} {ord : order} {P : program} {S l : ev -> Prop} {tau : relation ev} {m pr : ev} {S' l' : ev -> Prop}.
 Let T := tr S l tau.
 
 (* m is last of its thread.  The pivot is m alone, and [pr] is m; or m is a naW and [pr] its naR: then both are the pivot.
@@ -30,7 +30,7 @@ Lemma pr_cases : (pr = m /\ (knd m = NAW -> l m)) \/ (knd m = NAW /\ pr = src m 
 Proof.
   destruct g_pr as [->|(K & -> & L)]; [|auto].
   destruct (rep_spec m) as [(K & -> & A & B)|(K & ->)]; [right|left; split; [auto|congruence]]. repeat split; auto.
-  apply src_before; [apply Sm|unfold nicw; now rewrite K].
+  apply src_before; [apply Sm|now apply naw_fed].
 Qed.
 Lemma rep_M z : M z -> rep z = rep m.
 Proof.
@@ -137,7 +137,7 @@ Proof.
   - intros a b Ea Eb O. apply oppo_slots; auto; apply S'_S; [apply Ea|apply Eb].
   - intros w p Sp. apply H2. now apply S'_S.
   - intros e w p Sp. apply H3. now apply S'_S.
-  - intros w f r Sw Sf Sr. apply H4; now apply S'_S.
+  - intros Fl w f r Sw Sf Sr. apply (H4 Fl); now apply S'_S.
   - intros w b (Sw & _) K (_ & Sb & _ & Kb & Lo & H). apply rao_slots; auto using S'_S.
     destruct (naw_facts w K) as (_ & _ & _ & X). simpl in *. congruence.
 Qed.

@@ -26,7 +26,7 @@ Definition marked (p : marks) (l : list ev) := fold_right (fun e p => step p e) 
 End Marks.
 
 Section Poison.
-Context {U : slots} (ord : bool) (S S' l' lX B : ev -> Prop) (m pr : ev) (L : relation ev).
+Context {U : slots} (ord : order) (S S' l' lX B : ev -> Prop) (m pr : ev) (L : relation ev).
 Notation pivot := (M m pr).
 Notation sg := (around B m pr L).
 Notation act := (acting m pr l' lX).
@@ -39,7 +39,7 @@ Hypothesis Adj : forall x e, S' x -> knd x = NAW -> L e x -> e = src x \/ L e (s
 Hypothesis Po : forall a b, S' a -> S' b -> po a b -> L a b.
 Hypothesis Down : forall a b, po a b -> S' b -> S' a.
 Hypothesis Beta : forall e, B e -> S' e /\ noninit e.
-Hypothesis F1 : forall w, S' w -> nicw w -> B (src w) -> B w.
+Hypothesis F1 : forall w, S' w -> fed w -> B (src w) -> B w.
 Hypothesis F4 : forall a b, S' a -> S' b -> conflict l' a b -> L a b -> B a -> B b.
 (* the search leaves a branch where a read of a CPU is marked *)
 Hypothesis Clean : forall c, B c -> cpu c -> rd c -> ~ depr rfA m c.
@@ -58,9 +58,9 @@ Proof.
   intros Sw Iw. destruct (classic (pivot w)) as [Pw|Pw]; [left; now apply pivot_w|right; apply Rest; auto].
 Qed.
 
-Lemma src_naR x : nicw x \/ cond x -> rd (src x) /\ (src x = x \/ (nicw x /\ po (src x) x)).
+Lemma src_naR x : fed x \/ cond x -> rd (src x) /\ (src x = x \/ (fed x /\ po (src x) x)).
 Proof.
-  intros C. destruct (classic (nicw x)) as [N|N]; [split; [now apply src_rd|right; split; auto; now apply src_ok]|].
+  intros C. destruct (classic (fed x)) as [N|N]; [split; [now apply src_rd|right; split; auto; now apply src_ok]|].
   destruct C as [C|C]; [tauto|]. split; [now apply cond_rd|left]. destruct (cond_cases x C); tauto.
 Qed.
 (* what depends on the pivot is in beta *)
@@ -80,9 +80,10 @@ Proof.
       + exact (sg_as _ _ H (around_after B m pr L Beta_M d _ Bd Pw)).
       + exact (sg_as _ _ H (around_split B m pr L _ _ N Bd)). }
   destruct (src_naR w C) as (_ & [Q|(Nw & _)]); [rewrite Q in Bs; auto|].
-  destruct (w_cases w Sw) as [|Sw']; [unfold nicw in Nw; destruct (knd w); simpl in *; tauto|auto|]. right. now apply F1.
+  destruct (w_cases w Sw) as [|Sw']; [pose proof (fed_nicw w Nw) as Iw; unfold nicw in Iw; destruct (knd w); simpl in *; tauto|auto|].
+  right. now apply F1.
 Qed.
-Lemma dep_iff w : S' w -> (dep rfA m w <-> (nicw w \/ cond w) /\ depr rfA m (src w)).
+Lemma dep_iff w : S' w -> (dep rfA m w <-> (fed w \/ cond w) /\ depr rfA m (src w)).
 Proof.
   intros Sw. assert (w <> m) as N by (intros ->; apply (proj1 (Rest m) Sw); left; auto). split.
   - intros D. inversion D as [|w0 d C R D']; subst; [tauto|]. split; auto. exists d; auto.
@@ -205,20 +206,19 @@ Inductive along : list ev -> Prop :=
 | along_nil : along []
 | along_cons l e : along l -> S' e -> noninit e -> (forall y, In y l <-> before e y) -> along (e :: l).
 Notation marks_of := (marked B l' (begun writes m)).
-Lemma dep_not_nic e : S' e -> ~ nicw e -> ~ cond e -> ~ dep rfA m e.
+Lemma dep_not_nic e : S' e -> ~ fed e -> ~ cond e -> ~ dep rfA m e.
 Proof. intros Se N C D. apply dep_iff in D; tauto. Qed.
-Lemma src_before_in Q e : S' e -> nicw e -> (forall y, Q y <-> before e y) -> Q (src e) /\ nic_read (src e) /\ S' (src e).
+Lemma src_before_in Q e : S' e -> fed e -> (forall y, Q y <-> before e y) -> Q (src e) /\ nic_read (src e) /\ S' (src e).
 Proof.
   intros Se Ne HQ. destruct (src_ok e Ne) as (P & _ & K). pose proof (src_rd e Ne) as R. assert (S' (src e)) as Ss by eauto.
   split; [apply HQ; split; [auto|split; [now apply rd_noninit|now apply Po]]|split; [split; [auto|]|auto]].
-  unfold cpu, nicw in *. destruct (knd e); simpl in *; try tauto;
-  [rewrite K|destruct K as [-> |[-> | ->]]|destruct K as (-> & _)]; simpl; auto.
+  apply nic_not_cpu, nic_inst_nic. now apply fed_rd.
 Qed.
 Lemma naw_read Q e : S' e -> knd e = NAW -> (forall y, Q y <-> before e y) -> B (src e) ->
   (depr rfA m (src e) <-> poisoned Q (loc e)).
 Proof.
   intros Se K HQ Bs. destruct (naw_facts e K) as (P & _ & Ks & Ls).
-  destruct (src_before_in Q e Se) as (Qs & (Rs & _) & Ss); auto; [unfold nicw; now rewrite K|].
+  destruct (src_before_in Q e Se) as (Qs & (Rs & _) & Ss); auto; [now apply naw_fed|].
   rewrite (dep_read (src e) Bs Rs), Ls.
   rewrite <- (poisoned_same (before (src e)) (src e)); auto; [|now apply Beta|tauto|].
   - apply poisoned_ext. intros y. rewrite HQ. unfold and_now, before. split.
@@ -264,8 +264,10 @@ Proof.
       2:{ rewrite poisoned_same, <- IHw; auto. unfold wr, cond in We. destruct (knd e) eqn:K; simpl in We; tauto. }
       rewrite poisoned_write, <- IHw; auto. destruct (classic (x = loc e)) as [->|Nx].
       * (* its own word *)
-        assert (dep rfA m e <-> (nicw e \/ cond e) /\ depr rfA m (src e)) as D by now apply dep_iff.
-        unfold nicw, cond in D. destruct (knd e) eqn:K; simpl in D.
+        assert (dep rfA m e <-> (fed e \/ cond e) /\ depr rfA m (src e)) as D by now apply dep_iff.
+        assert (carried (marks_of l) e -> False) as Own.
+        { intros X. apply IHc in X. destruct X as (X & _). apply HQ in X. exact (proj1 Total _ (proj2 (proj2 X))). }
+        pose proof (fed_nicw e) as Fn. unfold nicw in Fn. unfold cond in D. destruct (knd e) eqn:K; simpl in D, Fn.
         -- destruct (Ie K).
         -- exfalso. destruct We as (I & _). rewrite K in I. destruct I.
         -- tauto.
@@ -273,17 +275,20 @@ Proof.
            apply Clean; auto; [unfold cpu|unfold rd]; now rewrite K.
         -- exfalso. destruct We as (I & _). rewrite K in I. destruct I.
         -- exfalso. destruct We as (I & _). rewrite K in I. destruct I.
-        -- destruct (src_before_in (fun y => In y l) e) as (A1 & A2 & _); auto; [unfold nicw; now rewrite K|].
-           rewrite IHc. tauto.
         -- exfalso. destruct We as (I & _). rewrite K in I. destruct I.
-        -- destruct (src_before_in (fun y => In y l) e) as (A1 & A2 & _); auto; [unfold nicw; now rewrite K|].
-           rewrite IHc. tauto.
+        -- destruct (classic (fed e)) as [Fe|Fe].
+           ++ destruct (src_before_in (fun y => In y l) e) as (A1 & A2 & _); auto. rewrite IHc. tauto.
+           ++ assert (src e = e) as -> by (apply NNPP; exact Fe). tauto.
+        -- exfalso. destruct We as (I & _). rewrite K in I. destruct I.
+        -- destruct (classic (fed e)) as [Fe|Fe].
+           ++ destruct (src_before_in (fun y => In y l) e) as (A1 & A2 & _); auto. rewrite IHc. tauto.
+           ++ assert (src e = e) as -> by (apply NNPP; exact Fe). tauto.
         -- exfalso. destruct We as (I & _). rewrite K in I. destruct I.
         -- exfalso. destruct We as (I & _). rewrite K in I. destruct I.
         -- assert (l' e) as Le by (apply We; unfold cond; now rewrite K). destruct (classic (B (src e))) as [Bs|Bs].
            ++ rewrite D, (naw_read (fun y => In y l) e), <- IHw; auto. tauto.
            ++ assert (~ depr rfA m (src e)); [|tauto]. intros Dr. apply Bs. apply depr_beta; auto.
-              apply Rest. apply (src_before_in (fun y => In y l) e); auto. unfold nicw; now rewrite K.
+              apply Rest. apply (src_before_in (fun y => In y l) e); auto. now apply naw_fed.
         -- rewrite (src_na e K) in D. rewrite <- Read; auto; [tauto|unfold rd; now rewrite K].
       * destruct (knd e) eqn:K; tauto.
     + intros r. simpl. rewrite IHc. split.
@@ -298,7 +303,7 @@ End Poison.
 (* for what [normal_form_searched] finds: a word is marked iff who reads it in beta depends on the pivot, and then it is no
    CPU *)
 Section Searched.
-Context {U : slots} (ord : bool) (P : program) (S : ev -> Prop) (m pr : ev) (S' l' : ev -> Prop) (L : relation ev)
+Context {U : slots} (ord : order) (P : program) (S : ev -> Prop) (m pr : ev) (S' l' : ev -> Prop) (L : relation ev)
   (C lX : ev -> Prop).
 Hypothesis H : searched ord P S m pr S' l' L C lX.
 Notation B := (least ord S S' l' L C).
@@ -332,7 +337,7 @@ Proof.
     destruct (n_class _ _ _ _ _ _ _ _ _ _ H) as [(_ & Q)|(K & Q)]; rewrite Q; auto.
     destruct (naw_facts m K) as (Pm & _ & Ks & _). split; auto. exact (wf_down _ searched_wf _ _ Pm Sm). }
   assert (wr (acting m pr l' lX) m <-> wr lX m) as Wm by (unfold wr, acting, M; tauto).
-  assert (forall w, S' w -> nicw w -> B (src w) -> B w) as F1.
+  assert (forall w, S' w -> fed w -> B (src w) -> B w) as F1.
   { intros w Sw Nw Bs. apply b_keep with (src w); auto. now apply k_oppo, src_oppo. }
   assert (forall a b, S' a -> S' b -> conflict l' a b -> L a b -> B a -> B b) as F4.
   { intros a b Sa Sb Cf K Ba. now apply b_conf with a. }

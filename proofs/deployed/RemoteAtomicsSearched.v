@@ -7,7 +7,7 @@ From RR Require Import Orders RemoteAtomicsModel RemoteAtomicsRules RemoteAtomic
   RemoteAtomicsTaint RemoteAtomicsClasses.
 
 Section Searched.
-Context {U : slots} (ord : bool) (P : program).
+Context {U : slots} (ord : order) (P : program).
 
 (* the pivot acts with real values, all others act as in L (M1) *)
 Definition acting m pr (l' lX : ev -> Prop) e := (M m pr e /\ lX e) \/ (~ M m pr e /\ l' e).
@@ -294,12 +294,12 @@ Qed.
 
 (* polls can be counted, as without RMWs (R1 and R2 for beta, and Corollary 4) *)
 Theorem polls_counted S m pr S' l' L C lX : searched S m pr S' l' L C lX -> let B := least ord S S' l' L C in
-  R1 ord S' B /\ R2 S' B /\
-  forall w p w0, S' p -> ~ B p -> pf w p -> forcing S' B w0 -> qp w0 = qp w -> po w w0.
+  R1 ord S' B /\ R2 ord S' B /\
+  forall w p w0, S' p -> ~ B p -> pf w p -> forcing ord S' B w0 -> qp w0 = qp w -> po w w0.
 Proof.
   intros H B. destruct (n_machine _ _ _ _ _ _ _ _ H) as (_ & W' & _).
   assert (R1 ord S' B) as H1 by (intros b a _ Sa Bb O; apply b_keep with b; auto; now apply k_oppo).
-  assert (R2 S' B) as H2.
+  assert (R2 ord S' B) as H2.
   { intros w p Sp Hp (_ & Bw & [K|(K & e & _ & Be & Ke & Q & Pe)]).
     - apply b_keep with w; auto. now apply k_poll.
     - apply b_keep with e; auto. now apply k_forcing with w. }

@@ -16,13 +16,13 @@ Proof.
   intros Fin St Fw Re Ex Always. pose proof St as (Hi & Ht & Hc).
   assert (forall x, S x -> is_w (knd x) -> exists v, wval (rf_in S l lt) x v) as H.
   { apply (sto_ind S lt (fun x => is_w (knd x) -> exists v, wval (rf_in S l lt) x v) Fin St).
-    intros x Sx IH Ix. destruct (classic (nicw x \/ cond x)) as [C|C]; [|exists (cwv x); apply wv_cpu; tauto].
+    intros x Sx IH Ix. destruct (classic (fed x \/ cond x)) as [C|C]; [|exists (cwv x); apply wv_cpu; tauto].
     destruct (src_in S lt x Fw Sx C) as (Ss & Hs & Rs). destruct (Ex (src x) Ss Rs) as (d & R).
     pose proof R as (Sd & _ & (Id & _) & _ & _ & Ld & _).
     assert (lt d x) as Hdx by (destruct Hs as [Q|Q]; [now rewrite Q in Ld|eauto]).
     destruct (IH d Sd Hdx Id) as (v & V). destruct (classic (cond x)) as [Cx|Cx].
     - destruct (awv (src x) v) as [u|] eqn:A; [|destruct (Always x v Sx Cx A)]. exists u. now apply wv_rmw with d v.
-    - exists v. apply wv_copy with d; auto. unfold nicw, cond in *. destruct (knd x); simpl in *; tauto. }
+    - exists v. apply wv_copy with d; auto. tauto. }
   intros x Sx Cx. apply (Re x Sx Cx). apply H; auto. unfold cond in Cx. destruct (knd x); simpl in *; tauto.
 Qed.
 (* a path that leaves its end only once *)
@@ -36,7 +36,7 @@ Qed.
 End Live.
 
 Section Steady.
-Context {U : slots} (ord : bool) (P : program).
+Context {U : slots} (ord : order) (P : program).
 Definition steady := forall S x v, runs P S -> S x -> cond x -> awv (src x) v <> None.
 Hypothesis Steady : steady.
 
@@ -152,9 +152,9 @@ Proof.
   { apply in_S'; auto. intros Mw. assert (w = m) as -> by (apply (M_w (G:=G) w Mw); rewrite Kw; exact I).
     apply (S'_M (G:=G) s Ss). destruct (f_class _ _ _ _ _ _ _ _ _ F) as [(N & _)|(_ & ->)]; [tauto|right; auto]. }
   assert (B w) as Bw.
-  { apply b_keep with s; auto. apply k_oppo. rewrite <- Q. apply src_oppo. unfold nicw. now rewrite Kw. }
+  { apply b_keep with s; auto. apply k_oppo. rewrite <- Q. apply src_oppo. now apply naw_fed. }
   assert (back w) as Hw.
-  { split; auto. assert (tau s w) as Hsw by (rewrite <- Q; apply src_before; auto; unfold nicw; now rewrite Kw).
+  { split; auto. assert (tau s w) as Hsw by (rewrite <- Q; apply src_before; auto; now apply naw_fed).
     split; [exact (tt _ _ _ Hms Hsw)|]. exists m. split; [left; auto|].
     apply touch_m; auto; [eapply acc_w; eauto|left; rewrite Kw; exact I|]. rewrite <- Lw. symmetry. now apply back_loc. }
   destruct (classic (x = w)) as [->|Nxw]; [auto|].

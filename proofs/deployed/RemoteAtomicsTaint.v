@@ -31,7 +31,7 @@ Proof.
 Qed.
 
 Section Found.
-Context {U : slots} {ord : bool} {P : program} {S l : ev -> Prop} {tau : relation ev} {m pr : ev} {S' l' : ev -> Prop}.
+Context {U : slots} {ord : order} {P : program} {S l : ev -> Prop} {tau : relation ev} {m pr : ev} {S' l' : ev -> Prop}.
 Context {G : setting ord P S l tau m pr S' l'}.
 Hypothesis Empty : forall e, S' e -> tau pr e -> ~ tau e m.
 Hypothesis Whole : pr = rep m.
@@ -75,12 +75,12 @@ Proof.
     pose proof R as (Sd' & _ & Wd' & Rr & Lr & Htr & _).
     assert (tnt (src w)) as H1 by (apply IH; auto; split; auto).
     assert (src w = w \/ tau (src w) w) as Hw.
-    { destruct (classic (nicw w)) as [N|N]; [right; now apply src_before|]. destruct C as [C|C]; [tauto|]. now apply src_le. }
+    { destruct (classic (fed w)) as [N|N]; [right; now apply src_before|]. destruct C as [C|C]; [tauto|]. now apply src_le. }
     assert (tau m w) as Hmw by (destruct Hw as [Q|Q]; [now rewrite Q in Hr|exact (tt _ _ _ Hr Q)]).
     assert (S' w) as Sw' by (apply after_S'; auto).
     destruct (classic (wr l' w)) as [W1|NW].
     + assert (tnt w) as H2.
-      { destruct Hw as [Q|_]; [now rewrite Q in H1|]. destruct (classic (nicw w)) as [N|N].
+      { destruct Hw as [Q|_]; [now rewrite Q in H1|]. destruct (classic (fed w)) as [N|N].
         - apply t_po with (src w); auto. now apply src_ok.
         - destruct C as [C|C]; [tauto|]. apply t_rmw with (src w); auto. now apply rep_src. }
       assert (conflict l' w e) as Cf.

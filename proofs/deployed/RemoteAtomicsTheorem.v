@@ -5,7 +5,7 @@ From RR Require Import Orders RemoteAtomicsModel RemoteAtomicsRules RemoteAtomic
   RemoteAtomicsNormalForm.
 
 Section Theorem5.
-Context {U : slots} (ord : bool) (P : program).
+Context {U : slots} (ord : order) (P : program).
 
 Section Smallest.
 Variables (S l : ev -> Prop) (tau : relation ev) (n : nat).

@@ -5,7 +5,7 @@ From RR Require Import Orders RemoteAtomicsModel RemoteAtomicsRules RemoteAtomic
   RemoteAtomicsPivot RemoteAtomicsParts RemoteAtomicsNormalForm RemoteAtomicsMiddle.
 
 Section Together.
-Context {U : slots} {ord : bool} {P : program} {S l : ev -> Prop} {tau : relation ev} {m : ev}.
+Context {U : slots} {ord : order} {P : program} {S l : ev -> Prop} {tau : relation ev} {m : ev}.
 Context {G : base ord P S l tau}.
 Hypothesis Last : last S m.
 Hypothesis Km : knd m = NAW.
@@ -23,7 +23,7 @@ Let D_down : forall x e, D e -> S x -> tau r x -> tau x e -> D x.
 Proof. intros x e (_ & _ & H) Sx Hr Hx. repeat split; auto. exact (t_trans' _ _ _ Hx H). Qed.
 Notation sg := (together (S:=S) (tau:=tau) (m:=m) D).
 
-Lemma side z b : Mm z -> ~ Mm b -> S b -> happens l b -> related l z b -> (sg z b <-> tau z b).
+Lemma side z b : Mm z -> ~ Mm b -> S b -> happens l b -> related ord l z b -> (sg z b <-> tau z b).
 Proof.
   intros Mz Nb Sb Hb R. rewrite (to_from D z b Mz Nb).
   split; [intros Ub|intros H].
@@ -34,7 +34,7 @@ Proof.
     { destruct Mz as [->| ->]; auto. exact (t_trans' _ _ _ (mid_rm Last Km) H). }
     split; [auto|split; [auto|split; [now apply t_asym|]]]. intros (_ & _ & Hbm).
     destruct Mz as [->| ->]; [exact (t_asym _ _ H Hbm)|].
-    destruct R as [C|[(Q & N)|(_ & Kb & Lo)]].
+    destruct R as [C|[(Fl & Q & N)|(_ & Kb & Lo)]].
     + destruct C as (_ & _ & [(W & _)|W] & Lo & _); [rewrite (Kr Km) in W; destruct W|].
       apply (None b); auto; [repeat split; auto|]. rewrite <- Lo. apply (Lr Km).
     + assert (rwrite (knd b)) as Rb.
@@ -48,15 +48,16 @@ Proof.
         - unfold cpu. rewrite (Kr Km). simpl; auto.
         - destruct Nb. right; auto.
         - destruct (naw_next m b Km X) as [->|Y]; [destruct Nb; left; auto|destruct (proj2 (proj2 Last) b Sb Y)]. }
-      apply (t_asym _ _ Hr). apply oppo_slots; auto. split; auto. rewrite (Kr Km). destruct Rb as [-> | ->]; simpl; auto.
+      apply (t_asym _ _ Hr). apply oppo_slots; auto. apply seen_oppo; auto. rewrite (Kr Km).
+      destruct (flush_poll_use ord Fl) as (_ & F1 & _ & F2 & _). destruct Rb as [-> | ->]; auto.
     + apply (word_not_D Last Km D D_mid b); auto; [rewrite <- Lo; apply (Lr Km)|repeat split; auto].
 Qed.
-Lemma related_sym a b : related l a b -> related l b a.
+Lemma related_sym a b : related ord l a b -> related ord l b a.
 Proof.
-  intros [C|[(Q & N)|(Ka & Kb & Lo)]]; [left; unfold conflict in *; intuition auto|right; left|right; right; auto].
-  split; auto. tauto.
+  intros [C|[(Fl & Q & N)|(Ka & Kb & Lo)]]; [left; unfold conflict in *; intuition auto|right; left|right; right; auto].
+  split; [auto|]. split; [auto|]. tauto.
 Qed.
-Lemma unwritten_agree : agree S l tau sg.
+Lemma unwritten_agree : agree ord S l tau sg.
 Proof.
   intros a b Sa Ha Sb Hb R. symmetry.
   assert (sto S sg) as St by apply to_sto.
@@ -76,12 +77,12 @@ Theorem unwritten : exists tau2, base ord P S l tau2 /\ (forall e, S e -> tau2 r
   (forall u e, rf_in S l tau2 u e <-> rf_in S l tau u e) /\ (forall x y, sc (tr S l tau) x y -> sc (tr S l tau2) x y).
 Proof.
   pose proof unwritten_agree as A. assert (sto S sg) as St by apply to_sto.
-  destruct (agree_same S l ord tau sg g_sto St A) as (_ & Hsc).
-  pose proof (agree_sym _ _ _ _ A) as A'.
+  destruct (agree_same ord S l tau sg g_sto St A) as (_ & Hsc).
+  pose proof (agree_sym _ _ _ _ _ A) as A'.
   assert (forall u e, rf_in S l sg u e <-> rf_in S l tau u e) as Hrf.
-  { intros u e. split; apply agree_rf; auto using g_sto. }
+  { intros u e. split; apply (agree_rf ord); auto using g_sto. }
   assert (forall w v, wval (rf_in S l tau) w v <-> wval (rf_in S l sg) w v) as Hv.
-  { apply agree_wval; auto using g_sto. }
+  { apply (agree_wval ord); auto using g_sto. }
   destruct (to_base Last Km D D_mid D_down l) as (tau2 & B2 & Em & R2 & Sc2); auto.
   - intros w Sw Cw. rewrite (T_real w Sw Cw). split; intros (u & V); exists u; now apply Hv.
   - intros c Ec Cc Rc. destruct (proj1 (proj2 (proj2 (proj1 (g_V (base:=G))))) c) as (u & R & V); auto.
@@ -201,7 +202,7 @@ Proof.
       { split; intros [Q|Q]; auto; [destruct Ww as (I & _)|destruct Wu as (I & _)]; rewrite Q, (Kr Km) in I; destruct I. }
       now apply to_same.
 Qed.
-Lemma S1_src w : S1 w -> nicw w \/ cond w -> S1 (src w).
+Lemma S1_src w : S1 w -> fed w \/ cond w -> S1 (src w).
 Proof. intros Sw C. exact (proj1 (src_in S1 tau w (src' (G:=G1)) Sw C)). Qed.
 Lemma wval2 w v : S1 w -> (wval (rf_in S l2 sg) w v <-> wval (rf_in S1 l1 tau) w v).
 Proof.

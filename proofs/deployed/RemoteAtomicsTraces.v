@@ -4,7 +4,7 @@ Import ListNotations.
 From RR Require Import Orders RemoteAtomicsModel RemoteAtomicsRules RemoteAtomicsValues.
 
 Section Traces.
-Context {U : slots} (ord : bool).
+Context {U : slots} (ord : order).
 
 Lemma wr_in_E (S l : ev -> Prop) a : S a -> wr l a -> S a /\ happens l a.
 Proof. intros H (_ & C). split; auto. intros K. apply C. unfold cond; now rewrite K. Qed.
@@ -64,7 +64,7 @@ Proof.
       destruct (K a Sa Wa L H) as [->|X]; [now apply t_step|].
       eapply t_trans; [apply t_step|apply t_step; exact Vw]. apply V.
       * apply sc_mo. split; [auto|split; [auto|split; [auto|split; [auto|split; [congruence|auto]]]]].
-      * intros (Kw & Q). destruct (src_ok w) as (_ & _ & Z); [rewrite Kw; exact Logic.I|]. rewrite Kw in Z. rewrite Q in Z.
+      * intros (Kw & Q). destruct (src_ok w (naw_fed w Kw)) as (_ & _ & Z). rewrite Kw in Z. rewrite Q in Z.
         destruct Z as (Z & _), Wa as (Wa & _). rewrite Z in Wa. destruct Wa.
   - assert (rd a) as Ra by tauto. assert (wr l b) as Wb by tauto. destruct (Ex a Sa Ra) as (w & Hw).
     pose proof Hw as (Sw & _ & Ww & _ & Lw & Hwa & K).
@@ -85,17 +85,11 @@ Proof.
     subst. eapply (proj1 St); eauto.
 Qed.
 
-Lemma src_oppo w : nicw w -> oppo ord (src w) w.
-Proof.
-  intros N. destruct (src_ok w N) as (A1 & A2 & A3). split; auto. unfold nicw in N.
-  destruct (knd w); simpl in *; try tauto; [rewrite A3|destruct A3 as [-> |[-> | ->]]|destruct A3 as (-> & _)]; simpl; auto.
-Qed.
-
 (* vertices *)
 Lemma rep_spec a : (knd a = NAW /\ rep a = src a /\ po (src a) a /\ knd (src a) = NAR) \/ (knd a <> NAW /\ rep a = a).
 Proof.
   unfold rep. destruct (knd a) eqn:K; try (right; split; congruence). left. repeat split; auto;
-  destruct (src_ok a) as (P & _ & X); try (rewrite K; exact I); auto. rewrite K in X. apply X.
+  destruct (src_ok a (naw_fed a K)) as (P & _ & X); auto. rewrite K in X. apply X.
 Qed.
 Lemma rep_nar a : knd (rep a) <> NAW.
 Proof. destruct (rep_spec a) as [(_ & -> & _ & K)|(K & ->)]; congruence. Qed.
@@ -184,7 +178,7 @@ End Squash.
 (* two traces on the same events with the same relations *)
 Lemma ob1_mono T T0 : S T = S T0 -> live T = live T0 -> (forall a b, rf T a b <-> rf T0 a b) -> (forall a b, mo T a b <->
   mo T0 a b) ->
-  (forall a b, nfo T a b <-> nfo T0 a b) -> (forall a b, rao T a b <-> rao T0 a b) ->
+  (flush ord = true -> forall a b, nfo T a b <-> nfo T0 a b) -> (forall a b, rao T a b <-> rao T0 a b) ->
   (forall a b, ob1 ord T a b -> ob1 ord T0 a b) /\ (forall a b, sc T a b -> sc T0 a b).
 Proof.
   intros HS Hl Hrf Hmo Hnfo Hrao.
@@ -195,13 +189,14 @@ Proof.
     apply HE|auto]]).
   assert (forall a b, raoE T a b -> raoE T0 a b) as HraoE.
   { intros a b [A|(A & B & C)]; [left; now apply Hrao|right; split; [auto|split; [now apply HE|now apply Hrao]]]. }
+  assert (forall a b, flushed ord T a b -> flushed ord T0 a b) as Hf by (intros a b (A & B); split; auto; now apply Hnfo).
   assert (forall a b, ib1 ord T a b -> ib1 ord T0 a b) as Hib.
   { intros a b [A|A|A|A|A]; [apply ib_ippo|apply ib_pf|apply ib_rf|apply ib_nfo|apply ib_rao]; first [now apply Hon|now
-    apply Hrf|now apply Hnfo|now apply HraoE]. }
+    apply Hrf|now apply Hf|now apply HraoE]. }
   split.
   - intros a b [A|A K|A|A|A|A|A|I A]; [apply ob_oppo|apply ob_pf|apply ob_rf|apply ob_nfo|apply ob_rao|apply ob_rb|apply
     ob_mo|apply ob_ib];
-    try (first [now apply Hon|now apply Hrf|now apply Hnfo|now apply HraoE|now apply Hrb|now apply Hmo|assumption]).
+    try (first [now apply Hon|now apply Hrf|now apply Hf|now apply HraoE|now apply Hrb|now apply Hmo|assumption]).
     clear -A Hib. induction A; [apply t_step; auto|eapply t_trans; eauto].
   - assert (forall a b, scv T a b -> scv T0 a b) as Hv.
     { intros x y (a & b & A & B & C & D). exists a, b. split; auto. split; auto. split; auto.

@@ -1,6 +1,6 @@
 (* Remote atomics: executing an order with real values (M2), and what a flip can change (M1). *)
 Require Import List Arith Lia Classical Relations.
-From RR Require Import Orders RemoteAtomicsModel.
+From RR Require Import Orders RemoteAtomicsModel RemoteAtomicsRules.
 
 Section Values.
 Context {U : slots}.
@@ -25,32 +25,26 @@ Proof.
 Qed.
 
 Lemma wval_local (Q : ev -> Prop) (rf1 rf2 : relation ev) :
-  (forall w d, Q w -> nicw w \/ cond w -> rf1 d (src w) -> rf2 d (src w) /\ Q d) ->
+  (forall w d, Q w -> fed w \/ cond w -> rf1 d (src w) -> rf2 d (src w) /\ Q d) ->
   forall w u, wval rf1 w u -> Q w -> wval rf2 w u.
 Proof.
-  intros H w u V; induction V as [w Iw Nw Cw|w d v Kw R V IH|w d v u Cw R V IH A]; intros Qw.
+  intros H w u V; induction V as [w Iw Nw Cw|w d v Fw Cw R V IH|w d v u Cw R V IH A]; intros Qw.
   - now apply wv_cpu.
-  - destruct (H w d Qw) as (R' & Qd); auto.
-    { left; unfold nicw; destruct Kw as [-> | ->]; exact I. }
-    apply wv_copy with d; auto.
+  - destruct (H w d Qw) as (R' & Qd); auto. apply wv_copy with d; auto.
   - destruct (H w d Qw) as (R' & Qd); auto. apply wv_rmw with d v; auto.
 Qed.
 Lemma wval_fun (rf1 : relation ev) : (forall w w' r, rf1 w r -> rf1 w' r -> w = w') ->
   forall w u, wval rf1 w u -> forall u', wval rf1 w u' -> u = u'.
 Proof.
-  intros F w u V; induction V as [w Iw Nw Cw|w d v Kw R V IH|w d v u Cw R V IH A]; intros u' V'.
-  - inversion V' as [w0 _ _ _|w0 d' v' Kw' R' V0|w0 d' v' u0 Cw' R' V0 A']; subst; auto.
-    + destruct Nw. unfold nicw. destruct Kw' as [-> | ->]; exact I.
-    + tauto.
-  - inversion V' as [w0 _ Nw' _|w0 d' v' Kw' R' V0|w0 d' v' u0 Cw' R' V0 A']; subst.
-    + destruct Nw'. unfold nicw. destruct Kw as [-> | ->]; exact I.
-    + apply IH. now rewrite (F _ _ _ R R').
-    + unfold cond in Cw'. destruct Kw as [K|K]; rewrite K in Cw'; destruct Cw'.
-  - inversion V' as [w0 _ _ Cw'|w0 d' v' Kw' R' V0|w0 d' v' u0 Cw' R' V0 A']; subst.
-    + tauto.
-    + unfold cond in Cw. destruct Kw' as [K|K]; rewrite K in Cw; destruct Cw.
-    + rewrite <- (F _ _ _ R R') in V0. rewrite (IH _ V0) in A. congruence.
+  intros F w u V; induction V as [w Iw Nw Cw|w d v Fw Cw R V IH|w d v u Cw R V IH A]; intros u' V';
+  inversion V' as [w0 Iw' Nw' Cw'|w0 d' v' Fw' Cw' R' V0|w0 d' v' u0 Cw' R' V0 A']; subst; try tauto.
+  - apply IH. now rewrite (F _ _ _ R R').
+  - rewrite <- (F _ _ _ R R') in V0. rewrite (IH _ V0) in A. congruence.
 Qed.
+
+Lemma wval_cond x : cond x -> forall rf0 u, wval rf0 x u ->
+  exists d v, rf0 d (src x) /\ wval rf0 d v /\ awv (src x) v = Some u.
+Proof. intros C rf0 u V. inversion V; subst; [tauto|tauto|eauto]. Qed.
 
 Lemma rf_in_fun (S l : ev -> Prop) lt w w' r : sto S lt -> rf_in S l lt w r -> rf_in S l lt w' r -> w = w'.
 Proof.
@@ -76,12 +70,16 @@ Proof.
 Qed.
 
 (* M2: every order can be executed with real values. *)
-Definition srcfwd (S : ev -> Prop) (lt : relation ev) := forall w, S w -> nicw w -> S (src w) /\ lt (src w) w.
+Definition srcfwd (S : ev -> Prop) (lt : relation ev) := forall w, S w -> fed w -> S (src w) /\ lt (src w) w.
 Definition real_in (S l : ev -> Prop) (lt : relation ev) := forall w, S w -> cond w -> (l w <-> exists u, wval (rf_in S l
   lt) w u).
 
-Lemma cond_cases w : cond w -> nicw w \/ src w = w.
-Proof. unfold cond, nicw. intros C. destruct (knd w) eqn:K; simpl in *; try tauto. right; now apply src_na. Qed.
+Lemma cond_cases w : cond w -> fed w \/ src w = w.
+Proof. unfold fed. intros _. destruct (classic (src w = w)); auto. Qed.
+Lemma naw_fed w : knd w = NAW -> fed w.
+Proof. intros K Q. destruct (src_own w Q). congruence. Qed.
+Lemma src_na a : knd a = NA -> src a = a.
+Proof. intros K. apply NNPP. intros N. destruct (src_ok a N) as (_ & _ & X). rewrite K in X. destruct X. Qed.
 
 Theorem exec_exists n : forall (S : ev -> Prop) lt, (exists es, length es = n /\ forall e, S e -> In e es) -> sto S lt ->
   srcfwd S lt ->
@@ -126,10 +124,10 @@ Proof.
         split; [auto|split; [auto|split; [now apply Wx|split; [auto|split; [auto|split; [auto|]]]]]].
         intros w' Sw' Ww' Lo' L'. assert (w' <> z) by (intros ->; exact (Mz r Sr L')). apply K; auto; [split; auto|]. now
           apply Wx. }
-    assert (forall w, S w -> w <> z -> nicw w \/ cond w -> src w <> z) as Sz'.
-    { intros w Sw Nw C Q. destruct (classic (nicw w)) as [C'|C'].
+    assert (forall w, S w -> w <> z -> fed w \/ cond w -> src w <> z) as Sz'.
+    { intros w Sw Nw C Q. destruct (classic (fed w)) as [C'|C'].
       - destruct (Hs w Sw C') as (_ & L). rewrite Q in L. exact (Mz w Sw L).
-      - destruct C as [C|C]; [auto|]. destruct (cond_cases w C); congruence. }
+      - destruct C as [C|C]; [auto|]. destruct (cond_cases w C); [tauto|congruence]. }
     exists lB. intros w Sw Cw. destruct (classic (w = z)) as [->|Nw].
     + split.
       * intros [(X & _)|(_ & u & V)]; [congruence|]. exists u.
@@ -147,26 +145,21 @@ Qed.
 (* What depends on m: every slot of an RMW whose read depends on m counts, written or not (M1). *)
 Inductive dep (rf1 : relation ev) (m : ev) : ev -> Prop :=
 | dep_m : dep rf1 m m
-| dep_src w d : nicw w \/ cond w -> rf1 d (src w) -> dep rf1 m d -> dep rf1 m w.
+| dep_src w d : fed w \/ cond w -> rf1 d (src w) -> dep rf1 m d -> dep rf1 m w.
 Definition depr rf1 m r := exists d, rf1 d r /\ dep rf1 m d.
 
-Lemma cond_rd x : cond x -> rd (src x) /\ loc (src x) = loc x /\ (nicw x -> knd x = NAW).
+Lemma cond_rd x : cond x -> rd (src x) /\ loc (src x) = loc x /\ (fed x -> knd x = NAW).
 Proof.
-  intros C. unfold cond, rd, nicw in *. destruct (knd x) eqn:K; simpl in *; try tauto.
-  - destruct (src_ok x) as (_ & _ & X); [rewrite K; exact I|]. rewrite K in X. destruct X as (X & Y). rewrite X; simpl; auto.
-  - rewrite (src_na x K), K; simpl; tauto.
+  intros C. unfold cond, rd in *. destruct (knd x) eqn:K; simpl in *; try tauto.
+  - destruct (src_ok x (naw_fed x K)) as (_ & _ & X). rewrite K in X. destruct X as (X & Y). rewrite X; simpl; auto.
+  - rewrite (src_na x K), K; simpl. repeat split; auto. intros F. destruct (F (src_na x K)).
 Qed.
-Lemma src_rd x : nicw x -> rd (src x).
-Proof.
-  intros C. destruct (src_ok x C) as (_ & _ & X). unfold rd, nicw in *. destruct (knd x); simpl in *; try tauto.
-  - now rewrite X.
-  - destruct X as [-> |[-> | ->]]; exact I.
-  - destruct X as (-> & _); exact I.
-Qed.
-Lemma src_in (S2 : ev -> Prop) (lt : relation ev) x : srcfwd S2 lt -> S2 x -> nicw x \/ cond x -> S2 (src x) /\ (src x = x
+Lemma src_rd x : fed x -> rd (src x).
+Proof. intros F. now apply fed_rd. Qed.
+Lemma src_in (S2 : ev -> Prop) (lt : relation ev) x : srcfwd S2 lt -> S2 x -> fed x \/ cond x -> S2 (src x) /\ (src x = x
   \/ lt (src x) x) /\ rd (src x).
 Proof.
-  intros Src Sx C. destruct (classic (nicw x)) as [N|N].
+  intros Src Sx C. destruct (classic (fed x)) as [N|N].
   - destruct (Src x Sx N). auto using src_rd.
   - destruct C as [C|C]; [tauto|]. destruct (cond_cases x C) as [|Q]; [tauto|]. pose proof (proj1 (cond_rd x C)).
     rewrite Q in *; auto.
@@ -222,7 +215,7 @@ Lemma flip_vals e d v : S2 d -> ~ dep rf1 m d -> (d = e \/ lt d e) -> (forall x,
   (wval rf1 d v <-> wval rf2 d v).
 Proof.
   intros Sd Dd Ld H. pose proof St as (Hi & Ht & Hc).
-  assert (forall x w, S2 x -> nicw x \/ cond x -> (x = e \/ lt x e) -> rf1 w (src x) -> ~ dep rf1 m x ->
+  assert (forall x w, S2 x -> fed x \/ cond x -> (x = e \/ lt x e) -> rf1 w (src x) -> ~ dep rf1 m x ->
           ~ dep rf1 m w /\ rf2 w (src x) /\ S2 w /\ (w = e \/ lt w e)) as Step.
   { intros x w Sx C Lx R Dx. destruct (src_in S2 lt x Src Sx C) as (Ss & Hs & Rs).
     assert (~ dep rf1 m w) as Dw by (intros D; apply Dx, dep_src with w; auto).
@@ -257,10 +250,7 @@ Proof.
   assert (S2 d) as Sd by (apply Keep; auto; apply R).
   assert (d = e \/ lt d e) as Ld.
   { right. destruct Hs as [Q|Q]; [rewrite Q in R; apply R|]. destruct St as (_ & Ht & _). eapply Ht; [apply R|auto]. }
-  assert (forall x, cond x -> forall rf0 u, wval rf0 x u -> exists d v, rf0 d (src x) /\ wval rf0 d v /\ awv (src x) v =
-    Some u) as Inv.
-  { intros x Cx rf0 u V. inversion V as [w0 _ _ Cw'|w0 d' v' Kw' R' V0|w0 d' v' u0 Cw' R' V0 A']; subst; eauto; [tauto|].
-    unfold cond in Cx. destruct Kw' as [K|K]; rewrite K in Cx; destruct Cx. }
+  pose proof (wval_cond) as Inv.
   split; intros (u & V); destruct (Inv e C _ _ V) as (d' & v & R' & V' & A); exists u.
   - rewrite (rf_in_fun _ _ _ _ _ _ St R' R) in V'. apply wv_rmw with d v; auto. now apply (flip_vals e d v).
   - rewrite (rf_in_fun _ _ _ _ _ _ st2 R' R2) in V'. apply wv_rmw with d v; auto. now apply (flip_vals e d v).

@@ -7,9 +7,11 @@ exception Malformed of string
 
 let malformed format = Printf.ksprintf (fun text -> raise (Malformed text)) format
 
+let digits = String.for_all (fun c -> c >= '0' && c <= '9')
+
 let nat_of word =
   match int_of_string_opt word with
-  | Some n when n >= 0 && n <= 1_000_000 -> let rec go acc n = if n = 0 then acc else go (S acc) (n - 1) in go O n
+  | Some n when digits word && n <= 1_000_000 -> let rec go acc n = if n = 0 then acc else go (S acc) (n - 1) in go O n
   | _ -> malformed "%S is no number from 0 to 1000000" word
 
 let rec int_of = function O -> 0 | S n -> 1 + int_of n
@@ -20,9 +22,9 @@ let z_of word =
   let rec positive n = if n = 1 then XH else if n land 1 = 1 then XI (positive (n / 2)) else XO (positive (n / 2)) in
   let small n = if n = 0 then Z0 else Zpos (positive n) in
   let negative = String.length word > 1 && word.[0] = '-' in
-  let digits = if negative then String.sub word 1 (String.length word - 1) else word in
-  if digits = "" then malformed "%S is no integer" word;
-  let value = String.fold_left (fun acc c -> Z.add (Z.mul acc (small 10)) (small (digit c))) Z0 digits in
+  let rest = if negative then String.sub word 1 (String.length word - 1) else word in
+  if rest = "" then malformed "%S is no integer" word;
+  let value = String.fold_left (fun acc c -> Z.add (Z.mul acc (small 10)) (small (digit c))) Z0 rest in
   if negative then Z.opp value else value
 
 let signaled = function "s" -> true | "u" -> false | word -> malformed "%S is neither s nor u" word
@@ -229,10 +231,10 @@ let searched answer =
   try Rdma_search.read answer next with Rdma_search.Malformed text -> raise (Malformed text)
 
 (* Answers a line for each document; whether all counterexamples are violating and all programs robust. *)
-let rec answer all =
+let rec answer count all =
   match (try Some (next_words ()) with End_of_file -> None) with
-  | None -> all
-  | Some [] -> answer all
+  | None -> if count = 0 then malformed "there is no document" else all
+  | Some [] -> answer count all
   | Some words ->
     let yes, text = match words with
       | [ "judge"; "1" ] -> judged (read judge_parts item_of)
@@ -242,10 +244,10 @@ let rec answer all =
       | [ "survey"; "1" ] -> searched Rdma_search.surveyed
       | _ -> malformed "a document begins with `judge 1`, `judge 2`, `trace 2` or `program 1`" in
     print_endline text;
-    answer (all && yes)
+    answer (count + 1) (all && yes)
 
 let () =
-  match answer true with
+  match answer 0 true with
   | all -> exit (if all then 0 else 1)
   | exception Malformed text -> Printf.eprintf "rdma-judge: line %d: %s\n" !number text; exit 2
   | exception Stack_overflow -> Printf.eprintf "rdma-judge: line %d: the document is too long\n" !number; exit 2

@@ -9,7 +9,7 @@ let malformed format = Printf.ksprintf (fun text -> raise (Malformed text)) form
 
 let int_of word =
   match int_of_string_opt word with
-  | Some n when n >= 0 && n <= 100_000_000 -> n
+  | Some n when String.for_all (fun c -> c >= '0' && c <= '9') word && n <= 100_000_000 -> n
   | _ -> malformed "%S is no number from 0 to 100000000" word
 
 let nat_of word =

@@ -14,7 +14,7 @@ Lemma isS_iff q l : isS q l = true <-> lsgn l = true /\ isW q l = true.
 Proof. destruct l as [| | | | | |[]|[]| |[]|]; simpl; intuition discriminate. Qed.
 
 (* labels of one kind with the same number of that kind before them, in one sequence *)
-Lemma same_place f l h l' h' p : suf (l :: h) p -> suf (l' :: h') p -> f l = true -> f l' = true -> cnt f h = cnt f h' ->
+Lemma same_place (f : label -> bool) l h l' h' p : suf (l :: h) p -> suf (l' :: h') p -> f l = true -> f l' = true -> cnt f h = cnt f h' ->
   l :: h = l' :: h'.
 Proof.
   intros S S' F F' C. destruct (suf_total _ _ _ S S') as [Y|Y]; destruct (suf_tail _ _ _ Y) as [Z|Z]; auto;

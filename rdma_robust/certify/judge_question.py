@@ -14,7 +14,7 @@ from rdma_robust.certify.hardware import READS, WRITES, Kind, Platform
 from rdma_robust.certify.thread_events import Completion, Event
 from rdma_robust.certify.violations import Claimed
 from rdma_robust.errors import RdmaRobustError
-from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.flow.cfg import Cell, Program
 
 VERSION: Final = "judge 1"
 """The first line of a question."""
@@ -126,6 +126,20 @@ def question_of(program: Program, platform: Platform, claimed: Sequence[Claimed]
         order[size:],
         cycle_of(order, threads),
     )
+
+
+def check_in_order(claimed: Sequence[Claimed], mo: Mapping[str, Sequence[int]]) -> None:
+    """Check that the events stand in the order in which they take effect: rf and mo are that order. Raises NotCovered."""
+    last: dict[Cell, int] = {}
+    for number, claim in enumerate(claimed):
+        cell = claim.event.cell
+        if cell is not None:
+            if claim.source is not None and claim.source != last.get(cell, -1):
+                raise NotCovered("events that do not stand in the order in which they take effect")
+            if claim.event.kind in WRITES:
+                last[cell] = number
+    if any(list(writes) != sorted(writes) for writes in mo.values()):
+        raise NotCovered("writes that do not stand in the order in which they take effect")
 
 
 def _labels(program: Program, claimed: Sequence[Claimed], thread: int) -> list[Label]:

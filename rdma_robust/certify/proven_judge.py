@@ -16,7 +16,7 @@ from rdma_robust.certify.checker import program_of_certificate
 from rdma_robust.certify.copies_invariants import with_copies
 from rdma_robust.certify.document import PROGRAM, Certificate, array, mapping, natural, read_program_options
 from rdma_robust.certify.judge_account import Account, account_of
-from rdma_robust.certify.judge_question import NotCovered, Question, question_of
+from rdma_robust.certify.judge_question import NotCovered, Question, check_in_order, question_of
 from rdma_robust.certify.program_question import ProgramQuestion, program_question_of
 from rdma_robust.certify.violations import claimed_events
 from rdma_robust.errors import UsageError
@@ -72,11 +72,12 @@ def judge_question(certificate: Certificate, text: str, name: str) -> Question |
         program = with_copies(program, certificate.evidence["copies"])
     platform = read_program_options(certificate.options).platform
     claimed = claimed_events(program, certificate.evidence["events"])
+    written = mapping(certificate.evidence["mo"], "`evidence.mo`")
+    mo = {cell: array(order, "`evidence.mo`", natural) for cell, order in written.items()}
     try:
+        check_in_order(claimed, mo)
         return question_of(program, platform, claimed)
     except NotCovered:
-        written = mapping(certificate.evidence["mo"], "`evidence.mo`")
-        mo = {cell: array(order, "`evidence.mo`", natural) for cell, order in written.items()}
         return account_of(program, platform, claimed, mo)
 
 

@@ -9,9 +9,10 @@ import pytest
 
 from rdma_robust.errors import ProgramError
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.model import RDMA
+from rdma_robust.model import RDMA, Model
 from rdma_robust.options import ALL_REDUCTIONS, CheckOptions
 from rdma_robust.outcome import Outcome, Verdict
+from rdma_robust.robustness.crowds import decide_any
 from rdma_robust.robustness.crowds.hero_at_start import HeroAtStart
 from rdma_robust.robustness.crowds.hero_from_start import HeroFromStart
 from rdma_robust.robustness.crowds.instance import Instance
@@ -105,7 +106,33 @@ def test_two_to_so_many(k: int) -> None:
 @pytest.mark.parametrize("v", [2, pytest.param(3, marks=pytest.mark.ci)])
 def test_a_ring_needs_two_copies_for_each_word(v: int) -> None:
     assert least(ring(v)) == 2 * v
-    assert cut_off(loaded(ring(v)), RDMA) == 2 * v
+    for model in (RDMA, Model(cpu="tso"), Model(order="multipath"), Model(order="relaxed", cpu="tso")):
+        assert cut_off(loaded(ring(v)), model) == 2 * v
+    assert cut_off(loaded(ring(v)), Model(cpu="pso")) is None
+
+
+BACKLOG = """node S { x, w, z }
+node Client[*] { one = 1, t }
+thread C[*] on Client[*] {
+  get t = S.x
+  loop { put S.z = one }
+  poll S
+  put S.w = t
+}
+thread W on S { x = 1 }
+"""
+"""No number of completions is enough, nothing depends on values, and without the poll it is not robust."""
+
+
+@pytest.mark.parametrize("model", [RDMA, Model(cpu="tso"), Model(order="multipath"), Model(order="relaxed", cpu="tso")])
+def test_the_cut_off_says_what_own_counters_say(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = loaded(BACKLOG)
+    options = CheckOptions(hardware=model, timeout=60)
+    by_cut_off = decide(program, options)
+    assert by_cut_off.verdict is (Verdict.ROBUST if model.order == "default" else Verdict.NOT_ROBUST)
+    assert ("without values those with 6 copies decide" in by_cut_off.reason) is (model.order == "default")
+    monkeypatch.setattr(decide_any, "MOST_CUT_OFF", 0)
+    assert decide(program, options).verdict is by_cut_off.verdict
 
 
 def least(text: str) -> int:

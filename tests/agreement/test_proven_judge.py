@@ -3,6 +3,7 @@ programs, and on mutations of them. The one that goes by all axioms: `test_prove
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -11,6 +12,7 @@ import pytest
 
 from rdma_robust.certify import proven_judge
 from rdma_robust.certify.judge_question import NotCovered, Question
+from rdma_robust.errors import UsageError
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_decidable
 from rdma_robust.model import Model, rdma
@@ -106,6 +108,22 @@ def test_counterexamples_of_random_programs_are_violating(chunk: int) -> None:
     questions = [question for question in found if question is not None]
     assert len(questions) > 20
     confirmed(questions, rng)
+
+
+@pytest.mark.parametrize(
+    ("lines", "why"),
+    [
+        ("", "there is no document"),
+        ("judge 3", "a document begins with `judge 1`"),
+        ("judge 1\nthread\na lR 0x1 0", '"0x1" is no number'),
+        ("judge 1\nthread\na lR 1_0 0", '"1_0" is no number'),
+        ("judge 1\nthread\na lR 0 1.5", '"1.5" is no integer'),
+        ("judge 1\norder default", "a document ends with the line `end`"),
+    ],
+)
+def test_lines_that_are_no_question_are_told(lines: str, why: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(why)):
+        answers([lines and f"{lines}\n"])
 
 
 SWITCHED_OFF = {

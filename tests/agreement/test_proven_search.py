@@ -173,6 +173,7 @@ def test_what_the_search_answers(old: str, new: str, said: str) -> None:
         ("end", "e 0 1\nend", "no edge is written like this:"),
         ("end", "cells 1\nend", '"cells" is no line of this document, or stands there twice'),
         ("states 100", "states many", '"many" is no number'),
+        ("lW 0 1", "lW 0x0 1", '"0x0" is no number'),
         ("counters 2", "counters 0", "counters stop at 1 or later"),
         ("cells 0 0\n", "", "there is no line cells"),
         ("thread 0\n", "", "an edge stands before the first thread"),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -229,3 +231,33 @@ def test_an_order_in_three_parts_is_refused() -> None:
     events = [event("T1", at, "lR", cell="A.x", read=0, reads_from="initial") for at in (2, 1, 0)]
     with pytest.raises(NotCovered, match="not made of alpha, a pivot and beta"):
         question_of(program, USUAL, claimed_events(program, events))
+
+
+def in_program_order(certificate: dict[str, Any]) -> dict[str, Any]:
+    """The certificate of the same trace, its events one thread after the other."""
+    events, mo = certificate["evidence"]["events"], certificate["evidence"]["mo"]
+    order = sorted(range(len(events)), key=lambda n: (events[n]["thread"], events[n]["position"]))
+    new = {-1: -1} | {old: number for number, old in enumerate(order)}
+    moved = [events[n] | {"reads_from": new.get(events[n]["reads_from"])} for n in order]
+    evidence = certificate["evidence"] | {"events": moved, "mo": {cell: [new[n] for n in mo[cell]] for cell in mo}}
+    return certificate | {"evidence": evidence}
+
+
+def test_events_in_another_order_than_they_take_effect_are_judged_by_all_axioms(
+    cli: Cli, programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    late = "node A { v = 0 }\nnode B { d = 0 }\nthread S on A {\n  put B.d = v\n  v = 1\n}\n"
+    (programs / "late.rdma").write_text(late, encoding="utf-8")
+    assert cli("check", "--quiet", "--certificate", "proofs", "late.rdma").returncode == 1
+    path = programs / "proofs" / "late.rdma.json"
+    certificate = json.loads(path.read_text("utf-8"))
+    moved = in_program_order(certificate)
+    assert moved != certificate
+    path.write_text(json.dumps(moved), encoding="utf-8")
+    assert cli("verify-certificate", "proofs/late.rdma.json").returncode == 0
+    script(tmp_path, f"cat > {tmp_path}/asked; echo violating", monkeypatch)
+    assert "the proven judge agrees" in cli("verify-certificate", "--proven", "proofs/late.rdma.json").stdout
+    assert (tmp_path / "asked").read_text("utf-8").startswith("judge 2\n")
+    monkeypatch.delenv(VARIABLE)
+    if proven_judge.BUILT.exists():
+        assert "the proven judge agrees" in cli("verify-certificate", "--proven", "proofs/late.rdma.json").stdout

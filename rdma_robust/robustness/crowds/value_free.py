@@ -1,14 +1,13 @@
 """Programs in which nothing depends on values: 2V copies of each template decide all numbers.
 
 V is the number of words that several threads can access. Take a violating trace, and a shortest cycle of program order
-and conflicts. It meets a thread in at most two events and a word in at most three (a read, a write, a read), adjacent ones,
-so it has at most 2V threads. Remove all others. A read of a removed write reads the last remaining write before it in mo;
-as nothing depends on values, the trace is still one of the program. New edges from a write to its read replace mo;rf, so ob
-gains nothing, and rb only shrinks; the cycle stays.
+and conflicts. It meets a thread in at most two events and a word in at most three (a read, a write, a read), adjacent
+ones, so it has at most 2V threads, or one. Remove all others. A read of a removed write reads the last remaining write
+before it in mo; as nothing depends on values, the trace is still one of the program. New edges from a write to its read
+replace mo;rf, so ob gains nothing, and rb only shrinks; the cycle stays. That holds under every order of the network
+and with store buffers.
 
-The argument is about the paper's model: that network cards keep the order of a queue pair, and that stores are seen at once.
-
-Source: the design of crowds; Shasha and Snir 1988 for cycles.
+Source: docs/theory-crowds.md, Theorem 7 (`cut_off` in proofs/crowds); Shasha and Snir 1988 for cycles.
 """
 
 from __future__ import annotations
@@ -46,9 +45,9 @@ def _is_free(step: Step) -> bool:
 
 def cut_off(program: Program, model: Model) -> int | None:
     """Return how many copies of each template decide every number of copies, None where no such number is proven."""
-    if not model.is_of_paper or not is_value_free(program):
+    if not model.has_normal_form or not is_value_free(program):
         return None
-    return 2 * len(shared_words(program, model))
+    return max(1, 2 * len(shared_words(program, model)))
 
 
 def shared_words(program: Program, model: Model) -> frozenset[Cell]:
