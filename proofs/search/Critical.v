@@ -4,10 +4,10 @@
 Require Import List Arith Bool Lia Classical Relations Sorted.
 Import ListNotations.
 From RR Require Import Model Hardware Orders Cells Stores Rules Traces CpuSc Search Along Counted FirstHalf Least
-  Filter.
+  Filter StoreFilter.
 
 Section Critical.
-Context {U : events} {K : searchable} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw} {SC : cpu_sc hw}.
+Context {U : events} {K : searchable} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw}.
 
 Section Walk.
 Variables (T : trace) (m : ev) (B : ev -> Prop).
@@ -37,11 +37,10 @@ Notation link := (link (T := T) (m := m) (L := L)).
 (* the events of the cycle behind a, the last of which leads to m *)
 Inductive chain : ev -> list ev -> Prop :=
 | chain_end a : po a m \/ (conflict a m /\ ~ B a) -> chain a []
-| chain_link a b l : link a b -> chain b l -> chain a (b :: l).
+| chain_link a b l : forth T m L B a b -> chain b l -> chain a (b :: l).
 Lemma chain_exists : exists l, chain s l.
 Proof.
-  destruct (b_cycle _ _ _ _ _ _ _ LB) as (a & Path & Hb). apply clos_rt_rt1n in Path. clear LB.
-  assert (po a m \/ (conflict a m /\ ~ B a)) as Hm by (unfold comes_back in Hb; tauto). clear Hb.
+  destruct (theorem_9_cycle hw P T m L s B LB) as (_ & _ & a & Path & Hm). apply clos_rt_rt1n in Path. clear LB.
   induction Path as [a|a b c H _ IH]; [exists []; now constructor|].
   destruct (IH Hm) as (l & Hl). exists (b :: l). now constructor.
 Qed.
@@ -56,7 +55,7 @@ Proof.
   induction 1 as [a Hm|a b l Hl C IH]; intros Fa Na.
   - destruct (Nat.eq_dec (thr a) t) as [Q|Q]; [right|left; intros y [<-|[]]; auto].
     exists a, []. repeat split; auto; try apply Fa; try apply incl_refl; try constructor; auto. intros y [].
-  - pose proof Hl as (_ & Fb & Nb & Lab & _).
+  - pose proof Hl as ((_ & Fb & Nb & Lab & _) & _).
     destruct (IH Fb Nb) as [Z|(z & l' & Cz & Fz & Nz & Qz & Lz & Le & In_ & Z)].
     + destruct (Nat.eq_dec (thr a) t) as [Q|Q]; [right|left; intros y [<-|Hy]; auto].
       exists a, (b :: l). repeat split; auto; try apply Fa; try apply incl_refl. now constructor.
@@ -90,13 +89,12 @@ Proof.
   destruct Cz as [z Hm|z c l2 Hl Cc].
   - exists [thr a]. split; [|intros t [<-|[]]; now left].
     destruct Hm as [Po|(Cf & NB)]; [apply po_thr in Po; congruence|]. now apply walk_meets with z.
-  - pose proof Hl as (_ & Fc & Nc & Lzc & R). pose proof (Z c (or_introl eq_refl)) as Qc.
+  - pose proof Hl as ((_ & Fc & Nc & Lzc & R) & Hp). pose proof (Z c (or_introl eq_refl)) as Qc.
     assert (conflict z c) as Cf by (destruct R as [Po|]; auto; apply po_thr in Po; congruence).
     destruct (IH c l2) as (ts & W & Ht); auto; [simpl in *; lia|].
     exists (thr a :: ts). split.
     + apply walk_on with z c; auto.
-      * intros Bz. apply NNPP; intros NB. pose proof (b_SL _ _ _ _ _ _ _ LB) as (Si & St & _). apply (Si z).
-        apply (St z c z); auto. apply (b_Cii_sc _ _ _ _ _ _ LB); auto. now apply conflict_sym.
+      * intros Bz. apply NNPP; intros NB. pose proof (po_thr _ _ (Hp Bz NB)). congruence.
       * intros Hi. apply Ht, in_map_iff in Hi. destruct Hi as (y & Qy & Hy). now apply (Z y).
     + intros t [<-|Hi]; [now left|]. right. apply Ht, in_map_iff in Hi. destruct Hi as (y & <- & Hy). now apply in_map, In_.
 Qed.
@@ -301,12 +299,12 @@ End Critical.
 Definition exact {U : events} {K : searchable} (hw : hardware) : conflict_graph := {|
   g_access := ev; g_thread := thr; g_drawn := fun _ edge => forall e, edge e = e;
   g_accesses := fun e => exists e', conflict e e'; g_after := po;
-  g_overtaking := fun b x => exists E path, between E b path x /\ listed hw knd qp (qp b) (fun _ => None) b path x;
+  g_overtaking := fun b x => (store hw b /\ forced_by_store knd x = false) \/
+    (~ store hw b /\ exists E path, between E b path x /\ listed hw knd qp (qp b) (fun _ => None) b path x);
   g_conflicting := conflict; g_sites := fun c e => class_of e = c;
   g_meeting := fun c e => exists m, class_of m = c /\ conflict e m;
   g_once := fun _ => true |}.
-Theorem exact_covers {U : events} {K : searchable} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw}
-  {SC : cpu_sc hw} P :
+Theorem exact_covers {U : events} {K : searchable} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw} P :
   (forall E, runs P E -> wfx E /\ wfE E) -> covers hw (exact hw) P.
 Proof.
   intros X. constructor; simpl; try (intros E edge; intros; rewrite ?H0; eauto; fail).
@@ -314,6 +312,11 @@ Proof.
   - intros E _. exists (fun e => e). auto.
   - intros E edge B b x Rn Q Pa Bb Ex NB Po _. rewrite !Q. destruct (X E Rn) as (Xf & W).
     destruct (p_in _ _ _ Pa b Bb) as (Eb & Nb). destruct (between_exists E b x) as (path & Bt); auto.
-    exists E, path. split; auto. apply theorem_9_path with (E := E) (B := B); auto; try apply Pa; try apply Bt.
-    intros w n _ _ _ _ Z. discriminate.
+    destruct (classic (store hw b)) as [Sb|Sb]; [left|right]; (split; [auto|]).
+    { apply not_true_iff_false. intros Fo. apply NB.
+      apply (forced_B_store hw E B (p_R1 hw _ _ Pa) b Bb Sb [b] (Behind [] [])); auto.
+      - split; [now left|intros q n []].
+      - split; [auto|split; [now apply (po_init_r b x)|]]. intros z [<-|[]]. auto. }
+    exists E, path. split; auto. apply theorem_9_path with (E := E) (B := B); auto; try apply Pa; try apply Bt;
+      intros w n _ _ _ _ Z; discriminate.
 Qed.

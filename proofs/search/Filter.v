@@ -1,6 +1,6 @@
 (* Theorem 9 along the paths of a thread: what is in A or is the pivot behind an event b of B is among what
-   reductions/relaxation.py lists (Relaxation.overtaking).  Without store buffers only b's own queue pair matters: of
-   others no event is ever taken to be in B.  The analysis is written over anything that has a kind and a queue pair:
+   reductions/relaxation.py lists (Relaxation.overtaking), where b is no store that waits in a buffer
+   (StoreFilter.v): then only b's own queue pair matters, of others no event is ever taken to be in B.  The analysis is written over anything that has a kind and a queue pair:
    events here, arcs of flow graphs in Overtaking.v.
    A difference to the code: it lists no polls of b's queue pair; they are no accesses, so nothing asks. *)
 Require Import List Arith Bool Lia Classical Relations Sorted.
@@ -60,7 +60,7 @@ Definition listed b path x := cpu_kind b = false /\ exists k0 k, first b = Some 
 End Analysis.
 
 Section Filter.
-Context {U : events} {K : searchable} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw} {SC : cpu_sc hw}.
+Context {U : events} {K : searchable} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw}.
 Variables (q : qpair) (outstanding : ev -> bound).
 Notation mine := (mine qp q).
 Notation forced_by_known := (forced_by_known hw knd qp q).
@@ -106,13 +106,14 @@ Proof.
   apply mine_iff in Q. assert (~ cpu y) as Cy by (apply cpu_kind_not; now destruct (cpu_kind knd y)). split; [|auto].
   destruct Fo as [Fo|Fo].
   - apply existsb_exists in Fo. destruct Fo as (a & _ & Fo). apply andb_true_iff in Fo. destruct Fo as (Ka & Ta).
-    destruct (so_beta _ _ S a Ka) as (b & Hb & Bb & _ & Qb & Kb). apply (H1 y b); auto; [now apply BE|].
-    apply oppo_sc; [exact SC|]. split; [now apply Hz|]. rewrite Kb.
+    destruct (so_beta _ _ S a Ka) as (b & Hb & Bb & Cb & Qb & Kb). apply (H1 y b); auto; [now apply BE|].
+    split; [now apply Hz|]. split; [apply (not_overtaken hw); intros Sb; now apply Cb, (store_cpu hw)|]. rewrite Kb.
     destruct (table hw a (knd y)); try discriminate. congruence.
   - rewrite !andb_true_iff, isk_iff in Fo. destruct Fo as ((Fl & Kr) & Kf).
     destruct (so_fenced _ _ S Kf) as (w & f & Hw & Hf & Bw & Po & Kw & Kf' & Qw & Qf).
     destruct (Hz f Hf) as (Ef & Pf). destruct (classic (B f)) as [Bf|NBf].
-    + apply (H1 y f); auto. apply (seen_oppo_sc hw); auto; [congruence|]. rewrite Kf', Kr. now apply (fence_use hw Fl).
+    + apply (H1 y f); auto. apply (seen_oppo hw); auto; [congruence|apply no_store; congruence|].
+      rewrite Kf', Kr. now apply (fence_use hw Fl).
     + apply (H3 Fl w f y); auto; try congruence. now apply Hz.
 Qed.
 Lemma forces_forcing_known done k y : sound done k -> before done y -> B y -> completes_forcing k y = true ->
@@ -120,14 +121,14 @@ Lemma forces_forcing_known done k y : sound done k -> before done y -> B y -> co
 Proof.
   intros S (Ey & Ny & Hz) By Fo Q. unfold Filter.completes_forcing in Fo. rewrite orb_true_iff, andb_true_iff, !isk_iff
     in Fo.
-  apply forcing_sc; [exact SC|]. split; [auto|split; [auto|]]. destruct Fo as [Ky|(Ky & Fo)]; [auto|right]. split; auto.
+  split; [auto|split; [auto|]]. destruct Fo as [Ky|(Ky & Fo)]; [auto|right]. split; auto.
   apply existsb_exists in Fo. destruct Fo as (a & _ & Fo). rewrite !andb_true_iff, negb_true_iff in Fo.
   destruct Fo as ((Ka & Na) & Ia).
   destruct (so_beta _ _ S a Ka) as (b & Hb & Bb & Cb & Qb & Kb). destruct (Hz b Hb) as (Eb & Pb). exists b.
   assert (nic_inst a = true) as Ni.
   { pose proof (po_init_l _ _ Pb) as Nb. unfold cpu in Cb. rewrite <- Kb in *.
     destruct (knd b); simpl in *; auto; try congruence; tauto. }
-  rewrite Kb. repeat split; auto; [|congruence]. exact (forcing_only_use hw a Ni Ia).
+  rewrite Kb. repeat split; auto. right. split; [|congruence]. exact (forcing_only_use hw a Ni Ia).
 Qed.
 (* what is known stays so *)
 Lemma sound_more done k y : sound done k -> sound (done ++ [y]) k.
@@ -214,7 +215,7 @@ Proof.
       * intros p Hi. destruct (Hp' p Hi) as (Z & Z1 & Z2 & Z3). split; [|repeat split; auto; congruence].
         apply Hx in Z. apply Z.
       * destruct (Hp' p Hi) as (Z & Kpp & _). apply NB. destruct (Hx p Z) as (Ep & Po). apply (H1 x p); auto.
-        apply (cpu_oppo_sc hw); auto. unfold cpu. rewrite Kpp. exact I.
+        now apply (poll_oppo hw).
     + apply Nat.leb_gt in N1. eexists; split; [reflexivity|]. pose proof (sound_more _ _ y S) as S'.
       constructor; simpl; [exact (so_beta _ _ S')|exact (so_fenced _ _ S')|]. intros n' Q. injection Q as <-.
       exists w, (y :: ps), u. rewrite in_app_iff.
@@ -247,20 +248,21 @@ Proof.
   - constructor; simpl; discriminate.
   - split; auto. split; auto. intros z [].
 Qed.
-Lemma behind_nic b path x : B b -> ordered [b] path x -> ~ B x -> ~ cpu b.
+Lemma behind_nic b path x : B b -> ~ store hw b -> ordered [b] path x -> ~ B x -> ~ cpu b.
 Proof.
-  intros Bb O NB Cb. destruct (O path x []) as (Ex & Nx & Hx); [reflexivity|]. destruct (Hx b) as (_ & Po); [now left|].
-  apply NB. apply (H1 x b); auto; [now apply BE|now apply (cpu_oppo_sc hw)].
+  intros Bb Sb O NB Cb. destruct (O path x []) as (Ex & Nx & Hx); [reflexivity|]. destruct (Hx b) as (_ & Po); [now left|].
+  apply NB. apply (H1 x b); auto; [now apply BE|]. now apply (cpu_oppo hw); [|apply (not_overtaken hw)|].
 Qed.
 Lemma not_forced done k x : sound done k -> before done x -> ~ B x -> forced_by_known k x = false.
 Proof.
   intros S Hx NB. destruct (forced_by_known k x) eqn:Fo; auto. destruct NB. eapply forced_B; eauto.
 Qed.
 
-(* Theorem 9, for the path that the thread has taken: what is not in B is listed *)
-Theorem theorem_9_path b path x : B b -> (~ cpu b -> qp b = q) -> ordered [b] path x -> ~ B x -> listed b path x.
+(* Theorem 9, for the path that the thread has taken: what is not in B is listed, behind all but stores that wait *)
+Theorem theorem_9_path b path x : B b -> ~ store hw b -> (~ cpu b -> qp b = q) -> ordered [b] path x -> ~ B x ->
+  listed b path x.
 Proof.
-  intros Bb Qb O NB. pose proof (behind_nic _ _ _ Bb O NB) as Cb. split; [now apply cpu_kind_not|].
+  intros Bb Sb Qb O NB. pose proof (behind_nic _ _ _ Bb Sb O NB) as Cb. split; [now apply cpu_kind_not|].
   destruct (first_sound b Bb Cb (Qb Cb)) as (k0 & F0 & S). destruct (walk_sound path [b] k0 x S O NB) as (k & Wk & S').
   assert (before ([b] ++ path) x) as Hx by (apply (O path x []); reflexivity).
   exists k0, k. repeat split; auto. eapply not_forced; eauto.
@@ -305,36 +307,55 @@ Proof.
     apply (IH (done ++ [y]) k2); auto; [now apply (sound_weaker _ k2 k')|].
     intros l1 z l2 Q. rewrite <- app_assoc. apply (O (y :: l1) z l2). simpl. now rewrite Q.
 Qed.
-Theorem theorem_9_points b p path p2 x : B b -> (~ cpu b -> qp b = q) -> ordered [b] path x -> ~ B x -> way p path p2 ->
+Theorem theorem_9_points b p path p2 x : B b -> ~ store hw b -> (~ cpu b -> qp b = q) -> ordered [b] path x -> ~ B x ->
+  way p path p2 ->
   (forall k, first b = Some k -> exists k0, at_point p k0 /\ weaker k0 k) ->
   cpu_kind knd b = false /\ first b <> None /\ exists k, at_point p2 k /\ forced_by_known k x = false.
 Proof.
-  intros Bb Qb O NB Wy H0. pose proof (behind_nic _ _ _ Bb O NB) as Cb. split; [now apply cpu_kind_not|].
+  intros Bb Sb Qb O NB Wy H0. pose proof (behind_nic _ _ _ Bb Sb O NB) as Cb. split; [now apply cpu_kind_not|].
   destruct (first_sound b Bb Cb (Qb Cb)) as (k & Fk & S). destruct (H0 k Fk) as (k0 & Hk0 & Hw). split; [congruence|].
   apply (way_sound p path p2 Wy [b] k0 x); auto. now apply (sound_weaker _ k0 k).
 Qed.
 End Points.
 End Filter.
 
-Lemma b_Cii_sc {U : events} {K : searchable} {hw : hardware} {SC : cpu_sc hw} P T m L s B : least hw P T m L s B ->
-  forall a b, without (E T) m a -> without (E T) m b -> ~ B a -> B b -> conflict a b -> L a b.
+(* The cycle of Theorem 7: it starts with s, which is in B; where it goes from B to A or to m, it does so by po.  For
+   where it goes by a conflict to a read of A that takes a store of B, that store is on the way as well. *)
+Section Cycle.
+Context {U : events} {K : searchable} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw}.
+Variables (P : program) (T : trace) (m : ev) (L : relation ev) (s : ev) (B : ev -> Prop).
+Hypothesis LB : least hw P T m L s B.
+Notation F := (without (E T) m).
+Notation link := (link (T := T) (m := m) (L := L)).
+Definition forth c d := link c d /\ (B c -> ~ B d -> po c d).
+Lemma link_forth c d : link c d -> clos_refl_trans ev forth c d.
 Proof.
-  intros LB a b Fa Fb NB Bb C. destruct (b_Cii _ _ _ _ _ _ _ LB a b Fa Fb NB Bb C) as [|(u & _ & O & _)]; [auto|].
-  destruct (own_sc hw _ _ O).
+  intros H. pose proof H as (Fc & Fd & Nd & Lcd & R). pose proof (b_SL _ _ _ _ _ _ _ LB) as (Si & St & _).
+  destruct (classic (B c /\ ~ B d /\ ~ po c d)) as [(Bc & NBd & NP)|N]; [|apply rt_step; split; [auto|tauto]].
+  assert (conflict c d) as Cf by tauto.
+  destruct (b_Cii _ _ _ _ _ _ _ LB d c Fd Fc NBd Bc (conflict_sym _ _ Cf)) as [Z|(u & Ru & Ou & Bu)].
+  { destruct (Si c). eauto. }
+  destruct Ru as (Fu & _ & Wu & Rd & Lu & Lud & Mx). destruct (own_facts hw u d Ou) as (Nu & _).
+  assert (po u d) as Pud.
+  { destruct (wf_total _ (b_W _ _ _ _ _ _ _ LB) u d) as [->|[Z|Z]]; auto; [now destruct Ou|now destruct (Si d)|].
+    destruct (Si u). apply (St u d u); auto. now apply (b_PL _ _ _ _ _ _ _ LB). }
+  assert (wr c) as Wc by (destruct Cf as (_ & _ & [Z|Z] & _); [auto|destruct Ou as (_ & _ & Kd); unfold wr in Z;
+    rewrite Kd in Z; destruct Z]).
+  assert (loc c = loc d) as Lc by apply Cf.
+  apply rt_trans with u; [|apply rt_step; unfold forth, Least.link; tauto].
+  destruct (Mx c Fc Wc Lc Lcd) as [->|Lcu]; [apply rt_refl|apply rt_step]. split; [|tauto].
+  split; [auto|split; [auto|split; [auto|split; [auto|right]]]].
+  split; [auto|split; [auto|split; [auto|split; [congruence|]]]]. intros ->. exact (Si u Lcu).
 Qed.
-(* The cycle of Theorem 7: it starts with s, which is in B; where it goes from B to A or to m, it does so by po. *)
-Theorem theorem_9_cycle {U : events} {K : searchable} (hw : hardware)
-  {OK : hardware_ok hw} {SO : search_ok hw} {SC : cpu_sc hw} P T m L s B :
-  least hw P T m L s B -> B s /\ conflict m s /\ exists a,
-    clos_refl_trans ev (fun c d => link (T := T) (m := m) (L := L) c d /\ (B c -> ~ B d -> po c d)) s a /\
-    (po a m \/ (conflict a m /\ ~ B a)).
+Lemma links_forth c d : clos_refl_trans ev link c d -> clos_refl_trans ev forth c d.
 Proof.
-  intros LB. split; [apply LB|]. split; [apply LB|]. destruct (b_cycle _ _ _ _ _ _ _ LB) as (a & Path & Hm). exists a.
+  induction 1 as [c d H|c|c d e _ IH _ IH']; [now apply link_forth|apply rt_refl|exact (rt_trans _ _ _ _ _ IH IH')].
+Qed.
+Theorem theorem_9_cycle : B s /\ conflict m s /\ exists a,
+  clos_refl_trans ev forth s a /\ (po a m \/ (conflict a m /\ ~ B a)).
+Proof.
+  split; [apply LB|]. split; [apply LB|]. destruct (b_cycle _ _ _ _ _ _ _ LB) as (a & Path & Hm). exists a.
   split; [|unfold comes_back in Hm; tauto].
-  assert (forall c d, link (T := T) (m := m) (L := L) c d -> B c -> ~ B d -> po c d) as Z.
-  { intros c d (Fc & Fd & _ & Lcd & [H|H]) Bc NBd; auto. exfalso.
-    pose proof (b_SL _ _ _ _ _ _ _ LB) as (Si & St & _). apply (Si c). apply (St c d c); auto.
-    apply (b_Cii_sc _ _ _ _ _ _ LB); auto. now apply conflict_sym. }
-  clear Hm LB. induction Path as [c d H|c|c d e _ IH _ IH']; [apply rt_step;
-    auto|apply rt_refl|exact (rt_trans _ _ _ _ _ IH IH')].
+  now apply links_forth.
 Qed.
+End Cycle.

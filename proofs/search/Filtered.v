@@ -44,7 +44,7 @@ Proof. intros (E & edge & s & m & R & H & _). exists s. split; [eapply filtered_
 
 (* A run along L starts with s, the first of B. *)
 Section Start.
-Context {OK : hardware_ok hw} {SO : search_ok hw} {SC : cpu_sc hw}.
+Context {OK : hardware_ok hw} {SO : search_ok hw}.
 Context {P : program} {T : trace} {m : ev} {L : relation ev} {s : ev} {B : ev -> Prop}.
 Hypothesis LB : least hw P T m L s B.
 Notation F := (without (E T) m).
@@ -78,7 +78,7 @@ Proof.
 Qed.
 End Start.
 
-Context {OK : hardware_ok hw} {SO : search_ok hw} {SC : cpu_sc hw}.
+Context {OK : hardware_ok hw} {SO : search_ok hw}.
 Theorem filtered_first_half P G keep : searches P ini mem0 ctl hope -> covers hw G P -> keeps G keep -> ~ robust hw P ->
   found_filtered G keep.
 Proof.
@@ -99,8 +99,7 @@ Qed.
 End Filtered.
 
 (* Engine none: a program is robust of which the filter leaves no event that can be the first of beta after a pivot. *)
-Theorem nothing_kept {U : events} {K : searchable} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw}
-  {SC : cpu_sc hw} P G :
+Theorem nothing_kept {U : events} {K : searchable} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw} P G :
   covers hw G P ->
   (forall E edge c x seen e, runs P E -> g_drawn G E edge -> g_sites G c x -> E e -> noninit e -> can_start c e = true ->
     ~ useful G c seen true (edge e)) -> robust hw P.

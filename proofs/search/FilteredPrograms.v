@@ -10,7 +10,7 @@ Section Programs.
 Variables (nt nv : nat) (init : nat -> Z) (prog : nat -> list label -> Prop).
 Hypothesis prog_prefix : forall t l h, prog t (l :: h) -> prog t h.
 Hypothesis prog_nothing : forall t, prog t [].
-Theorem concrete_theorem_9 hw {OK : hardware_ok hw} {SO : search_ok hw} {SC : cpu_sc hw} zero hope keep :
+Theorem concrete_theorem_9 hw {OK : hardware_ok hw} {SO : search_ok hw} zero hope keep :
   hopes nt nv init prog hope -> keeps (exact hw) keep ->
   (found_filtered hw zero (ini0 nv init) (init : nat -> @value concrete) (ctl0 nt nv init prog) hope (exact hw) keep <->
    ~ robust hw (the_program nt nv init prog prog_prefix)).
@@ -139,7 +139,7 @@ Proof.
   split; [exact (run_wfx nt nv init flow_prog E R)|now apply runs_drawn].
 Qed.
 (* the search behind the filter *)
-Theorem flow_theorem_9 hw {OK : hardware_ok hw} {SO : search_ok hw} {SC : cpu_sc hw} zero hope fuel once keep :
+Theorem flow_theorem_9 hw {OK : hardware_ok hw} {SO : search_ok hw} zero hope fuel once keep :
   hopes nt nv init flow_prog hope -> keeps (graph hw fuel once) keep ->
   (found_filtered hw zero (ini0 nv init) (init : nat -> @value concrete) (ctl0 nt nv init flow_prog) hope
     (graph hw fuel once) keep <-> ~ robust hw flow_program).
@@ -148,12 +148,12 @@ Proof.
   apply concrete_answers. intros t. exists [], (entry t). constructor.
 Qed.
 (* the same with the filter that is computed *)
-Corollary flow_filter hw {OK : hardware_ok hw} {SO : search_ok hw} {SC : cpu_sc hw} zero hope fuel once :
+Corollary flow_filter hw {OK : hardware_ok hw} {SO : search_ok hw} zero hope fuel once :
   hopes nt nv init flow_prog hope ->
   (found_filtered hw zero (ini0 nv init) (init : nat -> @value concrete) (ctl0 nt nv init flow_prog) hope
     (graph hw fuel once) (fun c a => may_start hw arcs entry fuel once c a = true) <-> ~ robust hw flow_program).
 Proof. intros Hh. apply (flow_theorem_9 hw); auto. intros c seen a. apply (useful_may_start hw). Qed.
-Theorem flow_nothing_left hw {OK : hardware_ok hw} {SO : search_ok hw} {SC : cpu_sc hw} fuel once :
+Theorem flow_nothing_left hw {OK : hardware_ok hw} {SO : search_ok hw} fuel once :
   nothing_left hw arcs entry fuel once = true -> robust hw flow_program.
 Proof. apply (nothing_left_robust hw), flow_runs. Qed.
 End Flow.

@@ -6,7 +6,7 @@ From RR Require Import Model Hardware Orders Rules Traces NormalForm Search Alon
   Filtered FlowGraphs Outstanding Overtaking.
 
 Section FlowCovers.
-Context {U : events} {K : searchable} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw} {SC : cpu_sc hw}.
+Context {U : events} {K : searchable} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw}.
 Variables (arcs : list arc) (entry : nat -> nat) (fuel : nat) (once : nat -> bool).
 Notation drawn := (drawn arcs entry).
 

@@ -5,7 +5,7 @@
      can be outstanding. *)
 Require Import List Arith Bool Classical Relations.
 Import ListNotations.
-From RR Require Import Model Hardware Search Filter Critical Worklist.
+From RR Require Import Model Hardware Search Filter StoreFilter Critical Worklist.
 
 Section FlowGraphs.
 Context {U : events} {K : searchable} (hw : hardware).
@@ -72,7 +72,29 @@ Definition joined (old now : nat * known) :=
 Definition known_behind b k :=
   explore same_key (fun now old => no_later (kpolls (snd now)) (kpolls (snd old))) joined
     (known_next (a_thr b) (a_qp b)) fuel [(a_to b, k)] [].
-Definition may_overtake b x := negb (silent b) && negb (cpu_kind a_kind b) &&
+(* behind a store that waits in a buffer *)
+Definition waits b := buffered hw && isk a_kind LW b.
+Definition store_arc k a := if silent a then Some k else store_walked a_kind a_qp outstanding k a.
+Definition store_next t (s : nat * behind) :=
+  flat_map (fun a => match store_arc (snd s) a with Some k => [(a_to a, k)] | None => [] end) (from_point t (fst s)).
+Definition in_beta (l : list (qpair * kind)) e := existsb (fun e' => (if qp_dec (fst e) (fst e') then true else false) &&
+  kind_beq (snd e) (snd e')) l.
+Definition same_behind (s s' : nat * behind) := (fst s =? fst s') &&
+  forallb (in_beta (s_beta (snd s))) (s_beta (snd s')) && forallb (in_beta (s_beta (snd s'))) (s_beta (snd s)).
+Definition none_later (now old : list (qpair * bound)) :=
+  forallb (fun e => existsb (fun e' => of_queue (fst e) e' && at_most (snd e') (snd e)) now) old.
+Definition later_of (old now : list (qpair * bound)) :=
+  flat_map (fun e => match find (of_queue (fst e)) now with
+    | Some e' => [(fst e, higher (snd e) (snd e'))] | None => [] end) old.
+Definition joined_behind (old now : nat * behind) :=
+  (fst old, Behind (s_beta (snd old)) (later_of (s_polls (snd old)) (s_polls (snd now)))).
+Definition behind_store b := explore same_behind (fun now old => none_later (s_polls (snd now)) (s_polls (snd old)))
+  joined_behind (store_next (a_thr b)) fuel [(a_to b, Behind [] [])] [].
+Definition may_overtake b x := if waits b then
+  match behind_store b with
+  | None => true
+  | Some l => existsb (fun s => (fst s =? a_from x) && (silent x || negb (forced_by_store a_kind x))) l
+  end else negb (silent b) && negb (cpu_kind a_kind b) &&
   match first hw a_kind (outstanding (a_qp b)) b with
   | None => false
   | Some k => match known_behind b k with

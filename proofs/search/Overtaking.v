@@ -2,8 +2,8 @@
    paths of the thread joined as it joins them. *)
 Require Import List Arith Bool Lia Classical Relations.
 Import ListNotations.
-From RR Require Import Model Hardware Orders Rules Search Along Counted Marks Least FirstHalf Filter Critical Worklist
-  FlowGraphs Outstanding.
+From RR Require Import Model Hardware Orders Cells Rules Search Along Counted Marks Least FirstHalf Filter StoreFilter Critical
+  Worklist FlowGraphs Outstanding.
 
 (* what is known, where it is joined *)
 Lemma weaker_refl k : weaker k k.
@@ -21,8 +21,13 @@ Proof.
   split; auto. split; auto. intros a. apply eqb_prop. exact (every_spec _ H a).
 Qed.
 
+(* and behind stores *)
+Lemma less_refl {U : events} (k : behind) : less_behind k k.
+Proof. intros q n H. eauto. Qed.
+Definition fewer_known {U : events} {K : searchable} (s s' : nat * behind) := fst s = fst s' /\ less_behind (snd s) (snd s').
+
 Section Overtaking.
-Context {U : events} {K : searchable} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw} {SC : cpu_sc hw}.
+Context {U : events} {K : searchable} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw}.
 Variables (arcs : list arc) (entry : nat -> nat) (fuel : nat).
 Notation drawn := (drawn arcs entry).
 Notation quiet := (quiet arcs).
@@ -54,6 +59,37 @@ Lemma known_step b k l a p k1 k2 : known_behind hw arcs entry fuel b k = Some l 
 Proof.
   intros Q H Ha Qa. destruct (proj2 (known_closed _ _ _ Q) (p, k1) (a_to a, k2) H) as ((p3, k3) & H3 & Q3 & W3).
   - unfold known_next. apply in_flat_map. exists a. split; auto. simpl. rewrite Qa. now left.
+  - simpl in *. subst. eauto.
+Qed.
+
+Lemma store_closed b l : behind_store arcs entry fuel b = Some l -> covered fewer_known l (a_to b, Behind [] []) /\
+  forall e s, In e l -> In s (store_next arcs entry fuel (a_thr b) e) -> covered fewer_known l s.
+Proof.
+  apply explore_closed; unfold fewer_known.
+  - intros s. split; auto using less_refl.
+  - intros s1 s2 s3 (-> & H) (-> & H'). split; auto. intros q n Hn. destruct (H q n Hn) as (n1 & H1 & L1).
+    destruct (H' q n1 H1) as (n2 & H2 & L2). exists n2. split; auto. lia.
+  - intros now old Q H. unfold same_behind in Q. rewrite !andb_true_iff, Nat.eqb_eq in Q. split; [symmetry; tauto|].
+    intros q n Hn. unfold none_later in H. rewrite forallb_forall in H. specialize (H _ Hn). apply existsb_exists in H.
+    destruct H as ((q' & u) & Hi & H). rewrite andb_true_iff, of_queue_iff in H. simpl in H. destruct H as (-> & H).
+    destruct u as [u|]; [|discriminate]. apply Nat.leb_le in H. eauto.
+  - intros now old _. split; auto. simpl. intros q n Hn. unfold later_of in Hn. apply in_flat_map in Hn.
+    destruct Hn as ((q0 & u) & Hi & Hn). simpl in Hn. destruct (find _ _) as [(q1 & v)|]; [|destruct Hn].
+    destruct Hn as [Hn|[]]. inversion Hn; subst. pose proof (higher_l u v) as Le. rewrite H1 in Le.
+    destruct u as [u|]; [|discriminate]. apply Nat.leb_le in Le. eauto.
+  - intros now old Q. unfold same_behind in Q. rewrite !andb_true_iff, Nat.eqb_eq in Q. split; [symmetry; tauto|].
+    simpl. intros q n Hn. unfold later_of in Hn. apply in_flat_map in Hn.
+    destruct Hn as ((q0 & u) & _ & Hn). simpl in Hn. destruct (find _ _) as [(q1 & v)|] eqn:Fi; [|destruct Hn].
+    apply find_some in Fi. destruct Fi as (Hi & Qq). apply of_queue_iff in Qq. simpl in Qq. subst q1.
+    destruct Hn as [Hn|[]]. inversion Hn; subst. pose proof (higher_r u v) as Le. simpl in H1. rewrite H1 in Le.
+    destruct v as [v|]; [|discriminate]. apply Nat.leb_le in Le. eauto.
+Qed.
+Lemma store_step b l a p k1 k2 : behind_store arcs entry fuel b = Some l -> In (p, k1) l ->
+  In a (from_point arcs (a_thr b) p) -> store_arc arcs entry fuel k1 a = Some k2 ->
+  exists k3, In (a_to a, k3) l /\ less_behind k3 k2.
+Proof.
+  intros Q H Ha Qa. destruct (proj2 (store_closed _ _ Q) (p, k1) (a_to a, k2) H) as ((p3, k3) & H3 & Q3 & W3).
+  - unfold store_next. apply in_flat_map. exists a. split; auto. simpl. rewrite Qa. now left.
   - simpl in *. subst. eauto.
 Qed.
 
@@ -114,10 +150,43 @@ Proof.
   intros Ey Ny. destruct (arc_of y Ey Ny) as (_ & Ak & _ & Aq).
   unfold first, after_nic, completes_forcing, isk. now rewrite Ak.
 Qed.
+Lemma store_walked_arc k y : E y -> noninit y ->
+  store_walked a_kind a_qp out k (edge y) = store_walked knd qp (fun q e => out q (edge e)) k y.
+Proof.
+  intros Ey Ny. destruct (arc_of y Ey Ny) as (_ & Ak & _ & Aq).
+  unfold store_walked, store_poll, store_nic, cpu_kind, isk. now rewrite Ak, Aq.
+Qed.
+Theorem theorem_9_graph_store B b x : parted hw E B -> B b -> store hw b -> E x -> ~ B x -> po b x ->
+  may_overtake hw arcs entry fuel (edge b) (edge x) = true.
+Proof.
+  intros Pa Bb Sb Ex NB Po. destruct (p_in _ _ _ Pa b Bb) as (Eb & Nb).
+  assert (noninit x) as Nx by (eapply po_init_r; eauto).
+  destruct (between_exists E b x) as (path & Bt); auto. pose proof (way_between (thr b) path b x Ex) as Wy.
+  specialize (Wy (eq_sym (po_thr _ _ Po)) Po Bt).
+  destruct (arc_of b Eb Nb) as (Ib & Ak & As & Aq). destruct (d_arc _ _ _ _ D b Eb Nb) as (_ & Ta & _).
+  destruct (arc_of x Ex Nx) as (_ & Akx & _ & _). unfold may_overtake.
+  assert (waits hw (edge b) = true) as ->.
+  { destruct Sb as (Fl & Kb). unfold waits, isk. rewrite Fl, Ak, Kb. reflexivity. }
+  destruct (behind_store arcs entry fuel (edge b)) as [l|] eqn:Ql; auto.
+  destruct (proj1 (store_closed _ _ Ql)) as ((p0, k0) & H0 & Q0 & W0). simpl in Q0, W0. subst p0.
+  destruct (theorem_9_stores hw (fun q e => out q (edge e)) E B W X (p_R1 _ _ _ Pa) (p_R2 _ _ _ Pa)
+    (fun w n Ew Nw Cw => outstanding_bounds arcs entry fuel E edge w n W X D Ew Nw Cw) b Bb Sb (hop (thr b))
+    (fun p k => In (p, k) l)) with (p := a_to (edge b)) (path := path) (p2 := a_from (edge x)) (x := x) (k0 := k0)
+    as (Fx & k & Hk); auto.
+  - intros p p' k1 (a & Ia & Qa & <-) Hk. apply (store_step _ _ a p k1 k1 Ql Hk); [now rewrite Ta|].
+    unfold store_arc, silent. now rewrite Qa.
+  - intros p y p' k1 k2 (Ey & Ny & Ty & <- & <-) Hk Wk. destruct (arc_of y Ey Ny) as (Iy & _ & Sy & _).
+    apply (store_step _ _ (edge y) (a_from (edge y)) k1 k2 Ql Hk); [now rewrite Ta, <- Ty|].
+    unfold store_arc. now rewrite Sy, store_walked_arc.
+  - apply Bt.
+  - apply existsb_exists. exists (a_from (edge x), k). split; auto. simpl. rewrite Nat.eqb_refl. simpl.
+    apply orb_true_iff. right. unfold forced_by_store, isk in *. now rewrite Akx, Fx.
+Qed.
 Theorem theorem_9_graph B b x : parted hw E B -> B b -> E x -> ~ B x -> po b x ->
   may_overtake hw arcs entry fuel (edge b) (edge x) = true.
 Proof.
-  intros Pa Bb Ex NB Po. destruct (p_in _ _ _ Pa b Bb) as (Eb & Nb). assert (noninit x) as Nx by (eapply po_init_r; eauto).
+  intros Pa Bb Ex NB Po. destruct (classic (store hw b)) as [Sb|Sb]; [now apply (theorem_9_graph_store B)|].
+  destruct (p_in _ _ _ Pa b Bb) as (Eb & Nb). assert (noninit x) as Nx by (eapply po_init_r; eauto).
   destruct (between_exists E b x) as (path & Bt); auto. pose proof (way_between (thr b) path b x Ex) as Wy.
   specialize (Wy (eq_sym (po_thr _ _ Po)) Po Bt).
   destruct (arc_of b Eb Nb) as (Ib & Ak & As & Aq). destruct (d_arc _ _ _ _ D b Eb Nb) as (_ & Ta & _).
@@ -131,9 +200,13 @@ Proof.
     cpu_kind knd b = false /\ first hw knd (fun e => out (qp b) (edge e)) b <> None /\
     exists k, at_point (a_from (edge x)) k /\ forced_by_known hw knd qp (qp b) k x = false) as H9.
   { intros at_point Hs He H0. apply (theorem_9_points hw (qp b) (fun e => out (qp b) (edge e)) E B) with
-      (hop := hop (thr b)) (p := a_to (edge b)) (path := path); auto; try apply Pa; try apply Bt.
+      (hop := hop (thr b)) (p := a_to (edge b)) (path := path); auto; try apply Pa;
+      try apply Bt.
     intros w n Ew Nw Cw Qw. rewrite <- Qw. now apply outstanding_bounds. }
-  unfold may_overtake. rewrite As, Aq. simpl.
+  unfold may_overtake. assert (waits hw (edge b) = false) as ->.
+  { apply not_true_iff_false. intros Z. apply Sb. unfold waits in Z. apply andb_true_iff in Z. destruct Z as (Fl & Z).
+    split; [auto|]. unfold isk in Z. rewrite Ak in Z. destruct (kind_dec (knd b) LW); congruence. }
+  rewrite As, Aq. simpl.
   assert (cpu_kind a_kind (edge b) = false) as ->.
   { destruct (H9 (fun _ _ => True)) as (Z & _); eauto using weaker_refl. unfold cpu_kind in *. now rewrite Ak. }
   simpl. rewrite first_arc; auto. destruct (first hw knd _ b) as [k|] eqn:Fk.

@@ -5,7 +5,7 @@ Import ListNotations.
 From RR Require Import Model Hardware Search Along Filter Critical Worklist FlowGraphs FlowCovers.
 
 Section Useful.
-Context {U : events} {K : searchable} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw} {SC : cpu_sc hw}.
+Context {U : events} {K : searchable} (hw : hardware) {OK : hardware_ok hw} {SO : search_ok hw}.
 Variables (arcs : list arc) (entry : nat -> nat) (fuel : nat) (once : nat -> bool).
 Notation graph := (graph_of hw arcs entry fuel once).
 

@@ -17,6 +17,7 @@ from rdma_robust.model import Model
 from rdma_robust.robustness.event_graph import EventEdge
 from rdma_robust.robustness.frame import Frame
 from rdma_robust.robustness.pivot_classes import can_start, class_of, classes_of
+from rdma_robust.robustness.reductions import relaxation
 from rdma_robust.robustness.reductions.critical import CriticalCycles
 from rdma_robust.robustness.reductions.relaxation import _MOST_UNPOLLED, Relaxation
 from rdma_robust.semantics.trace import EventType
@@ -27,7 +28,10 @@ from tests.support.random_programs import SMALL, TINY, random_program
 from tests.support.shares import chunks
 
 HARDWARE = [
-    Model(order=order, ordered_reads=reads) for order in ("default", "multipath", "relaxed") for reads in (False, True)
+    Model(cpu=cpu, order=order, ordered_reads=reads)
+    for cpu in ("sc", "tso")
+    for order in ("default", "multipath", "relaxed")
+    for reads in (False, True)
 ]
 NAMED = ("sb-put-plain", "sb-put-flushed", "mailbox-polled", "iriw-get-polled")
 MOST_EDGES = 16
@@ -37,6 +41,10 @@ JOINED = (
     "if (r == 0) { put B.u = x } else { get x = B.v }; poll B; r = x",
     "if (r == 0) { put B.u = x; put B.v = x; poll B }; poll B; get x = B.u; poll B; r = x",
     "if (r == 0) { get x = B.u }; rfence B; put B.v = x; poll B; poll B; x = 1",
+    "x = 1; loop { put B.u = x }; poll B; poll B; r = x",
+    "x = 1; if (r == 0) { put B.u = x } else { get x = B.v }; poll B; r = x",
+    "x = 1; if (r == 0) { put B.u = x; put B.v = x }; if (r == 1) { put B.v = x }; poll B; r = x; poll B; r = x",
+    "x = 1; put B.u = x; loop { put B.v = x; poll B; x = 2 }; r = x; mfence; r = x",
 )
 
 
@@ -131,3 +139,13 @@ def test_a_filter_that_forgets_polls_is_noticed(monkeypatch: pytest.MonkeyPatch)
     program = load(LITMUS / "mailbox-polled.rdma")
     with pytest.raises(AssertionError):
         check([Frame.to_instrument(program, Model())])
+
+
+@pytest.mark.ci
+def test_a_filter_without_store_buffers_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "node A { x, y }\nthread T on A { reg r; x = 1; r = y }\nthread U on A { reg s; y = 1; s = x }\n"
+    frame = Frame.to_instrument(load_program(text, "buffered"), Model(cpu="tso"))
+    check([frame])
+    monkeypatch.setattr(relaxation, "buffered", lambda *_: False)
+    with pytest.raises(AssertionError):
+        check([frame])

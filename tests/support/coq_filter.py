@@ -19,6 +19,7 @@ from sitegen.theorems import PROOFS, not_compiled
 
 KINDS = {
     EventType.P: "Poll",
+    EventType.F: "Fence",
     **{EventType[kind]: kind for kind in ("LR", "LW", "CAS", "NLR", "NRW", "NRR", "NLW", "NF")},
 }
 """What the types of events are called in Coq."""
@@ -36,16 +37,16 @@ Set Printing Width 1000000.
 Set Printing Depth 1000000.
 Notation qpair := (@qpair concrete).
 Definition numbered (arcs : list arc) := combine (seq 0 (length arcs)) arcs.
-Definition overtaking f (arcs : list arc) es := flat_map (fun a => map (fun x => (fst a, fst x))
-  (filter (fun x => may_overtake (of_flags f) arcs (fun t => nth t es 0) FUEL (snd a) (snd x))
+Definition overtaking buffers f (arcs : list arc) es := flat_map (fun a => map (fun x => (fst a, fst x))
+  (filter (fun x => may_overtake (cpus buffers (of_flags f)) arcs (fun t => nth t es 0) FUEL (snd a) (snd x))
     (filter (fun x => a_thr (snd x) =? a_thr (snd a)) (numbered arcs)))) (numbered arcs).
-Definition starts f (arcs : list arc) es once :=
+Definition starts buffers f (arcs : list arc) es once :=
   let accesses := filter (fun a => existsb (arc_eqb (snd a)) (accesses_of arcs)) (numbered arcs) in
   flat_map (fun x => let c := class_of_arc (snd x) in
-    let found := walks (of_flags f) arcs (fun t => nth t es 0) FUEL (fun _ => once) c in
+    let found := walks (cpus buffers (of_flags f)) arcs (fun t => nth t es 0) FUEL (fun _ => once) c in
     map (fun a => (fst x, fst a)) (filter (fun a => arc_can_start c (snd a) && match found with
       | None => true | Some l => existsb (fun w => w_beta w && arc_eqb (w_at w) (snd a)) l end) accesses)) accesses.
-Definition filtered f arcs es once := (overtaking f arcs es, starts f arcs es once).
+Definition filtered buffers f arcs es once := (overtaking buffers f arcs es, starts buffers f arcs es once).
 """.replace("FUEL", str(FUEL))
 
 
@@ -57,7 +58,7 @@ def edges_of(frame: Frame) -> list[EventEdge]:
 def is_covered(frame: Frame) -> bool:
     """Whether the formal filter is about all of these events."""
     model = frame.model
-    plain = model == Model(order=model.order, ordered_reads=model.ordered_reads)
+    plain = model == Model(cpu=model.cpu, order=model.order, ordered_reads=model.ordered_reads)
     return plain and all(
         (e.type is None or e.type in KINDS) and e.also is None and e.connection is None and not e.section
         for e in edges_of(frame)
@@ -96,7 +97,7 @@ def _term(frame: Frame) -> str:
         for e in edges_of(frame)
     ]
     entries = [str(graph.entry) for graph in frame.graphs]
-    return f"{flags} {_list(arcs)} {_list(entries)} {_bool(len(entries) <= _MOST_THREADS)}"
+    return f"{_bool(model.cpu == 'tso')} {flags} {_list(arcs)} {_list(entries)} {_bool(len(entries) <= _MOST_THREADS)}"
 
 
 def _list(terms: Sequence[str]) -> str:
