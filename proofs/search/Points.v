@@ -15,7 +15,7 @@ Proof.
   intros H. destruct (path t) as [|l h] eqn:Q; [exists (path' t); now rewrite app_nil_r|].
   apply (H l h). simpl. rewrite Q. apply suf_refl.
 Qed.
-Lemma suf_antisym a b : suf a b -> suf b a -> a = b.
+Lemma suf_antisym (a b : list label) : suf a b -> suf b a -> a = b.
 Proof. intros S S'. apply suf_eq; auto. apply suf_len in S, S'. lia. Qed.
 Lemma same_path path path' : (forall e, inrun path e <-> inrun path' e) -> forall t, path t = path' t.
 Proof. intros H t. apply suf_antisym; apply newest; intros l h; apply H. Qed.
