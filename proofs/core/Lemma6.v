@@ -33,6 +33,9 @@ Let S : sto (E T) tau := pv_total.
 Let I0 : initfirst (E T) tau := pv_init.
 Let Hob : forall a b, ob1 hw T a b -> tau a b := pv_ob.
 Let W : wfE (E T) := WE.
+Let Em : E T m := Lemma2.Em.
+Let Nm : noninit m := Lemma2.Nm.
+Let WT' : wft T' := Lemma2.WT'.
 
 Section Order.
 Context {L : relation ev} {Sco : sc_order_of T' L}.
@@ -115,7 +118,7 @@ Notation Ts := (trace_by hw (E T) sigma).
 
 Global Instance split_parts : parts hw (E T) m L B.
 Proof.
-  constructor; auto using L_po; try apply M.
+  constructor; try exact L_po; auto; try apply M.
   - intros b Bb. destruct (Ciii b Bb) as (Eb & Tb). split; [auto|]. intros Kb.
     apply (tau_asym _ _ Tb), I0; auto using Em, Nm. apply Eb.
   - apply sp_i_R1.

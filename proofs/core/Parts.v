@@ -108,7 +108,7 @@ Qed.
 (* Lemma 3 *)
 Lemma s_ob : R2 hw E B -> R3 hw E B -> forall a b, ob1 hw Ts a b -> sigma a b.
 Proof.
-  intros H2 H3. apply (rules_if hw E sigma B W Ss); auto using pa_R1, s_po. intros; now apply s_split.
+  intros H2 H3. apply (rules_if hw E sigma B W Ss); auto using s_po; [|exact pa_R1]. intros; now apply s_split.
 Qed.
 Lemma p_consistent : R2 hw E B -> R3 hw E B -> rdma_consistent hw Ts.
 Proof. intros H2 H3 a H. apply (s_irr a). eapply (forward_trans (ob1 hw Ts) sigma); eauto using s_trans, s_ob. Qed.

@@ -15,6 +15,7 @@ Hypothesis B : base ord P S l tau.
 Hypothesis Small : smallest ord P n.
 Hypothesis Cn : covered n S.
 Let T := tr S l tau.
+Let W : wfS S := RemoteAtomicsBase.W.
 Notation pivotal := (pivotal (S:=S) (l:=l) (tau:=tau)).
 
 Section Naw.

@@ -9,6 +9,7 @@ Context {G : setting ord P S l tau m pr S' l'}.
 Hypothesis SC : sc_consistent (tr S' l' tau).
 Let M := M m pr.
 Let T' := tr S' l' tau.
+Let in_S e : S' e -> S e := RemoteAtomicsExecuted.in_S e.
 
 Lemma join' a b : S' a -> S' b -> conflict l' a b -> tau a b -> ~ (knd b = NAW /\ src b = a) -> sc T' (rep a) (rep b).
 Proof. intros. apply join; auto; [apply wfS'|apply sto'|apply init']. Qed.
@@ -199,7 +200,7 @@ Qed.
 Theorem sc_run_trace : pr = rep m -> trace_of P (tr S' l' L).
 Proof.
   intros Q0. destruct sc_run_machine as (R & _ & St & It & V & Re & _). split; [exact R|split; [|auto]].
-  apply tr_wft; auto using wfS'. intros a b (Sa & Sb & Ka & Kb & Lo & H). apply NNPP. intros N.
+  apply tr_wft; auto; [exact wfS'|]. intros a b (Sa & Sb & Ka & Kb & Lo & H). apply NNPP. intros N.
   assert (stops a) as Ha.
   { split; [auto|split; [auto|]]. intros w Sw Kw Q. apply N. exists w. split; [|auto]. apply S'_intro; auto. intros Mw.
     assert (w = m) as -> by (apply (M_w w Mw); rewrite Kw; exact I).

@@ -24,6 +24,7 @@ Hypothesis Empty : forall e, S' e -> tau pr e -> ~ tau e m.
 Variable L : relation ev.
 Context {HL : sc_run (S:=S) (tau:=tau) (S':=S') (l':=l') L}.
 Let M := M m pr.
+Let in_S e : S' e -> S e := RemoteAtomicsExecuted.in_S e.
 Local Notation touching := (touches (S:=S) (l:=l) (m:=m)).
 Local Notation keeping := (keeps (ord:=ord) (S:=S)).
 Local Notation torn := (torn (tau:=tau) (m:=m) (pr:=pr)).
@@ -133,7 +134,6 @@ Proof.
       - congruence. }
     pose proof (in_S b (proj1 (least_after b Hb))) as Sb.
     destruct (wf_total _ wS b (src x)) as [<-|[Y|Y]]; auto.
-    + now apply in_S.
     + eapply po_init_l; apply O.
     + unfold noninit; congruence.
     + destruct O as (O & _). rewrite (po_thr _ _ O). symmetry. now apply po_thr.

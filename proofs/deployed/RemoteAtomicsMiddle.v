@@ -72,6 +72,7 @@ End Agree.
 Section Middle.
 Context {U : slots} {ord : order} {P : program} {S l : ev -> Prop} {tau : relation ev} {m : ev}.
 Context {G : base ord P S l tau}.
+Let W : wfS S := RemoteAtomicsBase.W.
 Hypothesis Last : last S m.
 Hypothesis Km : knd m = NAW.
 Variable D : ev -> Prop.

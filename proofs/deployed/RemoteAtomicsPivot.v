@@ -11,7 +11,7 @@ Let T := tr S l tau.
    If a naW is the pivot alone, it happens. *)
 Definition M e := e = m \/ e = pr.
 Class setting : Prop := {
-  g_base :> base ord P S l tau;
+  g_base : base ord P S l tau;
   g_last : last S m;
   g_pr : pr = rep m \/ (knd m = NAW /\ pr = m /\ l m);
   (* no CPU event depends on m *)
@@ -20,7 +20,11 @@ Class setting : Prop := {
   g_run : runs P S';
   g_real : real_in S' l' tau;
 }.
+Global Existing Instance g_base.
 Context {G : setting}.
+Let Base : base ord P S l tau := g_base.
+Let W : wfS S := RemoteAtomicsBase.W.
+Let Sto : sto S tau := g_sto.
 
 Lemma Sm : S m. Proof. apply g_last. Qed.
 Lemma m_last b : S b -> ~ po m b. Proof. apply g_last. Qed.
@@ -81,7 +85,7 @@ Proof.
     apply S'_intro; auto. intros N. assert (i = m) as -> by (apply M_w; auto; rewrite K; exact I). now apply g_last.
   - intros i j Si Sj. apply W0; auto using S'_S.
 Qed.
-Lemma sto' : sto S' tau. Proof. apply (sto_sub S); auto using S'_S, g_sto. Qed.
+Lemma sto' : sto S' tau. Proof. apply (sto_sub S); auto using S'_S. Qed.
 Lemma init' : initfirst S' tau. Proof. intros i x Si Sx. apply g_init; auto using S'_S. Qed.
 Lemma src' : srcfwd S' tau.
 Proof. intros w Sw N. split; [|now apply src_before; auto using S'_S]. eapply wf_down; [apply wfS'| |exact Sw]. now apply
@@ -94,15 +98,15 @@ Proof.
 Qed.
 Lemma T'_rf e u : S' e -> rd e -> rfT u e -> ~ dep rfT m u -> rf' u e.
 Proof.
-  apply (flip_rf S S' l l' tau m); eauto using g_sto, S'_S, dep_w, flip_adj, T_real, g_real, src', ex_T. apply W.
+  apply (flip_rf S S' l l' tau m); eauto using S'_S, dep_w, flip_adj, T_real, g_real, src', ex_T. apply W.
 Qed.
 Lemma T'_live e : S' e -> cond e -> ~ depr rfT m (src e) -> (l e <-> l' e).
 Proof.
-  apply (flip_live S S' l l' tau m); eauto using g_sto, S'_S, dep_w, flip_adj, T_real, g_real, src', ex_T. apply W.
+  apply (flip_live S S' l l' tau m); eauto using S'_S, dep_w, flip_adj, T_real, g_real, src', ex_T. apply W.
 Qed.
 Lemma T'_val d v : S' d -> ~ dep rfT m d -> (wval rfT d v <-> wval rf' d v).
 Proof.
-  apply (flip_val S S' l l' tau m); eauto using g_sto, S'_S, dep_w, flip_adj, T_real, g_real, src', ex_T. apply W.
+  apply (flip_val S S' l l' tau m); eauto using S'_S, dep_w, flip_adj, T_real, g_real, src', ex_T. apply W.
 Qed.
 Lemma T'_wr u : S' u -> wr l u -> ~ dep rfT m u -> wr l' u.
 Proof.

@@ -198,7 +198,8 @@ Lemma searched_from (C free lX : ev -> Prop) : (forall e, C e -> back e) -> (exi
   closed S' l' L (least ord S S' l' L C) m pr (wr l m) ->
   violating ord P (tr S lX (around (least ord S S' l' L C) m pr L)) -> searched S m pr S' l' L C lX.
 Proof.
-  intros CB Ex Ch A NB Cl V. pose proof (s_real (arranged:=A)) as Rx.
+  intros CB Ex Ch A NB Cl V. assert (forall e, S' e -> S e) as Into by exact in_S.
+  pose proof (s_real (arranged:=A)) as Rx.
   assert (forall z, pivot z -> cond z -> (l z <-> lX z)) as Real.
   { intros z Mz Cz. assert (z = m) as -> by (apply (M_w (G:=G) z Mz); unfold cond in Cz; destruct (knd z); simpl in *;
     tauto).
@@ -226,11 +227,11 @@ Proof.
   - intros b Hb. apply (least_start (G:=G) L C CB); auto.
   - intros c Bc Cc Q. pose proof (least_after (G:=G) L C CB c Bc) as (Sc & Hc).
     assert (noninit c) as Nc by (unfold noninit, cpu in *; destruct (knd c); simpl in Cc; try tauto; discriminate).
-    destruct (wf_total _ wS c m) as [->|[X|X]]; auto using in_S.
+    destruct (wf_total _ wS c m) as [->|[X|X]]; auto.
     + exact Sm.
     + apply g_last.
     + exact (ti _ Hc).
-    + apply (ta _ _ Hc). apply (cpu_tau (G:=g_base)); auto using in_S; [exact Sm|apply g_last].
+    + apply (ta _ _ Hc). apply (cpu_tau (G:=g_base)); auto; [exact Sm|apply g_last].
     + exact (m_last (G:=G) c (in_S c Sc) X).
   - intros x z Sx Kx Lx Mz Kz Lo Bx. pose proof (least_after (G:=G) L C CB x Bx) as (_ & Hx).
     destruct (naw_facts x Kx) as (Px & _ & Ks & Ls).
@@ -244,11 +245,11 @@ Proof.
       { destruct Mz as [->| ->]; [exact X|]. destruct (t_tot (src x) pr (in_S _ Ss) (Spr (G:=G))) as [Q|[Y|Y]]; auto.
         - destruct (S'_M (G:=G) _ Ss). right; auto.
         - destruct (f_empty _ _ _ _ _ _ _ _ _ F _ Ss Y X). }
-      assert (tau x z) as Z by (apply rao_slots; auto using in_S; exact (M_S (G:=G) z Mz)).
+      assert (tau x z) as Z by (apply rao_slots; auto; exact (M_S (G:=G) z Mz)).
       destruct (M_le (G:=G) z Mz) as [->|W]; [exact (ta _ _ Hx Z)|exact (ta _ _ Hx (tt _ _ _ Z W))].
   - intros z b Mz Kz N Sb Kb Lo Bb. pose proof (least_after (G:=G) L C CB b Bb) as (_ & Hb).
     assert (b <> z) as Nbz by (intros ->; exact (S'_M (G:=G) z Sb Mz)).
-    assert (tau b z) as Y by (apply (stop_tau (G:=G)); auto using in_S; exact (M_S (G:=G) z Mz)).
+    assert (tau b z) as Y by (apply (stop_tau (G:=G)); auto; exact (M_S (G:=G) z Mz)).
     destruct (M_le (G:=G) z Mz) as [->|W]; [exact (ta _ _ Hb Y)|exact (ta _ _ Hb (tt _ _ _ Y W))].
   - exact (closed_if S' l' L _ m pr _ _ Wm Cl).
   - intros c Sc Cc (d & R & D). apply (g_max c Sc Cc). apply (poison_r (A:=A)).

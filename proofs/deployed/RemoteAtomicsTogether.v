@@ -7,6 +7,7 @@ From RR Require Import Orders RemoteAtomicsModel RemoteAtomicsRules RemoteAtomic
 Section Together.
 Context {U : slots} {ord : order} {P : program} {S l : ev -> Prop} {tau : relation ev} {m : ev}.
 Context {G : base ord P S l tau}.
+Let Sto : sto S tau := g_sto.
 Hypothesis Last : last S m.
 Hypothesis Km : knd m = NAW.
 Hypothesis Lm : l m.
@@ -80,9 +81,9 @@ Proof.
   destruct (agree_same ord S l tau sg g_sto St A) as (_ & Hsc).
   pose proof (agree_sym _ _ _ _ _ A) as A'.
   assert (forall u e, rf_in S l sg u e <-> rf_in S l tau u e) as Hrf.
-  { intros u e. split; apply (agree_rf ord); auto using g_sto. }
+  { intros u e. split; apply (agree_rf ord); auto. }
   assert (forall w v, wval (rf_in S l tau) w v <-> wval (rf_in S l sg) w v) as Hv.
-  { apply (agree_wval ord); auto using g_sto. }
+  { apply (agree_wval ord); auto. }
   destruct (to_base Last Km D D_mid D_down l) as (tau2 & B2 & Em & R2 & Sc2); auto.
   - intros w Sw Cw. rewrite (T_real w Sw Cw). split; intros (u & V); exists u; now apply Hv.
   - intros c Ec Cc Rc. destruct (proj1 (proj2 (proj2 (proj1 (g_V (base:=G))))) c) as (u & R & V); auto.

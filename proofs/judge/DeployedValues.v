@@ -222,7 +222,7 @@ Proof.
   - intros x y Hx Hy Pr. destruct (Ex x Hx) as (a & Ea & ->), (Ex y Hy) as (b & Eb & ->).
     apply image_nfo_pair in Pr; auto. destruct (nfo_says a b Ea Eb) as (_ & B). specialize (B Pr).
     destruct (Deployed.nfo T a b) eqn:Q; [left; now apply related_image|right].
-    apply related_image; auto. now destruct (Deployed.nfo T b a).
+    apply related_image; auto; now destruct (Deployed.nfo T b a).
   - intros x y (H & (a & b & Ea & Eb & -> & -> & R)). pose proof (R1 a b Ea Eb R) as Pr. apply image_rao_pair in Pr; auto.
     split; [now apply S_image|split; [now apply S_image|tauto]].
   - intros x (H & R). pose proof R as (_ & b & _ & Eb & _ & -> & _). apply related_image in R; auto. now rewrite R2 in R.

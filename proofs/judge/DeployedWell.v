@@ -113,7 +113,9 @@ Qed.
 Lemma initial_image e : is_event e = true -> (match e with Deployed.Initial _ => false | Deployed.At _ _ => true end =
   true <->
   knd (events := concrete) (image e) <> Init).
-Proof. destruct e; simpl; [intuition|]. intros _. split; [|auto]. intros _. destruct (does T t n); discriminate. Qed.
+Proof.
+  destruct e; simpl; [intuition discriminate|]. intros _. split; [|auto]. intros _. destruct (does T t n); discriminate.
+Qed.
 
 Lemma wft_of : wfE (U := concrete) (E T') -> DeployedTraces.well_formed hw T = true -> wft T'.
 Proof.
@@ -143,8 +145,8 @@ Proof.
   - intros x y Ex Ey Wx Wy L. destruct (event_of _ Ex) as (a & Ea & <-), (event_of _ Ey) as (b & Eb & <-).
     destruct (M1 a b Ea Eb) as (_ & Q). specialize (Q (proj2 (mo_event a b Ea Eb) (conj Wx (conj Wy L)))).
     destruct (Deployed.same a b) eqn:S; [left; apply DeployedDecides.same_spec in S; congruence|right].
-    destruct (Deployed.mo T a b) eqn:X; [left; now apply (c_mo T T' C)|right]. apply (c_mo T T' C); auto.
-    destruct (Deployed.mo T b a); [reflexivity|discriminate Q].
+    destruct (Deployed.mo T a b) eqn:X; [left; now apply (c_mo T T' C)|right]. apply (c_mo T T' C); auto;
+      now destruct (Deployed.mo T b a).
   - intros x y H. destruct (c_mo_in T T' C _ _ H) as (Ex & Ey).
     destruct (event_of _ Ex) as (a & Ea & <-), (event_of _ Ey) as (b & Eb & <-). apply (c_mo T T' C) in H; auto.
     apply (initial_image b Eb). specialize (I a b Ea Eb). now rewrite H in I.
@@ -158,8 +160,8 @@ Proof.
     specialize (N a b Ea Eb). rewrite H, K in N. destruct (Deployed.nfo_pair R a b); discriminate.
   - intros x y Ex Ey P. destruct (event_of _ Ex) as (a & Ea & <-), (event_of _ Ey) as (b & Eb & <-).
     apply (nfo_pair_image T All_plain a b Ea Eb) in P. specialize (N a b Ea Eb). rewrite P in N.
-    destruct (Deployed.nfo T a b) eqn:X; [left; now apply (c_nfo T T' C)|right]. apply (c_nfo T T' C); auto.
-    destruct (Deployed.nfo T b a); [reflexivity|discriminate N].
+    destruct (Deployed.nfo T a b) eqn:X; [left; now apply (c_nfo T T' C)|right]. apply (c_nfo T T' C); auto;
+      now destruct (Deployed.nfo T b a).
 Qed.
 Lemma well_formed_of : (forall t, ok nv (path T t)) -> (forall a b, Deployed.rao T a b = false) -> wft T' ->
   DeployedTraces.well_formed hw T = true.

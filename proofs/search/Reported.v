@@ -106,7 +106,8 @@ Proof.
     + apply conflict_intro; auto; [apply Fe|tauto|]. rewrite <- rd_iff, <- wr_iff. apply orb_true_iff in Am. tauto.
     + (* it takes no store of B, or the marks would say so *)
       intros u Hu (Tu & Su & Ke) Bu. assert (along F L h) as A by (eapply z_along; eauto). apply NO. split.
-      * split; [auto|]. exists u. split; [|auto]. apply (rf_lastB F L B h2 y_SL); auto using (along_at F L h _ _ A At).
+      * split; [auto|]. exists u. split; [|auto].
+        pose proof (along_at F L h _ _ A At) as A'. apply (rf_lastB F L B h2 y_SL); auto.
         { exact (flags_at B h _ _ Fl At). } { exact (A _ _ At). } { apply (y_BF u Bu). }
       * intros y Hy Cy NS Ty. apply NB. assert (B y) as By by (apply (inB_flags B h2 y (flags_at B h _ _ Fl At)); auto).
         apply (pa_R1 e y); auto; [apply Fe|apply (y_BF y By)|]. apply cpu_oppo; auto using not_overtaken.
