@@ -38,12 +38,12 @@ Set Printing Depth 1000000.
 Notation qpair := (@qpair concrete).
 Definition numbered (arcs : list arc) := combine (seq 0 (length arcs)) arcs.
 Definition overtaking buffers f (arcs : list arc) es := flat_map (fun a => map (fun x => (fst a, fst x))
-  (filter (fun x => may_overtake (cpus buffers (of_flags f)) arcs (fun t => nth t es 0) FUEL (snd a) (snd x))
+  (filter (fun x => may_overtake (with_buffers buffers (of_flags f)) arcs (fun t => nth t es 0) FUEL (snd a) (snd x))
     (filter (fun x => a_thr (snd x) =? a_thr (snd a)) (numbered arcs)))) (numbered arcs).
 Definition starts buffers f (arcs : list arc) es once :=
   let accesses := filter (fun a => existsb (arc_eqb (snd a)) (accesses_of arcs)) (numbered arcs) in
   flat_map (fun x => let c := class_of_arc (snd x) in
-    let found := walks (cpus buffers (of_flags f)) arcs (fun t => nth t es 0) FUEL (fun _ => once) c in
+    let found := walks (with_buffers buffers (of_flags f)) arcs (fun t => nth t es 0) FUEL (fun _ => once) c in
     map (fun a => (fst x, fst a)) (filter (fun a => arc_can_start c (snd a) && match found with
       | None => true | Some l => existsb (fun w => w_beta w && arc_eqb (w_at w) (snd a)) l end) accesses)) accesses.
 Definition filtered buffers f arcs es once := (overtaking buffers f arcs es, starts buffers f arcs es once).
