@@ -23,14 +23,13 @@ Place = tuple[int, int]
 """An event: its thread, and how many events come before it there."""
 
 _NIC: Final = frozenset({Kind.PUT_READS, Kind.PUT_WRITES, Kind.GET_READS, Kind.GET_WRITES})
-_KNOWN: Final = _NIC | {Kind.LOCAL_READ, Kind.LOCAL_WRITE, Kind.SWAP, Kind.POLL, Kind.FENCE}
+_KNOWN: Final = _NIC | {Kind.LOCAL_READ, Kind.LOCAL_WRITE, Kind.SWAP, Kind.POLL, Kind.FENCE, Kind.MEMORY_FENCE}
 _UNKNOWN: Final[Mapping[Kind, str]] = {
     Kind.ATOMIC_READS: "remote atomics",
     Kind.ATOMIC_WRITES: "remote atomics",
     Kind.ATOMIC: "remote atomics",
     Kind.POSTS_BUFFER: "messages",
     Kind.RECEIVES: "messages",
-    Kind.MEMORY_FENCE: "fences of CPUs with store buffers",
 }
 
 

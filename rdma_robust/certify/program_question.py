@@ -143,9 +143,9 @@ class _Threads:
     def _label(self, move: Move, value: int | None, queues: dict[str, int]) -> str:
         """What the event is, as the search reads it."""
         event = move.event
+        check_covered(event)
         if event.kind is Kind.MEMORY_FENCE:
             return str(event.kind)  # also that of a swap, whose value is read by what comes next
-        check_covered(event)
         words: list[object] = [event.kind]
         if event.kind in NIC_WRITES:
             words = [f"{event.kind}-inline" if move.written is not None else event.kind]

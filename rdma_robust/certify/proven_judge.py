@@ -42,7 +42,7 @@ REFUSED: Final = "refused: "
 MORE_COMPLETIONS: Final = f"{UNCLEAR}more completions than are counted may matter"
 """The answer where counters stopped too early."""
 
-_COUNTERS: Final = (2, 4, 8, 16)
+COUNTERS: Final = (2, 4, 8, 16)
 """Where counters stop, one after the other, until it does not matter."""
 
 
@@ -90,7 +90,7 @@ def search_question(certificate: Certificate, text: str, name: str) -> ProgramQu
 def ask_search(judge: str, question: ProgramQuestion) -> str:
     """Return what the search answers, with counters as high as it takes. Raises UsageError if it does not answer."""
     said = MORE_COMPLETIONS
-    for counters in _COUNTERS:
+    for counters in COUNTERS:
         if said == MORE_COMPLETIONS:
             said = "; ".join(ask_judge(judge, replace(question, counters=counters).text()))
     return said

@@ -13,7 +13,6 @@ from random import Random
 
 import pytest
 
-from rdma_robust.certify.hardware import Platform
 from rdma_robust.certify.judge_question import NotCovered
 from rdma_robust.certify.program_question import Automaton, _Threads
 from rdma_robust.language.flow.cfg import Program
@@ -23,6 +22,7 @@ from rdma_robust.semantics.oracle.thread_paths import Extent, Path, thread_paths
 from rdma_robust.semantics.trace import CPU_TYPES, READ_TYPES, EventType
 from rdma_robust.semantics.values import is_loop_free
 from tests.litmus.goldens import PROGRAMS
+from tests.support.checker_search import platform_of
 from tests.support.random_deployed import random_deployed
 from tests.support.random_programs import LARGER, SMALL, random_program
 from tests.support.shares import chunks, share
@@ -99,7 +99,7 @@ def renamed(word: Word) -> Word:
 
 def compared(program: Program, model: Model) -> int:
     """The number of words of the program's threads, 0 if the search does not cover it. Fails if they differ."""
-    threads = _Threads(program, Platform(model.cpu, model.atomics, model.order, model.ordered_reads))
+    threads = _Threads(program, platform_of(model))
     try:
         automata = threads.automata()
     except NotCovered:

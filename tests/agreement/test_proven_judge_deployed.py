@@ -12,7 +12,6 @@ from random import Random
 import pytest
 
 from rdma_robust.certify import proven_judge
-from rdma_robust.certify.hardware import Platform
 from rdma_robust.certify.judge_account import Account, account_of
 from rdma_robust.certify.judge_question import NotCovered, question_of
 from rdma_robust.certify.violations import claimed_events
@@ -24,6 +23,7 @@ from rdma_robust.options import CheckOptions
 from rdma_robust.robustness.decide import decide
 from tests.conftest import ROOT, Cli
 from tests.support.accounts import Orders, decided, is_counterexample, trace_document
+from tests.support.checker_search import platform_of
 from tests.support.judged import answers, flawed_judge
 from tests.support.mutated_accounts import mutated, shuffled
 from tests.support.random_accounts import random_account
@@ -107,7 +107,7 @@ def accounts_of(programs: Iterable[tuple[Program, Model]]) -> Iterator[Account]:
         outcome = decide(program, CheckOptions(hardware=model, max_states=30_000))
         if outcome.witness is None:
             continue
-        platform = Platform(model.cpu, model.atomics, model.order, model.ordered_reads)
+        platform = platform_of(model)
         claimed = claimed_events(program, trace_evidence(program, outcome.witness.trace)["events"])
         try:
             both.append(question_of(program, platform, claimed).text())

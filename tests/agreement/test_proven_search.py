@@ -11,7 +11,6 @@ from random import Random
 import pytest
 
 from rdma_robust.certify import proven_judge
-from rdma_robust.certify.hardware import Platform
 from rdma_robust.certify.judge_question import NotCovered
 from rdma_robust.certify.program_question import ProgramQuestion, program_question_of
 from rdma_robust.errors import UsageError
@@ -24,6 +23,7 @@ from rdma_robust.robustness.decide import decide
 from tests.conftest import ROOT
 from tests.litmus.goldens import PROGRAMS
 from tests.support import mutations
+from tests.support.checker_search import platform_of
 from tests.support.judged import answers, flawed_judge
 from tests.support.random_deployed import mutants, named, random_deployed
 from tests.support.random_programs import LARGER, SMALL, TINY, random_program
@@ -96,7 +96,7 @@ def test_what_is_not_covered_is_said_of_few_things() -> None:
     why = set()
     for program, model in litmus(DEPLOYED, both=False):
         try:
-            program_question_of(program, Platform(model.cpu, model.atomics, model.order, model.ordered_reads))
+            program_question_of(program, platform_of(model))
         except NotCovered as reason:
             why.add(str(reason))
     assert why == {"remote atomics", "messages"}

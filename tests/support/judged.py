@@ -13,7 +13,7 @@ from random import Random
 import pytest
 
 from rdma_robust.certify import proven_judge
-from rdma_robust.certify.hardware import Kind, Platform
+from rdma_robust.certify.hardware import Kind
 from rdma_robust.certify.judge_question import Label, Place, Question, cycle_of, question_of
 from rdma_robust.certify.proven_judge import ask_judge, find_judge
 from rdma_robust.certify.violations import claimed_events
@@ -25,6 +25,7 @@ from rdma_robust.model import Model
 from rdma_robust.semantics.axioms import is_violating, ob, sc
 from rdma_robust.semantics.linearise import trace_of_order
 from rdma_robust.semantics.trace import Event, EventType, Trace
+from tests.support.checker_search import platform_of
 
 
 def answers(documents: Sequence[str]) -> list[str]:
@@ -61,7 +62,7 @@ def flawed_judge(folder: Path, name: str, body: str) -> Path:
 
 def question_about(program: Program, model: Model, trace: Trace) -> Question:
     """What the judge is asked of a trace whose events are in RDMA order. Raises NotCovered."""
-    platform = Platform(model.cpu, model.atomics, model.order, model.ordered_reads)
+    platform = platform_of(model)
     return question_of(program, platform, claimed_events(program, trace_evidence(program, trace)["events"]))
 
 

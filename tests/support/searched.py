@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from rdma_robust.certify.hardware import Platform
 from rdma_robust.certify.judge_question import NotCovered
 from rdma_robust.certify.program_question import VERSION, ProgramQuestion, program_question_of
-from rdma_robust.certify.proven_judge import MORE_COMPLETIONS
+from rdma_robust.certify.proven_judge import COUNTERS, MORE_COMPLETIONS
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions
@@ -16,15 +15,13 @@ from rdma_robust.outcome import Verdict
 from rdma_robust.robustness.decide import decide
 from rdma_robust.robustness.frame import Frame
 from rdma_robust.robustness.static_filter import pivots_to_try
+from tests.support.checker_search import platform_of
 from tests.support.judged import answers
-
-COUNTERS = (2, 4, 8, 16)
-"""As high as `ask_search` goes."""
 
 
 def asked_about(program: Program, model: Model, states: int = 30_000) -> ProgramQuestion | None:
     """What the search is asked about a program, None if the proof does not cover it."""
-    platform = Platform(model.cpu, model.atomics, model.order, model.ordered_reads)
+    platform = platform_of(model)
     try:
         return replace(program_question_of(program, platform), states=states)
     except NotCovered:
