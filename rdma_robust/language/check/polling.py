@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rdma_robust.diagnose import Reporter, quote
@@ -94,10 +95,14 @@ def register_of(checker: StatementChecker, target: ast.Ref) -> str | None:
     return None
 
 
-def warn_endless_polls(thread: ThreadNames, world: World, report: Reporter) -> None:
-    """Warn of polls that nothing can complete."""
+def warn_endless_polls(thread: ThreadNames, edges: Sequence[cfg.Edge], world: World, report: Reporter) -> None:
+    """Warn of polls that nothing can complete, where the thread has no other branch of a `choose` or `loop` to go on in."""
+    ways: dict[int, set[int]] = {}
+    for source, _, step in edges:
+        ways.setdefault(source, set()).add(step.span.start)
+    alone = {start for starts in ways.values() if len(starts) == 1 for start in starts}
     for node, span in thread.polls:
-        if node.text not in world.nodes or node.text in thread.completes_to:
+        if node.text not in world.nodes or node.text in thread.completes_to or span.start not in alone:
             continue
         if node.text in thread.sends_to:
             why = f"every operation of thread {thread.name} towards {node.text} is unsignaled"
