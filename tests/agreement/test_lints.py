@@ -238,7 +238,8 @@ def agree_on_needless(seeds: range) -> int:
             before, after = (load_program(each, f"seed {seed}") for each in (text, solution.patched))
             assert by("pivot")(after, False) == "robust"
             assert bool(hangs(before)) == bool(hangs(after))
-            assert explore_outcomes(before, RDMA).sc.finals == explore_outcomes(after, RDMA).sc.finals
+            if all(row.kind != "get" for row in found.removed):
+                assert explore_outcomes(before, RDMA).sc.finals == explore_outcomes(after, RDMA).sc.finals
             removed += 1
     return removed
 
