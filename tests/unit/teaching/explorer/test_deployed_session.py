@@ -36,9 +36,12 @@ def walked(cases: Iterable[tuple[Program, Model]], rng: Random) -> tuple[int, in
         choices: list[int] = []
         while moves := session.rdma.moves(session.rdma.point(choices)):
             choices.append(rng.randrange(len(moves)))
-        for at in range(0, len(choices) + 1, 1 + len(choices) // 4):
+        broken_at = None
+        for at in range(len(choices) + 1):
             place = Place("follow", Track(tuple(choices[:at]), at))
             view = session.view(place)
+            broken_at = at if broken_at is None and view.broken is not None else broken_at
+            assert (view.broken is None) == (broken_at is None), "what cannot be followed cannot be followed further on"
             assert [len(view.rdma.steps), view.rdma.at] == [at, at]
             assert all(move.label for move in (*view.rdma.moves, *view.sc.moves))
         points = session.rdma.point(choices).path()
@@ -48,7 +51,7 @@ def walked(cases: Iterable[tuple[Program, Model]], rng: Random) -> tuple[int, in
             trace = trace_of_order([event for _, event in past.events()], program, model)
             like = sc_violation(trace) is None
             end = session.followed(Place("follow", Track(tuple(choices), len(choices))))
-            assert (end.broken is None) == like, program.source
+            assert (end.broken is None) == like == (broken_at is None), program.source
             followed += like
             broken += not like
     return followed, broken
@@ -60,13 +63,40 @@ def test_named_programs_are_explored() -> None:
     assert followed and followed + broken >= 5
 
 
+FORWARDED = """node A { x = 1 }
+node B { x = 1 }
+thread T0 on B {
+  put A.x = x
+  put A.x = x
+}
+thread T1 on A {
+  reg r
+  x = 0
+  r = x
+}
+"""
+
+
+def test_a_write_that_is_to_come_does_not_come_between_a_store_and_a_read_of_its_buffer() -> None:
+    program = load_program(FORWARDED, "t")
+    for seed in range(40):
+        followed, broken = walked([(program, Model(cpu="tso"))], Random(seed))
+        assert (followed, broken) == (1, 0)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_random_walks(family: str) -> None:
+    followed, broken = walked(random_deployed(family, range(25)), Random(family))
+    assert followed + broken >= 5
+
+
 @pytest.mark.long
 def test_long_programs_are_explored() -> None:
     for seed in range(5):
         followed, broken = walked(named(), Random(seed))
         assert followed > 30 and broken > 5
     for family in FAMILIES:
-        walked(random_deployed(family, range(100)), Random(family))
+        walked(random_deployed(family, range(400)), Random(family))
 
 
 def test_what_is_under_way_beside_queue_pairs_is_shown() -> None:
