@@ -114,7 +114,7 @@ def _settled(graph: nx.DiGraph[int], between: list[tuple[int, int, int]]) -> nx.
     """Return the graph with every write put on one side of a store and a read that it must not come between.
 
     `between` are stores that wait in a buffer, reads that have taken their values there, and writes to the same words that
-    are to come, too. Where nothing says which of these comes first, both are tried; a graph with a cycle is one that says so.
+    are to come, too. Where nothing says which of these comes first, both are tried; a graph with a cycle says that none can.
     """
     left: list[tuple[int, int, int]] = []
     for store, read, write in between:
@@ -229,11 +229,14 @@ def _join(graph: nx.DiGraph[int], source: int, target: int, relation: str) -> No
 
 
 def _schedule(sc: Runs, first: Choices, past: _Past, graph: nx.DiGraph[int]) -> Choices:
-    """Return the choices of the SC machine for what has happened and what comes before it in its thread."""
+    """Return the choices of the SC machine for what has happened and what must come before it."""
     needed: set[int] = set()
     for mine in past.threads:
         last = max((k for k, i in enumerate(mine) if past.steps[i].step is not None), default=-1)
         needed |= set(mine[: last + 1])
+    # A message that has to be done, too, needs its receive, which may still wait in a buffer of its thread.
+    firm = nx.subgraph_view(graph, filter_edge=lambda i, j: graph.edges[i, j]["relation"] != "later")
+    needed |= {before for i in needed for before in nx.ancestors(firm, i)}
     order = nx.lexicographical_topological_sort(
         graph.subgraph(needed), key=lambda i: (past.steps[i].step or past.steps[i].posted, i)
     )
