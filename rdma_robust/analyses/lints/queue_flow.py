@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from rdma_robust.errors import Span
-from rdma_robust.language.flow.branching import Edge
-from rdma_robust.language.flow.cfg import Cell, Flush, ImmPut, Program, RecvPoll, Send, Step, Thread
+from rdma_robust.language.flow.branching import Edge, goes_on
+from rdma_robust.language.flow.cfg import Cell, Flush, ImmPut, Program, Recv, RecvPoll, Send, Step, Thread
 from rdma_robust.semantics.event_table import Agent, acts_of, completes_on, polls_of, requests_on
 
 
@@ -19,7 +19,8 @@ class Others:
     writers: dict[Cell, frozenset[int | None]]
     readers: dict[Cell, frozenset[int | None]]
     posted: dict[tuple[str, str], int]
-    """How many receives are posted before anything runs, by (sending thread, receiving thread), where that polls them."""
+    """How many receives are sure to be posted whatever the others do, by (sending thread, receiving thread), where that
+    polls them."""
 
     @staticmethod
     def of(program: Program) -> Others:
@@ -37,7 +38,7 @@ class Others:
         posted: dict[tuple[str, str], int] = {}
         for receiver in program.threads:
             polled = {step.op.sender for _, _, step in receiver.edges if isinstance(step.op, RecvPoll)}
-            for sender, _ in receiver.posted:
+            for sender in (*(name for name, _ in receiver.posted), *_posted_at_once(receiver)):
                 if sender in polled:
                     posted[sender, receiver.name] = posted.get((sender, receiver.name), 0) + 1
         return Others({c: frozenset(w) for c, w in writers.items()}, {c: frozenset(r) for c, r in readers.items()}, posted)
@@ -141,6 +142,23 @@ class ThreadFlow:
                 if edge[1] not in seen:
                     seen.add(edge[1])
                     todo.append(edge[1])
+
+
+def _posted_at_once(thread: Thread) -> Iterator[str]:
+    """Yield the senders for whom a thread posts receives before it waits for anything or decides anything."""
+    out: dict[int, list[Step]] = {}
+    targets: dict[int, int] = {}
+    for source, target, step in thread.edges:
+        out.setdefault(source, []).append(step)
+        targets[source] = target
+    point, seen = thread.entry, set[int]()
+    while point not in seen and len(steps := out.get(point, [])) == 1:
+        seen.add(point)
+        (step,), point = steps, targets[point]
+        if isinstance(step.op, Recv):
+            yield step.op.sender
+        elif not goes_on([step]):
+            return
 
 
 def outstanding_after(have: int, step: Step, node: str, many: int) -> tuple[int, ...]:

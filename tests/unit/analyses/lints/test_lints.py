@@ -164,6 +164,22 @@ def test_what_is_warned_of(statements: str) -> None:
     assert [each for each in mine if each[0] >= 0] == EXPECTED[statements]
 
 
+RECEIVERS = {
+    "recv m from T\nrpoll T\nr = m": ["RR723"],
+    "r = f\nrecv m from T\nrpoll T": ["RR723"],
+    "await f == 1\nrecv m from T\nrpoll T": [],
+    "posted m from T\nrpoll T": ["RR723"],
+    "recv m from T\nr = m": [],
+}
+
+
+@pytest.mark.parametrize("receiver", RECEIVERS)
+def test_a_message_is_seen_early_if_it_is_sure_to_be_received(receiver: str) -> None:
+    text = "node A { x = 1 }\nnode B { u }\nnode C { f, m }\nthread T on A {\nput B.u = x\npoll B\nsend x to W\n}\n"
+    text += f"thread W on C {{ reg r\n{receiver}\n}}\nthread U on B {{ reg r; r = u }}\n"
+    assert [each.code for each in linted(text, "a.rdma").found if each.code == "RR723"] == RECEIVERS[receiver]
+
+
 OUTCOMES = {
     "T.r == 0": [],
     "T.r == 1": [],
