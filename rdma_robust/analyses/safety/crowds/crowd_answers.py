@@ -83,7 +83,7 @@ class CrowdQuestions(Questions):
         goals = [goal] if isinstance(goal, StateGoal) else []
         system = SafetySystem(self.program, goals, recv_depth=self.recv_depth)
         limits = self.limits.share(_SHARE)
-        kept = search_absence(system, goal, replace(limits, states=limits.states or _EXACT), self.progress)
+        kept = search_absence(system, goal, limits.by_default(_EXACT), self.progress)
         self.sc_states = max(self.sc_states, kept.markings)
         if not kept.possible and not kept.cut and not system.steps.inexact:
             what = "hangs" if isinstance(goal, HangGoal) else "ends so"
@@ -98,7 +98,7 @@ class CrowdQuestions(Questions):
         Also return up to which number of copies in all none is known to have one, -1 if that is not even known of P(0).
         """
         every = list(numbers_from(self.program, 0, most))
-        limits = replace(limits, states=limits.states or _SMALL_STATES)
+        limits = limits.by_default(_SMALL_STATES)
         unclear: tuple[dict[str, int], str] | None = None
         for place, numbers in enumerate(every):
             if place and (cut := limits.exceeded()):
