@@ -12,6 +12,7 @@ from enum import Enum
 from rdma_robust.analyses.safety.alone import never_waits_alone
 from rdma_robust.analyses.safety.goals import FaultGoal, Goal, faults
 from rdma_robust.analyses.safety.on_hardware import Run
+from rdma_robust.guard import cut_short
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.limits import Limits, Progress
 from rdma_robust.model import RDMA, Model, ModelName
@@ -106,9 +107,14 @@ class Questions(ABC):
         self.robust = robust
 
     def asked(self) -> Asked:
-        """Answer the questions. Raises InternalError if a run that was found is not confirmed."""
-        self.answer()
-        answers = tuple(self.under_sc[goal] if model == "sc" else self.under_rdma[goal] for goal, model in self.questions)
+        """Answer the questions: what was answered before a limit ended the searches stays answered.
+
+        Raises InternalError if a run that was found is not confirmed.
+        """
+        why = cut_short(self.limits, self.answer, lambda: True)
+        others = Reached(Answer.UNKNOWN, Argument.LIMIT, why)
+        known = {"sc": self.under_sc, "rdma": self.under_rdma}
+        answers = tuple(known[model].get(goal, others) if why else known[model][goal] for goal, model in self.questions)
         took = time.monotonic() - self.started
         return Asked(answers, self.sc_states, self.rdma_states, self.check_states, self.robust, took, self.hardware)
 

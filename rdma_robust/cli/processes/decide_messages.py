@@ -143,7 +143,7 @@ def decide(source: Source, asking: MessagesAsking, limits: Limits, so_far: Answe
     questions = asking.questions(program)
     checked = []
     for number, buffer in enumerate(asking.buffers):
-        part = _part(limits, len(asking.buffers) - number)
+        part = limits.share(1 / (len(asking.buffers) - number))
         if asking.self_check:
             checked.append(self_checked(program, buffer, questions, part, asking.engine))
             so_far.answers.append(checked[-1].answer)
@@ -190,12 +190,6 @@ def load_messages_room() -> None:
     from rdma_robust.reports.messages import messages_record  # noqa: F401, PLC0415
 
     message_grammar()
-
-
-def _part(limits: Limits, parts: int) -> Limits:
-    """Return limits with one of so many equal parts of the time that is left."""
-    left = limits.seconds_left()
-    return limits if left is None else Limits.of(round(left / parts, 3), limits.states, limits.memory)
 
 
 def _answer(source: Source, asking: MessagesAsking, limits: Limits, started: float) -> MessagesAnswer:
