@@ -105,22 +105,26 @@ class Questions(ABC):
         self.under_rdma: dict[Goal, Reached] = {}
         self.sc_states = self.rdma_states = self.check_states = 0
         self.robust = robust
+        self.open: Reached | None = None
 
     def asked(self) -> Asked:
         """Answer the questions: what was answered before a limit ended the searches stays answered.
 
         Raises InternalError if a run that was found is not confirmed.
         """
-        why = cut_short(self.limits, self.answer, lambda: True)
-        others = Reached(Answer.UNKNOWN, Argument.LIMIT, why)
+        for stage in self.stages():
+            if why := cut_short(self.limits, stage, lambda: True):
+                self.open = Reached(Answer.UNKNOWN, Argument.LIMIT, why)
+                self.under_sc = dict.fromkeys(self.goals, self.open) | self.under_sc
         known = {"sc": self.under_sc, "rdma": self.under_rdma}
-        answers = tuple(known[model].get(goal, others) if why else known[model][goal] for goal, model in self.questions)
+        others = {} if self.open is None else dict.fromkeys(self.goals, self.open)
+        answers = tuple((others | known[model])[goal] for goal, model in self.questions)
         took = time.monotonic() - self.started
         return Asked(answers, self.sc_states, self.rdma_states, self.check_states, self.robust, took, self.hardware)
 
     @abstractmethod
-    def answer(self) -> None:
-        """Find an answer for every goal."""
+    def stages(self) -> Sequence[Callable[[], None]]:
+        """Return what finds an answer for every goal: where a limit ends one of these, the next go on from what is known."""
 
     @abstractmethod
     def never(self, waits: Sequence[FaultGoal]) -> bool:

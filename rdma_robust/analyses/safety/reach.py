@@ -5,7 +5,7 @@ Reachability under RDMA is undecidable in general (Theorem 3.1 of the paper), so
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -99,18 +99,23 @@ class _OfOneProgram(Questions):
         self.machine = machine_of(self.program, self.hardware, watched(self.program, self.goals), self.recv_depth)
         self.grown = ""
 
-    def answer(self) -> None:
+    def stages(self) -> Sequence[Callable[[], None]]:
+        return (
+            self._under_sc,
+            self._hangs,
+            self._from_sc,
+            self._by_threads,
+            self._by_robustness,
+            self._by_exploration,
+        )
+
+    def _under_sc(self) -> None:
         covered = [goal for goal in self.goals if not isinstance(goal, HangGoal)]
         if covered:
             limits = self.limits.share(0.4 if self.wanted else 1.0)
             found = search_sequential(self.program, covered, limits, self.progress, recv_depth=self.recv_depth)
             self.sc_states = found.states
             self._answer_sc(covered, found)
-        self._hangs()
-        self._from_sc()
-        self._by_threads()
-        self._by_robustness()
-        self._by_exploration()
 
     def _answer_sc(self, goals: Sequence[Goal], found: Sequential) -> None:
         size = _states(found.states)

@@ -7,7 +7,7 @@ P(1), P(2) and so on is searched, where a run is an answer, and no run is none f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -50,15 +50,20 @@ class CrowdQuestions(Questions):
         """The names of the templates."""
         return listing((thread.name for thread in self.program.crowds), "and")
 
-    def answer(self) -> None:
-        self._coverable()
+    def stages(self) -> Sequence[Callable[[], None]]:
+        return (
+            self._coverable,
+            self._absences,
+            self._from_sc,
+            self._by_threads,
+            self._by_robustness,
+            self._one_by_one,
+        )
+
+    def _absences(self) -> None:
         for goal in self.goals:
             if isinstance(goal, HangGoal) or (isinstance(goal, StateGoal) and goal.final):
                 self.under_sc[goal] = self._absence(goal)
-        self._from_sc()
-        self._by_threads()
-        self._by_robustness()
-        self._one_by_one()
 
     def _coverable(self) -> None:
         goals = [g for g in self.goals if isinstance(g, FaultGoal) or (isinstance(g, StateGoal) and not g.final)]
