@@ -172,6 +172,8 @@ def found_within(limits: Limits, work: Callable[[], Found], otherwise: Callable[
         return otherwise(str(error))
     except MemoryError as error:
         return otherwise(out_of_memory(error))
+    except RecursionError:
+        return otherwise("it is nested too deeply")
 
 
 def cut_short(limits: Limits, work: Callable[[], None], begun: Callable[[], bool]) -> str:

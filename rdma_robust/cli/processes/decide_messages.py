@@ -13,7 +13,7 @@ from rdma_robust.cli.inputs import Item, Missing, Source, read_bytes, read_sourc
 from rdma_robust.cli.options.messages_options import BufferName
 from rdma_robust.cli.processes.decide_program import Answer, decide_item, guarded, in_time, lost_program, timed
 from rdma_robust.errors import UsageError
-from rdma_robust.guard import cut_short
+from rdma_robust.guard import ENDING, cut_short, found_within
 from rdma_robust.limits import Limits
 from rdma_robust.messages.engines.engine_names import MessageEngineName
 from rdma_robust.options import CheckOptions
@@ -202,7 +202,9 @@ def _answer(source: Source, asking: MessagesAsking, limits: Limits, started: flo
     judging = Judging(asking.expect, asking.deny)
     record = messages_record(program, answers, judging, _since(started), found.notes, objects=asking.objects)
     if asking.explain:
-        record = replace(record, lines=tuple(explained_lines(program, answers, asking.width, full=asking.full)))
+        explained = partial(explained_lines, program, answers, asking.width, full=asking.full)
+        lines = found_within(ENDING.of(limits), explained, lambda why: [f"Left out: the explanation: {why}."])
+        record = replace(record, lines=tuple(lines))
     if asking.page:
         from rdma_robust.reports.messages.messages_part import messages_part  # noqa: PLC0415 - seldom wanted
 
@@ -213,7 +215,8 @@ def _answer(source: Source, asking: MessagesAsking, limits: Limits, started: flo
         record = replace(record, findings=message_findings(program, answers, expect=asking.expect, deny=asking.deny))
     warnings = tuple(printable(each.render(program.file, program.source), "\n") for each in program.warnings)
     notes = tuple(f"{printable(program.file)}: note: {printable(note)}" for note in found.notes)
-    complaints = _certify(program, answers, source, limits, asking.loop_bound)
+    certify = partial(_certify, program, answers, source, limits, asking.loop_bound)
+    complaints = found_within(limits, certify, lambda why: [why])
     missing = tuple(f"{source.name}: warning: no certificate: {printable(why)} [RR006]" for why in complaints)
     proofs = _proofs(program, answers) if asking.proofs else ()
     lasting = not any("memory" in answer.reason for answer in answers)

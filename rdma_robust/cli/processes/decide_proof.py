@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from rdma_robust.cli.inputs import Item, Missing, Source, read_source
 from rdma_robust.cli.processes.decide_program import Answer, Progress, decide_item, guarded, ignore, in_time, lost_program
 from rdma_robust.errors import ProgramError
-from rdma_robust.guard import found_within
+from rdma_robust.guard import ENDING, found_within
 from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
 from rdma_robust.reports.prove.proof_record import ProofRecord, unproved, with_time
@@ -111,9 +111,13 @@ def _proved(item: Source, asking: ProofAsking, limits: Limits, progress: Progres
     text = read_source(item)
     told = proved_text(text, item.name, asking, limits, progress)
     how = HowShown(asking.explain, asking.full, asking.width, limits)
-    record = proof_record(told.program, told.outcomes, how, told.needs, told.refused)
+    record = found_within(
+        ENDING.of(limits),
+        partial(proof_record, told.program, told.outcomes, how, told.needs, told.refused),
+        lambda _: proof_record(told.program, told.outcomes, replace(how, explain=False), told.needs, told.refused),
+    )
     messages = [printable(warning.render(item.name, text), "\n") for warning in told.program.warnings]
-    complaints = _certify(told.outcomes, item, limits)
+    complaints = found_within(limits, partial(_certify, told.outcomes, item, limits), lambda why: [why])
     messages += [f"{item.name}: warning: no certificate: {printable(why)} [RR006]" for why in complaints]
     order: dict[str, int] = {model: number for number, model in enumerate(told.models)}
     models = sorted(record.models, key=lambda each: order[each.model])
