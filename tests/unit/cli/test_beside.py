@@ -13,6 +13,7 @@ from typing import NoReturn
 import pytest
 
 from rdma_robust import beside
+from rdma_robust.analyses.explain import compose
 from rdma_robust.batch.job import Job
 from rdma_robust.beside import MOST_S, Beside
 from rdma_robust.cli.inputs import Source
@@ -25,6 +26,8 @@ from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Outcome, Verdict
 from rdma_robust.pipeline import check_text
+from rdma_robust.reports.explanation.explanation_dot import graph_dot
+from rdma_robust.reports.explanation.explanation_text import explanation_text
 from rdma_robust.robustness import decide
 from rdma_robust.semantics.machines import ends
 from tests.conftest import ROOT
@@ -255,3 +258,16 @@ def test_a_note_beside_a_thread_polls_its_limits() -> None:
     thread.start()
     thread.join()
     assert found[0].verdict is Verdict.ROBUST and found[0].hang is not None
+
+
+@pytest.mark.parametrize("part", ["machine_run", "graph", "explained_pairs", "final_states"])
+@pytest.mark.parametrize("note", [for_ever, recurses, raises(MemoryError())])
+def test_an_explanation_goes_on_without_a_part(
+    part: str, note: Callable[..., object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compose, part, note)
+    outcome = check_text((ROOT / "litmus" / "2plus2w-put.rdma").read_text(), "2plus2w-put.rdma", CheckOptions())
+    told = compose.explanation(outcome, CheckOptions(), Limits.of(0.1))
+    assert told.verdict == "not-robust"
+    assert any(text.startswith("Left out: ") for text in told.paragraphs)
+    assert explanation_text(told) and graph_dot(told)
