@@ -8,16 +8,20 @@ from __future__ import annotations
 
 import resource
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
 from rdma_robust.errors import LimitReached
 
 Item = TypeVar("Item")
+Found = TypeVar("Found")
 
 _CALLS: Final = 64
 """Calls of a poll between looks at the clock, of a watch at the memory: a call then costs a tenth of a microsecond."""
+
+ENDLESS: Final = 10**15
+"""So many states are no limit: no search stores them. For who asks for none where searches have limits of their own."""
 
 _MEMORY_S: Final = 0.02
 """Between looks at the memory, each of which asks the system."""
@@ -27,8 +31,10 @@ _MEMORY_S: Final = 0.02
 class Limits:
     """What a piece of work may take; None means no limit.
 
-    `deadline` is a time.monotonic() value, the end of `seconds`, which is what messages say. `states` are stored states of
-    one search and `depth` moves from its start. `memory` is in mebibytes of this process.
+    `deadline` is a time.monotonic() value, the end of `seconds`, which is what was given and what messages say. Of a part
+    of that time, `part` says in messages what it is, as in "6 s, its share of". `states` are stored states of one search and
+    `depth` moves from its start. `memory` is in mebibytes of this process, and `room` says in messages what it is where it
+    is not what was given.
     """
 
     deadline: float | None = None
@@ -36,6 +42,8 @@ class Limits:
     memory: int | None = None
     seconds: float | None = None
     depth: int | None = None
+    part: str = ""
+    room: str = ""
 
     @classmethod
     def of(
@@ -63,9 +71,10 @@ class Limits:
         """Return what people call the limit of this name, with its size."""
         match limit:
             case "time":
-                return "the time limit" if self.seconds is None else f"the time limit of {self.amount(limit)}"
+                given = "the time limit" if self.seconds is None else f"the time limit of {self.seconds:g} s"
+                return f"{self.part} {given}" if self.part and self.seconds is not None else self.part or given
             case "memory":
-                return f"the memory limit of {self.amount(limit)}"
+                return self.room or f"the memory limit of {self.amount(limit)}"
             case _:
                 return f"the limit of {self.amount(limit)}"
 
@@ -73,7 +82,7 @@ class Limits:
         """Return the size of the limit of this name."""
         match limit:
             case "time":
-                return f"{self.seconds or 0:g} s"
+                return self.said(limit) if self.part else f"{self.seconds or 0:g} s"
             case "memory":
                 return f"{self.memory} MiB"
             case "states":
@@ -109,11 +118,48 @@ class Limits:
         return Poll(self, doing)
 
     def share(self, part: float) -> Limits:
-        """Return limits with this part of the time that is left."""
-        if self.deadline is None:
+        """Return limits with this part of the time that is left; of a part of 1 all that is said of them is as it was."""
+        if self.deadline is None or part >= 1:
             return self
-        now = time.monotonic()
-        return replace(self, deadline=now + part * max(0.0, self.deadline - now))
+        return self.within(part * (self.seconds_left() or 0.0))
+
+    def within(self, seconds: float, of: str = "") -> Limits:
+        """Return limits with at most so many seconds from now, which messages call a share of the time limit, or `of`."""
+        left = self.seconds_left()
+        if left is not None and left <= seconds:
+            return self
+        said = f"{seconds:.3g} s, {of or ('its share of' if self.seconds is not None else 'its share of the time')}"
+        whole = None if of else self.seconds
+        return replace(self, deadline=time.monotonic() + seconds, seconds=whole, part=said)
+
+    def by_default(self, states: int) -> Limits:
+        """Return limits with so many states where nothing is said of them; ENDLESS says that there is no limit."""
+        return self if self.states is not None else replace(self, states=states)
+
+    def at_most(self, states: int) -> Limits:
+        """Return limits with at most so many states, which is what messages then say."""
+        return self if self.states is not None and self.states <= states else replace(self, states=states)
+
+    def in_shares(
+        self, items: Sequence[Item], work: Callable[[Item, Limits], Found], open_: Callable[[Found], bool]
+    ) -> list[Found]:
+        """Return what `work` finds for each item, with an equal share of the time that is left.
+
+        What is still `open_` then is done again with what the others have left of theirs, if that is more than it had.
+        """
+        found: list[Found] = []
+        had: list[float | None] = []
+        for number, item in enumerate(items):
+            part = self.share(1 / (len(items) - number))
+            had.append(part.seconds_left())
+            found.append(work(item, part))
+        again = [k for k, each in enumerate(found) if open_(each)]
+        for number, k in enumerate(again):
+            part = self.share(1 / (len(again) - number))
+            more, before = part.seconds_left(), had[k]
+            if more is not None and before is not None and more > before:
+                found[k] = work(items[k], part)
+        return found
 
     def seconds_left(self) -> float | None:
         """Return what is left of the time, None without a limit."""

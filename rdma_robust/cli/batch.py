@@ -9,9 +9,11 @@ from functools import partial
 from typing import Generic, TypeVar
 
 from rdma_robust.cli.inputs import Item, Missing, Source, all_loaded
+from rdma_robust.cli.processes import decide_program
 from rdma_robust.cli.processes.meter import Meter, wanted
 from rdma_robust.cli.processes.stop import Stopped, released
 from rdma_robust.limits import Limits
+from rdma_robust.options import CheckOptions
 from rdma_robust.processes import can_fork
 from rdma_robust.reports.share.exits import Exit
 
@@ -25,6 +27,7 @@ class Question(Generic[Answer]):
     `answer` is given an item, and whom to tell how far it is if somebody wants to know; it raises nothing. `lost` answers
     for an item whose process gave no answer, see :class:`pool.Work`. `limits` are those of one item, from now on. `load`
     is called before several processes are started, for what all of them need. With `families`, `answer` starts processes.
+    `kept` is as in :class:`pool.Work`.
     """
 
     answer: Callable[..., Answer]
@@ -32,6 +35,18 @@ class Question(Generic[Answer]):
     limits: Callable[[], Limits]
     load: Callable[[], object] = lambda: None
     families: bool = False
+    kept: Callable[[Answer, str], Answer] | None = None
+
+
+def deciding(options: CheckOptions) -> Question[decide_program.Answer]:
+    """Return the question whether programs are robust."""
+    return Question(
+        lambda item, *tell, **keep: decide_program.decide_item(item, options, *tell, **keep),
+        decide_program.lost_program,
+        partial(decide_program.limits_of, options),
+        decide_program.load_deciding,
+        kept=decide_program.kept_answer,
+    )
 
 
 def answer_all(
@@ -72,6 +87,7 @@ def _answers(
             question.families,
             meter.search if jobs == 1 and wanted(quiet) else None,
             retirement(limits),
+            question.kept,
         )
         yield from in_processes(given, crew, jobs, meter.tick)
         return

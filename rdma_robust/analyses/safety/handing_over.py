@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from rdma_robust.analyses.prove.safety_claims import safety_claims
@@ -17,6 +18,7 @@ from rdma_robust.analyses.prove.transition_system import SafetyClaim
 from rdma_robust.analyses.safety.goals import FaultGoal, SafeGoal, StateGoal
 from rdma_robust.analyses.safety.questions import Answer, Argument, Asked, Reached
 from rdma_robust.analyses.safety.verify import Checked, Claim, Status, Verified, claims, outcome_claim, status_of, verify
+from rdma_robust.guard import found_within
 from rdma_robust.language.check.refusals import refusals
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.claims import AnyModelName
@@ -102,7 +104,10 @@ class _Handing:
         for number, model in enumerate(models):
             mine = [i for i in open_ if done[i].claim.model == model]
             limits = self.limits.share(1 / (len(models) - number))
-            for i, answer in zip(mine, self._answers(model, [done[i] for i in mine], limits), strict=True):
+            asked = [done[i] for i in mine]
+            work = partial(self._answers, model, asked, limits)
+            answers = found_within(limits, work, partial(_left_open, asked))
+            for i, answer in zip(mine, answers, strict=True):
                 done[i] = answer
         return done
 
@@ -153,6 +158,10 @@ def _same(claim: Claim, known: Sequence[SafetyClaim]) -> SafetyClaim:
     assert isinstance(goal, StateGoal)
     places = [each for each in known if each.span == claim.span and each.allowed == claim.allowed]
     return next(each for each in places if each.kind == claim.kind)
+
+
+def _left_open(asked: Sequence[Checked], why: str) -> Iterable[Checked]:
+    return [_with(each, None, None, why) for each in asked]
 
 
 def _with(checked: Checked, happens: bool | None, run: SafetyRun | None, reason: str) -> Checked:

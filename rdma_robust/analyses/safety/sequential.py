@@ -7,7 +7,7 @@ machine, which knows nothing of counter programs.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from rdma_robust.analyses.safety.exploration import explore_machine
@@ -29,6 +29,7 @@ from rdma_robust.semantics.machines.machine import Move, Verb
 from rdma_robust.semantics.machines.move_trail import MoveTrail
 from rdma_robust.semantics.machines.rdma import RdmaMachine, RdmaState
 from rdma_robust.semantics.machines.sc import ScMachine, ScState
+from rdma_robust.semantics.machines.starts import portions
 from rdma_robust.semantics.machines.threadcode import Watched
 
 STATES: Final = 100_000
@@ -66,7 +67,7 @@ def search_sequential(
     try:
         frame = Frame.of(program, SC, kept(program, goals), limits)
     except LimitReached as reached:
-        return Sequential({}, reached.limit, 0)
+        return Sequential({}, reached.said, 0)
     look = watched(program, goals)
     machine = ScMachine(program, look)
     left = {i: program_targets(frame, goal) for i, goal in enumerate(goals)}
@@ -80,7 +81,7 @@ def search_sequential(
         found = explore(sequential(frame, targets), limits, progress)
         states = max(states, found.result.states)
         if found.result.target < 0:
-            return Sequential(runs, found.result.cut, states)
+            return Sequential(runs, limits.said(found.result.cut) if found.result.cut else "", states)
         number = owners[found.result.target]
         goal = goals[number]
         last = targets[found.result.target].label if isinstance(goal, FaultGoal) else None
@@ -97,8 +98,7 @@ def _by_machine(
     program: Program, goals: Sequence[StateGoal | FaultGoal], limits: Limits, progress: Progress, recv_depth: int
 ) -> Sequential:
     machine = sc_machine_of(program, watched(program, goals), recv_depth)
-    most = limits if limits.states is not None else replace(limits, states=STATES)
-    found = explore_machine(machine, goals, most, progress)
+    found = explore_machine(machine, goals, limits.by_default(STATES), progress)
     return Sequential(found.runs, found.cut, found.states)
 
 
@@ -110,16 +110,28 @@ def _on_the_way(machine: ScMachine, goal: StateGoal | FaultGoal, run: Run) -> Ru
     return next((run[: n + 1] for n, move in enumerate(run) if met(move)), None)
 
 
+_STARTS: Final = 1_000
+"""Ways to begin that are followed at a time."""
+
+
 def replayed(machine: ScMachine, look: Watched, labels: Sequence[EventLabel], met: Met, *, ends: bool) -> Run:
     """Return a run of the machine with the events of `labels` that meets the goal: at its end if `ends`, else anywhere.
 
     Register-only steps leave choices open, so all ways are followed, each with whether the goal was met on it. Raises
     InternalError if there is no such run.
     """
-    ways = {(m.state, hit): MoveTrail(None, m) for m in machine.initial() for hit in [not ends and met(m)]}
-    for edge in (label.edge for label in labels):
-        if edge.type is None and edge.thread not in look.threads:
-            continue
+    edges = [label.edge for label in labels if label.edge.type is not None or label.edge.thread in look.threads]
+    first = {edge.thread: edge.step for edge in reversed(edges)}
+    for starts in portions(machine.initial().before(machine.codes, first), _STARTS):
+        run = _along(machine, starts, edges, met, ends=ends)
+        if run is not None:
+            return run
+    raise InternalError("the SC machine cannot run what the search under sequential consistency has found")
+
+
+def _along(machine: ScMachine, starts: Sequence[Move], edges: Sequence[EventEdge], met: Met, *, ends: bool) -> Run | None:
+    ways = {(m.state, hit): MoveTrail(None, m) for m in starts for hit in [not ends and met(m)]}
+    for edge in edges:
         following: dict[tuple[ScState, bool], MoveTrail] = {}
         for (state, hit), way in ways.items():
             for move in machine.successors(state):
@@ -130,7 +142,7 @@ def replayed(machine: ScMachine, look: Watched, labels: Sequence[EventLabel], me
     for (_, hit), way in ways.items():
         if hit or (ends and met(way.move)):
             return way.run()
-    raise InternalError("the SC machine cannot run what the search under sequential consistency has found")
+    return None
 
 
 def _is(move: Move, edge: EventEdge) -> bool:
@@ -149,10 +161,10 @@ def rdma_run(machine: AnyRdmaMachine, run: Run) -> Run:
     if isinstance(machine, DeployedMachine):
         return deployed_run(machine, run)
     start = run[0].state
-    ways = [m for m in machine.initial() if places(m.state) == places(start)]
-    if not ways:
+    begun = next(iter(machine.initial().at(places(start))), None)
+    if begun is None:
         raise InternalError("the RDMA machine does not start as the SC machine does")
-    moves = [ways[0]]
+    moves = [begun]
     for number, move in enumerate(run[1:], 1):
         for verb, place in _doings(run, number, move):
             moves.append(_step(machine, moves[-1].state, move, verb, place))

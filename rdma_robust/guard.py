@@ -13,10 +13,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from types import FrameType, TracebackType
-from typing import Final
+from typing import Final, TypeVar
 
-from rdma_robust.errors import LimitReached
+from rdma_robust.errors import LimitReached, SizeLimitError
 from rdma_robust.limits import Limits
+
+Found = TypeVar("Found")
 
 TICK_S: Final = 0.05
 
@@ -111,9 +113,12 @@ def guarded_by(limits: Limits, more: Slack = NONE) -> Iterator[None]:
     first, last = FORGOTTEN.of(more.of(limits)), SWALLOWED.of(more.of(limits))
 
     raised: list[type[BaseException]] = []
+    over: list[bool] = []
 
     def ring(_signal: int, frame: FrameType | None) -> None:
         """Raise each once: a second one would hit those who handle the first."""
+        if over:
+            return
         if LimitReached not in raised and (limit := first.exceeded()):
             raised.append(LimitReached)
             raise LimitReached(limit, limits.said(limit), doing(frame))
@@ -124,8 +129,11 @@ def guarded_by(limits: Limits, more: Slack = NONE) -> Iterator[None]:
     previous = signal.signal(signal.SIGALRM, ring)
     before = signal.setitimer(signal.ITIMER_REAL, TICK_S, TICK_S)
     try:
-        yield
-    finally:
+        try:
+            yield
+        finally:
+            over.append(True)
+    finally:  # also where the timer came between the block and its end
         signal.setitimer(signal.ITIMER_REAL, *before)
         signal.signal(signal.SIGALRM, previous)
 
@@ -153,6 +161,19 @@ def out_of_memory(error: MemoryError) -> str:
     while trace is not None:
         frame, trace = trace.tb_frame, trace.tb_next
     return f"out of memory while {doing(frame)}"
+
+
+def found_within(limits: Limits, work: Callable[[], Found], otherwise: Callable[[str], Found]) -> Found:
+    """Return what `work` finds, or what `otherwise` makes of the reason where a limit of time, memory or size ended it."""
+    try:
+        with guarded_by(limits):
+            return work()
+    except (Overrun, SizeLimitError) as error:
+        return otherwise(str(error))
+    except MemoryError as error:
+        return otherwise(out_of_memory(error))
+    except RecursionError:
+        return otherwise("it is nested too deeply")
 
 
 def cut_short(limits: Limits, work: Callable[[], None], begun: Callable[[], bool]) -> str:
