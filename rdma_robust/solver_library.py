@@ -25,4 +25,4 @@ def require_solver(engine: str) -> None:
 def solver_library(engine: str) -> Any:
     """Return the module z3. Raises UsageError, with what to install, where it is missing."""
     require_solver(engine)
-    return import_module("z3")
+    return import_module("rdma_robust.guarded_z3").z3

@@ -14,6 +14,7 @@ from rdma_robust.cli.inputs import MESSAGES_SUFFIX, SUFFIX, stream_of
 from rdma_robust.cli.processes.stop import Stopped, asked_to_stop, check
 from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import UsageError
+from rdma_robust.foreign import own_command
 from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import count, printable
 
@@ -80,7 +81,7 @@ def run_watching(arguments: Sequence[str], files: Sequence[str]) -> Exit:
     from watchfiles import watch  # noqa: PLC0415 - an extra
 
     watched = Watched(files)
-    command = [sys.executable, "-m", "rdma_robust", *_without_flag(arguments)]
+    command = own_command(_without_flag(arguments))
     changes = watch(
         *watched.places(),
         watch_filter=watched.counts,

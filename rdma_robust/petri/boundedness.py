@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from rdma_robust.petri.linear_solver import solver
 from rdma_robust.petri.slice import Core
 
 _COLUMNS = 3_000
@@ -39,9 +40,7 @@ def bounded(core: Core) -> bool:
     lp.a_matrix_.start_ = np.cumsum([0, *(len(column) for column in columns)])
     lp.a_matrix_.index_ = np.array([p for column in columns for p, _ in column], dtype=np.int32)
     lp.a_matrix_.value_ = np.array([change for column in columns for _, change in column], dtype=float)
-    highs = highspy.Highs()  # type: ignore[no-untyped-call]
-    highs.setOptionValue("output_flag", False)
-    highs.setOptionValue("threads", 1)
+    highs = solver()
     highs.setOptionValue("simplex_iteration_limit", _PIVOTS)
     highs.passModel(lp)
     highs.run()

@@ -16,6 +16,7 @@ from pygls.exceptions import JsonRpcException
 from pygls.lsp.client import LanguageClient
 
 from tests.conftest import COMMAND, Cli
+from tests.support.hostile import ran, shadow_modules
 
 T = TypeVar("T")
 TEXT = """\
@@ -88,6 +89,16 @@ def at(text: str, word: str, after: int = 0) -> lsp.Position:
     offset = text.index(word) + after
     start = text.rfind("\n", 0, offset) + 1
     return lsp.Position(text.count("\n", 0, offset), len(text[start:offset].encode("utf-16-le")) // 2)
+
+
+def test_nothing_of_the_folder_of_a_text_is_run(tmp_path: Path) -> None:
+    shadow_modules(tmp_path)
+
+    async def talk(editor: Editor) -> None:
+        await editor.until(lambda messages: any(m.startswith("not robust") for m in messages))
+
+    session(tmp_path / "one.rdma", talk)
+    assert ran(tmp_path) == ""
 
 
 @pytest.mark.ci
