@@ -43,7 +43,6 @@ SLOW = (
     "networkx",
     "pydantic",
     "numpy",
-    "sympy",
     "highspy",
     "rich",
     "jinja2",

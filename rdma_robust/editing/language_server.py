@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcInvalidParams
@@ -66,13 +66,20 @@ OFFERED: Final[dict[OfferKind, lsp.CompletionItemKind]] = {
 }
 
 
+DECIDING: Final = "deciding ..."
+NAMED: Final = {"verdict": "verdict", "claims": "claims", "no_repair": "repair"}
+
+
 @dataclass
 class Opened:
     """A text that is open: what is known of it, and the task that finds out more."""
 
     version: int | None = None
-    verdict: str = "deciding ..."
+    verdict: str = DECIDING
     claims: str = ""
+    no_repair: str = ""
+    asked: Literal["verdict", "claims", "no_repair"] = "verdict"
+    """Which of the lines above the one that is asked for now will be in, and in which it is said that there is no answer."""
     repair: Proposal | None = None
     diagnostics: tuple[Diagnostic, ...] = ()
     found: list[Finding] = field(default_factory=list)
@@ -114,7 +121,8 @@ class ProgramServer(LanguageServer):
         """Show what is wrong with a text, and begin to decide it."""
         one = self.opened.setdefault(uri, Opened())
         one.stop()
-        one.version, one.found, one.verdict, one.claims, one.repair = version, [], "deciding ...", "", None
+        one.version, one.found, one.verdict, one.claims, one.repair = version, [], DECIDING, "", None
+        one.asked, one.no_repair = "verdict", ""
         one.diagnostics = findings.diagnostics_of(self.text(uri), _name(uri))
         if findings.is_wrong(one.diagnostics):
             one.verdict = "not decided: the program has errors"
@@ -131,30 +139,48 @@ class ProgramServer(LanguageServer):
         self.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, shown, one.version))
 
     async def _decide(self, uri: str, one: Opened) -> None:
+        """Find out what there is to know about a text; what goes wrong takes the place of the line that it was for."""
         await asyncio.sleep(PAUSE_S)
-        text, folder, limit = self.text(uri), _folder(uri), ["--timeout", str(self.timeout)]
+        text = self.text(uri)
         try:
             if findings.is_for_proofs(text, _name(uri)):
-                report = await ask(["prove", *limit], text, folder)
-                one.verdict, one.found = findings.proofs_line(report), list(findings.of_prove(report))
-                await self._show(uri)
-                if model := findings.unsafe_under(report):
-                    asked = ["repair", "--goal", "safe", "--model", model]
-                    one.repair = findings.of_repair(await ask([*asked, *limit], text, folder))
-                return
-            report = await ask(["check", *limit], text, folder)
-            one.verdict, one.found = findings.verdict_line(report), list(findings.of_check(report))
-            await self._show(uri)
-            report = await ask(["verify", *limit], text, folder)
-            one.claims = findings.claims_line(report)
-            # What `check` has come by is now said by the claims, with more certainty.
-            one.found = [each for each in one.found if each.code != findings.HANG] + list(findings.of_verify(report))
-            await self._show(uri)
-            if any(each.code == findings.NOT_ROBUST for each in one.found):
-                one.repair = findings.of_repair(await ask(["repair", *limit], text, folder))
+                await self._prove(uri, one, text)
+            else:
+                await self._check(uri, one, text)
         except NoAnswer as failure:
-            one.claims = f"no answer: {failure}"
+            setattr(one, one.asked, f"no {NAMED[one.asked]}: no answer: {failure}")
+        except Exception as error:
+            setattr(one, one.asked, f"no {NAMED[one.asked]}: internal error: {type(error).__name__}: {error}")
         await self._show(uri)
+
+    async def _prove(self, uri: str, one: Opened, text: str) -> None:
+        """Raises NoAnswer."""
+        report = await self._ask(["prove"], uri, text)
+        one.verdict, one.found = findings.proofs_line(report), list(findings.of_prove(report))
+        await self._show(uri)
+        if model := findings.unsafe_under(report):
+            one.asked = "no_repair"
+            report = await self._ask(["repair", "--goal", "safe", "--model", model], uri, text)
+            one.repair, one.no_repair = findings.of_repair(report), findings.no_repair_line(report)
+
+    async def _check(self, uri: str, one: Opened, text: str) -> None:
+        """Raises NoAnswer."""
+        report = await self._ask(["check"], uri, text)
+        one.verdict, one.found = findings.verdict_line(report), list(findings.of_check(report))
+        await self._show(uri)
+        one.asked = "claims"
+        report = await self._ask(["verify"], uri, text)
+        one.claims = findings.claims_line(report)
+        # What `check` has come by is now said by the claims, with more certainty.
+        one.found = [each for each in one.found if each.code != findings.HANG] + list(findings.of_verify(report))
+        await self._show(uri)
+        if any(each.code == findings.NOT_ROBUST for each in one.found):
+            one.asked = "no_repair"
+            report = await self._ask(["repair"], uri, text)
+            one.repair, one.no_repair = findings.of_repair(report), findings.no_repair_line(report)
+
+    async def _ask(self, command: list[str], uri: str, text: str) -> findings.Report:
+        return await ask([*command, "--timeout", str(self.timeout)], text, _folder(uri))
 
     async def _show(self, uri: str) -> None:
         """Show what is known by now."""
@@ -250,7 +276,7 @@ def lenses(server: ProgramServer, params: lsp.CodeLensParams) -> list[lsp.CodeLe
     if one is None:
         return []
     top = lsp.Range(lsp.Position(0, 0), lsp.Position(0, 0))
-    return [lsp.CodeLens(top, lsp.Command(said, "")) for said in (one.verdict, one.claims) if said]
+    return [lsp.CodeLens(top, lsp.Command(said, "")) for said in (one.verdict, one.claims, one.no_repair) if said]
 
 
 def completed(server: ProgramServer, params: lsp.CompletionParams) -> list[lsp.CompletionItem]:

@@ -17,10 +17,10 @@ from typing import Any
 
 from rdma_robust.petri.farkas import ray
 from rdma_robust.petri.kernel.loops import Marking
-from rdma_robust.petri.linear_solver import solver
 from rdma_robust.petri.net import Vector
 from rdma_robust.petri.slice import Core
 from rdma_robust.petri.traps import Traps
+from rdma_robust.solver_library import linear_solver
 
 _TOLERANCE = 1e-6
 _DENOMINATORS = (1, 12, 360, 10_000, 1_000_000)
@@ -238,7 +238,7 @@ def _program(columns: list[Vector], places: int) -> Any:
     lp.a_matrix_.start_ = np.cumsum([0, *(len(column) for column in entries)])
     lp.a_matrix_.index_ = np.array([p for column in entries for p, _ in column], dtype=np.int32)
     lp.a_matrix_.value_ = np.array([change for column in entries for _, change in column], dtype=float)
-    highs = solver()
+    highs = linear_solver()
     # One program follows the other, each nearly solved by the last basis: disturbed costs would lose that, some six times
     # the time. Without them simplex may stall, so its steps are bounded.
     highs.setOptionValue("dual_simplex_cost_perturbation_multiplier", 0.0)

@@ -179,7 +179,7 @@ def test_no_two_modules_have_one_name() -> None:
 
 def test_slow_packages_are_imported_late() -> None:
     """What answers `--version` and usage errors imports neither the network library nor the parser generator."""
-    slow = {"lark", "networkx", "rich", "sympy", "typer"}
+    slow = {"lark", "networkx", "rich", "typer"}
     for name in (
         "__init__.py",
         "__main__.py",
