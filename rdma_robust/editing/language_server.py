@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from functools import partial
+from typing import Any, Final
 
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcInvalidParams
@@ -18,10 +18,10 @@ from pygls.uris import to_fs_path
 
 from rdma_robust import __version__
 from rdma_robust.editing import findings
-from rdma_robust.editing.decisions import NoAnswer, ask
 from rdma_robust.editing.declared_names import Names, Symbol
-from rdma_robust.editing.findings import Finding, Proposal
+from rdma_robust.editing.findings import Finding
 from rdma_robust.editing.hovers import hover
+from rdma_robust.editing.opened_texts import DECIDING, Deciding, Opened
 from rdma_robust.editing.places import Places
 from rdma_robust.editing.typing_aid import OfferKind, RenameError, completions, renaming
 from rdma_robust.errors import NO_SPAN, Diagnostic, ProgramError
@@ -64,32 +64,6 @@ OFFERED: Final[dict[OfferKind, lsp.CompletionItemKind]] = {
     "counter": lsp.CompletionItemKind.Constant,
     "label": lsp.CompletionItemKind.Reference,
 }
-
-
-DECIDING: Final = "deciding ..."
-NAMED: Final = {"verdict": "verdict", "claims": "claims", "no_repair": "repair"}
-
-
-@dataclass
-class Opened:
-    """A text that is open: what is known of it, and the task that finds out more."""
-
-    version: int | None = None
-    verdict: str = DECIDING
-    claims: str = ""
-    no_repair: str = ""
-    asked: Literal["verdict", "claims", "no_repair"] = "verdict"
-    """Which of the lines above the one that is asked for now will be in, and in which it is said that there is no answer."""
-    repair: Proposal | None = None
-    diagnostics: tuple[Diagnostic, ...] = ()
-    found: list[Finding] = field(default_factory=list)
-    task: asyncio.Task[None] | None = None
-
-    def stop(self) -> None:
-        """End the task, if there is one."""
-        if self.task is not None:
-            self.task.cancel()
-            self.task = None
 
 
 class ProgramServer(LanguageServer):
@@ -139,48 +113,10 @@ class ProgramServer(LanguageServer):
         self.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, shown, one.version))
 
     async def _decide(self, uri: str, one: Opened) -> None:
-        """Find out what there is to know about a text; what goes wrong takes the place of the line that it was for."""
         await asyncio.sleep(PAUSE_S)
         text = self.text(uri)
-        try:
-            if findings.is_for_proofs(text, _name(uri)):
-                await self._prove(uri, one, text)
-            else:
-                await self._check(uri, one, text)
-        except NoAnswer as failure:
-            setattr(one, one.asked, f"no {NAMED[one.asked]}: no answer: {failure}")
-        except Exception as error:
-            setattr(one, one.asked, f"no {NAMED[one.asked]}: internal error: {type(error).__name__}: {error}")
-        await self._show(uri)
-
-    async def _prove(self, uri: str, one: Opened, text: str) -> None:
-        """Raises NoAnswer."""
-        report = await self._ask(["prove"], uri, text)
-        one.verdict, one.found = findings.proofs_line(report), list(findings.of_prove(report))
-        await self._show(uri)
-        if model := findings.unsafe_under(report):
-            one.asked = "no_repair"
-            report = await self._ask(["repair", "--goal", "safe", "--model", model], uri, text)
-            one.repair, one.no_repair = findings.of_repair(report), findings.no_repair_line(report)
-
-    async def _check(self, uri: str, one: Opened, text: str) -> None:
-        """Raises NoAnswer."""
-        report = await self._ask(["check"], uri, text)
-        one.verdict, one.found = findings.verdict_line(report), list(findings.of_check(report))
-        await self._show(uri)
-        one.asked = "claims"
-        report = await self._ask(["verify"], uri, text)
-        one.claims = findings.claims_line(report)
-        # What `check` has come by is now said by the claims, with more certainty.
-        one.found = [each for each in one.found if each.code != findings.HANG] + list(findings.of_verify(report))
-        await self._show(uri)
-        if any(each.code == findings.NOT_ROBUST for each in one.found):
-            one.asked = "no_repair"
-            report = await self._ask(["repair"], uri, text)
-            one.repair, one.no_repair = findings.of_repair(report), findings.no_repair_line(report)
-
-    async def _ask(self, command: list[str], uri: str, text: str) -> findings.Report:
-        return await ask([*command, "--timeout", str(self.timeout)], text, _folder(uri))
+        deciding = Deciding(one, text, _folder(uri), self.timeout, partial(self._show, uri))
+        await deciding.all(for_proofs=findings.is_for_proofs(text, _name(uri)))
 
     async def _show(self, uri: str) -> None:
         """Show what is known by now."""

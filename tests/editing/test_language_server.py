@@ -278,13 +278,13 @@ def test_a_command_that_says_nothing_is_said_in_its_line(command: str, line: str
     bad = tmp_path / "bin"
     bad.mkdir()
     code = f"""import sys
-from rdma_robust.editing import language_server as server
-asked = server.ask
+from rdma_robust.editing import language_server as server, opened_texts as texts
+asked = texts.ask
 async def ask(arguments, text, folder):
     if arguments[0] == {command!r}:
-        raise server.NoAnswer("Running a library, 1.16.0")
+        raise texts.NoAnswer("Running a library, 1.16.0")
     return await asked(arguments, text, folder)
-server.ask = ask
+texts.ask = ask
 server.make_server(60).start_io()
 """
     (bad / "server").write_text(f"#!{sys.executable} -P\n{code}")
