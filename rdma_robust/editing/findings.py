@@ -184,6 +184,14 @@ def of_repair(report: Report) -> Proposal | None:
     return Proposal(f"Make the program {goal}: insert {', '.join(shown)} (cost {best['cost']}, {how})", pieces, about)
 
 
+def no_repair_line(report: Report) -> str:
+    """Return why a `repair` report proposes nothing, empty if it does."""
+    if of_repair(report) is not None:
+        return ""
+    words = {"impossible": "there is no repair", "unknown": "no repair found"}
+    return f"{words.get(report['status'], 'no repair')}: {report['reason']}"
+
+
 def claims_line(report: Report) -> str:
     """Return how the claims of a program fare, from a `verify` report of one program; empty without claims."""
     numbers = Counter(claim["status"] for claim in report["results"][0]["claims"])
