@@ -55,7 +55,7 @@ def _flushes(search: Search) -> Choices:
         bounded = found and polls <= flow.operations(node) + 1
         if not bounded:
             gets, polls = 1, 2
-            if not isinstance(place.before, ast.Put | ast.Get):
+            if not isinstance(place.before, ast.Put | ast.Get | ast.Send):
                 continue
         flush = [Choice(number, Kind.GET, node, k) for k in range(gets)]
         flush += [Choice(number, Kind.POLL, node, k) for k in range(polls)]

@@ -81,7 +81,7 @@ class Search:
 
     `exact` until something was left out that could have been a solution; `cheapest` if the first solution was found before.
     `exhausted` when there are no more candidates; then all sets are known. Every set that costs less than `least` is known
-    to be no solution, but for those found. For a program with families (`copies`) `sites` are those of the program
+    to be no solution, but for those found. With `below` only what costs less is searched for. For a program with families (`copies`) `sites` are those of the program
     written out, and `ties` say which choices are one statement.
     """
 
@@ -90,6 +90,7 @@ class Search:
     options: RepairOptions
     hanging: Hanging
     copies: EachCopy | None = None
+    below: int | None = None
     found: list[Found] = field(default_factory=list)
     cycles: int = 0
     exact: bool = True
@@ -120,8 +121,12 @@ class Search:
                 if chosen is None:
                     self.exhausted = True
                     return
+                price = sum(map(self.cost, chosen))
+                if self.below is not None and price >= self.below:
+                    self.exhausted = not self.found
+                    return
                 if self.exact:
-                    self.least = sum(map(self.cost, chosen))
+                    self.least = price
                 self._try(sets, patcher, chosen)
         except OutOfTimeError:
             self.exact = False

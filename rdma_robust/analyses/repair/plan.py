@@ -49,15 +49,16 @@ def repair(text: str, file: str, options: RepairOptions | None = None, limits: C
     deadline = None if options.timeout is None else started + options.timeout
     try:
         checker = Checker(file, limits, deadline)
-        found = _searched(text, file, options, checker, started)
+        found = _searched(text, file, options, checker)
         if not options.all_minimal and not is_trencher(text, file) and not has_families(text, file):
             found = with_flags(
-                text, file, found, lambda other: _searched(other, file, options, checker, started), limits.model
+                text, file, found, lambda other, below: _searched(other, file, options, checker, below), limits.model
             )
         if found.status == "impossible":
             found = replace(found, reason=found.reason + _where_atomics_are_glob(load_decidable(text, file), checker))
         found = found if replace(limits.model, cpu="sc", atomics="hca").is_of_paper else _not_compared(found, limits.model)
-        return outside_of_copies(replace(found, checked=checker.checked), text, file)
+        found = replace(found, checked=checker.checked, time_s=time.monotonic() - started)
+        return outside_of_copies(found, text, file)
     except LimitReached as reached:
         return Repair("unknown", str(reached), time_s=time.monotonic() - started)
 
@@ -85,7 +86,8 @@ def repair_program(program: Program, options: RepairOptions | None = None, limit
     return repair(program.source, program.file, options, limits)
 
 
-def _searched(text: str, file: str, options: RepairOptions, checker: Checker, started: float) -> Repair:
+def _searched(text: str, file: str, options: RepairOptions, checker: Checker, below: int | None = None) -> Repair:
+    """Return the cheapest insertions for a text; none, if `below` is given, that do not cost less."""
     tso = checker.options.model.cpu == "tso"
     if is_trencher(text, file) and not tso:
         raise UsageError("a program of Trencher is repaired by `mfence`s, which do nothing under `cpu sc`")
@@ -95,24 +97,24 @@ def _searched(text: str, file: str, options: RepairOptions, checker: Checker, st
     first = checker.decide(sites.program)
     if first.witness is None:
         status: Status = "robust" if first.verdict is Verdict.ROBUST else "unknown"
-        return Repair(status, first.reason, optimal=status == "robust", checked=1, time_s=time.monotonic() - started)
+        return Repair(status, first.reason, optimal=status == "robust", checked=1)
     if unfollowed := values_left(sites.program):
         why = f"not robust, but no repair can be proven: {unfollowed}"
-        return Repair("unknown", why, checked=1, time_s=time.monotonic() - started)
-    search = Search(sites, checker, options, Hanging(sites.program, checker.options.model), copies)
+        return Repair("unknown", why, checked=1)
+    search = Search(sites, checker, options, Hanging(sites.program, checker.options.model), copies, below=below)
     try:
         search.run(first.witness)
     except LimitReached:
         search.exact = False
     if copies is not None:
-        return _in_families(copies, search, options, started)
+        return _in_families(copies, search, options)
     if not search.found and not (search.exhausted and search.exact):
         with suppress(OutOfTimeError, LimitReached):
             any_solution(search)
-    return _answer(search, options, started, _overtaking(first.witness))
+    return _answer(search, options, _overtaking(first.witness))
 
 
-def _in_families(copies: EachCopy, search: Search, options: RepairOptions, started: float) -> Repair:
+def _in_families(copies: EachCopy, search: Search, options: RepairOptions) -> Repair:
     """Return the answer with what was found put into the text of the families, and decided again from there."""
     patcher = Patcher(as_written(copies, search.sites))
     solutions = []
@@ -134,7 +136,6 @@ def _in_families(copies: EachCopy, search: Search, options: RepairOptions, start
         known and status != "unknown",
         search.checker.checked,
         search.cycles,
-        time.monotonic() - started,
         scope=_scope(search),
     )
 
@@ -142,7 +143,7 @@ def _in_families(copies: EachCopy, search: Search, options: RepairOptions, start
 IN_FAMILIES: Final = "what goes into a family goes into each of its threads, towards nodes as the family names them"
 
 
-def _answer(search: Search, options: RepairOptions, started: float, violation: str) -> Repair:
+def _answer(search: Search, options: RepairOptions, violation: str) -> Repair:
     patcher = Patcher(search.sites)
     found = {f.patch.text: f for f in reversed(search.found)}  # some insertions are the same text as others
     solutions = tuple(
@@ -163,7 +164,6 @@ def _answer(search: Search, options: RepairOptions, started: float, violation: s
         known,
         search.checker.checked,
         search.cycles,
-        time.monotonic() - started,
         scope=_scope(search),
     )
 

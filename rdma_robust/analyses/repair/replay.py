@@ -48,14 +48,8 @@ def skeleton(sites: Sites, trace: Trace, inserted: Sequence[tuple[int, int]], mo
     kept = [e for e in trace.events if (e.cell in own if e.type is EventType.INIT else not _in(e, inserted))]
     number = {e.index: i for i, e in enumerate(kept)}
     events = [replace(e, index=i, step=None) for i, e in enumerate(kept)]
-    bare = Trace(
-        tuple(events),
-        po=Relation(()),
-        pf=Relation(()),
-        rf=_renumbered(trace.rf, number),
-        mo=_renumbered(trace.mo, number),
-        nfo=_renumbered(trace.nfo, number),
-    )
+    nothing = Relation.of(len(events), ())
+    bare = trace.over(events, number, po=nothing, pf=nothing)
     threads: list[tuple[Item, ...]] = []
     optional: set[int] = set()
     for t, flow in enumerate(sites.flows):
@@ -81,10 +75,6 @@ def skeleton(sites: Sites, trace: Trace, inserted: Sequence[tuple[int, int]], mo
 def _in(event: Event, inserted: Sequence[tuple[int, int]]) -> bool:
     at = event.step.span.start if event.step is not None else -1
     return any(a <= at < b for a, b in inserted)
-
-
-def _renumbered(relation: Relation, number: dict[int, int]) -> Relation:
-    return Relation.of(len(number), ((number[a], number[b]) for a, b in relation if a in number and b in number))
 
 
 def _path(flow: Flow, events: Sequence[Event], model: Model) -> list[tuple[Edge, Sequence[Event]]] | None:

@@ -15,7 +15,7 @@ from typing import Final, Literal
 from rdma_robust.analyses.repair.edits import Edit, Source, apply, one_edit
 from rdma_robust.analyses.repair.hanging import Hanging
 from rdma_robust.analyses.repair.patch import unified
-from rdma_robust.analyses.repair.repairs import Insertion, Repair, Solution, TextEdit
+from rdma_robust.analyses.repair.repairs import Insertion, Repair, Solution, Status, TextEdit
 from rdma_robust.errors import ProgramError
 from rdma_robust.language.load import load_decidable
 from rdma_robust.language.syntax import ast
@@ -26,14 +26,14 @@ FLAG_COST: Final = 1
 """Of one flag: a completion more, or a copy by the CPU."""
 
 MOST_FLAGS: Final = 2
-MOST_SITES: Final = 8
-"""Requests of a program up to which sets of flags are tried: beyond, there are too many sets."""
+MOST_CHANGES: Final = 16
+"""Flags of a program up to which sets of them are tried: beyond, there are too many sets."""
 
 TRIED: Final = f"and all sets of at most {MOST_FLAGS} requests that become signaled or inline"
-NOT_TRIED: Final = f"flags of requests were not tried: more than {MOST_SITES} could change"
+NOT_TRIED: Final = f"flags of requests were not tried: more than {MOST_CHANGES} could change"
 
-Decide = Callable[[str], Repair]
-"""The cheapest insertions for a text."""
+Decide = Callable[[str, int | None], Repair]
+"""The cheapest insertions for a text; with a number only if they cost less, else none are found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,15 +117,17 @@ def with_flags(text: str, file: str, base: Repair, decide: Decide, model: Model)
     found = changes(text, file) if base.status in ("repaired", "impossible") else ()
     if not found:
         return base
-    if len({id(change.statement) for change in found}) > MOST_SITES:
-        return replace(base, reason=f"{base.reason}; {NOT_TRIED}")
+    if len(found) > MOST_CHANGES:
+        status: Status = "unknown" if base.status == "impossible" else base.status
+        return replace(base, status=status, reason=f"{base.reason}; {NOT_TRIED}", optimal=False, complete=False)
     hanging = Hanging(load_decidable(text, file), model)
     best, cycles, known = base, base.cycles, True
     for size in range(1, MOST_FLAGS + 1):
         for chosen in combinations(found, size):
             if best.solutions and size * FLAG_COST >= best.cost:
                 continue
-            repaired = _tried(text, file, chosen, decide, hanging)
+            below = best.cost - size * FLAG_COST if best.solutions else None
+            repaired = _tried(text, file, chosen, lambda other, b=below: decide(other, b), hanging)
             if repaired is None:
                 continue
             cycles += repaired.cycles
@@ -141,7 +143,9 @@ def with_flags(text: str, file: str, base: Repair, decide: Decide, model: Model)
     return replace(best, reason=reason, scope=scope, optimal=optimal, complete=False, cycles=cycles)
 
 
-def _tried(text: str, file: str, chosen: Sequence[Change], decide: Decide, hanging: Hanging) -> Repair | None:
+def _tried(
+    text: str, file: str, chosen: Sequence[Change], decide: Callable[[str], Repair], hanging: Hanging
+) -> Repair | None:
     """Return the repair with these flags and what they still need; None if the text is not one of the language any more."""
     flagged, _ = apply(text, [change.edit for change in chosen])
     try:

@@ -20,7 +20,7 @@ from rdma_robust.language.flow.cfg import Program, Read, Step, Thread, steps
 from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.language.load import is_trencher, load_decidable
 from rdma_robust.language.syntax.ast import Node
-from rdma_robust.semantics.event_table import acts_of, completes_on, polls_of
+from rdma_robust.semantics.event_table import acts_of, completes_on, polls_of, requests_to
 from rdma_robust.semantics.trace import EventType
 
 _MARK = "mark"
@@ -128,14 +128,13 @@ class Flow:
 
     @cached_property
     def nodes(self) -> tuple[str, ...]:
-        """The nodes that the thread sends to."""
-        found = {completes_on(e.step.op): None for edges in self.out.values() for e in edges}
+        """The nodes that the thread sends requests to, signaled or not."""
+        found = {requests_to(e.step.op): None for edges in self.out.values() for e in edges}
         return tuple(n for n in found if n is not None)
 
     def operations(self, node: str) -> int:
-        """Return how many statements of the thread a poll of `node` can take."""
-        ops = (e.step for edges in self.out.values() for e in edges)
-        return len({(step.span.start, step.text) for step in ops if completes_on(step.op) == node})
+        """Return at how many points of the thread is a request that a poll of `node` can take."""
+        return sum(any(completes_on(e.step.op) == node for e in edges) for edges in self.out.values())
 
     def polls_of_program(self, node: str) -> bool:
         """Whether the thread has a poll of `node`."""
@@ -145,8 +144,7 @@ class Flow:
         """Return how many polls of `node` in the thread can follow a place."""
         start = self.marks[place].target
         points = nx.descendants(self.thread.graph, start) | {start}
-        ahead = (e.step for point in points for e in self.out.get(point, ()) if polls_of(e.step.op) == node)
-        return len({(step.span.start, step.text) for step in ahead})
+        return sum(any(polls_of(e.step.op) == node for e in self.out.get(point, ())) for point in points)
 
     def idle(self, point: int, poll: Edge) -> bool:
         """Whether a thread at a point can do without a poll all that it can do behind it next; marks are no steps."""
@@ -173,11 +171,11 @@ class Flow:
         return {}
 
     def behind(self, node: str | None) -> frozenset[int]:
-        """Return the places that some event, or with a `node` some put or get towards it, can come before."""
+        """Return the places that some event, or with a `node` some request towards it, can come before."""
         return self._places(node, self.thread.graph)
 
     def ahead(self, node: str | None) -> frozenset[int]:
-        """Return the places that some event, or with a `node` some put or get towards it, can follow."""
+        """Return the places that some event, or with a `node` some request towards it, can follow."""
         return self._places(node, self.thread.graph.reverse(copy=False))
 
     def _places(self, node: str | None, graph: nx.MultiDiGraph[int]) -> frozenset[int]:
@@ -186,7 +184,7 @@ class Flow:
             e.target if forward else e.source
             for edges in self.out.values()
             for e in edges
-            if e.place is None and (completes_on(e.step.op) == node if node else bool(acts_of(e.step.op)))
+            if e.place is None and (requests_to(e.step.op) == node if node else bool(acts_of(e.step.op)))
         }
         near = starts.union(*(nx.descendants(graph, s) for s in starts))
         return frozenset(k for k, e in self.marks.items() if (e.source if forward else e.target) in near)
