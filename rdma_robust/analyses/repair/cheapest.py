@@ -81,8 +81,9 @@ class Search:
 
     `exact` until something was left out that could have been a solution; `cheapest` if the first solution was found before.
     `exhausted` when there are no more candidates; then all sets are known. Every set that costs less than `least` is known
-    to be no solution, but for those found. With `below` only what costs less is searched for. For a program with families (`copies`) `sites` are those of the program
-    written out, and `ties` say which choices are one statement.
+    to be no solution, but for those found. With `below` only what costs less is searched for.
+    For a program with families (`copies`) `sites` are those of the program written out, and `ties` say which choices are one
+    statement.
     """
 
     sites: Sites

@@ -127,7 +127,7 @@ def with_flags(text: str, file: str, base: Repair, decide: Decide, model: Model)
             if best.solutions and size * FLAG_COST >= best.cost:
                 continue
             below = best.cost - size * FLAG_COST if best.solutions else None
-            repaired = _tried(text, file, chosen, lambda other, b=below: decide(other, b), hanging)
+            repaired = _tried(text, file, chosen, decide, below, hanging)
             if repaired is None:
                 continue
             cycles += repaired.cycles
@@ -149,7 +149,7 @@ def _tried(
     """Return the repair with these flags and what they still need; None if the text is not one of the language any more."""
     flagged, _ = apply(text, [change.edit for change in chosen])
     try:
-        repaired = decide(flagged)
+        repaired = decide(flagged, below)
     except ProgramError:
         return None
     if repaired.status == "robust":
