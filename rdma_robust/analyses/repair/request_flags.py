@@ -144,7 +144,7 @@ def with_flags(text: str, file: str, base: Repair, decide: Decide, model: Model)
 
 
 def _tried(
-    text: str, file: str, chosen: Sequence[Change], decide: Callable[[str], Repair], hanging: Hanging
+    text: str, file: str, chosen: Sequence[Change], decide: Decide, below: int | None, hanging: Hanging
 ) -> Repair | None:
     """Return the repair with these flags and what they still need; None if the text is not one of the language any more."""
     flagged, _ = apply(text, [change.edit for change in chosen])
