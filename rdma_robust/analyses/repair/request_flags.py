@@ -127,7 +127,7 @@ def with_flags(text: str, file: str, base: Repair, decide: Decide, model: Model)
             if best.solutions and size * FLAG_COST >= best.cost:
                 continue
             below = best.cost - size * FLAG_COST if best.solutions else None
-            repaired = _tried(text, file, chosen, decide, below, hanging)
+            repaired = _tried(text, file, chosen, decide, hanging, below=below)
             if repaired is None:
                 continue
             cycles += repaired.cycles
@@ -144,7 +144,7 @@ def with_flags(text: str, file: str, base: Repair, decide: Decide, model: Model)
 
 
 def _tried(
-    text: str, file: str, chosen: Sequence[Change], decide: Decide, below: int | None, hanging: Hanging
+    text: str, file: str, chosen: Sequence[Change], decide: Decide, hanging: Hanging, *, below: int | None
 ) -> Repair | None:
     """Return the repair with these flags and what they still need; None if the text is not one of the language any more."""
     flagged, _ = apply(text, [change.edit for change in chosen])
