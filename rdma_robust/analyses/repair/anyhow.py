@@ -90,4 +90,5 @@ def _after(choice: Choice) -> Choice:
 def _robust(search: Search, patcher: Patcher, chosen: Choices) -> Found | None:
     patch = patcher.patch(chosen)
     robust = search.checker.check(patch.text).verdict is Verdict.ROBUST
-    return search.judged(chosen, patch) if robust else None
+    found = search.judged(chosen, patch) if robust else None
+    return found if isinstance(found, Found) else None

@@ -16,13 +16,15 @@ import time
 from dataclasses import dataclass, field, replace
 
 from rdma_robust.analyses.repair.candidates import universe
-from rdma_robust.analyses.repair.counting import Unclear, refusals
+from rdma_robust.analyses.repair.counting import Exactly, Refusal, commits, refusals
 from rdma_robust.analyses.repair.each_copy import EachCopy, Ties
 from rdma_robust.analyses.repair.extension import Extension
-from rdma_robust.analyses.repair.hanging import Hanging, Hangs
+from rdma_robust.analyses.repair.hanging import Comparison, Hangs
 from rdma_robust.analyses.repair.hitting import HittingSets, OutOfTimeError
+from rdma_robust.analyses.repair.keeping import Broken, Kept, where_of
 from rdma_robust.analyses.repair.learning import Lesson
 from rdma_robust.analyses.repair.patch import Patch, Patcher
+from rdma_robust.analyses.repair.refused_runs import refused_by
 from rdma_robust.analyses.repair.repairs import Choice, Choices, RepairOptions
 from rdma_robust.analyses.repair.replay import skeleton
 from rdma_robust.analyses.repair.sites import Sites
@@ -89,7 +91,7 @@ class Search:
     sites: Sites
     checker: Checker
     options: RepairOptions
-    hanging: Hanging
+    comparison: Comparison
     copies: EachCopy | None = None
     below: int | None = None
     found: list[Found] = field(default_factory=list)
@@ -98,6 +100,7 @@ class Search:
     cheapest: bool = False
     exhausted: bool = False
     least: int = 0
+    undecided: int = 0
     ties: Ties | None = None
     _paid: frozenset[Choice] | None = None
     _bones: list[Extension] = field(default_factory=list)
@@ -110,7 +113,7 @@ class Search:
     def run(self, first: Witness) -> None:
         """Search from the first counterexample on, until the answer or the end of the time."""
         try:
-            everything = universe(self.sites, self.stop)
+            everything = universe(self.sites, self.stop, every=self.options.all_minimal)
             sets = HittingSets(everything, {c: self.cost(c) for c in everything})
             if self.copies is not None:
                 sets = self._tied(self.copies, everything)
@@ -160,18 +163,21 @@ class Search:
 
     def _try(self, sets: HittingSets, patcher: Patcher, chosen: Choices) -> None:
         """Find out about one candidate."""
-        refused = refusals(self.sites, chosen)
-        for refusal in refused:
-            sets.refuse(refusal)
-            self.exact &= not isinstance(refusal, Unclear)
-        if self._known(sets, chosen) or refused:
+        if self._known(sets, chosen):
             return
+        refused = refusals(self.sites, chosen)
         patch = patcher.patch(chosen)
+        if refused or commits(self.sites, chosen):
+            refused = self._by_runs(chosen, patch, refused)
+            for refusal in refused:
+                sets.refuse(refusal)
+            if refused:
+                return
         outcome = self.checker.check(patch.text)
         if outcome.verdict is Verdict.ROBUST:
             found = self.judged(chosen, patch)
-            if found is None:
-                sets.exclude(chosen, sets.universe)
+            if not isinstance(found, Found):
+                sets.refuse(found)
                 return
             self.cheapest = self.cheapest or (self.exact and not self.found)
             self.found.append(found)
@@ -182,11 +188,29 @@ class Search:
             self.exact = False
             sets.exclude(chosen, sets.universe)
 
-    def judged(self, chosen: Choices, patch: Patch) -> Found | None:
-        """Return a robust candidate with what is known of its hangs; None if the program has none and the candidate has."""
-        program = load_decidable(patch.text, self.checker.file)
-        hangs = self.hanging.after(program, self.checker.deadline)
-        return None if hangs == "new" else Found(chosen, patch, hangs)
+    def _by_runs(self, chosen: Choices, patch: Patch, by_paths: list[Refusal]) -> list[Refusal]:
+        """Return why a set of which paths do not say that it stands does not: what a run says, nothing if it stands.
+
+        If a limit comes first the set is left out, and with it what the path says of others.
+        """
+        found = self.comparison.kept(patch.text, where_of(patch.edits), self.checker.deadline)
+        if isinstance(found, Kept):
+            return []
+        if found is not None:
+            return [refused_by(self.sites, chosen, found)]
+        self.exact = False
+        self.undecided += 1
+        return by_paths or [Exactly(chosen, frozenset(range(len(self.sites.places))))]
+
+    def judged(self, chosen: Choices, patch: Patch) -> Found | Refusal:
+        """Return a robust candidate with what is known of its hangs; what its run says if it has one that the program has
+        not."""
+        hangs = self.comparison.hangs(patch.text, where_of(patch.edits), self.checker.deadline)
+        if isinstance(hangs, Broken):
+            return refused_by(self.sites, chosen, hangs)
+        if hangs == "unknown" and commits(self.sites, chosen):
+            return Exactly(chosen, frozenset(range(len(self.sites.places))))
+        return Found(chosen, patch, hangs)
 
     def _known(self, sets: HittingSets, chosen: Choices) -> bool:
         """Learn from all counterexamples of before that a candidate leaves."""

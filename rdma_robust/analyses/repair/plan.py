@@ -12,8 +12,9 @@ from rdma_robust.analyses.repair.automata_sites import AutomataSource
 from rdma_robust.analyses.repair.cheapest import Checker, Search
 from rdma_robust.analyses.repair.crowd_repairs import CrowdRepair
 from rdma_robust.analyses.repair.each_copy import EachCopy, as_written, has_families
-from rdma_robust.analyses.repair.hanging import Hanging
+from rdma_robust.analyses.repair.hanging import Comparison
 from rdma_robust.analyses.repair.hitting import OutOfTimeError
+from rdma_robust.analyses.repair.keeping import Broken, where_of
 from rdma_robust.analyses.repair.needless import own_polls
 from rdma_robust.analyses.repair.patch import Patcher
 from rdma_robust.analyses.repair.repairs import MOST_COPIES, Repair, RepairOptions, Solution, Status
@@ -22,12 +23,14 @@ from rdma_robust.analyses.repair.sites import Sites
 from rdma_robust.analyses.repair.written_out import outside_of_copies
 from rdma_robust.errors import LimitReached, UsageError
 from rdma_robust.language.flow.cfg import Program, RemoteRmw, Thread
+from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.language.load import has_text, is_trencher, load_decidable
 from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict, Witness
 from rdma_robust.robustness.decide import values_left
 from rdma_robust.semantics.wording import torn
+from rdma_robust.text import count
 
 
 def repair(text: str, file: str, options: RepairOptions | None = None, limits: CheckOptions | None = None) -> Repair:
@@ -101,7 +104,8 @@ def _searched(text: str, file: str, options: RepairOptions, checker: Checker, be
     if unfollowed := values_left(sites.program):
         why = f"not robust, but no repair can be proven: {unfollowed}"
         return Repair("unknown", why, checked=1)
-    search = Search(sites, checker, options, Hanging(sites.program, checker.options.model), copies, below=below)
+    comparison = Comparison(sites.program, checker.options.model, await_loops=loops)
+    search = Search(sites, checker, options, comparison, copies, below=below)
     try:
         search.run(first.witness)
     except LimitReached:
@@ -117,14 +121,17 @@ def _searched(text: str, file: str, options: RepairOptions, checker: Checker, be
 def _in_families(copies: EachCopy, search: Search, options: RepairOptions) -> Repair:
     """Return the answer with what was found put into the text of the families, and decided again from there."""
     patcher = Patcher(as_written(copies, search.sites))
+    model, loops = search.checker.options.model, search.checker.options.await_loops
+    comparison = Comparison(blocking(copies.program, loops), model, await_loops=loops)
     solutions = []
     for found in search.found:
         assert search.ties is not None
         chosen = search.ties.of(found.chosen)
         patch = patcher.patch(chosen)
-        again = search.judged(chosen, patch) if search.checker.check(patch.text).verdict is Verdict.ROBUST else None
-        if again is not None:
-            solutions.append(replace(patcher.solution(patch, options.costs), hangs=again.hangs))
+        if search.checker.check(patch.text).verdict is Verdict.ROBUST:
+            hangs = comparison.hangs(patch.text, where_of(patch.edits), search.checker.deadline)
+            if not isinstance(hangs, Broken):
+                solutions.append(replace(patcher.solution(patch, options.costs), hangs=hangs))
     known = search.exhausted and search.exact
     cheapest = search.cheapest and len(solutions) == len(search.found)
     status: Status = "repaired" if solutions else "impossible" if known and not search.found else "unknown"
@@ -188,11 +195,12 @@ def _scope(search: Search) -> str:
 def _reason(search: Search, solutions: tuple[Solution, ...], violation: str) -> str:
     if search.cheapest:
         return f"a cheapest repair among {_scope(search)}"
-    if solutions and search.least < solutions[0].cost:
+    undecided = f"; {count(search.undecided, 'set')} of insertions undecided" if search.undecided else ""
+    if solutions and search.least < solutions[0].cost and not search.undecided:
         known = f" that cost {search.least} or more" if search.least else ""
         return f"the cheapest found: sets cheaper than {solutions[0].cost}{known} were not all tried"
     if solutions:
-        return "the cheapest found: of some sets that cost less it is not known whether they will do"
+        return f"the cheapest found: of some sets that cost less it is not known whether they will do{undecided}"
     if search.exhausted and search.exact:
         found = f"; the first violation found: {violation}" if violation else ""
         return f"no set makes it robust among {_scope(search)}{found}"

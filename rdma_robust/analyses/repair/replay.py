@@ -6,12 +6,13 @@ for.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from rdma_robust.analyses.repair.sites import Edge, Flow, Sites
 from rdma_robust.model import RDMA, Model
-from rdma_robust.semantics.event_table import polls_of
+from rdma_robust.semantics.event_table import completes_on, polls_of
 from rdma_robust.semantics.relation import Relation
 from rdma_robust.semantics.trace import Event, EventType, Trace
 from rdma_robust.semantics.wellformed import moves
@@ -42,7 +43,8 @@ class Skeleton:
 def skeleton(sites: Sites, trace: Trace, inserted: Sequence[tuple[int, int]], model: Model = RDMA) -> Skeleton | None:
     """Return the projection of a violating trace of a patched program, whose statements in `inserted` were put in.
 
-    None if no path is found, which the projection lemma excludes; the caller can do without.
+    None if no path is found, which the projection lemma excludes, or if a poll of the program has only what was put in to
+    take; the caller can do without.
     """
     own = frozenset(sites.program.cells)
     kept = [e for e in trace.events if (e.cell in own if e.type is EventType.INIT else not _in(e, inserted))]
@@ -58,13 +60,19 @@ def skeleton(sites: Sites, trace: Trace, inserted: Sequence[tuple[int, int]], mo
             return None
         items: list[Item] = []
         real = flow.thread.entry
+        have: Counter[str] = Counter()
         for edge, made in path:
             if edge.place is not None:
                 items.append(edge.place)
                 continue
             items += made
-            if polls_of(edge.step.op) is not None and flow.idle(real, edge):
-                optional |= {e.index for e in made}
+            if (node := polls_of(edge.step.op)) is not None:
+                if flow.shared(edge) or flow.idle(real, edge):
+                    optional |= {e.index for e in made}
+                if made and not have[node]:
+                    return None
+            have[node or ""] -= bool(made)
+            have[completes_on(edge.step.op) or ""] += bool(made)
             real = edge.target
         while items and isinstance(items[-1], int):
             items.pop()

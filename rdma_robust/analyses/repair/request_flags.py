@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Final, Literal
 
-from rdma_robust.analyses.repair.edits import Edit, Source, apply, one_edit
-from rdma_robust.analyses.repair.hanging import Hanging
+from rdma_robust.analyses.repair.edits import Edit, Source, apply, one_edit, text_edits
+from rdma_robust.analyses.repair.hanging import Comparison
+from rdma_robust.analyses.repair.keeping import Broken, where_of
 from rdma_robust.analyses.repair.patch import unified
 from rdma_robust.analyses.repair.repairs import Insertion, Repair, Solution, Status, TextEdit
 from rdma_robust.errors import ProgramError
@@ -120,14 +121,14 @@ def with_flags(text: str, file: str, base: Repair, decide: Decide, model: Model)
     if len(found) > MOST_CHANGES:
         status: Status = "unknown" if base.status == "impossible" else base.status
         return replace(base, status=status, reason=f"{base.reason}; {NOT_TRIED}", optimal=False, complete=False)
-    hanging = Hanging(load_decidable(text, file), model)
+    comparison = Comparison(load_decidable(text, file), model)
     best, cycles, known = base, base.cycles, True
     for size in range(1, MOST_FLAGS + 1):
         for chosen in combinations(found, size):
             if best.solutions and size * FLAG_COST >= best.cost:
                 continue
             below = best.cost - size * FLAG_COST if best.solutions else None
-            repaired = _tried(text, file, chosen, decide, hanging, below=below)
+            repaired = _tried(text, file, chosen, decide, comparison, below=below)
             if repaired is None:
                 continue
             cycles += repaired.cycles
@@ -144,24 +145,32 @@ def with_flags(text: str, file: str, base: Repair, decide: Decide, model: Model)
 
 
 def _tried(
-    text: str, file: str, chosen: Sequence[Change], decide: Decide, hanging: Hanging, *, below: int | None
+    text: str, file: str, chosen: Sequence[Change], decide: Decide, comparison: Comparison, *, below: int | None
 ) -> Repair | None:
     """Return the repair with these flags and what they still need; None if the text is not one of the language any more."""
-    flagged, _ = apply(text, [change.edit for change in chosen])
+    changed = [change.edit for change in chosen]
+    flagged, _ = apply(text, changed)
     try:
         repaired = decide(flagged, below)
     except ProgramError:
         return None
     if repaired.status == "robust":
-        patched, _ = apply(flagged, Source.of(flagged, file).expect_robust())
-        hangs = hanging.after(load_decidable(patched, file), None)
-        if hangs == "new":
-            return None
-        solution = Solution((), 0, (), patched, "", hangs=hangs)
+        expecting = Source.of(flagged, file).expect_robust()
+        solution = Solution((), 0, (), apply(flagged, expecting)[0], "", edits=text_edits(flagged, expecting))
     elif repaired.solutions:
         solution = repaired.solutions[0]
     else:
         return repaired
+    inserted, flagging = where_of(solution.edits), where_of(changed)
+
+    def where(offset: int) -> int | None:
+        there = inserted(offset)
+        return None if there is None else flagging(there)
+
+    hangs = comparison.hangs(solution.patched, where, None)
+    if isinstance(hangs, Broken):
+        return replace(repaired, status="unknown", solutions=(), optimal=False)
+    solution = replace(solution, hangs=hangs)
     flags = tuple(_shown(change, text, flagged, solution.edits) for change in chosen)
     whole = replace(
         solution,

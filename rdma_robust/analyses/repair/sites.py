@@ -16,11 +16,13 @@ import networkx as nx
 from rdma_robust.analyses.repair.automata_sites import AutomataSource, StatePlace
 from rdma_robust.analyses.repair.edits import Edit, Place, Source, apply, places
 from rdma_robust.errors import ProgramError, SizeLimitError
+from rdma_robust.expr import TRUE
 from rdma_robust.language.flow.cfg import Program, Read, Step, Thread, steps
 from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.language.load import is_trencher, load_decidable
 from rdma_robust.language.syntax.ast import Node
 from rdma_robust.semantics.event_table import acts_of, completes_on, polls_of, requests_to
+from rdma_robust.semantics.machines.waiting_points import WAITING
 from rdma_robust.semantics.trace import EventType
 
 _MARK = "mark"
@@ -43,6 +45,7 @@ class Sites:
     marked: Program
     mark: str
     tso: bool = False
+    edits: tuple[Edit, ...] = ()
 
     @staticmethod
     def of(text: str, file: str, *, await_loops: bool, tso: bool = False) -> Sites:
@@ -64,7 +67,7 @@ class Sites:
             marked = blocking(load_decidable(apply(text, edits)[0], file), await_loops)
         except ProgramError as error:
             raise SizeLimitError(f"too large to be repaired: {error.diagnostics[0].message}") from error
-        return Sites(source, program, found, marked, mark, tso)
+        return Sites(source, program, found, marked, mark, tso, tuple(edits))
 
     def place_of(self, step: Step) -> int | None:
         """Return the number of the place whose mark this step is, None for steps of the program itself."""
@@ -148,7 +151,26 @@ class Flow:
 
     def idle(self, point: int, poll: Edge) -> bool:
         """Whether a thread at a point can do without a poll all that it can do behind it next; marks are no steps."""
-        return self._next(poll.target) <= self._next(point)
+        return not poll.step.assigns and self._next(poll.target) <= self._next(point)
+
+    def shared(self, poll: Edge) -> bool:
+        """Whether a poll is one of several queue pairs, which can take of another instead."""
+        others = (e for e in self.out[poll.source] if e is not poll and polls_of(e.step.op) is not None)
+        return any(e.target == poll.target and e.step.span == poll.step.span for e in others)
+
+    def chooses(self, place: int) -> bool:
+        """Whether something at a place makes a choice."""
+        mark = self.marks.get(place)
+        return mark is not None and not self._next(mark.source) <= self._next(mark.target)
+
+    def commits(self, place: int) -> bool:
+        """Whether something at a place makes a choice after which the thread may have to wait."""
+        return self.chooses(place) and not all(self._free(point) for point in self._next(self.marks[place].target))
+
+    def _free(self, point: int) -> bool:
+        """Whether the thread is at its end, or has a step there that waits for nothing."""
+        here = [e.step for e in self.out.get(point, ()) if e.place is None]
+        return not here or any(step.guard == TRUE and not isinstance(step.op, WAITING) for step in here)
 
     def _next(self, start: int) -> frozenset[int]:
         """The points of the steps that can come next, and the end if it can."""

@@ -16,9 +16,15 @@ COSTS = {
     "unsignaled-circle": 21,
     "unsignaled-in-loop": 1,
     "unsignaled-behind-fenced": 1,
+    "shared-queue": 2,
+    "counted-loop": 4,
+    "exclusive-branches": 2,
+    "behind-await-in-choose": 2,
+    "choice-made-early": 2,
+    "two-places": 2,
 }
 
-HANGING = ("unsignaled-behind-fenced",)
+HANGING = ("unsignaled-behind-fenced", "choice-made-early")
 """Programs in which threads wait for ever in any case."""
 
 
