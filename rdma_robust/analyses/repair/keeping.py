@@ -9,7 +9,7 @@ without them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple
@@ -20,6 +20,7 @@ from rdma_robust.analyses.safety.goals import HangMet
 from rdma_robust.language.flow.cfg import Program, Step
 from rdma_robust.layers import by_layers
 from rdma_robust.limits import Limits
+from rdma_robust.semantics.event_table import takes_completion
 from rdma_robust.semantics.machines.chosen import sc_machine_of
 from rdma_robust.semantics.machines.machine import Move
 from rdma_robust.semantics.machines.threadcode import Command
@@ -34,7 +35,9 @@ Where = Callable[[int], int | None]
 """Where what is at an offset of the text with insertions is in the program's; None for what was inserted."""
 
 Label = tuple[Any, ...]
-"""What is the same of a move in both programs."""
+"""What is the same of a step in both programs."""
+
+Labels = tuple[Label, ...]
 
 
 class Taken(NamedTuple):
@@ -67,11 +70,18 @@ class Kept:
     hangs: bool
 
 
-class _Pair(NamedTuple):
-    """A state with the insertions, and all states in which the program can be after the same steps."""
+class _Own(NamedTuple):
+    """A state of the program, and by thread the register-only steps that it is ahead of the one with insertions."""
 
     state: Any
-    own: frozenset[Any]
+    ahead: tuple[Labels, ...]
+
+
+class _Pair(NamedTuple):
+    """A state with the insertions, and all in which the program can be after the same steps."""
+
+    state: Any
+    own: frozenset[_Own]
 
 
 class Keeping:
@@ -108,63 +118,65 @@ class _Comparison:
         self.before: dict[_Pair, tuple[_Pair | None, Move]] = {}
         self.broken: Broken | None = None
         self.hangs = False
+        self.lost = False
 
     def run(self, limits: Limits) -> Broken | Kept | None:
-        start: dict[Label, set[Any]] = {}
-        for move in self.machine.initial():
-            start.setdefault(self._silent(move, own=True), set()).add(move.state)
+        start = [_Own(move.state, self._by_thread(self.machine, move)) for move in self.machine.initial()]
         first = []
         for move in self.mine.initial():
-            own = start.get(self._silent(move))
-            if own is not None:
-                pair = _Pair(move.state, frozenset(own))
-                self.before.setdefault(pair, (None, move))
+            done = self._by_thread(self.mine, move, self.where)
+            own = frozenset(each for one in start for each in _behind(one, enumerate(done)))
+            pair = _Pair(move.state, own)
+            if own and pair not in self.before:
+                self.before[pair] = (None, move)
                 first.append(pair)
-        cut, _ = by_layers(first, self._expand, self.before.__len__, limits, enough=lambda: self.broken is not None)
+        over = lambda: self.broken is not None or self.lost  # noqa: E731
+        cut, _ = by_layers(first, self._expand, self.before.__len__, limits, enough=over)
         if self.broken is not None:
             return self.broken
-        return None if cut or self.met.large or self.rest.large else Kept(self.hangs)
+        return None if cut or self.lost or self.met.large or self.rest.large else Kept(self.hangs)
 
     def _expand(self, pair: _Pair, following: list[_Pair]) -> None:
         self.broken = self._starved(pair) or self._hanging(pair)
         if self.broken is not None:
             return
         for move in self.mine.reduced(pair.state):
-            at = self._at(move.action.step)
-            own = pair.own
-            if at is not None:
-                own = frozenset(self._matching(pair.own, move, at))
-                if not own:
-                    self.broken = Broken("goes on", *self._thread(pair, move.action.thread), self._taken(move.action.step))
-                    return
+            action, t = move.action, move.action.thread
+            at = self._at(action.step)
+            silent = _labels(action.silent, self.where)
+            if at is None:
+                own = frozenset(each for one in pair.own for each in _behind(one, [(t, silent)]))
+            else:
+                label = (*_label(action.step, at), action.read, action.written, action.words)
+                own = frozenset(self._matching(pair.own, t, label, silent))
+            if not own:
+                self._unmatched(pair, t, action.step)
+                return
             after = _Pair(move.state, own)
             if after not in self.before:
                 self.before[after] = (pair, move)
                 following.append(after)
 
-    def _matching(self, own: frozenset[Any], move: Move, at: int) -> Iterator[Any]:
-        """Yield where the program can be after the same move."""
-        action = move.action
-        t = action.thread
-        label = (at, action.read, action.written, action.words, *self._silent(move))
-        registers = move.state.threads[t].registers
-        for state in own:
-            for each in self.machine.moves_of(state, t):
-                other = each.action
-                same = (
-                    None if other.step is None else other.step.span.start,
-                    other.read,
-                    other.written,
-                    other.words,
-                    *self._silent(each, own=True),
-                )
-                if same == label and each.state.threads[t].registers == registers:
-                    yield each.state
+    def _unmatched(self, pair: _Pair, t: int, step: Step | None) -> None:
+        """Note a step that the program cannot do there: one that is no poll cannot be told, and the comparison is lost."""
+        if step is not None and takes_completion(step.op):
+            self.broken = Broken("goes on", *self._thread(pair, t), self._taken(step))
+        self.lost = True
 
-    def _silent(self, move: Move, own: bool = False) -> Label:
-        """The register-only steps of a move that are the program's, by where they are."""
-        places = (step.span.start if own else self.where(step.span.start) for step in move.action.silent)
-        return tuple(place for place in places if place is not None)
+    def _matching(self, own: frozenset[_Own], t: int, label: Label, silent: Labels) -> Iterator[_Own]:
+        """Yield where the program can be after the same step of a thread, and the register-only steps that follow."""
+        for one in own:
+            for move in self.machine.moves_of(one.state, t) if not one.ahead[t] else ():
+                step, action = move.action.step, move.action
+                same = (*_label(step, step.span.start), action.read, action.written, action.words)
+                if same == label:
+                    ahead = (*one.ahead[:t], _labels(action.silent), *one.ahead[t + 1 :])
+                    yield from _behind(_Own(move.state, ahead), [(t, silent)])
+
+    def _by_thread(self, machine: Any, move: Move, where: Where | None = None) -> tuple[Labels, ...]:
+        """The register-only steps of a start, thread by thread."""
+        threads = ({id(step) for _, _, step in thread.edges} for thread in machine.program.threads)
+        return tuple(_labels([step for step in move.action.silent if id(step) in mine], where) for mine in threads)
 
     def _starved(self, pair: _Pair) -> Broken | None:
         """Whether a thread is at an inserted poll that finds nothing, or at one of the program that would find something."""
@@ -189,22 +201,22 @@ class _Comparison:
     def _all_poll(self, pair: _Pair, t: int, at: int) -> bool:
         """Whether the program can do the poll there, whatever it has polled before."""
         return all(
-            any(m.action.step is not None and m.action.step.span.start == at for m in self.machine.moves_of(state, t))
-            for state in pair.own
+            any(m.action.step is not None and m.action.step.span.start == at for m in self.machine.moves_of(one.state, t))
+            for one in pair.own
         )
 
     def _hanging(self, pair: _Pair) -> Broken | None:
         """Whether threads wait for ever that cannot in the program."""
         found = self.met.hanging(pair.state)
         self.hangs |= bool(found)
-        new = [each.thread for each in found if not any(self._hangs(state, each.thread) for state in pair.own)]
+        new = [each.thread for each in found if not any(self._hangs(one, each.thread) for one in pair.own)]
         if not new:
             return None
         thread, done = self._thread(pair, new[0])
         return Broken("waits", thread, done, alone=len(new) == 1)
 
-    def _hangs(self, state: Any, thread: int) -> bool:
-        return any(each.thread == thread for each in self.rest.hanging(state))
+    def _hangs(self, own: _Own, thread: int) -> bool:
+        return not any(own.ahead) and any(each.thread == thread for each in self.rest.hanging(own.state))
 
     def _at(self, step: Step | None) -> int | None:
         return None if step is None else self.where(step.span.start)
@@ -225,6 +237,26 @@ class _Comparison:
             done += (Taken(self._at(step), step) for step in reversed(steps))
             here = before
         return thread, tuple(reversed(done))
+
+
+def _label(step: Step, at: int) -> Label:
+    return at, step.guard, step.assigns
+
+
+def _labels(steps: Iterable[Step], where: Where | None = None) -> Labels:
+    """The steps that are the program's, by where they are."""
+    places = ((step, step.span.start if where is None else where(step.span.start)) for step in steps)
+    return tuple(_label(step, at) for step, at in places if at is not None)
+
+
+def _behind(own: _Own, done: Iterable[tuple[int, Labels]]) -> Iterator[_Own]:
+    """Yield a state of the program after register-only steps of threads, if they are what it is ahead by."""
+    ahead = list(own.ahead)
+    for thread, steps in done:
+        if ahead[thread][: len(steps)] != steps:
+            return
+        ahead[thread] = ahead[thread][len(steps) :]
+    yield own._replace(ahead=tuple(ahead))
 
 
 def where_of(edits: Sequence[Edit | TextEdit]) -> Where:

@@ -32,6 +32,7 @@ MOST_CHANGES: Final = 16
 
 TRIED: Final = f"and all sets of at most {MOST_FLAGS} requests that become signaled or inline"
 NOT_TRIED: Final = f"flags of requests were not tried: more than {MOST_CHANGES} could change"
+NOT_KNOWN: Final = "the cheapest found: what some flags of requests would do is not known"
 
 Decide = Callable[[str, int | None], Repair]
 """The cheapest insertions for a text; with a number only if they cost less, else none are found."""
@@ -140,7 +141,7 @@ def with_flags(text: str, file: str, base: Repair, decide: Decide, model: Model)
         reason = base.reason.replace(base.scope, scope) if base.scope else base.reason
         return replace(base, reason=reason, scope=scope, cycles=cycles)
     optimal = known and (base.optimal or base.status == "impossible")
-    reason = f"a cheapest repair among {scope}" if optimal else best.reason
+    reason = f"a cheapest repair among {scope}" if optimal else NOT_KNOWN if best.optimal else best.reason
     return replace(best, reason=reason, scope=scope, optimal=optimal, complete=False, cycles=cycles)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 from random import Random
 
-from rdma_robust.analyses.repair.counting import Bound, Row, Exactly
+from rdma_robust.analyses.repair.counting import Bound, Exactly, Row
 from rdma_robust.analyses.repair.hitting import HittingSets
 from rdma_robust.analyses.repair.repairs import Choice, Choices, Kind
 
