@@ -200,10 +200,9 @@ class _Comparison:
 
     def _all_poll(self, pair: _Pair, t: int, at: int) -> bool:
         """Whether the program can do the poll there, whatever it has polled before."""
-        return all(
-            any(m.action.step is not None and m.action.step.span.start == at for m in self.machine.moves_of(one.state, t))
-            for one in pair.own
-        )
+        here = [one.state for one in pair.own if not one.ahead[t]]
+        polls = (any(m.action.step.span.start == at for m in self.machine.moves_of(state, t)) for state in here)
+        return bool(here) and all(polls)
 
     def _hanging(self, pair: _Pair) -> Broken | None:
         """Whether threads wait for ever that cannot in the program."""
