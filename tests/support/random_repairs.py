@@ -10,15 +10,24 @@ from typing import Final
 from rdma_robust.errors import ProgramError
 from rdma_robust.language.load import load_program
 from tests.support.random_deployed import FAMILIES, mutant_text, named_texts, random_text
+from tests.support.random_programs import Size, random_program
 
-KINDS: Final = (*(f for f in FAMILIES if f != "weaker"), "mutant")
+KINDS: Final = (*(f for f in FAMILIES if f != "weaker"), "mutant", "paper")
+
+SOME: Final = Size(threads=(1, 2), nodes=(2, 2), instructions=(2, 5), total=7)
 
 
 def repair_text(kind: str, seed: int) -> str | None:
     """Return a program of a kind, the same for the same seed; None where a few attempts give none that loads."""
     rng = Random(f"repair {kind} {seed}")
     for _ in range(20):
-        text = mutant_text(rng.choice(list(named_texts().values())), rng) if kind == "mutant" else random_text(kind, rng)
+        match kind:
+            case "mutant":
+                text = mutant_text(rng.choice(list(named_texts().values())), rng)
+            case "paper":
+                text = random_program(rng, SOME, loops=rng.random() < 0.6)
+            case _:
+                text = random_text(kind, rng)
         if text is None or re.search(r"order (multipath|relaxed)", text):
             continue
         lines = text.splitlines()
@@ -58,6 +67,9 @@ def _wrapped(lines: list[str], rng: Random) -> list[str]:
         return [*lines[:first], *(re.sub(r"poll (\w+)$", new, line) for line in inner), *lines[last:]]
     if kind in ("if", "while") and register is None:
         return lines
+    if kind == "while" and not any(line.startswith("domain") for line in lines):
+        lines = ["domain 0..3", *lines]
+        first, last = first + 1, last + 1
     count = f"{register} = 0", f"while {register} < 2 {{", f"{register} = {register} + 1", "}"
     around = {
         "choose": (["choose {"], [rng.choice(["} or { skip }", f"}} or {{ {rng.choice(inner).strip()} }}"])]),

@@ -35,6 +35,7 @@ from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Outcome, Verdict, Witness
 from rdma_robust.robustness.decide import decide
+from rdma_robust.robustness.reasons import waiting_among
 
 _RESERVE = 0.3
 """The share of the time that is kept for some solution when the cheapest is not found."""
@@ -84,6 +85,8 @@ class Search:
     `exact` until something was left out that could have been a solution; `cheapest` if the first solution was found before.
     `exhausted` when there are no more candidates; then all sets are known. Every set that costs less than `least` is known
     to be no solution, but for those found. With `below` only what costs less is searched for.
+    `undecided` counts the sets of which it is not known whether they will do; `hopeless` is why no set can be proven, if a
+    message can wait for its receive: what stands changes nothing of that.
     For a program with families (`copies`) `sites` are those of the program written out, and `ties` say which choices are one
     statement.
     """
@@ -101,6 +104,7 @@ class Search:
     exhausted: bool = False
     least: int = 0
     undecided: int = 0
+    hopeless: str = ""
     ties: Ties | None = None
     _paid: frozenset[Choice] | None = None
     _bones: list[Extension] = field(default_factory=list)
@@ -120,7 +124,7 @@ class Search:
             patcher = Patcher(self.sites)
             self._learn(sets, first, frozenset(), ())
             wanted = self.options.most_solutions if self.options.all_minimal else 1
-            while len(self.found) < wanted:
+            while len(self.found) < wanted and not self.hopeless:
                 chosen = sets.best(self._left())
                 if chosen is None:
                     self.exhausted = True
@@ -186,6 +190,8 @@ class Search:
             self._learn(sets, outcome.witness, chosen, patch.new)
         else:
             self.exact = False
+            self.undecided += 1
+            self.hopeless = outcome.reason if waiting_among(outcome.faults) else ""
             sets.exclude(chosen, sets.universe)
 
     def _by_runs(self, chosen: Choices, patch: Patch, by_paths: list[Refusal]) -> list[Refusal]:

@@ -102,14 +102,15 @@ def _searched(text: str, file: str, options: RepairOptions, checker: Checker, be
         status: Status = "robust" if first.verdict is Verdict.ROBUST else "unknown"
         return Repair(status, first.reason, optimal=status == "robust", checked=1)
     if unfollowed := values_left(sites.program):
-        why = f"not robust, but no repair can be proven: {unfollowed}"
-        return Repair("unknown", why, checked=1)
+        return Repair("unknown", f"{UNPROVEN}: {unfollowed}", checked=1)
     comparison = Comparison(sites.program, checker.options.model, await_loops=loops)
     search = Search(sites, checker, options, comparison, copies, below=below)
     try:
         search.run(first.witness)
     except LimitReached:
         search.exact = False
+    if search.hopeless:
+        return Repair("unknown", f"{UNPROVEN}: {search.hopeless}", cycles=search.cycles)
     if copies is not None:
         return _in_families(copies, search, options)
     if not search.found and not (search.exhausted and search.exact):
@@ -146,6 +147,8 @@ def _in_families(copies: EachCopy, search: Search, options: RepairOptions) -> Re
         scope=_scope(search),
     )
 
+
+UNPROVEN: Final = "not robust, but no repair can be proven"
 
 IN_FAMILIES: Final = "what goes into a family goes into each of its threads, towards nodes as the family names them"
 
