@@ -340,12 +340,13 @@ def polls_of(op: object) -> str | None:
 def completes_on(op: object) -> str | None:
     """Return the other node of the queue pair on which an operation completes, None if no poll can take it.
 
-    That is no question about order: an unsignaled request is one of its queue pair too (:func:`requests_on`)."""
+    That is no question about order: an unsignaled request is one of its queue pair too (:func:`requests_to`)."""
     return remote_of(op) if any(act.completes for act in acts_of(op)) else None
 
 
-def requests_on(op: object) -> str | None:
-    """Return the other node of the queue pair that an operation hands a request to, signaled or not; None for the rest."""
+def requests_to(op: object) -> str | None:
+    """Return the other node of the queue pair on which an operation posts a request, signaled or not; None for polls and
+    fences, and for what the CPU does alone."""
     return remote_of(op) if any(act.completing for act in acts_of(op)) else None
 
 

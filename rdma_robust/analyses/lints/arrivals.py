@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rdma_robust.analyses.lints.in_flight import source
-from rdma_robust.analyses.lints.queue_flow import Others, ThreadFlow
+from rdma_robust.analyses.lints.queue_flow import Edge, Others, ThreadFlow
 from rdma_robust.analyses.lints.trails import Trail
 from rdma_robust.diagnose import listing, quote
 from rdma_robust.errors import Diagnostic, Span
-from rdma_robust.language.flow.branching import Edge
 from rdma_robust.language.flow.cfg import Cas, Cell, ImmPut, InlinePut, Put, RemoteRmw, Rmw, Send, Step, Write
 from rdma_robust.semantics.event_table import cells_written
 

@@ -9,10 +9,10 @@ from rdma_robust.analyses.lints.queue_flow import ThreadFlow
 from rdma_robust.analyses.lints.trails import Trail, by_the_card
 from rdma_robust.diagnose import quote
 from rdma_robust.errors import Diagnostic
-from rdma_robust.language.flow.branching import decides
 from rdma_robust.language.flow.cfg import Op, RFence
 from rdma_robust.model import Model
-from rdma_robust.semantics.event_table import Act, requests_on
+from rdma_robust.semantics.event_table import Act, requests_to
+from rdma_robust.semantics.machines.waiting_points import makes_choices
 from rdma_robust.semantics.order_table import ORDERS, ippo_scope, oppo_scope
 from rdma_robust.semantics.trace import EventType
 
@@ -29,13 +29,14 @@ def fences_without_effect(flow: ThreadFlow, found: list[Trail]) -> Iterator[Diag
     """
     for span, edges in flow.statements.items():
         fences = [edge for edge in edges if isinstance(edge[2].op, RFence)]
-        if not fences or decides(flow.out, flow.thread.exit, fences):
+        steps = frozenset(step for _, _, step in fences)
+        if not fences or makes_choices(flow.thread, steps.__contains__):
             continue
         step = fences[0][2]
         assert isinstance(step.op, RFence)
         node = step.op.node
         earlier = [op for t in found if t.node == node and any(not p.polled for p in t.at(span)) for op in t.ops]
-        later = [s.op for _, target, _ in fences for _, _, s in flow.from_point(target) if requests_on(s.op) == node]
+        later = [s.op for _, target, _ in fences for _, _, s in flow.from_point(target) if requests_to(s.op) == node]
         why = _useless(earlier, later, node)
         if why:
             what = quote(step.text if len(fences) == len(edges) else "fenced")

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rdma_robust.analyses.lints.queue_flow import ThreadFlow
+from rdma_robust.analyses.lints.queue_flow import Edge, ThreadFlow
 from rdma_robust.analyses.lints.trails import Trail, polled_somewhere
 from rdma_robust.diagnose import quote
 from rdma_robust.errors import Diagnostic, Span
 from rdma_robust.expr import TRUE
-from rdma_robust.language.flow.branching import Edge
 from rdma_robust.language.flow.cfg import (
     Cell,
     Get,
@@ -29,7 +28,7 @@ from rdma_robust.language.flow.cfg import (
     Write,
 )
 from rdma_robust.language.flow.waiting import waiting_points
-from rdma_robust.semantics.event_table import acts_of, completes_on, polls_of, requests_on
+from rdma_robust.semantics.event_table import acts_of, completes_on, polls_of, requests_to
 from rdma_robust.semantics.trace import EventType
 
 
@@ -47,7 +46,7 @@ def results_read_early(flow: ThreadFlow, found: list[Trail]) -> Iterator[Diagnos
             step = edges[0][2]
             if not _reads(edges, cell) or step.text.startswith(("await ", "assume ")) or edges[0][0] in spins:
                 continue
-            same = requests_on(step.op) == trail.node
+            same = requests_to(step.op) == trail.node
             if trail.unpolled(span) and not (same and any(past.fenced for past in trail.at(span))):
                 which = f"{quote(cell.name)} is read before the {_name(trail)} into it on line {trail.span.line} was polled"
                 yield _warning("RR721", f"{which}: it may have its old value", span, trail)
@@ -154,7 +153,7 @@ def _reads(edges: list[Edge], cell: Cell) -> bool:
 def _written_by_others(edges: list[Edge], cell: Cell, trail: Trail) -> bool:
     """Whether a statement writes a word whatever the values, by other means than the queue pair of a request: there the card
     keeps the order."""
-    return all(requests_on(step.op) != trail.node and cell in _surely_written(step.op) for _, _, step in edges)
+    return all(requests_to(step.op) != trail.node and cell in _surely_written(step.op) for _, _, step in edges)
 
 
 def _surely_written(op: Op) -> tuple[Cell, ...]:

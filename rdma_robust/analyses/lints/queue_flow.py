@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from rdma_robust.errors import Span
-from rdma_robust.language.flow.branching import Edge, goes_on
 from rdma_robust.language.flow.cfg import Cell, Flush, ImmPut, Program, Recv, RecvPoll, Send, Step, Thread
-from rdma_robust.semantics.event_table import Agent, acts_of, completes_on, polls_of, requests_on
+from rdma_robust.semantics.event_table import Agent, acts_of, completes_on, polls_of, requests_to
+from rdma_robust.semantics.machines.waiting_points import goes_on
+
+Edge = tuple[int, int, Step]
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,7 @@ class ThreadFlow:
     def nodes(self) -> tuple[str, ...]:
         """The other ends of the queue pairs that are used, in order."""
         ops = [step.op for edges in self.out.values() for _, _, step in edges]
-        return tuple(dict.fromkeys(n for op in ops for n in (requests_on(op), polls_of(op)) if n is not None))
+        return tuple(dict.fromkeys(n for op in ops for n in (requests_to(op), polls_of(op)) if n is not None))
 
     @cached_property
     def messaged(self) -> frozenset[str]:
@@ -96,7 +98,7 @@ class ThreadFlow:
         found: dict[tuple[Span, str], list[Edge]] = {}
         for span, edges in self.statements.items():
             for edge in edges:
-                if (node := requests_on(edge[2].op)) is not None:
+                if (node := requests_to(edge[2].op)) is not None:
                     found.setdefault((span, node), []).append(edge)
         return found
 

@@ -13,11 +13,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
-from rdma_robust.analyses.lints.queue_flow import Others, ThreadFlow, outstanding_after
+from rdma_robust.analyses.lints.queue_flow import Edge, Others, ThreadFlow, outstanding_after
 from rdma_robust.errors import Span
-from rdma_robust.language.flow.branching import Edge
 from rdma_robust.language.flow.cfg import Flush, Get, Op, RemoteRmw, RFence
-from rdma_robust.semantics.event_table import Act, Agent, acts_of, completes_on, polls_of, requests_on
+from rdma_robust.semantics.event_table import Act, Agent, acts_of, completes_on, polls_of, requests_to
 
 MOST_STATES: Final = 50_000
 """States of one thread that are followed in all; beyond, nothing is claimed of further requests."""
@@ -127,7 +126,7 @@ def _follow(flow: ThreadFlow, others: Others, trail: Trail, starts: list[Past], 
         past = todo.pop()
         for edge in flow.going_on(past.point):
             trail.seen.setdefault(edge, set()).add(past)
-            if edge[2].span == trail.span and requests_on(edge[2].op) == trail.node:
+            if edge[2].span == trail.span and requests_to(edge[2].op) == trail.node:
                 continue
             for after in _behind(flow, others, trail.node, past, edge):
                 if after not in known:
@@ -144,7 +143,7 @@ def _behind(flow: ThreadFlow, others: Others, node: str, past: Past, edge: Edge)
     lefts: tuple[int, ...] = (past.left,)
     if flushed or (polled and not past.polled) or (signaled and not past.covered):
         lefts = outstanding_after(past.left, edge[2], node, many)
-    same = requests_on(here) == node
+    same = requests_to(here) == node
     heard = past.heard or others.hears(flow, edge[2])
     flush = past.flush
     if flush is None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from rdma_robust.analyses.lints.queue_flow import Others, ThreadFlow, outstanding_after
+from rdma_robust.analyses.lints.queue_flow import Edge, Others, ThreadFlow, outstanding_after
 from rdma_robust.diagnose import quote
 from rdma_robust.errors import Diagnostic
 from rdma_robust.expr import VALUE, Const, Expr, evaluate, names
-from rdma_robust.language.flow.branching import WAITS_FOR_OTHERS, Edge
-from rdma_robust.language.flow.cfg import Read, Step
-from rdma_robust.semantics.event_table import completes_on, polls_of, requests_on
+from rdma_robust.language.flow.cfg import Poll, Read, Step
+from rdma_robust.semantics.event_table import completes_on, polls_of, requests_to
+from rdma_robust.semantics.machines.waiting_points import WAITING
 
 MOST_STATES: Final = 2_000
 """States of one thread that are followed to prove that a poll can find nothing."""
@@ -66,7 +66,7 @@ def _hint(flow: ThreadFlow, node: str) -> str:
     ops = [step.op for edges in flow.out.values() for _, _, step in edges]
     if any(completes_on(op) == node for op in ops):
         return "every poll takes one completion; take this poll out, or put it where there is one"
-    if any(requests_on(op) == node for op in ops):
+    if any(requests_to(op) == node for op in ops):
         return f"every operation of the thread towards {node} is unsignaled"
     return f"the thread has no operation towards {node}"
 
@@ -85,7 +85,7 @@ def _sure_to_wait(flow: ThreadFlow, others: Others) -> set[Step]:
         point, registers, have = todo.pop()
         known = {name: value for name, value in zip(names_of, registers, strict=True) if value is not None}
         for _, target, step in flow.out.get(point, ()):
-            if isinstance(step.op, WAITS_FOR_OTHERS):
+            if isinstance(step.op, WAITING) and not isinstance(step.op, Poll):
                 continue
             env = known | _read(step, others)
             if _value(step.guard, env) in (None, 0):

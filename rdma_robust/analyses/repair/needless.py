@@ -24,7 +24,6 @@ from rdma_robust.analyses.repair.patch import Usage, unified
 from rdma_robust.analyses.repair.repairs import Insertion, Kind, Repair, RepairOptions, Solution
 from rdma_robust.errors import LimitReached, UsageError
 from rdma_robust.expr import names
-from rdma_robust.language.flow.branching import Edge, decides
 from rdma_robust.language.flow.cfg import Get, Op, Program, RFence, Step, Thread, steps
 from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.language.load import is_trencher, load_decidable
@@ -33,6 +32,7 @@ from rdma_robust.language.syntax.tree_limits import blocks_of
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
 from rdma_robust.semantics.event_table import cells_written, completes_on, polls_of
+from rdma_robust.semantics.machines.waiting_points import makes_choices
 
 Removed = frozenset[int]
 """Statements, and the flags of fenced requests, by the offset where they begin."""
@@ -124,7 +124,7 @@ def _searched(text: str, options: RepairOptions, checker: Checker, within: Seque
     parts = sorted(some, key=lambda p: (-_saves(p, options), p.at))
     gone, complete = _greatest(source, program, parts, checker)
     removed = tuple(p for p in sorted(parts, key=lambda p: p.at) if p.at in gone)
-    reason = "nothing more can go without a violation, or a poll that waits where it did not"
+    reason = "nothing more can go without a violation, or a poll that waits or a choice that is made where it was not"
     if not complete:
         reason = "a limit came before it was known whether more can go"
     solutions = (_solution(source, program, removed, options),) if removed else ()
@@ -186,7 +186,8 @@ def keeps_executions(program: Program, gone: Removed) -> bool:
     A statement may be one of several threads, those of a family.
     """
     return all(
-        _same_choices(thread, gone) and all(_same_polls(thread, node, gone) for node in _touched(thread, gone))
+        not makes_choices(thread, lambda step: _is_gone(step, gone))
+        and all(_same_polls(thread, node, gone) for node in _touched(thread, gone))
         for thread in program.threads
     )
 
@@ -195,15 +196,6 @@ def _is_gone(step: Step, gone: Removed) -> bool:
     """Whether a step is one of a removed statement, or the fence of a request whose flag is removed."""
     start = step.span.start
     return start in gone or (isinstance(step.op, RFence) and any(start < at < step.span.end for at in gone))
-
-
-def _same_choices(thread: Thread, gone: Removed) -> bool:
-    """Whether nothing that is gone decides between branches where the thread may have to wait behind it."""
-    removed = [edge for edge in thread.edges if _is_gone(edge[2], gone)]
-    out: dict[int, list[Edge]] = {}
-    for edge in thread.edges if removed else ():
-        out.setdefault(edge[0], []).append(edge)
-    return not any(decides(out, thread.exit, [edge], lambda step: _is_gone(step, gone)) for edge in removed)
 
 
 def _touched(thread: Thread, gone: Removed) -> set[str]:
