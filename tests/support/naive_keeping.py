@@ -1,7 +1,8 @@
 """Whether a program with insertions does what the program does, by whole graphs of states under sequential consistency.
 
-Both must end in the same states, and a thread that waits for ever must do so in the program too, with the same registers and
-the same memory. Nothing is reduced, and the programs are not followed together, as `repair/keeping.py` does.
+Both must end in the same states, every step of the program must still be taken in some run, and a thread that waits for ever
+must do so in the program too, with the same registers and the same memory. Nothing is reduced, and the programs are not
+followed together, as `repair/keeping.py` does.
 """
 
 from __future__ import annotations
@@ -20,14 +21,16 @@ class TooLarge(Exception):
 
 @dataclass(frozen=True)
 class Behaviour:
-    """`finals` are memory and registers at the end; `hangs` the threads that wait for ever, with registers and memory."""
+    """`finals` are memory and registers at the end; `hangs` the threads that wait for ever, with registers and memory;
+    `done` the texts of the steps that some run takes."""
 
     finals: frozenset[Any]
     hangs: frozenset[Any]
+    done: frozenset[tuple[int, str]]
 
     def keeps(self, program: Behaviour) -> bool:
         """Whether this, of a program with insertions, is no other than that of the program."""
-        return self.finals == program.finals and self.hangs <= program.hangs
+        return self.finals == program.finals and self.hangs <= program.hangs and self.done >= program.done
 
 
 def behaviour(program: Program, most: int = 3000) -> Behaviour:
@@ -36,6 +39,7 @@ def behaviour(program: Program, most: int = 3000) -> Behaviour:
     number: dict[Any, int] = {}
     states: list[Any] = []
     following: dict[int, list[int]] = {}
+    done: set[tuple[int, str]] = set()
 
     def known(state: Any) -> int:
         if state not in number:
@@ -48,7 +52,9 @@ def behaviour(program: Program, most: int = 3000) -> Behaviour:
     for move in machine.initial():
         known(move.state)
     for place, state in enumerate(states):
-        following[place] = [known(move.state) for move in machine.successors(state)]
+        moves = machine.successors(state)
+        following[place] = [known(move.state) for move in moves]
+        done |= {(move.action.thread, step.text) for move in moves for step in (move.action.step, *move.action.silent)}
     finals, hangs = set(), set()
     for component in components(following):
         inside = set(component)
@@ -62,7 +68,7 @@ def behaviour(program: Program, most: int = 3000) -> Behaviour:
                 continue
             ended = [s.point == program.threads[t].exit for t, s in enumerate(each.threads)]
             hangs |= {(t, registers, memory) for (t, registers), end in zip(here, ended, strict=True) if not end}
-    return Behaviour(frozenset(finals), frozenset(hangs))
+    return Behaviour(frozenset(finals), frozenset(hangs), frozenset(done))
 
 
 def _memory(program: Program, state: Any) -> tuple[int, ...]:

@@ -14,6 +14,7 @@ from rdma_robust.analyses.repair.crowd_repairs import CrowdRepair
 from rdma_robust.analyses.repair.each_copy import EachCopy, as_written, has_families
 from rdma_robust.analyses.repair.hanging import Comparison
 from rdma_robust.analyses.repair.hitting import OutOfTimeError
+from rdma_robust.analyses.repair.immediates import immediate_for
 from rdma_robust.analyses.repair.keeping import Broken, where_of
 from rdma_robust.analyses.repair.needless import own_polls
 from rdma_robust.analyses.repair.patch import Patcher
@@ -60,6 +61,8 @@ def repair(text: str, file: str, options: RepairOptions | None = None, limits: C
         if found.status == "impossible":
             found = replace(found, reason=found.reason + _where_atomics_are_glob(load_decidable(text, file), checker))
         found = found if replace(limits.model, cpu="sc", atomics="hca").is_of_paper else _not_compared(found, limits.model)
+        if limits.model.order == "relaxed" and not found.solutions and found.status != "robust":
+            found = replace(found, reason="; ".join(filter(None, (found.reason, _immediate(text, checker)))))
         found = replace(found, checked=checker.checked, time_s=time.monotonic() - started)
         return outside_of_copies(found, text, file)
     except LimitReached as reached:
@@ -181,8 +184,8 @@ def _answer(search: Search, options: RepairOptions, violation: str) -> Repair:
 SCOPE: Final = (
     "all sets of polls, remote fences, and gets between words that nothing else touches, between any two statements; of "
     f"each at most {MOST_COPIES} at one place for one queue pair, with at most two polls more than are outstanding there "
-    "and one get more than polls follow; none that lets a poll wait for ever, or one of the program that waits for ever "
-    "go on"
+    "and one get more than polls follow; none that lets a thread wait for ever where it did not, or do otherwise than "
+    "before"
 )
 """Which sets of insertions a repair is a cheapest of, in words."""
 
@@ -219,6 +222,13 @@ def _where_atomics_are_glob(program: Program, checker: Checker) -> str:
     if exclusive.verdict is not Verdict.ROBUST:
         return ""
     return "; under `atomics glob` it is robust: the card's atomics do not exclude other accesses under `atomics hca`"
+
+
+def _immediate(text: str, checker: Checker) -> str:
+    """What would order two puts of a violation that nothing can be inserted against, if that is all."""
+    program = blocking(load_decidable(text, checker.file), checker.options.await_loops)
+    witness = checker.decide(program).witness
+    return "" if witness is None else immediate_for(program, witness, checker.options.model)
 
 
 def _uses_remote_atomics(thread: Thread) -> bool:
