@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import NoReturn
 
@@ -17,14 +17,19 @@ from rdma_robust.analyses.safety import reach
 from rdma_robust.analyses.safety.goals import StateGoal
 from rdma_robust.analyses.safety.handing_over import _Handing, verify_all
 from rdma_robust.analyses.safety.verify import Status
+from rdma_robust.counting.both_engines import CountingAnswer
 from rdma_robust.language.load import load_decidable, load_program, load_program_and_target
 from rdma_robust.limits import ENDLESS, Limits
 from rdma_robust.messages.engines.engine_table import answered
 from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.message_answers import Questions
 from rdma_robust.options import CheckOptions
+from rdma_robust.outcome import Verdict
 from rdma_robust.pipeline import check_text
+from rdma_robust.robustness.crowds import decide_any
+from rdma_robust.robustness.crowds.counted import Counted
 from rdma_robust.semantics.machines.outcomes import explore_outcomes
+from tests.conftest import ROOT
 
 
 class Clock:
@@ -215,3 +220,32 @@ def test_claims_that_were_answered_stay_answered(monkeypatch: pytest.MonkeyPatch
     found = {each.claim.kind: each for each in verify_all(load_program(text, "p.rdma"), Limits.of(60.0)).checked}
     assert found["assertion"].status is Status.VIOLATED and found["assertion"].answer.run
     assert found["invariant"].status is Status.UNKNOWN and "out of memory" in found["invariant"].answer.reason
+
+
+@pytest.mark.parametrize(("needs", "verdict"), [(30.0, Verdict.ROBUST), (44.0, Verdict.ROBUST), (70.0, Verdict.UNKNOWN)])
+def test_counting_has_what_few_copies_leave_of_the_time(
+    needs: float, verdict: Verdict, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A search that needs more than its share goes on where it was, and what ends it at last is the whole limit."""
+
+    class Slow:
+        def __init__(self, *_: object) -> None:
+            self.left = needs
+
+        def decide(self, limits: Limits, *_: object) -> CountingAnswer[object, object, object]:
+            took = min(self.left, limits.seconds_left() or 0.0)
+            self.left -= took
+            clock.now += took
+            return CountingAnswer(-1, None, None, "forward", 9, "time" if self.left else "")
+
+    def few(counted: Counted, _context: object, limits: Limits) -> Counted:
+        clock.now += limits.seconds_left() or 0.0
+        return replace(counted, unknown=True)
+
+    monkeypatch.setattr(decide_any, "Counting", Slow)
+    monkeypatch.setattr(decide_any, "explicitly", few)
+    text = (ROOT / "litmus" / "crowds" / "lock-cas-one-list.rdma").read_text()
+    outcome = check_text(text, "crowd.rdma", CheckOptions(timeout=60.0), crowds=True)
+    assert outcome.verdict is verdict
+    if verdict is Verdict.UNKNOWN:
+        assert outcome.reason == "reached the time limit of 60 s after 9 markings" and clock.gone >= 60.0

@@ -30,6 +30,9 @@ from rdma_robust.semantics.values import is_loop_free
 OWN_SHARE: Final = 0.7
 """Of the time, for the own search of a program for which others may come after it."""
 
+PROVEN_ON: Final = (RDMA, RDMA.with_ordered_reads(True))
+"""The hardware about which proofs know something."""
+
 _NO_HANGS: Final = "whether a program with unbounded data hangs is not decided"
 _NO_CROWDS: Final = "`prove` answers for a given number of copies only"
 _UNBOUNDED: Final = "the data have no bound"
@@ -53,7 +56,8 @@ def verify_all(
         every = [c for c in claims(program, hangs=hangs) if c.kind != "hang" or c.text in _said(program)]
         verified = Verified(program, tuple(map(_unasked, every)), Asked((), 0, 0, 0, None, 0.0))
     else:
-        more = not is_loop_free(program) or bool(_others(program))
+        handed = not program.crowds and hardware in PROVEN_ON
+        more = bool(_others(program)) or (handed and not is_loop_free(program))
         own = limits.share(OWN_SHARE) if more else limits
         verified = verify(program, own, hardware, hangs=hangs, recv_depth=recv_depth, progress=progress)
     checked = [*verified.checked, *map(_unasked, _others(program))]
@@ -115,7 +119,7 @@ class _Handing:
         if refused := refusals(self.program, model):
             reason = f"{refused[0].message} (line {refused[0].span.where})"
             return [_with(each, None, None, f"`prove` was not asked: {reason}") for each in asked]
-        if self.hardware not in (RDMA, RDMA.with_ordered_reads(True)):
+        if self.hardware not in PROVEN_ON:
             return asked
         outcome: SafetyOutcome | None = None
         if any(each.claim.kind == "safe" for each in asked):

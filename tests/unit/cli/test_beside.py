@@ -18,7 +18,7 @@ from rdma_robust.batch.job import Job
 from rdma_robust.beside import MOST_S, Beside
 from rdma_robust.cli.inputs import Source
 from rdma_robust.cli.processes import pool
-from rdma_robust.cli.processes.decide_job import decide_job
+from rdma_robust.cli.processes.decide_job import decide_job, kept_record
 from rdma_robust.cli.processes.decide_program import Answer, decide_item, kept_answer, lost_program
 from rdma_robust.errors import InternalError, LimitReached, SizeLimitError
 from rdma_robust.guard import Overrun
@@ -177,6 +177,16 @@ def test_a_note_that_is_ended_from_outside_costs_no_verdict(monkeypatch: pytest.
     (answer,) = in_processes(lambda _pid, seconds: "reached the time limit of 1 s" if seconds > 1 else "")
     assert answer.result.verdict == "robust"
     assert answer.result.left_out == ("what comes beside the verdict: reached the time limit of 1 s",)
+
+
+def test_a_page_of_a_report_that_kills_its_process_costs_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rdma_robust.batch.pages.page_of", lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+    work = pool.Work(decide_job, pytest.fail, kept=kept_record)
+    jobs = [(0, Job("waits.rdma", WAITS, OPTIONS, page=True, claims=1.0))]
+    ((_, record),) = pool.in_processes(jobs, work, 1, lambda: None)
+    assert record.result.verdict == "robust" and "killed" in record.result.left_out[0]
+    assert record.page is not None and "killed" in record.page.problem
+    assert record.claims is not None and "killed" in record.claims.reason and not record.settled
 
 
 def in_processes(overdue: Callable[[int, float], str]) -> list[Answer]:
