@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from rdma_robust.errors import Span
 from rdma_robust.language.syntax import ast
+from rdma_robust.language.syntax.chains import chain_text
 from rdma_robust.language.syntax.printer import needs_brackets
 from rdma_robust.messages.language import contract_tree as tree
 from rdma_robust.messages.language import message_tree
@@ -31,8 +32,8 @@ def spec_text(node: object, *, last: bool = True) -> str:
             return "NPROCS"
         case ast.Unary(op, arg):
             return op + _bracketed(arg, isinstance(arg, ast.Binary | tree.Conditional), last)
-        case ast.Binary(op, left, right):
-            return f"{_operand(left, op, 0, False)} {op} {_operand(right, op, 1, last)}"
+        case ast.Binary():
+            return chain_text(node, lambda part, op, right, ends: _operand(part, op, right, last and ends))
         case tree.Conditional(test, then, other):
             shown = _bracketed(test, isinstance(test, tree.Conditional), False)
             return f"{shown} ? {spec_text(then)} : {spec_text(other)}"
