@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rdma_robust.expr import (
+    COMPARISONS,
     FALSE,
     OPERATORS,
     TRUE,
@@ -20,7 +21,6 @@ from rdma_robust.expr import (
     substitute,
 )
 
-COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
 BOOLEAN = COMPARISONS | {"&&", "||"}
 
 
