@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Final
 
 from rdma_robust.errors import UsageError
+from rdma_robust.line_ends import lines_of
 from rdma_robust.messages.language.message_program import BUFFERS, Buffer, MessageProgram
 from rdma_robust.reports.messages.chart_svg import chart_svg
 from rdma_robust.reports.messages.chart_text import chart_text
@@ -52,7 +53,7 @@ class MessageSession:
     @cached_property
     def _about(self) -> MessageProgramView:
         program = self.program
-        source = tuple(printable(line, "\t") for line in program.source.splitlines())
+        source = tuple(printable(line, "\t") for line in lines_of(program.source))
         language: Language = "json" if program.source.lstrip().startswith("{") else "mp"
         return MessageProgramView(
             file=printable(program.file),

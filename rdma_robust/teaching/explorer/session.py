@@ -8,6 +8,7 @@ from typing import Final
 
 from rdma_robust.errors import UsageError
 from rdma_robust.language.flow.cfg import Program
+from rdma_robust.line_ends import lines_of
 from rdma_robust.model import RDMA, Model
 from rdma_robust.reports.share.coloured import coloured
 from rdma_robust.semantics.machines.chosen import following_machine, machine_of
@@ -61,7 +62,7 @@ class Session:
 
     def about(self) -> ProgramView:
         program = self.program
-        source = tuple(printable(line, "\t") for line in program.source.splitlines())
+        source = tuple(printable(line, "\t") for line in lines_of(program.source))
         return ProgramView(
             file=printable(program.file),
             name=program.name,
