@@ -61,7 +61,8 @@ class Checked:
     """A claim, whether it holds, and the answer that says why, with its run.
 
     `reached` says of a claim that nothing goes wrong whether what it is about is ever reached, None if that is not known or
-    was not asked. `hang` is where the run of a claim about hangs ends. `model_run` is a run that `prove` has found.
+    was not asked. `hang` is where the run of a claim about hangs ends. `model_run` is a run that `prove` has found. A
+    violated claim is `expected` if an `expect` line says so.
     """
 
     claim: Claim
@@ -70,6 +71,7 @@ class Checked:
     reached: bool | None = None
     hang: Hang | None = None
     model_run: SafetyRun | None = None
+    expected: bool = False
 
 
 @dataclass(frozen=True)
@@ -82,8 +84,8 @@ class Verified:
 
     @property
     def status(self) -> Status:
-        """VIOLATED if some claim is, else UNKNOWN if some is, else UNREACHABLE if some is."""
-        found = {each.status for each in self.checked}
+        """VIOLATED if some claim is and is not expected to be, else UNKNOWN if some is, else UNREACHABLE if some is."""
+        found = {each.status for each in self.checked if not each.expected}
         return next((s for s in (Status.VIOLATED, Status.UNKNOWN, Status.UNREACHABLE) if s in found), Status.HOLDS)
 
 
@@ -142,11 +144,13 @@ def verify(
     hardware: Model = RDMA,
     *,
     hangs: bool = True,
+    besides: Sequence[Claim] = (),
     recv_depth: int = RECV_DEPTH,
     progress: Progress = ignore,
 ) -> Verified:
-    """Check every claim of the program, see :func:`claims`. Raises InternalError if a run is not confirmed."""
-    every = claims(program, hangs=hangs)
+    """Check every claim of the program, see :func:`claims`, and those `besides`. Raises InternalError if a run is not
+    confirmed."""
+    every = (*claims(program, hangs=hangs), *besides)
     questions = [_question(c) for c in every]
     asked = answer(program, questions, limits, hardware, recv_depth=recv_depth, progress=progress)
     checked = []

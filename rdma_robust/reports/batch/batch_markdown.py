@@ -86,7 +86,7 @@ def _attention(report: BatchReport) -> list[str]:
     for entry in entries:
         result = entry.result
         mark = MARKS["not-robust"] if entry.violated else MARKS[result.verdict]
-        lines.append(f"- {mark} {code(result.file)}: {VERDICTS[result.verdict]}{_remark(entry)}")
+        lines.append(f"- {mark} {code(result.file)}: {VERDICTS[result.verdict]}{_remark(entry, report.expect)}")
         for diagnostic in result.errors:
             lines.append(f"  - line {diagnostic.line}: {text(diagnostic.message)}")
         if result.witness:
@@ -101,10 +101,8 @@ def _violation(finding: Finding) -> str:
     return f"{place}{code(finding.text)} is **VIOLATED**: {text(finding.reason + waits)}"
 
 
-def _remark(entry: Entry) -> str:
-    words = entry.note
-    if entry.result.as_expected is False:
-        words = f"expected {entry.result.expected}" + (f"; {words}" if words else "")
+def _remark(entry: Entry, expect: bool) -> str:
+    words = entry.note(expect)
     return f" ({text(words)})" if words else ""
 
 
@@ -133,7 +131,7 @@ def _programs(report: BatchReport) -> list[str]:
             code(e.result.file),
             f"{MARKS[e.result.verdict]} {VERDICTS[e.result.verdict]}",
             text(expected_word(e.result)),
-            text(one_line(e.note, 120)),
+            text(one_line(e.note(report.expect), 120)),
             f"{e.result.states:,}",
             f"{e.result.time_s:.2f} s",
         )
