@@ -59,6 +59,8 @@ def of_claims(claims: Iterable[Json], cut: str = "") -> Answers:
         rank = GOOD if meant or (kind == "target" and status == "unreachable") else RANKS[status]
         key = ("claim", kind, str(claim["text"]), str(model), str(number))
         found[key] = Judged(name, "violated as expected" if meant else str(status), rank)
+    named = Counter(each.name for each in found.values())
+    found = {key: each.named(f"{each.name}: {key[2]}") if named[each.name] > 1 else each for key, each in found.items()}
     return Answers(found, {"claim": Judged("claims", "unknown", OPEN)} if cut else {})
 
 

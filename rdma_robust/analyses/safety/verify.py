@@ -12,7 +12,7 @@ from enum import Enum
 from functools import partial
 
 from rdma_robust.analyses.prove.safety_outcome import SafetyRun
-from rdma_robust.analyses.safety.goals import FaultGoal, Goal, HangGoal, SafeGoal, StateGoal, faults
+from rdma_robust.analyses.safety.goals import FaultGoal, Goal, HangGoal, SafeGoal, StateGoal, with_copies
 from rdma_robust.analyses.safety.hangs import Hang, hang_of
 from rdma_robust.analyses.safety.questions import Answer, Asked, Reached
 from rdma_robust.analyses.safety.reach import answer
@@ -45,7 +45,8 @@ class Claim:
 
     `kind` is `assertion`, `invariant`, `outcome`, `hang`, `safe` (what `expect safe` says), or what else can go wrong (see
     :class:`cfg.Fault`); `text` is the source. The claim that a program does not hang, which every program makes, has no
-    place in it: NO_SPAN. Claims about other models than sc and rdma are those of :mod:`handing_over`.
+    place in it: NO_SPAN. Claims about other models than sc and rdma are those of :mod:`handing_over`. `copy` tells copies of
+    one statement apart, in a family of threads or where a macro or `for` is expanded; it is empty where there is one.
     """
 
     kind: str
@@ -54,6 +55,7 @@ class Claim:
     goal: Goal | SafeGoal
     model: AnyModelName = "rdma"
     allowed: bool = False
+    copy: str = ""
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,7 @@ def claims(program: Program, *, hangs: bool = True) -> tuple[Claim, ...]:
 
     With `hangs` it claims as well that it does not hang under RDMA, unless it says something else about that.
     """
-    found = [Claim(f.kind, f.text or f.message, f.span, FaultGoal(f)) for f in faults(program)]
+    found = [Claim(f.kind, f.text or f.message, f.span, FaultGoal(f), copy=c) for f, c in with_copies(program)]
     found += [Claim("invariant", line.text, line.span, StateGoal(_violation(program, line))) for line in program.invariants]
     found += [outcome_claim(line, c) for line in program.outcomes for c in line.claims if c.model in SEARCHED]
     expected = [e for e in program.expectations if e.kind == "hang"]

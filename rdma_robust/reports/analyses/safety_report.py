@@ -144,7 +144,8 @@ def claim_text(claim: Claim) -> str:
         return text
     if claim.kind == "outcome":
         return f"{text} : {'allowed' if claim.allowed else 'forbidden'} under {claim.model}"
-    return text if claim.kind == "assertion" else f"no {claim.kind}: {text}"
+    text = text if claim.kind == "assertion" else f"no {claim.kind}: {text}"
+    return f"{text}, {one_line(claim.copy, 70)}" if claim.copy else text
 
 
 def _checks(answer: Reached, width: int | None) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final, get_args
 
-from rdma_robust.reports.batch.batch_markdown import code, text
+from rdma_robust.reports.batch.batch_markdown import code, prose
 from rdma_robust.reports.batch.compare_view import Change, ClaimChange, Comparison, Kind, Report
 from rdma_robust.reports.check.json_report import JsonObject, layout, valid_unicode
 from rdma_robust.reports.check.text_report import VERDICTS
@@ -59,17 +59,19 @@ def write_markdown(comparison: Comparison) -> str:
         changes = comparison.of(kind)
         if changes:
             lines += [f"### {title}", ""]
-            lines += [f"- {code(c.file)}: {_step(c, '**{}**'.format)} {text(_remark(c))}".rstrip() for c in changes]
+            lines += [
+                f"- {code(c.file, cell=False)}: {_step(c, '**{}**'.format)} {prose(_remark(c))}".rstrip() for c in changes
+            ]
             lines.append("")
     for kind, title in CLAIM_TITLES.items():
         claims = comparison.claims_of(kind)
         if claims:
             lines += [f"### {title}", ""]
             for c in claims:
-                line = f"- {code(c.file)}: {text(one_line(c.claim, 160))}: {_claim_step(c, text, '**{}**')}"
-                lines.append(f"{line} {text(_edited(c.edited))}".rstrip())
+                line = f"- {code(c.file, cell=False)}: {prose(one_line(c.claim, 160))}: {_claim_step(c, prose, '**{}**')}"
+                lines.append(f"{line} {prose(_edited(c.edited))}".rstrip())
             lines.append("")
-    return "\n".join([*lines, *(f"{text(note)}\n" for note in _notes(comparison)), text(_totals(comparison))]) + "\n"
+    return "\n".join([*lines, *(f"{prose(note)}\n" for note in _notes(comparison)), prose(_totals(comparison))]) + "\n"
 
 
 def write_json(comparison: Comparison) -> str:
