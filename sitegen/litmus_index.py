@@ -64,7 +64,8 @@ SHELVES = (
     ),
     Shelf(
         "values",
-        "What a statement reads and keeps: `&&` and `||` stop as soon as they can (`short`), what is stored is in the domain.",
+        "What a statement reads and keeps: `&&` and `||` stop as soon as they can (`short`), what is stored "
+        "is in the domain.",
         "short-circuit-and",
         "short domain",
     ),

@@ -121,8 +121,7 @@ def of_check(report: Report) -> Iterator[Finding]:
             message = f"not robust: {pair['text']}"
             yield Finding(earlier["line"], earlier["column"], "error", NOT_ROBUST, message, (*related, *cycle))
     for fault in result["faults"]:
-        reached = "reachable" if result["faults_exact"] else "may be reachable"
-        message = f"{reached}: {fault['kind']}: {fault['message']}"
+        message = f"{'reachable' if fault['met'] else 'possible'}: {fault['kind']}: {fault['message']}"
         yield Finding(fault["line"], fault["column"], "warning", FAULT, message)
     for wait in result["hangs"]:
         yield Finding(wait["line"] or 1, wait["column"] or 1, "warning", HANG, f"the program can hang: {wait['text']}")
@@ -203,6 +202,8 @@ def claims_line(report: Report) -> str:
 def of_verify(report: Report) -> Iterator[Finding]:
     """Yield what a `verify` report of one program has to be shown: claims that are violated or about nothing, and hangs."""
     for claim in report["results"][0]["claims"]:
+        if claim["expected"]:
+            continue
         if claim["status"] == "violated" and claim["hang"] is not None:
             waits = [wait for wait in claim["hang"]["waits"] if wait["line"] is not None]
             for wait in waits:
