@@ -8,10 +8,12 @@ from typing import TypeVar
 from rdma_robust.limits import Limits, Progress, ignore
 
 State = TypeVar("State")
+Start = TypeVar("Start")
 
 
 def by_layers(
-    first: Iterable[State],
+    starts: Iterable[Start],
+    begin: Callable[[Start, list[State]], None],
     expand: Callable[[State, list[State]], None],
     stored: Callable[[], int],
     limits: Limits,
@@ -19,14 +21,23 @@ def by_layers(
     enough: Callable[[], bool] = lambda: False,
     progress: Progress = ignore,
 ) -> tuple[str, int]:
-    """Expand `first`, then what that leads to, and so on; return the name of the limit reached, or '', and the depth.
+    """Expand the `starts`, then what that leads to, and so on; return the name of the limit reached, or '', and the depth.
 
-    `expand` gets a state and appends to the list what is new behind it; `stored` says how many states there are by now. The
-    search ends early where it is `enough`. The depth is the number of moves to the last layer that was begun.
+    `begin` gets a start and `expand` a state, and each appends to the list what is new behind it; `stored` says how many
+    states there are by now. Starts are asked for one by one, so that the limits hold for them as for all states. The search
+    ends early where it is `enough`. The depth is the number of moves to the last layer that was begun.
     """
-    layer = list(first)
+    layer: list[State] = []
     reached = limits.watch()
     depth = done = 0
+    for start in starts:
+        begin(start, layer)
+        if enough():
+            return "", depth
+        if limits.states is not None and stored() > limits.states:
+            return "states", depth
+        if cut := reached():
+            return cut, depth
     while layer and not enough():
         following: list[State] = []
         for state in layer:

@@ -27,8 +27,10 @@ _MEMORY_S: Final = 0.02
 class Limits:
     """What a piece of work may take; None means no limit.
 
-    `deadline` is a time.monotonic() value, the end of `seconds`, which is what messages say. `states` are stored states of
-    one search and `depth` moves from its start. `memory` is in mebibytes of this process.
+    `deadline` is a time.monotonic() value, the end of `seconds`, which is what was given and what messages say. Of a part
+    of that time, `part` says in messages what it is, as in "6 s, its share of". `states` are stored states of one search and
+    `depth` moves from its start. `memory` is in mebibytes of this process, and `room` says in messages what it is where it
+    is not what was given.
     """
 
     deadline: float | None = None
@@ -36,6 +38,8 @@ class Limits:
     memory: int | None = None
     seconds: float | None = None
     depth: int | None = None
+    part: str = ""
+    room: str = ""
 
     @classmethod
     def of(
@@ -63,9 +67,10 @@ class Limits:
         """Return what people call the limit of this name, with its size."""
         match limit:
             case "time":
-                return "the time limit" if self.seconds is None else f"the time limit of {self.amount(limit)}"
+                given = "the time limit" if self.seconds is None else f"the time limit of {self.seconds:g} s"
+                return f"{self.part} {given}" if self.part and self.seconds is not None else self.part or given
             case "memory":
-                return f"the memory limit of {self.amount(limit)}"
+                return self.room or f"the memory limit of {self.amount(limit)}"
             case _:
                 return f"the limit of {self.amount(limit)}"
 
@@ -109,11 +114,23 @@ class Limits:
         return Poll(self, doing)
 
     def share(self, part: float) -> Limits:
-        """Return limits with this part of the time that is left."""
-        if self.deadline is None:
+        """Return limits with this part of the time that is left; of a part of 1 all that is said of them is as it was."""
+        if self.deadline is None or part >= 1:
             return self
-        now = time.monotonic()
-        return replace(self, deadline=now + part * max(0.0, self.deadline - now))
+        return self.within(part * (self.seconds_left() or 0.0))
+
+    def within(self, seconds: float, of: str = "") -> Limits:
+        """Return limits with at most so many seconds from now, which messages call a share of the time limit, or `of`."""
+        left = self.seconds_left()
+        if left is not None and left <= seconds:
+            return self
+        said = f"{seconds:.3g} s, {of or ('its share of' if self.seconds is not None else 'its share of the time')}"
+        whole = None if of else self.seconds
+        return replace(self, deadline=time.monotonic() + seconds, seconds=whole, part=said)
+
+    def at_most(self, states: int) -> Limits:
+        """Return limits with at most so many states, which is what messages then say."""
+        return self if self.states is not None and self.states <= states else replace(self, states=states)
 
     def seconds_left(self) -> float | None:
         """Return what is left of the time, None without a limit."""

@@ -73,9 +73,10 @@ class Copies:
 class Outcome:
     """The answer for one program. `reason` says in one line why (the limit, for UNKNOWN).
 
-    `hang` is one that was come by; None says nothing about hangs. `model` is the memory model that was asked about. For a
-    program with crowds the verdict is about any number of copies, and `witness` is one of `copies.program`; without
-    `copies` a crowd that is NOT_ROBUST is so for some number that was not found within a limit, and `witness` is None.
+    `left_out` says what was not found out beside the verdict, and by which limit. `hang` is one that was come by; None says
+    nothing about hangs. `model` is the memory model that was asked about. For a program with crowds the verdict is about any
+    number of copies, and `witness` is one of `copies.program`; without `copies` a crowd that is NOT_ROBUST is so for some
+    number that was not found within a limit, and `witness` is None.
     """
 
     program: Program
@@ -93,6 +94,7 @@ class Outcome:
     hang: Hang | None = None
     model: Model = RDMA
     copies: Copies | None = None
+    left_out: tuple[str, ...] = ()
 
     @property
     def shown(self) -> Program:

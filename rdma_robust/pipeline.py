@@ -60,6 +60,26 @@ PREPARATION: Final[Passes] = (
 )
 
 
+def with_spin(outcome: Outcome, context: Context) -> Outcome:
+    """Return `outcome` with `spin_only` set if its program is robust once loops that only wait are blocking reads."""
+    if outcome.verdict is not Verdict.NOT_ROBUST:
+        return outcome
+    program = blocking(outcome.program)
+    if program is outcome.program:
+        return outcome
+    what, options = "whether only failed spin reads are not robust", context.options.on(outcome.program.hardware)
+
+    def verdict(limits: Limits) -> Verdict:
+        found = decide(program, options, limits=limits)
+        if found.verdict is Verdict.UNKNOWN:
+            context.beside.leave_out(what, found.reason)
+        return found.verdict
+
+    if context.beside.note(what, verdict, Verdict.UNKNOWN, share=0.8) is Verdict.ROBUST:
+        return replace(outcome, spin_only=True, reason="not robust only through failed spin reads")
+    return outcome
+
+
 def _look_for_hangs(outcome: Outcome, context: Context) -> Outcome:
     from rdma_robust.semantics.machines.ends import first_hang  # noqa: PLC0415 - a word in passing
     from rdma_robust.semantics.machines.waiting_points import may_hang  # noqa: PLC0415
@@ -69,7 +89,8 @@ def _look_for_hangs(outcome: Outcome, context: Context) -> Outcome:
     program = blocking(outcome.program)
     if sum(len(thread.edges) for thread in program.threads) > HANG_STEPS or not may_hang(program):
         return outcome
-    return replace(outcome, hang=first_hang(program, replace(context.limits, states=HANG_STATES)))
+    hang = context.beside.note("whether it hangs", lambda limits: first_hang(program, limits.at_most(HANG_STATES)), None)
+    return replace(outcome, hang=hang)
 
 
 HANG_STATES: Final = 300
@@ -96,42 +117,48 @@ def dump(text: str, file: str, options: CheckOptions, pass_name: str) -> str:
     return wanted[-1].show(run(wanted, program, context))
 
 
-def check_text(text: str, file: str, options: CheckOptions, progress: Progress = ignore, *, crowds: bool = False) -> Outcome:
+def check_text(
+    text: str,
+    file: str,
+    options: CheckOptions,
+    progress: Progress = ignore,
+    *,
+    crowds: bool = False,
+    keep: Callable[[Outcome], None] = lambda _: None,
+) -> Outcome:
     """Return the outcome for the program in `text`; `file` is for messages only. See :func:`check_program`."""
-    return check_program(Text(text, file), options, progress, crowds=crowds)
+    return check_program(Text(text, file), options, progress, crowds=crowds, keep=keep)
 
 
-def check_program(given: Given, options: CheckOptions, progress: Progress = ignore, *, crowds: bool = False) -> Outcome:
+def check_program(
+    given: Given,
+    options: CheckOptions,
+    progress: Progress = ignore,
+    *,
+    crowds: bool = False,
+    keep: Callable[[Outcome], None] = lambda _: None,
+) -> Outcome:
     """Decide a program, compare with the other methods if asked, and look at failed spin reads.
 
-    With `crowds` one with templates is decided for any number of copies, see :class:`Outcome`.
+    What comes beside the verdict has a budget of its own (:mod:`beside`). `keep` is called with the outcome as soon as there
+    is a verdict, for who wants it whatever happens then. With `crowds` one with templates is decided for any number of
+    copies, see :class:`Outcome`.
     Raises ProgramError for a text or program that is not well-formed, or has templates without `crowds`, and InternalError
     where two methods disagree.
     """
     context = Context.of(options, progress, crowds=crowds)
     started = time.monotonic()
     program: Program = run(PREPARATION, given, context)
-    options = options.on(program.hardware)
     outcome = decided(program, context)
+    keep(replace(outcome, time_s=time.monotonic() - started))
     if options.self_check:
-        agreed = self_check(program, _remaining(options, started), outcome)
+        agreed = self_check(program, options.on(program.hardware), outcome, context.limits)
         outcome = replace(outcome, checked_by=outcome.checked_by + agreed)
-    outcome = with_spin(outcome, _remaining(options, started))
-    noted: Outcome = run(NOTES, outcome, Context.of(_remaining(options, started)))
-    return replace(noted, time_s=time.monotonic() - started)
+    noted: Outcome = run(NOTES, with_spin(outcome, context), context)
+    return replace(noted, time_s=time.monotonic() - started, left_out=tuple(context.beside.left_out))
 
 
-def with_spin(outcome: Outcome, options: CheckOptions) -> Outcome:
-    """Return `outcome` with `spin_only` set if its program is robust once loops that only wait are blocking reads."""
-    if outcome.verdict is not Verdict.NOT_ROBUST:
-        return outcome
-    program = blocking(outcome.program)
-    if program is not outcome.program and decide(program, options).verdict is Verdict.ROBUST:
-        return replace(outcome, spin_only=True, reason="not robust only through failed spin reads")
-    return outcome
-
-
-def self_check(program: Program, options: CheckOptions, outcome: Outcome) -> tuple[str, ...]:
+def self_check(program: Program, options: CheckOptions, outcome: Outcome, limits: Limits) -> tuple[str, ...]:
     """Decide again by the other instrumentation and, for loop-free programs of moderate size, by brute force.
 
     The paper's instrumentation decides under the paper's model, and programs of the paper's operations, alone.
@@ -146,14 +173,13 @@ def self_check(program: Program, options: CheckOptions, outcome: Outcome) -> tup
     if program.crowds:
         from rdma_robust.robustness.crowds.compared import compared  # noqa: PLC0415 - few ask for it
 
-        return compared(outcome, options)
-    until = Limits.of(options.timeout)
+        return compared(outcome, options, limits)
     other: Instrumentation = "paper" if options.instrumentation == "pivot" else "pivot"
     methods: dict[str, Callable[[], Verdict]] = {
-        other: lambda: decide(program, replace(options, instrumentation=other, engine="auto")).verdict,
+        other: lambda: decide(program, replace(options, instrumentation=other, engine="auto"), limits=limits).verdict,
         "brute force": lambda: (
             Verdict.NOT_ROBUST
-            if oracle_robust(program, options.model, DEFAULT_LIMITS.within(until.seconds_left()))
+            if oracle_robust(program, options.model, DEFAULT_LIMITS.within(limits.seconds_left()))
             else Verdict.ROBUST
         ),
     }
@@ -172,10 +198,3 @@ def self_check(program: Program, options: CheckOptions, outcome: Outcome) -> tup
             raise InternalError(f"{program.file}: {said}; please report this program")
         agreed.append(name)
     return tuple(agreed)
-
-
-def _remaining(options: CheckOptions, started: float) -> CheckOptions:
-    """The same options with what is left of the time limit."""
-    if options.timeout is None:
-        return options
-    return replace(options, timeout=max(0.0, options.timeout - (time.monotonic() - started)))

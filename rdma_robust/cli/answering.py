@@ -9,10 +9,10 @@ from rdma_robust.cli.inputs import SUFFIX, Item, Missing, Source, all_loaded, ex
 from rdma_robust.cli.options.defaults import TIMEOUT_S, default_memory
 from rdma_robust.cli.processes.apart import each_apart, warned
 from rdma_robust.cli.processes.decide_program import exit_of_error, message_of
-from rdma_robust.cli.processes.guard import NONE, Overrun, Slack, guarded_by, out_of_memory
 from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import UsageError
 from rdma_robust.files import LARGEST
+from rdma_robust.guard import NONE, Overrun, Slack, guarded_by, out_of_memory
 from rdma_robust.language.value_ranges import one_value
 from rdma_robust.limits import Limits
 from rdma_robust.reports.share.exits import Exit, worst

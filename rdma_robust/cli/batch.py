@@ -25,6 +25,7 @@ class Question(Generic[Answer]):
     `answer` is given an item, and whom to tell how far it is if somebody wants to know; it raises nothing. `lost` answers
     for an item whose process gave no answer, see :class:`pool.Work`. `limits` are those of one item, from now on. `load`
     is called before several processes are started, for what all of them need. With `families`, `answer` starts processes.
+    `kept` is as in :class:`pool.Work`.
     """
 
     answer: Callable[..., Answer]
@@ -32,6 +33,7 @@ class Question(Generic[Answer]):
     limits: Callable[[], Limits]
     load: Callable[[], object] = lambda: None
     families: bool = False
+    kept: Callable[[Answer, str], Answer] | None = None
 
 
 def answer_all(
@@ -72,6 +74,7 @@ def _answers(
             question.families,
             meter.search if jobs == 1 and wanted(quiet) else None,
             retirement(limits),
+            question.kept,
         )
         yield from in_processes(given, crew, jobs, meter.tick)
         return

@@ -16,11 +16,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from rdma_robust.cli.processes.guard import Overrun, guarded_by
 from rdma_robust.cli.stderr import error_line
 from rdma_robust.cli.warning_choice import EVERYTHING, WarningChoice
 from rdma_robust.errors import LimitReached, RdmaRobustError
 from rdma_robust.files import LARGEST, read_regular
+from rdma_robust.guard import Overrun, guarded_by
 from rdma_robust.language.value_ranges import Valuation, file_of, instances
 from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.messages.language.recognised import is_messages

@@ -10,9 +10,9 @@ from rdma_robust.cli.answering import answer_item, only
 from rdma_robust.cli.inputs import Source
 from rdma_robust.cli.output import output
 from rdma_robust.cli.processes.decide_proof import ProofAsking, ProofsOfProgram, proved_text
-from rdma_robust.cli.processes.guard import ENDING
 from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import UsageError
+from rdma_robust.guard import ENDING
 from rdma_robust.limits import Limits
 from rdma_robust.reports.prove.proof_record import ProofRecord
 from rdma_robust.reports.share.exits import Exit

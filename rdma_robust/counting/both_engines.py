@@ -10,7 +10,7 @@ from :func:`smallest`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Generic
 
@@ -50,32 +50,39 @@ class CountingAnswer(Generic[C, L, A]):
     cut: str = ""
 
 
-def decide_counting(
-    system: CountingSystem[C, L, A],
-    limits: Limits = NO_LIMITS,
-    progress: Progress = ignore,
-    *,
-    processes: int = 1,
-    options: OmegaOptions = ALL,
-    alone: int = _ALONE,
-) -> CountingAnswer[C, L, A]:
-    """Decide whether a target of `system` can be covered with some number of processes.
+class Counting(Generic[C, L, A]):
+    """The decision whether a target of `system` can be covered with some number of processes, in as many parts as wanted.
 
     The forward search has `alone` nodes for itself; then both ways are tried, at once if there are two `processes`.
     """
-    search = OmegaSearch(system, options)
-    first = search.decide(limits, progress, min(alone, _FIRST))
-    if first.cut == "later":
-        if controls := _without_targets(system, limits, len(search.tree)):
-            return CountingAnswer(-1, None, None, NET, controls)
-        first = search.decide(limits, progress, alone)
-    if first.cut != "later":
-        return _of_search(first)
-    if processes > 1 and can_fork():
-        tasks = [partial(_forward, search), partial(by_net, system)]
-        return race_for(tasks, limits, progress, lambda cut, stored: CountingAnswer(-1, None, None, FORWARD, stored, cut))
-    tried = by_net(system, replace(limits.share(0.5), states=min(_NET_ALONE, limits.states or _NET_ALONE)), progress)
-    return tried if not tried.cut else _forward(search, limits, progress)
+
+    def __init__(
+        self, system: CountingSystem[C, L, A], *, processes: int = 1, options: OmegaOptions = ALL, alone: int = _ALONE
+    ) -> None:
+        self._system = system
+        self._processes = processes
+        self._alone = alone
+        self._search = OmegaSearch(system, options)
+        self._tried = False
+
+    def decide(self, limits: Limits = NO_LIMITS, progress: Progress = ignore) -> CountingAnswer[C, L, A]:
+        """Decide within limits. After one of them another call goes on where this one has ended."""
+        search = self._search
+        if self._tried:
+            return _of_search(search.decide(limits, progress))
+        first = search.decide(limits, progress, min(self._alone, _FIRST))
+        if first.cut == "later":
+            if controls := _without_targets(self._system, limits, len(search.tree)):
+                return CountingAnswer(-1, None, None, NET, controls)
+            first = search.decide(limits, progress, self._alone)
+        if first.cut != "later":
+            return _of_search(first)
+        self._tried = True
+        if self._processes > 1 and can_fork():
+            tasks = [partial(_forward, search), partial(by_net, self._system)]
+            return race_for(tasks, limits, progress, lambda cut, n: CountingAnswer(-1, None, None, FORWARD, n, cut))
+        tried = by_net(self._system, limits.share(0.5).at_most(_NET_ALONE), progress)
+        return tried if not tried.cut else _forward(search, limits, progress)
 
 
 def _without_targets(system: CountingSystem[C, L, A], limits: Limits, most: int) -> int:

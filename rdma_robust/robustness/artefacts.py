@@ -9,6 +9,7 @@ from rdma_robust.counters.lower import LoweredProgram
 from rdma_robust.counters.program import CounterProgram
 from rdma_robust.counters.search import Exploration
 from rdma_robust.language.flow.cfg import Fault, Program
+from rdma_robust.limits import Limits
 from rdma_robust.robustness.frame import EventLabel, Frame
 from rdma_robust.robustness.lift import Lifted
 from rdma_robust.robustness.static_filter import Pivots
@@ -52,11 +53,12 @@ class Lowered:
 
 @dataclass(frozen=True, slots=True)
 class Covered:
-    """What the search has found, and with a reached target a run to it that is as short as could be had."""
+    """What the search has found within `limits`, and with a reached target a run to it that is as short as could be had."""
 
     lowered: Lowered
     found: Found
     shortest: Found
+    limits: Limits
 
     @property
     def target(self) -> EventLabel | None:

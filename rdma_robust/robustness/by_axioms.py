@@ -13,9 +13,9 @@ import networkx as nx
 from rdma_robust.errors import SizeLimitError
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import Model
-from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Counts, Outcome, Verdict, Witness
 from rdma_robust.robustness.lift import Lifted, confirm
+from rdma_robust.robustness.passes import Context
 from rdma_robust.semantics.axioms import ob
 from rdma_robust.semantics.linearise import trace_of_order
 from rdma_robust.semantics.oracle.brute_force import DEFAULT_LIMITS, oracle_robust
@@ -26,19 +26,19 @@ METHOD = "brute force"
 """What the outcome says of the search, as its engine."""
 
 
-def decide_by_axioms(program: Program, options: CheckOptions) -> Outcome:
-    """Return the outcome for `program` under `options.model`, whatever its order table is.
+def decide_by_axioms(program: Program, context: Context) -> Outcome:
+    """Return the outcome for `program` under the model of `context`, whatever its order table is.
 
     ROBUST follows from all its traces, NOT_ROBUST carries a violating one, confirmed by the axioms; UNKNOWN names the limit
     of brute force that was met. Faults are not looked for. Raises InternalError if a trace that was found is not confirmed.
     """
     started = time.monotonic()
-    model = options.model
+    options, model = context.options, context.options.model
     what = "of this program" if model.has_normal_form else f"under this model ({model})"
     why = f"no search is proven to decide robustness {what}"
     witness = None
     try:
-        trace = oracle_robust(program, model, DEFAULT_LIMITS.within(options.timeout))
+        trace = oracle_robust(program, model, DEFAULT_LIMITS.within(context.limits.seconds_left()))
     except SizeLimitError as error:
         verdict, reason = Verdict.UNKNOWN, f"{why}, and brute force over the axioms gave up: {error}"
     else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from dataclasses import replace
 from typing import Final
@@ -24,7 +23,7 @@ from rdma_robust.robustness.lift import confirm, lift
 from rdma_robust.robustness.paper import instrument_frame
 from rdma_robust.robustness.passes import Context, Pass, Passes, run
 from rdma_robust.robustness.pivot import instrument_pivots
-from rdma_robust.robustness.reasons import limit_said, sorted_faults, waiting_among, waiting_reason
+from rdma_robust.robustness.reasons import sorted_faults, waiting_among, waiting_reason
 from rdma_robust.robustness.reductions.like_threads import like_faults
 from rdma_robust.robustness.static_filter import pivots_to_try
 from rdma_robust.robustness.unconfirmed import UnconfirmedError, search_on, watched
@@ -35,12 +34,22 @@ NOTHING: Final[Found] = Exploration(NO_SEARCH, False, 0, SearchResult(-1, (), 0,
 _FAULT_STATES = 2_000_000
 """States spent at most on the reachable faults of a program that is robust without a search."""
 
+_FAULTS: Final = "which faults are reachable"
+
 _SHORTER_STATES = 2000
 """States spent at least on a shorter witness: about 20 ms in Python."""
 
 
-def decide(program: Program, options: CheckOptions, progress: Progress = ignore, only: int | None = None) -> Outcome:
+def decide(
+    program: Program,
+    options: CheckOptions,
+    progress: Progress = ignore,
+    only: int | None = None,
+    limits: Limits | None = None,
+) -> Outcome:
     """Decide robustness of `program`; with `only` the number of a pivot class, whether a violation has a pivot of it.
+
+    `limits` are instead of those of `options`, for a decision that has a share of the time of something else.
 
     ROBUST follows an exhausted search, or a static filter that leaves no pivot: then a search is made only to know which
     faults are reachable, and `faults_exact` says whether it was completed. NOT_ROBUST carries a witness confirmed by the
@@ -51,7 +60,7 @@ def decide(program: Program, options: CheckOptions, progress: Progress = ignore,
     Source: normal-form.md; Theorems 5.1 and 5.2.
     """
     started = time.monotonic()
-    return replace(decided(program, Context.of(options, progress, only)), time_s=time.monotonic() - started)
+    return replace(decided(program, Context.of(options, progress, only, limits=limits)), time_s=time.monotonic() - started)
 
 
 def decided(program: Program, context: Context) -> Outcome:
@@ -69,7 +78,7 @@ def decided(program: Program, context: Context) -> Outcome:
         options = context.options
         engine = NOTHING.engine
         outcome = Outcome(program, Verdict.UNKNOWN, str(reached), options.instrumentation, engine, Counts(), 0.0)
-    return replace(_followed(outcome), model=model)
+    return replace(_followed(outcome), model=model, left_out=tuple(context.beside.left_out))
 
 
 def _followed(outcome: Outcome) -> Outcome:
@@ -106,7 +115,7 @@ def _axioms(program: Program, context: Context) -> Outcome:
 
     if context.only is not None:
         raise UsageError(f"there are no pivot classes under this model: {context.options.model}")
-    return decide_by_axioms(program, context.options)
+    return decide_by_axioms(program, context)
 
 
 def _filter(frame: Frame, context: Context) -> Filtered:
@@ -134,10 +143,9 @@ def _lower(instrumented: Instrumented, _context: Context) -> Lowered:
 
 def _cover(lowered: Lowered, context: Context) -> Covered:
     limits, options = context.limits, context.options
-    if lowered.by_filter:
-        if not _can_go_wrong(lowered):
-            return Covered(lowered, NOTHING, NOTHING)
-        limits = replace(limits, states=min(limits.states or _FAULT_STATES, _FAULT_STATES))
+    if lowered.by_filter and not _can_wait(lowered):
+        found = _search_of_faults(lowered, context) if _can_go_wrong(lowered) else NOTHING
+        return Covered(lowered, found, found, limits)
     found = explore_lowered(
         lowered.vass,
         limits,
@@ -146,7 +154,7 @@ def _cover(lowered: Lowered, context: Context) -> Covered:
         reduce="por" in options.reductions,
         compiled=options.kernel != "python",
     )
-    return Covered(lowered, found, _shorter(lowered, found, limits) if found.result.target >= 0 else found)
+    return Covered(lowered, found, _shorter(lowered, found, context) if found.result.target >= 0 else found, limits)
 
 
 def _lift(covered: Covered, context: Context) -> Attempt:
@@ -161,7 +169,7 @@ def _confirm(attempt: Attempt, context: Context) -> Outcome:
     program, found = covered.lowered.program, covered.found
     with watched(covered):
         witness = None if attempt.lifted is None else confirm(program, attempt.lifted, options.model)
-    verdict, reason = _verdict(covered, options)
+    verdict, reason = _verdict(covered)
     pivots = len({label.starts for label in found.fired} - {None})
     return Outcome(
         program,
@@ -213,7 +221,7 @@ def passes_for(program: Program, model: Model) -> Passes:
     return FOR_ANY
 
 
-def _verdict(covered: Covered, options: CheckOptions) -> tuple[Verdict, str]:
+def _verdict(covered: Covered) -> tuple[Verdict, str]:
     result = covered.found.result
     if result.target >= 0:
         return Verdict.NOT_ROBUST, "a violating trace was found and confirmed by the axioms"
@@ -222,7 +230,7 @@ def _verdict(covered: Covered, options: CheckOptions) -> tuple[Verdict, str]:
     if covered.lowered.by_filter and not (result.cut and _can_wait(covered.lowered)):
         return Verdict.ROBUST, BY_FILTER
     if result.cut:
-        return Verdict.UNKNOWN, _cut_reason(result, options)
+        return Verdict.UNKNOWN, _cut_reason(result, covered.limits)
     return Verdict.ROBUST, "exhausted the search: no violating trace exists"
 
 
@@ -237,19 +245,43 @@ def _can_go_wrong(lowered: Lowered) -> bool:
     return any(label.edge.fault for c in commands for label in c.body.all_labels())
 
 
-def _shorter(lowered: Lowered, found: Found, limits: Limits) -> Found:
+def _search_of_faults(lowered: Lowered, context: Context) -> Found:
+    """Return a search for nothing but the faults of a program that is known to be robust, as far as it goes."""
+    options = context.options
+
+    def search(limits: Limits) -> Found:
+        few = limits.at_most(_FAULT_STATES)
+        found = explore_lowered(
+            lowered.vass,
+            few,
+            context.progress,
+            engine=options.engine,
+            reduce="por" in options.reductions,
+            compiled=options.kernel != "python",
+        )
+        if found.result.cut:
+            context.beside.leave_out(_FAULTS, _cut_reason(found.result, few))
+        return found
+
+    return context.beside.note(_FAULTS, search, replace(NOTHING, result=replace(NOTHING.result, cut="time")))
+
+
+def _shorter(lowered: Lowered, found: Found, context: Context) -> Found:
     """Return a search with a shortest run, if a breadth-first one of a similar size finds it, else `found`."""
     if found.engine == "bfs":
         return found
-    few = replace(limits, states=min(limits.states or sys.maxsize, 2 * found.result.states + _SHORTER_STATES))
-    short = explore_lowered(lowered.vass, few, engine="bfs", reduce=False, compiled=found.compiled)
-    return found if short.result.target < 0 else short
+
+    def search(limits: Limits) -> Found:
+        few = limits.at_most(2 * found.result.states + _SHORTER_STATES)
+        short = explore_lowered(lowered.vass, few, engine="bfs", reduce=False, compiled=found.compiled)
+        return found if short.result.target < 0 else short
+
+    return context.beside.note("a shorter counterexample", search, found)
 
 
-def _cut_reason(result: SearchResult, options: CheckOptions) -> str:
+def _cut_reason(result: SearchResult, limits: Limits) -> str:
     """Return one line naming the limit that was reached and how far the search got."""
-    limit = limit_said(result.cut, options)
-    return f"reached {limit} after {result.states} states, {result.frontier} of them not yet expanded"
+    return f"reached {limits.said(result.cut)} after {result.states} states, {result.frontier} of them not yet expanded"
 
 
 def _faults(covered: Covered) -> tuple[Fault, ...]:

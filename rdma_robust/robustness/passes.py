@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from rdma_robust.beside import Beside
 from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.options import CheckOptions
 
@@ -19,20 +19,29 @@ Artefact = TypeVar("Artefact")
 class Context:
     """What every pass may look at besides its artefact. `only` is the number of the one pivot class to try, None for all.
 
-    With `crowds` the program may have threads of which there is any number.
+    `limits` are those of the decision, `beside` has those of everything that is no part of it. With `crowds` the program may
+    have threads of which there is any number.
     """
 
     options: CheckOptions
     limits: Limits
+    beside: Beside
     progress: Progress = ignore
     only: int | None = None
     crowds: bool = False
 
     @staticmethod
-    def of(options: CheckOptions, progress: Progress = ignore, only: int | None = None, *, crowds: bool = False) -> Context:
-        """Return a context whose time counts from now."""
-        limits = Limits.of(options.timeout, options.max_states, options.memory, started=time.monotonic())
-        return Context(options, limits, progress, only, crowds)
+    def of(
+        options: CheckOptions,
+        progress: Progress = ignore,
+        only: int | None = None,
+        *,
+        crowds: bool = False,
+        limits: Limits | None = None,
+    ) -> Context:
+        """Return a context whose time counts from now, or that has these `limits` instead of those of the options."""
+        given = Limits.of(options.timeout, options.max_states, options.memory) if limits is None else limits
+        return Context(options, given, Beside(given), progress, only, crowds)
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,7 +73,7 @@ def search_on(covered: Covered, context: Context) -> Outcome:
     if context.only is None:
         from rdma_robust.robustness.by_axioms import decide_by_axioms  # noqa: PLC0415 - slow, and few need it
 
-        by_axioms = decide_by_axioms(program, options)
+        by_axioms = decide_by_axioms(program, context)
         if by_axioms.verdict is not Verdict.UNKNOWN:
             return by_axioms
     reason = "the search reached a target, but no run to one was confirmed by the axioms with the values that hardware has"

@@ -16,7 +16,10 @@ PACKAGE = ROOT / "rdma_robust"
 SPLIT = ("analyses", "contracts", "messages", "teaching")
 """Folders whose subfolders are rooms of their own."""
 
-WORDS = "errors diagnose expr files layers limits model outcome options processes text grammar_tables digraph solver_library"
+WORDS = (
+    "beside errors diagnose expr files guard layers limits model outcome options processes text grammar_tables digraph "
+    "solver_library"
+)
 """What every room may use: the shared words."""
 
 MAY_IMPORT = {

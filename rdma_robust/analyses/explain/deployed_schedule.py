@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from rdma_robust.analyses.explain.schedule import RemoteOperation, Run, RunStep, first_run
+from rdma_robust.analyses.explain.schedule import RemoteOperation, Run, RunStep, begun_for, first_run
 from rdma_robust.errors import InternalError
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import Model
@@ -128,7 +128,7 @@ class _Scheduler:
     def run(self) -> tuple[RunStep, ...]:
         nothing = (0,) * len(self.every)
         held = nothing_held(self.machine)
-        starts = (_Point(start.state, 0, nothing, held) for start in self.machine.initial())
+        starts = (_Point(start.state, 0, nothing, held) for start in begun_for(self.machine, self.order))
         return first_run(starts, self.ways, len(self.order))
 
     def ways(self, point: _Point) -> Iterator[tuple[RunStep, _Point]]:

@@ -7,7 +7,7 @@ was under way. The run is made of moves of :class:`RdmaMachine`, so it is a proo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
@@ -16,9 +16,9 @@ from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import Model
 from rdma_robust.outcome import Witness
 from rdma_robust.semantics.event_table import remote_of
-from rdma_robust.semantics.machines.chosen import machine_of
+from rdma_robust.semantics.machines.chosen import AnyRdmaMachine, machine_of
 from rdma_robust.semantics.machines.deployed import DeployedMachine
-from rdma_robust.semantics.machines.machine import Action, Verb
+from rdma_robust.semantics.machines.machine import Action, Move, Verb
 from rdma_robust.semantics.machines.rdma import DONE, ISSUED, RdmaMachine, RdmaState
 from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, Event, EventType
 
@@ -150,6 +150,12 @@ def remote_operations(witness: Witness) -> tuple[RemoteOperation, ...]:
     return tuple(RemoteOperation(n, g[0].thread, g[0].remote or "", g[0].position, tuple(g)) for n, g in enumerate(groups))
 
 
+def begun_for(machine: AnyRdmaMachine, order: Sequence[Event]) -> Iterator[Move]:
+    """Yield the starts, first those from which each thread can take its first step of those that have events in `order`."""
+    first = {e.thread: e.step for e in sorted(order, key=lambda e: -e.position) if e.step is not None}
+    return machine.initial().before(machine.codes, first)
+
+
 class _Scheduler:
     """A depth-first search through the machine's moves; a move that makes the next event happen is always tried first."""
 
@@ -163,7 +169,7 @@ class _Scheduler:
     def run(self) -> tuple[RunStep, ...]:
         empty = tuple(tuple(() for _ in code.remotes) for code in self.machine.codes)
         nothing = (0,) * len(self.machine.codes)
-        starts = (_Point(start.state, 0, nothing, empty) for start in self.machine.initial())
+        starts = (_Point(start.state, 0, nothing, empty) for start in begun_for(self.machine, self.order))
         return first_run(starts, self.ways, len(self.order))
 
     def ways(self, point: _Point) -> Iterator[tuple[RunStep, _Point]]:

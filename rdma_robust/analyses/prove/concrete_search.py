@@ -109,15 +109,16 @@ class _Search:
 
     def run(self, limits: Limits, progress: Progress) -> str:
         """Search, and return the name of the limit that ended it, or ''."""
-        first: list[StepState] = []
-        for move in self.machine.initial():
-            self.arrive(None, move, first)
+
+        def begin(move: Move, layer: list[StepState]) -> None:
+            self.arrive(None, move, layer)
 
         def expand(state: StepState, following: list[StepState]) -> None:
             for move in self.machine.successors(state):
                 self.arrive(state, move, following)
 
-        cut, _ = by_layers(first, expand, self.before.__len__, limits, enough=self.enough, progress=progress)
+        starts, stored = self.machine.initial(), self.before.__len__
+        cut, _ = by_layers(starts, begin, expand, stored, limits, enough=self.enough, progress=progress)
         return cut
 
     def arrive(self, source: StepState | None, move: Move, layer: list[StepState]) -> None:

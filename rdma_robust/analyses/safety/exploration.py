@@ -21,6 +21,7 @@ from rdma_robust.semantics.machines.machine import Machine, Move, State, Verb
 from rdma_robust.semantics.machines.operations import following, start
 from rdma_robust.semantics.machines.resting import SomeMachine
 from rdma_robust.semantics.machines.sc import ScState
+from rdma_robust.semantics.machines.starts import starts_at
 from rdma_robust.semantics.trace import Event
 from rdma_robust.semantics.wellformed import check_well_formed
 
@@ -103,15 +104,16 @@ class _Layers:
     def search(self, tests: Mapping[int, Met], limits: Limits, progress: Progress) -> str:
         """Search until every goal has been reached, every state seen, or a limit, whose name is returned."""
         left = dict(tests)
-        first: list[State] = []
-        for move in self.machine.initial():
-            self._arrive(None, move, left, first)
+
+        def begin(move: Move, layer: list[State]) -> None:
+            self._arrive(None, move, left, layer)
 
         def expand(state: State, following: list[State]) -> None:
             for move in self._moves(state):
                 self._arrive(state, move, left, following)
 
-        cut, self.depth = by_layers(first, expand, self.before.__len__, limits, enough=lambda: not left, progress=progress)
+        starts, stored = self.machine.initial(), self.before.__len__
+        cut, self.depth = by_layers(starts, begin, expand, stored, limits, enough=lambda: not left, progress=progress)
         return cut
 
     def _moves(self, state: State) -> list[Move]:
@@ -168,7 +170,7 @@ class _Layers:
             state = self.before[state]
         moves: list[Move] = []
         for after in reversed(path):
-            choices = self.machine.successors(moves[-1].state) if moves else self.machine.initial()
+            choices = self.machine.successors(moves[-1].state) if moves else starts_at(self.machine, after)
             moves.append(next(move for move in choices if move.state == after))
         return tuple(moves)
 

@@ -54,15 +54,16 @@ def _is_request(action: Action) -> bool:
 
 def _started(machine: DeployedMachine, wanted: tuple[object, ...]) -> _Made:
     """Return the run with its start, and with the fences that threads pass at once under SC."""
-    for start in machine.initial():
+    starts = machine.initial()
+    begun = []
+    for t, place in enumerate(wanted):
+        mine = (move.state for move in starts.of_threads([t]))
+        begun.append(next((places(s)[t] for s in mine if _Made(machine, []).passed(s, t, place) is not None), None))
+    for start in starts.at(begun):
         made = _Made(machine, [start])
         for t, place in enumerate(wanted):
-            passed = made.passed(made.moves[-1].state, t, place)
-            if passed is None:
-                break
-            made.moves += passed
-        else:
-            return made
+            made.moves += made.passed(made.moves[-1].state, t, place) or []
+        return made
     raise InternalError("the machine of RDMA as deployed does not start as the SC machine does")
 
 

@@ -140,14 +140,7 @@ class Questions(ABC):
         return goals if self.robust else []
 
     def _decide(self, share: float) -> None:
-        remaining = self.limits.seconds_left()
-        options = CheckOptions(
-            hardware=self.hardware,
-            timeout=None if remaining is None else share * remaining,
-            max_states=self.limits.states,
-            memory=self.limits.memory,
-        )
-        outcome = decide(self.program, options, self.progress)
+        outcome = decide(self.program, CheckOptions(hardware=self.hardware), self.progress, limits=self.limits.share(share))
         self.check_states = outcome.counts.states
         if outcome.verdict is not Verdict.UNKNOWN:
             self.robust = outcome.verdict is Verdict.ROBUST

@@ -29,6 +29,7 @@ from rdma_robust.semantics.machines.machine import Move, Verb
 from rdma_robust.semantics.machines.move_trail import MoveTrail
 from rdma_robust.semantics.machines.rdma import RdmaMachine, RdmaState
 from rdma_robust.semantics.machines.sc import ScMachine, ScState
+from rdma_robust.semantics.machines.starts import portions
 from rdma_robust.semantics.machines.threadcode import Watched
 
 STATES: Final = 100_000
@@ -110,16 +111,28 @@ def _on_the_way(machine: ScMachine, goal: StateGoal | FaultGoal, run: Run) -> Ru
     return next((run[: n + 1] for n, move in enumerate(run) if met(move)), None)
 
 
+_STARTS: Final = 1_000
+"""Ways to begin that are followed at a time."""
+
+
 def replayed(machine: ScMachine, look: Watched, labels: Sequence[EventLabel], met: Met, *, ends: bool) -> Run:
     """Return a run of the machine with the events of `labels` that meets the goal: at its end if `ends`, else anywhere.
 
     Register-only steps leave choices open, so all ways are followed, each with whether the goal was met on it. Raises
     InternalError if there is no such run.
     """
-    ways = {(m.state, hit): MoveTrail(None, m) for m in machine.initial() for hit in [not ends and met(m)]}
-    for edge in (label.edge for label in labels):
-        if edge.type is None and edge.thread not in look.threads:
-            continue
+    edges = [label.edge for label in labels if label.edge.type is not None or label.edge.thread in look.threads]
+    first = {edge.thread: edge.step for edge in reversed(edges)}
+    for starts in portions(machine.initial().before(machine.codes, first), _STARTS):
+        run = _along(machine, starts, edges, met, ends=ends)
+        if run is not None:
+            return run
+    raise InternalError("the SC machine cannot run what the search under sequential consistency has found")
+
+
+def _along(machine: ScMachine, starts: Sequence[Move], edges: Sequence[EventEdge], met: Met, *, ends: bool) -> Run | None:
+    ways = {(m.state, hit): MoveTrail(None, m) for m in starts for hit in [not ends and met(m)]}
+    for edge in edges:
         following: dict[tuple[ScState, bool], MoveTrail] = {}
         for (state, hit), way in ways.items():
             for move in machine.successors(state):
@@ -130,7 +143,7 @@ def replayed(machine: ScMachine, look: Watched, labels: Sequence[EventLabel], me
     for (_, hit), way in ways.items():
         if hit or (ends and met(way.move)):
             return way.run()
-    raise InternalError("the SC machine cannot run what the search under sequential consistency has found")
+    return None
 
 
 def _is(move: Move, edge: EventEdge) -> bool:
@@ -149,10 +162,10 @@ def rdma_run(machine: AnyRdmaMachine, run: Run) -> Run:
     if isinstance(machine, DeployedMachine):
         return deployed_run(machine, run)
     start = run[0].state
-    ways = [m for m in machine.initial() if places(m.state) == places(start)]
-    if not ways:
+    begun = next(iter(machine.initial().at(places(start))), None)
+    if begun is None:
         raise InternalError("the RDMA machine does not start as the SC machine does")
-    moves = [ways[0]]
+    moves = [begun]
     for number, move in enumerate(run[1:], 1):
         for verb, place in _doings(run, number, move):
             moves.append(_step(machine, moves[-1].state, move, verb, place))

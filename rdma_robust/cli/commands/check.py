@@ -44,7 +44,7 @@ from rdma_robust.cli.options.option_sets import HardwareOptions, SearchOptions, 
 from rdma_robust.cli.options.reductions_option import parse_reductions
 from rdma_robust.cli.output import Output, output
 from rdma_robust.cli.passed_over import without_proofs
-from rdma_robust.cli.processes.decide_program import Answer, decide_item, limits_of, load_deciding, lost_program
+from rdma_robust.cli.processes.decide_program import Answer, decide_item, kept_answer, limits_of, load_deciding, lost_program
 from rdma_robust.cli.screen import width_of_output
 from rdma_robust.cli.stderr import warn
 from rdma_robust.cli.warning_choice import chosen
@@ -208,7 +208,11 @@ def _batch(request: Request, answers: Sequence[Answer], summary: Summary) -> Bat
 
 def _question(options: CheckOptions) -> Question[Answer]:
     return Question(
-        lambda item, *tell: decide_item(item, options, *tell), lost_program, partial(limits_of, options), load_deciding
+        lambda item, *tell, **keep: decide_item(item, options, *tell, **keep),
+        lost_program,
+        partial(limits_of, options),
+        load_deciding,
+        kept=kept_answer,
     )
 
 

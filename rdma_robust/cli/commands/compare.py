@@ -14,9 +14,9 @@ from rdma_robust.cli.destinations import Destination, report_form
 from rdma_robust.cli.inputs import UnreadableError, read_source, source_of
 from rdma_robust.cli.options.arguments import FORMAT_HELP, OutputFile
 from rdma_robust.cli.options.formats import COMPARE_FORMATS, CompareFormat
-from rdma_robust.cli.processes.guard import Overrun, guarded_by
 from rdma_robust.cli.screen import width_of_output
 from rdma_robust.errors import LimitReached, UsageError
+from rdma_robust.guard import Overrun, guarded_by
 from rdma_robust.reports.batch.compare_report import write_json, write_markdown, write_text
 from rdma_robust.reports.batch.compare_view import Comparison, Kind, Report
 from rdma_robust.reports.share.exits import Exit

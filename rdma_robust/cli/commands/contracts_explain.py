@@ -29,10 +29,10 @@ from rdma_robust.cli.options.formats import CONTRACT_FORMATS, ContractFormat
 from rdma_robust.cli.options.option_sets import with_option_sets
 from rdma_robust.cli.output import output
 from rdma_robust.cli.processes.decide_contracts import ContractsAsking, check_in_time, load_contracts_room
-from rdma_robust.cli.processes.guard import ENDING
 from rdma_robust.cli.screen import width_of_output
 from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import UsageError
+from rdma_robust.guard import ENDING
 from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import printable
 

@@ -34,10 +34,10 @@ from rdma_robust.cli.options.defaults import TIMEOUT_S
 from rdma_robust.cli.options.formats import TEXT_OR_JSON
 from rdma_robust.cli.output import output
 from rdma_robust.cli.processes.decide_contracts import ContractsAsking, load_contracts_room, read_contracts
-from rdma_robust.cli.processes.guard import ENDING
 from rdma_robust.cli.screen import width_of_output
 from rdma_robust.contracts.checks.function_checks import Checking
 from rdma_robust.errors import LimitReached
+from rdma_robust.guard import ENDING
 from rdma_robust.reports.share.exits import Exit
 
 if TYPE_CHECKING:

@@ -31,10 +31,10 @@ from rdma_robust.cli.options.safety_options import SafetyModels, models_named
 from rdma_robust.cli.output import output
 from rdma_robust.cli.processes.decide_program import limits_of, remaining
 from rdma_robust.cli.processes.decide_proof import ProofAsking
-from rdma_robust.cli.processes.guard import ENDING, Overrun, guarded_by, out_of_memory
 from rdma_robust.cli.screen import width_of_output
 from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import SizeLimitError
+from rdma_robust.guard import ENDING, Overrun, guarded_by, out_of_memory
 from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
 from rdma_robust.reports.share.columns import PAPER

@@ -25,11 +25,11 @@ from rdma_robust.cli.processes.apart import each_apart
 from rdma_robust.cli.processes.decide_messages import is_trace, read_messages
 from rdma_robust.cli.processes.decide_program import exit_of_error, limits_of, message_of
 from rdma_robust.cli.processes.explored_messages import decided_messages
-from rdma_robust.cli.processes.guard import Overrun, guarded_by, out_of_memory
 from rdma_robust.cli.processes.stop import Stopped
 from rdma_robust.cli.stderr import warn
 from rdma_robust.cli.watching import Watched, changes_of, need_watchfiles
 from rdma_robust.errors import InternalError, RdmaRobustError, SizeLimitError, UsageError
+from rdma_robust.guard import Overrun, guarded_by, out_of_memory
 from rdma_robust.language.value_ranges import file_of, one_value
 from rdma_robust.limits import Limits
 from rdma_robust.messages.language.recognised import is_messages

@@ -20,9 +20,9 @@ from rdma_robust.cli.options.messages_options import MessageOptions
 from rdma_robust.cli.options.option_sets import with_option_sets
 from rdma_robust.cli.output import output
 from rdma_robust.cli.processes.decide_messages import MessagesAsking, decide_in_time, load_messages_room
-from rdma_robust.cli.processes.guard import ENDING
 from rdma_robust.cli.screen import width_of_output
 from rdma_robust.cli.stderr import warn
+from rdma_robust.guard import ENDING
 from rdma_robust.reports.share.exits import Exit, worst
 from rdma_robust.text import printable
 

@@ -29,10 +29,10 @@ from rdma_robust.cli.options.arguments import (
 )
 from rdma_robust.cli.options.defaults import TIMEOUT_S, default_memory
 from rdma_robust.cli.options.formats import TEXT_OR_JSON
-from rdma_robust.cli.processes.guard import ENDING
 from rdma_robust.cli.screen import width_of_output
 from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import UsageError
+from rdma_robust.guard import ENDING
 from rdma_robust.limits import Limits
 from rdma_robust.model import Hardware, Model
 from rdma_robust.options import RECV_DEPTH

@@ -77,13 +77,14 @@ def is_violation(found: object) -> bool:
 def together(job: Job, found: Sequence[Outcome | Answer]) -> Record:
     """Return the record of `job` from its parts, in order: all of them, or up to the first violation."""
     from rdma_robust.pipeline import with_spin  # noqa: PLC0415 - slow
+    from rdma_robust.robustness.passes import Context  # noqa: PLC0415
     from rdma_robust.robustness.split import combine  # noqa: PLC0415
 
     failed = next((each for each in found if isinstance(each, Answer)), None)
     if failed is not None:
         return Record(failed.result, failed.messages)
     outcomes = [each for each in found if isinstance(each, Outcome)]
-    return decide_as(job, lambda: with_spin(combine(outcomes), job.options))
+    return decide_as(job, lambda _: with_spin(combine(outcomes), Context.of(job.options)))
 
 
 TASKS = Tasks(decide_job, first_try, part, is_violation, together)

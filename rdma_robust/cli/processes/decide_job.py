@@ -13,8 +13,8 @@ from dataclasses import replace
 from rdma_robust import TOOL
 from rdma_robust.batch.job import Job, Record
 from rdma_robust.cli.processes.decide_program import Answer, guarded, limits_of
-from rdma_robust.cli.processes.guard import ENDING, Overrun, guarded_by, out_of_memory
 from rdma_robust.errors import LimitReached, SizeLimitError
+from rdma_robust.guard import ENDING, Overrun, guarded_by, out_of_memory
 from rdma_robust.limits import Limits
 from rdma_robust.outcome import Outcome, Verdict
 from rdma_robust.reports.analyses.claim_findings import Claims
@@ -27,22 +27,35 @@ PAGE_S = 60.0
 
 def decide_job(job: Job) -> Record:
     """Return the record of `job`. Raises nothing but KeyboardInterrupt."""
-    return decide_as(job, lambda: _outcome(job))
+    return decide_as(job, lambda keep: _outcome(job, keep))
 
 
-def decide_as(job: Job, decide: Callable[[], Outcome]) -> Record:
-    """Return the record of `job` from the outcome that `decide` finds, whatever happens on the way."""
+def decide_as(job: Job, decide: Callable[[Callable[[Outcome], None]], Outcome]) -> Record:
+    """Return the record of `job` from the outcome that `decide` finds, whatever happens on the way.
+
+    What `decide` tells its argument is the outcome where what comes beside it is cut short.
+    """
     started = time.monotonic()
     limits = limits_of(job.options)
+    known: list[Outcome] = []
+    lasting = True
+    found: Outcome | Answer
     try:
         with guarded_by(limits):
-            found = guarded(job.name, decide)
+            found = guarded(job.name, lambda: decide(known.append))
     except (Overrun, LimitReached) as error:
-        return Record(_after(started, job, str(error)), lasting=True)
+        found = Answer(_after(started, job, str(error)))
     except MemoryError as error:
-        return Record(_after(started, job, out_of_memory(error)))
+        found, lasting = Answer(_after(started, job, out_of_memory(error))), False
+    if (
+        isinstance(found, Answer)
+        and found.result.verdict == "unknown"
+        and known
+        and known[-1].verdict is not Verdict.UNKNOWN
+    ):
+        found = replace(known[-1], left_out=(*known[-1].left_out, f"what comes beside the verdict: {found.result.reason}"))
     if isinstance(found, Answer):
-        return Record(found.result, found.messages, lasting=found.result.verdict == "unknown")
+        return Record(found.result, found.messages, lasting=lasting and found.result.verdict == "unknown")
     claims = _claims(job, found) if job.claims else None
     page = _page(job, found, limits) if job.page else None
     whole = (page is None or not (page.cut or page.problem)) and (claims is None or claims.decided)
@@ -53,7 +66,7 @@ def decide_as(job: Job, decide: Callable[[], Outcome]) -> Record:
 
 def settled(outcome: Outcome, job: Job) -> bool:
     """Return whether more time or memory could change nothing of the outcome: no search it rests on was cut."""
-    if job.options.self_check or outcome.verdict is Verdict.UNKNOWN:
+    if job.options.self_check or outcome.verdict is Verdict.UNKNOWN or outcome.left_out:
         return False
     if outcome.verdict is Verdict.ROBUST:
         return outcome.faults_exact
@@ -62,10 +75,10 @@ def settled(outcome: Outcome, job: Job) -> bool:
     return outcome.spin_only or not waits(outcome.program)
 
 
-def _outcome(job: Job) -> Outcome:
+def _outcome(job: Job, keep: Callable[[Outcome], None]) -> Outcome:
     from rdma_robust.pipeline import check_text  # noqa: PLC0415 - loaded once, before the forks
 
-    return check_text(job.text, job.name, job.options, crowds=True)
+    return check_text(job.text, job.name, job.options, crowds=True, keep=keep)
 
 
 def _claims(job: Job, outcome: Outcome) -> Claims:

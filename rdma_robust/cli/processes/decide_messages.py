@@ -12,8 +12,8 @@ from rdma_robust import TOOL
 from rdma_robust.cli.inputs import Item, Missing, Source, read_bytes, read_source
 from rdma_robust.cli.options.messages_options import BufferName
 from rdma_robust.cli.processes.decide_program import Answer, decide_item, guarded, in_time, lost_program, timed
-from rdma_robust.cli.processes.guard import cut_short
 from rdma_robust.errors import UsageError
+from rdma_robust.guard import cut_short
 from rdma_robust.limits import Limits
 from rdma_robust.messages.engines.engine_names import MessageEngineName
 from rdma_robust.options import CheckOptions

@@ -11,8 +11,8 @@ from typing import Literal
 
 from rdma_robust.cli.inputs import Item, Missing, Source, UnreadableError, read_source
 from rdma_robust.cli.processes.decide_program import exit_of_error, message_of
-from rdma_robust.cli.processes.guard import ENDING, Overrun, guarded_by, out_of_memory
 from rdma_robust.errors import InternalError, ProgramError
+from rdma_robust.guard import ENDING, Overrun, guarded_by, out_of_memory
 from rdma_robust.limits import Limits
 from rdma_robust.petri.digits import DIGITS
 from rdma_robust.reports.check.result import diagnostics

@@ -9,16 +9,16 @@ from functools import partial
 from typing import TypeVar
 
 from rdma_robust.cli.inputs import Item, Missing, Source, UnreadableError, read_source
-from rdma_robust.cli.processes.guard import ENDING, NONE, Overrun, Slack, guarded_by, out_of_memory
 from rdma_robust.cli.stderr import death_message, error_line, internal_message
 from rdma_robust.cli.warning_choice import EVERYTHING, warned
 from rdma_robust.errors import InternalError, LimitReached, ProgramError, SizeLimitError, UsageError
+from rdma_robust.guard import ENDING, NONE, Overrun, Slack, guarded_by, out_of_memory
 from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Outcome
 from rdma_robust.reports.check.result import Result, failure, gave_up, result_of
 from rdma_robust.reports.share.exits import Exit
-from rdma_robust.text import printable
+from rdma_robust.text import one_line, printable
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +43,10 @@ def ignore(_states: int, _frontier: int) -> None:
     return None
 
 
-def decide_item(item: Item, options: CheckOptions, progress: Progress = ignore) -> Answer:
-    """Return the answer for `item`. Raises nothing but KeyboardInterrupt."""
+def decide_item(
+    item: Item, options: CheckOptions, progress: Progress = ignore, keep: Callable[[Answer], None] = lambda _: None
+) -> Answer:
+    """Return the answer for `item`, and tell `keep` of it as soon as there is a verdict. Raises only KeyboardInterrupt."""
     if isinstance(item, Missing):
         return Answer(gave_up(item.name, item.reason)) if item.cut else _unreadable(item.name, item.reason)
     check = guarded(item.name, _loaded)
@@ -52,10 +54,34 @@ def decide_item(item: Item, options: CheckOptions, progress: Progress = ignore) 
         return check
     limits = limits_of(options)
     started = time.monotonic()
-    action = partial(_decide, item, partial(check, options=options, progress=progress), options, limits)
+    known: list[Answer] = []
+
+    def tell(answer: Answer) -> None:
+        known.append(answer)
+        keep(answer)
+
+    action = partial(_decide, item, partial(check, options=options, progress=progress), options, limits, tell)
     answer = in_time(item.name, limits, action, NONE)
+    if known and _lost(answer, known[-1], options):
+        return kept_answer(replace(known[-1], messages=(*known[-1].messages, *answer.messages)), answer.result.reason)
     cut = answer.result.verdict == "unknown" and not answer.result.time_s
     return timed(answer, started) if cut else answer
+
+
+def _lost(answer: Answer, known: Answer, options: CheckOptions) -> bool:
+    """Whether an answer that was known was lost by what came beside it, which methods that disagree are not."""
+    if known.result.verdict == "unknown":
+        return False
+    return answer.result.verdict == "unknown" or (answer.result.error_kind == "internal" and not options.self_check)
+
+
+def kept_answer(known: Answer, why: str) -> Answer:
+    """Return an answer that was known before what came beside it was cut short, and say so."""
+    result = replace(known.result, left_out=(*known.result.left_out, f"what comes beside the verdict: {one_line(why, 300)}"))
+    if not known.uncertified:
+        return replace(known, result=result)
+    complaint = _message(result.file, f"warning: no certificate: {printable(why)} [RR006]")
+    return replace(known, result=result, messages=(*known.messages, complaint))
 
 
 def _loaded() -> Callable[..., Outcome]:
@@ -87,16 +113,27 @@ def remaining(options: CheckOptions, limits: Limits) -> CheckOptions:
     return replace(options, timeout=limits.seconds_left())
 
 
-def _decide(source: Source, check: Callable[[str, str], Outcome], options: CheckOptions, limits: Limits) -> Answer:
+def _decide(
+    source: Source,
+    check: Callable[..., Outcome],
+    options: CheckOptions,
+    limits: Limits,
+    keep: Callable[[Answer], None],
+) -> Answer:
+    """Return the answer, and tell `keep` of it as soon as there is a verdict: without the certificate that is wanted."""
     text = read_source(source)
-    outcome = check(text, source.name)
-    if source.warnings != EVERYTHING:
-        outcome = warned(outcome, text, source.name, source.warnings)
-    messages = tuple(printable(w.render(source.name, text), "\n") for w in outcome.warnings)
+
+    def answered(outcome: Outcome) -> Answer:
+        if source.warnings != EVERYTHING:
+            outcome = warned(outcome, text, source.name, source.warnings)
+        messages = tuple(printable(w.render(source.name, text), "\n") for w in outcome.warnings)
+        return Answer(result_of(outcome, source.name), messages, source.certificate is not None, text)
+
+    outcome = check(text, source.name, keep=lambda first: keep(answered(first)))
+    answer = answered(outcome)
     complaint = _certify(outcome, source, remaining(options, limits))
-    if complaint:
-        messages = (*messages, _message(source.name, f"warning: no certificate: {printable(complaint)} [RR006]"))
-    return Answer(result_of(outcome, source.name), messages, bool(complaint), text)
+    more = (_message(source.name, f"warning: no certificate: {printable(complaint)} [RR006]"),) if complaint else ()
+    return replace(answer, messages=(*answer.messages, *more), uncertified=bool(complaint))
 
 
 def in_time(name: str, limits: Limits, action: Callable[[], Found], more: Slack = ENDING) -> Found | Answer:

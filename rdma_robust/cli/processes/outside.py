@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rdma_robust.cli.processes.guard import OUTSIDE
+from rdma_robust.guard import OUTSIDE
 from rdma_robust.limits import Limits
 from rdma_robust.processes import family_mebibytes
 

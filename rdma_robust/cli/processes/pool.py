@@ -38,7 +38,9 @@ class Work(Generic[Reply]):
     that is a defect, and the seconds it took. `overdue` is asked now and then, with the process and the seconds since it
     was given its item, for a reason to end it. A process that has grown beyond `retire` mebibytes is replaced, so that the
     next item does not pay for it. With `families`, processes may start processes, which end with them. With `watch`, it
-    is told now and then how far some item is, by what `decide` tells its second argument.
+    is told now and then how far some item is, by what `decide` tells its second argument. With `kept`, `decide` is given a
+    function `keep`, and what it tells that is known here at once: where its process then gives no other answer, the answer
+    is what `kept` makes of that and the reason.
     """
 
     decide: Callable[..., Reply]
@@ -47,6 +49,23 @@ class Work(Generic[Reply]):
     families: bool = False
     watch: Watch | None = None
     retire: int = RETIRE_MIB
+    kept: Callable[[Reply, str], Reply] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept(Generic[Reply]):
+    """An answer that stands, whatever becomes of what is still done for its item."""
+
+    reply: Reply
+
+
+@dataclass(slots=True)
+class _Given(Generic[Reply]):
+    """The item that a process has, and what is known of its answer."""
+
+    number: int
+    name: str
+    kept: _Kept[Reply] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +87,12 @@ def in_processes(
     """Yield (number, reply) of each numbered item as it is done, `jobs` at a time. Closing ends every process."""
     crew = Crew(families=work.families)
     waiting = list(reversed(items))
-    tasks: dict[Child, tuple[int, Named]] = {}
+    tasks: dict[Child, _Given[Reply]] = {}
 
     def give(child: Child) -> None:
-        tasks[child] = waiting.pop()
-        child.give(tasks[child][1])
+        number, item = waiting.pop()
+        tasks[child] = _Given(number, item.name)
+        child.give(item)
 
     try:
         for _ in range(min(jobs, len(waiting))):
@@ -81,8 +101,8 @@ def in_processes(
             tick()
             check()
             ready = with_messages(list(tasks), TICK_S)
-            for child, (number, item) in list(tasks.items()):
-                answer = _answer(child, item.name, work) if child in ready else _overdue(child, item.name, work)
+            for child, given in list(tasks.items()):
+                answer = _answer(child, given, work) if child in ready else _overdue(child, given, work)
                 if answer is None:
                     continue
                 reply, reusable = answer
@@ -91,12 +111,12 @@ def in_processes(
                     crew.dismiss([child])
                 if waiting:
                     give(child if reusable else crew.start(partial(_work, work)))
-                yield number, reply
+                yield given.number, reply
     finally:
         crew.close()
 
 
-def _answer(child: Child, name: str, work: Work[Reply]) -> tuple[Reply, bool] | None:
+def _answer(child: Child, given: _Given[Reply], work: Work[Reply]) -> tuple[Reply, bool] | None:
     """Return what a process has to say on its item, and whether it can take another; None while it is at work."""
     try:
         message = child.receive()
@@ -105,7 +125,10 @@ def _answer(child: Child, name: str, work: Work[Reply]) -> tuple[Reply, bool] | 
             why = "its process was killed (signal 9), most likely for want of memory"
         else:
             why = f"its process died ({gone.how})"
-        return work.lost(name, why, not gone.killed, child.seconds()), False
+        return _without_answer(child, given, work, why, defect=not gone.killed)
+    if isinstance(message, _Kept):
+        given.kept = message
+        return None
     if isinstance(message, _Far):
         if work.watch is not None:
             work.watch(message.states, message.frontier)
@@ -115,10 +138,17 @@ def _answer(child: Child, name: str, work: Work[Reply]) -> tuple[Reply, bool] | 
     return reply, peak < work.retire * 1024
 
 
-def _overdue(child: Child, name: str, work: Work[Reply]) -> tuple[Reply, bool] | None:
+def _overdue(child: Child, given: _Given[Reply], work: Work[Reply]) -> tuple[Reply, bool] | None:
     """Return the answer for an item whose process is to be ended, if it is."""
     why = work.overdue(child.pid, child.seconds()) if work.overdue else ""
-    return (work.lost(name, why, False, child.seconds()), False) if why else None
+    return _without_answer(child, given, work, why, defect=False) if why else None
+
+
+def _without_answer(child: Child, given: _Given[Reply], work: Work[Reply], why: str, *, defect: bool) -> tuple[Reply, bool]:
+    """Return the answer for an item whose process gives none: what was known before, else that it is lost."""
+    if given.kept is not None and work.kept is not None:
+        return work.kept(given.kept.reply, why), False
+    return work.lost(given.name, why, defect, child.seconds()), False
 
 
 def _work(work: Work[Reply], connection: Pipe) -> None:
@@ -131,7 +161,11 @@ def _work(work: Work[Reply], connection: Pipe) -> None:
             told = time.monotonic()
             connection.send(_Far(states, frontier))
 
+    def keep(reply: Reply) -> None:
+        connection.send(_Kept(reply))
+
     more = () if work.watch is None else (tell,)
+    keeping = {} if work.kept is None else {"keep": keep}
     while True:
-        answer = work.decide(connection.recv(), *more)
+        answer = work.decide(connection.recv(), *more, **keeping)
         connection.send((answer, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss))

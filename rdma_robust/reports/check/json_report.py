@@ -23,6 +23,8 @@ def result_object(result: Result) -> JsonObject:
     members = dataclasses.asdict(result) | {"file": valid_unicode(result.file)}
     if members["copies"] is None:
         del members["copies"]
+    if not members["left_out"]:
+        del members["left_out"]
     if members["witness"] is not None:
         relations = members["witness"]["relations"]
         members["witness"]["relations"] = {name: pairs for name, pairs in relations.items() if pairs is not None}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rdma_robust.outcome import BY_FILTER, NO_SEARCH
 from rdma_robust.reports.check.result import FaultView, Result
 from rdma_robust.reports.check.steps_table import timeline
@@ -29,12 +31,19 @@ def explain(result: Result, width: int = 100, *, full: bool = False) -> list[str
         blocks.append(_faults(result.faults, result.faults_exact, width))
     if result.hangs:
         blocks.append(_hangs(result.hangs, width))
+    if result.left_out:
+        blocks.append(_left_out(result.left_out, width))
     if result.checked_by:
         blocks.append(filled(f"Checked by: {printable(', '.join(result.checked_by))}.", width))
     lines: list[str] = []
     for block in blocks:
         lines += ["", *block] if lines else block
     return lines
+
+
+def _left_out(notes: Sequence[str], width: int) -> list[str]:
+    """Return what was not found out beside the verdict, and why."""
+    return [line for note in notes for line in filled(f"Left out: {printable(note)}.", width, "", "  ")]
 
 
 def progress(result: Result) -> str:

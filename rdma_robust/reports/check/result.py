@@ -71,7 +71,8 @@ class Result:
 
     `expected` is what the `expect` line at `expected_line` says; `as_expected` is None without one or without a decided
     verdict. `hangs` are the threads that wait in a hang that was come by; none says nothing about hangs. `model` is the
-    memory model that was asked about, None for the paper's. `copies` are about a program with templates.
+    memory model that was asked about, None for the paper's. `copies` are about a program with templates. `left_out` says
+    what was not found out beside the verdict, and by which limit.
     """
 
     file: str
@@ -99,6 +100,7 @@ class Result:
     witness: WitnessView | None = None
     model: Model | None = None
     copies: CopiesView | None = None
+    left_out: tuple[str, ...] = ()
 
 
 def result_of(outcome: Outcome, file: str) -> Result:
@@ -131,6 +133,7 @@ def result_of(outcome: Outcome, file: str) -> Result:
         witness=view(outcome.shown, outcome.witness) if outcome.witness else None,
         model=outcome.model if outcome.model.words else None,
         copies=_copies(outcome),
+        left_out=outcome.left_out,
     )
 
 

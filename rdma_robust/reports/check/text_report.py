@@ -108,6 +108,8 @@ def note(result: Result) -> str:
         remarks.append(f"{'reachable' if result.faults_exact else 'possible'}: {kinds}")
     if result.hangs:
         remarks.append(f"hangs: {hang_lines(result)}")
+    if result.left_out:
+        remarks.append(f"left out: {'; '.join(result.left_out)}")
     return one_line("; ".join(remarks), NOTE_WIDTH)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 from rdma_robust.counting.omega_search import OmegaResult, omega_search
@@ -23,15 +22,14 @@ EXPLICIT: Final = "few copies"
 """The names of the other ways: a second counting system without reductions, and P(n) for small n."""
 
 
-def compared(outcome: Outcome, options: CheckOptions) -> tuple[str, ...]:
-    """Return the names of the ways that confirmed the verdict; one that reaches a limit is left out.
+def compared(outcome: Outcome, options: CheckOptions, until: Limits) -> tuple[str, ...]:
+    """Return the names of the ways that confirmed the verdict `until` a limit; one that reaches it is left out.
 
     Raises InternalError on a disagreement.
     """
-    until = Limits.of(options.timeout)
     agreed = []
     instance = Instance.of(outcome.program, options.model, recv_depth=options.recv_depth)
-    limits = replace(until.share(0.5), states=options.max_states, memory=options.memory)
+    limits = until.share(0.5)
     found: OmegaResult[Control, Local, CrowdLabel] = omega_search(HeroFromStart(Steps(instance, active=False)), limits)
     if not found.cut and not (found.target >= 0 and instance.uncounted):
         _same(outcome, Verdict.ROBUST if found.target < 0 else Verdict.NOT_ROBUST, SECOND)
@@ -50,8 +48,7 @@ def _explicitly(outcome: Outcome, options: CheckOptions, until: Limits) -> bool:
     fewest = sum(n for _, n in numbers) if outcome.copies and outcome.copies.least else 0
     complete = True
     for each in numbers_up_to(names, MOST_EXPLICIT):
-        left = replace(options, timeout=until.share(0.5).seconds_left())
-        verdict = decide(copies_of(outcome.program, each), left).verdict
+        verdict = decide(copies_of(outcome.program, each), options, limits=until.share(0.5)).verdict
         complete = complete and verdict is not Verdict.UNKNOWN
         must_be = outcome.verdict is Verdict.ROBUST or sum(each.values()) < fewest
         if must_be and verdict is Verdict.NOT_ROBUST:

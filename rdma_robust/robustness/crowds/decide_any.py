@@ -12,16 +12,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
+from math import inf
 from typing import Final
 
-from rdma_robust.counting.both_engines import CountingAnswer, decide_counting
-from rdma_robust.counting.smallest import smallest
+from rdma_robust.beside import Beside
+from rdma_robust.counting.both_engines import Counting, CountingAnswer
+from rdma_robust.counting.smallest import SmallestResult, smallest
 from rdma_robust.counting.well_structured import decide_vectors
 from rdma_robust.errors import InternalError, UsageError
 from rdma_robust.language.flow.cfg import Fault, Program
 from rdma_robust.language.flow.copies import copies_of
 from rdma_robust.limits import Limits
-from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import NO_SEARCH, Copies, Counts, Outcome, Verdict
 from rdma_robust.robustness.crowds import numbers_said
 from rdma_robust.robustness.crowds.counted import Counted, CountedAttempt
@@ -35,7 +36,7 @@ from rdma_robust.robustness.crowds.steps import Control, CrowdLabel, Steps
 from rdma_robust.robustness.crowds.value_free import cut_off
 from rdma_robust.robustness.lift import confirm
 from rdma_robust.robustness.passes import Context
-from rdma_robust.robustness.reasons import limit_said, waiting_among, waiting_reason
+from rdma_robust.robustness.reasons import waiting_among, waiting_reason
 from rdma_robust.robustness.unconfirmed import may_differ
 from rdma_robust.semantics.trace import EventType
 
@@ -64,13 +65,13 @@ Found = CountingAnswer[Control, Local, CrowdLabel]
 def count(instance: Instance, context: Context) -> Counted:
     """Return what is found for any number of copies."""
     counted = _search(instance, context)
-    faults, exact = _faults(instance, counted, context)
+    faults, open_ = _faults(instance, counted, context)
     waiting = waiting_among(faults)
     if counted.verdict is Verdict.ROBUST and waiting is not None:
         counted = replace(counted, verdict=Verdict.UNKNOWN, reason=waiting_reason(waiting))
-    if counted.verdict is Verdict.ROBUST and not exact and _can_wait(instance):
-        counted = replace(counted, verdict=Verdict.UNKNOWN, reason="reached a limit while looking for messages that wait")
-    return replace(counted, faults=faults, faults_exact=exact and counted.verdict is Verdict.ROBUST)
+    if counted.verdict is Verdict.ROBUST and open_ and _can_wait(instance):
+        counted = replace(counted, verdict=Verdict.UNKNOWN, reason=f"{open_} while looking for messages that wait")
+    return replace(counted, faults=faults, faults_exact=not open_ and counted.verdict is Verdict.ROBUST)
 
 
 def _search(instance: Instance, context: Context) -> Counted:
@@ -80,15 +81,24 @@ def _search(instance: Instance, context: Context) -> Counted:
         reason = f"{robust}: no pivot lies on a critical cycle of the conflict graph"
         return Counted(instance, Verdict.ROBUST, reason, NO_SEARCH, Counts())
     system = HeroAtStart(Steps(instance))
-    found: Found = decide_counting(system, context.limits.share(_COUNTING), context.progress)
-    counts = Counts(found.stored, 0, len(instance.classes), len(instance.counted))
-    if found.target < 0 and not found.cut:
+    counting: Counting[Control, Local, CrowdLabel] = Counting(system)
+    part = context.limits.share(_COUNTING)
+    found: Found = counting.decide(part, context.progress)
+    tried = None
+    if found.cut:
+        reason, some = _cut_reason(found, part), context.limits.share(0.5 if found.cut == "time" else 1.0)
+        tried = explicitly(Counted(instance, Verdict.UNKNOWN, reason, found.engine, _sizes(instance, found)), context, some)
+        if tried.verdict is not Verdict.UNKNOWN or found.cut != "time":
+            return tried
+        found = counting.decide(context.limits, context.progress)  # what its share was too small for has the rest
+        if found.cut:
+            return replace(tried, reason=_cut_reason(found, context.limits), counts=_sizes(instance, found))
+    counts = _sizes(instance, found)
+    if found.target < 0:
         return Counted(instance, Verdict.ROBUST, f"{robust}: exhausted the search", found.engine, counts)
     counted = Counted(instance, Verdict.UNKNOWN, "", found.engine, counts)
-    if found.cut:
-        return explicitly(replace(counted, reason=_cut_reason(found, context.options)), context)
     if instance.uncounted:
-        tried = explicitly(counted, context)
+        tried = tried or explicitly(counted, context, context.limits)
         if tried.verdict is Verdict.UNKNOWN:
             reason = uncounted_reason(instance, few=not tried.unknown)
             tried = _with_own_counters(replace(tried, reason=reason), context)
@@ -96,10 +106,14 @@ def _search(instance: Instance, context: Context) -> Counted:
     return _with_smallest(counted, found, system, context)
 
 
+def _sizes(instance: Instance, found: Found) -> Counts:
+    return Counts(found.stored, 0, len(instance.classes), len(instance.counted))
+
+
 def _with_own_counters(counted: Counted, context: Context) -> Counted:
     """Return the answer where each copy counts its completions: for small programs."""
     limits = _some_seconds(context, _OWN_COUNTERS_SECONDS)
-    limits = replace(limits, states=min(limits.states or _OWN_COUNTERS, _OWN_COUNTERS))
+    limits = limits.at_most(_OWN_COUNTERS)
     instance = counted.instance
     system = OwnCounters(AllCounted(instance))
     found = decide_vectors(system, limits, context.progress)
@@ -119,9 +133,9 @@ def _with_enough(counted: Counted, enough: tuple[int, ...] | None, context: Cont
     names = [thread.name for thread in program.crowds]
     most = dict(zip(names, enough or [MOST_CUT_OFF] * len(names), strict=True))
     few = numbers_up_to(names, min(sum(most.values()), MOST_CUT_OFF))
-    known, bounded = not counted.unknown, replace(context, limits=_some_seconds(context))
+    known, limits = not counted.unknown, _some_seconds(context)
     for numbers in (n for n in few if sum(n.values()) > MOST_EXPLICIT and all(n[name] <= most[name] for name in names)):
-        outcome = _explicit(program, numbers, bounded)
+        outcome = _explicit(program, numbers, context, limits)
         if outcome.verdict is Verdict.NOT_ROBUST:
             return _answered(counted, outcome, numbers, least=known)
         known = known and outcome.verdict is Verdict.ROBUST
@@ -134,19 +148,27 @@ def _with_enough(counted: Counted, enough: tuple[int, ...] | None, context: Cont
 
 def _some_seconds(context: Context, seconds: float = _SMALLEST_SECONDS) -> Limits:
     """Half of the time that is left, or so many seconds if there is no limit."""
-    limits = context.limits.share(0.5)
-    return replace(Limits.of(seconds), memory=limits.memory) if limits.deadline is None else limits
+    limits = context.limits
+    return limits.within(seconds) if limits.deadline is None else limits.share(0.5)
 
 
 def _with_smallest(counted: Counted, found: Found, system: HeroAtStart, context: Context) -> Counted:
     """Return NOT_ROBUST with the smallest number that can be found."""
-    limits = _some_seconds(context)
-    limits = replace(limits, states=min(limits.states or _SMALLEST_STATES, _SMALLEST_STATES))
-    least = smallest(system, limits, context.progress, found.run)
-    if least is None:
-        raise InternalError("a target that can be covered is not reached with any number of copies")
+
+    def search(limits: Limits) -> SmallestResult[Control, Local, CrowdLabel] | None:
+        least = smallest(system, limits.at_most(_SMALLEST_STATES), context.progress, found.run)
+        if least is None:
+            never.append(True)
+        return least
+
+    never: list[bool] = []
     counted = replace(counted, verdict=Verdict.NOT_ROBUST)
-    if least.run is None:
+    aside = Beside(context.limits, 0.5, _SMALLEST_SECONDS if context.limits.deadline is None else inf)
+    least = aside.note("the smallest number of copies", search, None, share=1.0)
+    context.beside.left_out += aside.left_out
+    if never:
+        raise InternalError("a target that can be covered is not reached with any number of copies")
+    if least is None or least.run is None:
         return replace(counted, reason=numbers_said.NO_SMALLEST)
     explicit = Explicit(counted.instance, least.run)
     try:
@@ -158,7 +180,7 @@ def _with_smallest(counted: Counted, found: Found, system: HeroAtStart, context:
     return replace(counted, reason=reason, found=explicit, target=least.target, least=not least.cut)
 
 
-def explicitly(counted: Counted, context: Context) -> Counted:
+def explicitly(counted: Counted, context: Context, limits: Limits) -> Counted:
     """Return the answer of some P(n), where counting has none: a violation with few copies, or that of the cut-off."""
     program, options = counted.instance.original, context.options
     names = [thread.name for thread in program.crowds]
@@ -166,7 +188,7 @@ def explicitly(counted: Counted, context: Context) -> Counted:
     last = [] if cut is None or cut * len(names) > MOST_CUT_OFF else [dict.fromkeys(names, cut)]
     known, outcome = True, None
     for numbers in (*numbers_up_to(names, MOST_EXPLICIT), *last):
-        outcome = _explicit(program, numbers, context)
+        outcome = _explicit(program, numbers, context, limits)
         if outcome.verdict is Verdict.NOT_ROBUST:
             return _answered(counted, outcome, numbers, least=known and sum(numbers.values()) <= MOST_EXPLICIT + 1)
         known = known and outcome.verdict is Verdict.ROBUST
@@ -176,12 +198,11 @@ def explicitly(counted: Counted, context: Context) -> Counted:
     return replace(counted, verdict=Verdict.ROBUST, reason=reason, engine=outcome.engine, counts=outcome.counts)
 
 
-def _explicit(program: Program, numbers: dict[str, int], context: Context) -> Outcome:
+def _explicit(program: Program, numbers: dict[str, int], context: Context, limits: Limits) -> Outcome:
     """Return the outcome of P(n) within half of what is left."""
     from rdma_robust.robustness.decide import decide  # noqa: PLC0415 - which decides by this module
 
-    left = context.limits.share(0.5).seconds_left()
-    return decide(copies_of(program, numbers), replace(context.options, timeout=left))
+    return decide(copies_of(program, numbers), context.options, limits=limits.share(0.5))
 
 
 def _answered(counted: Counted, outcome: Outcome, numbers: dict[str, int], *, least: bool) -> Counted:
@@ -251,7 +272,7 @@ def _unconfirmed(counted: Counted, outcome: Outcome, context: Context) -> Outcom
     """Return the outcome where the run to a target is no witness: that of some P(n), or UNKNOWN."""
     reason = "the search reached a target, but no run to one was confirmed by the axioms with the values that hardware has"
     bare = replace(counted, verdict=Verdict.UNKNOWN, reason=reason, found=None, target=-1)
-    again = explicitly(bare, context)
+    again = explicitly(bare, context, context.limits)
     if again.verdict is Verdict.NOT_ROBUST:
         return confirm_any(CountedAttempt(again, None), context)
     return replace(outcome, verdict=Verdict.UNKNOWN, reason=reason, faults_exact=False)
@@ -268,11 +289,17 @@ def uncounted_reason(instance: Instance, *, few: bool) -> str:
     return f"{reason}, and there is no violation with {MOST_EXPLICIT} copies in all" if few else reason
 
 
-def _faults(instance: Instance, counted: Counted, context: Context) -> tuple[tuple[Fault, ...], bool]:
-    """The faults that can be met, and whether these are all: as far as it is interesting where there is a violation."""
+def _faults(instance: Instance, counted: Counted, context: Context) -> tuple[tuple[Fault, ...], str]:
+    """The faults that can be met, and why these may not be all: as far as it is interesting where there is a violation."""
     few = _FAULT_STATES if counted.verdict is Verdict.ROBUST else min(_FAULT_STATES, 2_000)
-    limits = replace(context.limits, states=min(context.limits.states or few, few))
-    return reachable_faults(instance, limits, context.progress)
+
+    def search(limits: Limits) -> tuple[tuple[Fault, ...], str]:
+        return reachable_faults(instance, limits.at_most(few), context.progress)
+
+    if counted.verdict is Verdict.ROBUST and _can_wait(instance):
+        return search(context.limits)
+    none: tuple[tuple[Fault, ...], str] = ((), "they were left out")
+    return context.beside.note("which faults are reachable", search, none)
 
 
 def _can_wait(instance: Instance) -> bool:
@@ -280,5 +307,5 @@ def _can_wait(instance: Instance) -> bool:
     return waiting_among(e.fault for g in instance.frame.graphs for e in g.edges) is not None
 
 
-def _cut_reason(found: Found, options: CheckOptions) -> str:
-    return f"reached {limit_said(found.cut, options)} after {found.stored} markings"
+def _cut_reason(found: Found, limits: Limits) -> str:
+    return f"reached {limits.said(found.cut)} after {found.stored} markings"

@@ -50,13 +50,14 @@ class PhaseOne:
         return 0
 
 
-def reachable_faults(instance: Instance, limits: Limits, progress: Progress = ignore) -> tuple[tuple[Fault, ...], bool]:
-    """Return the faults that can be met with some number of copies, and whether these are all.
+def reachable_faults(instance: Instance, limits: Limits, progress: Progress = ignore) -> tuple[tuple[Fault, ...], str]:
+    """Return the faults that can be met with some number of copies, and why these may not be all, '' if they are.
 
     Where completions of copies are not counted, so that polls succeed that should not, they are what may be met.
     """
     if all(edge.fault is None for graph in instance.frame.graphs for edge in graph.edges):
-        return (), True
+        return (), ""
     system = PhaseOne(Steps(instance))
     found = omega_search(system, limits, progress)
-    return sorted_faults(system.faults), not found.cut and not instance.uncounted
+    cut = f"reached {limits.said(found.cut)}" if found.cut else ""
+    return sorted_faults(system.faults), cut or ("not all completions were counted" if instance.uncounted else "")

@@ -15,9 +15,10 @@ from rdma_robust.semantics.machines.deployed_reduction import first_move
 from rdma_robust.semantics.machines.deployed_words import shown_buffer, shown_inboxes, shown_locks, shown_queue
 from rdma_robust.semantics.machines.final import FinalState, final_state
 from rdma_robust.semantics.machines.inboxes import at_start, put_back
-from rdma_robust.semantics.machines.machine import Action, Move, Verb, access, arrive, describe_threads, starts, with_value
+from rdma_robust.semantics.machines.machine import Action, Move, Verb, access, arrive, describe_threads, with_value
 from rdma_robust.semantics.machines.queues import TO_COME, Posted, completions, polled, unpolled
 from rdma_robust.semantics.machines.requests import NOWHERE
+from rdma_robust.semantics.machines.starts import Start, Starts
 from rdma_robust.semantics.machines.thread_places import Place
 from rdma_robust.semantics.machines.threadcode import NOTHING, Command, Seen, Watched
 from rdma_robust.semantics.waits import no_room
@@ -36,19 +37,19 @@ class DeployedMachine(CardMachine):
         self.recv_depth = recv_depth
         self.buffers = model.cpu == "tso"
 
-    def initial(self) -> list[Move]:
+    def initial(self) -> Starts:
+        return Starts.of(self.codes, self._start)
+
+    def _start(self, places: tuple[Start, ...], action: Action, faults: tuple[Fault, ...]) -> Move:
         memory = tuple(cell.init for cell in self.program.cells)
         inboxes = at_start(self.program, self.connections, self.recv_depth)
-        moves = []
-        for places, action, faults in starts(self.codes):
-            threads = tuple(
-                DeployedThread(point, registers, (), ((),) * len(code.remotes))
-                for code, (point, registers) in zip(self.codes, places, strict=True)
-            )
-            state = DeployedState(threads, memory, inboxes, ())
-            full = (fault for t in range(len(threads)) for fault in self._full(state, t))
-            moves.append(Move(action, state, tuple(dict.fromkeys((*faults, *full)))))
-        return moves
+        threads = tuple(
+            DeployedThread(point, registers, (), ((),) * len(code.remotes))
+            for code, (point, registers) in zip(self.codes, places, strict=True)
+        )
+        state = DeployedState(threads, memory, inboxes, ())
+        full = (fault for t in range(len(threads)) for fault in self._full(state, t))
+        return Move(action, state, tuple(dict.fromkeys((*faults, *full))))
 
     def successors(self, state: DeployedState) -> list[Move]:
         moves: list[Move] = []

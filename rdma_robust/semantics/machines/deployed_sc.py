@@ -14,7 +14,7 @@ from rdma_robust.options import RECV_DEPTH
 from rdma_robust.semantics.machines.deployed_words import shown_inboxes
 from rdma_robust.semantics.machines.final import FinalState, final_state
 from rdma_robust.semantics.machines.inboxes import Inboxes, at_start, put_back
-from rdma_robust.semantics.machines.machine import Action, Move, Verb, access, arrive, describe_threads, starts, with_value
+from rdma_robust.semantics.machines.machine import Action, Move, Verb, access, arrive, describe_threads, with_value
 from rdma_robust.semantics.machines.requests import (
     NOWHERE,
     WHOLE,
@@ -24,6 +24,7 @@ from rdma_robust.semantics.machines.requests import (
     connections,
     numbered,
 )
+from rdma_robust.semantics.machines.starts import Start, Starts
 from rdma_robust.semantics.machines.thread_places import Place
 from rdma_robust.semantics.machines.threadcode import NOTHING, Command, Registers, Seen, Watched, compile_threads
 from rdma_robust.semantics.trace import EventType
@@ -73,19 +74,19 @@ class DeployedScMachine:
         self.connections = connections(program)
         self.numbers = numbered(self.connections)
 
-    def initial(self) -> list[Move]:
+    def initial(self) -> Starts:
+        return Starts.of(self.codes, self._start)
+
+    def _start(self, places: tuple[Start, ...], action: Action, faults: tuple[Fault, ...]) -> Move:
         memory = tuple(cell.init for cell in self.program.cells)
         inboxes = at_start(self.program, self.connections, self.recv_depth)
-        moves = []
-        for places, action, faults in starts(self.codes):
-            threads = tuple(
-                DeployedScThread(point, registers, (), (0,) * len(code.remotes))
-                for code, (point, registers) in zip(self.codes, places, strict=True)
-            )
-            state = DeployedScState(threads, memory, inboxes)
-            waiting = (fault for t in range(len(threads)) for fault in self._waiting(state, t))
-            moves.append(Move(action, state, tuple(dict.fromkeys((*faults, *waiting)))))
-        return moves
+        threads = tuple(
+            DeployedScThread(point, registers, (), (0,) * len(code.remotes))
+            for code, (point, registers) in zip(self.codes, places, strict=True)
+        )
+        state = DeployedScState(threads, memory, inboxes)
+        waiting = (fault for t in range(len(threads)) for fault in self._waiting(state, t))
+        return Move(action, state, tuple(dict.fromkeys((*faults, *waiting))))
 
     def successors(self, state: DeployedScState) -> list[Move]:
         return [move for t in range(len(state.threads)) for move in self._moves(state, t)]

@@ -34,11 +34,11 @@ def first_hang(program: Program, limits: Limits) -> Hang | None:
             for move in machine.reduced(state):
                 arrive(state, move, layer)
 
-    first: list[State] = []
-    for move in machine.initial():
-        arrive(None, move, first)
+    def begin(move: Move, layer: list[State]) -> None:
+        arrive(None, move, layer)
+
     try:
-        by_layers(first, expand, before.__len__, limits, enough=lambda: bool(found))
+        by_layers(machine.initial(), begin, expand, before.__len__, limits, enough=lambda: bool(found))
     except LargeLoopError:
         return None
     if not found:
@@ -73,9 +73,8 @@ def every_execution_hangs(program: Program, limits: Limits) -> tuple[Resting, ..
             layer.append(state)
         return number[state]
 
-    first: list[State] = []
-    for move in machine.initial():
-        arrive(move.state, first)
+    def begin(move: Move, layer: list[State]) -> None:
+        arrive(move.state, layer)
 
     def expand(state: State, layer: list[State]) -> None:
         here = number[state]
@@ -86,7 +85,7 @@ def every_execution_hangs(program: Program, limits: Limits) -> tuple[Resting, ..
             following[here] = [arrive(move.state, layer) for move in machine.reduced(state)]
 
     try:
-        cut, _ = by_layers(first, expand, number.__len__, limits)
+        cut, _ = by_layers(machine.initial(), begin, expand, number.__len__, limits)
     except LargeLoopError:
         return ()
     endless = any(len(c) > 1 or c[0] in following.get(c[0], ()) for c in components(following))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from enum import Enum
-from itertools import product
 from typing import Any, Final, NamedTuple, Protocol
 
 from rdma_robust.language.flow.cfg import Cell, Fault, Program, Step, Thread, steps
@@ -68,8 +67,8 @@ class Machine(Protocol):
 
     program: Program
 
-    def initial(self) -> list[Move]:
-        """Return the initial states, after each thread's first register-only steps, as moves."""
+    def initial(self) -> Sequence[Move]:
+        """Return the initial states, after each thread's first register-only steps, as moves: see :mod:`starts`."""
 
     def successors(self, state: State) -> list[Move]:
         """Return every move from `state`, in a fixed order."""
@@ -96,14 +95,6 @@ class Machine(Protocol):
 
     def describe(self, state: State) -> list[str]:
         """Return the state for people: one line per thread, memory, and non-empty queue pair."""
-
-
-def starts(codes: list[ThreadCode]) -> Iterator[tuple[tuple[tuple[int, Registers], ...], Action, tuple[Fault, ...]]]:
-    """Yield every way the threads may have taken their first register-only steps: (point, registers) by thread."""
-    for chosen in product(*(code.settle(code.thread.entry, code.initial) for code in codes)):
-        silent = tuple(step for settled in chosen for step in settled.silent)
-        faults = tuple(dict.fromkeys(fault for settled in chosen for fault in settled.faults))
-        yield tuple((s.point, s.registers) for s in chosen), Action(-1, Verb.START, None, silent=silent), faults
 
 
 class Accessed(NamedTuple):

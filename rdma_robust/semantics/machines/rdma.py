@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.flow.cfg import Fault, Program
 from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.machines.final import FinalState, final_state
-from rdma_robust.semantics.machines.machine import Action, Move, Verb, access, arrive, describe_threads, starts, with_value
+from rdma_robust.semantics.machines.machine import Action, Move, Verb, access, arrive, describe_threads, with_value
 from rdma_robust.semantics.machines.nic_rules import nic_rules
+from rdma_robust.semantics.machines.starts import Start, Starts
 from rdma_robust.semantics.machines.threadcode import NOTHING, Command, Registers, Watched, compile_threads, only_fast
 from rdma_robust.semantics.order_table import VISIBLE_WHEN_POLLED
 from rdma_robust.semantics.trace import EventType
@@ -59,16 +60,16 @@ class RdmaMachine:
         self._waits = [[tuple([rules[event] for event in c.nic]) for c in code.commands] for code in self.codes]
         self._ready_cache: list[dict[Queue, tuple[int, ...]]] = [{} for _ in self.codes]
 
-    def initial(self) -> list[Move]:
+    def initial(self) -> Starts:
+        return Starts.of(self.codes, self._start)
+
+    def _start(self, places: tuple[Start, ...], action: Action, faults: tuple[Fault, ...]) -> Move:
         memory = tuple(cell.init for cell in self.program.cells)
-        moves = []
-        for places, action, faults in starts(self.codes):
-            threads = tuple(
-                RdmaThread(point, registers, ((),) * len(code.remotes))
-                for code, (point, registers) in zip(self.codes, places, strict=True)
-            )
-            moves.append(Move(action, RdmaState(threads, memory), faults))
-        return moves
+        threads = tuple(
+            RdmaThread(point, registers, ((),) * len(code.remotes))
+            for code, (point, registers) in zip(self.codes, places, strict=True)
+        )
+        return Move(action, RdmaState(threads, memory), faults)
 
     def successors(self, state: RdmaState) -> list[Move]:
         moves: list[Move] = []

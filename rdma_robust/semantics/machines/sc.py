@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.flow.cfg import Fault, Program
 from rdma_robust.semantics.machines.final import FinalState, final_state
-from rdma_robust.semantics.machines.machine import Action, Move, Verb, access, arrive, describe_threads, starts, with_value
+from rdma_robust.semantics.machines.machine import Action, Move, Verb, access, arrive, describe_threads, with_value
+from rdma_robust.semantics.machines.starts import Start, Starts
 from rdma_robust.semantics.machines.threadcode import NOTHING, Command, Registers, Watched, compile_threads, only_fast
 
 
@@ -36,16 +37,16 @@ class ScMachine:
         self.codes = compile_threads(program, watched)
         only_fast(self.codes)
 
-    def initial(self) -> list[Move]:
+    def initial(self) -> Starts:
+        return Starts.of(self.codes, self._start)
+
+    def _start(self, places: tuple[Start, ...], action: Action, faults: tuple[Fault, ...]) -> Move:
         memory = tuple(cell.init for cell in self.program.cells)
-        moves = []
-        for places, action, faults in starts(self.codes):
-            threads = tuple(
-                ScThread(point, registers, (), (0,) * len(code.remotes))
-                for code, (point, registers) in zip(self.codes, places, strict=True)
-            )
-            moves.append(Move(action, ScState(threads, memory), faults))
-        return moves
+        threads = tuple(
+            ScThread(point, registers, (), (0,) * len(code.remotes))
+            for code, (point, registers) in zip(self.codes, places, strict=True)
+        )
+        return Move(action, ScState(threads, memory), faults)
 
     def successors(self, state: ScState) -> list[Move]:
         moves: list[Move] = []

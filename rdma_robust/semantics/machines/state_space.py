@@ -43,9 +43,12 @@ def explore(machine: Machine, limits: Limits, *, reduce: bool = True, under_way:
     faults: dict[Fault, None] = {}
     transitions = stuck = 0
     seen: dict[State, None] = {}
-    for move in machine.initial():
-        seen[move.state] = None
+
+    def begin(move: Move, layer: list[State]) -> None:
         faults.update(dict.fromkeys(move.faults))
+        if move.state not in seen:
+            seen[move.state] = None
+            layer.append(move.state)
 
     def successors(state: State) -> list[Move]:
         nonlocal shortened
@@ -70,6 +73,6 @@ def explore(machine: Machine, limits: Limits, *, reduce: bool = True, under_way:
                 seen[after] = None
                 following.append(after)
 
-    cut, _ = by_layers(tuple(seen), expand, seen.__len__, limits)
+    cut, _ = by_layers(machine.initial(), begin, expand, seen.__len__, limits)
     amount = limits.amount(cut) if cut else under_way_at_most(under_way or 0) if shortened else None
     return Exploration(frozenset(finals), len(seen), transitions, stuck, tuple(faults), amount)

@@ -129,7 +129,8 @@ def _points(animation: Animation) -> Iterator[tuple[Shown, Point]]:
         possible = runs.moves(point) if number else runs.starts
         if move not in possible:
             raise InternalError(f"move {number} of the run `{animation.title}` is not one that the machine can make there")
-        before, point = point, behind(runs.machine, point, possible.index(move), move)
+        place = possible.index(move) if number else runs.starts.place_of(move)
+        before, point = point, behind(runs.machine, point, place, move)
         yield shown, point
         # What could have happened instead would fill the memory.
         before.moves = before.parent = None

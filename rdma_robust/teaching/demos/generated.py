@@ -35,7 +35,7 @@ def witness_run(outcome: Outcome) -> tuple[Move, ...] | None:
         return None
     runs = Runs(RdmaMachine(outcome.program))
     moves = tuple(point.move for point in runs.point(choices).path() if point.move is not None)
-    return moves if len(runs.starts) > 1 else (*runs.starts, *moves)
+    return moves if runs.starts.number > 1 else (*runs.starts, *moves)
 
 
 def told_run(outcome: Outcome, title: str, notes: Callable[[tuple[Move, ...]], tuple[str, ...]]) -> Block:

@@ -31,7 +31,7 @@ class Point:
     operation: int | None = None
     posted: int = 0
     numbers: Numbers = NUMBERLESS
-    moves: tuple[Move, ...] | None = None
+    moves: Sequence[Move] | None = None
     children: dict[int, Point] = field(default_factory=dict)
 
     def path(self) -> list[Point]:
@@ -44,7 +44,7 @@ class Runs(RunTree[Point]):
 
     def __init__(self, machine: SomeMachine) -> None:
         self.machine = machine
-        self.starts = tuple(machine.initial())
+        self.starts = machine.initial()
         super().__init__()
 
     def start(self) -> Point:
@@ -52,21 +52,25 @@ class Runs(RunTree[Point]):
         empty: Numbers = tuple(((),) * len(code.remotes) for code in self.machine.codes)
         if isinstance(self.machine, DeployedMachine):
             empty = nothing_held(self.machine)
-        alone = self.starts[0] if len(self.starts) == 1 else None
+        alone = self.starts[0] if self.starts.number == 1 else None
         return Point(None if alone is None else alone.state, move=alone, numbers=empty)
 
-    def moves(self, point: Point) -> tuple[Move, ...]:
-        """Return what the machine can do next, in its order."""
+    def moves(self, point: Point) -> Sequence[Move]:
+        """Return what the machine can do next, in its order; ways to start are made when they are asked for."""
         if point.moves is None:
             machine: Machine = self.machine
             point.moves = self.starts if point.state is None else tuple(machine.successors(point.state))
         return point.moves
 
+    def number(self, point: Point) -> int:
+        """Return how many moves there are."""
+        return self.starts.number if point.state is None else len(self.moves(point))
+
     def step(self, point: Point, choice: int) -> Point:
         """Return the point behind a move. Raises UsageError if there is no such move, or the run is too long."""
         moves = self.moves(point)
-        if not 0 <= choice < len(moves):
-            raise wrong_choice(point.depth, choice, len(moves))
+        if not 0 <= choice < self.number(point):
+            raise wrong_choice(point.depth, choice, self.number(point))
         must_not_end(point.depth)
         return behind(self.machine, point, choice, moves[choice])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from rdma_robust.expr import evaluate
 from rdma_robust.language.flow.cfg import Fault, Program
@@ -38,10 +38,18 @@ from rdma_robust.text import one_line, printable
 
 CPU_VERBS = (Verb.ACCESS, Verb.ISSUE, Verb.POLL, Verb.RECV, Verb.RPOLL)
 
+LISTED: Final = 256
+"""Moves that are listed at most: of the ways to start there may be more than can be shown, or counted."""
+
 STUCK = {
     "sc": "Stuck: no thread can go on, and not all have ended.",
     "rdma": "Stuck: neither a thread nor a NIC can go on, and not all threads have ended.",
 }
+
+
+def _not_listed(number: int) -> str:
+    """Return what to say of so many moves, of which not all are listed; nothing if all are."""
+    return f"The first {LISTED} of {number:,} ways to start are listed." if number > LISTED else ""
 
 
 class Shown:
@@ -57,7 +65,7 @@ class Shown:
     def view(self, steps: Sequence[Point], at: int, ending_text: str = "") -> SideView:
         """Return the side after the first `at` of `steps`, the points of a whole run."""
         point = steps[at - 1] if at else self.runs.point(())
-        moves = self.runs.moves(point)
+        moves = self.runs.moves(point)[:LISTED]
         ending = self.ending(point)
         begun = [p.move for p in (self.runs.point(()), *steps[:at]) if p.move is not None]
         faults = dict.fromkeys(fault for move in begun for fault in move.faults)
@@ -70,7 +78,7 @@ class Shown:
             nodes=self._nodes(point),
             queues=self._queues(point),
             ending=ending,
-            ending_text=STUCK[self.side] if ending == "stuck" else ending_text,
+            ending_text=STUCK[self.side] if ending == "stuck" else ending_text or _not_listed(self.runs.number(point)),
             claims=self._claims(point) if ending == "final" else (),
             faults=tuple(_fault(fault) for fault in faults),
         )

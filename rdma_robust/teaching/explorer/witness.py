@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from rdma_robust.analyses.explain.schedule import RunStep, machine_run
@@ -17,6 +17,7 @@ from rdma_robust.teaching.explorer.address import Place, Track
 from rdma_robust.teaching.explorer.choices_made import Point, Runs
 from rdma_robust.teaching.explorer.run_tree import LONGEST, Choices
 from rdma_robust.teaching.explorer.session import Session
+from rdma_robust.teaching.explorer.sides import CPU_VERBS
 from rdma_robust.teaching.explorer.view import VerdictView
 from rdma_robust.text import one_line
 
@@ -72,18 +73,25 @@ def choices_of(runs: Runs, steps: Sequence[RunStep]) -> Choices:
     posted = [step.operation for step in steps if step.action.verb is Verb.ISSUE]
     number = {operation: k for k, operation in enumerate(posted, 1)}
     root = runs.point(())
-    starts = [root] if root.state is not None else [runs.after(root, i) for i in range(len(runs.moves(root)))]
-    todo: list[tuple[Point, int]] = [(point, 0) for point in reversed(starts)]
     seen: set[tuple[object, object, int]] = set()
-    while todo:
-        point, done = todo.pop()
-        if done == len(steps):
-            return tuple(p.choice for p in point.path())
-        if (point.state, point.numbers, done) in seen:
-            continue
-        seen.add((point.state, point.numbers, done))
-        fits = (i for i, move in enumerate(runs.moves(point)) if move.action == steps[done].action)
-        ways = [runs.after(point, i) for i in fits]
-        wanted = number.get(steps[done].operation)
-        todo += [(way, done + 1) for way in reversed(ways) if way.operation == wanted]
+    for start in [root] if root.state is not None else _starts(runs, steps):
+        todo: list[tuple[Point, int]] = [(start, 0)]
+        while todo:
+            point, done = todo.pop()
+            if done == len(steps):
+                return tuple(p.choice for p in point.path())
+            if (point.state, point.numbers, done) in seen:
+                continue
+            seen.add((point.state, point.numbers, done))
+            fits = (i for i, move in enumerate(runs.moves(point)) if move.action == steps[done].action)
+            ways = [runs.after(point, i) for i in fits]
+            wanted = number.get(steps[done].operation)
+            todo += [(way, done + 1) for way in reversed(ways) if way.operation == wanted]
     raise InternalError("the machine cannot run the witness")
+
+
+def _starts(runs: Runs, steps: Sequence[RunStep]) -> Iterator[Point]:
+    """Yield the points behind the ways to start, first those from which each thread can take its first step."""
+    first = {s.action.thread: s.action.step for s in reversed(steps) if s.action.step and s.action.verb in CPU_VERBS}
+    for move in runs.starts.before(runs.machine.codes, first):
+        yield runs.after(runs.point(()), runs.starts.place_of(move))

@@ -13,7 +13,7 @@ from rdma_robust.batch.job import Job
 from rdma_robust.batch.pages import repair_note
 from rdma_robust.cli.processes import decide_job as module
 from rdma_robust.cli.processes.decide_job import decide_job
-from rdma_robust.cli.processes.guard import Overrun
+from rdma_robust.guard import Overrun
 from rdma_robust.options import CheckOptions
 from rdma_robust.reports.batch.program_page import Page
 from tests.conftest import NOT_ROBUST, ROBUST, ROOT

@@ -9,7 +9,7 @@ import pytest
 
 from rdma_robust.counting import both_engines
 from rdma_robust.counting.as_net import as_net
-from rdma_robust.counting.both_engines import FORWARD, NET, by_net, decide_counting
+from rdma_robust.counting.both_engines import FORWARD, NET, Counting, by_net
 from rdma_robust.counting.inductive_markings import why_not_inductive
 from rdma_robust.counting.protocol import Move
 from rdma_robust.limits import Limits
@@ -22,7 +22,7 @@ SAFE = hand([(0, "A", 1, "B"), (1, "B", 0, "A"), (1, "BB", 2, "")], (2,))
 @pytest.mark.parametrize("processes", (1, 2))
 @pytest.mark.parametrize("alone", (0, 1, 20_000))
 def test_the_answer_depends_on_nothing(system: HandSystem, processes: int, alone: int) -> None:
-    found = decide_counting(system, processes=processes, alone=alone)
+    found = Counting(system, processes=processes, alone=alone).decide()
     assert not found.cut
     if system is SAFE:
         assert found.target == -1
@@ -36,11 +36,11 @@ def test_what_can_be_there_is_asked_for_after_few_nodes(monkeypatch: pytest.Monk
     """No target is there even if no process leaves a local state; else, or with more to list, the search goes on."""
     monkeypatch.setattr(both_engines, "_FIRST", 2)
     rounds = [(n % 2, "ABCDEFG"[n], 1 - n % 2, "ABCDEFG"[n + 1]) for n in range(6)]
-    found = decide_counting(hand([*rounds, (0, "H", 9, "")], (9,)))
+    found = Counting(hand([*rounds, (0, "H", 9, "")], (9,))).decide()
     assert (found.target, found.engine, found.markings) == (-1, NET, None)
     climbs = hand([(n, "A", n + 1, "B") for n in range(6)], (9,))
-    assert (decide_counting(climbs).target, decide_counting(climbs).engine) == (-1, FORWARD)
-    assert (decide_counting(SAFE, alone=5).target, decide_counting(stairs(3)).target) == (-1, 0)
+    assert (Counting(climbs).decide().target, Counting(climbs).decide().engine) == (-1, FORWARD)
+    assert (Counting(SAFE, alone=5).decide().target, Counting(stairs(3)).decide().target) == (-1, 0)
 
 
 def test_the_net_has_places_for_what_can_be_there() -> None:
@@ -61,14 +61,14 @@ class Endless(HandSystem):
 @pytest.mark.parametrize("processes", (1, 2))
 def test_limits_are_named(processes: int) -> None:
     endless = Endless((), ("A",), (-1,))
-    found = decide_counting(endless, Limits.of(0.2), processes=processes, alone=10)
+    found = Counting(endless, processes=processes, alone=10).decide(Limits.of(0.2))
     assert (found.cut, found.target, found.run) == ("time", -1, None)
-    assert decide_counting(endless, Limits(states=50), alone=100).cut == "states"
+    assert Counting(endless, alone=100).decide(Limits(states=50)).cut == "states"
     assert by_net(endless, Limits.of(0.05)).engine == NET
     assert by_net(endless, Limits.of(0.05)).cut == "time"
 
 
 def test_progress_is_told() -> None:
     told: list[tuple[int, int]] = []
-    decide_counting(stairs(5), Limits(), lambda stored, frontier: told.append((stored, frontier)))
+    Counting(stairs(5)).decide(Limits(), lambda stored, frontier: told.append((stored, frontier)))
     assert told

@@ -83,16 +83,15 @@ class CopySteps:
         for c, cell in enumerate(self.single.cells):
             (self.private[nodes[cell.node]] if cell.node in nodes else self.common).append(c)
         self._live = [_live(thread, needed) for thread in self.single.threads]
-        first = [move.state for move in self.machine.initial()]
-        self._blank = first[0]
-        self._kind = type(first[0])
+        self._blank = self.machine.initial()[0].state
+        self._kind = type(self._blank)
         self.starts = [self._starts(k) for k in range(len(self.crowd))]
 
     @cached_property
     def initial(self) -> tuple[tuple[Shared, tuple[Fault, ...]], ...]:
         """The shared parts at the start, each with what may go wrong in a named thread's first register-only steps."""
         found: dict[Shared, tuple[Fault, ...]] = {}
-        for move in self.machine.initial():
+        for move in self.machine.initial().of_threads(self.named):
             shared = self._shared(move.state)
             found[shared] = (*found.get(shared, ()), *self._faults_at_start(self.named))
         return tuple(found.items())
@@ -191,11 +190,13 @@ class CopySteps:
 
     def _starts(self, template: int) -> tuple[ScPlace, ...]:
         t = self.crowd[template]
-        return tuple(dict.fromkeys(self.cleaned(t, move.state.threads[t]) for move in self.machine.initial()))
+        return tuple(
+            dict.fromkeys(self.cleaned(t, move.state.threads[t]) for move in self.machine.initial().of_threads([t]))
+        )
 
     def _faults_at_start(self, threads: Sequence[int]) -> tuple[Fault, ...]:
         mine = {step.fault for t in threads for _, _, step in steps(self.single.threads[t])}
-        met = (fault for move in self.machine.initial() for fault in move.faults)
+        met = (fault for t in threads for move in self.machine.initial().of_threads([t]) for fault in move.faults)
         return tuple(dict.fromkeys(fault for fault in met if fault in mine))
 
 

@@ -111,9 +111,12 @@ def guarded_by(limits: Limits, more: Slack = NONE) -> Iterator[None]:
     first, last = FORGOTTEN.of(more.of(limits)), SWALLOWED.of(more.of(limits))
 
     raised: list[type[BaseException]] = []
+    over: list[bool] = []
 
     def ring(_signal: int, frame: FrameType | None) -> None:
         """Raise each once: a second one would hit those who handle the first."""
+        if over:
+            return
         if LimitReached not in raised and (limit := first.exceeded()):
             raised.append(LimitReached)
             raise LimitReached(limit, limits.said(limit), doing(frame))
@@ -124,8 +127,11 @@ def guarded_by(limits: Limits, more: Slack = NONE) -> Iterator[None]:
     previous = signal.signal(signal.SIGALRM, ring)
     before = signal.setitimer(signal.ITIMER_REAL, TICK_S, TICK_S)
     try:
-        yield
-    finally:
+        try:
+            yield
+        finally:
+            over.append(True)
+    finally:  # also where the timer came between the block and its end
         signal.setitimer(signal.ITIMER_REAL, *before)
         signal.signal(signal.SIGALRM, previous)
 
