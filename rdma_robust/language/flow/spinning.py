@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from rdma_robust.expr import FALSE, TRUE, VALUE, Binary, Expr, Name, conj, disj, is_value, names, size, substitute
+from rdma_robust.expr import FALSE, TRUE, Expr, conj, disj, names, size, substitute
 from rdma_robust.language.flow.cfg import Poll, Program, Read, RecvPoll, RemoteRmw, Silent, Step, Thread, operands, steps
 from rdma_robust.language.flow.exclusive import apart, projected
 from rdma_robust.language.flow.waiting import blocking
@@ -86,7 +86,7 @@ class _Rounds:
         returning = _on_clean_cycles(self.out)
         if not returning:
             return None
-        self.live, self.classes = _live(self.thread, self.out), _classes(self.thread, self.out)
+        self.live, self.classes = _live(self.thread, self.out), _classes(self.out, self.thread.exit)
         like = {self.classes[point] for point in returning}
         ways = {}
         for point in self.out:
@@ -109,7 +109,8 @@ class _Rounds:
     ) -> _Way:
         self.left -= 1
         edges: list[tuple[Step, int | _Way]] = []
-        onward, pruned = FALSE, False
+        onward: Expr = FALSE
+        pruned = False
         decided = apart(self.out[point], _waits_for_another)
         for number, (target, step) in enumerate(self.out[point]):
             to: int | _Way = target
@@ -123,9 +124,9 @@ class _Rounds:
                     way = self._way(target, header, back, sets, passed | {target}, reads=read)
                     if way.pruned:
                         to, after, pruned = way, way.onward, True
-            if isinstance(to, _Way) and not to.edges:
-                continue
             guard = conj(step.guard, substitute(after, dict(step.assigns)))
+            if FALSE in (after, guard) or (isinstance(to, _Way) and not to.edges):
+                continue
             if size(guard) > LARGEST:
                 guard = step.guard
             edges.append((replace(step, guard=guard), to))
@@ -181,10 +182,10 @@ def _uses(step: Step) -> Iterator[str]:
 def _live(thread: Thread, out: Out) -> dict[int, frozenset[str]]:
     """Return the registers whose values count at each point: that some way from there uses before it sets them.
 
-    Where a thread ends, all do.
+    At its exit all do; where a fault has ended it, none is looked at any more.
     """
     everything = frozenset(name for name, _ in thread.registers)
-    live = {point: frozenset() if out[point] else everything for point in out}
+    live = {point: everything if point == thread.exit else frozenset() for point in out}
     flows = [
         (source, target, frozenset(_uses(step)) & everything, frozenset(name for name, _ in step.assigns))
         for source, edges in out.items()
@@ -200,12 +201,13 @@ def _live(thread: Thread, out: Out) -> dict[int, frozenset[str]]:
     return live
 
 
-def _classes(thread: Thread, out: Out) -> dict[int, int]:
-    """Return a number for each point, the same only where the same steps lead to points of the same numbers."""
-    whole = {p: 0 if edges else 1 + n for n, (p, edges) in enumerate(out.items())}
-    parts = {
-        p: [(t, (s.op, s.guard, s.assigns, s.fault, s.aside)) for t, s in edges] for p, edges in out.items()
-    }
+def _classes(out: Out, exit_: int) -> dict[int, int]:
+    """Return a number for each point, the same only where the same steps lead to points of the same numbers.
+
+    Faults that end the execution are the same if they are of one kind, wherever the statement is.
+    """
+    whole = {p: 0 if edges else 1 + (p == exit_) for p, edges in out.items()}
+    parts = {p: [(t, (s.op, s.guard, s.assigns, _what(s), s.aside)) for t, s in edges] for p, edges in out.items()}
     count = len(set(whole.values()))
     while True:
         keys = {p: (whole[p], frozenset((what, whole[t]) for t, what in edges)) for p, edges in parts.items()}
@@ -214,6 +216,10 @@ def _classes(thread: Thread, out: Out) -> dict[int, int]:
         if len(numbers) == count:
             return whole
         count = len(numbers)
+
+
+def _what(step: Step) -> object:
+    return step.fault if step.fault is None or step.fault.kind == "assertion" else step.fault.kind
 
 
 def _rewritten(thread: Thread, out: Out, ways: Mapping[int, _Way]) -> Thread:
