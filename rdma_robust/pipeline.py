@@ -126,9 +126,10 @@ def check_text(
     *,
     crowds: bool = False,
     keep: Callable[[Outcome], None] = lambda _: None,
+    more: Passes = (),
 ) -> Outcome:
     """Return the outcome for the program in `text`; `file` is for messages only. See :func:`check_program`."""
-    return check_program(Text(text, file), options, progress, crowds=crowds, keep=keep)
+    return check_program(Text(text, file), options, progress, crowds=crowds, keep=keep, more=more)
 
 
 def check_program(
@@ -138,12 +139,13 @@ def check_program(
     *,
     crowds: bool = False,
     keep: Callable[[Outcome], None] = lambda _: None,
+    more: Passes = (),
 ) -> Outcome:
     """Decide a program, compare with the other methods if asked, and look at failed spin reads.
 
-    What comes beside the verdict has a budget of its own (:mod:`beside`). `keep` is called with the outcome as soon as there
-    is a verdict, for who wants it whatever happens then. With `crowds` one with templates is decided for any number of
-    copies, see :class:`Outcome`.
+    What comes beside the verdict has a budget of its own (:mod:`beside`), `more` notes, which come last, included. `keep`
+    is called with the outcome as soon as there is a verdict, for who wants it whatever happens then. With `crowds` one with
+    templates is decided for any number of copies, see :class:`Outcome`.
     Raises ProgramError for a text or program that is not well-formed, or has templates without `crowds`, and InternalError
     where two methods disagree.
     """
@@ -157,7 +159,7 @@ def check_program(
     if options.self_check:
         agreed = self_check(program, options.on(program.hardware), outcome, context.limits)
         outcome = replace(outcome, checked_by=outcome.checked_by + agreed)
-    noted: Outcome = run(NOTES, replace(with_spin(outcome, context), program=written), context)
+    noted: Outcome = run((*NOTES, *more), replace(with_spin(outcome, context), program=written), context)
     return replace(noted, program=program, time_s=time.monotonic() - started, left_out=tuple(context.beside.left_out))
 
 

@@ -26,7 +26,7 @@ from rdma_robust.semantics.machines.outcomes import OutcomesReport, explore_outc
 from tests.support.shares import chunks
 from tests.support.spin_loops import spinning_program
 
-STATES = 2500
+STATES = 1200
 
 
 def _ends(report: OutcomesReport) -> tuple[object, ...]:
@@ -64,8 +64,8 @@ def _compare(seed: int) -> str:
 
 
 def test_programs_end_alike_without_failed_rounds() -> None:
-    found = Counter(map(_compare, range(60)))
-    assert found["robust, with an end"] >= 3, found
+    found = Counter(map(_compare, range(40)))
+    assert found["robust, with an end"] >= 2, found
     assert found["robust"] + found["not robust"] >= 10, found
 
 
