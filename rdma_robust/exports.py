@@ -15,7 +15,7 @@ from rdma_robust.counters.promela.write import Legend, Promela, promela
 from rdma_robust.counters.vass import Control
 from rdma_robust.errors import SizeLimitError
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.language.flow.waiting import blocking
+from rdma_robust.language.flow.spinning import spin_assumed
 from rdma_robust.language.load import load_decidable
 from rdma_robust.limits import Limits
 from rdma_robust.model import RDMA, UNSAID, Hardware, Model
@@ -84,7 +84,7 @@ def export_program(program: Program, options: ExportOptions) -> Export:
 
     Raises UsageError for a program that the form cannot express, SizeLimitError for one whose control graph is too large.
     """
-    program = blocking(program, options.await_loops)
+    program = spin_assumed(program, options.await_loops)
     if options.form == "promela":
         model = promela_of(program, options.variant or "paper", options.counter_bound, options.model_of(program))
         return Export(model.text, _bounded(model, options.counter_bound))

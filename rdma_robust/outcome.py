@@ -83,6 +83,33 @@ class BrokenClaim:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class ClaimStanding:
+    """What a program claims (`kind`, as in `assertion`, `text`, `line`), and what the hardware does to it: `holds`,
+    `violated`, `unknown` or, where nothing it is about is ever reached, `unreachable`.
+
+    `under_sc` says of a violated one whether it is violated under SC too, None if that is not known."""
+
+    kind: str
+    text: str
+    line: int
+    status: str
+    under_sc: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Matters:
+    """What it comes to that a program is not robust.
+
+    `claims` are those about the hardware. `final_states`, where no claim was decided, are those that only the hardware
+    reaches, each as (name, value) pairs: () if there is none, None if they are not known. `skipped` says what was not asked.
+    """
+
+    claims: tuple[ClaimStanding, ...] = ()
+    final_states: tuple[tuple[tuple[str, int], ...], ...] | None = None
+    skipped: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True)
 class Outcome:
     """The answer for one program. `reason` says in one line why (the limit, for UNKNOWN).
@@ -91,7 +118,7 @@ class Outcome:
     says what was not found out beside the verdict, and by which limit. `hang` is one that was come by; None says nothing
     about hangs. `model` is the memory model that was asked about. For a program with crowds the verdict is about any number
     of copies, and `witness` is one of `copies.program`; without `copies` a crowd that is NOT_ROBUST is so for some number
-    that was not found within a limit, and `witness` is None.
+    that was not found within a limit, and `witness` is None. `matters` is None where that was not asked.
     """
 
     program: Program
@@ -111,6 +138,7 @@ class Outcome:
     model: Model = RDMA
     copies: Copies | None = None
     left_out: tuple[str, ...] = ()
+    matters: Matters | None = None
 
     @property
     def shown(self) -> Program:

@@ -9,6 +9,7 @@ from typing import Final
 
 from rdma_robust.errors import InternalError, SizeLimitError, UsageError
 from rdma_robust.language.flow.cfg import Fault, ImmPut, Program, Recv, RemoteRmw, Send, Step
+from rdma_robust.language.flow.spinning import spin_assumed
 from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.language.load import decidable, has_text, is_trencher, load_decidable
 from rdma_robust.limits import Limits, Progress, ignore
@@ -49,7 +50,7 @@ def _parse(given: Given, context: Context) -> Program:
 
 
 def _wait(program: Program, context: Context) -> Program:
-    return blocking(program, context.options.await_loops)
+    return spin_assumed(program, context.options.await_loops)
 
 
 GIVEN: Final = Contract("a text, or a program as a value", _given)
@@ -61,10 +62,10 @@ PREPARATION: Final[Passes] = (
 
 
 def with_spin(outcome: Outcome, context: Context) -> Outcome:
-    """Return `outcome` with `spin_only` set if its program is robust once loops that only wait are blocking reads."""
+    """Return `outcome` with `spin_only` set if its program is robust without the failed rounds of its spin loops."""
     if outcome.verdict is not Verdict.NOT_ROBUST:
         return outcome
-    program = blocking(outcome.program)
+    program = spin_assumed(outcome.program)
     if program is outcome.program:
         return outcome
     what, options = "whether only failed spin reads are not robust", context.options.on(outcome.program.hardware)
@@ -149,9 +150,10 @@ def check_text(
     *,
     crowds: bool = False,
     keep: Callable[[Outcome], None] = lambda _: None,
+    more: Passes = (),
 ) -> Outcome:
     """Return the outcome for the program in `text`; `file` is for messages only. See :func:`check_program`."""
-    return check_program(Text(text, file), options, progress, crowds=crowds, keep=keep)
+    return check_program(Text(text, file), options, progress, crowds=crowds, keep=keep, more=more)
 
 
 def check_program(
@@ -161,25 +163,28 @@ def check_program(
     *,
     crowds: bool = False,
     keep: Callable[[Outcome], None] = lambda _: None,
+    more: Passes = (),
 ) -> Outcome:
     """Decide a program, compare with the other methods if asked, and look at failed spin reads.
 
-    What comes beside the verdict has a budget of its own (:mod:`beside`). `keep` is called with the outcome as soon as there
-    is a verdict, for who wants it whatever happens then. With `crowds` one with templates is decided for any number of
-    copies, see :class:`Outcome`.
+    What comes beside the verdict has a budget of its own (:mod:`beside`), `more` notes, which come last, included. `keep`
+    is called with the outcome as soon as there is a verdict, for who wants it whatever happens then. With `crowds` one with
+    templates is decided for any number of copies, see :class:`Outcome`.
     Raises ProgramError for a text or program that is not well-formed, or has templates without `crowds`, and InternalError
     where two methods disagree.
     """
     context = Context.of(options, progress, crowds=crowds)
     started = time.monotonic()
-    program: Program = run(PREPARATION, given, context)
+    reading, spinning = PREPARATION
+    written: Program = run((reading,), given, context)
+    program: Program = run((spinning,), written, context)
     outcome = decided(program, context)
     keep(replace(outcome, time_s=time.monotonic() - started))
     if options.self_check:
         agreed = self_check(program, options.on(program.hardware), outcome, context.limits)
         outcome = replace(outcome, checked_by=outcome.checked_by + agreed)
-    noted: Outcome = run(NOTES, with_spin(outcome, context), context)
-    return replace(noted, time_s=time.monotonic() - started, left_out=tuple(context.beside.left_out))
+    noted: Outcome = run((*NOTES, *more), replace(with_spin(outcome, context), program=written), context)
+    return replace(noted, program=program, time_s=time.monotonic() - started, left_out=tuple(context.beside.left_out))
 
 
 def self_check(program: Program, options: CheckOptions, outcome: Outcome, limits: Limits) -> tuple[str, ...]:

@@ -31,7 +31,7 @@ from rdma_robust.diagnose import Reporter
 from rdma_robust.errors import ProgramError
 from rdma_robust.language.flow.canonical import canonical
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.language.flow.waiting import blocking
+from rdma_robust.language.flow.spinning import spin_assumed
 from rdma_robust.language.load import load_decidable, load_program
 from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.language.message_program import BUFFERS, MessageProgram
@@ -109,7 +109,7 @@ def verify_graphs(certificate: Certificate, program: Program) -> Proved:
         reject("it is about a text, and can be checked against that only")
     given = program
     if certificate.claim["kind"] not in SAFETY_CHECKS:
-        given = blocking(program, read_program_options(certificate.options).await_loops)
+        given = spin_assumed(program, read_program_options(certificate.options).await_loops)
     if digest(canonical(given)) != certificate.sha256:
         reject(f"it is not about this program: the SHA-256 of the canonical form of {program.name} is another one")
     return _about_program(certificate, program)
@@ -117,7 +117,7 @@ def verify_graphs(certificate: Certificate, program: Program) -> Proved:
 
 def program_of_certificate(certificate: Certificate, text: str, name: str) -> Program:
     """Return the program that a certificate about robustness is about, its loops read as it says. Raises ProgramError."""
-    return blocking(load_decidable(text, name, crowds=True), read_program_options(certificate.options).await_loops)
+    return spin_assumed(load_decidable(text, name, crowds=True), read_program_options(certificate.options).await_loops)
 
 
 def _about_program(certificate: Certificate, program: Program) -> Proved:
@@ -129,7 +129,7 @@ def _about_program(certificate: Certificate, program: Program) -> Proved:
         proved = _proved(certificate, SAFETY_CHECKS, lambda check, evidence: check(program, model, evidence))
         return replace(proved, model=model)
     settings = read_program_options(certificate.options)
-    meant = blocking(program, settings.await_loops)
+    meant = spin_assumed(program, settings.await_loops)
     table = COPIES_CHECKS if meant.crowds else PROGRAM_CHECKS
     proved = _proved(certificate, table, lambda check, evidence: check(meant, settings.platform, evidence))
     return replace(proved, model=str(settings.platform))

@@ -38,10 +38,10 @@ class Question(Generic[Answer]):
     kept: Callable[[Answer, str], Answer] | None = None
 
 
-def deciding(options: CheckOptions) -> Question[decide_program.Answer]:
-    """Return the question whether programs are robust."""
+def deciding(options: CheckOptions, *, matters: bool = False) -> Question[decide_program.Answer]:
+    """Return the question whether programs are robust, with `matters` also whether it matters that one is not."""
     return Question(
-        lambda item, *tell, **keep: decide_program.decide_item(item, options, *tell, **keep),
+        lambda item, *tell, **keep: decide_program.decide_item(item, options, *tell, **keep, matters=matters),
         decide_program.lost_program,
         partial(decide_program.limits_of, options),
         decide_program.load_deciding,

@@ -11,7 +11,7 @@ from rdma_robust.evidence.of_nets import invariant_evidence, run_evidence
 from rdma_robust.evidence.of_traces import trace_evidence
 from rdma_robust.language.flow.canonical import canonical, same
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.language.flow.waiting import blocking
+from rdma_robust.language.flow.spinning import spin_assumed
 from rdma_robust.language.load import load_decidable
 from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
@@ -55,7 +55,7 @@ def robustness_certificate(outcome: Outcome, options: CheckOptions, limits: Limi
 def says(text: str, program: Program, *, await_loops: bool) -> bool:
     """Return whether `text` is that of `program`, which may have been changed since it was read, or built without one."""
     try:
-        return same(blocking(load_decidable(text, program.file, crowds=True), await_loops), program)
+        return same(spin_assumed(load_decidable(text, program.file, crowds=True), await_loops), program)
     except ProgramError:
         return False
 

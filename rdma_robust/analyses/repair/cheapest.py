@@ -29,7 +29,7 @@ from rdma_robust.analyses.repair.repairs import Choice, Choices, RepairOptions
 from rdma_robust.analyses.repair.replay import skeleton
 from rdma_robust.analyses.repair.sites import Sites
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.language.flow.waiting import blocking
+from rdma_robust.language.flow.spinning import spin_assumed
 from rdma_robust.language.load import load_decidable
 from rdma_robust.limits import Limits
 from rdma_robust.model import Model
@@ -67,7 +67,7 @@ class Checker:
 
     def check(self, text: str) -> Outcome:
         """Decide a text as if it came from a file."""
-        return self.decide(blocking(load_decidable(text, self.file), self.options.await_loops))
+        return self.decide(spin_assumed(load_decidable(text, self.file), self.options.await_loops))
 
 
 @dataclass(frozen=True, slots=True)

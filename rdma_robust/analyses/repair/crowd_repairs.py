@@ -15,7 +15,7 @@ from typing import Final
 from rdma_robust.analyses.repair.put_back import put_back
 from rdma_robust.analyses.repair.repairs import Repair, RepairOptions, Solution
 from rdma_robust.language.defines import defined
-from rdma_robust.language.flow.waiting import blocking
+from rdma_robust.language.flow.spinning import spin_assumed
 from rdma_robust.language.load import load_decidable
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Outcome, Verdict
@@ -72,7 +72,7 @@ class CrowdRepair:
         self.checked += 1
         left = self._left()
         timeout = self.limits.timeout if left is None else min(left, self.limits.timeout or left)
-        program = blocking(load_decidable(text, self.file, crowds=True), self.limits.await_loops)
+        program = spin_assumed(load_decidable(text, self.file, crowds=True), self.limits.await_loops)
         return decide(program, replace(self.limits, timeout=timeout))
 
     def _left(self) -> float | None:

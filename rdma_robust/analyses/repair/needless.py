@@ -25,7 +25,7 @@ from rdma_robust.analyses.repair.repairs import Insertion, Kind, Repair, RepairO
 from rdma_robust.errors import LimitReached, UsageError
 from rdma_robust.expr import names
 from rdma_robust.language.flow.cfg import Get, Op, Program, RFence, Step, Thread, steps
-from rdma_robust.language.flow.waiting import blocking
+from rdma_robust.language.flow.spinning import spin_assumed
 from rdma_robust.language.load import is_trencher, load_decidable
 from rdma_robust.language.syntax import ast, printer
 from rdma_robust.language.syntax.tree_limits import blocks_of
@@ -97,7 +97,7 @@ def own_polls(
     No repair is cheaper without removing statements of the program; with it, there may be one: the same poll, elsewhere.
     Empty too if a limit comes first.
     """
-    program = blocking(load_decidable(text, checker.file), checker.options.await_loops)
+    program = spin_assumed(load_decidable(text, checker.file), checker.options.await_loops)
     source = Source.of(text, checker.file)
     parts = list(_parts(source, program))
     new = {p.at for p in parts if any(a <= p.at < b for a, b in inserted)}
@@ -113,7 +113,7 @@ def own_polls(
 
 
 def _searched(text: str, options: RepairOptions, checker: Checker, within: Sequence[tuple[int, int]] | None) -> Repair:
-    program = blocking(load_decidable(text, checker.file), checker.options.await_loops)
+    program = spin_assumed(load_decidable(text, checker.file), checker.options.await_loops)
     first = checker.decide(program)
     if first.verdict is not Verdict.ROBUST:
         robustly = first.verdict is Verdict.NOT_ROBUST

@@ -17,6 +17,7 @@ from rdma_robust.analyses.repair.automata_sites import AutomataSource, StatePlac
 from rdma_robust.analyses.repair.edits import Edit, Place, Source, apply, places
 from rdma_robust.errors import ProgramError, SizeLimitError
 from rdma_robust.language.flow.cfg import Program, Read, Step, Thread, steps
+from rdma_robust.language.flow.spinning import spin_assumed
 from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.language.load import is_trencher, load_decidable
 from rdma_robust.language.syntax.ast import Node
@@ -50,7 +51,7 @@ class Sites:
     def of(text: str, file: str, *, await_loops: bool, tso: bool = False) -> Sites:
         """`tso`: CPUs have store buffers, and there are `mfence`s to insert. Raises ProgramError for a bad program and
         SizeLimitError for one that is too large to be marked."""
-        program = blocking(load_decidable(text, file), await_loops)
+        program = spin_assumed(load_decidable(text, file), await_loops)
         if is_trencher(text, file):
             automata = AutomataSource.of(text, file)
             return Sites(automata, program, automata.places(), automata.marked(program, _MARK), _MARK, tso)
@@ -63,6 +64,7 @@ class Sites:
         ]
         edits += (source.insert(place, [f"await {mark} != {k + 1}"]) for k, place in enumerate(found))
         try:
+            # With every round: what is put into a spin loop is in the rounds that fail too.
             marked = blocking(load_decidable(apply(text, edits)[0], file), await_loops)
         except ProgramError as error:
             raise SizeLimitError(f"too large to be repaired: {error.diagnostics[0].message}") from error

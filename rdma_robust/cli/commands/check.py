@@ -76,6 +76,11 @@ class Request:
     quiet: bool = False
     passed_over: int = 0
 
+    @property
+    def at_length(self) -> bool:
+        """Whether more is told of each program than its row, and whether it matters is asked."""
+        return self.explain if self.explain is not None else len(self.items) == 1
+
 
 @dataclass(frozen=True, slots=True)
 class _Run:
@@ -192,7 +197,8 @@ def run_check(request: Request) -> Exit:
         if request.format == "text" and not request.quiet:
             out.line("\n".join(run.text.header()))
         jobs = request.jobs or processors()
-        answers, stopped = answer_all(request.items, deciding(request.options), jobs, run.report, quiet=request.quiet)
+        question = deciding(request.options, matters=request.at_length)
+        answers, stopped = answer_all(request.items, question, jobs, run.report, quiet=request.quiet)
         results = [answer.result for answer in answers]
         spent = time.monotonic() - started
         summary = summarise(results, requested=len(request.items), expect=request.expect, time_s=spent, stopped=stopped)
@@ -213,6 +219,5 @@ def _batch(request: Request, answers: Sequence[Answer], summary: Summary) -> Bat
 
 
 def _text_report(request: Request) -> TextReport:
-    explain = request.explain if request.explain is not None else len(request.items) == 1
     names, full = [item.name for item in request.items], request.explain is True
-    return TextReport(names, request.expect, explain, width_of_output(request.path), full)
+    return TextReport(names, request.expect, request.at_length, width_of_output(request.path), full)

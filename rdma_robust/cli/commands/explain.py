@@ -149,12 +149,11 @@ def run_explain(request: ExplainRequest) -> Exit:
 def _explain(name: str, text: str, request: ExplainRequest, limits: Limits) -> Explanation:
     """Return the explanation of a program; where a limit stops the search from outside, of what is known."""
     from rdma_robust.analyses.explain.compose import explanation, undecided  # noqa: PLC0415 - slow, and reading may have failed
-    from rdma_robust.language.flow.waiting import blocking  # noqa: PLC0415
     from rdma_robust.language.load import load_decidable  # noqa: PLC0415
     from rdma_robust.pipeline import check_program  # noqa: PLC0415
 
     options = request.options
-    program = blocking(load_decidable(text, name, crowds=True), options.await_loops)
+    program = load_decidable(text, name, crowds=True)
     for warning in program.warnings:
         warn(printable(warning.render(name, text), "\n"))
     known: list[Outcome] = []

@@ -45,25 +45,25 @@ def _has_crowds(job: Job) -> bool:
 
 def parts(job: Job) -> int:
     """Return the number of pivot classes of the program."""
-    from rdma_robust.language.flow.waiting import blocking  # noqa: PLC0415
+    from rdma_robust.language.flow.spinning import spin_assumed  # noqa: PLC0415
     from rdma_robust.language.load import load_decidable  # noqa: PLC0415 - slow
     from rdma_robust.robustness.split import class_count  # noqa: PLC0415
 
     options = job.options
     found = guarded(
-        job.name, lambda: class_count(blocking(load_decidable(job.text, job.name), options.await_loops), options)
+        job.name, lambda: class_count(spin_assumed(load_decidable(job.text, job.name), options.await_loops), options)
     )
     return found if isinstance(found, int) else 1
 
 
 def part(job: Job, number: int) -> Outcome | Answer:
     """Return the outcome for one pivot class, or the answer that an error means."""
-    from rdma_robust.language.flow.waiting import blocking  # noqa: PLC0415
+    from rdma_robust.language.flow.spinning import spin_assumed  # noqa: PLC0415
     from rdma_robust.language.load import load_decidable  # noqa: PLC0415 - slow
     from rdma_robust.robustness.split import decide_class  # noqa: PLC0415
 
     def action() -> Outcome:
-        program = blocking(load_decidable(job.text, job.name), job.options.await_loops)
+        program = spin_assumed(load_decidable(job.text, job.name), job.options.await_loops)
         return decide_class(program, job.options, number)
 
     return guarded(job.name, action)

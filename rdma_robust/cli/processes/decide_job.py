@@ -86,9 +86,9 @@ def settled(outcome: Outcome, job: Job) -> bool:
         return False
     if outcome.verdict is Verdict.ROBUST:
         return outcome.faults_exact
-    from rdma_robust.language.flow.waiting import waits  # noqa: PLC0415 - loaded by then
+    from rdma_robust.language.flow.spinning import spin_assumed  # noqa: PLC0415 - loaded by then
 
-    return outcome.spin_only or not waits(outcome.program)
+    return outcome.spin_only or spin_assumed(outcome.program) is outcome.program
 
 
 def _outcome(job: Job, keep: Callable[[Outcome], None]) -> Outcome:
@@ -101,10 +101,12 @@ def _claims(job: Job, outcome: Outcome) -> Claims:
     """Return the answers for the claims of a program, as `verify` gives them, within the seconds of the job."""
     from rdma_robust.analyses.safety.handing_over import verify_all  # noqa: PLC0415 - only where claims are wanted
     from rdma_robust.language.flow.waiting import blocking  # noqa: PLC0415
+    from rdma_robust.language.load import load_decidable  # noqa: PLC0415
     from rdma_robust.reports.analyses.safety_record import verified_record  # noqa: PLC0415
 
     def action() -> Claims:
-        verified = verify_all(blocking(outcome.program), limits, outcome.model, recv_depth=job.options.recv_depth)
+        written = load_decidable(job.text, job.name, crowds=True) if job.options.await_loops else outcome.program
+        verified = verify_all(blocking(written), limits, outcome.model, recv_depth=job.options.recv_depth)
         return Claims(verified_record(verified, strict=False).findings)
 
     limits = Limits.of(job.claims, job.options.max_states, job.options.memory)

@@ -60,11 +60,11 @@ def load_models() -> None:
 def _decide(source: Source, options: CheckOptions, limits: Limits, progress: Progress) -> ModelsAnswer:
     text = read_source(source)
     from rdma_robust.analyses.hardware.on_all_hardware import on_all_hardware  # noqa: PLC0415
-    from rdma_robust.language.flow.waiting import blocking  # noqa: PLC0415
+    from rdma_robust.language.flow.spinning import spin_assumed  # noqa: PLC0415
     from rdma_robust.language.load import load_decidable  # noqa: PLC0415 - slow, and reading may have failed
     from rdma_robust.reports.analyses.models_report import models_record  # noqa: PLC0415
 
-    program = blocking(load_decidable(text, source.name, crowds=True), options.await_loops)
+    program = spin_assumed(load_decidable(text, source.name, crowds=True), options.await_loops)
     found = on_all_hardware(program, options, progress, limits)
     messages = tuple(printable(warning.render(source.name, text), "\n") for warning in program.warnings)
     return ModelsAnswer(replace(models_record(found), file=source.name), messages)

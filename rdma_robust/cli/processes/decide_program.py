@@ -44,12 +44,20 @@ def ignore(_states: int, _frontier: int) -> None:
 
 
 def decide_item(
-    item: Item, options: CheckOptions, progress: Progress = ignore, keep: Callable[[Answer], None] = lambda _: None
+    item: Item,
+    options: CheckOptions,
+    progress: Progress = ignore,
+    keep: Callable[[Answer], None] = lambda _: None,
+    *,
+    matters: bool = False,
 ) -> Answer:
-    """Return the answer for `item`, and tell `keep` of it as soon as there is a verdict. Raises only KeyboardInterrupt."""
+    """Return the answer for `item`, and tell `keep` of it as soon as there is a verdict. Raises only KeyboardInterrupt.
+
+    With `matters` it is also asked whether it matters that a program is not robust.
+    """
     if isinstance(item, Missing):
         return Answer(gave_up(item.name, item.reason)) if item.cut else _unreadable(item.name, item.reason)
-    check = guarded(item.name, _loaded)
+    check = guarded(item.name, partial(_loaded, matters=matters))
     if isinstance(check, Answer):
         return check
     limits = limits_of(options)
@@ -84,11 +92,15 @@ def kept_answer(known: Answer, why: str) -> Answer:
     return replace(known, result=result, messages=(*known.messages, complaint))
 
 
-def _loaded() -> Callable[..., Outcome]:
+def _loaded(*, matters: bool = False) -> Callable[..., Outcome]:
     """Return what decides a program. It is slow to load: a mistyped file name is answered before, and no limit counts it."""
     from rdma_robust.pipeline import check_text  # noqa: PLC0415
 
-    return partial(check_text, crowds=True)
+    if not matters:
+        return partial(check_text, crowds=True)
+    from rdma_robust.analyses.safety.matters import MATTERS  # noqa: PLC0415
+
+    return partial(check_text, crowds=True, more=(MATTERS,))
 
 
 def load_deciding() -> None:

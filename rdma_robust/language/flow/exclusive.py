@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Final
 
-from rdma_robust.expr import OPERATORS, VALUE, Binary, Const, Expr, Name, Unary, names, substitute
+from rdma_robust.expr import (
+    OPERATORS,
+    TRUE,
+    VALUE,
+    Binary,
+    Const,
+    Expr,
+    Name,
+    Unary,
+    conj,
+    disj,
+    is_value,
+    names,
+    negate,
+    substitute,
+)
+from rdma_robust.language.flow.cfg import Read, Step
 
 MOST_CASES: Final = 20_000
 """Combinations of values that are tried before nothing is claimed."""
@@ -41,6 +57,58 @@ def exclusive(first: Expr, second: Expr, *, same_read: bool) -> bool:
         if _holds(first, env) and _holds(second, env):
             return False
     return True
+
+
+def apart(out: Sequence[tuple[int, Step]], excused: Callable[[Step, Step], bool]) -> frozenset[int]:
+    """Return the numbers of the steps that leave no other: where one of them can be taken, no other one of `out` can, but
+    for one that goes wrong and ends the execution, and one that is `excused` beside it.
+
+    Steps that differ in the index of an array are not compared: there are many of them.
+    """
+    index = next((term for _, step in out for term, _ in cases(step.guard)), None)
+    at = [next((value for term, value in cases(step.guard) if term == index), None) for _, step in out]
+    sorted_out: dict[int | None, list[int]] = {}
+    for number, value in enumerate(at):
+        sorted_out.setdefault(value, []).append(number)
+    found = set()
+    for number, (_, step) in enumerate(out):
+        near = (at[number], None) if at[number] is not None else tuple(sorted_out)
+        others = [out[k][1] for key in near for k in sorted_out.get(key, ()) if k != number]
+        going_on = (s for s in others if s.fault is None or s.fault.kind == "assertion")
+        if all(excused(step, s) or exclusive(step.guard, s.guard, same_read=_same_read(step, s)) for s in going_on):
+            found.add(number)
+    return frozenset(found)
+
+
+def _same_read(step: Step, other: Step) -> bool:
+    return isinstance(step.op, Read) and step.op == other.op
+
+
+def projected(guard: Expr, *, holds: bool = True) -> Expr:
+    """Return a condition on registers alone that is true wherever `guard` (without `holds`: its negation) is for some VALUE.
+
+    Of comparisons that cannot be said without VALUE, and of divisions, nothing is asked.
+    """
+    match guard:
+        case Unary("!", arg):
+            return projected(arg, holds=not holds)
+        case Binary("&&" | "||" as op, left, right):
+            join = conj if (op == "&&") is holds else disj
+            return join(projected(left, holds=holds), projected(right, holds=holds))
+        case _ if any(map(is_value, names(guard))) or _divides(guard):
+            return TRUE
+        case _:
+            return guard if holds else negate(guard)
+
+
+def _divides(expr: Expr) -> bool:
+    match expr:
+        case Unary(_, arg):
+            return _divides(arg)
+        case Binary(op, left, right):
+            return op in ("/", "%") or _divides(left) or _divides(right)
+        case _:
+            return False
 
 
 def cases(guard: Expr) -> Iterator[tuple[Expr, int]]:

@@ -25,6 +25,10 @@ def result_object(result: Result) -> JsonObject:
         del members["copies"]
     if not members["left_out"]:
         del members["left_out"]
+    if members["matters"] is None:
+        del members["matters"]
+    elif members["matters"]["final_states"] is not None:
+        members["matters"]["final_states"] = [dict(state) for state in members["matters"]["final_states"]]
     if members["witness"] is not None:
         relations = members["witness"]["relations"]
         members["witness"]["relations"] = {name: pairs for name, pairs in relations.items() if pairs is not None}

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
-from rdma_robust.outcome import BY_FILTER, NO_SEARCH
+from rdma_robust.outcome import BY_FILTER, NO_SEARCH, Matters
 from rdma_robust.reports.check.result import FaultView, Result
 from rdma_robust.reports.check.steps_table import timeline
 from rdma_robust.reports.check.witness_view import WitnessView
 from rdma_robust.semantics.hang import Wait
 from rdma_robust.semantics.wording import SPIN_ONLY, proved_by_filter, torn
 from rdma_robust.text import count, filled, printable
+
+MOST_CLAIMS: Final = 4
+"""That are named of those that fail, or were not decided."""
 
 
 def explain(result: Result, width: int = 100, *, full: bool = False) -> list[str]:
@@ -35,6 +39,8 @@ def explain(result: Result, width: int = 100, *, full: bool = False) -> list[str
         blocks.append(_left_out(result.left_out, width))
     if result.checked_by:
         blocks.append(filled(f"Checked by: {printable(', '.join(result.checked_by))}.", width))
+    if result.matters is not None:
+        blocks.append(filled(matters_line(result.matters), width))
     lines: list[str] = []
     for block in blocks:
         lines += ["", *block] if lines else block
@@ -44,6 +50,50 @@ def explain(result: Result, width: int = 100, *, full: bool = False) -> list[str
 def _left_out(notes: Sequence[str], width: int) -> list[str]:
     """Return what was not found out beside the verdict, and why."""
     return [line for note in notes for line in filled(f"Left out: {printable(note)}.", width, "", "  ")]
+
+
+def matters_line(matters: Matters) -> str:
+    """Return in one line whether it matters that a program is not robust: what its claims, or its final states, say."""
+    return f"Does it matter? {_of_claims(matters) or _of_states(matters)}"
+
+
+def _of_claims(matters: Matters) -> str:
+    """Return what becomes of the claims, "" if none was decided."""
+    by_status = {word: [c for c in matters.claims if c.status == word] for word in ("violated", "unknown", "unreachable")}
+    failed, unknown, idle = by_status["violated"], by_status["unknown"], by_status["unreachable"]
+    if len(unknown) == len(matters.claims):
+        return ""
+    number = count(len(matters.claims), "claim")
+    if failed:
+        new = [c for c in failed if not c.under_sc]
+        shown = new or failed
+        which = "; ".join(f"{c.kind} (line {c.line}): {printable(c.text)}" for c in shown[:MOST_CLAIMS])
+        more = f"; and {len(shown) - MOST_CLAIMS} more" if len(shown) > MOST_CLAIMS else ""
+        where = "on the hardware" if new else "on the hardware, and under sequential consistency too"
+        text = (
+            f"{'Yes: ' if new else ''}{len(shown)} of {number} fail{'s' if len(shown) == 1 else ''} {where}: {which}{more}."
+        )
+    elif unknown:
+        text = f"{len(matters.claims) - len(unknown)} of {number} hold on the hardware."
+    else:
+        text = f"Not for what it claims: {number} hold{'s' if len(matters.claims) == 1 else ''} on the hardware."
+    if unknown:
+        lines = ", ".join(str(c.line) for c in unknown[:MOST_CLAIMS])
+        text += f" Not decided: {count(len(unknown), 'claim')} (line {lines}); `rdma-robust verify` searches further."
+    if idle:
+        text += f" {count(len(idle), 'claim')} about what is never reached."
+    return text
+
+
+def _of_states(matters: Matters) -> str:
+    skipped = "; ".join(printable(each) for each in matters.skipped)
+    if matters.final_states is None:
+        return f"Not known: {skipped or 'it was not asked'}."
+    start = f"Its claims were not decided ({skipped}); its" if matters.claims else "It claims nothing; its"
+    if not matters.final_states:
+        return f"{start} final states are the same as under sequential consistency."
+    example = ", ".join(f"{name} = {value}" for name, value in matters.final_states[0])
+    return f"{start} final states can be new, as {printable(example)}."
 
 
 def progress(result: Result) -> str:

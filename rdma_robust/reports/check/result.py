@@ -13,7 +13,7 @@ from typing import Literal
 from rdma_robust.errors import Diagnostic, Severity
 from rdma_robust.language.flow.cfg import Fault
 from rdma_robust.model import Model
-from rdma_robust.outcome import Outcome, Verdict
+from rdma_robust.outcome import Matters, Outcome, Verdict
 from rdma_robust.reports.check.witness_view import WitnessView, view
 from rdma_robust.semantics.hang import Wait
 
@@ -90,6 +90,7 @@ class Result:
     in a hang that was come by; none says nothing about hangs. `model` is the memory model that was asked about, None for
     the paper's. `copies` are about a program with templates. `left_out` says what was not found out beside the verdict, and
     by which limit.
+    `matters` is None where it was not asked whether it matters that the program is not robust.
     """
 
     file: str
@@ -119,6 +120,7 @@ class Result:
     model: Model | None = None
     copies: CopiesView | None = None
     left_out: tuple[str, ...] = ()
+    matters: Matters | None = None
 
     def counts(self, fault: FaultView) -> bool:
         """Whether a fault is of a claim that is broken, and so against what the program is expected to do."""
@@ -157,6 +159,7 @@ def result_of(outcome: Outcome, file: str) -> Result:
         model=outcome.model if outcome.model.words else None,
         copies=_copies(outcome),
         left_out=outcome.left_out,
+        matters=outcome.matters,
     )
 
 
