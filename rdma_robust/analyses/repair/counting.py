@@ -25,7 +25,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 
-from rdma_robust.analyses.repair.repairs import MOST_COPIES, Choice, Choices, Kind
+from rdma_robust.analyses.repair.repairs import MOST_UNBOUNDED, Choice, Choices, Kind
 from rdma_robust.analyses.repair.sites import Edge, Flow, Sites
 from rdma_robust.semantics.event_table import completes_on, polls_of
 
@@ -127,12 +127,12 @@ def outstanding(sites: Sites, chosen: Choices, place: int, node: str) -> frozens
 
 def most_outstanding(flow: Flow, node: str) -> dict[int, int]:
     """Return for every place that some path comes to the most that the program has outstanding there towards `node`; where
-    that has no end, MOST_COPIES."""
+    that has no end, what MOST_UNBOUNDED polls are enough for."""
     walk = Walk(flow, node, frozenset())
     walk.refusal()
     found: dict[int, int] = {}
     for state in walk.parents:
-        have = state.have if state.have < walk.cap else MOST_COPIES
+        have = state.have if state.have < walk.cap else MOST_UNBOUNDED - 2
         for edge in flow.out.get(state.point, ()):
             if edge.place is not None:
                 found[edge.place] = max(have, found.get(edge.place, 0))

@@ -9,7 +9,7 @@ without them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple
@@ -23,6 +23,7 @@ from rdma_robust.limits import Limits
 from rdma_robust.semantics.event_table import takes_completion
 from rdma_robust.semantics.machines.chosen import sc_machine_of
 from rdma_robust.semantics.machines.machine import Move
+from rdma_robust.semantics.machines.resting import Resting
 from rdma_robust.semantics.machines.threadcode import Command
 
 STATES: Final = 30_000
@@ -36,8 +37,6 @@ Where = Callable[[int], int | None]
 
 Label = tuple[Any, ...]
 """What is the same of a step in both programs."""
-
-Labels = tuple[Label, ...]
 
 
 class Taken(NamedTuple):
@@ -70,18 +69,12 @@ class Kept:
     hangs: bool
 
 
-class _Own(NamedTuple):
-    """A state of the program, and by thread the register-only steps that it is ahead of the one with insertions."""
-
-    state: Any
-    ahead: tuple[Labels, ...]
-
-
 class _Pair(NamedTuple):
-    """A state with the insertions, and all in which the program can be after the same steps."""
+    """A state with the insertions, and all in which the program can be after the same steps, whichever of the register-only
+    steps that follow it has taken already."""
 
     state: Any
-    own: frozenset[_Own]
+    own: frozenset[Any]
 
 
 class Keeping:
@@ -122,17 +115,16 @@ class _Comparison:
 
     def run(self, limits: Limits) -> Broken | Kept | None:
         reached = limits.watch()
-        start = []
+        starts = set()
         for move in self.machine.initial():
-            start.append(_Own(move.state, self._by_thread(self.machine, move)))
-            if reached() or (limits.states is not None and len(start) > limits.states):
+            starts.add(move.state)
+            if reached() or (limits.states is not None and len(starts) > limits.states):
                 return None
+        own = frozenset(starts)
 
         def begin(move: Move, layer: list[_Pair]) -> None:
-            done = self._by_thread(self.mine, move, self.where)
-            own = frozenset(each for one in start for each in _behind(one, enumerate(done)))
             pair = _Pair(move.state, own)
-            if own and pair not in self.before:
+            if pair not in self.before:
                 self.before[pair] = (None, move)
                 layer.append(pair)
 
@@ -149,12 +141,10 @@ class _Comparison:
         for move in self.mine.reduced(pair.state):
             action, t = move.action, move.action.thread
             at = self._at(action.step)
-            silent = _labels(action.silent, self.where)
-            if at is None:
-                own = frozenset(each for one in pair.own for each in _behind(one, [(t, silent)]))
-            else:
+            own = pair.own
+            if at is not None:
                 label = (*_label(action.step, at), action.read, action.written, action.words)
-                own = frozenset(self._matching(pair.own, t, label, silent))
+                own = frozenset(self._matching(pair.own, t, label))
             if not own:
                 self._unmatched(pair, t, action.step)
                 return
@@ -169,20 +159,13 @@ class _Comparison:
             self.broken = Broken("goes on", *self._thread(pair, t), self._taken(step))
         self.lost = True
 
-    def _matching(self, own: frozenset[_Own], t: int, label: Label, silent: Labels) -> Iterator[_Own]:
-        """Yield where the program can be after the same step of a thread, and the register-only steps that follow."""
-        for one in own:
-            for move in self.machine.moves_of(one.state, t) if not one.ahead[t] else ():
+    def _matching(self, own: frozenset[Any], t: int, label: Label) -> Iterator[Any]:
+        """Yield where the program can be after the same step of a thread."""
+        for state in own:
+            for move in self.machine.moves_of(state, t):
                 step, action = move.action.step, move.action
-                same = (*_label(step, step.span.start), action.read, action.written, action.words)
-                if same == label:
-                    ahead = (*one.ahead[:t], _labels(action.silent), *one.ahead[t + 1 :])
-                    yield from _behind(_Own(move.state, ahead), [(t, silent)])
-
-    def _by_thread(self, machine: Any, move: Move, where: Where | None = None) -> tuple[Labels, ...]:
-        """The register-only steps of a start, thread by thread."""
-        threads = ({id(step) for _, _, step in thread.edges} for thread in machine.program.threads)
-        return tuple(_labels([step for step in move.action.silent if id(step) in mine], where) for mine in threads)
+                if (*_label(step, step.span.start), action.read, action.written, action.words) == label:
+                    yield move.state
 
     def _starved(self, pair: _Pair) -> Broken | None:
         """Whether a thread is at an inserted poll that finds nothing, or at one of the program that would find something."""
@@ -205,23 +188,32 @@ class _Comparison:
         return [c for c in here if c.polls and c.enabled(thread.registers)]
 
     def _all_poll(self, pair: _Pair, t: int, at: int) -> bool:
-        """Whether the program can do the poll there, whatever it has polled before."""
-        here = [one.state for one in pair.own if not one.ahead[t]]
+        """Whether the program, where it has come to the poll, can do it, whatever it has polled before."""
+        here = [state for state in pair.own if any(c.step.span.start == at for c in self._at_point(state, t))]
         polls = (any(m.action.step.span.start == at for m in self.machine.moves_of(state, t)) for state in here)
         return bool(here) and all(polls)
+
+    def _at_point(self, state: Any, t: int) -> Sequence[Command]:
+        commands: Sequence[Command] = self.machine.codes[t].visible.get(state.threads[t].point, ())
+        return commands
 
     def _hanging(self, pair: _Pair) -> Broken | None:
         """Whether threads wait for ever that cannot in the program."""
         found = self.met.hanging(pair.state)
         self.hangs |= bool(found)
-        new = [each.thread for each in found if not any(self._hangs(one, each.thread) for one in pair.own)]
+        new = [each.thread for each in found if not any(self._hangs(state, each) for state in pair.own)]
         if not new:
             return None
         thread, done = self._thread(pair, new[0])
         return Broken("waits", thread, done, alone=len(new) == 1)
 
-    def _hangs(self, own: _Own, thread: int) -> bool:
-        return not any(own.ahead) and any(each.thread == thread for each in self.rest.hanging(own.state))
+    def _hangs(self, state: Any, waiting: Resting) -> bool:
+        """Whether a thread hangs in a state of the program too, for something that it waits for with the insertions."""
+        steps = {self.where(step.span.start) for step in waiting.steps}
+        for each in self.rest.hanging(state):
+            if each.thread == waiting.thread:
+                return not steps or any(step.span.start in steps for step in each.steps)
+        return False
 
     def _at(self, step: Step | None) -> int | None:
         return None if step is None else self.where(step.span.start)
@@ -246,22 +238,6 @@ class _Comparison:
 
 def _label(step: Step, at: int) -> Label:
     return at, step.guard, step.assigns
-
-
-def _labels(steps: Iterable[Step], where: Where | None = None) -> Labels:
-    """The steps that are the program's, by where they are."""
-    places = ((step, step.span.start if where is None else where(step.span.start)) for step in steps)
-    return tuple(_label(step, at) for step, at in places if at is not None)
-
-
-def _behind(own: _Own, done: Iterable[tuple[int, Labels]]) -> Iterator[_Own]:
-    """Yield a state of the program after register-only steps of threads, if they are what it is ahead by."""
-    ahead = list(own.ahead)
-    for thread, steps in done:
-        if ahead[thread][: len(steps)] != steps:
-            return
-        ahead[thread] = ahead[thread][len(steps) :]
-    yield own._replace(ahead=tuple(ahead))
 
 
 def where_of(edits: Sequence[Edit | TextEdit]) -> Where:

@@ -18,7 +18,7 @@ from rdma_robust.analyses.repair.immediates import immediate_for
 from rdma_robust.analyses.repair.keeping import Broken, where_of
 from rdma_robust.analyses.repair.needless import own_polls
 from rdma_robust.analyses.repair.patch import Patcher
-from rdma_robust.analyses.repair.repairs import MOST_COPIES, Repair, RepairOptions, Solution, Status
+from rdma_robust.analyses.repair.repairs import MOST_COPIES, MOST_UNBOUNDED, Repair, RepairOptions, Solution, Status
 from rdma_robust.analyses.repair.request_flags import with_flags
 from rdma_robust.analyses.repair.sites import Sites
 from rdma_robust.analyses.repair.written_out import outside_of_copies
@@ -185,8 +185,8 @@ def _answer(search: Search, options: RepairOptions, violation: str) -> Repair:
 SCOPE: Final = (
     "all sets of polls, remote fences, and gets between words that nothing else touches, between any two statements; of "
     f"each at most {MOST_COPIES} at one place for one queue pair, with at most two polls more than are outstanding there "
-    "and one get more than polls follow; none that lets a thread wait for ever where it did not, or do otherwise than "
-    "before"
+    f"({MOST_UNBOUNDED} polls where that has no bound) and one get more than polls follow; none that lets a thread wait for "
+    "ever where it did not, or do otherwise than before"
 )
 """Which sets of insertions a repair is a cheapest of, in words."""
 

@@ -7,11 +7,12 @@ from collections import Counter
 from dataclasses import replace
 
 from rdma_robust.analyses.repair.counting import Exactly, Nothing, Refusal, Walk
-from rdma_robust.analyses.repair.keeping import Broken, where_of
+from rdma_robust.analyses.repair.keeping import Broken, Taken, where_of
 from rdma_robust.analyses.repair.repairs import Choices
 from rdma_robust.analyses.repair.sites import Edge, Flow, Sites
 from rdma_robust.errors import NO_SPAN
-from rdma_robust.language.flow.cfg import Step
+from rdma_robust.expr import TRUE
+from rdma_robust.language.flow.cfg import Silent, Step
 from rdma_robust.semantics.event_table import polls_of
 
 
@@ -59,34 +60,41 @@ def path_of(sites: Sites, flow: Flow, chosen: Choices, broken: Broken) -> list[E
     number = Counter(c.place for c in chosen)
     steps = broken.done if broken.last is None else (*broken.done, broken.last)
     start = (flow.thread.entry, 0)
-    before: dict[tuple[int, int], tuple[tuple[int, int], Edge] | None] = {start: None}
+    before: dict[tuple[int, int], tuple[tuple[int, int], Edge | None] | None] = {start: None}
+
+    def ahead(edge: Edge, done: int) -> int | None:
+        """How many steps are done behind an edge, None if it is not the next one."""
+        if edge.place is None:
+            taken = steps[done]
+            same = taken.at is not None and taken.at == back(edge.step.span.start) and _alike(taken.step, edge.step)
+            return done + 1 if same else None
+        after = min(done + number[edge.place], len(steps))
+        return None if any(taken.at is not None for taken in steps[done:after]) else after
+
     todo = [start]
     while todo:
         now = todo.pop()
         point, done = now
         if done == len(steps):
-            path = []
+            path: list[Edge] = []
             while (step := before[now]) is not None:
-                path.append(step[1])
-                now = step[0]
+                now, edge = step
+                path += [] if edge is None else [edge]
             return path[::-1]
-        for edge in flow.out.get(point, ()):
-            if edge.place is None:
-                taken = steps[done]
-                count = int(
-                    taken.at is not None and taken.at == back(edge.step.span.start) and _alike(taken.step, edge.step)
-                )
-                if not count:
-                    continue
-            else:
-                count = min(number[edge.place], len(steps) - done)
-                if any(taken.at is not None for taken in steps[done : done + count]):
-                    continue
-            after = (edge.target, done + count)
-            if after not in before:
-                before[after] = (now, edge)
-                todo.append(after)
+        following = ((edge, ahead(edge, done)) for edge in flow.out.get(point, ()))
+        found: list[tuple[tuple[int, int], Edge | None]] = [((e.target, n), e) for e, n in following if n is not None]
+        if _is_idle(steps[done]):
+            found.append(((point, done + 1), None))
+        for there, by in found:
+            if there not in before:
+                before[there] = (now, by)
+                todo.append(there)
     return None
+
+
+def _is_idle(taken: Taken) -> bool:
+    """Whether a step does nothing: then a mark may stand for it."""
+    return isinstance(taken.step.op, Silent) and taken.step.guard == TRUE and not taken.step.assigns
 
 
 def _alike(one: Step, other: Step) -> bool:

@@ -22,6 +22,9 @@ MOST_LOOP_WEIGHT: Final = 100
 MOST_COPIES: Final = 24
 """The greatest number of polls, and of gets, of one queue pair that are ever tried at one place."""
 
+MOST_UNBOUNDED: Final = 8
+"""The greatest number of polls at one place where what is outstanding has no bound on the paths there."""
+
 
 class Kind(Enum):
     """The statement that is inserted. For robustness a flush is a get with the polls that take it; for safety there are
