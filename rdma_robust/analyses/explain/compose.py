@@ -12,6 +12,7 @@ from rdma_robust.analyses.explain.explanation import (
     Explanation,
     FaultNote,
     FinalStates,
+    Graph,
     LineMark,
     Pair,
     Timeline,
@@ -56,16 +57,8 @@ def explanation(
     crowd, outcome = outcome, with_copies(outcome)
     program, witness = outcome.program, outcome.witness
     options = options.on(program.hardware)
-    run = drawn = None
-    if witness is not None:
-        run = _told("the run step by step", partial(_timeline, program, witness, options.model), None, limits, left)
-        drawn = _told("the drawing", partial(graph, program, witness, options.model), None, limits, left)
-    none: tuple[tuple[Pair, ...], bool] = ((), False)
-    look = partial(explained_pairs, outcome, options)
-    found, complete = _told("which pairs keep their order", look, none, limits.share(0.5), left)
+    run, drawn, found, complete, finals = _parts(outcome, options, final_state_limit, limits, left)
     pairs = found if witness is not None else of_templates(found, crowd)
-    compare = partial(_finals, outcome, options, final_state_limit, limits)
-    finals = _told("which final states are new", compare, not_asked("it was left out"), limits, left)
     told = [numbers_text(crowd), *paragraphs(outcome, run, finals, pairs, complete)]
     told += [f"Left out: {each}." for each in left]
     words = Words(program)
@@ -104,6 +97,23 @@ def explanation(
 def undecided(program: Program, options: CheckOptions, reason: str) -> Outcome:
     """Return the outcome of a search that was stopped from outside, so that what is known can be told."""
     return Outcome(program, Verdict.UNKNOWN, reason, options.instrumentation, options.engine, Counts(), 0.0)
+
+
+def _parts(
+    outcome: Outcome, options: CheckOptions, most: int, limits: Limits, left: list[str]
+) -> tuple[Timeline | None, Graph | None, tuple[Pair, ...], bool, FinalStates]:
+    """Return the run, its drawing, the pairs and whether these are all, the final states; add what is left out to `left`."""
+    program, witness = outcome.program, outcome.witness
+    run = drawn = None
+    if witness is not None:
+        run = _told("the run step by step", partial(_timeline, program, witness, options.model), None, limits, left)
+        drawn = _told("the drawing", partial(graph, program, witness, options.model), None, limits, left)
+    none: tuple[tuple[Pair, ...], bool] = ((), False)
+    look = partial(explained_pairs, outcome, options)
+    pairs, complete = _told("which pairs keep their order", look, none, limits.share(0.5), left)
+    compare = partial(_finals, outcome, options, most, limits)
+    finals = _told("which final states are new", compare, not_asked("it was left out"), limits, left)
+    return run, drawn, pairs, complete, finals
 
 
 def _told(what: str, work: Callable[[], Found], otherwise: Found, limits: Limits, left: list[str]) -> Found:

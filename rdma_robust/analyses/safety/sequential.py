@@ -134,7 +134,7 @@ def _along(machine: ScMachine, starts: Sequence[Move], edges: Sequence[EventEdge
     for edge in edges:
         following: dict[tuple[ScState, bool], MoveTrail] = {}
         for (state, hit), way in ways.items():
-            for move in machine.successors(state):
+            for move in machine.moves_of(state, edge.thread):
                 if _is(move, edge):
                     after = hit or (not ends and met(move))
                     following.setdefault((move.state, after), MoveTrail(way, move))

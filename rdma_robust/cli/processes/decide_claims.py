@@ -20,12 +20,15 @@ from rdma_robust.cli.processes.decide_program import (
     timed,
 )
 from rdma_robust.errors import Diagnostic
+from rdma_robust.guard import found_within
 from rdma_robust.limits import ENDLESS, Limits
 from rdma_robust.model import Hardware, Model, ModelName
 from rdma_robust.options import RECV_DEPTH, CheckOptions
 from rdma_robust.text import printable
 
 if TYPE_CHECKING:
+    from rdma_robust.analyses.safety.questions import Asked, Reached
+    from rdma_robust.analyses.safety.verify import Verified
     from rdma_robust.language.flow.cfg import Program
     from rdma_robust.reports.analyses.safety_record import SafetyRecord
 
@@ -125,22 +128,38 @@ def _claims(text: str, name: str, *, asking: Asking, progress: Progress) -> Safe
     from rdma_robust.reports.analyses.safety_record import verified_record  # noqa: PLC0415
     from rdma_robust.reports.analyses.safety_report import verify_object, verify_text  # noqa: PLC0415
 
+    limits = asking.limits()
     program = blocking(load_program(text, name))
     verified = verify_all(
         program,
-        asking.limits(),
+        limits,
         asking.model_of(program),
         hangs=asking.hangs,
         recv_depth=asking.recv_depth,
         progress=progress,
     )
-    record = replace(
-        verified_record(verified, strict=asking.strict),
-        answer=verify_object(verified),
-        lines=tuple(verify_text(verified, asking.explain, asking.width, full=asking.full)),
-        source=text,
-    )
+
+    def told(found: Verified) -> SafetyRecord:
+        return replace(
+            verified_record(found, strict=asking.strict),
+            answer=verify_object(found),
+            lines=tuple(verify_text(found, asking.explain, asking.width, full=asking.full)),
+            source=text,
+        )
+
+    def without_runs(why: str) -> SafetyRecord:
+        checked = (replace(each, answer=_without_run(each.answer, why), model_run=None) for each in verified.checked)
+        return told(replace(verified, checked=tuple(checked)))
+
+    record = found_within(limits, partial(told, verified), without_runs)
     return SafetyAnswer(record, _warnings(program.warnings, name, text))
+
+
+def _without_run(answer: Reached, why: str) -> Reached:
+    """Return an answer without its run, which could not be told."""
+    if answer.run is None:
+        return answer
+    return replace(answer, run=None, reason=f"{answer.reason}; the run was left out: {why}")
 
 
 def _target(text: str, name: str, *, asking: Asking, progress: Progress) -> SafetyAnswer:
@@ -152,22 +171,30 @@ def _target(text: str, name: str, *, asking: Asking, progress: Progress) -> Safe
 
     program, meant = load_program_and_target(text, name, asking.target or "")
     program = waiting(program, meant)
+    limits = asking.limits()
     asked = reach(
         program,
         [StateGoal(meant)],
         asking.model,
-        asking.limits(),
+        limits,
         asking.model_of(program),
         recv_depth=asking.recv_depth,
         progress=progress,
     )
-    lines = reach_text(program, meant, asking.model, asked, asking.width, full=asking.full)
-    record = replace(
-        reached_record(program, meant.text, asking.model, asked),
-        answer=reach_object(program, meant.text, asking.model, asked),
-        lines=tuple(lines if asking.explain else lines[: lines.index("")] if "" in lines else lines),
-        source=text,
-    )
+
+    def told(found: Asked) -> SafetyRecord:
+        lines = reach_text(program, meant, asking.model, found, asking.width, full=asking.full)
+        return replace(
+            reached_record(program, meant.text, asking.model, found),
+            answer=reach_object(program, meant.text, asking.model, found),
+            lines=tuple(lines if asking.explain else lines[: lines.index("")] if "" in lines else lines),
+            source=text,
+        )
+
+    def without_runs(why: str) -> SafetyRecord:
+        return told(replace(asked, answers=tuple(_without_run(each, why) for each in asked.answers)))
+
+    record = found_within(limits, partial(told, asked), without_runs)
     return SafetyAnswer(record, _warnings(program.warnings, name, text))
 
 

@@ -121,7 +121,7 @@ def _explore_further(machine: Machine, limits: Limits) -> Exploration:
     to its end, if one was."""
     found = explore(machine, limits, under_way=UNDER_WAY[0])
     for most in UNDER_WAY[1:]:
-        if found.cut is None or found.states > SMALL:
+        if found.cut is None or found.states > SMALL or limits.exceeded():
             break
         more = explore(machine, limits, under_way=most)
         ended = more.cut is None or more.cut == under_way_at_most(most)

@@ -14,18 +14,23 @@ import pytest
 
 from rdma_robust import beside
 from rdma_robust.analyses.explain import compose
+from rdma_robust.analyses.safety.questions import Asked
+from rdma_robust.analyses.safety.verify import Verified
 from rdma_robust.batch.job import Job
 from rdma_robust.beside import MOST_S, Beside
 from rdma_robust.cli.inputs import Source
 from rdma_robust.cli.processes import pool
+from rdma_robust.cli.processes.decide_claims import Asking, answer_safety
 from rdma_robust.cli.processes.decide_job import decide_job, kept_record
 from rdma_robust.cli.processes.decide_program import Answer, decide_item, kept_answer, lost_program
 from rdma_robust.errors import InternalError, LimitReached, SizeLimitError
 from rdma_robust.guard import Overrun
 from rdma_robust.limits import NO_LIMITS, Limits
+from rdma_robust.model import Hardware
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Outcome, Verdict
 from rdma_robust.pipeline import check_text
+from rdma_robust.reports.analyses import safety_report
 from rdma_robust.reports.explanation.explanation_dot import graph_dot
 from rdma_robust.reports.explanation.explanation_text import explanation_text
 from rdma_robust.robustness import decide
@@ -281,3 +286,22 @@ def test_an_explanation_goes_on_without_a_part(
     assert told.verdict == "not-robust"
     assert any(text.startswith("Left out: ") for text in told.paragraphs)
     assert explanation_text(told) and graph_dot(told)
+
+
+@pytest.mark.parametrize(("name", "target"), [("reach", "B.y == 1"), ("verify", None)])
+def test_a_run_that_cannot_be_told_costs_no_answer(name: str, target: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    writes = getattr(safety_report, f"{name}_text")
+
+    def costly(*args: object, **options: object) -> object:
+        found = next(each for each in args if isinstance(each, Asked | Verified))
+        answers = found.answers if isinstance(found, Asked) else [each.answer for each in found.checked]
+        if any(answer.run for answer in answers):
+            raise MemoryError
+        return writes(*args, **options)
+
+    monkeypatch.setattr(safety_report, f"{name}_text", costly)
+    text = "node A { x }\nnode B { y }\nthread T on A {\n  put B.y = 1 inline\n  x = 1\n  assert x == 2\n}\n"
+    asking = Asking(Hardware(), 60.0, None, None, explain=True, target=target)
+    lines = "\n".join(answer_safety(Source("p.rdma", None, text.encode()), asking).record.lines)
+    assert "the run was left out: out of memory" in " ".join(lines.split())
+    assert ("REACHABLE" if target else "violated") in lines
