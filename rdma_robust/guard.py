@@ -13,10 +13,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from types import FrameType, TracebackType
-from typing import Final
+from typing import Final, TypeVar
 
-from rdma_robust.errors import LimitReached
+from rdma_robust.errors import LimitReached, SizeLimitError
 from rdma_robust.limits import Limits
+
+Found = TypeVar("Found")
 
 TICK_S: Final = 0.05
 
@@ -159,6 +161,19 @@ def out_of_memory(error: MemoryError) -> str:
     while trace is not None:
         frame, trace = trace.tb_frame, trace.tb_next
     return f"out of memory while {doing(frame)}"
+
+
+def found_within(limits: Limits, work: Callable[[], Found], otherwise: Callable[[str], Found]) -> Found:
+    """Return what `work` finds, or what `otherwise` makes of the reason where a limit of time, memory or size ended it."""
+    try:
+        with guarded_by(limits):
+            return work()
+    except (Overrun, SizeLimitError) as error:
+        return otherwise(str(error))
+    except MemoryError as error:
+        return otherwise(out_of_memory(error))
+    except RecursionError:
+        return otherwise("it is nested too deeply")
 
 
 def cut_short(limits: Limits, work: Callable[[], None], begun: Callable[[], bool]) -> str:

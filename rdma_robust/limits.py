@@ -8,16 +8,20 @@ from __future__ import annotations
 
 import resource
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
 from rdma_robust.errors import LimitReached
 
 Item = TypeVar("Item")
+Found = TypeVar("Found")
 
 _CALLS: Final = 64
 """Calls of a poll between looks at the clock, of a watch at the memory: a call then costs a tenth of a microsecond."""
+
+ENDLESS: Final = 10**15
+"""So many states are no limit: no search stores them. For who asks for none where searches have limits of their own."""
 
 _MEMORY_S: Final = 0.02
 """Between looks at the memory, each of which asks the system."""
@@ -78,7 +82,7 @@ class Limits:
         """Return the size of the limit of this name."""
         match limit:
             case "time":
-                return f"{self.seconds or 0:g} s"
+                return self.said(limit) if self.part else f"{self.seconds or 0:g} s"
             case "memory":
                 return f"{self.memory} MiB"
             case "states":
@@ -128,9 +132,34 @@ class Limits:
         whole = None if of else self.seconds
         return replace(self, deadline=time.monotonic() + seconds, seconds=whole, part=said)
 
+    def by_default(self, states: int) -> Limits:
+        """Return limits with so many states where nothing is said of them; ENDLESS says that there is no limit."""
+        return self if self.states is not None else replace(self, states=states)
+
     def at_most(self, states: int) -> Limits:
         """Return limits with at most so many states, which is what messages then say."""
         return self if self.states is not None and self.states <= states else replace(self, states=states)
+
+    def in_shares(
+        self, items: Sequence[Item], work: Callable[[Item, Limits], Found], open_: Callable[[Found], bool]
+    ) -> list[Found]:
+        """Return what `work` finds for each item, with an equal share of the time that is left.
+
+        What is still `open_` then is done again with what the others have left of theirs, if that is more than it had.
+        """
+        found: list[Found] = []
+        had: list[float | None] = []
+        for number, item in enumerate(items):
+            part = self.share(1 / (len(items) - number))
+            had.append(part.seconds_left())
+            found.append(work(item, part))
+        again = [k for k, each in enumerate(found) if open_(each)]
+        for number, k in enumerate(again):
+            part = self.share(1 / (len(again) - number))
+            more, before = part.seconds_left(), had[k]
+            if more is not None and before is not None and more > before:
+                found[k] = work(items[k], part)
+        return found
 
     def seconds_left(self) -> float | None:
         """Return what is left of the time, None without a limit."""

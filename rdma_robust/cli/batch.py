@@ -9,9 +9,11 @@ from functools import partial
 from typing import Generic, TypeVar
 
 from rdma_robust.cli.inputs import Item, Missing, Source, all_loaded
+from rdma_robust.cli.processes import decide_program
 from rdma_robust.cli.processes.meter import Meter, wanted
 from rdma_robust.cli.processes.stop import Stopped, released
 from rdma_robust.limits import Limits
+from rdma_robust.options import CheckOptions
 from rdma_robust.processes import can_fork
 from rdma_robust.reports.share.exits import Exit
 
@@ -34,6 +36,17 @@ class Question(Generic[Answer]):
     load: Callable[[], object] = lambda: None
     families: bool = False
     kept: Callable[[Answer, str], Answer] | None = None
+
+
+def deciding(options: CheckOptions, *, matters: bool = False) -> Question[decide_program.Answer]:
+    """Return the question whether programs are robust, and with `matters` whether it matters that they are not."""
+    return Question(
+        lambda item, *tell, **keep: decide_program.decide_item(item, options, *tell, **keep, matters=matters),
+        decide_program.lost_program,
+        partial(decide_program.limits_of, options),
+        decide_program.load_deciding,
+        kept=decide_program.kept_answer,
+    )
 
 
 def answer_all(

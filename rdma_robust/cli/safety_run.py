@@ -13,7 +13,7 @@ from rdma_robust import TOOL
 from rdma_robust.cli.batch import Question, answer_all
 from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.inputs import Item, Source, expand
-from rdma_robust.cli.options.arguments import limit, memory_limit
+from rdma_robust.cli.options.arguments import limit, memory_limit, searched_states
 from rdma_robust.cli.options.defaults import processors
 from rdma_robust.cli.options.formats import VERDICT_FORMATS
 from rdma_robust.cli.output import Output, output
@@ -50,7 +50,7 @@ class Given:
     recv_depth: int
     define: Sequence[str] | None
     timeout: float
-    max_states: int
+    max_states: int | None
     memory: int | None
     jobs: int | None
     form: str | None
@@ -74,7 +74,7 @@ class Given:
         asking = Asking(
             self.hardware,
             limit(self.timeout),
-            self.max_states or None,
+            searched_states(self.max_states),
             memory_limit(self.memory, min(self.jobs or processors(), len(items))),
             explain=len(items) == 1 if self.explain is None else self.explain,
             full=self.explain is True,

@@ -11,6 +11,7 @@ from rdma_robust.counters.lower import lower
 from rdma_robust.counters.search import Exploration, explore_lowered
 from rdma_robust.counters.searches import SearchResult
 from rdma_robust.errors import LimitReached, UsageError
+from rdma_robust.guard import out_of_memory
 from rdma_robust.language.flow.cfg import Fault, Program, Recv, Section, peer_of
 from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.model import Model
@@ -74,10 +75,10 @@ def decided(program: Program, context: Context) -> Outcome:
         outcome: Outcome = run(passes_for(program, model), program, context)
     except UnconfirmedError as reached:
         outcome = search_on(reached.covered, context)
-    except LimitReached as reached:
-        options = context.options
-        engine = NOTHING.engine
-        outcome = Outcome(program, Verdict.UNKNOWN, str(reached), options.instrumentation, engine, Counts(), 0.0)
+    except (LimitReached, MemoryError) as reached:
+        why = out_of_memory(reached) if isinstance(reached, MemoryError) else str(reached)
+        instrumentation, engine = context.options.instrumentation, NOTHING.engine
+        outcome = Outcome(program, Verdict.UNKNOWN, why, instrumentation, engine, Counts(), 0.0)
     return replace(_followed(outcome), model=model, left_out=tuple(context.beside.left_out))
 
 

@@ -76,6 +76,10 @@ OTHERWISE = {
     ("--of", ("export",)): "other graphs than those of an explanation",
     ("--buffer", ("contracts check", "contracts explain", "contracts infer")): "one of two, not each of them",
     ("--target", ("demo finite",)): "optional, and of the program that is translated",
+    (
+        "--max-states",
+        ("outcomes", "reach", "verify"),
+    ): "they search states one by one, with a limit",
 }
 """Why commands declare an option otherwise than the other commands that have it."""
 

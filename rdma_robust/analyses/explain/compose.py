@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TypeVar
 
 from rdma_robust.analyses.explain.copies_explained import numbers_text, of_templates, with_copies
 from rdma_robust.analyses.explain.explanation import (
@@ -10,8 +12,10 @@ from rdma_robust.analyses.explain.explanation import (
     Explanation,
     FaultNote,
     FinalStates,
+    Graph,
     LineMark,
     Pair,
+    Timeline,
     VerdictWord,
 )
 from rdma_robust.analyses.explain.finals import STATES, final_states, not_asked
@@ -20,12 +24,17 @@ from rdma_robust.analyses.explain.pairs import explained_pairs
 from rdma_robust.analyses.explain.schedule import machine_run
 from rdma_robust.analyses.explain.story import headline, paragraphs
 from rdma_robust.analyses.explain.timeline import timeline
+from rdma_robust.guard import found_within
 from rdma_robust.language.flow.cfg import Program
+from rdma_robust.limits import Limits
+from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions
-from rdma_robust.outcome import Counts, Outcome, Verdict
+from rdma_robust.outcome import Counts, Outcome, Verdict, Witness
 from rdma_robust.semantics.trace import Event
 from rdma_robust.semantics.values import is_loop_free
 from rdma_robust.semantics.wording import Words
+
+Found = TypeVar("Found")
 
 WORDS: dict[Verdict, VerdictWord] = {
     Verdict.ROBUST: "robust",
@@ -34,23 +43,24 @@ WORDS: dict[Verdict, VerdictWord] = {
 }
 
 
-def explanation(outcome: Outcome, options: CheckOptions, *, final_state_limit: int = STATES) -> Explanation:
+def explanation(
+    outcome: Outcome, options: CheckOptions, limits: Limits | None = None, *, final_state_limit: int = STATES
+) -> Explanation:
     """Return why `outcome`, decided with `options`, is what it is.
 
     Of each machine at most `final_state_limit` states are searched for final states (a tenth for programs with loops; 0: the
-    final states are not compared), for at most `options.timeout` seconds. Raises InternalError if the machine cannot run the
-    witness.
+    final states are not compared). All of it takes as long as `limits` say, else as `options.timeout` does; what that leaves
+    out, the last paragraphs say. Raises InternalError if the machine cannot run the witness.
     """
+    limits = Limits.of(options.timeout, None, options.memory) if limits is None else limits
+    left = list(outcome.left_out)
     crowd, outcome = outcome, with_copies(outcome)
     program, witness = outcome.program, outcome.witness
     options = options.on(program.hardware)
-    run = drawn = None
-    if witness is not None:
-        run = timeline(program, witness, machine_run(program, witness, options.model))
-        drawn = graph(program, witness, options.model)
-    found, complete = explained_pairs(outcome, options)
+    run, drawn, found, complete, finals = _parts(outcome, options, final_state_limit, limits, left)
     pairs = found if witness is not None else of_templates(found, crowd)
-    finals = _finals(outcome, options, final_state_limit)
+    told = [numbers_text(crowd), *paragraphs(outcome, run, finals, pairs, complete)]
+    told += [f"Left out: {each}." for each in left]
     words = Words(program)
     edges = () if witness is None else witness.cycle.edges
     return Explanation(
@@ -60,7 +70,7 @@ def explanation(outcome: Outcome, options: CheckOptions, *, final_state_limit: i
         verdict=WORDS[outcome.verdict],
         reason=outcome.reason,
         headline=headline(outcome),
-        paragraphs=tuple(filter(None, (numbers_text(crowd), *paragraphs(outcome, run, finals, pairs, complete)))),
+        paragraphs=tuple(filter(None, told)),
         ordered_reads=options.model.ordered_reads,
         model=options.model,
         instrumentation=outcome.instrumentation,
@@ -89,14 +99,45 @@ def undecided(program: Program, options: CheckOptions, reason: str) -> Outcome:
     return Outcome(program, Verdict.UNKNOWN, reason, options.instrumentation, options.engine, Counts(), 0.0)
 
 
-def _finals(outcome: Outcome, options: CheckOptions, limit: int) -> FinalStates:
+def _parts(
+    outcome: Outcome, options: CheckOptions, most: int, limits: Limits, left: list[str]
+) -> tuple[Timeline | None, Graph | None, tuple[Pair, ...], bool, FinalStates]:
+    """Return the run, its drawing, the pairs and whether these are all, the final states; add what is left out to `left`."""
+    program, witness = outcome.program, outcome.witness
+    run = drawn = None
+    if witness is not None:
+        run = _told("the run step by step", partial(_timeline, program, witness, options.model), None, limits, left)
+        drawn = _told("the drawing", partial(graph, program, witness, options.model), None, limits, left)
+    none: tuple[tuple[Pair, ...], bool] = ((), False)
+    look = partial(explained_pairs, outcome, options)
+    pairs, complete = _told("which pairs keep their order", look, none, limits.share(0.5), left)
+    compare = partial(_finals, outcome, options, most, limits)
+    finals = _told("which final states are new", compare, not_asked("it was left out"), limits, left)
+    return run, drawn, pairs, complete, finals
+
+
+def _told(what: str, work: Callable[[], Found], otherwise: Found, limits: Limits, left: list[str]) -> Found:
+    """Return what `work` finds, else `otherwise`, and add to `left` that it was left out, and by which limit."""
+
+    def leave_out(why: str) -> Found:
+        left.append(f"{what}: {why}")
+        return otherwise
+
+    return found_within(limits, work, leave_out)
+
+
+def _timeline(program: Program, witness: Witness, model: Model) -> Timeline:
+    return timeline(program, witness, machine_run(program, witness, model))
+
+
+def _finals(outcome: Outcome, options: CheckOptions, limit: int, limits: Limits) -> FinalStates:
     if outcome.verdict is Verdict.ROBUST:
         return not_asked("a robust program reaches the same final states under both")
     if limit == 0:
         return not_asked("it was switched off")
     if outcome.verdict is Verdict.UNKNOWN and not is_loop_free(outcome.program):
         return not_asked("the program has loops and is undecided")
-    return final_states(outcome.program, options.model, limit, options.timeout)
+    return final_states(outcome.program, options.model, limit, limits)
 
 
 def line_marks(outcome: Outcome, words: Words, pairs: Sequence[Pair]) -> tuple[LineMark, ...]:

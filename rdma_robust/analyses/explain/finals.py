@@ -7,6 +7,7 @@ from itertools import combinations
 
 from rdma_robust.analyses.explain.explanation import Condition, FinalStates
 from rdma_robust.language.flow.cfg import Program
+from rdma_robust.limits import Limits
 from rdma_robust.model import Model
 from rdma_robust.semantics.machines.final import FinalState
 from rdma_robust.semantics.machines.outcomes import OutcomesReport, explore_outcomes
@@ -23,14 +24,14 @@ def not_asked(reason: str) -> FinalStates:
     return FinalStates("not-asked", reason, 0, 0, 0, False, (), ())
 
 
-def final_states(program: Program, model: Model, states: int, timeout: float | None) -> FinalStates:
-    """Compare the final states of both machines, searching at most `states` states of each and `timeout` seconds.
+def final_states(program: Program, model: Model, states: int, limits: Limits) -> FinalStates:
+    """Compare the final states of both machines, searching at most `states` states of each within `limits`.
 
     `new` and `none` are claims about all executions: `new` needs the whole of the SC machine, `none` both. What the limits
     do not allow to know is `unknown`.
     """
     bound = states if is_loop_free(program) else max(1, states // 10)
-    report = explore_outcomes(program, model, max_states=bound, timeout=timeout)
+    report = explore_outcomes(program, model, max_states=bound, limits=limits)
     counts = (sum(s.sc for s in report.states), sum(s.rdma for s in report.states), len(report.only_rdma))
     if report.sc.cut is not None:
         reason = f"the search of the states under sequential consistency was cut at {report.sc.cut}"

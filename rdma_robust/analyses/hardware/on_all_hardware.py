@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from rdma_robust.analyses.hardware.hardware_settings import settings_of, weakness
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.limits import Progress, ignore
+from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Outcome, Verdict, Witness
@@ -32,18 +32,23 @@ class OnAllHardware:
     time_s: float
 
 
-def on_all_hardware(program: Program, options: CheckOptions, progress: Progress = ignore) -> OnAllHardware:
+def on_all_hardware(
+    program: Program, options: CheckOptions, progress: Progress = ignore, limits: Limits | None = None
+) -> OnAllHardware:
     """Decide `program` under every setting that can make a difference, whatever is said about its hardware.
 
-    The time limit of `options` is that of all together; what is left of it counts for each. Raises what `decide` raises.
+    The time of `limits`, else of `options`, is that of all together: each has an equal share of what is left, and those that
+    were cut by theirs what the others leave. Raises what `decide` raises.
     """
+    limits = Limits.of(options.timeout, options.max_states, options.memory) if limits is None else limits
     started = time.monotonic()
     settings = settings_of(program)
-    outcomes = []
-    for model in settings.models:
-        left = None if options.timeout is None else max(0.0, options.timeout - (time.monotonic() - started))
-        on = replace(options, hardware=model, cpu=None, atomics=None, order=None, ordered_reads=False, timeout=left)
-        outcomes.append(decide(program, on, progress))
+    options = replace(options, cpu=None, atomics=None, order=None, ordered_reads=False)
+
+    def on(model: Model, part: Limits) -> Outcome:
+        return decide(program, replace(options, hardware=model), progress, limits=part)
+
+    outcomes = limits.in_shares(settings.models, on, lambda outcome: outcome.verdict is Verdict.UNKNOWN)
     own = settings.like(program.hardware.model)
     return OnAllHardware(program, tuple(outcomes), settings.left_out, own, _firsts(outcomes), time.monotonic() - started)
 

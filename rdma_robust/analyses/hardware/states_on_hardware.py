@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from rdma_robust.analyses.hardware.hardware_settings import settings_of, weakness
 from rdma_robust.language.flow.cfg import Program
+from rdma_robust.limits import Limits
 from rdma_robust.model import Model
 from rdma_robust.semantics.machines.final import FinalState
 from rdma_robust.semantics.machines.outcomes import OutcomesReport
@@ -42,18 +42,15 @@ class StatesOnHardware:
 
 
 def states_on_hardware(
-    program: Program, timeout: float | None, search: Callable[[Model, float | None], OutcomesReport]
+    program: Program, limits: Limits, search: Callable[[Model, Limits], OutcomesReport]
 ) -> StatesOnHardware:
     """Explore the final states under every setting that can make a difference.
 
-    `search` is given a model and what is left of the seconds of `timeout`, which are those of all together.
+    `search` is given a model and its share of what is left of `limits`, which are those of all together.
     """
-    started = time.monotonic()
     settings = settings_of(program)
-    searches = []
-    for model in settings.models:
-        left = None if timeout is None else max(0.0, timeout - (time.monotonic() - started))
-        searches.append(search(model, left))
+    parts = range(len(settings.models), 0, -1)
+    searches = [search(model, limits.share(1 / part)) for model, part in zip(settings.models, parts, strict=True)]
     found = sorted({state.values for each in searches for state in each.states})
     states = tuple(_state(values, settings.models, searches) for values in found)
     return StatesOnHardware(program, searches[0].names, settings.models, tuple(searches), settings.left_out, states)

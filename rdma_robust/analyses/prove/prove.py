@@ -182,7 +182,7 @@ class _Work:
         found = engine(system, limits, self.progress)
         self.searched = found
         if found.cut:
-            self.reasons.append(self.limits.said(found.cut) if found.cut in ("time", "memory", "states") else found.cut)
+            self.reasons.append(limits.said(found.cut) if found.cut in ("time", "memory", "states") else found.cut)
         elif found.overflowed and self.model != "rma":
             self.reasons.append(_overflow(self.model))
         return found
@@ -208,8 +208,7 @@ class _Work:
         return None
 
     def _concrete_limits(self) -> Limits:
-        left = self.limits.seconds_left()
-        return Limits.of(CONCRETE_S if left is None else min(CONCRETE_S, left), self.limits.states, self.limits.memory)
+        return self.limits.within(CONCRETE_S)
 
     def possible(self, claim: SafetyClaim) -> AllowedClaim:
         """Return whether what an outcome says can be: shown by a run, or by a search that has seen everything."""

@@ -29,6 +29,7 @@ from rdma_robust.analyses.repair.sites import Sites
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.spinning import spin_assumed
 from rdma_robust.language.load import load_decidable
+from rdma_robust.limits import Limits
 from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Outcome, Verdict, Witness
@@ -57,9 +58,9 @@ class Checker:
     def decide(self, program: Program, hardware: Model | None = None) -> Outcome:
         """Decide a program, on `hardware` if that is given."""
         self.checked += 1
-        left, own = self.left(), self.options.timeout
-        limit = left if own is None else own if left is None else min(own, left)
-        return decide(program, replace(self.options, timeout=limit, hardware=hardware or self.options.hardware))
+        own, options = self.options.timeout, replace(self.options, hardware=hardware or self.options.hardware)
+        limits = Limits(self.deadline, options.max_states, options.memory)
+        return decide(program, options, limits=limits if own is None else limits.within(own))
 
     def check(self, text: str) -> Outcome:
         """Decide a text as if it came from a file."""

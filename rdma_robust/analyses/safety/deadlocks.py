@@ -36,7 +36,7 @@ from rdma_robust.semantics.trace import EventType
 
 @dataclass(frozen=True)
 class Deadlocks:
-    """`run` leads to a deadlock; without one there is none, unless `cut` names the limit that ended the search."""
+    """`run` leads to a deadlock; without one there is none, unless `cut` has the limit that ended the search, for people."""
 
     run: Run | None
     cut: str
@@ -56,14 +56,14 @@ def search_deadlocks(
     try:
         frame = Frame.of(program, SC, (Kept.STEPS,) * len(program.threads), limits)
     except LimitReached as reached:
-        return Deadlocks(None, reached.limit, 0)
+        return Deadlocks(None, reached.said, 0)
     lowered = lower(sequential(frame, tuple(_targets(frame))))
     if lowered.dimension:
         return None
     found = explore_lowered(lowered, limits, progress, engine="bfs", reduce=False, compiled=compiled)
     result = found.result
     if result.target < 0:
-        return Deadlocks(None, result.cut, result.states)
+        return Deadlocks(None, limits.said(result.cut) if result.cut else "", result.states)
     machine = ScMachine(program, look)
     return Deadlocks(replayed(machine, look, found.run, met_by(HangGoal(), machine), ends=True), "", result.states)
 

@@ -43,8 +43,8 @@ FIRST_BOUND = 2
 class Explored:
     """`runs` has a run for each goal that was reached, by its place among the goals.
 
-    `cut` names the limit that ended the search, empty if the other goals are unreachable. `states` are those of the last
-    search, `depth` its longest shortest run in moves. `bound` is the largest number of operations of a
+    `cut` is the limit that ended the search, for people, empty if the other goals are unreachable. `states` are those of
+    the last search, `depth` its longest shortest run in moves. `bound` is the largest number of operations of a
     queue pair under way (completions waiting for a poll included) up to which every state has been seen, None if that
     number plays no part, 0 if not even the first search was finished. `undecided` are goals for which some states could not
     be judged. `growing` if the search cannot end because completions that nobody polls grow without bound.
@@ -85,7 +85,8 @@ def explore_machine(
             large = frozenset(i for i, met in tests.items() if isinstance(met, HangMet) and met.large)
             size = len(layers.before)
             bound = None if whole else seen_to
-            return Explored(runs, cut if tests else "", size, layers.depth, bound, large, bool(cut) and layers.growing())
+            said = limits.said(cut) if cut and tests else ""
+            return Explored(runs, said, size, layers.depth, bound, large, bool(cut) and layers.growing())
         seen_to, bound = bound, 2 * bound
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from rdma_robust.analyses.prove.safety_claims import safety_claims
@@ -17,6 +18,7 @@ from rdma_robust.analyses.prove.transition_system import SafetyClaim
 from rdma_robust.analyses.safety.goals import FaultGoal, SafeGoal, StateGoal
 from rdma_robust.analyses.safety.questions import Answer, Argument, Asked, Reached
 from rdma_robust.analyses.safety.verify import Checked, Claim, Status, Verified, claims, outcome_claim, status_of, verify
+from rdma_robust.guard import found_within
 from rdma_robust.language.check.refusals import refusals
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.claims import AnyModelName
@@ -27,6 +29,9 @@ from rdma_robust.semantics.values import is_loop_free
 
 OWN_SHARE: Final = 0.7
 """Of the time, for the own search of a program for which others may come after it."""
+
+PROVEN_ON: Final = (RDMA, RDMA.with_ordered_reads(True))
+"""The hardware about which proofs know something."""
 
 _NO_HANGS: Final = "whether a program with unbounded data hangs is not decided"
 _NO_CROWDS: Final = "`prove` answers for a given number of copies only"
@@ -51,7 +56,8 @@ def verify_all(
         every = [c for c in claims(program, hangs=hangs) if c.kind != "hang" or c.text in _said(program)]
         verified = Verified(program, tuple(map(_unasked, every)), Asked((), 0, 0, 0, None, 0.0))
     else:
-        more = not is_loop_free(program) or bool(_others(program))
+        handed = not program.crowds and hardware in PROVEN_ON
+        more = bool(_others(program)) or (handed and not is_loop_free(program))
         own = limits.share(OWN_SHARE) if more else limits
         verified = verify(program, own, hardware, hangs=hangs, recv_depth=recv_depth, progress=progress)
     checked = [*verified.checked, *map(_unasked, _others(program))]
@@ -102,7 +108,10 @@ class _Handing:
         for number, model in enumerate(models):
             mine = [i for i in open_ if done[i].claim.model == model]
             limits = self.limits.share(1 / (len(models) - number))
-            for i, answer in zip(mine, self._answers(model, [done[i] for i in mine], limits), strict=True):
+            asked = [done[i] for i in mine]
+            work = partial(self._answers, model, asked, limits)
+            answers = found_within(limits, work, partial(_left_open, asked))
+            for i, answer in zip(mine, answers, strict=True):
                 done[i] = answer
         return done
 
@@ -110,7 +119,7 @@ class _Handing:
         if refused := refusals(self.program, model):
             reason = f"{refused[0].message} (line {refused[0].span.where})"
             return [_with(each, None, None, f"`prove` was not asked: {reason}") for each in asked]
-        if self.hardware not in (RDMA, RDMA.with_ordered_reads(True)):
+        if self.hardware not in PROVEN_ON:
             return asked
         outcome: SafetyOutcome | None = None
         if any(each.claim.kind == "safe" for each in asked):
@@ -153,6 +162,10 @@ def _same(claim: Claim, known: Sequence[SafetyClaim]) -> SafetyClaim:
     assert isinstance(goal, StateGoal)
     places = [each for each in known if each.span == claim.span and each.allowed == claim.allowed]
     return next(each for each in places if each.kind == claim.kind)
+
+
+def _left_open(asked: Sequence[Checked], why: str) -> Iterable[Checked]:
+    return [_with(each, None, None, why) for each in asked]
 
 
 def _with(checked: Checked, happens: bool | None, run: SafetyRun | None, reason: str) -> Checked:

@@ -12,6 +12,7 @@ from enum import Enum
 from rdma_robust.analyses.safety.alone import never_waits_alone
 from rdma_robust.analyses.safety.goals import FaultGoal, Goal, faults
 from rdma_robust.analyses.safety.on_hardware import Run
+from rdma_robust.guard import cut_short
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.limits import Limits, Progress
 from rdma_robust.model import RDMA, Model, ModelName
@@ -104,17 +105,26 @@ class Questions(ABC):
         self.under_rdma: dict[Goal, Reached] = {}
         self.sc_states = self.rdma_states = self.check_states = 0
         self.robust = robust
+        self.open: Reached | None = None
 
     def asked(self) -> Asked:
-        """Answer the questions. Raises InternalError if a run that was found is not confirmed."""
-        self.answer()
-        answers = tuple(self.under_sc[goal] if model == "sc" else self.under_rdma[goal] for goal, model in self.questions)
+        """Answer the questions: what was answered before a limit ended the searches stays answered.
+
+        Raises InternalError if a run that was found is not confirmed.
+        """
+        for stage in self.stages():
+            if why := cut_short(self.limits, stage, lambda: True):
+                self.open = Reached(Answer.UNKNOWN, Argument.LIMIT, why)
+                self.under_sc = dict.fromkeys(self.goals, self.open) | self.under_sc
+        known = {"sc": self.under_sc, "rdma": self.under_rdma}
+        others = {} if self.open is None else dict.fromkeys(self.goals, self.open)
+        answers = tuple((others | known[model])[goal] for goal, model in self.questions)
         took = time.monotonic() - self.started
         return Asked(answers, self.sc_states, self.rdma_states, self.check_states, self.robust, took, self.hardware)
 
     @abstractmethod
-    def answer(self) -> None:
-        """Find an answer for every goal."""
+    def stages(self) -> Sequence[Callable[[], None]]:
+        """Return what finds an answer for every goal: where a limit ends one of these, the next go on from what is known."""
 
     @abstractmethod
     def never(self, waits: Sequence[FaultGoal]) -> bool:

@@ -5,7 +5,7 @@ Reachability under RDMA is undecidable in general (Theorem 3.1 of the paper), so
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -99,23 +99,28 @@ class _OfOneProgram(Questions):
         self.machine = machine_of(self.program, self.hardware, watched(self.program, self.goals), self.recv_depth)
         self.grown = ""
 
-    def answer(self) -> None:
+    def stages(self) -> Sequence[Callable[[], None]]:
+        return (
+            self._under_sc,
+            self._hangs,
+            self._from_sc,
+            self._by_threads,
+            self._by_robustness,
+            self._by_exploration,
+        )
+
+    def _under_sc(self) -> None:
         covered = [goal for goal in self.goals if not isinstance(goal, HangGoal)]
         if covered:
             limits = self.limits.share(0.4 if self.wanted else 1.0)
             found = search_sequential(self.program, covered, limits, self.progress, recv_depth=self.recv_depth)
             self.sc_states = found.states
             self._answer_sc(covered, found)
-        self._hangs()
-        self._from_sc()
-        self._by_threads()
-        self._by_robustness()
-        self._by_exploration()
 
     def _answer_sc(self, goals: Sequence[Goal], found: Sequential) -> None:
         size = _states(found.states)
         if found.cut:
-            others = Reached(Answer.UNKNOWN, Argument.LIMIT, f"{self._limit(found.cut)} under SC, {size}")
+            others = Reached(Answer.UNKNOWN, Argument.LIMIT, f"reached {found.cut} under SC, {size}")
         else:
             others = Reached(Answer.UNREACHABLE, Argument.SC_EXHAUSTED, f"all SC executions were searched, {size}")
         for i, goal in enumerate(goals):
@@ -142,13 +147,13 @@ class _OfOneProgram(Questions):
             self.sc_states = max(self.sc_states, found.states)
             return self._deadlock_under_sc(found)
         machine = sc_machine_of(self.program, self.machine.watched, self.recv_depth)
-        explored = explore_machine(machine, [goal], at_most(limits, HANG_STATES), self.progress)
+        explored = explore_machine(machine, [goal], limits.by_default(HANG_STATES), self.progress)
         self.sc_states = max(self.sc_states, explored.states)
         size = _states(explored.states)
         if explored.runs:
             return Reached(Answer.REACHABLE, Argument.SC_RUN, "a run under sequential consistency", explored.runs[0])
         if explored.cut:
-            why = f"{self._limit(explored.cut, HANG_STATES)} under SC, {size}"
+            why = f"reached {explored.cut} under SC, {size}"
             self.grown = _GROWN if explored.growing else ""
             return Reached(Answer.UNKNOWN, Argument.LIMIT, why + self.grown)
         if explored.undecided:
@@ -160,7 +165,7 @@ class _OfOneProgram(Questions):
         if found.run is not None:
             return Reached(Answer.REACHABLE, Argument.SC_RUN, "a run under sequential consistency", found.run)
         if found.cut:
-            return Reached(Answer.UNKNOWN, Argument.LIMIT, f"{self._limit(found.cut)} under SC, {size}")
+            return Reached(Answer.UNKNOWN, Argument.LIMIT, f"reached {found.cut} under SC, {size}")
         return Reached(Answer.UNREACHABLE, Argument.SC_EXHAUSTED, f"all SC executions were searched, {size}")
 
     def _from_sc(self) -> None:
@@ -201,15 +206,14 @@ class _OfOneProgram(Questions):
             return
         bounded = not is_loop_free(self.program)
         limits = self.limits.share(1.0)
-        most = HANG_STATES_RDMA if bounded and all(isinstance(goal, HangGoal) for goal in left) else None
-        if most is not None:
-            limits = at_most(limits, most)
+        if bounded and all(isinstance(goal, HangGoal) for goal in left):
+            limits = limits.by_default(HANG_STATES_RDMA)
         explored = explore_machine(self.machine, left, limits, self.progress, bounded=bounded)
         self.rdma_states = explored.states
         if explored.cut:
             size = f"{_states(explored.states)} of the RDMA machine, {explored.depth} moves deep"
             seen = "" if explored.bound is None else f"; {_seen(explored.bound)}"
-            others = Reached(Answer.UNKNOWN, Argument.LIMIT, f"{self._limit(explored.cut, most)} after {size}{seen}")
+            others = Reached(Answer.UNKNOWN, Argument.LIMIT, f"reached {explored.cut} after {size}{seen}")
         else:
             reason = f"all states of the RDMA machine were searched, {_states(explored.states)}"
             others = Reached(Answer.UNREACHABLE, Argument.RDMA_EXHAUSTED, reason)
@@ -227,20 +231,10 @@ class _OfOneProgram(Questions):
             reason = f"a run of the hardware{'; no run under SC leads there' if alone else ''}"
             self.under_rdma[goal] = Reached(Answer.REACHABLE, Argument.RDMA_RUN, reason, run, traced)
 
-    def _limit(self, cut: str, most: int | None = None) -> str:
-        if cut == "states":
-            return f"reached the limit of {_states(self.limits.states or most or 0)}"
-        return f"reached {self.limits.said(cut)}"
-
 
 def _is_local(program: Program, goal: Goal) -> bool:
     """Final states, hangs and what goes wrong are about threads, or about memory where nothing is under way."""
     return not isinstance(goal, StateGoal) or goal.final or is_local(program, goal.target)
-
-
-def at_most(limits: Limits, states: int) -> Limits:
-    """Return `limits` with this limit of states, where they have none."""
-    return limits if limits.states is not None else replace(limits, states=states)
 
 
 def _states(number: int) -> str:

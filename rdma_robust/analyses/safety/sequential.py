@@ -7,7 +7,7 @@ machine, which knows nothing of counter programs.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from rdma_robust.analyses.safety.exploration import explore_machine
@@ -67,7 +67,7 @@ def search_sequential(
     try:
         frame = Frame.of(program, SC, kept(program, goals), limits)
     except LimitReached as reached:
-        return Sequential({}, reached.limit, 0)
+        return Sequential({}, reached.said, 0)
     look = watched(program, goals)
     machine = ScMachine(program, look)
     left = {i: program_targets(frame, goal) for i, goal in enumerate(goals)}
@@ -81,7 +81,7 @@ def search_sequential(
         found = explore(sequential(frame, targets), limits, progress)
         states = max(states, found.result.states)
         if found.result.target < 0:
-            return Sequential(runs, found.result.cut, states)
+            return Sequential(runs, limits.said(found.result.cut) if found.result.cut else "", states)
         number = owners[found.result.target]
         goal = goals[number]
         last = targets[found.result.target].label if isinstance(goal, FaultGoal) else None
@@ -98,8 +98,7 @@ def _by_machine(
     program: Program, goals: Sequence[StateGoal | FaultGoal], limits: Limits, progress: Progress, recv_depth: int
 ) -> Sequential:
     machine = sc_machine_of(program, watched(program, goals), recv_depth)
-    most = limits if limits.states is not None else replace(limits, states=STATES)
-    found = explore_machine(machine, goals, most, progress)
+    found = explore_machine(machine, goals, limits.by_default(STATES), progress)
     return Sequential(found.runs, found.cut, found.states)
 
 

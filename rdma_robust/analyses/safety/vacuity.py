@@ -29,6 +29,8 @@ from rdma_robust.semantics.values import named_values
 MOST_CASES: Final = 4096
 """Combinations of values that are tried to see whether an outcome can have values at all."""
 
+NOT_KNOWN: Final = "it is not known whether it is about anything"
+
 _STATES: Final = 20_000
 """States that are looked at to say that every execution hangs."""
 
@@ -115,7 +117,7 @@ class _Ends:
         if self._program.crowds:
             return ""
         if self._said is None:
-            hanging = every_execution_hangs(self._program, Limits(self._limits.deadline, _STATES, self._limits.memory))
+            hanging = every_execution_hangs(self._program, self._limits.at_most(_STATES))
             lines = sorted({step.span.line for each in hanging for step in each.steps[:1]})
             self._said = f"every execution hangs at {', '.join(f'line {line}' for line in lines)}" if lines else ""
         return self._said
@@ -145,5 +147,5 @@ def _vacuity(what: str, here: Reached, ends: _Ends | None) -> Vacuity:
     if here.answer is Answer.REACHABLE:
         return Vacuity(True)
     if here.answer is Answer.UNKNOWN:
-        return Vacuity(None, f"it is not known whether it is about anything: {here.reason}")
+        return Vacuity(None, f"{NOT_KNOWN}: {here.reason}")
     return Vacuity(False, f"{what}: {(ends.said() if ends else '') or here.reason}")

@@ -16,9 +16,10 @@ from rdma_robust.analyses.safety.goals import FaultGoal, Goal, HangGoal, SafeGoa
 from rdma_robust.analyses.safety.hangs import Hang, hang_of
 from rdma_robust.analyses.safety.questions import Answer, Asked, Reached
 from rdma_robust.analyses.safety.reach import answer
-from rdma_robust.analyses.safety.vacuity import Vacuity, impossible_values, reached
+from rdma_robust.analyses.safety.vacuity import NOT_KNOWN, Vacuity, impossible_values, reached
 from rdma_robust.errors import NO_SPAN, InternalError, Span
 from rdma_robust.expr import conj, negate
+from rdma_robust.guard import found_within
 from rdma_robust.language.check.meaning import defined
 from rdma_robust.language.check.targets import Atom, Before, Counted, Ended, Target
 from rdma_robust.language.flow.cfg import Program
@@ -155,7 +156,11 @@ def verify(
         there = program if found.copies is None else found.copies.program
         hang = hang_of(there, found.run or (), hardware, recv_depth) if is_hang else None
         checked.append(Checked(claim, status_of(claim, found), found, None, hang))
-    about = partial(reached, program, limits=limits, hardware=hardware, robust=asked.robust, recv_depth=recv_depth)
+
+    def about(claimed: list[tuple[Goal, ModelName]]) -> list[Vacuity]:
+        look = partial(reached, program, claimed, limits, hardware, asked.robust, recv_depth=recv_depth)
+        return found_within(limits, look, lambda why: [Vacuity(None, f"{NOT_KNOWN}: {why}")] * len(claimed))
+
     return Verified(program, _about_something(program, checked, about), asked)
 
 

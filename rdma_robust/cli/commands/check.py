@@ -13,7 +13,7 @@ import typer
 
 from rdma_robust import TOOL
 from rdma_robust.cli.asked_otherwise import prints_alone, watch_instead
-from rdma_robust.cli.batch import Question, answer_all
+from rdma_robust.cli.batch import answer_all, deciding
 from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.inputs import SUFFIX, TRENCHER_SUFFIX, Item, Source, expand
 from rdma_robust.cli.options.arguments import (
@@ -44,7 +44,7 @@ from rdma_robust.cli.options.option_sets import HardwareOptions, SearchOptions, 
 from rdma_robust.cli.options.reductions_option import parse_reductions
 from rdma_robust.cli.output import Output, output
 from rdma_robust.cli.passed_over import without_proofs
-from rdma_robust.cli.processes.decide_program import Answer, decide_item, kept_answer, limits_of, load_deciding, lost_program
+from rdma_robust.cli.processes.decide_program import Answer
 from rdma_robust.cli.screen import width_of_output
 from rdma_robust.cli.stderr import warn
 from rdma_robust.cli.warning_choice import chosen
@@ -191,7 +191,7 @@ def run_check(request: Request) -> Exit:
         if request.format == "text" and not request.quiet:
             out.line("\n".join(run.text.header()))
         jobs = request.jobs or processors()
-        question = _question(request.options, matters=request.at_length)
+        question = deciding(request.options, matters=request.at_length)
         answers, stopped = answer_all(request.items, question, jobs, run.report, quiet=request.quiet)
         results = [answer.result for answer in answers]
         spent = time.monotonic() - started
@@ -210,16 +210,6 @@ def _batch(request: Request, answers: Sequence[Answer], summary: Summary) -> Bat
 
     entries = [Entry(each.result, each.text, None if each.text is None else sha256(each.text)) for each in answers]
     return BatchReport(entries, summary, request.expect, TOOL, json_report.described(request.options, request.expect))
-
-
-def _question(options: CheckOptions, *, matters: bool) -> Question[Answer]:
-    return Question(
-        lambda item, *tell, **keep: decide_item(item, options, *tell, **keep, matters=matters),
-        lost_program,
-        partial(limits_of, options),
-        load_deciding,
-        kept=kept_answer,
-    )
 
 
 def _text_report(request: Request) -> TextReport:

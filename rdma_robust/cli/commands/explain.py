@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
@@ -29,14 +29,14 @@ from rdma_robust.cli.options.formats import EXPLAIN_FORMATS, Drawing, ExplainFor
 from rdma_robust.cli.options.option_sets import HardwareOptions, with_option_sets
 from rdma_robust.cli.options.safety_options import SafetyModels, models_named
 from rdma_robust.cli.output import output
-from rdma_robust.cli.processes.decide_program import limits_of, remaining
+from rdma_robust.cli.processes.decide_program import limits_of
 from rdma_robust.cli.processes.decide_proof import ProofAsking
 from rdma_robust.cli.screen import width_of_output
 from rdma_robust.cli.stderr import warn
-from rdma_robust.errors import SizeLimitError
-from rdma_robust.guard import ENDING, Overrun, guarded_by, out_of_memory
+from rdma_robust.guard import ENDING, found_within
 from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
+from rdma_robust.outcome import Outcome
 from rdma_robust.reports.share.columns import PAPER
 from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import printable
@@ -156,14 +156,15 @@ def _explain(name: str, text: str, request: ExplainRequest, limits: Limits) -> E
     program = load_decidable(text, name, crowds=True)
     for warning in program.warnings:
         warn(printable(warning.render(name, text), "\n"))
-    try:
-        with guarded_by(limits):
-            outcome = check_program(program, options, crowds=True)
-    except (Overrun, SizeLimitError) as error:
-        outcome = undecided(program, options, str(error))
-    except MemoryError as error:
-        outcome = undecided(program, options, out_of_memory(error))
-    return explanation(outcome, remaining(options, limits), final_state_limit=request.final_states)
+    known: list[Outcome] = []
+
+    def otherwise(why: str) -> Outcome:
+        if not known:
+            return undecided(program, options, why)
+        return replace(known[-1], left_out=(*known[-1].left_out, f"what comes beside the verdict: {why}"))
+
+    outcome = found_within(limits, partial(check_program, program, options, crowds=True, keep=known.append), otherwise)
+    return explanation(outcome, options, ENDING.of(limits), final_state_limit=request.final_states)
 
 
 def _written(explained: Explanation, request: ExplainRequest) -> str:

@@ -32,6 +32,7 @@ from rdma_robust.cli.output import output
 from rdma_robust.cli.processes.decide_program import message_of
 from rdma_robust.cli.warning_choice import WarningChoice, chosen
 from rdma_robust.errors import Diagnostic, ProgramError
+from rdma_robust.guard import found_within
 from rdma_robust.limits import Limits
 from rdma_robust.reports.analyses import lint_report
 from rdma_robust.reports.analyses.lint_report import LintRecord
@@ -50,6 +51,10 @@ FAILED: Final[Mapping[Exit, tuple[ErrorKind, str]]] = {
     Exit.INTERNAL: ("internal", "internal error"),
 }
 """What is reported where there is no answer; standard error has the reason."""
+
+
+_NEEDLESS: Final = 0.8
+"""Of the time, for what can be taken out: the other warnings need little, and come whatever becomes of that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,24 +138,33 @@ def _linted(source: Source, request: LintRequest) -> LintRecord:
     from rdma_robust.analyses.lints.lint import linted  # noqa: PLC0415
 
     text, limits = read_source(source), request.limits()
+    left: list[str] = []
+
+    def leave_out(why: str) -> tuple[Diagnostic, ...]:
+        left.append(f"what is not needed: {why}")
+        return ()
+
     try:
-        more = _needless(text, source.name, request) if request.needless else ()
-        also = frozenset({"RR727"}) if request.needless else frozenset[str]()
+        most = limits.share(_NEEDLESS)
+        ask = partial(_needless, text, source.name, request, most)
+        more = found_within(most, ask, leave_out) if request.needless else ()
+        also = frozenset({"RR727"}) if request.needless and not left else frozenset[str]()
         linting = linted(text, source.name, limits.exceeded, more, also)
     except ProgramError as error:
         errors = diagnostics(error.diagnostics)
         reason = f"line {errors[0].line}: {errors[0].message}"
         return LintRecord(source.name, "invalid", reason, errors=errors, shown=message_of(error, source.name))
-    left = request.choice.shown(linting.found)
-    shown = [printable(each.render(source.name, text), "\n") for each in left]
-    shown += [f"{printable(source.name)}: unknown: {linting.cut}"] if linting.cut else []
-    return LintRecord(source.name, None, linting.cut, diagnostics(left), shown="\n".join(shown))
+    chosen = request.choice.shown(linting.found)
+    shown = [printable(each.render(source.name, text), "\n") for each in chosen]
+    cut = "; ".join(filter(None, (linting.cut, *left)))
+    shown += [f"{printable(source.name)}: unknown: {cut}"] if cut else []
+    return LintRecord(source.name, None, cut, diagnostics(chosen), shown="\n".join(shown))
 
 
-def _needless(text: str, name: str, request: LintRequest) -> tuple[Diagnostic, ...]:
+def _needless(text: str, name: str, request: LintRequest, limits: Limits) -> tuple[Diagnostic, ...]:
     from rdma_robust.analyses.repair.needless_lints import needless_statements  # noqa: PLC0415 - decides, and few ask for it
     from rdma_robust.analyses.repair.repairs import RepairOptions  # noqa: PLC0415
     from rdma_robust.options import CheckOptions  # noqa: PLC0415
 
-    limits = CheckOptions(memory=request.memory)
-    return needless_statements(text, name, RepairOptions(timeout=request.timeout), limits)
+    options = RepairOptions(timeout=limits.seconds_left())
+    return needless_statements(text, name, options, CheckOptions(memory=request.memory))

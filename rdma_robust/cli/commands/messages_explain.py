@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from rdma_robust import TOOL, __version__
+from rdma_robust.beside import Beside
 from rdma_robust.cli.answering import answer_sources, only
 from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.inputs import MESSAGES_SUFFIX, Source, expand
@@ -32,7 +33,6 @@ from rdma_robust.cli.processes.decide_messages import MessagesAsking, decide_in_
 from rdma_robust.cli.screen import width_of_output
 from rdma_robust.cli.stderr import warn
 from rdma_robust.guard import ENDING
-from rdma_robust.limits import Limits
 from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import printable
 
@@ -85,7 +85,7 @@ def run_messages_explain(request: MessagesExplainRequest) -> Exit:
     place = output(request.to)
     load_messages_room()
     from rdma_robust.reports.messages.messages_explanation import messages_explanation  # noqa: PLC0415 - slow: before limits
-    from rdma_robust.reports.messages.race_notes import race_notes  # noqa: PLC0415
+    from rdma_robust.reports.messages.race_notes import RaceNote, race_notes  # noqa: PLC0415
 
     limits = request.asking.limits()
 
@@ -97,7 +97,11 @@ def run_messages_explain(request: MessagesExplainRequest) -> Exit:
             warn(printable(warning.render(program.file, program.source), "\n"))
         for note in found.notes:
             warn(f"{printable(program.file)}: note: {printable(note)}")
-        races = [] if limits.exceeded() else race_notes(program, found.answers, _for_races(limits))
+        beside = Beside(limits, 1.0, RACES_S)
+        none: list[RaceNote] = []
+        races = beside.note("what races change", partial(race_notes, program, found.answers), none, share=1.0)
+        for left_out in beside.left_out:
+            warn(f"{printable(source.name)}: note: left out: {left_out}")
         told = messages_explanation(program, found.answers, races)
         text = _written(told, request).rstrip("\n")
         with place:
@@ -105,12 +109,6 @@ def run_messages_explain(request: MessagesExplainRequest) -> Exit:
         return told.exit_code
 
     return answer_sources([item], lambda: limits, explained, ENDING)
-
-
-def _for_races(limits: Limits) -> Limits:
-    """Return limits for what races can change: little time, as it is a note."""
-    left = limits.seconds_left()
-    return Limits.of(RACES_S if left is None else round(min(RACES_S, left), 3), limits.states, limits.memory)
 
 
 def _written(told: MessagesExplanation, request: MessagesExplainRequest) -> str:

@@ -19,13 +19,14 @@ from rdma_robust.cli.options.arguments import (
     CpuOption,
     Define,
     File,
-    MaxStates,
     OrderedReads,
     OrderOption,
     OutputFile,
     RecvDepth,
+    SearchedStates,
     Timeout,
     limit,
+    searched_states,
 )
 from rdma_robust.cli.options.defaults import TIMEOUT_S, default_memory
 from rdma_robust.cli.options.formats import TEXT_OR_JSON
@@ -33,7 +34,7 @@ from rdma_robust.cli.screen import width_of_output
 from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import UsageError
 from rdma_robust.guard import ENDING
-from rdma_robust.limits import Limits
+from rdma_robust.limits import ENDLESS, Limits
 from rdma_robust.model import Hardware, Model
 from rdma_robust.options import RECV_DEPTH
 from rdma_robust.reports.share.exits import Exit
@@ -65,7 +66,7 @@ def outcomes_command(
     depth: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="Moves of an execution.", show_default="no limit")
     ] = None,
-    max_states: MaxStates = 0,
+    max_states: SearchedStates = None,
     under_way: Annotated[
         int | None,
         typer.Option(
@@ -93,7 +94,9 @@ def outcomes_command(
     hardware, defined = Hardware(cpu, atomics, order, ordered_reads or None), tuple(define or ())
     if models and hardware.said:
         raise UsageError("--models asks about all hardware: leave out --cpu, --atomics, --order and --ordered-reads")
-    bounds = OutcomesRequest(hardware, depth, max_states or None, limit(timeout), under_way, defined, recv_depth, models)
+    bounds = OutcomesRequest(
+        hardware, depth, searched_states(max_states), limit(timeout), under_way, defined, recv_depth, models
+    )
     form = report_form(output, format_, TEXT_OR_JSON, expand([file]))
     context.obj.append(partial(run_outcomes, file, bounds, Destination(form, None if output == "-" else output)))
 
@@ -102,10 +105,10 @@ def run_outcomes(file: str, bounds: OutcomesRequest, place: Destination) -> Exit
     """Report the final states of the program `file`; return the exit code."""
     item = only(file, "outcomes", bounds.define)
     limits = Limits.of(bounds.timeout, bounds.max_states, default_memory(1))
-    return answer_item(item, limits, lambda source, text: _explore(text, source.name, bounds, place), ENDING)
+    return answer_item(item, limits, lambda source, text: _explore(text, source.name, bounds, place, limits), ENDING)
 
 
-def _explore(text: str, name: str, bounds: OutcomesRequest, place: Destination) -> Exit:
+def _explore(text: str, name: str, bounds: OutcomesRequest, place: Destination, limits: Limits) -> Exit:
     from rdma_robust.language.load import load_decidable  # noqa: PLC0415 - slow, and reading may have failed
     from rdma_robust.reports.analyses import outcomes_report  # noqa: PLC0415
     from rdma_robust.reports.check import json_report  # noqa: PLC0415
@@ -115,9 +118,9 @@ def _explore(text: str, name: str, bounds: OutcomesRequest, place: Destination) 
     for warning in program.warnings:
         warn(printable(warning.render(name, text), "\n"))
     if bounds.models:
-        return _on_all_hardware(program, name, bounds, place)
+        return _on_all_hardware(program, name, bounds, place, limits)
     model = bounds.hardware.over(program.hardware).model
-    report = _explored(program, bounds, model, bounds.timeout)
+    report = _explored(program, bounds, model, limits)
     if place.format == "json":
         options = {**model.described(), **_described(bounds)}
         result = outcomes_report.outcomes_object(report, name, TOOL, options, time.monotonic() - started)
@@ -127,7 +130,7 @@ def _explore(text: str, name: str, bounds: OutcomesRequest, place: Destination) 
     return outcomes_report.exit_of_claims(report)
 
 
-def _explored(program: Program, bounds: OutcomesRequest, model: Model, timeout: float | None) -> OutcomesReport:
+def _explored(program: Program, bounds: OutcomesRequest, model: Model, limits: Limits) -> OutcomesReport:
     from rdma_robust.semantics.machines.outcomes import explore_outcomes  # noqa: PLC0415
 
     return explore_outcomes(
@@ -135,19 +138,19 @@ def _explored(program: Program, bounds: OutcomesRequest, model: Model, timeout: 
         model,
         bounds.depth,
         bounds.max_states,
-        timeout,
+        limits=limits,
         under_way=bounds.under_way,
         recv_depth=bounds.recv_depth,
     )
 
 
-def _on_all_hardware(program: Program, name: str, bounds: OutcomesRequest, place: Destination) -> Exit:
+def _on_all_hardware(program: Program, name: str, bounds: OutcomesRequest, place: Destination, limits: Limits) -> Exit:
     from rdma_robust.analyses.hardware.states_on_hardware import states_on_hardware  # noqa: PLC0415
     from rdma_robust.reports.analyses import hardware_states_report as report  # noqa: PLC0415
     from rdma_robust.reports.check import json_report  # noqa: PLC0415
 
     started = time.monotonic()
-    found = states_on_hardware(program, bounds.timeout, partial(_explored, program, bounds))
+    found = states_on_hardware(program, limits, partial(_explored, program, bounds))
     if place.format == "json":
         spent = time.monotonic() - started
         result = report.hardware_states_object(found, name, TOOL, _described(bounds), spent)
@@ -160,7 +163,7 @@ def _on_all_hardware(program: Program, name: str, bounds: OutcomesRequest, place
 def _described(bounds: OutcomesRequest) -> dict[str, object]:
     return {
         "depth": bounds.depth,
-        "max_states": bounds.max_states,
+        "max_states": None if bounds.max_states == ENDLESS else bounds.max_states,
         "timeout": bounds.timeout,
         "under_way": bounds.under_way,
         "define": list(bounds.define),

@@ -36,7 +36,7 @@ from rdma_robust.cli.options.defaults import TIMEOUT_S, processors
 from rdma_robust.cli.options.option_sets import HardwareOptions, SearchOptions, with_option_sets
 from rdma_robust.cli.options.reductions_option import parse_reductions
 from rdma_robust.cli.passed_over import without_proofs
-from rdma_robust.cli.processes.decide_job import decide_job
+from rdma_robust.cli.processes.decide_job import decide_job, kept_record
 from rdma_robust.cli.processes.decide_program import decide_item, limits_of
 from rdma_robust.cli.processes.meter import Meter, wanted
 from rdma_robust.cli.processes.outside import overdue
@@ -358,7 +358,7 @@ class LocalExecutor:
         from rdma_robust import pipeline  # noqa: F401, PLC0415 - loaded once, before the forks
 
         if can_fork():
-            work = Work(decide_job, _lost, self._overdue, retire=retirement(self.limits))
+            work = Work(decide_job, _lost, self._overdue, retire=retirement(self.limits), kept=kept_record)
             yield from in_processes(jobs, work, min(self.jobs, len(jobs)), tick)
             return
         for number, job in jobs:

@@ -11,7 +11,7 @@ from functools import partial
 import typer
 
 from rdma_robust import TOOL
-from rdma_robust.cli.batch import Question, answer_all
+from rdma_robust.cli.batch import answer_all, deciding
 from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.inputs import Item, Missing, all_loaded, expand, read_source
 from rdma_robust.cli.options.arguments import (
@@ -34,7 +34,7 @@ from rdma_robust.cli.options.formats import SCALE_FORMATS
 from rdma_robust.cli.options.option_sets import HardwareOptions, SearchOptions, with_option_sets
 from rdma_robust.cli.options.reductions_option import parse_reductions
 from rdma_robust.cli.output import Output, output
-from rdma_robust.cli.processes.decide_program import Answer, decide_item, limits_of, load_deciding, lost_program
+from rdma_robust.cli.processes.decide_program import Answer, limits_of
 from rdma_robust.cli.screen import width_of_output
 from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import RdmaRobustError, UsageError
@@ -177,7 +177,7 @@ def run_scale(request: ScaleRequest) -> Exit:
         if request.format == "text" and not request.quiet:
             out.line("\n".join(run.text.header()))
         jobs = request.jobs or processors()
-        answers, stopped = answer_all(items, _question(request.options), jobs, run.report, quiet=request.quiet)
+        answers, stopped = answer_all(items, deciding(request.options), jobs, run.report, quiet=request.quiet)
         results, spent = [answer.result for answer in answers], time.monotonic() - started
         summary = summarise(results, requested=len(items), expect=request.expect, time_s=spent, stopped=stopped)
         found = {item.name: value for item, value in zip(request.items, request.values, strict=True)}
@@ -219,9 +219,3 @@ def _written(record: ScaleRecord, form: str) -> str:
     from rdma_robust.reports.scale.scale_page import scale_html, states_chart  # noqa: PLC0415 - slow
 
     return (scale_html(record) if form == "html" else states_chart(record)).removesuffix("\n")
-
-
-def _question(options: CheckOptions) -> Question[Answer]:
-    return Question(
-        lambda item, *tell: decide_item(item, options, *tell), lost_program, partial(limits_of, options), load_deciding
-    )

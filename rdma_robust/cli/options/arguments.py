@@ -10,6 +10,7 @@ import typer
 from rdma_robust.cli.options.defaults import MEMORY_HELP, MOST, MOST_MIB, default_memory
 from rdma_robust.cli.options.formats import FindingFormat, Format, ScaleFormat, TextOrJson, VerdictFormat
 from rdma_robust.cli.options.reductions_option import HELP as REDUCTIONS_HELP
+from rdma_robust.limits import ENDLESS
 from rdma_robust.model import Atomics, Order, Processor
 from rdma_robust.options import MOST_RECEIVES, EngineName, Instrumentation, KernelName
 
@@ -26,6 +27,11 @@ def seconds(value: float) -> float:
 def limit(value: float) -> float | None:
     """Return a limit as the options of deciding have it: None for none, which is 0 or infinity on the command line."""
     return None if value == 0 or math.isinf(value) else value
+
+
+def searched_states(value: int | None) -> int | None:
+    """Return the limit of states of commands whose searches have limits of their own: None for those, ENDLESS for none."""
+    return ENDLESS if value == 0 else value
 
 
 def memory_limit(value: int | None, jobs: int = 1) -> int | None:
@@ -112,6 +118,18 @@ Timeout = Annotated[
 MaxStates = Annotated[
     int,
     typer.Option(metavar="N", min=0, max=MOST, help="Stored states per search; 0 for no limit.", show_default="no limit"),
+]
+SearchedStates = Annotated[
+    int | None,
+    typer.Option(
+        "--max-states",
+        metavar="N",
+        min=0,
+        max=MOST,
+        help="Stored states per search; 0 for no limit. Default: no limit, but where the states of a program with loops are "
+        "searched one by one, 100000.",
+        show_default=False,
+    ),
 ]
 Memory = Annotated[int | None, typer.Option(metavar="MIB", min=0, max=MOST_MIB, help=MEMORY_HELP, show_default=False)]
 Jobs = Annotated[

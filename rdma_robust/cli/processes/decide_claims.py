@@ -20,7 +20,7 @@ from rdma_robust.cli.processes.decide_program import (
     timed,
 )
 from rdma_robust.errors import Diagnostic
-from rdma_robust.limits import Limits
+from rdma_robust.limits import ENDLESS, Limits
 from rdma_robust.model import Hardware, Model, ModelName
 from rdma_robust.options import RECV_DEPTH, CheckOptions
 from rdma_robust.text import printable
@@ -55,7 +55,11 @@ class Asking:
 
     def described(self) -> dict[str, object]:
         """Return how the answers were found as the `options` of a report."""
-        limits = {"timeout": self.timeout, "max_states": self.max_states, "memory": self.memory}
+        limits = {
+            "timeout": self.timeout,
+            "max_states": None if self.max_states == ENDLESS else self.max_states,
+            "memory": self.memory,
+        }
         claims = {} if self.target is not None else {"hangs": self.hangs, "strict": self.strict}
         more = {"define": list(self.define), "recv_depth": self.recv_depth}
         return self.hardware.model.described() | limits | claims | more

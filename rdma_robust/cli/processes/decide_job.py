@@ -25,9 +25,25 @@ PAGE_S = 60.0
 """For the drawings of a page at most."""
 
 
-def decide_job(job: Job) -> Record:
-    """Return the record of `job`. Raises nothing but KeyboardInterrupt."""
-    return decide_as(job, lambda keep: _outcome(job, keep))
+def decide_job(job: Job, keep: Callable[[Record], None] = lambda _: None) -> Record:
+    """Return the record of `job`, and tell `keep` of it as soon as there is a verdict. Raises only KeyboardInterrupt."""
+
+    def decide(known: Callable[[Outcome], None]) -> Outcome:
+        def tell(outcome: Outcome) -> None:
+            known(outcome)
+            claims, page = Claims() if job.claims else None, Page() if job.page else None
+            keep(Record(result_of(outcome, job.name), page=page, claims=claims))
+
+        return _outcome(job, tell)
+
+    return decide_as(job, decide)
+
+
+def kept_record(known: Record, why: str) -> Record:
+    """Return a record that was known before what comes beside the verdict was cut short, and say so."""
+    result = replace(known.result, left_out=(*known.result.left_out, f"what comes beside the verdict: {why}"))
+    page = None if known.page is None else Page(problem=f"the details were left out: {why}")
+    return replace(known, result=result, page=page, claims=None if known.claims is None else Claims(reason=why))
 
 
 def decide_as(job: Job, decide: Callable[[Callable[[Outcome], None]], Outcome]) -> Record:
@@ -110,16 +126,16 @@ def _page(job: Job, outcome: Outcome, limits: Limits) -> Page:
     try:
         with guarded_by(_page_limits(limits, job.repair), ENDING), _silence():
             return page_of(outcome, job)
-    except (Overrun, LimitReached):
-        return Page(problem="the details took too long")
-    except MemoryError:
-        return Page(problem="there was not enough memory for the details")
+    except (Overrun, LimitReached) as error:
+        return Page(problem=f"the details were left out: {error}")
+    except MemoryError as error:
+        return Page(problem=f"the details were left out: {out_of_memory(error)}")
 
 
 def _page_limits(limits: Limits, repair: float) -> Limits:
     """Return the limits of a page: what the program has left of its time, at most PAGE_S, and what its repair may take."""
-    latest = time.monotonic() + PAGE_S
-    return replace(limits, deadline=min(limits.deadline or latest, latest) + repair)
+    drawing = limits.within(PAGE_S, "what the drawings of a page may take")
+    return replace(drawing, deadline=None if drawing.deadline is None else drawing.deadline + repair)
 
 
 def _proof(outcome: Outcome, job: Job, limits: Limits) -> bytes:

@@ -13,7 +13,7 @@ from rdma_robust.cli.inputs import Item, Missing, Source, read_bytes, read_sourc
 from rdma_robust.cli.options.messages_options import BufferName
 from rdma_robust.cli.processes.decide_program import Answer, decide_item, guarded, in_time, lost_program, timed
 from rdma_robust.errors import UsageError
-from rdma_robust.guard import cut_short
+from rdma_robust.guard import ENDING, cut_short, found_within
 from rdma_robust.limits import Limits
 from rdma_robust.messages.engines.engine_names import MessageEngineName
 from rdma_robust.options import CheckOptions
@@ -143,7 +143,7 @@ def decide(source: Source, asking: MessagesAsking, limits: Limits, so_far: Answe
     questions = asking.questions(program)
     checked = []
     for number, buffer in enumerate(asking.buffers):
-        part = _part(limits, len(asking.buffers) - number)
+        part = limits.share(1 / (len(asking.buffers) - number))
         if asking.self_check:
             checked.append(self_checked(program, buffer, questions, part, asking.engine))
             so_far.answers.append(checked[-1].answer)
@@ -192,12 +192,6 @@ def load_messages_room() -> None:
     message_grammar()
 
 
-def _part(limits: Limits, parts: int) -> Limits:
-    """Return limits with one of so many equal parts of the time that is left."""
-    left = limits.seconds_left()
-    return limits if left is None else Limits.of(round(left / parts, 3), limits.states, limits.memory)
-
-
 def _answer(source: Source, asking: MessagesAsking, limits: Limits, started: float) -> MessagesAnswer:
     from rdma_robust.reports.messages.messages_explained import explained_lines  # noqa: PLC0415
     from rdma_robust.reports.messages.messages_record import Judging, messages_record  # noqa: PLC0415
@@ -208,7 +202,9 @@ def _answer(source: Source, asking: MessagesAsking, limits: Limits, started: flo
     judging = Judging(asking.expect, asking.deny)
     record = messages_record(program, answers, judging, _since(started), found.notes, objects=asking.objects)
     if asking.explain:
-        record = replace(record, lines=tuple(explained_lines(program, answers, asking.width, full=asking.full)))
+        explained = partial(explained_lines, program, answers, asking.width, full=asking.full)
+        lines = found_within(ENDING.of(limits), explained, lambda why: [f"Left out: the explanation: {why}."])
+        record = replace(record, lines=tuple(lines))
     if asking.page:
         from rdma_robust.reports.messages.messages_part import messages_part  # noqa: PLC0415 - seldom wanted
 
@@ -219,7 +215,8 @@ def _answer(source: Source, asking: MessagesAsking, limits: Limits, started: flo
         record = replace(record, findings=message_findings(program, answers, expect=asking.expect, deny=asking.deny))
     warnings = tuple(printable(each.render(program.file, program.source), "\n") for each in program.warnings)
     notes = tuple(f"{printable(program.file)}: note: {printable(note)}" for note in found.notes)
-    complaints = _certify(program, answers, source, limits, asking.loop_bound)
+    certify = partial(_certify, program, answers, source, limits, asking.loop_bound)
+    complaints = found_within(limits, certify, lambda why: [why])
     missing = tuple(f"{source.name}: warning: no certificate: {printable(why)} [RR006]" for why in complaints)
     proofs = _proofs(program, answers) if asking.proofs else ()
     lasting = not any("memory" in answer.reason for answer in answers)

@@ -16,7 +16,6 @@ from rdma_robust.cli.processes.decide_program import (
     in_time,
     limits_of,
     lost_program,
-    remaining,
 )
 from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
@@ -66,7 +65,7 @@ def _decide(source: Source, options: CheckOptions, limits: Limits, progress: Pro
     from rdma_robust.reports.analyses.models_report import models_record  # noqa: PLC0415
 
     program = spin_assumed(load_decidable(text, source.name, crowds=True), options.await_loops)
-    found = on_all_hardware(program, remaining(options, limits), progress)
+    found = on_all_hardware(program, options, progress, limits)
     messages = tuple(printable(warning.render(source.name, text), "\n") for warning in program.warnings)
     return ModelsAnswer(replace(models_record(found), file=source.name), messages)
 

@@ -7,18 +7,21 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from rdma_robust.cli.inputs import Item, Missing, Source, UnreadableError, read_source
 from rdma_robust.cli.processes.decide_program import exit_of_error, message_of
 from rdma_robust.errors import InternalError, ProgramError
-from rdma_robust.guard import ENDING, Overrun, guarded_by, out_of_memory
+from rdma_robust.guard import ENDING, Overrun, found_within, guarded_by, out_of_memory
 from rdma_robust.limits import Limits
 from rdma_robust.petri.digits import DIGITS
 from rdma_robust.reports.check.result import diagnostics
 from rdma_robust.reports.cover.cover_result import CoverRecord, invariant_view, run_view
 from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import printable
+
+if TYPE_CHECKING:
+    from rdma_robust.petri.net import CoverResult, Net
 
 _EXPECT = re.compile(r"^[ \t]*#[ \t]*expect:[ \t]*(safe|unsafe)[ \t\r]*$", re.MULTILINE)
 
@@ -65,7 +68,7 @@ def answer_net(item: Item, options: CoverOptions, progress: Progress = _ignore, 
     messages: tuple[str, ...] = ()
     try:
         with guarded_by(Limits.of(options.timeout, memory=options.memory, started=started), ENDING):
-            record = decide(read_source(item, any_bytes=True), item, started)
+            record, messages = decide(read_source(item, any_bytes=True), item, started)
     except Overrun as error:
         record = CoverRecord(item.name, "unknown", str(error))
     except MemoryError as error:
@@ -79,25 +82,23 @@ def answer_net(item: Item, options: CoverOptions, progress: Progress = _ignore, 
 
 def _decide(
     text: str, source: Source, started: float, *, options: CoverOptions, progress: Progress, processes: int
-) -> CoverRecord:
+) -> tuple[CoverRecord, tuple[str, ...]]:
     from rdma_robust.petri.cover import cover  # noqa: PLC0415 - so that a mistyped file name is answered at once
     from rdma_robust.petri.spec.reader import read_spec  # noqa: PLC0415
 
     name = source.name
     net = read_spec(text, name)
     deadline = None if options.timeout is None else started + options.timeout
-    result = cover(net, Limits(deadline, options.max_states, options.memory), options.engine, progress, processes=processes)
+    limits = Limits(deadline, options.max_states, options.memory, options.timeout)
+    result = cover(net, limits, options.engine, progress, processes=processes)
     if (result.run is None) + (result.invariant is None) + (not result.cut) != 2:
         raise InternalError(f"the engine {result.engine} gave not exactly one of a run, an invariant and a limit")
-    if source.certificate is not None:
-        from rdma_robust.cli.certificates import write_cover_certificate  # noqa: PLC0415 - only where it is wanted
-
-        write_cover_certificate(net, text, result, source)
+    complaint = _certify(net, text, result, source, limits)
     verdict: Literal["safe", "unsafe", "unknown"] = "unsafe" if result.run else "safe" if result.invariant else "unknown"
     expected = expectation(text)
     decided = expected is not None and verdict != "unknown"
     reasons = {"safe": "no target is coverable", "unsafe": "a target is coverable", "unknown": _cut(result.cut, options)}
-    return CoverRecord(
+    record = CoverRecord(
         file=name,
         verdict=verdict,
         reason=reasons[verdict],
@@ -111,6 +112,20 @@ def _decide(
         invariant=invariant_view(result.invariant) if result.invariant else None,
         run=run_view(net, result.run, options.markings) if result.run else None,
     )
+    return record, (f"{printable(name)}: warning: no certificate: {printable(complaint)} [RR006]",) if complaint else ()
+
+
+def _certify(net: Net, text: str, result: CoverResult, source: Source, limits: Limits) -> str:
+    """Write the certificate that `source` wants, if it wants one; return why a limit has left it out."""
+    if source.certificate is None:
+        return ""
+    from rdma_robust.cli.certificates import write_cover_certificate  # noqa: PLC0415 - only where it is wanted
+
+    def write() -> str:
+        write_cover_certificate(net, text, result, source)
+        return ""
+
+    return found_within(limits, write, str)
 
 
 def expectation(text: str) -> Literal["safe", "unsafe"] | None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from rdma_robust.cli.inputs import Item, Missing, Source, read_source
 from rdma_robust.cli.processes.decide_program import Answer, Progress, decide_item, guarded, ignore, in_time, lost_program
 from rdma_robust.errors import ProgramError
+from rdma_robust.guard import ENDING, found_within
 from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
 from rdma_robust.reports.prove.proof_record import ProofRecord, unproved, with_time
@@ -110,9 +111,13 @@ def _proved(item: Source, asking: ProofAsking, limits: Limits, progress: Progres
     text = read_source(item)
     told = proved_text(text, item.name, asking, limits, progress)
     how = HowShown(asking.explain, asking.full, asking.width, limits)
-    record = proof_record(told.program, told.outcomes, how, told.needs, told.refused)
+    record = found_within(
+        ENDING.of(limits),
+        partial(proof_record, told.program, told.outcomes, how, told.needs, told.refused),
+        lambda _: proof_record(told.program, told.outcomes, replace(how, explain=False), told.needs, told.refused),
+    )
     messages = [printable(warning.render(item.name, text), "\n") for warning in told.program.warnings]
-    complaints = _certify(told.outcomes, item, limits)
+    complaints = found_within(limits, partial(_certify, told.outcomes, item, limits), lambda why: [why])
     messages += [f"{item.name}: warning: no certificate: {printable(why)} [RR006]" for why in complaints]
     order: dict[str, int] = {model: number for number, model in enumerate(told.models)}
     models = sorted(record.models, key=lambda each: order[each.model])
@@ -155,22 +160,22 @@ def proved_text(text: str, name: str, asking: ProofAsking, limits: Limits, progr
     refused = refused_models(program, models, every=asking.every)
     asked = [model for model in models if model not in refused]
     options = ReductionOptions(asking.reduction, asking.bound)
-    outcomes = []
     needs: dict[AnyModelName, tuple[Needed, ...]] = {}
-    for number, model in enumerate(asked):
-        part = _share(limits, len(asked) - number)
-        outcome = prove(program, model, part, engine=asking.engine, reduction=options, progress=progress)
-        outcomes.append(outcome)
+
+    def proved(model: AnyModelName, part: Limits) -> SafetyOutcome:
+        work = partial(prove, program, model, part, engine=asking.engine, reduction=options, progress=progress)
+        return found_within(part, work, lambda why: SafetyOutcome(program, model, Safety.UNKNOWN, why, (), None, options))
+
+    outcomes = limits.in_shares(asked, proved, lambda outcome: outcome.safety is Safety.UNKNOWN)
+
+    def tried(model: AnyModelName) -> tuple[Needed, ...]:
+        ask = partial(prove, model=model, limits=limits.share(_NEEDS), engine=asking.engine, reduction=options)
+        return tuple(needed(program, ask))
+
+    for model, outcome in zip(asked, outcomes, strict=True):
         if asking.needs and outcome.safety is Safety.SAFE and outcome.engine is not None:
-            ask = partial(prove, model=model, limits=limits.share(_NEEDS), engine=asking.engine, reduction=options)
-            needs[model] = tuple(needed(program, ask))
+            needs[model] = found_within(limits, partial(tried, model), lambda _: ())
     return ProofsOfProgram(program, models, tuple(outcomes), refused, needs)
-
-
-def _share(limits: Limits, parts: int) -> Limits:
-    """Return limits with one of so many equal parts of the time that is left."""
-    left = limits.seconds_left()
-    return limits if left is None else Limits.of(round(left / parts, 3), limits.states, limits.memory)
 
 
 def models_of_claims(program: Program) -> tuple[AnyModelName, ...]:

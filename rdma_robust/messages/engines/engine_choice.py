@@ -77,9 +77,7 @@ def _by_smt(program: MessageProgram, buffer: Buffer, questions: Questions, limit
 
 
 def _few(limits: Limits, few: int) -> Limits:
-    states = few if limits.states is None else min(few, limits.states)
-    left = limits.seconds_left()
-    return Limits.of(_SOON if left is None else min(_SOON, left), states, limits.memory)
+    return limits.within(_SOON).at_most(few)
 
 
 def _unrolled(program: MessageProgram, questions: Questions, limits: Limits) -> Unrolled | None:

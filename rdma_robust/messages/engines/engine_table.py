@@ -92,8 +92,7 @@ def self_checked(
     answer = answered(program, buffer, questions, limits.share(1 / (len(others) + 1)), engine)
     checks = []
     for number, other in enumerate(others):
-        left = limits.share(1 / (len(others) - number)).seconds_left()
-        short = Limits.of(CHECKING_S if left is None else round(min(CHECKING_S, left), 3), limits.states, limits.memory)
+        short = limits.share(1 / (len(others) - number)).within(CHECKING_S)
         found = answered(program, buffer, questions, short, other)
         wrong = contradictions(answer, found)
         if wrong:

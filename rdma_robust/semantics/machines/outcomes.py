@@ -92,21 +92,24 @@ def explore_outcomes(
     max_states: int | None = None,
     timeout: float | None = None,
     *,
+    limits: Limits | None = None,
     under_way: int | None = None,
     recv_depth: int = RECV_DEPTH,
 ) -> OutcomesReport:
     """Explore both machines and compare their final states.
 
     `depth` bounds the moves from the start and `max_states` the states of each search, `under_way` the operations of a queue
-    pair under way, `recv_depth` the receives of a connection, `timeout` both searches together, in seconds. A search that
-    ends before its bound is complete, also for a program with loops. Such a program may have infinitely many states: without
-    any bound it gets those of UNDER_WAY.
+    pair under way, `recv_depth` the receives of a connection, `timeout` both searches together, in seconds. `limits` are
+    instead of that: their time and memory. The search under SC has half of the time, that under RDMA what is left. A search
+    that ends before its bound is complete, also for a program with loops. Such a program may have infinitely many states:
+    without any bound it gets those of UNDER_WAY.
     """
     bounded = depth is not None or max_states is not None or under_way is not None or is_loop_free(program)
-    limits = Limits.of(timeout, max_states if bounded else STATES, depth=depth)
-    search = partial(explore, limits=limits, under_way=under_way) if bounded else partial(_explore_further, limits=limits)
-    sc = search(sc_machine_of(program, recv_depth=recv_depth))
-    rdma = search(machine_of(program, model, recv_depth=recv_depth))
+    given = Limits.of(timeout) if limits is None else limits
+    limits = replace(given, states=max_states if bounded else STATES, depth=depth)
+    search = partial(explore, under_way=under_way) if bounded else _explore_further
+    sc = search(sc_machine_of(program, recv_depth=recv_depth), limits.share(0.5))
+    rdma = search(machine_of(program, model, recv_depth=recv_depth), limits)
     names = state_names(program)
     states = tuple(ReachedState(s, s in sc.finals, s in rdma.finals) for s in sorted(sc.finals | rdma.finals))
     lines = tuple(_check(line, names, {"sc": sc, "rdma": rdma}) for line in program.outcomes)

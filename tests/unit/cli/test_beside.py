@@ -13,11 +13,12 @@ from typing import NoReturn
 import pytest
 
 from rdma_robust import beside
+from rdma_robust.analyses.explain import compose
 from rdma_robust.batch.job import Job
 from rdma_robust.beside import MOST_S, Beside
 from rdma_robust.cli.inputs import Source
 from rdma_robust.cli.processes import pool
-from rdma_robust.cli.processes.decide_job import decide_job
+from rdma_robust.cli.processes.decide_job import decide_job, kept_record
 from rdma_robust.cli.processes.decide_program import Answer, decide_item, kept_answer, lost_program
 from rdma_robust.errors import InternalError, LimitReached, SizeLimitError
 from rdma_robust.guard import Overrun
@@ -25,6 +26,8 @@ from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Outcome, Verdict
 from rdma_robust.pipeline import check_text
+from rdma_robust.reports.explanation.explanation_dot import graph_dot
+from rdma_robust.reports.explanation.explanation_text import explanation_text
 from rdma_robust.robustness import decide
 from rdma_robust.semantics.machines import ends
 from tests.conftest import ROOT
@@ -176,6 +179,16 @@ def test_a_note_that_is_ended_from_outside_costs_no_verdict(monkeypatch: pytest.
     assert answer.result.left_out == ("what comes beside the verdict: reached the time limit of 1 s",)
 
 
+def test_a_page_of_a_report_that_kills_its_process_costs_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rdma_robust.batch.pages.page_of", lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+    work = pool.Work(decide_job, pytest.fail, kept=kept_record)
+    jobs = [(0, Job("waits.rdma", WAITS, OPTIONS, page=True, claims=1.0))]
+    ((_, record),) = pool.in_processes(jobs, work, 1, lambda: None)
+    assert record.result.verdict == "robust" and "killed" in record.result.left_out[0]
+    assert record.page is not None and "killed" in record.page.problem
+    assert record.claims is not None and "killed" in record.claims.reason and not record.settled
+
+
 def in_processes(overdue: Callable[[int, float], str]) -> list[Answer]:
     def answer(item: Source, keep: Callable[[Answer], None]) -> Answer:
         return decide_item(item, OPTIONS, keep=keep)
@@ -255,3 +268,16 @@ def test_a_note_beside_a_thread_polls_its_limits() -> None:
     thread.start()
     thread.join()
     assert found[0].verdict is Verdict.ROBUST and found[0].hang is not None
+
+
+@pytest.mark.parametrize("part", ["machine_run", "graph", "explained_pairs", "final_states"])
+@pytest.mark.parametrize("note", [for_ever, recurses, raises(MemoryError())])
+def test_an_explanation_goes_on_without_a_part(
+    part: str, note: Callable[..., object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compose, part, note)
+    outcome = check_text((ROOT / "litmus" / "2plus2w-put.rdma").read_text(), "2plus2w-put.rdma", CheckOptions())
+    told = compose.explanation(outcome, CheckOptions(), Limits.of(0.1))
+    assert told.verdict == "not-robust"
+    assert any(text.startswith("Left out: ") for text in told.paragraphs)
+    assert explanation_text(told) and graph_dot(told)

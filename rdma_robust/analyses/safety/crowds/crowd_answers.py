@@ -7,7 +7,7 @@ P(1), P(2) and so on is searched, where a run is an answer, and no run is none f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -50,15 +50,20 @@ class CrowdQuestions(Questions):
         """The names of the templates."""
         return listing((thread.name for thread in self.program.crowds), "and")
 
-    def answer(self) -> None:
-        self._coverable()
+    def stages(self) -> Sequence[Callable[[], None]]:
+        return (
+            self._coverable,
+            self._absences,
+            self._from_sc,
+            self._by_threads,
+            self._by_robustness,
+            self._one_by_one,
+        )
+
+    def _absences(self) -> None:
         for goal in self.goals:
             if isinstance(goal, HangGoal) or (isinstance(goal, StateGoal) and goal.final):
                 self.under_sc[goal] = self._absence(goal)
-        self._from_sc()
-        self._by_threads()
-        self._by_robustness()
-        self._one_by_one()
 
     def _coverable(self) -> None:
         goals = [g for g in self.goals if isinstance(g, FaultGoal) or (isinstance(g, StateGoal) and not g.final)]
@@ -83,7 +88,7 @@ class CrowdQuestions(Questions):
         goals = [goal] if isinstance(goal, StateGoal) else []
         system = SafetySystem(self.program, goals, recv_depth=self.recv_depth)
         limits = self.limits.share(_SHARE)
-        kept = search_absence(system, goal, replace(limits, states=limits.states or _EXACT), self.progress)
+        kept = search_absence(system, goal, limits.by_default(_EXACT), self.progress)
         self.sc_states = max(self.sc_states, kept.markings)
         if not kept.possible and not kept.cut and not system.steps.inexact:
             what = "hangs" if isinstance(goal, HangGoal) else "ends so"
@@ -98,7 +103,7 @@ class CrowdQuestions(Questions):
         Also return up to which number of copies in all none is known to have one, -1 if that is not even known of P(0).
         """
         every = list(numbers_from(self.program, 0, most))
-        limits = replace(limits, states=limits.states or _SMALL_STATES)
+        limits = limits.by_default(_SMALL_STATES)
         unclear: tuple[dict[str, int], str] | None = None
         for place, numbers in enumerate(every):
             if place and (cut := limits.exceeded()):

@@ -12,6 +12,7 @@ from rdma_robust.analyses.explain.compose import explanation
 from rdma_robust.analyses.explain.finals import final_states
 from rdma_robust.analyses.explain.graph import reduced
 from rdma_robust.language.load import load_program
+from rdma_robust.limits import NO_LIMITS
 from rdma_robust.model import RDMA
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
@@ -67,7 +68,7 @@ def test_final_states_agree_with_the_axioms() -> None:
         outcome = outcome_of(text)
         if outcome.verdict is Verdict.ROBUST:
             continue
-        found = final_states(outcome.program, RDMA, 50_000, None)
+        found = final_states(outcome.program, RDMA, 50_000, NO_LIMITS)
         truth = axiomatic_outcomes(outcome.program)
         assert (found.sc, found.rdma, found.only_rdma) == (len(truth.sc), len(truth.rdma), len(truth.rdma - truth.sc))
         assert found.change == ("new" if truth.rdma - truth.sc else "none") and found.complete
@@ -84,9 +85,9 @@ def test_final_states_agree_with_the_axioms() -> None:
 
 def test_final_states_that_are_not_known_are_not_claimed() -> None:
     program = outcome_of(litmus("sb-put-plain").source).program
-    cut = final_states(program, RDMA, 3, None)
+    cut = final_states(program, RDMA, 3, NO_LIMITS)
     assert cut.change == "unknown" and "cut at 3 states" in cut.reason
-    half = final_states(program, RDMA, 12, None)
+    half = final_states(program, RDMA, 12, NO_LIMITS)
     assert half.change in ("unknown", "new") and not half.complete
 
 

@@ -87,7 +87,7 @@ def test_spinning_and_counting_without_bound_are_left_to_the_machine(body: str) 
 def test_a_cut_search_says_so() -> None:
     many = "\n".join(f"thread T{i} on A {{ x = {i}; y = {i}; await x == {i} }}" for i in range(4))
     answer = search_deadlocks(program(many), Limits(None, 3, None))
-    assert answer is not None and (answer.run, answer.cut) == (None, "states")
+    assert answer is not None and (answer.run, answer.cut) == (None, "the limit of 3 states")
 
 
 MUTANTS = {
