@@ -342,6 +342,12 @@ def completes_on(op: object) -> str | None:
     return remote_of(op) if any(act.completes for act in acts_of(op)) else None
 
 
+def requests_to(op: object) -> str | None:
+    """Return the other node of the queue pair on which an operation posts a request, signaled or not; None for polls and
+    fences, and for what the CPU does alone."""
+    return remote_of(op) if any(act.completing for act in acts_of(op)) else None
+
+
 def is_remote(op: object) -> bool:
     """Return whether an operation is handed to the network card."""
     return any(act.agent is Agent.NIC for act in acts_of(op))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from enum import Enum
+from typing import Any
 
 from rdma_robust.language.flow.cfg import Cell, Step
 from rdma_robust.semantics.relation import Relation
@@ -115,6 +117,19 @@ class Trace:
     rao: Relation | None = None
     sm: Relation | None = None
     rpf: Relation | None = None
+
+    def over(self, events: Sequence[Event], number: Mapping[int, int], **changed: Relation | None) -> Trace:
+        """Return the trace of `events`, whose relations are those of this one between the events that `number` maps to
+        their new places, but for those that are `changed`.
+
+        The one way from a trace to another: no relation is left out, whichever there are.
+        """
+        made: dict[str, Any] = {"events": tuple(events), **changed}
+        for name in (each.name for each in fields(self) if each.name not in ("events", *changed)):
+            old: Relation | None = getattr(self, name)
+            pairs = ((number[a], number[b]) for a, b in old or () if a in number and b in number)
+            made[name] = None if old is None else Relation.of(len(events), pairs)
+        return replace(self, **made)
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,12 +37,13 @@ class Insert:
 
 @dataclass(frozen=True)
 class Prices:
-    """Of a poll, a fence, a get, and how often a loop counts."""
+    """Of a poll, a fence, a get, an `mfence` (None: there are none to insert), and how often a loop counts."""
 
     poll: int = 2
     rfence: int = 1
     get: int = 5
     loop: int = 10
+    mfence: int | None = None
 
 
 Inserts = tuple[Insert, ...]
@@ -60,17 +61,31 @@ Done = tuple[Insert, ...] | ast.Statement
 
 
 def all_inserts(text: str, prices: Prices) -> list[Insert]:
-    """Every insertion of one statement towards every node that the thread puts to or gets from."""
+    """Every insertion of one statement towards every node that the thread posts requests to."""
     tree = parse_program(text, "naive.rdma")
     found = []
     for thread in threads(tree):
-        nodes = sorted({n for b, _ in blocks(thread.body, 0) for s in b.statements if (n := target(s)) is not None})
+        nodes = sorted({n for b, _ in blocks(thread.body, 0) for s in b.statements if (n := posted_to(tree, s)) is not None})
         for block, depth in blocks(thread.body, 0):
             for index in range(len(block.statements) + 1):
                 for kind, price in (("get", prices.get), ("poll", prices.poll), ("rfence", prices.rfence)):
                     cost = price * prices.loop**depth
                     found += [Insert(thread.name.text, block.span.start, index, kind, n, cost) for n in nodes]
+                if prices.mfence is not None:
+                    cost = prices.mfence * prices.loop**depth
+                    found.append(Insert(thread.name.text, block.span.start, index, "mfence", "", cost))
     return found
+
+
+def posted_to(tree: ast.Program, statement: ast.Statement) -> str | None:
+    """The node that a request goes to, whichever it is, signaled or not."""
+    match statement:
+        case ast.Send(to=ast.Ident(other)):
+            return home(tree, other)
+        case ast.Get(_, ast.CasCall(ast.Ref(ast.Ident(owner)))) | ast.Get(_, ast.RmwCall(_, ast.Ref(ast.Ident(owner)))):
+            return owner
+        case _:
+            return target(statement)
 
 
 def threads(tree: ast.Program) -> list[ast.Thread]:
@@ -100,7 +115,7 @@ def sets(inserts: list[Insert], below: int) -> Iterator[Inserts]:
         for k in range(first, len(inserts)):
             insert = inserts[k]
             if insert.cost < left:
-                yield from go(k + (insert.kind == "rfence"), left - insert.cost, (*chosen, insert))
+                yield from go(k + (insert.kind in ("rfence", "mfence")), left - insert.cost, (*chosen, insert))
 
     return go(0, below, ())
 
@@ -218,7 +233,7 @@ def _settled(rest: Rest, at: At) -> Iterator[Rest]:
 def patched(text: str, inserts: Inserts) -> str:
     """Return the program with these insertions, with words of their own for the gets."""
     tree = parse_program(text, "naive.rdma")
-    kinds = ["get", "poll", "rfence"]
+    kinds = ["mfence", "get", "poll", "rfence"]
 
     def rebuilt(block: ast.Block, thread: str) -> ast.Block:
         statements: list[ast.Statement] = []
@@ -232,7 +247,8 @@ def patched(text: str, inserts: Inserts) -> str:
     items: list[ast.Item] = []
     for item in tree.items:
         if isinstance(item, ast.Node):
-            words = [PROBE, *(f"{SCRAP}_{i.thread}_{i.node}" for i in inserts if home(tree, i.thread) == item.name.text)]
+            here = [i for i in inserts if i.node and home(tree, i.thread) == item.name.text]
+            words = [PROBE, *(f"{SCRAP}_{i.thread}_{i.node}" for i in here)]
             cells = (*item.cells, *(ast.Cell(ast.Ident(w), None, None) for w in dict.fromkeys(words)))
             items.append(replace(item, cells=cells))
         elif isinstance(item, ast.Thread):
@@ -247,6 +263,8 @@ def made(insert: Insert) -> ast.Statement:
         return ast.Poll(ast.Ident(insert.node))
     if insert.kind == "rfence":
         return ast.RFence(ast.Ident(insert.node))
+    if insert.kind == "mfence":
+        return ast.MFence()
     here = ast.Ref(None, ast.Ident(f"{SCRAP}_{insert.thread}_{insert.node}"), None)
     return ast.Get(here, ast.Ref(ast.Ident(insert.node), ast.Ident(PROBE), None))
 

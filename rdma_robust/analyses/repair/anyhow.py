@@ -55,7 +55,7 @@ def _flushes(search: Search) -> Choices:
         bounded = found and polls <= flow.operations(node) + 1
         if not bounded:
             gets, polls = 1, 2
-            if not isinstance(place.before, ast.Put | ast.Get):
+            if not isinstance(place.before, ast.Put | ast.Get | ast.Send):
                 continue
         flush = [Choice(number, Kind.GET, node, k) for k in range(gets)]
         flush += [Choice(number, Kind.POLL, node, k) for k in range(polls)]
@@ -90,4 +90,5 @@ def _after(choice: Choice) -> Choice:
 def _robust(search: Search, patcher: Patcher, chosen: Choices) -> Found | None:
     patch = patcher.patch(chosen)
     robust = search.checker.check(patch.text).verdict is Verdict.ROBUST
-    return search.judged(chosen, patch) if robust else None
+    found = search.judged(chosen, patch) if robust else None
+    return found if isinstance(found, Found) else None

@@ -4,11 +4,13 @@ Left out is what no cheapest set needs (docs/repair.md has the arguments):
 
 - places that no event can follow: a trace may end before them; remote fences that no operation of their queue pair can
   come before, or that none can follow; `mfence`s that no store can come before, or no read, poll or receive can follow;
-- places behind a statement of the same block that is no poll, no operation of the queue pair, and has no blocks: what
-  stands behind it can stand before it, where it costs the same, finds the same outstanding and orders more.
+- for a cheapest set, places behind a statement of the same block that is no poll, no operation of the queue pair, and has no
+  blocks: what stands behind it can stand before it, where it costs the same, finds the same outstanding and orders more. Not
+  so where it would make a choice before the statement does, and not for gets if a store may be before it that waits in a
+  buffer, of which the get would tell.
 
 How many equal statements of a queue pair can stand at one place is bounded: gets by one more than the polls of the program
-that can follow, polls by two more than the program has outstanding there on some path, and both by MOST_COPIES.
+that can follow, polls by two more than the program has outstanding there at most, and both by MOST_COPIES.
 """
 
 from __future__ import annotations
@@ -16,39 +18,38 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from rdma_robust.analyses.repair.automata_sites import StatePlace
-from rdma_robust.analyses.repair.counting import fewest_outstanding
+from rdma_robust.analyses.repair.counting import most_outstanding
 from rdma_robust.analyses.repair.edits import Place
 from rdma_robust.analyses.repair.repairs import MOST_COPIES, Choice, Kind
 from rdma_robust.analyses.repair.sites import Flow, Sites
 from rdma_robust.language.syntax import ast
 
 
-def universe(sites: Sites, go_on: Callable[[], None]) -> tuple[Choice, ...]:
-    """Return what can be part of a cheapest solution, in a fixed order. `go_on` is called now and then, and may raise."""
+def universe(sites: Sites, go_on: Callable[[], None], *, every: bool = False) -> tuple[Choice, ...]:
+    """Return what can be part of a cheapest solution, or of `every` irreducible one, in a fixed order. `go_on` is called now
+    and then, and may raise."""
     found: list[Choice] = []
     for thread, flow in enumerate(sites.flows):
         found += (Choice(place, Kind.MFENCE, "") for place in flow.buffered if sites.tso)
         for node in flow.nodes:
             go_on()
-            found += _of(sites, thread, flow, node)
+            found += _of(sites, thread, flow, node, every)
     return tuple(sorted(found, key=lambda c: c.order))
 
 
-def _of(sites: Sites, thread: int, flow: Flow, node: str) -> Iterator[Choice]:
+def _of(sites: Sites, thread: int, flow: Flow, node: str, every: bool) -> Iterator[Choice]:
     behind, ahead, ahead_here = flow.behind(node), flow.ahead(None), flow.ahead(node)
-    fewest = fewest_outstanding(flow, node)
+    most = most_outstanding(flow, node)
     for number, place in enumerate(sites.places):
-        if (
-            isinstance(place, StatePlace)
-            or place.thread != thread
-            or number not in ahead
-            or number not in fewest
-            or _can_stand_before(place, node)
-        ):
+        if isinstance(place, StatePlace) or place.thread != thread or number not in ahead or number not in most:
             continue
-        for copy in range(min(MOST_COPIES, flow.polls_ahead(number, node) + 1)):
-            yield Choice(number, Kind.GET, node, copy)
-        for copy in range(min(MOST_COPIES, fewest[number] + 2)):
+        earlier = not every and _can_stand_before(place, node) and not flow.chooses(number - 1)
+        if not earlier or sites.tso:
+            for copy in range(min(MOST_COPIES, flow.polls_ahead(number, node) + 1)):
+                yield Choice(number, Kind.GET, node, copy)
+        if earlier:
+            continue
+        for copy in range(min(MOST_COPIES, most[number] + 2)):
             yield Choice(number, Kind.POLL, node, copy)
         if number in behind and number in ahead_here:
             yield Choice(number, Kind.RFENCE, node)

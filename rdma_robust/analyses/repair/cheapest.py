@@ -16,13 +16,15 @@ import time
 from dataclasses import dataclass, field, replace
 
 from rdma_robust.analyses.repair.candidates import universe
-from rdma_robust.analyses.repair.counting import Unclear, refusals
+from rdma_robust.analyses.repair.counting import Exactly, Refusal, commits, refusals
 from rdma_robust.analyses.repair.each_copy import EachCopy, Ties
 from rdma_robust.analyses.repair.extension import Extension
-from rdma_robust.analyses.repair.hanging import Hanging, Hangs
+from rdma_robust.analyses.repair.hanging import Comparison, Hangs
 from rdma_robust.analyses.repair.hitting import HittingSets, OutOfTimeError
+from rdma_robust.analyses.repair.keeping import Broken, Kept, where_of
 from rdma_robust.analyses.repair.learning import Lesson
 from rdma_robust.analyses.repair.patch import Patch, Patcher
+from rdma_robust.analyses.repair.refused_runs import refused_by
 from rdma_robust.analyses.repair.repairs import Choice, Choices, RepairOptions
 from rdma_robust.analyses.repair.replay import skeleton
 from rdma_robust.analyses.repair.sites import Sites
@@ -34,6 +36,7 @@ from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Outcome, Verdict, Witness
 from rdma_robust.robustness.decide import decide
+from rdma_robust.robustness.reasons import waiting_among
 
 _RESERVE = 0.3
 """The share of the time that is kept for some solution when the cheapest is not found."""
@@ -82,21 +85,27 @@ class Search:
 
     `exact` until something was left out that could have been a solution; `cheapest` if the first solution was found before.
     `exhausted` when there are no more candidates; then all sets are known. Every set that costs less than `least` is known
-    to be no solution, but for those found. For a program with families (`copies`) `sites` are those of the program
-    written out, and `ties` say which choices are one statement.
+    to be no solution, but for those found. With `below` only what costs less is searched for.
+    `undecided` counts the sets of which it is not known whether they will do; `hopeless` is why no set can be proven, if a
+    message can wait for its receive: what stands changes nothing of that.
+    For a program with families (`copies`) `sites` are those of the program written out, and `ties` say which choices are one
+    statement.
     """
 
     sites: Sites
     checker: Checker
     options: RepairOptions
-    hanging: Hanging
+    comparison: Comparison
     copies: EachCopy | None = None
+    below: int | None = None
     found: list[Found] = field(default_factory=list)
     cycles: int = 0
     exact: bool = True
     cheapest: bool = False
     exhausted: bool = False
     least: int = 0
+    undecided: int = 0
+    hopeless: str = ""
     ties: Ties | None = None
     _paid: frozenset[Choice] | None = None
     _bones: list[Extension] = field(default_factory=list)
@@ -109,20 +118,24 @@ class Search:
     def run(self, first: Witness) -> None:
         """Search from the first counterexample on, until the answer or the end of the time."""
         try:
-            everything = universe(self.sites, self.stop)
+            everything = universe(self.sites, self.stop, every=self.options.all_minimal)
             sets = HittingSets(everything, {c: self.cost(c) for c in everything})
             if self.copies is not None:
                 sets = self._tied(self.copies, everything)
             patcher = Patcher(self.sites)
             self._learn(sets, first, frozenset(), ())
             wanted = self.options.most_solutions if self.options.all_minimal else 1
-            while len(self.found) < wanted:
+            while len(self.found) < wanted and not self.hopeless:
                 chosen = sets.best(self._left())
                 if chosen is None:
                     self.exhausted = True
                     return
+                price = sum(map(self.cost, chosen))
+                if self.below is not None and price >= self.below:
+                    self.exhausted = not self.found
+                    return
                 if self.exact:
-                    self.least = sum(map(self.cost, chosen))
+                    self.least = price
                 self._try(sets, patcher, chosen)
         except OutOfTimeError:
             self.exact = False
@@ -155,18 +168,21 @@ class Search:
 
     def _try(self, sets: HittingSets, patcher: Patcher, chosen: Choices) -> None:
         """Find out about one candidate."""
-        refused = refusals(self.sites, chosen)
-        for refusal in refused:
-            sets.refuse(refusal)
-            self.exact &= not isinstance(refusal, Unclear)
-        if self._known(sets, chosen) or refused:
+        if self._known(sets, chosen):
             return
+        refused = refusals(self.sites, chosen)
         patch = patcher.patch(chosen)
+        if refused or commits(self.sites, chosen):
+            refused = self._by_runs(chosen, patch, refused)
+            for refusal in refused:
+                sets.refuse(refusal)
+            if refused:
+                return
         outcome = self.checker.check(patch.text)
         if outcome.verdict is Verdict.ROBUST:
             found = self.judged(chosen, patch)
-            if found is None:
-                sets.exclude(chosen, sets.universe)
+            if not isinstance(found, Found):
+                sets.refuse(found)
                 return
             self.cheapest = self.cheapest or (self.exact and not self.found)
             self.found.append(found)
@@ -175,13 +191,33 @@ class Search:
             self._learn(sets, outcome.witness, chosen, patch.new)
         else:
             self.exact = False
+            self.undecided += 1
+            self.hopeless = outcome.reason if waiting_among(outcome.faults) else ""
             sets.exclude(chosen, sets.universe)
 
-    def judged(self, chosen: Choices, patch: Patch) -> Found | None:
-        """Return a robust candidate with what is known of its hangs; None if the program has none and the candidate has."""
-        program = load_decidable(patch.text, self.checker.file)
-        hangs = self.hanging.after(program, self.checker.deadline)
-        return None if hangs == "new" else Found(chosen, patch, hangs)
+    def _by_runs(self, chosen: Choices, patch: Patch, by_paths: list[Refusal]) -> list[Refusal]:
+        """Return why a set of which paths do not say that it stands does not: what a run says, nothing if it stands.
+
+        If a limit comes first the set is left out, and with it what the path says of others.
+        """
+        found = self.comparison.kept(patch.text, where_of(patch.edits), self.checker.deadline)
+        if isinstance(found, Kept):
+            return []
+        if found is not None:
+            return [refused_by(self.sites, chosen, found)]
+        self.exact = False
+        self.undecided += 1
+        return by_paths or [Exactly(chosen, frozenset(range(len(self.sites.places))))]
+
+    def judged(self, chosen: Choices, patch: Patch) -> Found | Refusal:
+        """Return a robust candidate with what is known of its hangs; what its run says if it has one that the program has
+        not."""
+        hangs = self.comparison.hangs(patch.text, where_of(patch.edits), self.checker.deadline)
+        if isinstance(hangs, Broken):
+            return refused_by(self.sites, chosen, hangs)
+        if hangs == "unknown" and commits(self.sites, chosen):
+            return Exactly(chosen, frozenset(range(len(self.sites.places))))
+        return Found(chosen, patch, hangs)
 
     def _known(self, sets: HittingSets, chosen: Choices) -> bool:
         """Learn from all counterexamples of before that a candidate leaves."""

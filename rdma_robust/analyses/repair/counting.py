@@ -25,7 +25,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 
-from rdma_robust.analyses.repair.repairs import Choice, Choices, Kind
+from rdma_robust.analyses.repair.repairs import MOST_COPIES, Choice, Choices, Kind
 from rdma_robust.analyses.repair.sites import Edge, Flow, Sites
 from rdma_robust.semantics.event_table import completes_on, polls_of
 
@@ -58,14 +58,21 @@ class Bound:
 
 
 @dataclass(frozen=True, slots=True)
-class Unclear:
-    """Of sets that have just `chosen` of what can stand at `places` it is not known whether they stand."""
+class Exactly:
+    """What no other set is: to have just `chosen` of what can stand at `places`."""
 
     chosen: Choices
     places: frozenset[int]
 
 
-Refusal = Bound | Unclear
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """What sets that stand have at `place`."""
+
+    place: int
+
+
+Refusal = Bound | Exactly | Nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,16 +90,22 @@ class _State:
 
 
 def refusals(sites: Sites, chosen: Choices) -> list[Refusal]:
-    """Return why a set does not stand, at most one reason for each queue pair; nothing if it stands."""
+    """Return why a set does not stand on all paths, at most one reason for each queue pair; nothing if it stands."""
     found: list[Refusal] = []
     for thread in sorted({sites.places[c.place].thread for c in chosen}):
         flow = sites.flows[thread]
         here = frozenset(c for c in chosen if sites.places[c.place].thread == thread)
         for node in dict.fromkeys((*flow.nodes, *sorted(c.node for c in here))):
-            refusal = _Walk(flow, node, here).refusal()
+            refusal = Walk(flow, node, here).refusal()
             if refusal is not None:
                 found.append(refusal)
     return found
+
+
+def commits(sites: Sites, chosen: Choices) -> bool:
+    """Whether something is at the beginning of a branch, where it makes the choice, and what comes next there may wait."""
+    flows = {c.place: sites.flows[sites.places[c.place].thread] for c in chosen}
+    return any(flow.commits(place) for place, flow in flows.items())
 
 
 def stands(sites: Sites, chosen: Choices) -> bool:
@@ -106,25 +119,27 @@ def outstanding(sites: Sites, chosen: Choices, place: int, node: str) -> frozens
     """
     thread = sites.places[place].thread
     here = frozenset(c for c in chosen if sites.places[c.place].thread == thread)
-    walk = _Walk(sites.flows[thread], node, here)
+    walk = Walk(sites.flows[thread], node, here)
     walk.refusal()
     source = sites.flows[thread].marks[place].source
     return frozenset(state.now for state in walk.parents if state.point == source)
 
 
-def fewest_outstanding(flow: Flow, node: str) -> dict[int, int]:
-    """Return for every place that some path comes to the least that the program has outstanding there towards `node`."""
-    walk = _Walk(flow, node, frozenset())
+def most_outstanding(flow: Flow, node: str) -> dict[int, int]:
+    """Return for every place that some path comes to the most that the program has outstanding there towards `node`; where
+    that has no end, MOST_COPIES."""
+    walk = Walk(flow, node, frozenset())
     walk.refusal()
     found: dict[int, int] = {}
     for state in walk.parents:
+        have = state.have if state.have < walk.cap else MOST_COPIES
         for edge in flow.out.get(state.point, ()):
             if edge.place is not None:
-                found[edge.place] = min(state.have, found.get(edge.place, state.have))
+                found[edge.place] = max(have, found.get(edge.place, 0))
     return found
 
 
-class _Walk:
+class Walk:
     """The paths of one thread and its queue pair to one node, shortest first."""
 
     def __init__(self, flow: Flow, node: str, chosen: Choices) -> None:
@@ -185,17 +200,21 @@ class _Walk:
                     yield _State(edge.target, edge.target, None, have, now, state.more)
 
     def _reason(self, state: _State, last: Edge, kept: int, given: Choice | None = None) -> Refusal:
-        """Return what the path to a poll that must not be there asks of every set.
+        """Return what the path to a poll that must not be there asks of every set."""
+        path = [last]
+        while (step := self.parents[state]) is not None:
+            state, edge = step
+            path.append(edge)
+        return self.reason(path[::-1], kept, given)
+
+    def reason(self, path: Sequence[Edge], kept: int, given: Choice | None = None) -> Refusal:
+        """Return what a path to a poll that must not be there, its last edge, asks of every set.
 
         For a poll that finds nothing, that `kept` are outstanding there after the inserted polls. A poll of the program on
         the path that could have been left out is an escape: a set that leaves it nothing does not have the path. A path that
         is there only by numbers beyond the cap may be none.
         """
-        path = [last]
-        while (step := self.parents[state]) is not None:
-            state, edge = step
-            path.append(edge)
-        path.reverse()
+        last = path[-1]
         have, now, exact, escapes = self._follow(path[:-1])
         row = Row(self.node, _passes(path))
         if last.place is not None:
@@ -207,12 +226,13 @@ class _Walk:
         else:
             exact &= have == 0 and now > 0
             found = Bound(row, -1, 0, None, escapes)
-        return found if exact else Unclear(self.chosen, frozenset(self.flow.marks))
+        return found if exact else Exactly(self.chosen, frozenset(self.flow.marks))
 
     def _follow(self, path: Sequence[Edge]) -> tuple[int, int, bool, tuple[tuple[Row, int], ...]]:
         """Return what is outstanding at the end of a path, in the program and with the insertions, whether it can be taken,
         and its escapes."""
-        have = now = 0
+        have: Counter[str] = Counter()
+        now = 0
         real = self.flow.thread.entry
         exact = True
         escapes = []
@@ -221,15 +241,16 @@ class _Walk:
                 now += self.gets[edge.place] - self.polls[edge.place]
                 exact &= now >= 0
                 continue
-            if polls_of(edge.step.op) == self.node:
-                exact &= have > 0 and now > 0
-                if self.flow.idle(real, edge):
-                    escapes.append((Row(self.node, _passes(path[:done])), have))
-                have, now = have - 1, now - 1
-            elif completes_on(edge.step.op) == self.node:
-                have, now = have + 1, now + 1
+            polled, completes = polls_of(edge.step.op), completes_on(edge.step.op)
+            if polled is not None:
+                exact &= polled != self.node or (have[polled] > 0 and now > 0)
+                if self.flow.shared(edge) or (polled == self.node and self.flow.idle(real, edge)):
+                    escapes.append((Row(polled, _passes(path[:done])), have[polled]))
+            for node, change in ((polled, -1), (completes, 1)):
+                have[node or ""] += change
+                now += change if node == self.node else 0
             real = edge.target
-        return have, now, exact, tuple(escapes)
+        return have[self.node], now, exact, tuple(escapes)
 
 
 def _passes(path: Sequence[Edge]) -> Counter[int]:

@@ -33,7 +33,8 @@ from rdma_robust.analyses.repair.repairs import Choice, Choices, Kind
 from rdma_robust.analyses.repair.replay import Skeleton
 from rdma_robust.language.flow.cfg import Cell
 from rdma_robust.model import Model
-from rdma_robust.semantics.axioms import ib_parts, inst, observed_parts, united
+from rdma_robust.semantics.axioms import events_of, ib_parts, inst, observed_parts, oppo, united
+from rdma_robust.semantics.order_table import VISIBLE_WHEN_POLLED, nfo_pairs_of
 from rdma_robust.semantics.relation import Relation
 from rdma_robust.semantics.trace import Event, EventType, Trace
 from rdma_robust.semantics.vertices import at_once
@@ -138,13 +139,9 @@ class Extension:
         whole = self._whole(early=False)
         kept = [e for e in whole.events if here >> e.index & 1]
         number = {e.index: i for i, e in enumerate(kept)}
-
-        def renumbered(pairs: Relation | list[tuple[int, int]]) -> Relation:
-            return Relation.of(len(kept), ((number[a], number[b]) for a, b in pairs if a in number and b in number))
-
-        events = tuple(replace(e, index=number[e.index]) for e in kept)
-        rest = (renumbered(r) for r in (whole.po, taken, whole.rf, whole.mo, whole.nfo))
-        return Trace(events, *rest)
+        events = [replace(e, index=number[e.index]) for e in kept]
+        polled = ((number[a], number[b]) for a, b in taken if a in number and b in number)
+        return whole.over(events, number, pf=Relation.of(len(events), polled))
 
     def _here(self, counts: Counter[tuple[int, str, Kind]]) -> int:
         """The events that count, as bits."""
@@ -229,9 +226,36 @@ class Extension:
     def _acyclic(self, rows: list[int], here: int, taken: list[tuple[int, int]]) -> bool:
         rows, n = rows.copy(), len(rows) // 2
         for a, b in taken:
-            rows[a] |= 1 << b if self._events[a].type is EventType.NLW else 0
-            rows[n + a] |= 1 << n + b
+            told = (a, *self._quiet.get(a, ()))
+            for request in told:
+                rows[n + request] |= 1 << n + b
+            for seen in (e for request in told for e in self._visible[request]):
+                rows[seen] |= 1 << b
         return _acyclic(rows, here | here << n)
+
+    @cached_property
+    def _quiet(self) -> dict[int, tuple[int, ...]]:
+        """The requests without a completion of which a poll tells that takes one."""
+        found: dict[int, tuple[int, ...]] = {}
+        here: dict[tuple[int, str | None], list[int]] = {}
+        for e in sorted(self._events, key=lambda e: e.position):
+            quiet = here.setdefault((e.thread, e.remote), [])
+            if e.completes and quiet:
+                found[e.index] = tuple(quiet)
+            elif e.completing and e.unsignaled:
+                quiet.append(e.index)
+        return found
+
+    @cached_property
+    def _visible(self) -> list[list[int]]:
+        """The events that have taken effect when a poll tells that a request has completed, by the request: itself perhaps,
+        and the stores that have left the store buffer before it."""
+        whole = self._whole(early=False)
+        found = [[e.index] if e.type in VISIBLE_WHEN_POLLED else [] for e in whole.events]
+        if self._model.cpu == "tso":
+            for store, request in oppo(whole, self._model).restrict(events_of(whole, (EventType.LW,))):
+                found[request].append(store)
+        return found
 
     def _whole(self, *, early: bool) -> Trace:
         """The trace with all events, and no poll taking anything."""
@@ -246,8 +270,9 @@ class Extension:
             writes[e.cell].append(e.index)
         events += (Event(index, EventType.INIT, cell=c, written=c.init) for c, index in new.items())
         n, po = len(events), _program_order(events)
-        nfo = Relation.of(n, [*old.nfo, *_new_nfo(events, own, po, early)])
-        return Trace(tuple(events), po, Relation.of(n, []), Relation.of(n, rf), Relation.of(n, mo), nfo)
+        nfo = Relation.of(n, [*old.nfo, *_new_nfo(events, own, po, self._model, early)])
+        same = {index: index for index in range(own)}
+        return self._old.over(events, same, po=po, rf=Relation.of(n, rf), mo=Relation.of(n, mo), nfo=nfo)
 
 
 def _counts(chosen: Choices) -> Counter[tuple[int, str, Kind]]:
@@ -306,16 +331,17 @@ def _program_order(events: Sequence[Event]) -> Relation:
     return Relation(tuple(rows))
 
 
-def _new_nfo(events: Sequence[Event], own: int, po: Relation, early: bool) -> Iterator[tuple[int, int]]:
+def _new_nfo(events: Sequence[Event], own: int, po: Relation, model: Model, early: bool) -> Iterator[tuple[int, int]]:
     """Order the NIC events of gets as the program does; if `early`, the card reads for puts before it writes for them."""
-    against = {EventType.NRR: EventType.NRW, EventType.NLW: EventType.NLR}
-    members: dict[tuple[int, str | None, EventType], list[int]] = {}
-    for e in events:
-        members.setdefault((e.thread, e.remote, e.type), []).append(e.index)
-    for e in events[own:]:
-        for other in members.get((e.thread, e.remote, against[e.type]), ()) if e.type in against else ():
-            after = (e.index, other) in po and not (early and e.type is EventType.NLW)
-            yield (e.index, other) if after else (other, e.index)
+    pairs = nfo_pairs_of(model)
+    members: dict[tuple[int, str | None], list[Event]] = {}
+    for e in events if pairs else ():
+        members.setdefault((e.thread, e.remote), []).append(e)
+    for e in events[own:] if pairs else ():
+        for other in members[e.thread, e.remote]:
+            if frozenset({e.type, other.type}) in pairs:
+                after = (e.index, other.index) in po and not (early and e.type is EventType.NLW)
+                yield (e.index, other.index) if after else (other.index, e.index)
 
 
 def consistent(trace: Trace, model: Model) -> bool:

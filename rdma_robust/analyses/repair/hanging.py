@@ -1,8 +1,8 @@
-"""Whether a repaired program hangs where the program did not: a second opinion, by a search through states.
+"""Whether a repaired program does what the program did, and waits for ever only where that did.
 
-Sets of insertions that stand (`counting`) keep every thread going where it went, by their paths alone. This asks the search
-for hangs instead, which knows values and all threads together, and nothing of paths or insertions. The repaired program is
-robust, so what it does under sequential consistency tells both (docs/theory.md, "Hangs").
+Sets of insertions that stand (`counting`) keep every thread going where it went, by their paths alone. What paths do not say
+is told by comparing runs (`keeping`), and hangs are looked for by a search that knows nothing of paths or insertions. The
+repaired program is robust, so what it does under sequential consistency tells all (docs/theory.md, "Hangs").
 """
 
 from __future__ import annotations
@@ -10,39 +10,49 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final, Literal
 
+from rdma_robust.analyses.repair.keeping import Broken, Keeping, Kept, Where
 from rdma_robust.analyses.safety.hangs import find_hang
 from rdma_robust.analyses.safety.questions import Answer
 from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.flow.waiting import blocking
+from rdma_robust.language.load import load_decidable
 from rdma_robust.limits import Limits
 from rdma_robust.model import Model
 
-Hangs = Literal["none", "kept", "new", "unknown"]
-"""Of a repaired program: it has no hang, the program hangs too, only the repaired one does, or a limit came first."""
+Hangs = Literal["none", "kept", "unknown"]
+"""Of a repaired program: it has no hang, it has those that the program has, or a limit came first."""
 
 STATES: Final = 50_000
-"""Stored states of each search."""
+"""Stored states of each search for hangs."""
 
 
-class Hanging:
-    """Compares repaired programs with `program`, each within STATES states."""
+class Comparison:
+    """Compares texts with insertions with `program`. What was found of the last one is remembered."""
 
-    def __init__(self, program: Program, model: Model) -> None:
+    def __init__(self, program: Program, model: Model, *, await_loops: bool = False) -> None:
         self._program, self._model = program, replace(model, cpu="sc")
-        self._before: Answer | None = None
+        self._await_loops = await_loops
+        self._keeping = Keeping(program)
+        self._last: tuple[str, Broken | Kept | None] | None = None
 
-    def after(self, repaired: Program, deadline: float | None) -> Hangs:
-        """Return what is known of the hangs of a repaired program."""
-        limits = Limits(deadline=deadline, states=STATES)
-        match self._answer(repaired, limits):
-            case Answer.UNREACHABLE:
+    def kept(self, text: str, where: Where, deadline: float | None) -> Broken | Kept | None:
+        """Return whether the runs of a text with insertions keep to the program; None if a limit comes first. `where` tells
+        where what is in the text is in the program's."""
+        if self._last is None or self._last[0] != text:
+            self._last = text, self._keeping.compare(self._loaded(text), where, Limits(deadline=deadline))
+        return self._last[1]
+
+    def hangs(self, text: str, where: Where, deadline: float | None) -> Hangs | Broken:
+        """Return what is known of the hangs of a text that is robust."""
+        if self._last is None or self._last[0] != text or self._last[1] is None:
+            limits = Limits(deadline=deadline, states=STATES)
+            found = find_hang(self._loaded(text), "sc", limits, self._model)
+            if found.answer.answer is Answer.UNREACHABLE:
                 return "none"
-            case Answer.UNKNOWN:
-                return "unknown"
-        if self._before in (None, Answer.UNKNOWN):
-            self._before = self._answer(self._program, limits)
-        found: dict[Answer, Hangs] = {Answer.REACHABLE: "kept", Answer.UNREACHABLE: "new", Answer.UNKNOWN: "unknown"}
-        assert self._before is not None
-        return found[self._before]
+        compared = self.kept(text, where, deadline)
+        if isinstance(compared, Broken):
+            return compared
+        return "unknown" if compared is None else "kept" if compared.hangs else "none"
 
-    def _answer(self, program: Program, limits: Limits) -> Answer:
-        return find_hang(program, "sc", limits, self._model).answer.answer
+    def _loaded(self, text: str) -> Program:
+        return blocking(load_decidable(text, self._program.file), self._await_loops)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from rdma_robust.analyses.repair.counting import Refusal, Row, Unclear
+from rdma_robust.analyses.repair.counting import Exactly, Nothing, Refusal, Row
 from rdma_robust.analyses.repair.repairs import Choice, Choices
 from rdma_robust.errors import InternalError
 
@@ -84,9 +84,12 @@ class HittingSets:
 
     def refuse(self, refusal: Refusal) -> None:
         """None of the sets that a refusal is about."""
-        if isinstance(refusal, Unclear):
+        if isinstance(refusal, Exactly):
             here = [c for c in self.universe if c.place in refusal.places]
             self.exclude(refusal.chosen.intersection(here), here)
+            return
+        if isinstance(refusal, Nothing):
+            self.leave(c for c in self.universe if c.place == refusal.place)
             return
         escapes = [self._escape(row, least) for row, least in refusal.escapes]
         members, spare = self._weighed(refusal.row, -refusal.sign)

@@ -6,7 +6,8 @@ the other, and keeping what can go, ends with a set to which nothing can be adde
 with a poll.
 
 What is removed must not have kept a thread waiting, and must not make one wait: on every path of a thread, every poll
-that is removed has something to take, and every poll that stays has something to take without X exactly if it has with X.
+that is removed has something to take, and every poll that stays has something to take without X exactly if it has with X;
+and nothing is removed that makes a choice after which the thread may have to wait.
 Then both programs have the same executions under sequential consistency, but for the removed instructions.
 """
 
@@ -31,6 +32,7 @@ from rdma_robust.language.syntax.tree_limits import blocks_of
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
 from rdma_robust.semantics.event_table import cells_written, completes_on, polls_of
+from rdma_robust.semantics.machines.waiting_points import makes_choices
 
 Removed = frozenset[int]
 """Statements, by the offset where they begin."""
@@ -112,7 +114,7 @@ def _searched(text: str, options: RepairOptions, checker: Checker, within: Seque
     parts = sorted(some, key=lambda p: (-_saves(p, options), p.at))
     gone, complete = _greatest(source, program, parts, checker)
     removed = tuple(p for p in sorted(parts, key=lambda p: p.at) if p.at in gone)
-    reason = "nothing more can go without a violation, or a poll that waits where it did not"
+    reason = "nothing more can go without a violation, or a poll that waits or a choice that is made where it was not"
     if not complete:
         reason = "a limit came before it was known whether more can go"
     solutions = (_solution(source, program, removed, options),) if removed else ()
@@ -165,7 +167,9 @@ def keeps_executions(program: Program, gone: Removed) -> bool:
 
     A statement may be one of several threads, those of a family.
     """
-    return all(_same_polls(thread, node, gone) for thread in program.threads for node in _touched(thread, gone))
+    return not any(makes_choices(thread, gone) for thread in program.threads) and all(
+        _same_polls(thread, node, gone) for thread in program.threads for node in _touched(thread, gone)
+    )
 
 
 def _touched(thread: Thread, gone: Removed) -> set[str]:

@@ -12,8 +12,10 @@ from rdma_robust.analyses.repair.automata_sites import AutomataSource
 from rdma_robust.analyses.repair.cheapest import Checker, Search
 from rdma_robust.analyses.repair.crowd_repairs import CrowdRepair
 from rdma_robust.analyses.repair.each_copy import EachCopy, as_written, has_families
-from rdma_robust.analyses.repair.hanging import Hanging
+from rdma_robust.analyses.repair.hanging import Comparison
 from rdma_robust.analyses.repair.hitting import OutOfTimeError
+from rdma_robust.analyses.repair.immediates import immediate_for
+from rdma_robust.analyses.repair.keeping import Broken, where_of
 from rdma_robust.analyses.repair.needless import own_polls
 from rdma_robust.analyses.repair.patch import Patcher
 from rdma_robust.analyses.repair.repairs import MOST_COPIES, Repair, RepairOptions, Solution, Status
@@ -22,12 +24,14 @@ from rdma_robust.analyses.repair.sites import Sites
 from rdma_robust.analyses.repair.written_out import outside_of_copies
 from rdma_robust.errors import LimitReached, UsageError
 from rdma_robust.language.flow.cfg import Program, RemoteRmw, Thread
+from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.language.load import has_text, is_trencher, load_decidable
 from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict, Witness
 from rdma_robust.robustness.decide import values_left
 from rdma_robust.semantics.wording import torn
+from rdma_robust.text import count
 
 
 def repair(text: str, file: str, options: RepairOptions | None = None, limits: CheckOptions | None = None) -> Repair:
@@ -49,15 +53,18 @@ def repair(text: str, file: str, options: RepairOptions | None = None, limits: C
     deadline = None if options.timeout is None else started + options.timeout
     try:
         checker = Checker(file, limits, deadline)
-        found = _searched(text, file, options, checker, started)
+        found = _searched(text, file, options, checker)
         if not options.all_minimal and not is_trencher(text, file) and not has_families(text, file):
             found = with_flags(
-                text, file, found, lambda other: _searched(other, file, options, checker, started), limits.model
+                text, file, found, lambda other, below: _searched(other, file, options, checker, below), limits.model
             )
         if found.status == "impossible":
             found = replace(found, reason=found.reason + _where_atomics_are_glob(load_decidable(text, file), checker))
         found = found if replace(limits.model, cpu="sc", atomics="hca").is_of_paper else _not_compared(found, limits.model)
-        return outside_of_copies(replace(found, checked=checker.checked), text, file)
+        if limits.model.order == "relaxed" and not found.solutions and found.status != "robust":
+            found = replace(found, reason="; ".join(filter(None, (found.reason, _immediate(text, checker)))))
+        found = replace(found, checked=checker.checked, time_s=time.monotonic() - started)
+        return outside_of_copies(found, text, file)
     except LimitReached as reached:
         return Repair("unknown", str(reached), time_s=time.monotonic() - started)
 
@@ -85,7 +92,8 @@ def repair_program(program: Program, options: RepairOptions | None = None, limit
     return repair(program.source, program.file, options, limits)
 
 
-def _searched(text: str, file: str, options: RepairOptions, checker: Checker, started: float) -> Repair:
+def _searched(text: str, file: str, options: RepairOptions, checker: Checker, below: int | None = None) -> Repair:
+    """Return the cheapest insertions for a text; none, if `below` is given, that do not cost less."""
     tso = checker.options.model.cpu == "tso"
     if is_trencher(text, file) and not tso:
         raise UsageError("a program of Trencher is repaired by `mfence`s, which do nothing under `cpu sc`")
@@ -95,34 +103,39 @@ def _searched(text: str, file: str, options: RepairOptions, checker: Checker, st
     first = checker.decide(sites.program)
     if first.witness is None:
         status: Status = "robust" if first.verdict is Verdict.ROBUST else "unknown"
-        return Repair(status, first.reason, optimal=status == "robust", checked=1, time_s=time.monotonic() - started)
+        return Repair(status, first.reason, optimal=status == "robust", checked=1)
     if unfollowed := values_left(sites.program):
-        why = f"not robust, but no repair can be proven: {unfollowed}"
-        return Repair("unknown", why, checked=1, time_s=time.monotonic() - started)
-    search = Search(sites, checker, options, Hanging(sites.program, checker.options.model), copies)
+        return Repair("unknown", f"{UNPROVEN}: {unfollowed}", checked=1)
+    comparison = Comparison(sites.program, checker.options.model, await_loops=loops)
+    search = Search(sites, checker, options, comparison, copies, below=below)
     try:
         search.run(first.witness)
     except LimitReached:
         search.exact = False
+    if search.hopeless:
+        return Repair("unknown", f"{UNPROVEN}: {search.hopeless}", cycles=search.cycles)
     if copies is not None:
-        return _in_families(copies, search, options, started)
+        return _in_families(copies, search, options)
     if not search.found and not (search.exhausted and search.exact):
         with suppress(OutOfTimeError, LimitReached):
             any_solution(search)
-    return _answer(search, options, started, _overtaking(first.witness))
+    return _answer(search, options, _overtaking(first.witness))
 
 
-def _in_families(copies: EachCopy, search: Search, options: RepairOptions, started: float) -> Repair:
+def _in_families(copies: EachCopy, search: Search, options: RepairOptions) -> Repair:
     """Return the answer with what was found put into the text of the families, and decided again from there."""
     patcher = Patcher(as_written(copies, search.sites))
+    model, loops = search.checker.options.model, search.checker.options.await_loops
+    comparison = Comparison(blocking(copies.program, loops), model, await_loops=loops)
     solutions = []
     for found in search.found:
         assert search.ties is not None
         chosen = search.ties.of(found.chosen)
         patch = patcher.patch(chosen)
-        again = search.judged(chosen, patch) if search.checker.check(patch.text).verdict is Verdict.ROBUST else None
-        if again is not None:
-            solutions.append(replace(patcher.solution(patch, options.costs), hangs=again.hangs))
+        if search.checker.check(patch.text).verdict is Verdict.ROBUST:
+            hangs = comparison.hangs(patch.text, where_of(patch.edits), search.checker.deadline)
+            if not isinstance(hangs, Broken):
+                solutions.append(replace(patcher.solution(patch, options.costs), hangs=hangs))
     known = search.exhausted and search.exact
     cheapest = search.cheapest and len(solutions) == len(search.found)
     status: Status = "repaired" if solutions else "impossible" if known and not search.found else "unknown"
@@ -134,15 +147,16 @@ def _in_families(copies: EachCopy, search: Search, options: RepairOptions, start
         known and status != "unknown",
         search.checker.checked,
         search.cycles,
-        time.monotonic() - started,
         scope=_scope(search),
     )
 
 
+UNPROVEN: Final = "not robust, but no repair can be proven"
+
 IN_FAMILIES: Final = "what goes into a family goes into each of its threads, towards nodes as the family names them"
 
 
-def _answer(search: Search, options: RepairOptions, started: float, violation: str) -> Repair:
+def _answer(search: Search, options: RepairOptions, violation: str) -> Repair:
     patcher = Patcher(search.sites)
     found = {f.patch.text: f for f in reversed(search.found)}  # some insertions are the same text as others
     solutions = tuple(
@@ -163,7 +177,6 @@ def _answer(search: Search, options: RepairOptions, started: float, violation: s
         known,
         search.checker.checked,
         search.cycles,
-        time.monotonic() - started,
         scope=_scope(search),
     )
 
@@ -171,8 +184,8 @@ def _answer(search: Search, options: RepairOptions, started: float, violation: s
 SCOPE: Final = (
     "all sets of polls, remote fences, and gets between words that nothing else touches, between any two statements; of "
     f"each at most {MOST_COPIES} at one place for one queue pair, with at most two polls more than are outstanding there "
-    "and one get more than polls follow; none that lets a poll wait for ever, or one of the program that waits for ever "
-    "go on"
+    "and one get more than polls follow; none that lets a thread wait for ever where it did not, or do otherwise than "
+    "before"
 )
 """Which sets of insertions a repair is a cheapest of, in words."""
 
@@ -188,11 +201,12 @@ def _scope(search: Search) -> str:
 def _reason(search: Search, solutions: tuple[Solution, ...], violation: str) -> str:
     if search.cheapest:
         return f"a cheapest repair among {_scope(search)}"
-    if solutions and search.least < solutions[0].cost:
+    undecided = f"; {count(search.undecided, 'set')} of insertions undecided" if search.undecided else ""
+    if solutions and search.least < solutions[0].cost and not search.undecided:
         known = f" that cost {search.least} or more" if search.least else ""
         return f"the cheapest found: sets cheaper than {solutions[0].cost}{known} were not all tried"
     if solutions:
-        return "the cheapest found: of some sets that cost less it is not known whether they will do"
+        return f"the cheapest found: of some sets that cost less it is not known whether they will do{undecided}"
     if search.exhausted and search.exact:
         found = f"; the first violation found: {violation}" if violation else ""
         return f"no set makes it robust among {_scope(search)}{found}"
@@ -208,6 +222,13 @@ def _where_atomics_are_glob(program: Program, checker: Checker) -> str:
     if exclusive.verdict is not Verdict.ROBUST:
         return ""
     return "; under `atomics glob` it is robust: the card's atomics do not exclude other accesses under `atomics hca`"
+
+
+def _immediate(text: str, checker: Checker) -> str:
+    """What would order two puts of a violation that nothing can be inserted against, if that is all."""
+    program = blocking(load_decidable(text, checker.file), checker.options.await_loops)
+    witness = checker.decide(program).witness
+    return "" if witness is None else immediate_for(program, witness, checker.options.model)
 
 
 def _uses_remote_atomics(thread: Thread) -> bool:

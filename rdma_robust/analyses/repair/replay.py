@@ -6,12 +6,13 @@ for.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from rdma_robust.analyses.repair.sites import Edge, Flow, Sites
 from rdma_robust.model import RDMA, Model
-from rdma_robust.semantics.event_table import polls_of
+from rdma_robust.semantics.event_table import completes_on, polls_of
 from rdma_robust.semantics.relation import Relation
 from rdma_robust.semantics.trace import Event, EventType, Trace
 from rdma_robust.semantics.wellformed import moves
@@ -42,20 +43,15 @@ class Skeleton:
 def skeleton(sites: Sites, trace: Trace, inserted: Sequence[tuple[int, int]], model: Model = RDMA) -> Skeleton | None:
     """Return the projection of a violating trace of a patched program, whose statements in `inserted` were put in.
 
-    None if no path is found, which the projection lemma excludes; the caller can do without.
+    None if no path is found, which the projection lemma excludes, or if a poll of the program has only what was put in to
+    take; the caller can do without.
     """
     own = frozenset(sites.program.cells)
     kept = [e for e in trace.events if (e.cell in own if e.type is EventType.INIT else not _in(e, inserted))]
     number = {e.index: i for i, e in enumerate(kept)}
     events = [replace(e, index=i, step=None) for i, e in enumerate(kept)]
-    bare = Trace(
-        tuple(events),
-        po=Relation(()),
-        pf=Relation(()),
-        rf=_renumbered(trace.rf, number),
-        mo=_renumbered(trace.mo, number),
-        nfo=_renumbered(trace.nfo, number),
-    )
+    nothing = Relation.of(len(events), ())
+    bare = trace.over(events, number, po=nothing, pf=nothing)
     threads: list[tuple[Item, ...]] = []
     optional: set[int] = set()
     for t, flow in enumerate(sites.flows):
@@ -64,13 +60,19 @@ def skeleton(sites: Sites, trace: Trace, inserted: Sequence[tuple[int, int]], mo
             return None
         items: list[Item] = []
         real = flow.thread.entry
+        have: Counter[str] = Counter()
         for edge, made in path:
             if edge.place is not None:
                 items.append(edge.place)
                 continue
             items += made
-            if polls_of(edge.step.op) is not None and flow.idle(real, edge):
-                optional |= {e.index for e in made}
+            if (node := polls_of(edge.step.op)) is not None:
+                if flow.shared(edge) or flow.idle(real, edge):
+                    optional |= {e.index for e in made}
+                if made and not have[node]:
+                    return None
+            have[node or ""] -= bool(made)
+            have[completes_on(edge.step.op) or ""] += bool(made)
             real = edge.target
         while items and isinstance(items[-1], int):
             items.pop()
@@ -81,10 +83,6 @@ def skeleton(sites: Sites, trace: Trace, inserted: Sequence[tuple[int, int]], mo
 def _in(event: Event, inserted: Sequence[tuple[int, int]]) -> bool:
     at = event.step.span.start if event.step is not None else -1
     return any(a <= at < b for a, b in inserted)
-
-
-def _renumbered(relation: Relation, number: dict[int, int]) -> Relation:
-    return Relation.of(len(number), ((number[a], number[b]) for a, b in relation if a in number and b in number))
 
 
 def _path(flow: Flow, events: Sequence[Event], model: Model) -> list[tuple[Edge, Sequence[Event]]] | None:

@@ -12,10 +12,11 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Final, Literal
 
-from rdma_robust.analyses.repair.edits import Edit, Source, apply, one_edit
-from rdma_robust.analyses.repair.hanging import Hanging
+from rdma_robust.analyses.repair.edits import Edit, Source, apply, one_edit, text_edits
+from rdma_robust.analyses.repair.hanging import Comparison
+from rdma_robust.analyses.repair.keeping import Broken, where_of
 from rdma_robust.analyses.repair.patch import unified
-from rdma_robust.analyses.repair.repairs import Insertion, Repair, Solution, TextEdit
+from rdma_robust.analyses.repair.repairs import Insertion, Repair, Solution, Status, TextEdit
 from rdma_robust.errors import ProgramError
 from rdma_robust.language.load import load_decidable
 from rdma_robust.language.syntax import ast
@@ -26,14 +27,15 @@ FLAG_COST: Final = 1
 """Of one flag: a completion more, or a copy by the CPU."""
 
 MOST_FLAGS: Final = 2
-MOST_SITES: Final = 8
-"""Requests of a program up to which sets of flags are tried: beyond, there are too many sets."""
+MOST_CHANGES: Final = 16
+"""Flags of a program up to which sets of them are tried: beyond, there are too many sets."""
 
 TRIED: Final = f"and all sets of at most {MOST_FLAGS} requests that become signaled or inline"
-NOT_TRIED: Final = f"flags of requests were not tried: more than {MOST_SITES} could change"
+NOT_TRIED: Final = f"flags of requests were not tried: more than {MOST_CHANGES} could change"
+NOT_KNOWN: Final = "the cheapest found: what some flags of requests would do is not known"
 
-Decide = Callable[[str], Repair]
-"""The cheapest insertions for a text."""
+Decide = Callable[[str, int | None], Repair]
+"""The cheapest insertions for a text; with a number only if they cost less, else none are found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,15 +119,17 @@ def with_flags(text: str, file: str, base: Repair, decide: Decide, model: Model)
     found = changes(text, file) if base.status in ("repaired", "impossible") else ()
     if not found:
         return base
-    if len({id(change.statement) for change in found}) > MOST_SITES:
-        return replace(base, reason=f"{base.reason}; {NOT_TRIED}")
-    hanging = Hanging(load_decidable(text, file), model)
+    if len(found) > MOST_CHANGES:
+        status: Status = "unknown" if base.status == "impossible" else base.status
+        return replace(base, status=status, reason=f"{base.reason}; {NOT_TRIED}", optimal=False, complete=False)
+    comparison = Comparison(load_decidable(text, file), model)
     best, cycles, known = base, base.cycles, True
     for size in range(1, MOST_FLAGS + 1):
         for chosen in combinations(found, size):
             if best.solutions and size * FLAG_COST >= best.cost:
                 continue
-            repaired = _tried(text, file, chosen, decide, hanging)
+            below = best.cost - size * FLAG_COST if best.solutions else None
+            repaired = _tried(text, file, chosen, decide, comparison, below=below)
             if repaired is None:
                 continue
             cycles += repaired.cycles
@@ -137,27 +141,37 @@ def with_flags(text: str, file: str, base: Repair, decide: Decide, model: Model)
         reason = base.reason.replace(base.scope, scope) if base.scope else base.reason
         return replace(base, reason=reason, scope=scope, cycles=cycles)
     optimal = known and (base.optimal or base.status == "impossible")
-    reason = f"a cheapest repair among {scope}" if optimal else best.reason
+    reason = f"a cheapest repair among {scope}" if optimal else NOT_KNOWN if best.optimal else best.reason
     return replace(best, reason=reason, scope=scope, optimal=optimal, complete=False, cycles=cycles)
 
 
-def _tried(text: str, file: str, chosen: Sequence[Change], decide: Decide, hanging: Hanging) -> Repair | None:
+def _tried(
+    text: str, file: str, chosen: Sequence[Change], decide: Decide, comparison: Comparison, *, below: int | None
+) -> Repair | None:
     """Return the repair with these flags and what they still need; None if the text is not one of the language any more."""
-    flagged, _ = apply(text, [change.edit for change in chosen])
+    changed = [change.edit for change in chosen]
+    flagged, _ = apply(text, changed)
     try:
-        repaired = decide(flagged)
+        repaired = decide(flagged, below)
     except ProgramError:
         return None
     if repaired.status == "robust":
-        patched, _ = apply(flagged, Source.of(flagged, file).expect_robust())
-        hangs = hanging.after(load_decidable(patched, file), None)
-        if hangs == "new":
-            return None
-        solution = Solution((), 0, (), patched, "", hangs=hangs)
+        expecting = Source.of(flagged, file).expect_robust()
+        solution = Solution((), 0, (), apply(flagged, expecting)[0], "", edits=text_edits(flagged, expecting))
     elif repaired.solutions:
         solution = repaired.solutions[0]
     else:
         return repaired
+    inserted, flagging = where_of(solution.edits), where_of(changed)
+
+    def where(offset: int) -> int | None:
+        there = inserted(offset)
+        return None if there is None else flagging(there)
+
+    hangs = comparison.hangs(solution.patched, where, None)
+    if isinstance(hangs, Broken):
+        return replace(repaired, status="unknown", solutions=(), optimal=False)
+    solution = replace(solution, hangs=hangs)
     flags = tuple(_shown(change, text, flagged, solution.edits) for change in chosen)
     whole = replace(
         solution,

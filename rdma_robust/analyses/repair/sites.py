@@ -16,12 +16,14 @@ import networkx as nx
 from rdma_robust.analyses.repair.automata_sites import AutomataSource, StatePlace
 from rdma_robust.analyses.repair.edits import Edit, Place, Source, apply, places
 from rdma_robust.errors import ProgramError, SizeLimitError
+from rdma_robust.expr import TRUE
 from rdma_robust.language.flow.cfg import Program, Read, Step, Thread, steps
 from rdma_robust.language.flow.spinning import spin_assumed
 from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.language.load import is_trencher, load_decidable
 from rdma_robust.language.syntax.ast import Node
-from rdma_robust.semantics.event_table import acts_of, completes_on, polls_of
+from rdma_robust.semantics.event_table import acts_of, completes_on, polls_of, requests_to
+from rdma_robust.semantics.machines.waiting_points import WAITING
 from rdma_robust.semantics.trace import EventType
 
 _MARK = "mark"
@@ -44,6 +46,7 @@ class Sites:
     marked: Program
     mark: str
     tso: bool = False
+    edits: tuple[Edit, ...] = ()
 
     @staticmethod
     def of(text: str, file: str, *, await_loops: bool, tso: bool = False) -> Sites:
@@ -66,7 +69,7 @@ class Sites:
             marked = blocking(load_decidable(apply(text, edits)[0], file), await_loops)
         except ProgramError as error:
             raise SizeLimitError(f"too large to be repaired: {error.diagnostics[0].message}") from error
-        return Sites(source, program, found, marked, mark, tso)
+        return Sites(source, program, found, marked, mark, tso, tuple(edits))
 
     def place_of(self, step: Step) -> int | None:
         """Return the number of the place whose mark this step is, None for steps of the program itself."""
@@ -130,14 +133,13 @@ class Flow:
 
     @cached_property
     def nodes(self) -> tuple[str, ...]:
-        """The nodes that the thread sends to."""
-        found = {completes_on(e.step.op): None for edges in self.out.values() for e in edges}
+        """The nodes that the thread sends requests to, signaled or not."""
+        found = {requests_to(e.step.op): None for edges in self.out.values() for e in edges}
         return tuple(n for n in found if n is not None)
 
     def operations(self, node: str) -> int:
-        """Return how many statements of the thread a poll of `node` can take."""
-        ops = (e.step for edges in self.out.values() for e in edges)
-        return len({(step.span.start, step.text) for step in ops if completes_on(step.op) == node})
+        """Return at how many points of the thread is a request that a poll of `node` can take."""
+        return sum(any(completes_on(e.step.op) == node for e in edges) for edges in self.out.values())
 
     def polls_of_program(self, node: str) -> bool:
         """Whether the thread has a poll of `node`."""
@@ -147,12 +149,30 @@ class Flow:
         """Return how many polls of `node` in the thread can follow a place."""
         start = self.marks[place].target
         points = nx.descendants(self.thread.graph, start) | {start}
-        ahead = (e.step for point in points for e in self.out.get(point, ()) if polls_of(e.step.op) == node)
-        return len({(step.span.start, step.text) for step in ahead})
+        return sum(any(polls_of(e.step.op) == node for e in self.out.get(point, ())) for point in points)
 
     def idle(self, point: int, poll: Edge) -> bool:
         """Whether a thread at a point can do without a poll all that it can do behind it next; marks are no steps."""
-        return self._next(poll.target) <= self._next(point)
+        return not poll.step.assigns and self._next(poll.target) <= self._next(point)
+
+    def shared(self, poll: Edge) -> bool:
+        """Whether a poll is one of several queue pairs, which can take of another instead."""
+        others = (e for e in self.out[poll.source] if e is not poll and polls_of(e.step.op) is not None)
+        return any(e.target == poll.target and e.step.span == poll.step.span for e in others)
+
+    def chooses(self, place: int) -> bool:
+        """Whether something at a place makes a choice."""
+        mark = self.marks.get(place)
+        return mark is not None and not self._next(mark.source) <= self._next(mark.target)
+
+    def commits(self, place: int) -> bool:
+        """Whether something at a place makes a choice after which the thread may have to wait."""
+        return self.chooses(place) and not all(self._free(point) for point in self._next(self.marks[place].target))
+
+    def _free(self, point: int) -> bool:
+        """Whether the thread is at its end, or has a step there that waits for nothing."""
+        here = [e.step for e in self.out.get(point, ()) if e.place is None]
+        return not here or any(step.guard == TRUE and not isinstance(step.op, WAITING) for step in here)
 
     def _next(self, start: int) -> frozenset[int]:
         """The points of the steps that can come next, and the end if it can."""
@@ -175,11 +195,11 @@ class Flow:
         return {}
 
     def behind(self, node: str | None) -> frozenset[int]:
-        """Return the places that some event, or with a `node` some put or get towards it, can come before."""
+        """Return the places that some event, or with a `node` some request towards it, can come before."""
         return self._places(node, self.thread.graph)
 
     def ahead(self, node: str | None) -> frozenset[int]:
-        """Return the places that some event, or with a `node` some put or get towards it, can follow."""
+        """Return the places that some event, or with a `node` some request towards it, can follow."""
         return self._places(node, self.thread.graph.reverse(copy=False))
 
     def _places(self, node: str | None, graph: nx.MultiDiGraph[int]) -> frozenset[int]:
@@ -188,7 +208,7 @@ class Flow:
             e.target if forward else e.source
             for edges in self.out.values()
             for e in edges
-            if e.place is None and (completes_on(e.step.op) == node if node else bool(acts_of(e.step.op)))
+            if e.place is None and (requests_to(e.step.op) == node if node else bool(acts_of(e.step.op)))
         }
         near = starts.union(*(nx.descendants(graph, s) for s in starts))
         return frozenset(k for k, e in self.marks.items() if (e.source if forward else e.target) in near)

@@ -137,7 +137,7 @@ class StatementChecker:
         lowered = self._condition(statement, condition)
         message = f"assertion `{printer.expression(condition)}` fails"
         fault = cfg.Fault("assertion", message, self.report.at(statement.span), self.report.written(statement.span))
-        failing = [cfg.Step(s.op, s.guard, s.assigns, s.span, s.text, fault) for s in lowered.otherwise]
+        failing = [replace(s, fault=fault) for s in lowered.otherwise]
         return Lowered(lowered.then, failing, lowered.faults)
 
     def lowering(self, statement: ast.Statement) -> Lowering:

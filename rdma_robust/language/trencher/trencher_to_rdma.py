@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from rdma_robust.errors import Span, UsageError
@@ -82,9 +82,7 @@ class _Writer:
                 raise UsageError(f"line {step.span.line}: {step.fault.message}: it is not written")
             if isinstance(step.op, Rmw):
                 here, of_value = _parts(step.guard)
-                asking.setdefault((step.op.cell, here), []).append(
-                    (point, target, Step(step.op, of_value, step.assigns, step.span))
-                )
+                asking.setdefault((step.op.cell, here), []).append((point, target, replace(step, guard=of_value)))
             else:
                 yield [self._assume(point, step.guard), *self._plain(step), f"pc = {target}"]
         for (cell, here), edges in asking.items():

@@ -5,7 +5,7 @@ Source: docs/theory.md, "Hangs".
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from rdma_robust.digraph import components
@@ -77,6 +77,38 @@ def quiet_cycles(thread: Thread) -> frozenset[int]:
         if not free:
             return frozenset(at)
         points = at.keys() - free
+
+
+def makes_choices(thread: Thread, statements: Collection[int]) -> bool:
+    """Return whether one of these statements, by the offsets where they begin, makes a choice after which a thread may wait.
+
+    It is the first of a branch of `choose` or of a `loop`, and what comes next there may not be possible.
+
+    Without it the choice is made when that is done.
+    """
+    out: dict[int, list[tuple[int, Step]]] = {}
+    for source, to, step in thread.edges:
+        out.setdefault(source, []).append((to, step))
+    for here in out.values():
+        for to, step in here:
+            others = any(other.span.start != step.span.start for _, other in here)
+            if step.span.start in statements and others and _may_wait(out, to, statements):
+                return True
+    return False
+
+
+def _may_wait(out: Mapping[int, list[tuple[int, Step]]], point: int, statements: Collection[int]) -> bool:
+    """Whether what comes behind a point and these statements may have to be waited for."""
+    todo, seen = [point], {point}
+    for each in todo:
+        here = out.get(each, [])
+        behind = [to for to, step in here if step.span.start in statements]
+        todo += [to for to in behind if to not in seen]
+        seen.update(behind)
+        free = any(step.guard == TRUE and not isinstance(step.op, WAITING) for _, step in here)
+        if here and not behind and not free:
+            return True
+    return False
 
 
 def _leaving(thread: Thread) -> dict[int, list[Step]]:

@@ -162,6 +162,6 @@ NAMES: Final[Mapping[AnyModelName, str]] = {"sc": "waits", "tso": "mfences", "ps
 def _scope(waits: Waits) -> str:
     """Return which sets a cheapest one is a cheapest of, in words."""
     behind = {"rma": "of the peer behind each put, get and remote atomic"}.get(waits.model, "behind each store")
-    where = behind if waits.sites == "after-remote" else "between any two statements"
+    where = behind if waits.sites == "after-remote" else "between any two statements, but first in a branch or loop"
     own = ", and those of the program, which can go" * waits.own
     return f"all sets of {NAMES[waits.model]} {where}{own}"

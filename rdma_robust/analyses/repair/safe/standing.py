@@ -1,5 +1,6 @@
 """The spots of a program: behind every remote operation or store, or everywhere, and the waits that it has itself.
 
+None is at the beginning of a branch of `choose` or of a `loop`: what stands there makes the choice, and can do so too early.
 With `all`, left out is what no cheapest set needs: spots where nothing can be under way, or behind which a thread does
 nothing more; and those behind a statement of the same block that starts nothing to wait for: in front of it a wait costs the
 same, and keeps a thread from all that it keeps it from behind it.
@@ -7,6 +8,7 @@ same, and keeps a thread from all that it keeps it from behind it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
@@ -42,12 +44,25 @@ def spots_of(text: str, file: str, waits: Waits, *, await_loops: bool) -> Spots:
     new = list(_new(source, program, kind, waits.sites, await_loops)) if waits.sites and kind else []
     spots = sorted((*mine, *new), key=_order)
     full, edits, starts = _filled(source, file, spots, await_loops)
+    while choosing := _choosing(full, starts):
+        spots = [spot for number, spot in enumerate(spots) if number not in choosing]
+        full, edits, starts = _filled(source, file, spots, await_loops)
     at = []
     for thread in full.threads:
         here = ((p, step.span.start) for p, _, step in thread.edges if _wait(step.op) is not None)
         at.append({p: starts[offset] for p, offset in here if offset in starts})
     found = Spots(source, program, waits.model, tuple(spots), full, edits, tuple(at), ())
     return replace(found, universe=tuple(_universe(found)))
+
+
+def _choosing(full: Program, starts: Mapping[int, int]) -> frozenset[int]:
+    """Return the spots at the beginning of a branch of `choose`, or of a `loop`: a wait there makes the choice."""
+    found: set[int] = set()
+    for thread in full.threads:
+        leaving = Counter(source for source, _, _ in thread.edges)
+        waits = (step.span.start for p, _, step in thread.edges if leaving[p] > 1 and _wait(step.op) is not None)
+        found |= {starts[offset] for offset in waits if offset in starts}
+    return frozenset(found)
 
 
 def _order(spot: Spot) -> tuple[int, bool, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rdma_robust.analyses.repair.counting import Bound, fewest_outstanding, outstanding, refusals, stands
+from rdma_robust.analyses.repair.counting import Bound, most_outstanding, outstanding, refusals, stands
 from rdma_robust.analyses.repair.repairs import Choice, Choices, Kind
 from rdma_robust.analyses.repair.sites import Sites
 
@@ -90,5 +90,5 @@ def test_numbers_at_places() -> None:
     wanted: dict[int, set[int]] = {0: {0}, 2: {1}, 3: {2}, 4: {0}, 5: {0, 2}, 6: {0, 1, 2}, 7: {0, 1}, 8: {0, 1, 2}}
     for place, numbers in wanted.items():
         assert outstanding(marked, frozenset(), place, "B") == numbers
-    assert fewest_outstanding(marked.flows[0], "B") == {0: 0, 1: 0, **{place: min(n) for place, n in wanted.items()}}
+    assert most_outstanding(marked.flows[0], "B") == {0: 0, 1: 0, **{place: max(n) for place, n in wanted.items()}}
     assert outstanding(marked, chosen((3, P)), 5, "B") == {0, 1}

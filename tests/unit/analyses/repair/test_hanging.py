@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from rdma_robust.analyses.repair import hanging
-from rdma_robust.analyses.repair.hanging import Hanging
+from rdma_robust.analyses.repair import hanging, keeping
+from rdma_robust.analyses.repair.edits import one_edit
+from rdma_robust.analyses.repair.hanging import Comparison
+from rdma_robust.analyses.repair.keeping import Broken, where_of
 from rdma_robust.analyses.repair.plan import repair
 from rdma_robust.language.load import load_program
 from rdma_robust.model import RDMA
@@ -22,19 +24,39 @@ thread T on A {
 
 
 def said(before: str, after: str) -> str:
-    return Hanging(load_program(before, "p"), RDMA).after(load_program(after, "p"), None)
+    found = Comparison(load_program(before, "p"), RDMA).hangs(after, where_of([one_edit(before, after)]), None)
+    return found.how if isinstance(found, Broken) else found
 
 
-def test_a_hang_is_new_only_if_the_program_has_none() -> None:
+def test_a_hang_is_new_where_the_program_does_not_wait() -> None:
     polled = PLAIN.replace("  x = 2", "  poll B\n  x = 2")
     assert said(PLAIN, PLAIN) == "none"
-    assert said(PLAIN, polled) == "new"
+    assert said(PLAIN, polled) == "inserted"
     assert said(polled, polled) == "kept"
-    assert said(polled, PLAIN) == "none"
+    other = "thread W on B { await y == 7 }\n"
+    assert said(PLAIN + other, PLAIN + other) == "kept"
+    assert said(PLAIN + other, polled + other) == "inserted"
+
+
+CHOICE = """node A { f = 0, g = 0, h = 0 }
+node B { d = 0 }
+thread S on A { choose { await f == 1 } or { await g == 1 } }
+thread U on A { choose { f = 1 } or { g = 1 } }
+thread W on A { await h == 1 }
+"""
+
+
+def test_who_waits_is_compared_and_where() -> None:
+    """A choice that is made before its await is true; W waits in any case."""
+    early = CHOICE.replace("{ await f", "{ rfence B; await f")
+    assert said(CHOICE, early) == "waits"
+    assert said(CHOICE, CHOICE.replace("f == 1 }", "f == 1; rfence B }")) == "kept"
+    assert said(CHOICE.replace("g = 1 }", "f = 1 }"), early.replace("g = 1 }", "f = 1 }")) == "kept"
 
 
 def test_a_limit_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hanging, "STATES", 2)
+    monkeypatch.setattr(keeping, "STATES", 2)
     text = (ROOT / "litmus/ring-two-slots-plain.rdma").read_text(encoding="utf-8")
     assert said(text, text) == "unknown"
     assert repair(text, "p").solutions[0].hangs == "unknown"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 from random import Random
 
-from rdma_robust.analyses.repair.counting import Bound, Row, Unclear
+from rdma_robust.analyses.repair.counting import Bound, Exactly, Row
 from rdma_robust.analyses.repair.hitting import HittingSets
 from rdma_robust.analyses.repair.repairs import Choice, Choices, Kind
 
@@ -92,5 +92,5 @@ def test_a_set_of_which_nothing_is_known_is_left_out_alone() -> None:
     costs = dict.fromkeys(MORE, 1)
     sets = HittingSets(MORE, costs)
     sets.hit([GET])
-    sets.refuse(Unclear(frozenset({GET}), frozenset({0, 1})))
+    sets.refuse(Exactly(frozenset({GET}), frozenset({0, 1})))
     assert sets.best(None) == frozenset({POLL, GET})

@@ -8,7 +8,7 @@ import pytest
 
 from rdma_robust.analyses.repair.edits import apply
 from rdma_robust.analyses.repair.plan import repair
-from rdma_robust.analyses.repair.request_flags import MOST_SITES, NOT_TRIED, changes
+from rdma_robust.analyses.repair.request_flags import MOST_CHANGES, NOT_TRIED, changes
 from rdma_robust.language.load import load_program
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
@@ -75,8 +75,8 @@ def test_programs_without_flags_are_repaired_in_their_own_words() -> None:
 
 
 def test_too_many_requests_are_said() -> None:
-    puts = "\n".join(f"  put B.x = a{k} unsignaled" for k in range(MOST_SITES + 1))
-    words = ", ".join(f"a{k}" for k in range(MOST_SITES + 1))
+    puts = "\n".join(f"  put B.x = a{k} unsignaled" for k in range(MOST_CHANGES + 1))
+    words = ", ".join(f"a{k}" for k in range(MOST_CHANGES + 1))
     text = (
         f"node A {{ {words} }}\nnode B {{ x }}\nthread T on A {{\n{puts}\n  a0 = 1\n}}\nthread U on B {{ reg r; r = x }}\n"
     )

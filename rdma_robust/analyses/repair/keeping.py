@@ -1,0 +1,280 @@
+"""Whether a program with insertions does what the program does: by its runs, where paths of its graph say too little.
+
+Both are followed together under sequential consistency, since a repaired program does nothing else: every run of the one
+with insertions, step by step, and beside it all that the program can have done with the same steps. What is compared are
+steps, values and registers; which completion a poll of several queue pairs takes is not. Beside what paths are asked
+(`counting`), threads that wait for ever are compared, state by state: one that does so with the insertions must be able to
+without them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Final, Literal, NamedTuple
+
+from rdma_robust.analyses.repair.edits import Edit
+from rdma_robust.analyses.repair.repairs import TextEdit
+from rdma_robust.analyses.safety.goals import HangMet
+from rdma_robust.language.flow.cfg import Program, Step
+from rdma_robust.layers import by_layers
+from rdma_robust.limits import Limits
+from rdma_robust.semantics.event_table import takes_completion
+from rdma_robust.semantics.machines.chosen import sc_machine_of
+from rdma_robust.semantics.machines.machine import Move
+from rdma_robust.semantics.machines.threadcode import Command
+
+STATES: Final = 30_000
+"""Stored states of one comparison."""
+
+STATES_AFTER: Final = 3_000
+"""The same once a comparison of the program was not finished: what is refused is mostly so soon."""
+
+Where = Callable[[int], int | None]
+"""Where what is at an offset of the text with insertions is in the program's; None for what was inserted."""
+
+Label = tuple[Any, ...]
+"""What is the same of a step in both programs."""
+
+Labels = tuple[Label, ...]
+
+
+class Taken(NamedTuple):
+    """A step that a thread has done: where it is in the program's text (None if it was inserted), and the step."""
+
+    at: int | None
+    step: Step
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A run after which thread number `thread` does not what the program does. `done` are the steps of it up to there.
+
+    `how` is `inserted`: the inserted poll `last` finds nothing; `poll`: the program's poll `last` finds nothing, as it does
+    not in the program; `goes on`: it finds something, as it does not there; `waits`: the thread waits for ever, and not in
+    the program, behind what it has `done`. Of those that wait so it is the only one iff `alone`.
+    """
+
+    how: Literal["inserted", "poll", "goes on", "waits"]
+    thread: int
+    done: tuple[Taken, ...]
+    last: Taken | None = None
+    alone: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """All runs do what the program does; `hangs` says whether some thread waits for ever, as it does there."""
+
+    hangs: bool
+
+
+class _Own(NamedTuple):
+    """A state of the program, and by thread the register-only steps that it is ahead of the one with insertions."""
+
+    state: Any
+    ahead: tuple[Labels, ...]
+
+
+class _Pair(NamedTuple):
+    """A state with the insertions, and all in which the program can be after the same steps."""
+
+    state: Any
+    own: frozenset[_Own]
+
+
+class Keeping:
+    """Compares programs with insertions with `program`."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self._finished = True
+
+    @cached_property
+    def _machine(self) -> Any:
+        return sc_machine_of(self.program)
+
+    @cached_property
+    def _rest(self) -> HangMet:
+        return HangMet(self._machine)
+
+    def compare(self, repaired: Program, where: Where, limits: Limits) -> Broken | Kept | None:
+        """Return whether a program with insertions keeps to this one; None if a limit comes first."""
+        states = STATES if self._finished else STATES_AFTER
+        found = _Comparison(self._machine, self._rest, repaired, where).run(replace(limits, states=states))
+        self._finished &= found is not None
+        return found
+
+
+class _Comparison:
+    """One comparison: `before` leads from each pair to the one before it and the move between them."""
+
+    def __init__(self, machine: Any, rest: HangMet, repaired: Program, where: Where) -> None:
+        self.machine, self.rest = machine, rest
+        self.mine: Any = sc_machine_of(repaired)
+        self.met = HangMet(self.mine)
+        self.where = where
+        self.before: dict[_Pair, tuple[_Pair | None, Move]] = {}
+        self.broken: Broken | None = None
+        self.hangs = False
+        self.lost = False
+
+    def run(self, limits: Limits) -> Broken | Kept | None:
+        start = [_Own(move.state, self._by_thread(self.machine, move)) for move in self.machine.initial()]
+        first = []
+        for move in self.mine.initial():
+            done = self._by_thread(self.mine, move, self.where)
+            own = frozenset(each for one in start for each in _behind(one, enumerate(done)))
+            pair = _Pair(move.state, own)
+            if own and pair not in self.before:
+                self.before[pair] = (None, move)
+                first.append(pair)
+        over = lambda: self.broken is not None or self.lost  # noqa: E731
+        cut, _ = by_layers(first, self._expand, self.before.__len__, limits, enough=over)
+        if self.broken is not None:
+            return self.broken
+        return None if cut or self.lost or self.met.large or self.rest.large else Kept(self.hangs)
+
+    def _expand(self, pair: _Pair, following: list[_Pair]) -> None:
+        self.broken = self._starved(pair) or self._hanging(pair)
+        if self.broken is not None:
+            return
+        for move in self.mine.reduced(pair.state):
+            action, t = move.action, move.action.thread
+            at = self._at(action.step)
+            silent = _labels(action.silent, self.where)
+            if at is None:
+                own = frozenset(each for one in pair.own for each in _behind(one, [(t, silent)]))
+            else:
+                label = (*_label(action.step, at), action.read, action.written, action.words)
+                own = frozenset(self._matching(pair.own, t, label, silent))
+            if not own:
+                self._unmatched(pair, t, action.step)
+                return
+            after = _Pair(move.state, own)
+            if after not in self.before:
+                self.before[after] = (pair, move)
+                following.append(after)
+
+    def _unmatched(self, pair: _Pair, t: int, step: Step | None) -> None:
+        """Note a step that the program cannot do there: one that is no poll cannot be told, and the comparison is lost."""
+        if step is not None and takes_completion(step.op):
+            self.broken = Broken("goes on", *self._thread(pair, t), self._taken(step))
+        self.lost = True
+
+    def _matching(self, own: frozenset[_Own], t: int, label: Label, silent: Labels) -> Iterator[_Own]:
+        """Yield where the program can be after the same step of a thread, and the register-only steps that follow."""
+        for one in own:
+            for move in self.machine.moves_of(one.state, t) if not one.ahead[t] else ():
+                step, action = move.action.step, move.action
+                same = (*_label(step, step.span.start), action.read, action.written, action.words)
+                if same == label:
+                    ahead = (*one.ahead[:t], _labels(action.silent), *one.ahead[t + 1 :])
+                    yield from _behind(_Own(move.state, ahead), [(t, silent)])
+
+    def _by_thread(self, machine: Any, move: Move, where: Where | None = None) -> tuple[Labels, ...]:
+        """The register-only steps of a start, thread by thread."""
+        threads = ({id(step) for _, _, step in thread.edges} for thread in machine.program.threads)
+        return tuple(_labels([step for step in move.action.silent if id(step) in mine], where) for mine in threads)
+
+    def _starved(self, pair: _Pair) -> Broken | None:
+        """Whether a thread is at an inserted poll that finds nothing, or at one of the program that would find something."""
+        for t, thread in enumerate(pair.state.threads):
+            if thread.carried:
+                continue
+            waiting = [c for c in self._polls(t, thread) if not thread.unpolled[c.qp]]
+            for command in waiting:
+                at = self._at(command.step)
+                if at is None:
+                    return Broken("inserted", *self._thread(pair, t), self._taken(command.step))
+                idle = command.to == thread.point and not command.assigns
+                others = (c for c in self._polls(t, thread) if thread.unpolled[c.qp] and c.to == command.to)
+                if not idle and not any(self._at(c.step) == at for c in others) and self._all_poll(pair, t, at):
+                    return Broken("poll", *self._thread(pair, t), self._taken(command.step))
+        return None
+
+    def _polls(self, t: int, thread: Any) -> list[Command]:
+        here = self.mine.codes[t].visible.get(thread.point, ())
+        return [c for c in here if c.polls and c.enabled(thread.registers)]
+
+    def _all_poll(self, pair: _Pair, t: int, at: int) -> bool:
+        """Whether the program can do the poll there, whatever it has polled before."""
+        here = [one.state for one in pair.own if not one.ahead[t]]
+        polls = (any(m.action.step.span.start == at for m in self.machine.moves_of(state, t)) for state in here)
+        return bool(here) and all(polls)
+
+    def _hanging(self, pair: _Pair) -> Broken | None:
+        """Whether threads wait for ever that cannot in the program."""
+        found = self.met.hanging(pair.state)
+        self.hangs |= bool(found)
+        new = [each.thread for each in found if not any(self._hangs(one, each.thread) for one in pair.own)]
+        if not new:
+            return None
+        thread, done = self._thread(pair, new[0])
+        return Broken("waits", thread, done, alone=len(new) == 1)
+
+    def _hangs(self, own: _Own, thread: int) -> bool:
+        return not any(own.ahead) and any(each.thread == thread for each in self.rest.hanging(own.state))
+
+    def _at(self, step: Step | None) -> int | None:
+        return None if step is None else self.where(step.span.start)
+
+    def _taken(self, step: Step | None) -> Taken | None:
+        return None if step is None else Taken(self._at(step), step)
+
+    def _thread(self, pair: _Pair, thread: int) -> tuple[int, tuple[Taken, ...]]:
+        """Return a thread, and its steps on the way to a pair."""
+        done: list[Taken] = []
+        here: _Pair | None = pair
+        own = {id(step) for _, _, step in self.mine.program.threads[thread].edges}
+        while here is not None:
+            before, move = self.before[here]
+            steps: Sequence[Step] = [step for step in move.action.silent if id(step) in own]
+            if move.action.thread == thread and move.action.step is not None and not move.state.threads[thread].carried:
+                steps = [move.action.step, *steps]
+            done += (Taken(self._at(step), step) for step in reversed(steps))
+            here = before
+        return thread, tuple(reversed(done))
+
+
+def _label(step: Step, at: int) -> Label:
+    return at, step.guard, step.assigns
+
+
+def _labels(steps: Iterable[Step], where: Where | None = None) -> Labels:
+    """The steps that are the program's, by where they are."""
+    places = ((step, step.span.start if where is None else where(step.span.start)) for step in steps)
+    return tuple(_label(step, at) for step, at in places if at is not None)
+
+
+def _behind(own: _Own, done: Iterable[tuple[int, Labels]]) -> Iterator[_Own]:
+    """Yield a state of the program after register-only steps of threads, if they are what it is ahead by."""
+    ahead = list(own.ahead)
+    for thread, steps in done:
+        if ahead[thread][: len(steps)] != steps:
+            return
+        ahead[thread] = ahead[thread][len(steps) :]
+    yield own._replace(ahead=tuple(ahead))
+
+
+def where_of(edits: Sequence[Edit | TextEdit]) -> Where:
+    """Return where things are in a text before `edits` that do not overlap; what they have put in is nowhere."""
+    moved: list[tuple[int, int, int]] = []
+    shift = 0
+    for edit in sorted(edits, key=lambda e: e.offset):
+        start = edit.offset + shift
+        shift += len(edit.text) - edit.removed
+        moved.append((start, start + len(edit.text), shift))
+
+    def where(offset: int) -> int | None:
+        by = 0
+        for start, end, after in moved:
+            if offset < start:
+                break
+            if offset < end:
+                return None
+            by = after
+        return offset - by
+
+    return where

@@ -1,0 +1,94 @@
+"""Repairs of programs with everything that is deployed, with branches and loops, against trying every cheaper set.
+
+A set counts if the program with it is robust and does the same under sequential consistency, by whole graphs of states:
+paths, completions and runs side by side, which repair argues with, have no part in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+import pytest
+
+from rdma_robust.analyses.repair.plan import repair
+from rdma_robust.analyses.repair.repairs import Costs, Repair, RepairOptions
+from rdma_robust.language.load import load_program
+from rdma_robust.options import CheckOptions
+from rdma_robust.outcome import Verdict
+from tests.support.naive_keeping import Behaviour, TooLarge, behaviour
+from tests.support.naive_repair import Inserts, Prices, all_inserts, patched, sets, verdict
+from tests.support.random_repairs import KINDS, repair_text
+
+LIMITS = CheckOptions(max_states=4000, timeout=1)
+COSTS = Costs(poll=2, rfence=2, flush=3, loop_weight=2, mfence=2)
+"""Prices at which gets and loops are within what can be tried."""
+
+MOST_SETS = 400
+
+
+def programs(kind: str, seeds: range) -> Iterator[tuple[int, str]]:
+    """Random programs that are not robust."""
+    for seed in seeds:
+        text = repair_text(kind, seed)
+        if text is not None and verdict(text, LIMITS) is Verdict.NOT_ROBUST:
+            yield seed, text
+
+
+def does(text: str) -> Behaviour | None:
+    try:
+        return behaviour(load_program(text, "random.rdma"))
+    except TooLarge:
+        return None
+
+
+def cheaper(text: str, own: Behaviour, below: int) -> Iterator[Inserts]:
+    """Yield the sets that cost less and will do; nothing if there are too many to try."""
+    prices = Prices(poll=2, rfence=2, get=3, loop=2, mfence=2 if "cpu tso" in text else None)
+    tried = list(islice(sets(all_inserts(text, prices), below), MOST_SETS + 1))
+    for some in tried if len(tried) <= MOST_SETS else ():
+        made = patched(text, some)
+        if some and verdict(made, LIMITS) is Verdict.ROBUST:
+            found = does(made)
+            if found is not None and found.keeps(own):
+                yield some
+
+
+def agrees(text: str) -> Repair | None:
+    """Assert that the answer for a program is right; None if that was not looked at."""
+    answer = repair(text, "random.rdma", RepairOptions(COSTS, timeout=4), LIMITS)
+    own = does(text)
+    if own is None:
+        return None
+    flags = any(each.kind in ("signaled", "inline") for each in answer.insertions)
+    if answer.solutions:
+        assert verdict(answer.patched, LIMITS) is Verdict.ROBUST
+        found = None if flags else does(answer.patched)
+        assert found is None or found.keeps(own), "the repaired program does something else"
+        assert sum(i.cost for i in answer.insertions) == answer.cost
+    if answer.optimal or answer.status == "impossible":
+        below = answer.cost if answer.solutions else 7
+        assert next(cheaper(text, own, below), None) is None, "a cheaper set will do"
+    return answer
+
+
+@pytest.mark.parametrize(
+    "seeds",
+    [range(2), pytest.param(range(2, 20), marks=pytest.mark.ci), pytest.param(range(20, 400), marks=pytest.mark.long)],
+)
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_cheaper_set_will_do(kind: str, seeds: range) -> None:
+    for seed, text in programs(kind, seeds):
+        try:
+            agrees(text)
+        except AssertionError as wrong:
+            raise AssertionError(f"{kind} {seed}: {wrong}") from wrong
+
+
+@pytest.mark.ci
+def test_most_answers_are_proven_and_some_are_impossible() -> None:
+    """What is compared above is something: of the first programs of two kinds."""
+    answers = [agrees(text) for kind in ("completions", "stores") for _, text in programs(kind, range(6))]
+    known = [answer for answer in answers if answer is not None]
+    assert len(known) >= 4
+    assert sum(answer.optimal for answer in known) >= 3
