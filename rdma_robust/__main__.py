@@ -8,6 +8,7 @@ import sys
 from typing import Final
 
 from rdma_robust import VERSION_TEXT
+from rdma_robust.foreign import forget_current_folder
 
 YOUNG_OBJECTS: Final = 100_000
 """New objects before the garbage collector looks at them. Loading makes hundreds of thousands that all stay."""
@@ -62,4 +63,5 @@ def _tame_streams() -> None:
 
 
 if __name__ == "__main__":
+    forget_current_folder()
     sys.exit(main())

@@ -6,8 +6,9 @@ The bit operators occur only in instrumented programs, never in source programs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Final
 
 
@@ -53,6 +54,10 @@ Expr = Const | Name | Unary | Binary | Ite
 
 VALUE: Final = Name("$value")
 """What the step's shared access has read."""
+
+COMPARISONS: Final = frozenset({"==", "!=", "<", "<=", ">", ">="})
+
+_FEW: Final = 8
 
 TRUE: Final = Const(1)
 FALSE: Final = Const(0)
@@ -208,20 +213,20 @@ def _folded(expr: Expr) -> Expr:
             except ZeroDivisionError:
                 return expr
         case Binary("&&", Const(value), right):
-            return FALSE if not value else right if _is_boolean(right) else expr
+            return FALSE if not value else right if is_boolean(right) else expr
         case Binary("||", Const(value), right):
-            return TRUE if value else right if _is_boolean(right) else expr
+            return TRUE if value else right if is_boolean(right) else expr
         case Binary("&&", left, Const(value)) if value:
-            return left if _is_boolean(left) else expr
+            return left if is_boolean(left) else expr
         case Binary("||", left, Const(0)):
-            return left if _is_boolean(left) else expr
+            return left if is_boolean(left) else expr
         case Ite(Const(value), then, other):
             return then if value else other
         case _:
             return expr
 
 
-def _is_boolean(expr: Expr) -> bool:
+def is_boolean(expr: Expr) -> bool:
     """Whether the value of `expr` is 0 or 1."""
     match expr:
         case Unary("!", _) | Binary("==" | "!=" | "<" | "<=" | ">" | ">=" | "&&" | "||", _, _):
@@ -234,24 +239,20 @@ def _is_boolean(expr: Expr) -> bool:
 
 def conj(*parts: Expr) -> Expr:
     """Return the conjunction of `parts`, without the trivially true ones."""
-    result: Expr = TRUE
-    for part in parts:
-        if part == FALSE:
-            return FALSE
-        if part != TRUE:
-            result = part if result == TRUE else Binary("&&", result, part)
-    return result
+    return FALSE if FALSE in parts else _joined("&&", [part for part in parts if part != TRUE], TRUE)
 
 
 def disj(*parts: Expr) -> Expr:
     """Return the disjunction of `parts`, without the trivially false ones."""
-    result: Expr = FALSE
-    for part in parts:
-        if part == TRUE:
-            return TRUE
-        if part != FALSE:
-            result = part if result == FALSE else Binary("||", result, part)
-    return result
+    return TRUE if TRUE in parts else _joined("||", [part for part in parts if part != FALSE], FALSE)
+
+
+def _joined(op: str, parts: Sequence[Expr], of_none: Expr) -> Expr:
+    """Return `parts` with an associative operator between them: of few nested to the left, of many nowhere deep."""
+    if len(parts) <= _FEW:
+        return reduce(lambda left, right: Binary(op, left, right), parts) if parts else of_none
+    half = (len(parts) + 1) // 2
+    return Binary(op, _joined(op, parts[:half], of_none), _joined(op, parts[half:], of_none))
 
 
 def negate(expr: Expr) -> Expr:

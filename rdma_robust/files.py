@@ -22,11 +22,14 @@ KINDS: Final[Mapping[str, Callable[[int], bool]]] = {
 def read_regular(path: str | os.PathLike[str], most: int) -> bytes:
     """Return the first `most` bytes of a regular file, or of the one that a symbolic link leads to.
 
-    Raises OSError with a reason in `strerror`, also for anything that is no regular file. It is looked at once it is open,
+    Raises OSError with a reason in `strerror`, also for anything that is no regular file, and for what can be no name of a
+    file (names come from documents, too: zero bytes, lone surrogates). It is looked at once it is open,
     and opening does not wait, so that no exchange in between matters.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
+    except ValueError as error:
+        raise OSError(errno.EINVAL, "no file can have this name") from error
     except OSError as error:
         if error.errno == errno.ENXIO:
             refuse(os.stat(path).st_mode, path)

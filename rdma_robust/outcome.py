@@ -15,6 +15,9 @@ from rdma_robust.semantics.trace import Cycle, Event, Trace
 BY_FILTER: Final = "no pivot lies on a critical cycle of the conflict graph: robust without a search"
 """The reason of ROBUST where the static filter was enough; a search then only asks which faults are reachable."""
 
+UNFOLLOWED: Final = "value not followed"
+"""The fault of a value that leaves the range in which a program was read: of no claim."""
+
 NO_SEARCH: Final = "none"
 """The engine of an answer for which nothing was searched."""
 
@@ -70,6 +73,17 @@ class Copies:
 
 
 @dataclass(frozen=True, slots=True)
+class BrokenClaim:
+    """A claim of a program that is known to fail, although no `expect` line says so: `kind` is that of the fault, `hang`, or
+    `violated`, for an `expect` line by which something goes wrong where nothing does."""
+
+    kind: str
+    line: int
+    column: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class ClaimStanding:
     """What a program claims (`kind`, as in `assertion`, `text`, `line`), and what the hardware does to it: `holds`,
     `violated`, `unknown` or, where nothing it is about is ever reached, `unreachable`.
@@ -101,10 +115,11 @@ class Matters:
 class Outcome:
     """The answer for one program. `reason` says in one line why (the limit, for UNKNOWN).
 
-    `left_out` says what was not found out beside the verdict, and by which limit. `hang` is one that was come by; None says
-    nothing about hangs. `model` is the memory model that was asked about. For a program with crowds the verdict is about any
-    number of copies, and `witness` is one of `copies.program`; without `copies` a crowd that is NOT_ROBUST is so for some
-    number that was not found within a limit, and `witness` is None. `matters` is None where that was not asked.
+    `faults` may be reachable, and are if `faults_exact`; of others those that a run was seen to meet are `met`. `left_out`
+    says what was not found out beside the verdict, and by which limit. `hang` is one that was come by; None says nothing
+    about hangs. `model` is the memory model that was asked about. For a program with crowds the verdict is about any number
+    of copies, and `witness` is one of `copies.program`; without `copies` a crowd that is NOT_ROBUST is so for some number
+    that was not found within a limit, and `witness` is None. `matters` is None where that was not asked.
     """
 
     program: Program
@@ -117,6 +132,7 @@ class Outcome:
     witness: Witness | None = None
     faults: tuple[Fault, ...] = ()
     faults_exact: bool = True
+    met: frozenset[Fault] = frozenset()
     spin_only: bool = False
     checked_by: tuple[str, ...] = ()
     hang: Hang | None = None
@@ -132,10 +148,42 @@ class Outcome:
 
     @property
     def as_expected(self) -> bool | None:
-        """True or False if the program has an `expect` line and the verdict is known to meet it or not, else None."""
+        """True or False if the program has an `expect` line and the answer is known to meet it or not, else None.
+
+        It does not if the verdict is another one, and if a claim is seen to fail (`broken`)."""
+        if self.broken and self.program.expectations:
+            return False
         if self.program.expect_robust is None or self.verdict is Verdict.UNKNOWN:
             return None
         return self.verdict is (Verdict.ROBUST if self.program.expect_robust else Verdict.NOT_ROBUST)
+
+    def meets(self, fault: Fault) -> bool:
+        """Return whether some run is known to meet one of the faults."""
+        return self.faults_exact or fault in self.met
+
+    @property
+    def broken(self) -> tuple[BrokenClaim, ...]:
+        """The claims that are known to fail although no `expect` line says so, in the order of the source.
+
+        A program claims that its assertions hold, that nothing else goes wrong in it, and that it does not hang.
+        """
+        met = [f for f in self.faults if self.meets(f) and f.kind != UNFOLLOWED]
+        meant = next((e for e in self.program.expectations if e.kind == "violated"), None)
+        found = [BrokenClaim(f.kind, f.span.line, f.span.column, f.text or f.message) for f in met if meant is None]
+        if meant is not None and not met and self._nothing_fails:
+            found.append(
+                BrokenClaim("violated", meant.span.line, meant.span.column, f"`{meant.text}`, but nothing goes wrong")
+            )
+        if self.hang is not None:
+            first = self.hang.waits[0]
+            found.append(BrokenClaim("hang", first.line or 1, first.column or 1, first.text))
+        return tuple(found)
+
+    @property
+    def _nothing_fails(self) -> bool:
+        """Whether it is known that no run meets a fault and no state is against an invariant."""
+        exact = self.verdict is Verdict.ROBUST and self.faults_exact
+        return exact and not self.faults and not self.program.invariants
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from rdma_robust.errors import InternalError, SizeLimitError, UsageError
-from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.flow.cfg import Fault, ImmPut, Program, Recv, RemoteRmw, Send, Step
 from rdma_robust.language.flow.spinning import spin_assumed
 from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.language.load import decidable, has_text, is_trencher, load_decidable
@@ -81,6 +81,10 @@ def with_spin(outcome: Outcome, context: Context) -> Outcome:
     return outcome
 
 
+def _may_fail(step: Step) -> bool:
+    return step.fault is not None or isinstance(step.op, RemoteRmw | Send | ImmPut | Recv)
+
+
 def _look_for_hangs(outcome: Outcome, context: Context) -> Outcome:
     from rdma_robust.semantics.machines.ends import first_hang  # noqa: PLC0415 - a word in passing
     from rdma_robust.semantics.machines.waiting_points import may_hang  # noqa: PLC0415
@@ -94,11 +98,31 @@ def _look_for_hangs(outcome: Outcome, context: Context) -> Outcome:
     return replace(outcome, hang=hang)
 
 
+def _look_for_faults(outcome: Outcome, context: Context) -> Outcome:
+    """Note which faults runs meet: those of an exact answer, of others what a short search under SC comes to."""
+    from rdma_robust.robustness.reasons import sorted_faults  # noqa: PLC0415 - a word in passing
+    from rdma_robust.semantics.machines.faults_met import faults_met  # noqa: PLC0415
+
+    program = outcome.program
+    steps = [step for thread in program.threads for _, _, step in thread.edges]
+    if outcome.faults_exact or program.crowds or len(steps) > HANG_STEPS or not any(map(_may_fail, steps)):
+        return outcome
+    what = "which faults runs meet"
+    met = context.beside.note(what, lambda limits: faults_met(program, limits.at_most(FAULT_STATES)), frozenset[Fault]())
+    return replace(outcome, met=met, faults=sorted_faults({*outcome.faults, *met}))
+
+
 HANG_STATES: Final = 300
+FAULT_STATES: Final = 1000
+"""States under SC that a check looks at for faults, if its own search does not tell which are met: some 30 ms."""
+
 HANG_STEPS: Final = 1000
 """States under SC that a check looks at for hangs, and steps of the largest programs in which it does: some 10 ms."""
 
-NOTES: Final[Passes] = (Pass("hangs", _look_for_hangs, contracts.DECIDED, contracts.DECIDED, shown.hangs),)
+NOTES: Final[Passes] = (
+    Pass("faults", _look_for_faults, contracts.DECIDED, contracts.DECIDED, shown.faults),
+    Pass("hangs", _look_for_hangs, contracts.DECIDED, contracts.DECIDED, shown.hangs),
+)
 PASSES: Final[Passes] = (*PREPARATION, *DECISION, *NOTES)
 """From what is given to the outcome; each makes what the next one takes."""
 

@@ -1,4 +1,5 @@
-"""z3, the extra `smt`: whether it is there, and what to say where it is missing. Only who needs it loads it."""
+"""The solvers of others, loaded only by who needs them: HiGHS for linear programs, made so that it says nothing; and z3, the
+extra `smt`: whether it is there, and what to say where it is missing."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from importlib.util import find_spec
 from typing import Any, Final
 
 from rdma_robust.errors import UsageError
+from rdma_robust.foreign import unheard
 
 NEEDED: Final = "pip install rdma-robust[smt]"
 
@@ -25,4 +27,18 @@ def require_solver(engine: str) -> None:
 def solver_library(engine: str) -> Any:
     """Return the module z3. Raises UsageError, with what to install, where it is missing."""
     require_solver(engine)
-    return import_module("z3")
+    return import_module("rdma_robust.guarded_z3").z3
+
+
+def linear_solver() -> Any:
+    """Return a new solver of HiGHS, silent and for one processor.
+
+    Some versions print a banner as soon as there is one, before they can be told not to.
+    """
+    import highspy  # noqa: PLC0415 -- 0.1 s, and few need it
+
+    with unheard():
+        highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+        highs.setOptionValue("output_flag", False)
+        highs.setOptionValue("threads", 1)
+    return highs

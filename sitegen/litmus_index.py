@@ -63,6 +63,13 @@ SHELVES = (
         "ring rpc queue rendezvous abp versioned seqlock register publish btree mu",
     ),
     Shelf(
+        "values",
+        "What a statement reads and keeps: `&&` and `||` stop as soon as they can (`short`), what is stored "
+        "is in the domain.",
+        "short-circuit-and",
+        "short domain",
+    ),
+    Shelf(
         "scale",
         "Families that grow with a number, for benchmarks and for tests of limits.",
         "scale-ring-n3-plain",

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import zlib
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, NoReturn, TypeVar
@@ -232,8 +233,8 @@ def _json(data: bytes) -> object:
 def _unique(pairs: list[tuple[str, object]]) -> JsonObject:
     found = dict(pairs)
     if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        reject(f"an object has the member {_short(next(n for n in names if names.count(n) > 1))} twice")
+        more = Counter(name for name, _ in pairs)
+        reject(f"an object has the member {_short(next(name for name, number in more.items() if number > 1))} twice")
     return found
 
 

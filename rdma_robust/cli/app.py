@@ -146,6 +146,7 @@ def run(arguments: Sequence[str]) -> int:
     listen()
     choose("auto")
     plan: list[Callable[[], Exit]] = []
+    settings = Settings()
     try:
         typed = [each for each in arguments if each != SHOW_SETTINGS]
         settings = Settings() if WITHOUT_SETTINGS.intersection(typed) else settings_here()
@@ -159,7 +160,8 @@ def run(arguments: Sequence[str]) -> int:
         warn(printable(error.render(), "\n"))
         return Exit.INVALID
     except UsageError as error:
-        warn(error_line(str(error), error.code))
+        blamed = settings.blamed(with_command(typed)[0], str(error), typed) if settings.entries else None
+        warn(error_line(str(error), error.code) if blamed is None else printable(blamed.render(), "\n"))
         return Exit.INVALID
 
 

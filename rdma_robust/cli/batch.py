@@ -39,7 +39,7 @@ class Question(Generic[Answer]):
 
 
 def deciding(options: CheckOptions, *, matters: bool = False) -> Question[decide_program.Answer]:
-    """Return the question whether programs are robust, and with `matters` whether it matters that they are not."""
+    """Return the question whether programs are robust, with `matters` also whether it matters that one is not."""
     return Question(
         lambda item, *tell, **keep: decide_program.decide_item(item, options, *tell, **keep, matters=matters),
         decide_program.lost_program,

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 
 from rdma_robust import TOOL
 from rdma_robust.certify.document import GZIP, Certificate
+from rdma_robust.cli.destinations import make_folder
 from rdma_robust.cli.inputs import Item, Source
 from rdma_robust.cli.output import replace_bytes
-from rdma_robust.errors import SizeLimitError, UsageError
+from rdma_robust.errors import SizeLimitError
 from rdma_robust.evidence.envelope import write_document
 from rdma_robust.evidence.produce import cover_certificate, robustness_certificate
 from rdma_robust.limits import Limits
@@ -40,10 +41,7 @@ def with_certificates(items: Sequence[Item], directory: str) -> list[Item]:
 
     Raises UsageError if it cannot be made.
     """
-    try:
-        os.makedirs(directory, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"cannot make the folder {directory} for certificates: {error.strerror or error}") from error
+    make_folder(directory)
     sources = [item for item in items if isinstance(item, Source)]
     names = dict(zip(map(id, sources), certificate_names(sources), strict=True))
     return [
@@ -170,6 +168,6 @@ def _write(certificate: Certificate | None, source: Source) -> None:
     data = write_document(certificate, TOOL)
     plain, packed = source.certificate, source.certificate + PACKED
     now, other = (packed, plain) if data.startswith(GZIP) else (plain, packed)
-    replace_bytes(now, data)
+    replace_bytes(now, data, through_links=False)  # names that the tool gives, as of reports in a folder
     with suppress(OSError):
         os.unlink(other)

@@ -8,13 +8,12 @@ is, into a new file or with --force over an old one. Neither is written over an 
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from rdma_robust.cli.inputs import MESSAGES_SUFFIX, SUFFIX, Item, Source
-from rdma_robust.cli.output import StandardOutput, must_be_writable, replace_file
+from rdma_robust.cli.output import StandardOutput, is_special, must_be_writable, replace_file
 from rdma_robust.errors import UsageError
 from rdma_robust.reports.batch.batch_formats import FORMS
 from rdma_robust.text import printable
@@ -45,17 +44,22 @@ SOURCES: Final = (SUFFIX, MESSAGES_SUFFIX, ".spec")
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """A form of report and its file; None for standard output."""
+    """A form of report and its file; None for standard output.
+
+    `in_folder`: its name is one that the tool gives files of a folder. Links of such names that are there are replaced, not
+    followed: nobody has named them, and a checkout of somebody else may have brought them.
+    """
 
     format: str
     path: str | None
+    in_folder: bool = False
 
     def write(self, text: str) -> None:
         """Write the whole report. Raises UsageError if that fails; an older report is then still there."""
         if self.path is None:
             StandardOutput().write(text)
         else:
-            replace_file(self.path, text)
+            replace_file(self.path, text, through_links=not self.in_folder)
 
     def say(self, text: str) -> None:
         """Write a whole report for people, with colour where the place has it. Raises UsageError as :meth:`write`."""
@@ -88,7 +92,7 @@ def report_form(path: str | None, named: str | None, forms: Sequence[str], input
     found = next((form for form in meant if form in forms), None)
     if found is not None:
         return found
-    if _is_special(path) or not os.path.splitext(path)[1]:
+    if is_special(path) or not os.path.splitext(path)[1]:
         return forms[0]
     says = f"means {meant[0]}, which this command does not write" if meant else "says no form"
     raise UsageError(f"the suffix of {shown} {says}; name it with --format {'|'.join(forms)}")
@@ -104,7 +108,7 @@ def made_file(path: str | None, inputs: Iterable[Item], *, force: bool, back: st
         return
     _spare(path, inputs, back)
     must_be_writable(path)
-    if os.path.lexists(path) and not _is_special(path) and not force:
+    if os.path.lexists(path) and not is_special(path) and not force:
         raise UsageError(f"{printable(path)} is there already; --force replaces it")
 
 
@@ -117,7 +121,7 @@ def destinations(path: str | None, formats: Sequence[str], items: Sequence[Item]
     if path is not None and to_folder:
         make_folder(path)
         names = formats or ("html",)
-        found = [Destination(name, os.path.join(path, FORMS[name].file)) for name in names]
+        found = [Destination(name, os.path.join(path, FORMS[name].file), True) for name in names]
         for each in found:
             report_form(each.path, each.format, (each.format,), items)
         return found
@@ -129,7 +133,15 @@ def destinations(path: str | None, formats: Sequence[str], items: Sequence[Item]
 
 
 def make_folder(path: str) -> None:
-    """Make the folder `path` and what is missing above it. Raises UsageError."""
+    """Make the folder `path` and what is missing above it.
+
+    Raises UsageError, also where it is a link: a checkout may have brought it, and it may lead anywhere.
+    """
+    if os.path.islink(path.rstrip("/")):
+        leads = printable(os.path.realpath(path))
+        raise UsageError(f"cannot write into {printable(path)}: it is a link; name the folder that it leads to, {leads}")
+    if not path:
+        raise UsageError("cannot make the folder '': it has no name")
     try:
         os.makedirs(path, exist_ok=True)
     except OSError as error:
@@ -150,11 +162,3 @@ def _meant(path: str) -> tuple[str, ...]:
     name = os.path.basename(path).lower()
     found = max((suffix for suffix in SUFFIXES if name.endswith(suffix)), key=len, default="")
     return SUFFIXES.get(found, ())
-
-
-def _is_special(path: str) -> bool:
-    """Whether there is something at `path` that is no regular file: a terminal, a pipe, `/dev/null`."""
-    try:
-        return not stat.S_ISREG(os.stat(path).st_mode)
-    except OSError:
-        return False

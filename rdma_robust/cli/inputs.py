@@ -87,7 +87,7 @@ def expand(
     """Return what `arguments` stand for, in their order, each file once; those without a program are kept as Missing.
 
     A directory stands for every file below it with one of `suffixes`, sorted; an argument that names no file is a glob if it
-    can be, and `dir/**` stands for what `dir` does.
+    can be, and `dir/**` stands for what `dir` does. A link in a directory stands for a file only if that would count too.
     `commands` are what a mistyped first argument may have meant. `define` are the definitions of :attr:`Source.define`; with
     ranges among them every program is there once for each combination of values (:func:`value_ranges.instances`).
     Raises UsageError for a range of no values.
@@ -153,14 +153,23 @@ def _matching(pattern: str, suffixes: tuple[str, ...]) -> Iterator[Item]:
     found = 0
     for path in sorted(glob.glob(pattern, recursive=True)):
         if os.path.isdir(path):
-            inside = [s for s in _directory(path, suffixes) if isinstance(s, Source)]
+            inside = [each for each in _directory(path, suffixes) if isinstance(each, Source) or each.name != path]
         else:
-            inside = [Source(path, path)] if path.endswith(suffixes) or not anything else []
+            kind = suffixes if anything else (ending,)
+            inside = [_found(path, fixed_part(pattern), kind, False)] if path.endswith(kind) else []
         found += len(inside)
         yield from inside
     if not found:
         what = f"{' or '.join(suffixes)} file" if anything else "file"
         yield Missing(pattern, f"no {what} matches this pattern")
+
+
+def fixed_part(pattern: str) -> str:
+    """Return the folder of a glob pattern that says no more than a name."""
+    folder = os.path.dirname(pattern)
+    while glob.has_magic(folder):
+        folder = os.path.dirname(folder)
+    return folder or "."
 
 
 def _directory(directory: str, suffixes: tuple[str, ...]) -> Iterator[Item]:
@@ -170,7 +179,17 @@ def _directory(directory: str, suffixes: tuple[str, ...]) -> Iterator[Item]:
     if not found:
         yield Missing(directory, f"no {' or '.join(suffixes)} file in this directory")
     for path in sorted(found, key=lambda p: Path(p).parts):
-        yield Source(path, path, in_folder=True)
+        yield _found(path, directory, suffixes)
+
+
+def _found(path: str, directory: str, suffixes: tuple[str, ...], in_folder: bool = True) -> Item:
+    """Return the file that was found below a directory. Nobody has named it, so it may be a link that a checkout of somebody
+    else has brought, to what is not theirs to see and would stand in reports."""
+    there = os.path.realpath(path)
+    inside = there.endswith(suffixes) and there.startswith(os.path.join(os.path.realpath(directory), ""))
+    if os.path.islink(path) and os.path.exists(path) and not inside:
+        return Missing(path, f"it is a link that leads out of {directory}, or to no program; name it to have it read")
+    return Source(path, path, in_folder=in_folder)
 
 
 def loaded(source: Source, limits: Limits = NO_LIMITS, largest: int = LARGEST) -> Item:

@@ -90,6 +90,8 @@ def output(path: str | None) -> Output:
 def must_be_writable(path: str) -> None:
     """Find out before the work whether a file can be written. Raises UsageError."""
     shown = printable(path)
+    if not path:
+        raise UsageError("cannot write to '': it is no name of a file; without it the report goes to standard output")
     if os.path.isdir(path):
         raise UsageError(f"cannot write to {shown}: it is a directory")
     folder = os.path.dirname(os.path.realpath(path))
@@ -97,34 +99,46 @@ def must_be_writable(path: str) -> None:
         raise UsageError(f"cannot write to {shown}: its folder does not exist")
     if not os.access(path if os.path.exists(path) else folder, os.W_OK):
         raise UsageError(f"cannot write to {shown}: it is write-protected")
+    if is_special(path) and not os.path.exists(os.path.realpath(path)):
+        return  # a pipe of this process, `/dev/stdout` or the `>(...)` of a shell: somebody reads it
+    if os.path.exists(path) and stat.S_ISFIFO(os.stat(path).st_mode):
+        raise UsageError(f"cannot write to {shown}: it is a named pipe, which may have no reader; use `| tee` or `>(...)`")
 
 
-def replace_file(path: str, text: str) -> None:
+def replace_file(path: str, text: str, *, through_links: bool = True) -> None:
     """Write `text` to `path` so that a reader sees the old or the new contents, never a part.
 
-    A symbolic link keeps pointing to its target, an existing file keeps its permissions; what is not a regular file (a
-    terminal, `/dev/null`) is written to directly. Raises UsageError.
+    A symbolic link keeps pointing to its target, or is replaced if it is not to be followed. An existing file keeps its
+    permissions; what is not a regular file (a terminal, `/dev/null`) is written to directly. Raises UsageError.
     """
-    replace_bytes(path, text.encode("utf-8"))
+    replace_bytes(path, text.encode("utf-8"), through_links=through_links)
 
 
-def replace_bytes(path: str, data: bytes) -> None:
+def replace_bytes(path: str, data: bytes, *, through_links: bool = True) -> None:
     """Do what :func:`replace_file` does, with bytes. Raises UsageError."""
-    target = os.path.realpath(path)
+    target = os.path.realpath(path) if through_links else os.path.abspath(path)
     try:
-        if os.path.exists(target) and not stat.S_ISREG(os.stat(target).st_mode):
-            with open(target, "wb") as special:
+        if through_links and is_special(path):
+            with open(path, "wb") as special:
                 special.write(data)
             return
         _replace(target, data)
     except OSError as error:
-        raise UsageError(f"cannot write to {path}: {error.strerror or error}") from error
+        raise UsageError(f"cannot write to {printable(path)}: {error.strerror or error}") from error
+
+
+def is_special(path: str) -> bool:
+    """Whether there is something at `path` that is no regular file: a terminal, a pipe, `/dev/null`."""
+    try:
+        return not stat.S_ISREG(os.stat(path).st_mode)
+    except OSError:
+        return False
 
 
 def _replace(target: str, data: bytes) -> None:
     import tempfile  # noqa: PLC0415 - loads what makes names random, and few commands write files
 
-    if os.path.exists(target):
+    if os.path.isfile(target) and not os.path.islink(target):
         if not os.access(target, os.W_OK):
             raise PermissionError(13, "it is write-protected")
         mode = stat.S_IMODE(os.stat(target).st_mode)

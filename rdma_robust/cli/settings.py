@@ -7,18 +7,20 @@ alone. The command line counts more than the file.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from rdma_robust.cli.options.setting_names import Setting, commands_of
+from rdma_robust.cli.options.setting_names import TABLE, Setting, commands_of
 from rdma_robust.errors import ProgramError, UsageError
+from rdma_robust.files import read_regular
 
 OWN: Final = "rdma-robust.toml"
 PROJECT: Final = "pyproject.toml"
 LARGEST: Final = 1 << 20
-_HEAD: Final = re.compile(r"^\s*\[+\s*tool\s*\.\s*([\"']?)rdma-robust\1\s*[.\]]", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,15 @@ class Settings:
         """Return the values of options for a command, by the names of its parameters."""
         return {name.replace("-", "_"): each.value for name, each in self.of(command).items()}
 
-    def refused(self, command: str, parameter: str, why: str) -> ProgramError | None:
+    def blamed(self, command: str, why: str, arguments: Sequence[str]) -> ProgramError | None:
+        """Return the error of the setting that a complaint of a command is about: the option that it begins with, unless it
+        is among the `arguments`. None if it is about none."""
+        option = re.match(r"--([a-z-]+)", why)
+        if option is None or any(each.partition("=")[0] == option[0] for each in arguments):
+            return None
+        return self.refused(command, option[1], why, ":")
+
+    def refused(self, command: str, parameter: str, why: str, verb: str = " is") -> ProgramError | None:
         """Return the error of a setting whose value the option of a command does not take, None if the file has none."""
         found = self.of(command).get(parameter.replace("_", "-"))
         if found is None:
@@ -46,8 +56,8 @@ class Settings:
         from rdma_robust.diagnose import Reporter, quote  # noqa: PLC0415 - slow, and settings are mostly right
 
         report = Reporter(self.file, self.text)
-        said = re.sub(r"^--\S+ ", "", why.partition(". See ")[0])
-        report.error("RR803", found.span, f"{quote(found.name)} is {said}")
+        said = re.sub(r"^--\S+?:? ", "", why.partition(". See ")[0])
+        report.error("RR803", found.span, f"{quote(found.name)}{verb} {said}")
         try:
             report.raise_errors()
         except ProgramError as error:
@@ -75,9 +85,9 @@ def _nearest(folder: str) -> tuple[str, str] | None:
     while True:
         for name in (OWN, PROJECT):
             path = os.path.join(folder, name)
-            if os.path.isfile(path) and os.path.getsize(path) <= LARGEST:
+            if os.path.isfile(path):
                 text = _read(path)
-                if name == OWN or _HEAD.search(text):
+                if name == OWN or _sets(text):
                     return path, text
         above = os.path.dirname(folder)
         if above == folder:
@@ -85,10 +95,23 @@ def _nearest(folder: str) -> tuple[str, str] | None:
         folder = above
 
 
+def _sets(text: str) -> bool:
+    """Whether a `pyproject.toml` has the table of settings, however it is written."""
+    if "rdma-robust" not in text:
+        return False
+    from rdma_robust.cli.settings_places import places_of  # noqa: PLC0415 - few projects name the tool
+
+    found = places_of(text).found
+    no_table = ("tool",) in found and not any(len(path) > 1 and path[0] == "tool" for path in found)
+    return ("tool", "rdma-robust") in found or (no_table and TABLE in text)
+
+
 def _read(path: str) -> str:
     try:
-        with open(path, encoding="utf-8") as stream:
-            return stream.read()
+        data = read_regular(path, LARGEST + 1)
+        if len(data) > LARGEST:
+            raise OSError(errno.EFBIG, f"it is larger than {LARGEST >> 20} MiB")
+        return data.decode("utf-8").replace("\r\n", "\n")
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is no text in UTF-8"
         if os.path.basename(path) == PROJECT:

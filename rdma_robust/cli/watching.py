@@ -10,10 +10,11 @@ from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from typing import Final
 
-from rdma_robust.cli.inputs import MESSAGES_SUFFIX, SUFFIX, stream_of
+from rdma_robust.cli.inputs import MESSAGES_SUFFIX, SUFFIX, fixed_part, stream_of
 from rdma_robust.cli.processes.stop import Stopped, asked_to_stop, check
 from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import UsageError
+from rdma_robust.foreign import own_command
 from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import count, printable
 
@@ -47,7 +48,7 @@ class Watched:
             elif os.path.lexists(argument) or not glob.has_magic(argument):
                 self.files |= {os.path.abspath(argument), os.path.realpath(argument)}
             else:
-                self.folders.add(os.path.realpath(_fixed_part(argument)))
+                self.folders.add(os.path.realpath(fixed_part(argument)))
 
     def places(self) -> Iterator[str]:
         """Yield the folders to look at. Raises UsageError if one does not exist."""
@@ -80,7 +81,7 @@ def run_watching(arguments: Sequence[str], files: Sequence[str]) -> Exit:
     from watchfiles import watch  # noqa: PLC0415 - an extra
 
     watched = Watched(files)
-    command = [sys.executable, "-m", "rdma_robust", *_without_flag(arguments)]
+    command = own_command(_without_flag(arguments))
     changes = watch(
         *watched.places(),
         watch_filter=watched.counts,
@@ -137,11 +138,3 @@ def _begin(command: Sequence[str]) -> subprocess.Popen[bytes]:
 def _without_flag(arguments: Sequence[str]) -> list[str]:
     end = arguments.index("--") if "--" in arguments else len(arguments)
     return [a for a in arguments[:end] if a != FLAG] + list(arguments[end:])
-
-
-def _fixed_part(pattern: str) -> str:
-    """Return the folder of a glob pattern that says no more than a name."""
-    folder = os.path.dirname(pattern)
-    while glob.has_magic(folder):
-        folder = os.path.dirname(folder)
-    return folder or "."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 from rdma_robust.contracts.language.contract_program import ContractProgram, ErrorClass
 from rdma_robust.contracts.standings import Standing
@@ -14,6 +14,10 @@ from rdma_robust.messages.language.message_terms import Value
 
 Verdict = Literal["VERIFIED", "VIOLATED", "UNKNOWN"]
 Mode = Literal["auto", "modular", "inlined"]
+
+NOTHING: Final = "no input within the bounds meets `requires`"
+SET_ASIDE: Final = "every run is set aside by an `assume` that is false"
+"""Why there is nothing that a contract could be compared with."""
 
 Inputs = tuple[Mapping[str, Value], ...]
 """For each process its parameters and globals at the collective entry, by the names of the language."""
@@ -94,6 +98,7 @@ class ProcsAnswer:
     """What holds of one function for `procs` processes and all inputs within its bounds.
 
     VERIFIED only after an exhausted search; VIOLATED only with a counterexample that was replayed; UNKNOWN has its `reason`.
+    VERIFIED has one if it is about nothing: no input meets `requires`, or no run comes to its end.
     `runs` are the matchings (or complete interleavings), `states` the branch states (or all states), `solver_calls` z3's.
     """
 

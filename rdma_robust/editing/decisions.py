@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from rdma_robust.errors import RdmaRobustError
+from rdma_robust.foreign import own_command
 
 ENDING_S: Final = 5.0
 """Seconds that a process has to end after it was told to."""
@@ -24,7 +24,7 @@ async def ask(arguments: Sequence[str], text: str, folder: str | None) -> Mappin
     `folder` is where it runs, so that its settings are those of the project. Raises NoAnswer if there is no report. If
     the caller is cancelled, so is the process.
     """
-    command = [sys.executable, "-m", "rdma_robust", *arguments, "--format", "json", "-"]
+    command = own_command([*arguments, "--format", "json", "-"])
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=folder)
     try:

@@ -121,8 +121,7 @@ def of_check(report: Report) -> Iterator[Finding]:
             message = f"not robust: {pair['text']}"
             yield Finding(earlier["line"], earlier["column"], "error", NOT_ROBUST, message, (*related, *cycle))
     for fault in result["faults"]:
-        reached = "reachable" if result["faults_exact"] else "may be reachable"
-        message = f"{reached}: {fault['kind']}: {fault['message']}"
+        message = f"{'reachable' if fault['met'] else 'possible'}: {fault['kind']}: {fault['message']}"
         yield Finding(fault["line"], fault["column"], "warning", FAULT, message)
     for wait in result["hangs"]:
         yield Finding(wait["line"] or 1, wait["column"] or 1, "warning", HANG, f"the program can hang: {wait['text']}")
@@ -184,6 +183,14 @@ def of_repair(report: Report) -> Proposal | None:
     return Proposal(f"Make the program {goal}: insert {', '.join(shown)} (cost {best['cost']}, {how})", pieces, about)
 
 
+def no_repair_line(report: Report) -> str:
+    """Return why a `repair` report proposes nothing, empty if it does."""
+    if of_repair(report) is not None:
+        return ""
+    words = {"impossible": "there is no repair", "unknown": "no repair found"}
+    return f"{words.get(report['status'], 'no repair')}: {report['reason']}"
+
+
 def claims_line(report: Report) -> str:
     """Return how the claims of a program fare, from a `verify` report of one program; empty without claims."""
     numbers = Counter(claim["status"] for claim in report["results"][0]["claims"])
@@ -195,6 +202,8 @@ def claims_line(report: Report) -> str:
 def of_verify(report: Report) -> Iterator[Finding]:
     """Yield what a `verify` report of one program has to be shown: claims that are violated or about nothing, and hangs."""
     for claim in report["results"][0]["claims"]:
+        if claim["expected"]:
+            continue
         if claim["status"] == "violated" and claim["hang"] is not None:
             waits = [wait for wait in claim["hang"]["waits"] if wait["line"] is not None]
             for wait in waits:

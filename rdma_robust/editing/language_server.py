@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
 from lsprotocol import types as lsp
@@ -18,10 +18,10 @@ from pygls.uris import to_fs_path
 
 from rdma_robust import __version__
 from rdma_robust.editing import findings
-from rdma_robust.editing.decisions import NoAnswer, ask
 from rdma_robust.editing.declared_names import Names, Symbol
-from rdma_robust.editing.findings import Finding, Proposal
+from rdma_robust.editing.findings import Finding
 from rdma_robust.editing.hovers import hover
+from rdma_robust.editing.opened_texts import DECIDING, Deciding, Opened
 from rdma_robust.editing.places import Places
 from rdma_robust.editing.typing_aid import OfferKind, RenameError, completions, renaming
 from rdma_robust.errors import NO_SPAN, Diagnostic, ProgramError
@@ -66,25 +66,6 @@ OFFERED: Final[dict[OfferKind, lsp.CompletionItemKind]] = {
 }
 
 
-@dataclass
-class Opened:
-    """A text that is open: what is known of it, and the task that finds out more."""
-
-    version: int | None = None
-    verdict: str = "deciding ..."
-    claims: str = ""
-    repair: Proposal | None = None
-    diagnostics: tuple[Diagnostic, ...] = ()
-    found: list[Finding] = field(default_factory=list)
-    task: asyncio.Task[None] | None = None
-
-    def stop(self) -> None:
-        """End the task, if there is one."""
-        if self.task is not None:
-            self.task.cancel()
-            self.task = None
-
-
 class ProgramServer(LanguageServer):
     """A server for `.rdma` programs, and for errors and the layout of `.mp` programs; `timeout` is in seconds, for each
     decision.
@@ -114,7 +95,8 @@ class ProgramServer(LanguageServer):
         """Show what is wrong with a text, and begin to decide it."""
         one = self.opened.setdefault(uri, Opened())
         one.stop()
-        one.version, one.found, one.verdict, one.claims, one.repair = version, [], "deciding ...", "", None
+        one.version, one.found, one.verdict, one.claims, one.repair = version, [], DECIDING, "", None
+        one.asked, one.no_repair = "verdict", ""
         one.diagnostics = findings.diagnostics_of(self.text(uri), _name(uri))
         if findings.is_wrong(one.diagnostics):
             one.verdict = "not decided: the program has errors"
@@ -132,29 +114,9 @@ class ProgramServer(LanguageServer):
 
     async def _decide(self, uri: str, one: Opened) -> None:
         await asyncio.sleep(PAUSE_S)
-        text, folder, limit = self.text(uri), _folder(uri), ["--timeout", str(self.timeout)]
-        try:
-            if findings.is_for_proofs(text, _name(uri)):
-                report = await ask(["prove", *limit], text, folder)
-                one.verdict, one.found = findings.proofs_line(report), list(findings.of_prove(report))
-                await self._show(uri)
-                if model := findings.unsafe_under(report):
-                    asked = ["repair", "--goal", "safe", "--model", model]
-                    one.repair = findings.of_repair(await ask([*asked, *limit], text, folder))
-                return
-            report = await ask(["check", *limit], text, folder)
-            one.verdict, one.found = findings.verdict_line(report), list(findings.of_check(report))
-            await self._show(uri)
-            report = await ask(["verify", *limit], text, folder)
-            one.claims = findings.claims_line(report)
-            # What `check` has come by is now said by the claims, with more certainty.
-            one.found = [each for each in one.found if each.code != findings.HANG] + list(findings.of_verify(report))
-            await self._show(uri)
-            if any(each.code == findings.NOT_ROBUST for each in one.found):
-                one.repair = findings.of_repair(await ask(["repair", *limit], text, folder))
-        except NoAnswer as failure:
-            one.claims = f"no answer: {failure}"
-        await self._show(uri)
+        text = self.text(uri)
+        deciding = Deciding(one, text, _folder(uri), self.timeout, partial(self._show, uri))
+        await deciding.all(for_proofs=findings.is_for_proofs(text, _name(uri)))
 
     async def _show(self, uri: str) -> None:
         """Show what is known by now."""
@@ -250,7 +212,7 @@ def lenses(server: ProgramServer, params: lsp.CodeLensParams) -> list[lsp.CodeLe
     if one is None:
         return []
     top = lsp.Range(lsp.Position(0, 0), lsp.Position(0, 0))
-    return [lsp.CodeLens(top, lsp.Command(said, "")) for said in (one.verdict, one.claims) if said]
+    return [lsp.CodeLens(top, lsp.Command(said, "")) for said in (one.verdict, one.claims, one.no_repair) if said]
 
 
 def completed(server: ProgramServer, params: lsp.CompletionParams) -> list[lsp.CompletionItem]:

@@ -13,7 +13,7 @@ from rdma_robust.language.syntax.grammar import load_grammar
 
 OfferKind = Literal["keyword"] | SymbolKind
 
-_MEMBER: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:\[[^\[\]]*\])?\.[A-Za-z0-9_]*$")
+_MEMBER: Final = re.compile(r"(?<![A-Za-z0-9_])([A-Za-z_][A-Za-z0-9_]*+)(?:\[[^\[\]]*+\])?\.[A-Za-z0-9_]*$")
 _NODE: Final = re.compile(r"\b(?:poll|trypoll|rfence|flush|on)\s+[A-Za-z0-9_]*$")
 _THREAD: Final = re.compile(r"(?:\brpoll|[\w)\]]\s+(?:to|from))\s+[A-Za-z0-9_]*$")
 _LABEL: Final = re.compile(r"\b([A-Za-z_][A-Za-z0-9_]*)\s+at\s+[A-Za-z0-9_]*$")

@@ -144,10 +144,13 @@ def _automaton(value: Any, where: str, letters: tuple[str, ...]) -> Automaton:
     parts = _members(value, where, ("name", "states", "initial", "accepting", "transitions"))
     states = _texts(parts["states"], f"{where}.states")
 
+    number_of, letter_number = ({name: number for number, name in enumerate(names)} for names in (states, letters))
+
     def state(name: Any, place: str) -> int:
-        if name not in states:
-            raise _Misfit(f"{place} is {json.dumps(name)}, which is none of the states")
-        return states.index(name)
+        number = number_of.get(name) if isinstance(name, str) else None
+        if number is None:
+            raise _Misfit(f"{place} is {json.dumps(name)[:100]}, which is none of the states")
+        return number
 
     rows = parts["transitions"]
     if not isinstance(rows, dict) or not all(isinstance(row, dict) for row in rows.values()):
@@ -156,9 +159,9 @@ def _automaton(value: Any, where: str, letters: tuple[str, ...]) -> Automaton:
     for source, row in rows.items():
         at = state(source, f"a key of {where}.transitions")
         for letter, target in row.items():
-            if letter not in letters:
+            if letter not in letter_number:
                 raise _Misfit(f"{where}.transitions.{source} has the letter {json.dumps(letter)}, not of the alphabet")
-            moves[at][letters.index(letter)] = state(target, f"{where}.transitions.{source}.{letter}")
+            moves[at][letter_number[letter]] = state(target, f"{where}.transitions.{source}.{letter}")
     accepting = _texts(parts["accepting"], f"{where}.accepting")
     name = parts["name"]
     if not isinstance(name, str):

@@ -9,13 +9,15 @@ from dataclasses import dataclass
 from rdma_robust.diagnose import Reporter, quote
 from rdma_robust.errors import Span
 from rdma_robust.hardness.pcp import Instance
+from rdma_robust.line_ends import ends_are_plain
 from rdma_robust.text import json_mistake
 
 MOST_PAIRS = 100
 MOST_LETTERS = 2_000
+LARGEST = 100_000
 SHAPE = 'two lines of words between commas, or {"top": ["a", "ab"], "bottom": ["baa", "aa"]}'
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
-_LINE = re.compile(r"[^\r\n]*\S[^\r\n]*")
+_LINE = re.compile(r"[^\r\n]++")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,11 @@ def read_instance(text: str, file: str) -> Instance:
     Raises ProgramError with everything that is wrong: sides of different lengths, empty words, symbols that cannot be shown.
     """
     report = Reporter(file, text)
+    if len(text) > LARGEST:
+        report.error("RR614", _span(text, 0, 1), f"{len(text):,} characters, and an instance has at most {LARGEST:,}")
+        report.raise_errors()
+    if not ends_are_plain(report):
+        report.raise_errors()
     sides = _of_json(text, report) if text.lstrip().startswith("{") else _of_lines(text, report)
     report.raise_errors()
     assert sides is not None
@@ -60,7 +67,7 @@ def _one_line(words: str) -> str:
 
 
 def _of_lines(text: str, report: Reporter) -> tuple[_Side, _Side] | None:
-    lines = [(m.start(), m.group()) for m in _LINE.finditer(text)]
+    lines = [(m.start(), m.group()) for m in _LINE.finditer(text) if m.group().strip()]
     if len(lines) != 2:
         at = lines[2][0] if len(lines) > 2 else len(text)
         report.error("RR613", _span(text, at, at + 1), f"an instance has 2 lines, and here are {len(lines)}", expected=SHAPE)

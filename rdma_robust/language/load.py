@@ -28,7 +28,7 @@ FOUND_BY_READING: Final = frozenset({"RR701", "RR704", "RR705", "RR706", "RR707"
 
 TRENCHER_SUFFIX: Final = ".trencher"
 _TRENCHER: Final = re.compile(
-    r"\s*(?:#[^\n]*\s+|memory_size\s+\S+\s+)*thread\s+\S+\s+(?:initial|transition|end|final)\s", re.ASCII
+    r"\s*+(?:#[^\n]*+\s++|memory_size\s++\S++\s++)*+thread\s++\S++\s++(?:initial|transition|end|final)\s", re.ASCII
 )
 
 __all__ = [

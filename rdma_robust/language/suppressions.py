@@ -8,8 +8,11 @@ named: a comment that names nothing, or what there is no warning of, is itself w
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 from lark import Token
@@ -50,8 +53,12 @@ class Suppressions:
         """
         left: list[Diagnostic] = []
         used: set[Span] = set()
+        asked: defaultdict[tuple[str, int | None], set[Span]] = defaultdict(set)
+        for each in self.found:
+            for code, span in each.codes:
+                asked[code, each.line].add(span)
         for warning in warnings:
-            by = {span for each in self.found for code, span in each.codes if _is_about(each, code, warning)}
+            by = asked.get((warning.code, None), set()) | asked.get((warning.code, warning.span.line), set())
             used |= by
             if not by:
                 left.append(warning)
@@ -75,10 +82,6 @@ def suppressions(text: str, layout: Layout) -> Suppressions:
         if comment.startswith("//") and MARK in comment:
             _read(comment, layout.tokens, text, found, wrong)
     return Suppressions(tuple(found), tuple(wrong))
-
-
-def _is_about(suppression: Suppression, code: str, warning: Diagnostic) -> bool:
-    return code == warning.code and suppression.line in (None, warning.span.line)
 
 
 def _read(comment: Token, tokens: Sequence[Token], text: str, found: list[Suppression], wrong: list[Diagnostic]) -> None:
@@ -107,6 +110,7 @@ def _read(comment: Token, tokens: Sequence[Token], text: str, found: list[Suppre
     found.append(Suppression(tuple(codes), None if match["word"] == "ignore-file" else _line(comment, tokens, text)))
 
 
+@cache
 def _problem(code: str) -> tuple[str, str] | None:
     """Return why a code cannot be ignored, and a hint; None if it can."""
     from rdma_robust.codes.registry import codes  # noqa: PLC0415 - most programs ignore nothing
@@ -133,7 +137,8 @@ def _line(comment: Token, tokens: Sequence[Token], text: str) -> int:
     line = comment.line or 1
     if before.strip():
         return line
-    following = (token.line for token in tokens if token.type != "NEWLINE" and (token.start_pos or 0) > at and token)
+    behind = range(bisect_right(tokens, at, key=lambda token: token.start_pos or 0), len(tokens))
+    following = (tokens[i].line for i in behind if tokens[i].type != "NEWLINE" and tokens[i])
     return next((each for each in following if each is not None), line)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from rdma_robust.petri.slice import Core
+from rdma_robust.solver_library import linear_solver
 
 _COLUMNS = 3_000
 """Different effects of transitions up to which the program is solved, in some 50 ms."""
@@ -39,9 +40,7 @@ def bounded(core: Core) -> bool:
     lp.a_matrix_.start_ = np.cumsum([0, *(len(column) for column in columns)])
     lp.a_matrix_.index_ = np.array([p for column in columns for p, _ in column], dtype=np.int32)
     lp.a_matrix_.value_ = np.array([change for column in columns for _, change in column], dtype=float)
-    highs = highspy.Highs()  # type: ignore[no-untyped-call]
-    highs.setOptionValue("output_flag", False)
-    highs.setOptionValue("threads", 1)
+    highs = linear_solver()
     highs.setOptionValue("simplex_iteration_limit", _PIVOTS)
     highs.passModel(lp)
     highs.run()

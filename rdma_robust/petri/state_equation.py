@@ -20,6 +20,7 @@ from rdma_robust.petri.kernel.loops import Marking
 from rdma_robust.petri.net import Vector
 from rdma_robust.petri.slice import Core
 from rdma_robust.petri.traps import Traps
+from rdma_robust.solver_library import linear_solver
 
 _TOLERANCE = 1e-6
 _DENOMINATORS = (1, 12, 360, 10_000, 1_000_000)
@@ -237,9 +238,7 @@ def _program(columns: list[Vector], places: int) -> Any:
     lp.a_matrix_.start_ = np.cumsum([0, *(len(column) for column in entries)])
     lp.a_matrix_.index_ = np.array([p for column in entries for p, _ in column], dtype=np.int32)
     lp.a_matrix_.value_ = np.array([change for column in entries for _, change in column], dtype=float)
-    highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
-    highs.setOptionValue("output_flag", False)
-    highs.setOptionValue("threads", 1)
+    highs = linear_solver()
     # One program follows the other, each nearly solved by the last basis: disturbed costs would lose that, some six times
     # the time. Without them simplex may stall, so its steps are bounded.
     highs.setOptionValue("dual_simplex_cost_perturbation_multiplier", 0.0)

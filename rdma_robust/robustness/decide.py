@@ -16,7 +16,7 @@ from rdma_robust.language.flow.cfg import Fault, Program, Recv, Section, peer_of
 from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions
-from rdma_robust.outcome import BY_FILTER, NO_SEARCH, Counts, Outcome, Verdict
+from rdma_robust.outcome import BY_FILTER, NO_SEARCH, UNFOLLOWED, Counts, Outcome, Verdict
 from rdma_robust.robustness import contracts, shown
 from rdma_robust.robustness.artefacts import Attempt, Covered, Filtered, Found, Instrumented, Lowered
 from rdma_robust.robustness.frame import Frame
@@ -100,10 +100,6 @@ def values_left(program: Program) -> str:
 
 def _all_faults(program: Program) -> list[Fault | None]:
     return [step.fault for thread in program.threads for _, _, step in thread.edges]
-
-
-UNFOLLOWED: Final = "value not followed"
-"""The fault of a value that leaves the range in which a program was read."""
 
 
 def _events(program: Program, context: Context) -> Frame:

@@ -338,7 +338,9 @@ def polls_of(op: object) -> str | None:
 
 
 def completes_on(op: object) -> str | None:
-    """Return the other node of the queue pair on which an operation completes, None if no poll can take it."""
+    """Return the other node of the queue pair on which an operation completes, None if no poll can take it.
+
+    That is no question about order: an unsignaled request is one of its queue pair too (:func:`requests_to`)."""
     return remote_of(op) if any(act.completes for act in acts_of(op)) else None
 
 

@@ -18,7 +18,11 @@ Reads = Sequence[int]
 
 Evaluator = Callable[[Reads, int], int]
 
-MAX_TERM = 5000
+MAX_TERM = 200_000
+MAX_NESTED = 300
+"""The largest terms, and the deepest: nested assignments make them larger than any expression of a program is."""
+
+_MAX_WORK = 2_500_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +30,14 @@ class Term:
     """A value that depends on the reads at the path positions in `support` (as bits); `const` is set iff it is empty.
 
     `of(values, offset)` is the value, where position p of the path has the value `values[offset + p]`; it may raise
-    ZeroDivisionError only on paths whose guards fail. `size` bounds the work of one evaluation.
+    ZeroDivisionError only on paths whose guards fail. `size` bounds the work of one evaluation, which nests `depth` calls.
     """
 
     support: int
     const: int | None
     of: Evaluator
     size: int = 1
+    depth: int = 1
 
 
 def constant(value: int) -> Term:
@@ -72,10 +77,10 @@ def _node(of: Evaluator, *parts: Term) -> Term:
         support |= part.support
     if not support:
         return constant(of((), 0))
-    size = 1 + sum(part.size for part in parts)
-    if size > MAX_TERM:
+    size, depth = 1 + sum(part.size for part in parts), 1 + max(part.depth for part in parts)
+    if size > MAX_TERM or depth > MAX_NESTED:
         raise SizeLimitError("a register expression is too large to evaluate")
-    return Term(support, None, of, size)
+    return Term(support, None, of, size, depth)
 
 
 def _unary(op: str, arg: Term) -> Term:
@@ -114,12 +119,14 @@ def _choice(test: Term, then: Expr, other: Expr, env: Mapping[str, Term]) -> Ter
 def satisfiable(terms: Sequence[Term], domains: Mapping[int, Sequence[int]], wanted: bool, budget: int = 512) -> bool:
     """Return whether some choice of read values makes every term true (or, with `wanted` False, every term false).
 
-    `domains` gives the candidate values of each position. Answers True when there are more than `budget` choices.
+    `domains` gives the candidate values of each position. Answers True when there are more than `budget` choices, or fewer
+    for large terms.
     """
     support = 0
     for term in terms:
         support |= term.support
     positions = [p for p in range(support.bit_length()) if support >> p & 1]
+    budget = min(budget, _MAX_WORK // (1 + sum(term.size for term in terms)))
     if prod(len(domains[p]) for p in positions) > budget:
         return True
     values = [0] * support.bit_length()

@@ -183,7 +183,7 @@ const N = 3
 node H { x = 0, y = 0 }
 node P[i in 0..N-1] { w = 1 }
 thread T[i in 0..N-1] on P[i] {
-  for k in 1..i { put H.x = w }
+  for k in 1..i { get w = H.x }
   rfence H
   put H.y = w
   for k in 1..0 { put H.x = w }

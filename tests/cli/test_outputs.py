@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,7 +13,7 @@ import typer.main
 
 from rdma_robust.cli.app import command_line
 from rdma_robust.cli.destinations import SUFFIXES
-from tests.conftest import NOT_ROBUST, ROBUST, Cli
+from tests.conftest import COMMAND, NOT_ROBUST, ROBUST, Cli
 from tests.support.shares import share
 
 REPORTS: Final[dict[tuple[str, ...], tuple[str, ...]]] = {
@@ -216,3 +218,50 @@ def test_fmt_writes_one_program(cli: Cli, files: Path) -> None:
 def test_a_dump_is_no_report(cli: Cli) -> None:
     for arguments in (("-o", "r.txt"), ("--format", "json")):
         assert "--dump-after prints" in cli("check", "calm.rdma", "--dump-after", "parse", *arguments).stderr
+
+
+def test_links_in_a_folder_of_reports_are_not_followed(cli: Cli, files: Path) -> None:
+    """Nobody has named them: a checkout of somebody else may have brought them."""
+    (files / "precious").write_text("precious")
+    (files / "out").mkdir()
+    for name in ("report.md", "report.html", "report.json"):
+        (files / "out" / name).symlink_to("../precious")
+    (files / "kept").mkdir()
+    (files / "kept/calm.rdma.json").symlink_to("../precious")
+    forms = ("--format", "md", "--format", "html", "--format", "json")
+    assert cli("report", "calm.rdma", "-o", "out/", *forms, "--no-cache").returncode == 0
+    assert cli("check", "calm.rdma", "--certificate", "kept").returncode == 0
+    assert (files / "precious").read_text() == "precious"
+    assert not any(each.is_symlink() for folder in ("out", "kept") for each in (files / folder).iterdir())
+
+
+@pytest.mark.parametrize(
+    "command", ["report calm.rdma --no-cache --format md -o", "check calm.rdma --certificate", "demo abp --pace 0 -o"]
+)
+def test_a_folder_that_is_a_link_is_not_written_into(command: str, cli: Cli, files: Path) -> None:
+    (files / "elsewhere").mkdir()
+    (files / "out").symlink_to("elsewhere")
+    done = cli(*command.split(), "out/")
+    assert done.returncode == 2
+    assert "it is a link; name the folder that it leads to" in done.stderr
+    assert not list((files / "elsewhere").iterdir())
+
+
+@pytest.mark.parametrize("command", [*REPORTS, *MADE, ("synthesise", "--timeout", "5")], ids=" ".join)
+def test_no_name_and_a_named_pipe_are_refused_before_the_work(cli: Cli, files: Path, command: tuple[str, ...]) -> None:
+    """Who opens a pipe that has no reader waits for ever."""
+    os.mkfifo(files / "pipe")
+    for name, says in (("", "''"), ("pipe", "it is a named pipe, which may have no reader")):
+        done = cli(*command, "-o", name)
+        assert (done.returncode, done.stdout) == (2, ""), name
+        assert says in done.stderr or command[0] == "synthesise", name
+
+
+def test_a_pipe_of_the_shell_is_written_to(files: Path) -> None:
+    """`-o >(COMMAND)`: /dev/fd/N, which has a reader."""
+    reading, writing = os.pipe()
+    command = [COMMAND, "check", "calm.rdma", "--format", "json", "-o", f"/dev/fd/{writing}"]
+    done = subprocess.run(command, cwd=files, pass_fds=[writing], capture_output=True, text=True, check=False)
+    os.close(writing)
+    with open(reading, encoding="utf-8") as stream:
+        assert json.load(stream)["results"][0]["verdict"] == "robust", done.stderr

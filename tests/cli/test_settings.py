@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import pytest
@@ -227,3 +228,87 @@ def test_lints_are_chosen(cli: Cli, programs: Path) -> None:
     assert [line[-7:] for line in linted.stdout.splitlines()] == ["[RR722]"]
     assert "[RR701]" in cli("lint", "v.rdma", "--enable", "rr701,RR722", "--disable", "RR726").stdout
     assert cli("lint", "v.rdma", "--disable", "RR201").returncode == 2
+
+
+WRONG = {
+    "no table": ("pyproject.toml", 'tool = 5\nx = """\n[tool.rdma-robust]\n"""\n', 1, "`tool` is 5"),
+    "a list of tables": ("pyproject.toml", "[[tool]]\nx=1\n[[tool.rdma-robust]]\n", 1, "`tool` is a list"),
+    "the table a list": ("pyproject.toml", "[[tool.rdma-robust]]\ntimeout=1\n", 1, "`tool.rdma-robust` is a list"),
+    "long": ("rdma-robust.toml", f"timeout = {'9' * 5000}", 0, "a number is too long"),
+    "long in hexadecimal": ("rdma-robust.toml", f"\nmax-states = 0x{'f' * 9000}", 2, "a number of more than 30 digits"),
+    "no float": ("rdma-robust.toml", f"timeout = {'9' * 400}", 1, "a number of more than 30 digits"),
+    "infinite": ("rdma-robust.toml", "timeout = inf", 1, "`timeout` is inf"),
+    "no number": ("rdma-robust.toml", "timeout = nan", 1, "`timeout` is nan"),
+    "large": ("rdma-robust.toml", "jobs = 9999999999999999999", 1, "`jobs` is 9999999999999999999"),
+    "deep": ("rdma-robust.toml", f"enable = {'[' * 900}{']' * 900}", 1, "nested too deeply"),
+    "a key of many parts": ("rdma-robust.toml", f"{'a.' * 100_000}b = 1", 1, "nested too deeply"),
+    "a code": ("rdma-robust.toml", 'quiet = true\nenable = ["RR999"]', 2, "RR999"),
+    "reductions": ("rdma-robust.toml", '[check]\nreductions = "-x"', 2, "no reduction is called"),
+    "truth": ("rdma-robust.toml", "timeout = true", 1, "`timeout` is true"),
+    "inline": ("rdma-robust.toml", 'check = { quiet = true, timeout = "x" }', 1, "`timeout` is the text"),
+    "dotted": ("pyproject.toml", 'x = """\n[a]\n"""\ntool.rdma-robust.jobs = -1', 4, "`jobs` is -1"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_has_its_place(cli: Cli, programs: Path, name: str) -> None:
+    file, text, line, said = WRONG[name]
+    settings(text, programs, file)
+    done = cli("check", "--no-explain", "calm.rdma")
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.startswith(f"{file}:{line}:" if line else f"{file}: error: "), done.stderr
+    assert said in done.stderr.splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["\n" * 500_000 + "[tool.x]", "[" + " " * 500_000, "x" * 1_000_000, "[tool" * 100_000, '"\\"' * 300_000, "'" * 500_000],
+    ids=["lines", "spaces", "a word", "heads", "escapes", "quotes"],
+)
+def test_long_files_take_time_by_their_length(installed: Cli, programs: Path, text: str) -> None:
+    """`installed` waits for two minutes; by the square of the length it would be hours."""
+    settings(text + " # rdma-robust", programs, "pyproject.toml")
+    assert installed("check", "calm.rdma").returncode in (0, 2)
+
+
+def test_a_file_that_is_too_large_is_an_error(cli: Cli, programs: Path) -> None:
+    settings("#" * (1 << 20) + "\n", programs)
+    done = cli("check", "calm.rdma")
+    assert (done.returncode, "larger than 1 MiB" in done.stderr) == (2, True)
+
+
+PIECES = (
+    *("timeout", "enable", "check", "tool", "rdma-robust", "[", "]", "[[", "]]", "{", "}", "=", ".", ",", "\n", "\n", " "),
+    *(
+        '"',
+        "'",
+        '"""',
+        "'''",
+        "\\",
+        "1",
+        "-1",
+        "1e999",
+        "inf",
+        "nan",
+        "true",
+        "1979-05-27",
+        '"RR999"',
+        '"x"',
+        "#",
+        "0x",
+        "\0",
+    ),
+    *("\ud800", "é", "\r", "quiet", "color", "jobs", "9" * 30, "[tool.rdma-robust]\n", "\n[check]\n", " = "),
+)
+
+
+def test_no_text_of_settings_is_an_internal_error(cli: Cli, programs: Path) -> None:
+    """Pieces of settings in any order: an answer, or an error in the file."""
+    dice = random.Random(7)
+    for _ in range(60):
+        text = "".join(dice.choice(PIECES) for _ in range(dice.randint(1, 14)))
+        name = dice.choice(("pyproject.toml", "rdma-robust.toml"))
+        (programs / name).write_bytes(text.encode("utf-8", "surrogatepass"))
+        done = cli("--version" if dice.random() < 0.05 else "check", "calm.rdma")
+        assert done.returncode in (0, 2, 3), f"{name}: {text!r}\n{done.stderr}"
+        (programs / name).unlink()

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import COMMAND, NOT_ROBUST, ROBUST, Cli
+from tests.support.hostile import ran, shadow_modules
 
 
 class Watching:
@@ -61,6 +62,14 @@ def test_a_changed_file_is_decided_again_and_ctrl_c_ends_it(tmp_path: Path) -> N
         assert "1 not robust" in running.until("Ctrl-C ends it")
         os.killpg(running.process.pid, signal.SIGINT)
         assert running.process.wait(60) == 0
+
+
+def test_nothing_of_the_folder_is_run(tmp_path: Path) -> None:
+    shadow_modules(tmp_path)
+    (tmp_path / "one.rdma").write_text(ROBUST)
+    with watching(tmp_path, "check", "--watch", "one.rdma") as running:
+        assert "1 robust" in running.until("Ctrl-C ends it")
+    assert ran(tmp_path) == ""
 
 
 @pytest.mark.ci

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
-from functools import partial
+import json
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TypeVar
@@ -13,81 +12,23 @@ from typing import TypeVar
 import pytest
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
-from pygls.lsp.client import LanguageClient
 
-from tests.conftest import COMMAND, Cli
+from rdma_robust.editing.findings import no_repair_line
+from tests.conftest import Cli
+from tests.support.editor import TEXT, Editor, at, session
+from tests.support.hostile import ran, shadow_modules
 
 T = TypeVar("T")
-TEXT = """\
-node A { v = 0 }
-node B { d = 0, f = 0 }
-thread Sender on A {
-  v = 1   // 𝄞 two code units, before a name:
-  /* 𝄞 */ put B.d = v
-  v = 2
-}
-outcome B.d == 2 : allowed under rdma
-"""
 
 
-class Editor:
-    """A client with one open text."""
+def test_nothing_of_the_folder_of_a_text_is_run(tmp_path: Path) -> None:
+    shadow_modules(tmp_path)
 
-    def __init__(self) -> None:
-        self.client = LanguageClient("editor", "1")
-        self.published: asyncio.Queue[lsp.PublishDiagnosticsParams] = asyncio.Queue()
-        self.client.feature(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(partial(self.published.put_nowait))
-        self.uri = ""
-        self.version = 0
+    async def talk(editor: Editor) -> None:
+        await editor.until(lambda messages: any(m.startswith("not robust") for m in messages))
 
-    def change(self, text: str) -> None:
-        self.version += 1
-        whole = lsp.TextDocumentContentChangeWholeDocument(text)
-        place = lsp.VersionedTextDocumentIdentifier(self.version, self.uri)
-        self.client.text_document_did_change(lsp.DidChangeTextDocumentParams(place, [whole]))
-
-    async def until(self, wanted: Callable[[list[str]], bool]) -> lsp.PublishDiagnosticsParams:
-        """Return the first diagnostics published whose messages are wanted."""
-        while True:
-            found = await asyncio.wait_for(self.published.get(), 60)
-            if wanted([d.message for d in found.diagnostics]):
-                return found
-
-    @property
-    def document(self) -> lsp.TextDocumentIdentifier:
-        return lsp.TextDocumentIdentifier(self.uri)
-
-
-@asynccontextmanager
-async def editing(text: str, path: Path) -> AsyncIterator[Editor]:
-    editor = Editor()
-    await editor.client.start_io(str(COMMAND), "lsp", "--stdio", "--timeout", "60")
-    await editor.client.initialize_async(lsp.InitializeParams(lsp.ClientCapabilities(), root_uri=path.parent.as_uri()))
-    editor.client.initialized(lsp.InitializedParams())
-    editor.uri = path.as_uri()
-    item = lsp.TextDocumentItem(editor.uri, "rdma", 0, text)
-    editor.client.text_document_did_open(lsp.DidOpenTextDocumentParams(item))
-    yield editor
-    await editor.client.shutdown_async(None)
-    editor.client.exit(None)
-    await editor.client.stop()
-
-
-def session(path: Path, talk: Callable[[Editor], Awaitable[T]], text: str = TEXT) -> T:
-    """Open `text` in an editor, and return what `talk` says of it."""
-
-    async def whole() -> T:
-        async with editing(text, path) as editor:
-            return await talk(editor)
-
-    return asyncio.run(whole())
-
-
-def at(text: str, word: str, after: int = 0) -> lsp.Position:
-    """Return where `word` begins, in UTF-16 code units, which clients count by default."""
-    offset = text.index(word) + after
-    start = text.rfind("\n", 0, offset) + 1
-    return lsp.Position(text.count("\n", 0, offset), len(text[start:offset].encode("utf-16-le")) // 2)
+    session(tmp_path / "one.rdma", talk)
+    assert ran(tmp_path) == ""
 
 
 @pytest.mark.ci
@@ -309,3 +250,48 @@ expect safe under sc, unsafe under tso, safe under pso
         assert replaced(text, edits_of(fixed[0])).count("= 1; mfence; r = ") == 2
 
     session(tmp_path / "one.rdma", talk, text)
+
+
+async def lens_titles(editor: Editor) -> list[str]:
+    lenses = await editor.client.text_document_code_lens_async(lsp.CodeLensParams(editor.document))
+    return [lens.command.title for lens in lenses or () if lens.command]
+
+
+def test_a_repair_that_is_not_found_is_said(cli: Cli) -> None:
+    report = json.loads(cli("repair", "--timeout", "0.001", "--format", "json", "-", stdin=TEXT).stdout)
+    assert report["status"] == "unknown"
+    assert no_repair_line(report).startswith("no repair found: reached the time limit")
+    report = json.loads(cli("repair", "--format", "json", "-", stdin=TEXT).stdout)
+    assert no_repair_line(report) == ""
+
+
+@pytest.mark.parametrize(
+    ("command", "line"),
+    [
+        pytest.param("check", "no verdict", marks=pytest.mark.ci),
+        pytest.param("verify", "no claims", marks=pytest.mark.ci),
+        ("repair", "no repair"),
+    ],
+)
+def test_a_command_that_says_nothing_is_said_in_its_line(command: str, line: str, tmp_path: Path) -> None:
+    """Whatever the command prints before its report, as libraries do past Python."""
+    bad = tmp_path / "bin"
+    bad.mkdir()
+    code = f"""import sys
+from rdma_robust.editing import language_server as server, opened_texts as texts
+asked = texts.ask
+async def ask(arguments, text, folder):
+    if arguments[0] == {command!r}:
+        raise texts.NoAnswer("Running a library, 1.16.0")
+    return await asked(arguments, text, folder)
+texts.ask = ask
+server.make_server(60).start_io()
+"""
+    (bad / "server").write_text(f"#!{sys.executable} -P\n{code}")
+    (bad / "server").chmod(0o755)
+
+    async def talk(editor: Editor) -> None:
+        while not any(each == f"{line}: no answer: Running a library, 1.16.0" for each in await lens_titles(editor)):
+            await asyncio.sleep(0.2)
+
+    session(tmp_path / "one.rdma", talk, command=str(bad / "server"))

@@ -69,3 +69,8 @@ def test_its_manifest_names_what_its_code_needs() -> None:
     assert (EXTENSION / MANIFEST["main"]).is_file()
     assert "vscode-languageclient" in MANIFEST["dependencies"]
     assert set(MANIFEST["contributes"]["configuration"]["properties"]) == {"rdma-robust.command", "rdma-robust.timeout"}
+
+
+def test_a_checkout_cannot_say_which_command_is_run() -> None:
+    """Settings of a workspace come with the checkout; those of the machine do not."""
+    assert MANIFEST["contributes"]["configuration"]["properties"]["rdma-robust.command"]["scope"] == "machine"

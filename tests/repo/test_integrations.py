@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -21,9 +20,8 @@ from rdma_robust.messages.language.contract_keywords import CLAUSES
 from rdma_robust.messages.language.message_words import WORDS as MESSAGE_WORDS
 from rdma_robust.messages.language.message_words import message_grammar
 from sitegen.lexer import RdmaLexer
-from tests.conftest import INVALID, NOT_ROBUST, ROBUST, ROOT, Cli
+from tests.conftest import INVALID, NOT_ROBUST, ROOT, Cli
 
-ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
 HOOKS = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
 VSCODE = ROOT / "editors/vscode"
 GRAMMAR = json.loads((VSCODE / "syntaxes/rdma.tmLanguage.json").read_text())
@@ -34,85 +32,6 @@ KEYWORDS = [word for name, word in WORDS if name not in CONTEXTUAL]
 SOMETIMES = [word for name, word in WORDS if name in CONTEXTUAL]
 OPERATORS = re.findall(r'^[A-Z_]+: "([^a-z"]+)"$', LARK, re.MULTILINE)
 BIN = Path(sys.executable).parent
-
-
-def test_the_action_is_valid() -> None:
-    done = subprocess.run(
-        [str(BIN / "check-jsonschema"), "--builtin-schema", "vendor.github-actions", "action.yml"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout
-
-
-def test_the_action_uses_what_it_declares() -> None:
-    text = (ROOT / "action.yml").read_text()
-    assert set(re.findall(r"inputs\.([a-z-]+)", text)) == set(ACTION["inputs"])
-    outputs = set(re.findall(r"steps\.report\.outputs\.([a-z-]+)", text))
-    assert outputs == set(ACTION["outputs"])
-    assert {f"{name}=" in (ROOT / ".ci/action.sh").read_text() for name in outputs} == {True}
-
-
-def test_no_input_of_the_action_is_part_of_a_script() -> None:
-    """Inputs come from pull requests: in a script they would be code."""
-    for step in ACTION["runs"]["steps"]:
-        assert "${{" not in step.get("run", "")
-
-
-def act(folder: Path, **settings: str) -> tuple[dict[str, str], str]:
-    """Run the work of the action in `folder`; return its outputs and the job's summary."""
-    environment = {
-        "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
-        "HOME": str(folder),
-        "ACTION": str(ROOT),
-        "PATHS": ".",
-        "EXPECT": "false",
-        "OPTIONS": "",
-        "OUTPUT": "out",
-        "CACHE": str(folder / "cache"),
-        "GITHUB_OUTPUT": str(folder / "outputs"),
-        "GITHUB_STEP_SUMMARY": str(folder / "summary"),
-    } | settings
-    for name in ("outputs", "summary"):
-        (folder / name).unlink(missing_ok=True)
-    subprocess.run(
-        ["bash", str(ROOT / ".ci/action.sh")], cwd=folder, env=environment, capture_output=True, check=True, timeout=60
-    )
-    outputs = dict(line.split("=", 1) for line in (folder / "outputs").read_text().splitlines())
-    summary = folder / "summary"
-    return outputs, summary.read_text() if summary.exists() else ""
-
-
-def test_the_action_reports(tmp_path: Path) -> None:
-    (tmp_path / "src").mkdir()
-    (tmp_path / "calm.rdma").write_text(ROBUST)
-    (tmp_path / "src/sb.rdma").write_text(NOT_ROBUST)
-    outputs, summary = act(tmp_path, PATHS="calm.rdma src\n", OPTIONS="--repair=0\n--timeout=20\n", EXPECT="true")
-    assert outputs == {"exit-code": "0", "report": "out/report.html", "sarif": "out/report.sarif"}
-    assert "`src/sb.rdma`" in summary
-    assert json.loads((tmp_path / "out/report.sarif").read_text())["runs"][0]["results"] == []
-    assert {p.name for p in (tmp_path / "out").iterdir()} == {
-        f"report.{s}" for s in ("html", "sarif", "junit.xml", "json", "md")
-    }
-
-
-def test_inputs_of_the_action_are_words_and_not_code(tmp_path: Path) -> None:
-    (tmp_path / "sb.rdma").write_text(INVALID)
-    outputs, _ = act(tmp_path, PATHS="sb.rdma $(touch${IFS}taken) `touch${IFS}taken`;touch${IFS}taken", OPTIONS="--repair=0")
-    assert outputs["exit-code"] == "2"
-    assert not (tmp_path / "taken").exists()
-
-
-@pytest.mark.parametrize(
-    ("fail_on", "code", "exits"),
-    [("not-robust", 1, 1), ("not-robust", 0, 0), ("error", 1, 0), ("error", 3, 0), ("error", 2, 2), ("never", 4, 0)],
-)
-def test_the_last_step_fails_the_job(fail_on: str, code: int, exits: int) -> None:
-    script = ACTION["runs"]["steps"][-1]["run"]
-    environment = {"FAIL_ON": fail_on, "CODE": str(code), "PATH": os.environ["PATH"]}
-    assert subprocess.run(["bash", "-e", "-c", script], env=environment, check=False).returncode == exits
 
 
 def test_the_hooks_are_commands_with_options_that_there_are() -> None:

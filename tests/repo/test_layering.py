@@ -17,8 +17,8 @@ SPLIT = ("analyses", "contracts", "messages", "teaching")
 """Folders whose subfolders are rooms of their own."""
 
 WORDS = (
-    "beside errors diagnose expr files guard layers limits model outcome options processes text grammar_tables digraph "
-    "solver_library"
+    "beside errors diagnose expr files foreign guard layers limits model outcome options processes text grammar_tables "
+    "digraph solver_library guarded_z3"
 )
 """What every room may use: the shared words."""
 
@@ -86,7 +86,7 @@ MAY_IMPORT = {
         "contracts.language reports batch teaching.demos teaching.explorer teaching.patterns editing"
     ),
     "__init__": f"{WORDS} language pipeline analyses.safety analyses.prove",
-    "__main__": "__init__ cli",
+    "__main__": "foreign __init__ cli",
 }
 """A room or module to those it may import, below `rdma_robust`; `__init__` is the package itself.
 

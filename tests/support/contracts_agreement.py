@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from rdma_robust.contracts.explicit.interleavings import searched
+from rdma_robust.contracts.explicit.interleavings import nothing_in, searched
 from rdma_robust.contracts.language.contract_program import ContractProgram
 from rdma_robust.contracts.rerun.confirming import confirmed
 from rdma_robust.contracts.runs.runs_engine import RunsCheck
@@ -34,5 +34,6 @@ def compared(
         return Counter(("unknown",))
     if not found:
         assert bool(plain.reasons) == (answer.verdict == "UNKNOWN"), (function, procs, plain.reasons, answer.reason)
+        assert plain.reasons or bool(answer.reason) == bool(nothing_in(program, function, plain)), (answer.reason, plain)
         return Counter((answer.verdict,))
     return Counter(shown)

@@ -6,6 +6,10 @@ As random_contracts; here parameters and globals are arrays, so that lengths, in
 from __future__ import annotations
 
 import random
+from itertools import count
+
+from rdma_robust.contracts.language.load_contracts import load_contracts
+from rdma_robust.errors import ProgramError
 
 
 class _Maker:
@@ -142,5 +146,13 @@ class _Maker:
 
 
 def random_array_contracts(seed: int) -> str:
-    """Return the text of a random file; its function is `f`."""
-    return _Maker(random.Random(f"arrays {seed}")).text()
+    """Return the text of a random file; its function is `f`. Clauses use no input as a number and as an array."""
+    for attempt in count():
+        text = _Maker(random.Random(f"arrays {seed} {attempt}")).text()
+        try:
+            load_contracts(text, "t.mp")
+        except ProgramError as error:
+            if all(each.code == "RR961" for each in error.diagnostics):
+                continue
+        return text
+    raise AssertionError("attempts have no end")

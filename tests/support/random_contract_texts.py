@@ -21,7 +21,8 @@ class ContractTexts:
         clauses = [self._clause() for _ in range(self.random.randrange(6))]
         bounds = [each for each in ("bounds x in 0..K", "bounds u len 0..2 len \\i..3 in \\i - \\j..9") if self._is()]
         behaviors = [self._behavior(number) for number in range(self.random.randrange(3))]
-        written = self._spread("; ".join((*bounds, *clauses, "")) + " ".join(behaviors))
+        ends = self.random.choice(["", " complete behaviors;", " disjoint behaviors b0;"]) if behaviors else ""
+        written = self._spread("; ".join((*bounds, *clauses, "")) + " ".join(behaviors) + ends)
         claim = self.random.choice(["verified", "violated", "violated DL", "violated ITF from 3", "violated from 2"])
         body = self.random.choice(["{ return x }", "{\n  u = x // changed\n  return u\n}"])
         contract = f"contract{self._gap()}collective {{{written}}}"
@@ -64,13 +65,16 @@ class ContractTexts:
 
     def _never(self) -> str:
         who, tag = self._set(), self.random.choice(["", f", {self._expr(1, 'path')}"])
-        return self.random.choice(
+        found = self.random.choice(
             [
                 f"ensures \\no \\exit(PID) \\after \\enter(PID) \\until \\enter({who})",
                 f"ensures \\no \\send(PID, {who}{tag}) \\after \\enter(PID) \\until \\enter({self._set()})",
                 f"requires \\no \\send({who}, PID{tag}) \\after \\exit({who}) \\until \\exit(PID)",
             ]
         )
+        word, _, never = found.partition(" ")
+        premise = f"({self._expr(1, 'path')}) ==> " if self._is() else ""
+        return f"{word} {premise}{self.random.choice([never, f'{never} && {never}'])}{self._if()}"
 
     def _if(self) -> str:
         return f" if {self._expr(2, 'path')}" if self._is() else ""
@@ -85,7 +89,7 @@ class ContractTexts:
         return f"({found})" if self.random.random() < 0.3 else found
 
     def _inner(self, depth: int, where: str, bound: tuple[str, ...]) -> str:
-        leaves = ["PID", "NPROCS", "K", "0", "7", "x", "y", "u", *bound, *(["\\result"] if where == "ensures" else [])]
+        leaves = ["PID", "NPROCS", "K", "true", "0", "7", "x", "y", *bound, *(["\\result"] if where == "ensures" else [])]
         if depth == 0 or self.random.random() < 0.15:
             return self.random.choice(leaves)
         one, two = (self._expr(depth - 1, where, bound) for _ in range(2))
@@ -93,10 +97,12 @@ class ContractTexts:
         name = f"t{self._names}"
         inner = self._expr(depth - 1, where, (*bound, name))
         made = [f"{one} {op} {two}" for op in self.random.sample(_BINARY, 3)]
-        made += [f"-{one}" if one[0] not in "-(" else f"-({one})", f"!({one})", f"({one})[{two}]", f"u[{one}][{two}]"]
+        made += [f"-{one}" if one[0] not in "-(" else f"-({one})", f"!({one})", f"({one})[{two}]", f"v[{one}]"]
         made += [f"len({one})", f"new({one} + 1)", f"({one}) ? {two} : {self._expr(depth - 1, where, bound)}"]
         made += [f"\\let {name} = {one} : {inner}"]
         made += [f"\\{self.random.choice(_RANGED)} {name} in ({one})..({two}) : {inner}"]
+        made += [f"\\{self.random.choice(_RANGED)} {self.random.choice(['', 'int '])}{name}; {inner}"]
+        made += [f"({one}) {self.random.choice(['<', '<=', '=='])} ({two}) <= {leaves[-1]}", f"\\max({one}, {two})"]
         if where != "path":
             made += [f"\\on({one}, {two})", f"\\agree({one})"]
         if where == "ensures":

@@ -55,7 +55,7 @@ class _Maker:
             rng.choice(("bounds root in 0..0;", "bounds root in 0..0;", "bounds root in 0..NPROCS - 1;")),
         ]
         if rng.random() < 0.9:
-            clauses.append("requires 0 <= root && root < NPROCS && \\agree(root);")
+            clauses.append(f"requires {rng.choice(('0 <= root < NPROCS', 'NPROCS > root >= 0'))} && \\mpi_agree(root);")
         if rng.random() < 0.7:
             clauses.append(rng.choice(("assigns \\nothing;", "assigns u;")))
         clauses += [self._state() for _ in range(rng.choice((0, 1, 1, 2)))]
@@ -64,6 +64,8 @@ class _Maker:
         if rng.random() < 0.3:
             inner = " ".join(rng.choice((self._state, self._path, self._quiet))() for _ in range(2))
             clauses.append(f"behavior b: assumes {self._condition()}; {inner}")
+            if rng.random() < 0.4:
+                clauses.append(f"behavior c: assumes {self._condition()}; {rng.choice(('complete', 'disjoint'))} behaviors;")
         return "".join(f"  {each}\n" for each in clauses)
 
     def _state(self) -> str:
@@ -82,6 +84,10 @@ class _Maker:
                 "\\result == \\max t in 0..NPROCS - 1 : \\on(t, x)",
                 "(\\count t in 0..NPROCS - 1 : \\on(t, x) == x) <= NPROCS / x",
                 "\\on((PID + 1) % NPROCS, \\result) == x",
+                "-1 < \\result <= 11",
+                "\\forall t; x <= \\on(t, \\result) < 30",
+                "\\result == \\max(x, \\on(root, x), PID)",
+                "\\exists t; \\min(\\on(t, x), \\result) == x < NPROCS || false",
             )
         )
         return f"ensures {value};"
@@ -113,6 +119,9 @@ class _Maker:
     def _path(self) -> str:
         if self.rng.random() < 0.5:
             return f"waitsfor {self._set()}{self._if()};"
+        if self.rng.random() < 0.2:
+            one, other = (f"\\no \\exit(PID) \\after \\enter(PID) \\until \\enter({self._set()})" for _ in range(2))
+            return f"ensures {self._condition()} ==> {one} && {other}{self._if()};"
         return f"quiet to {self._set()}{self._tag()} until {self._set()}{self._if()};"
 
     def _quiet(self) -> str:

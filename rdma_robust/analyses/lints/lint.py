@@ -6,18 +6,21 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from rdma_robust.analyses.lints.in_flight import polls_that_prove_less, results_read_early, sources_overwritten, trails
+from rdma_robust.analyses.lints.arrivals import polls_that_prove_less
+from rdma_robust.analyses.lints.fences import fences_without_effect
+from rdma_robust.analyses.lints.in_flight import never_polled, results_overwritten, results_read_early, sources_overwritten
 from rdma_robust.analyses.lints.mixed_atomics import mixed_writes
-from rdma_robust.analyses.lints.queue_flow import Others, flows
-from rdma_robust.analyses.lints.unused_words import impossible_outcomes, never_read, unreached
-from rdma_robust.analyses.lints.waiting_polls import fences_without_effect, polls_that_find_nothing
+from rdma_robust.analyses.lints.queue_flow import Others, ThreadFlow, flows
+from rdma_robust.analyses.lints.trails import trails
+from rdma_robust.analyses.lints.unused_words import impossible_outcomes, never_read, points_come_to, unreached
+from rdma_robust.analyses.lints.waiting_polls import polls_that_find_nothing
 from rdma_robust.errors import Diagnostic, SizeLimitError, Span
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.copies import copies_of
 from rdma_robust.language.load import FOUND_BY_READING, decidable, in_order, load_with_all_warnings
-from rdma_robust.semantics.values import value_flow
+from rdma_robust.semantics.values import ValueFlow, value_flow
 
-CODES: Final = frozenset({"RR702", "RR703", "RR721", "RR722", "RR723", "RR724", "RR725", "RR726", "RR728"})
+CODES: Final = frozenset({"RR702", "RR703", *(f"RR{k}" for k in range(721, 732) if k != 727)})
 """What :func:`lints` finds; the other warnings are found as a program is read."""
 
 SUPERFLUOUS: Final = frozenset({"RR703", "RR724"})
@@ -89,26 +92,33 @@ def _in_all_copies(program: Program, found: list[_Said]) -> Iterator[Diagnostic]
 def _found(program: Program, exceeded: Callable[[], str], cut: list[str]) -> Iterator[_Said]:
     """Yield the warnings, more than once where several reasons are, and add to `cut` why there may be more."""
     yield from (("", each) for each in mixed_writes(program))
-    others = Others.of(program)
-    threads = flows(program)
-    for flow in threads:
-        found, complete = trails(flow, others)
-        if not complete:
-            cut.append(f"thread {flow.thread.name} has too many paths to follow all of its operations")
-        of_thread = (
-            polls_that_find_nothing(flow, others),
-            fences_without_effect(flow),
-            results_read_early(flow, found),
-            sources_overwritten(flow, found),
-            polls_that_prove_less(flow, others, found),
-        )
-        yield from ((flow.thread.name, each) for kind in of_thread for each in kind)
     yield from (("", each) for each in never_read(program))
+    values: ValueFlow | None = None
     try:
         values = value_flow(program, exceeded)
+        yield from (("", each) for each in impossible_outcomes(program, values))
     except SizeLimitError as error:
         cut.append(str(error))
-        return
-    yield from (("", each) for each in impossible_outcomes(program, values))
-    for flow in threads:
-        yield from ((flow.thread.name, each) for each in unreached(flow, values))
+    others = Others.of(program)
+    for flow in flows(program):
+        reached = None if values is None else points_come_to(flow, values)
+        if values is not None:
+            yield from ((flow.thread.name, each) for each in unreached(flow, values))
+        for each in _of_thread(flow, others, cut):
+            if reached is None or any(source in reached for source, _, _ in flow.statements[each.span]):
+                yield flow.thread.name, each
+
+
+def _of_thread(flow: ThreadFlow, others: Others, cut: list[str]) -> Iterator[Diagnostic]:
+    """Yield what the paths of a thread show, values ignored."""
+    yield from polls_that_find_nothing(flow, others)
+    found, complete = trails(flow, others)
+    if not complete:
+        cut.append(f"thread {flow.thread.name} has too many paths to follow all of its operations")
+    yield from results_read_early(flow, found)
+    yield from results_overwritten(flow, found)
+    yield from sources_overwritten(flow, found)
+    yield from never_polled(flow, found)
+    if complete:
+        yield from polls_that_prove_less(flow, others, found)
+        yield from fences_without_effect(flow, found)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from rdma_robust.errors import Span
-from rdma_robust.language.flow.cfg import Cell, Program, Step, Thread
-from rdma_robust.semantics.event_table import Agent, acts_of, completes_on, polls_of
+from rdma_robust.language.flow.cfg import Cell, Flush, ImmPut, Program, Recv, RecvPoll, Send, Step, Thread
+from rdma_robust.semantics.event_table import Agent, acts_of, completes_on, polls_of, requests_to
+from rdma_robust.semantics.machines.waiting_points import goes_on
 
 Edge = tuple[int, int, Step]
 
@@ -19,6 +20,9 @@ class Others:
 
     writers: dict[Cell, frozenset[int | None]]
     readers: dict[Cell, frozenset[int | None]]
+    posted: dict[tuple[str, str], int]
+    """How many receives are sure to be posted whatever the others do, by (sending thread, receiving thread), where that
+    polls them."""
 
     @staticmethod
     def of(program: Program) -> Others:
@@ -33,12 +37,21 @@ class Others:
                         readers.setdefault(cell, set()).add(by)
                     for cell, _ in act.writes:
                         writers.setdefault(cell, set()).add(by)
-        return Others({c: frozenset(w) for c, w in writers.items()}, {c: frozenset(r) for c, r in readers.items()})
+        posted: dict[tuple[str, str], int] = {}
+        for receiver in program.threads:
+            polled = {step.op.sender for _, _, step in receiver.edges if isinstance(step.op, RecvPoll)}
+            for sender in (*(name for name, _ in receiver.posted), *_posted_at_once(receiver)):
+                if sender in polled:
+                    posted[sender, receiver.name] = posted.get((sender, receiver.name), 0) + 1
+        return Others({c: frozenset(w) for c, w in writers.items()}, {c: frozenset(r) for c, r in readers.items()}, posted)
 
-    def hears(self, thread: int, step: Step) -> bool:
-        """Whether the CPU of `thread` may learn by a step what others have done: it reads what anyone else may write."""
+    def hears(self, flow: ThreadFlow, step: Step) -> bool:
+        """Whether a thread may learn by a step what others have done: its CPU reads what anyone else may write, or takes a
+        message, or the completion of one, which has waited for the receiver."""
+        if isinstance(step.op, RecvPoll) or polls_of(step.op) in flow.messaged:
+            return True
         cells = [cell for act in acts_of(step.op) if act.agent is Agent.CPU for cell in act.reads]
-        return any(self.writers.get(cell, frozenset()) - {thread} for cell in cells)
+        return any(self.writers.get(cell, frozenset()) - {flow.number} for cell in cells)
 
 
 @dataclass(frozen=True)
@@ -71,7 +84,23 @@ class ThreadFlow:
     def nodes(self) -> tuple[str, ...]:
         """The other ends of the queue pairs that are used, in order."""
         ops = [step.op for edges in self.out.values() for _, _, step in edges]
-        return tuple(dict.fromkeys(n for op in ops for n in (completes_on(op), polls_of(op)) if n is not None))
+        return tuple(dict.fromkeys(n for op in ops for n in (requests_to(op), polls_of(op)) if n is not None))
+
+    @cached_property
+    def messaged(self) -> frozenset[str]:
+        """The nodes to which the thread sends messages, on queue pairs whose completions may be those of messages."""
+        ops = [step.op for _, _, step in self.thread.edges]
+        return frozenset(op.node if isinstance(op, Send) else op.target.node for op in ops if isinstance(op, Send | ImmPut))
+
+    @cached_property
+    def requests(self) -> dict[tuple[Span, str], list[Edge]]:
+        """The edges of each statement that hand over a request, by its place and the node it goes to."""
+        found: dict[tuple[Span, str], list[Edge]] = {}
+        for span, edges in self.statements.items():
+            for edge in edges:
+                if (node := requests_to(edge[2].op)) is not None:
+                    found.setdefault((span, node), []).append(edge)
+        return found
 
     def many(self, node: str) -> int:
         """A number that is outstanding only if some path comes to an operation twice; it stands for more, too."""
@@ -84,15 +113,12 @@ class ThreadFlow:
         Points without a number are never reached.
         """
         many = self.many(node)
-        moves: dict[int, set[tuple[int, int]]] = {
-            point: {(target, change(step, node)) for _, target, step in edges} for point, edges in self.out.items()
-        }
         found: dict[int, set[int]] = {self.thread.entry: {0}}
         todo = [(self.thread.entry, 0)]
         while todo:
             point, have = todo.pop()
-            for target, by in moves.get(point, ()):
-                for after in moved(have, by, many):
+            for _, target, step in self.out.get(point, ()):
+                for after in outstanding_after(have, step, node, many):
                     if after not in found.setdefault(target, set()):
                         found[target].add(after)
                         todo.append((target, after))
@@ -120,16 +146,31 @@ class ThreadFlow:
                     todo.append(edge[1])
 
 
-def change(step: Step, node: str) -> int:
-    """Return by how much a step changes what is outstanding towards `node`."""
-    return -1 if polls_of(step.op) == node else int(completes_on(step.op) == node)
+def _posted_at_once(thread: Thread) -> Iterator[str]:
+    """Yield the senders for whom a thread posts receives before it waits for anything or decides anything."""
+    out: dict[int, list[Step]] = {}
+    targets: dict[int, int] = {}
+    for source, target, step in thread.edges:
+        out.setdefault(source, []).append(step)
+        targets[source] = target
+    point, seen = thread.entry, set[int]()
+    while point not in seen and len(steps := out.get(point, [])) == 1:
+        seen.add(point)
+        (step,), point = steps, targets[point]
+        if isinstance(step.op, Recv):
+            yield step.op.sender
+        elif not goes_on([step]):
+            return
 
 
-def moved(have: int, by: int, many: int) -> tuple[int, ...]:
-    """Return what `have` can be after a change, none if a poll has nothing to take; `many` stands for more, too."""
-    if by < 0:
+def outstanding_after(have: int, step: Step, node: str, many: int) -> tuple[int, ...]:
+    """Return what `have` completions outstanding towards `node` can be after a step, none if a poll has nothing to take;
+    `many` stands for more, too."""
+    if isinstance(step.op, Flush) and step.op.node == node:
+        return (0,)
+    if polls_of(step.op) == node:
         return () if have == 0 else (many - 1, many) if have == many else (have - 1,)
-    return (min(have + by, many),)
+    return (min(have + (completes_on(step.op) == node), many),)
 
 
 def flows(program: Program) -> list[ThreadFlow]:

@@ -66,10 +66,15 @@ def _shown(values: Values) -> str:
     return listing(shown if len(shown) <= MOST_SHOWN else [*shown[:MOST_SHOWN], "more"], "or")
 
 
+def points_come_to(flow: ThreadFlow, values: ValueFlow) -> frozenset[int]:
+    """Return a superset of the points that the thread comes to."""
+    behind = (target for number, _, target, _ in values.taken if number == flow.number)
+    return frozenset((flow.thread.entry, *behind))
+
+
 def unreached(flow: ThreadFlow, values: ValueFlow) -> Iterator[Diagnostic]:
     """Yield the statements that the values keep the thread from, each the first of its block (RR703)."""
-    taken = {(source, target, step) for number, source, target, step in values.taken if number == flow.number}
-    come_to = {target for _, target, _ in taken} | {flow.thread.entry}
+    come_to = points_come_to(flow, values)
     behind = {target for edges in flow.out.values() for source, target, _ in edges if source in come_to}
     for span, edges in flow.statements.items():
         never = all(source not in come_to for source, _, _ in edges)

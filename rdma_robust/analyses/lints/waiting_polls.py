@@ -1,26 +1,31 @@
-"""Polls that find nothing, and fences that order nothing: what the numbers of outstanding operations say."""
+"""Polls that find nothing: what the numbers of outstanding completions say."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from rdma_robust.analyses.lints.queue_flow import Edge, Others, ThreadFlow, change
+from rdma_robust.analyses.lints.queue_flow import Edge, Others, ThreadFlow, outstanding_after
 from rdma_robust.diagnose import quote
 from rdma_robust.errors import Diagnostic
 from rdma_robust.expr import VALUE, Const, Expr, evaluate, names
-from rdma_robust.language.flow.cfg import Read, RFence, Step
-from rdma_robust.semantics.event_table import acts_of, completes_on, polls_of
+from rdma_robust.language.flow.cfg import Poll, Read, Step
+from rdma_robust.semantics.event_table import completes_on, polls_of, requests_to
+from rdma_robust.semantics.machines.waiting_points import WAITING
 
 MOST_STATES: Final = 2_000
 """States of one thread that are followed to prove that a poll can find nothing."""
+
+_MANY: Final = 1_000_000
+"""More completions than are ever outstanding in so many states."""
 
 State = tuple[int, tuple[int | None, ...], tuple[int, ...]]
 """A point, the registers as far as they are known, and what is outstanding on each queue pair."""
 
 
 def polls_that_find_nothing(flow: ThreadFlow, others: Others) -> Iterator[Diagnostic]:
-    """Yield the polls that have nothing to take: on every path, or on one that is sure to be possible (RR702)."""
+    """Yield the polls that have nothing to take: those at which the thread waits for ever, on every path or on one that is
+    sure to be possible (RR702), and those that take nothing and need not be waited for (RR731)."""
     unsure: list[tuple[Step, str]] = []
     for node in flow.nodes:
         at = flow.outstanding(node)
@@ -31,12 +36,14 @@ def polls_that_find_nothing(flow: ThreadFlow, others: Others) -> Iterator[Diagno
                 continue
             step = edges[0][2]
             if have == {0}:
-                what = "waits for ever" if _alone(flow, edges) else "is never taken"
-                if len(edges) < len(ways):
-                    alone = {polls_of(other.op) for _, _, other in ways} <= {node, None}
-                    what = "never takes anything" if alone else f"never takes one of {node}"
+                waits = _alone(flow, edges)
+                others_too = {polls_of(other.op) for _, _, other in ways} - {node, None}
+                what = "waits for ever" if waits else f"never takes one of {node}" if others_too else "never takes anything"
                 message = f"{quote(step.text)} {what}: nothing towards {node} is outstanding here"
-                yield Diagnostic("warning", "RR702", message, span, hint=_hint(flow, node))
+                if waits:
+                    yield Diagnostic("warning", "RR702", message, span, hint=_hint(flow, node))
+                else:
+                    yield Diagnostic("warning", "RR731", message, span, hint=_hint(flow, node))
             elif _alone(flow, edges):
                 unsure.append((step, node))
     if unsure:
@@ -56,8 +63,11 @@ def _alone(flow: ThreadFlow, edges: list[Edge]) -> bool:
 
 
 def _hint(flow: ThreadFlow, node: str) -> str:
-    if any(completes_on(step.op) == node for edges in flow.out.values() for _, _, step in edges):
-        return "every poll takes one operation; take this poll out, or put it where there is one"
+    ops = [step.op for edges in flow.out.values() for _, _, step in edges]
+    if any(completes_on(op) == node for op in ops):
+        return "every poll takes one completion; take this poll out, or put it where there is one"
+    if any(requests_to(op) == node for op in ops):
+        return f"every operation of the thread towards {node} is unsignaled"
     return f"the thread has no operation towards {node}"
 
 
@@ -75,11 +85,17 @@ def _sure_to_wait(flow: ThreadFlow, others: Others) -> set[Step]:
         point, registers, have = todo.pop()
         known = {name: value for name, value in zip(names_of, registers, strict=True) if value is not None}
         for _, target, step in flow.out.get(point, ()):
+            if isinstance(step.op, WAITING) and not isinstance(step.op, Poll):
+                continue
             env = known | _read(step, others)
             if _value(step.guard, env) in (None, 0):
                 continue
-            after = [number + change(step, node) for node, number in zip(flow.nodes, have, strict=True)]
-            if min(after, default=0) < 0:
+            after = [
+                n
+                for node, number in zip(flow.nodes, have, strict=True)
+                for n in outstanding_after(number, step, node, _MANY)
+            ]
+            if len(after) < len(have):
                 found.add(step)
                 continue
             assigned = {name: _value(expr, env) for name, expr in step.assigns}
@@ -107,25 +123,3 @@ def _value(expr: Expr, env: Mapping[str, int]) -> int | None:
         return evaluate(expr, env)
     except ZeroDivisionError:
         return None
-
-
-def fences_without_effect(flow: ThreadFlow) -> Iterator[Diagnostic]:
-    """Yield the remote fences with nothing unpolled before them on any path, or nothing after them (RR724).
-
-    A fence holds back later operations of its queue pair until earlier ones are issued or have read. What was polled has
-    been issued and has read, and what is local the CPU does in order.
-    """
-    for span, edges in flow.statements.items():
-        step = edges[0][2]
-        if not isinstance(step.op, RFence):
-            continue
-        node = step.op.node
-        at = flow.outstanding(node)
-        if all(at.get(source, set()) <= {0} for source, _, _ in edges):
-            why = f"nothing towards {node} is outstanding before it"
-        elif not any(completes_on(s.op) == node for _, target, _ in edges for _, _, s in flow.from_point(target)):
-            why = f"nothing towards {node} comes after it"
-        else:
-            continue
-        assert acts_of(step.op)
-        yield Diagnostic("warning", "RR724", f"{quote(step.text)} orders nothing: {why}", span)

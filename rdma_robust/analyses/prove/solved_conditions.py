@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib import import_module
 from itertools import count
 from typing import Final
 
@@ -11,7 +10,7 @@ from rdma_robust.analyses.prove.predicates.solving import Formulas
 from rdma_robust.analyses.prove.zones.linear_form import LinearForm
 from rdma_robust.analyses.prove.zones.linear_ways import MOST_WAYS, Facts, Ways
 from rdma_robust.expr import Expr, evaluate
-from rdma_robust.solver_library import has_solver
+from rdma_robust.solver_library import has_solver, solver_library
 
 SOLVER_MS: Final = 5000
 """What z3 may take for one path."""
@@ -80,7 +79,7 @@ def _by_solver(conditions: Sequence[Expr], variables: Sequence[str]) -> list[Val
     """Ask z3. A quotient by 0 is any integer there, which the test of its model sees to."""
     if not has_solver():
         return None
-    formulas = Formulas(import_module("z3"))
+    formulas = Formulas(solver_library("explicit"))
     solver = formulas.library.Solver()
     solver.set("timeout", SOLVER_MS)
     solver.add([formulas.condition(condition) for condition in conditions])

@@ -215,9 +215,10 @@ def apart(edits: Sequence[Edit]) -> list[Edit]:
     end = 0
     for edit in sorted(edits, key=lambda e: (e.offset, -e.removed)):
         last = edit.offset + edit.removed
-        begin = min(max(edit.offset, end), last)
-        found.append(Edit(begin, edit.text, max(0, last - begin)))
-        end = max(end, last)
+        if last > end:
+            begin = max(edit.offset, end)
+            found.append(Edit(begin, edit.text, last - begin))
+            end = last
     return found
 
 

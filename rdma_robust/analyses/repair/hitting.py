@@ -13,6 +13,7 @@ from typing import Any
 from rdma_robust.analyses.repair.counting import Exactly, Nothing, Refusal, Row
 from rdma_robust.analyses.repair.repairs import Choice, Choices
 from rdma_robust.errors import InternalError
+from rdma_robust.solver_library import linear_solver
 
 
 class OutOfTimeError(Exception):
@@ -31,7 +32,7 @@ class HittingSets:
         self.universe = tuple(universe)
         self.cheapest_first = tuple(sorted(universe, key=costs.__getitem__))
         self._column = {choice: i for i, choice in enumerate(universe)}
-        self._solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+        self._solver: Any = linear_solver()
         for name, value in (("output_flag", False), ("threads", 1), ("mip_rel_gap", 0.0), ("mip_abs_gap", 0.0)):
             self._solver.setOptionValue(name, value)
         self._infinity, self._integer = highspy.kHighsInf, highspy.HighsVarType.kInteger

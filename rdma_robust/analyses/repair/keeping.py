@@ -121,17 +121,23 @@ class _Comparison:
         self.lost = False
 
     def run(self, limits: Limits) -> Broken | Kept | None:
-        start = [_Own(move.state, self._by_thread(self.machine, move)) for move in self.machine.initial()]
-        first = []
-        for move in self.mine.initial():
+        reached = limits.watch()
+        start = []
+        for move in self.machine.initial():
+            start.append(_Own(move.state, self._by_thread(self.machine, move)))
+            if reached() or (limits.states is not None and len(start) > limits.states):
+                return None
+
+        def begin(move: Move, layer: list[_Pair]) -> None:
             done = self._by_thread(self.mine, move, self.where)
             own = frozenset(each for one in start for each in _behind(one, enumerate(done)))
             pair = _Pair(move.state, own)
             if own and pair not in self.before:
                 self.before[pair] = (None, move)
-                first.append(pair)
+                layer.append(pair)
+
         over = lambda: self.broken is not None or self.lost  # noqa: E731
-        cut, _ = by_layers(first, self._expand, self.before.__len__, limits, enough=over)
+        cut, _ = by_layers(self.mine.initial(), begin, self._expand, self.before.__len__, limits, enough=over)
         if self.broken is not None:
             return self.broken
         return None if cut or self.lost or self.met.large or self.rest.large else Kept(self.hangs)

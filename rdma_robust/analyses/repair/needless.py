@@ -1,4 +1,4 @@
-"""The dual of repair: polls, fences and flushes that can go while the program stays robust.
+"""The dual of repair: polls, fences, flags of fenced requests and flushes that can go while the program stays robust.
 
 A program from which instructions X are removed is one into which they can be inserted. So by the projection lemma
 (`replay`), if it is robust without X then also without any part of X, as long as X are polls and fences: trying one after
@@ -6,9 +6,9 @@ the other, and keeping what can go, ends with a set to which nothing can be adde
 with a poll.
 
 What is removed must not have kept a thread waiting, and must not make one wait: on every path of a thread, every poll
-that is removed has something to take, and every poll that stays has something to take without X exactly if it has with X;
-and nothing is removed that makes a choice after which the thread may have to wait.
-Then both programs have the same executions under sequential consistency, but for the removed instructions.
+that is removed has something to take, and every poll that stays has something to take without X exactly if it has with X.
+And it must not have decided between branches where what comes behind it may have to wait. Then both programs have the same
+executions under sequential consistency, but for the removed instructions.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from rdma_robust.analyses.repair.patch import Usage, unified
 from rdma_robust.analyses.repair.repairs import Insertion, Kind, Repair, RepairOptions, Solution
 from rdma_robust.errors import LimitReached, UsageError
 from rdma_robust.expr import names
-from rdma_robust.language.flow.cfg import Get, Program, Thread, steps
+from rdma_robust.language.flow.cfg import Get, Op, Program, RFence, Step, Thread, steps
 from rdma_robust.language.flow.spinning import spin_assumed
 from rdma_robust.language.load import is_trencher, load_decidable
 from rdma_robust.language.syntax import ast, printer
@@ -35,15 +35,15 @@ from rdma_robust.semantics.event_table import cells_written, completes_on, polls
 from rdma_robust.semantics.machines.waiting_points import makes_choices
 
 Removed = frozenset[int]
-"""Statements, by the offset where they begin."""
+"""Statements, and the flags of fenced requests, by the offset where they begin."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A statement that could go; `thread` is the one that has it, as it is written. `node` is that of its queue pair, or the
-    family of that."""
+    """A statement, or the flag of a fenced request, that could go; `thread` is the one that has it, as it is written. `node`
+    is that of its queue pair, or the family of that."""
 
-    statement: ast.Poll | ast.RFence | ast.Get
+    statement: ast.Poll | ast.RFence | ast.Get | ast.Flag
     thread: str
     node: str
     depth: int
@@ -51,6 +51,16 @@ class Part:
     @property
     def at(self) -> int:
         return self.statement.span.start
+
+    @property
+    def kind(self) -> Kind:
+        match self.statement:
+            case ast.Poll():
+                return Kind.POLL
+            case ast.Get():
+                return Kind.GET
+            case ast.RFence() | ast.Flag():
+                return Kind.RFENCE
 
 
 def remove_needless(
@@ -159,7 +169,15 @@ def _without(source: Source, parts: list[Part], gone: Removed) -> str:
 
 
 def _removals(source: Source, parts: list[Part], gone: Removed) -> list[Edit]:
-    return apart([source.remove(p.statement) for p in parts if p.at in gone])
+    return apart([_removal(source, p) for p in parts if p.at in gone])
+
+
+def _removal(source: Source, part: Part) -> Edit:
+    if not isinstance(part.statement, ast.Flag):
+        return source.remove(part.statement)
+    span = part.statement.span
+    start = len(source.text[: span.start].rstrip(" \t"))
+    return Edit(start, "", span.end - start)
 
 
 def keeps_executions(program: Program, gone: Removed) -> bool:
@@ -167,9 +185,17 @@ def keeps_executions(program: Program, gone: Removed) -> bool:
 
     A statement may be one of several threads, those of a family.
     """
-    return not any(makes_choices(thread, gone) for thread in program.threads) and all(
-        _same_polls(thread, node, gone) for thread in program.threads for node in _touched(thread, gone)
+    return all(
+        not makes_choices(thread, lambda step: _is_gone(step, gone))
+        and all(_same_polls(thread, node, gone) for node in _touched(thread, gone))
+        for thread in program.threads
     )
+
+
+def _is_gone(step: Step, gone: Removed) -> bool:
+    """Whether a step is one of a removed statement, or the fence of a request whose flag is removed."""
+    start = step.span.start
+    return start in gone or (isinstance(step.op, RFence) and any(start < at < step.span.end for at in gone))
 
 
 def _touched(thread: Thread, gone: Removed) -> set[str]:
@@ -207,28 +233,42 @@ def _same_polls(thread: Thread, node: str, gone: Removed) -> bool:
 
 def _parts(source: Source, program: Program) -> Iterator[Part]:
     unread = _unread(program)
+    fences = {at: op.node.partition("[")[0] for at, op in _ops(program) if isinstance(op, RFence)}
     for thread in source.threads:
-        yield from _parts_in(thread.body, as_declared(thread), 0, unread)
+        yield from _parts_in(thread.body, as_declared(thread), 0, unread, fences)
 
 
-def _parts_in(block: ast.Block, thread: str, depth: int, unread: Mapping[int, str]) -> Iterator[Part]:
+def _parts_in(
+    block: ast.Block, thread: str, depth: int, unread: Mapping[int, str], fences: Mapping[int, str]
+) -> Iterator[Part]:
+    """Yield what could go of a block: `unread` are the gets that nobody reads and `fences` all fences, those of fenced
+    requests too, by where they begin, with their nodes."""
     labelled = False
     for statement in block.statements:
         free, labelled = not labelled, isinstance(statement, ast.Label)
+        at = statement.span.start
+        if isinstance(statement, ast.Put | ast.Get | ast.Send):
+            fenced = (flag for flag in statement.flags if flag.word == "fenced" and at in fences)
+            yield from (Part(flag, thread, fences[at], depth) for flag in fenced)
         match statement:
             case ast.Poll(node) | ast.RFence(node) if free:
                 yield Part(statement, thread, node.text, depth)
-            case ast.Get() if free and statement.span.start in unread:
-                yield Part(statement, thread, unread[statement.span.start].partition("[")[0], depth)
+            case ast.Get() if free and at in unread:
+                yield Part(statement, thread, unread[at].partition("[")[0], depth)
             case _:
                 inner = depth + isinstance(statement, ast.While | ast.Loop)
                 for inside in blocks_of(statement):
-                    yield from _parts_in(inside, thread, inner, unread)
+                    yield from _parts_in(inside, thread, inner, unread, fences)
+
+
+def _ops(program: Program) -> list[tuple[int, Op]]:
+    """Return the operations of a program, with where their statements begin."""
+    return [(step.span.start, step.op) for thread in program.threads for _, _, step in steps(thread)]
 
 
 def _unread(program: Program) -> dict[int, str]:
     """Return the gets into words that nothing but gets ever touches, by where they begin, with the node they read from."""
-    ops = [(step.span.start, step.op) for thread in program.threads for _, _, step in steps(thread)]
+    ops = _ops(program)
     conditions = [line.condition for line in program.outcomes] + [line.condition for line in program.invariants]
     asked = {name for condition in conditions for name in names(condition)}
     usage = Usage(program)
@@ -243,8 +283,7 @@ def _unread(program: Program) -> dict[int, str]:
 
 
 def _saves(part: Part, options: RepairOptions) -> int:
-    kinds: dict[type, Kind] = {ast.Poll: Kind.POLL, ast.RFence: Kind.RFENCE, ast.Get: Kind.GET}
-    return options.costs.of(kinds[type(part.statement)], part.depth)
+    return options.costs.of(part.kind, part.depth)
 
 
 def _solution(source: Source, program: Program, removed: tuple[Part, ...], options: RepairOptions) -> Solution:
@@ -258,6 +297,6 @@ def _solution(source: Source, program: Program, removed: tuple[Part, ...], optio
 
 def _row(part: Part, options: RepairOptions) -> Insertion:
     statement = part.statement
-    kind = "poll" if isinstance(statement, ast.Poll) else "rfence" if isinstance(statement, ast.RFence) else "get"
-    line = (printer.statement(statement),)
-    return Insertion(kind, part.thread, part.node, statement.span.line, line, _saves(part, options))
+    shown = statement.word if isinstance(statement, ast.Flag) else printer.statement(statement)
+    kind = shown if isinstance(statement, ast.Flag) else part.kind.value
+    return Insertion(kind, part.thread, part.node, statement.span.line, (shown,), _saves(part, options))

@@ -24,6 +24,7 @@ from rdma_robust.analyses.repair.sites import Sites
 from rdma_robust.analyses.repair.written_out import outside_of_copies
 from rdma_robust.errors import LimitReached, UsageError
 from rdma_robust.language.flow.cfg import Program, RemoteRmw, Thread
+from rdma_robust.language.flow.spinning import spin_assumed
 from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.language.load import has_text, is_trencher, load_decidable
 from rdma_robust.model import Model
@@ -226,7 +227,7 @@ def _where_atomics_are_glob(program: Program, checker: Checker) -> str:
 
 def _immediate(text: str, checker: Checker) -> str:
     """What would order two puts of a violation that nothing can be inserted against, if that is all."""
-    program = blocking(load_decidable(text, checker.file), checker.options.await_loops)
+    program = spin_assumed(load_decidable(text, checker.file), checker.options.await_loops)
     witness = checker.decide(program).witness
     return "" if witness is None else immediate_for(program, witness, checker.options.model)
 

@@ -16,14 +16,13 @@ import networkx as nx
 from rdma_robust.analyses.repair.automata_sites import AutomataSource, StatePlace
 from rdma_robust.analyses.repair.edits import Edit, Place, Source, apply, places
 from rdma_robust.errors import ProgramError, SizeLimitError
-from rdma_robust.expr import TRUE
 from rdma_robust.language.flow.cfg import Program, Read, Step, Thread, steps
 from rdma_robust.language.flow.spinning import spin_assumed
 from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.language.load import is_trencher, load_decidable
 from rdma_robust.language.syntax.ast import Node
 from rdma_robust.semantics.event_table import acts_of, completes_on, polls_of, requests_to
-from rdma_robust.semantics.machines.waiting_points import WAITING
+from rdma_robust.semantics.machines.waiting_points import goes_on
 from rdma_robust.semantics.trace import EventType
 
 _MARK = "mark"
@@ -172,7 +171,7 @@ class Flow:
     def _free(self, point: int) -> bool:
         """Whether the thread is at its end, or has a step there that waits for nothing."""
         here = [e.step for e in self.out.get(point, ()) if e.place is None]
-        return not here or any(step.guard == TRUE and not isinstance(step.op, WAITING) for step in here)
+        return not here or goes_on(here)
 
     def _next(self, start: int) -> frozenset[int]:
         """The points of the steps that can come next, and the end if it can."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -75,6 +75,32 @@ def faults_of(thread: Thread, step: Step) -> tuple[Fault, ...]:
         case Recv():
             return (*found, no_room(step, thread.name))
     return found
+
+
+def with_copies(program: Program) -> list[tuple[Fault, str]]:
+    """Return everything that may go wrong, each with what tells it from other copies of its statement: from where that is
+    expanded, in which threads it is, or what it says; '' where there is one."""
+    statements: dict[tuple[str, str, int, int], list[Fault]] = {}
+    for fault in (found := faults(program)):
+        place = (fault.kind, fault.text or fault.message, fault.span.line, fault.span.column)
+        statements.setdefault(place, []).append(fault)
+    told: dict[Fault, str] = {}
+    for alike in statements.values():
+        told |= dict(zip(alike, _told_apart(program, alike) if len(alike) > 1 else [""], strict=True))
+    return [(each, told[each]) for each in found]
+
+
+def _told_apart(program: Program, alike: Sequence[Fault]) -> list[str]:
+    threads: dict[Fault, dict[str, None]] = {}
+    for thread in program.threads:
+        for fault in (fault for _, _, step in steps(thread) for fault in faults_of(thread, step)):
+            threads.setdefault(fault, {})[thread.name] = None
+    ways = (
+        [", ".join(f"from line {line}" for line in each.span.expanded_from) for each in alike],
+        [f"in {', '.join(threads[each])}" for each in alike],
+        [each.message for each in alike],
+    )
+    return next((way for way in ways if len(set(way)) == len(alike)), ways[-1])
 
 
 def watched(program: Program, goals: Iterable[Goal]) -> Watched:

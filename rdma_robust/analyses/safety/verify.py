@@ -12,7 +12,7 @@ from enum import Enum
 from functools import partial
 
 from rdma_robust.analyses.prove.safety_outcome import SafetyRun
-from rdma_robust.analyses.safety.goals import FaultGoal, Goal, HangGoal, SafeGoal, StateGoal, faults
+from rdma_robust.analyses.safety.goals import FaultGoal, Goal, HangGoal, SafeGoal, StateGoal, with_copies
 from rdma_robust.analyses.safety.hangs import Hang, hang_of
 from rdma_robust.analyses.safety.questions import Answer, Asked, Reached
 from rdma_robust.analyses.safety.reach import answer
@@ -46,7 +46,8 @@ class Claim:
 
     `kind` is `assertion`, `invariant`, `outcome`, `hang`, `safe` (what `expect safe` says), or what else can go wrong (see
     :class:`cfg.Fault`); `text` is the source. The claim that a program does not hang, which every program makes, has no
-    place in it: NO_SPAN. Claims about other models than sc and rdma are those of :mod:`handing_over`.
+    place in it: NO_SPAN. Claims about other models than sc and rdma are those of :mod:`handing_over`. `copy` tells copies of
+    one statement apart, in a family of threads or where a macro or `for` is expanded; it is empty where there is one.
     """
 
     kind: str
@@ -55,6 +56,7 @@ class Claim:
     goal: Goal | SafeGoal
     model: AnyModelName = "rdma"
     allowed: bool = False
+    copy: str = ""
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,8 @@ class Checked:
     """A claim, whether it holds, and the answer that says why, with its run.
 
     `reached` says of a claim that nothing goes wrong whether what it is about is ever reached, None if that is not known or
-    was not asked. `hang` is where the run of a claim about hangs ends. `model_run` is a run that `prove` has found.
+    was not asked. `hang` is where the run of a claim about hangs ends. `model_run` is a run that `prove` has found. A
+    violated claim is `expected` if an `expect` line says so.
     """
 
     claim: Claim
@@ -71,6 +74,7 @@ class Checked:
     reached: bool | None = None
     hang: Hang | None = None
     model_run: SafetyRun | None = None
+    expected: bool = False
 
 
 @dataclass(frozen=True)
@@ -83,8 +87,8 @@ class Verified:
 
     @property
     def status(self) -> Status:
-        """VIOLATED if some claim is, else UNKNOWN if some is, else UNREACHABLE if some is."""
-        found = {each.status for each in self.checked}
+        """VIOLATED if some claim is and is not expected to be, else UNKNOWN if some is, else UNREACHABLE if some is."""
+        found = {each.status for each in self.checked if not each.expected}
         return next((s for s in (Status.VIOLATED, Status.UNKNOWN, Status.UNREACHABLE) if s in found), Status.HOLDS)
 
 
@@ -94,7 +98,7 @@ def claims(program: Program, *, hangs: bool = True) -> tuple[Claim, ...]:
 
     With `hangs` it claims as well that it does not hang under RDMA, unless it says something else about that.
     """
-    found = [Claim(f.kind, f.text or f.message, f.span, FaultGoal(f)) for f in faults(program)]
+    found = [Claim(f.kind, f.text or f.message, f.span, FaultGoal(f), copy=c) for f, c in with_copies(program)]
     found += [Claim("invariant", line.text, line.span, StateGoal(_violation(program, line))) for line in program.invariants]
     found += [outcome_claim(line, c) for line in program.outcomes for c in line.claims if c.model in SEARCHED]
     expected = [e for e in program.expectations if e.kind == "hang"]
@@ -143,11 +147,13 @@ def verify(
     hardware: Model = RDMA,
     *,
     hangs: bool = True,
+    besides: Sequence[Claim] = (),
     recv_depth: int = RECV_DEPTH,
     progress: Progress = ignore,
 ) -> Verified:
-    """Check every claim of the program, see :func:`claims`. Raises InternalError if a run is not confirmed."""
-    every = claims(program, hangs=hangs)
+    """Check every claim of the program, see :func:`claims`, and those `besides`. Raises InternalError if a run is not
+    confirmed."""
+    every = (*claims(program, hangs=hangs), *besides)
     questions = [_question(c) for c in every]
     asked = answer(program, questions, limits, hardware, recv_depth=recv_depth, progress=progress)
     checked = []

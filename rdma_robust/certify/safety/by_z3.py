@@ -15,7 +15,7 @@ def z3_version() -> str | None:
     """Return the version of z3 that is installed, None if none is."""
     if find_spec("z3") is None:
         return None
-    import z3  # noqa: PLC0415 - an extra
+    from rdma_robust.guarded_z3 import z3  # noqa: PLC0415 - an extra
 
     return str(z3.get_version_string())
 
@@ -24,7 +24,7 @@ class Z3:
     """One solver for many questions."""
 
     def __init__(self) -> None:
-        import z3  # noqa: PLC0415 - an extra
+        from rdma_robust.guarded_z3 import z3  # noqa: PLC0415 - an extra
 
         self._z3 = z3
         self._solver = z3.Solver()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container
 from typing import Final
 
-from rdma_robust.certify.document import integer, reject
+from rdma_robust.certify.document import integer, reject, string
 from rdma_robust.expr import Binary, Const, Expr, Name, Unary
 
 BINARY: Final = frozenset({"+", "-", "*", "/", "%", "==", "!=", "<", "<=", ">", ">=", "&&", "||"})
@@ -21,12 +21,14 @@ def read_condition(value: object, where: str, known: Container[str], depth: int 
         return Name(value) if value in known else reject(f"{where}: there is no wide variable {value!r:.60}")
     if not isinstance(value, list):
         return Const(integer(value, where))
+    if not value:
+        reject(f"{where} is an array without an operator")
+    op = string(value[0], f"the operator of {where}")
     args = [read_condition(arg, where, known, depth + 1) for arg in value[1:]]
-    op = value[0] if value else None
     if op in UNARY and len(args) == 1:
-        return Unary(str(op), args[0])
+        return Unary(op, args[0])
     if op in BINARY and len(args) == 2:
-        return Binary(str(op), args[0], args[1])
+        return Binary(op, args[0], args[1])
     return reject(f"{where} has the operator {op!r:.30} with {len(args)} arguments")
 
 

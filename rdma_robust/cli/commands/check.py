@@ -52,6 +52,7 @@ from rdma_robust.options import CheckOptions
 from rdma_robust.reports.batch.batch_formats import FORMS
 from rdma_robust.reports.check import json_report
 from rdma_robust.reports.check.check_findings import findings_of
+from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.check.summary import Summary, exit_of, summarise
 from rdma_robust.reports.check.text_report import TextReport
 from rdma_robust.reports.share.exits import Exit, worst
@@ -101,7 +102,7 @@ class _Run:
                 warn(message)
         if self.request.format == "jsonl":
             self.out.line(json_report.dump(json_report.result_object(result)))
-        elif self.request.format == "text" and not (self.request.quiet and exit_of(result, self.request.expect) is Exit.OK):
+        elif self.request.format == "text" and not (self.request.quiet and _is_good(result, self.request.expect)):
             for line in self.text.rows(result):
                 self.out.say(line)
 
@@ -116,6 +117,11 @@ class _Run:
             self.out.line(FORMS[self.request.format].write(_batch(self.request, answers, summary)).rstrip("\n"))
         elif summary.interrupted:
             warn(f"interrupted: {summary.programs} of {summary.requested} programs done")
+
+
+def _is_good(result: Result, expect: bool) -> bool:
+    """Whether nothing needs to be said of a program: what is seen to fail is said although it may not count."""
+    return exit_of(result, expect) is Exit.OK and not result.broken
 
 
 DumpAfter = Annotated[

@@ -42,9 +42,11 @@ def compare_command(
     format_: Annotated[CompareFormat | None, typer.Option("--format", help=FORMAT_HELP, show_default=False)] = None,
     output: OutputFile = None,
     fail_on: Annotated[
-        FailOn, typer.Option("--fail-on", help="What exits with 1: a verdict that got worse, or any that changed.")
+        FailOn, typer.Option("--fail-on", help="What exits with 1: a verdict or claim that got worse, or any that changed.")
     ] = "regressions",
-    strict: Annotated[bool, typer.Option("--strict", help="New and missing programs exit with 1 too.")] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="New and missing programs, and missing claims, exit with 1 too.")
+    ] = False,
 ) -> None:
     """Note in the context what is to be done."""
     form = report_form(output, format_, COMPARE_FORMATS, [source_of(old), source_of(new)])
@@ -70,7 +72,8 @@ def _compare(old: str, new: str, place: Destination, bad: Set[Kind]) -> Exit:
         place.say(write_text(comparison, width_of_output(place.path)))
     else:
         place.write(WRITERS[place.format](comparison))
-    return Exit.OK if bad.isdisjoint(change.kind for change in comparison.changes) else Exit.NOT_ROBUST
+    found = {change.kind for change in comparison.changes} | {claim.kind for claim in comparison.claims} - {"new"}
+    return Exit.OK if bad.isdisjoint(found) else Exit.NOT_ROBUST
 
 
 def _read(path: str) -> Report:

@@ -150,7 +150,7 @@ def _write(name: str, text: str, folder: str | None, force: bool) -> None:
         return
     path = os.path.join(folder, name)
     made_file(path, [], force=force)
-    replace_file(path, text)
+    replace_file(path, text, through_links=False)
     warn(f"written: {printable(path)}")
 
 

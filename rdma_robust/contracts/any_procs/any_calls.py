@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-import z3
-
 from rdma_robust.contracts.any_procs.any_events import Counters, Event, changed_globals
 from rdma_robust.contracts.any_procs.any_execution import Function
 from rdma_robust.contracts.any_procs.any_frames import allowed, kept
@@ -16,6 +14,7 @@ from rdma_robust.contracts.any_procs.any_specs import Goal, Moment, SpecReader, 
 from rdma_robust.contracts.any_procs.any_values import Bool, Data, Int, UnrecognisedError, equal, within
 from rdma_robust.contracts.language.contract_program import Contract, StateClause
 from rdma_robust.contracts.language.spec_terms import Apply, Before, Spec
+from rdma_robust.guarded_z3 import z3
 
 Proved = Callable[[str], tuple[Level, int | None]]
 """At which inputs a function is proved, and up to which number of processes. Raises UnrecognisedError if it is not."""

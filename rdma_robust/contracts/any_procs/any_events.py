@@ -6,11 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-import z3
-
 from rdma_robust.contracts.any_procs.any_values import WORTH, Bool, Data, Int, Known, chosen, constant
 from rdma_robust.contracts.language.contract_program import Contract
 from rdma_robust.errors import Span
+from rdma_robust.guarded_z3 import z3
 
 NPROCS: Final = z3.Int("NPROCS")
 Registers = dict[str, Data]

@@ -7,8 +7,6 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any, Final, Literal
 
-import z3
-
 from rdma_robust.contracts.any_procs.any_events import (
     NPROCS,
     Counters,
@@ -42,6 +40,7 @@ from rdma_robust.contracts.any_procs.loop_patterns import only_computes, returns
 from rdma_robust.contracts.any_procs.loop_states import Looped
 from rdma_robust.contracts.language.contract_program import Contract
 from rdma_robust.errors import Span
+from rdma_robust.guarded_z3 import z3
 from rdma_robust.messages.language.message_program import (
     Assert,
     Assign,

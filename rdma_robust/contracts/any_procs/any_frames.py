@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import z3
-
 from rdma_robust.contracts.any_procs.any_specs import Goal, Moment, SpecReader
 from rdma_robust.contracts.any_procs.any_values import Bool, Data, Int, equal, within
 from rdma_robust.contracts.language.contract_program import Frame
+from rdma_robust.guarded_z3 import z3
 
 
 def unchanged(name: str, frames: tuple[Frame, ...], moment: Moment, process: Int) -> Iterator[Goal]:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-import z3
-
 from rdma_robust.contracts.any_procs.any_specs import Moment, SpecReader
 from rdma_robust.contracts.any_procs.any_values import Bool, Data, Int, Number, within
 from rdma_robust.contracts.language.contract_program import Bounds, Contract
+from rdma_robust.guarded_z3 import z3
 
 Level = Literal["any", "kinds", "bounds"]
 LEVELS: Final[tuple[Level, ...]] = ("any", "kinds", "bounds")

@@ -12,13 +12,12 @@ from functools import partial
 from itertools import product
 from typing import Final
 
-import z3
-
 from rdma_robust.contracts.any_procs.any_events import NPROCS, Counters, Event, unknown
 from rdma_robust.contracts.any_procs.any_execution import Function
 from rdma_robust.contracts.any_procs.any_prover import Prover
 from rdma_robust.contracts.any_procs.any_specs import is_process
 from rdma_robust.contracts.any_procs.any_values import Bool, Data, Int, Known, Later, UnrecognisedError, divided
+from rdma_robust.guarded_z3 import z3
 
 Spot = tuple[Int, Counters]
 """A process, and the counters of the loops around a statement."""

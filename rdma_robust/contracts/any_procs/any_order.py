@@ -6,12 +6,11 @@ from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Final
 
-import z3
-
 from rdma_robust.contracts.any_procs.any_events import Counters, Event
 from rdma_robust.contracts.any_procs.any_matching import Matching, P, Pair, before, generic, happens, other_generic
 from rdma_robust.contracts.any_procs.any_values import Bool, Int
 from rdma_robust.digraph import components
+from rdma_robust.guarded_z3 import z3
 
 Key = Callable[[Event, Int, Counters], Int]
 

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Final
 
-import z3
-
 from rdma_robust.contracts.any_procs.any_calls import Calls, Q
 from rdma_robust.contracts.any_procs.any_events import NPROCS, Counters, Event
 from rdma_robust.contracts.any_procs.any_matching import Matching, P, Pair, before, generic, happens
 from rdma_robust.contracts.any_procs.any_specs import Goal, Moment, SpecReader, is_process
 from rdma_robust.contracts.any_procs.any_values import Bool, Int, divided, within
 from rdma_robust.contracts.language.contract_program import PathClause, ProcessSet
+from rdma_robust.guarded_z3 import z3
 
 _STEPS: Final = 2
 """Messages one after the other that are looked at."""

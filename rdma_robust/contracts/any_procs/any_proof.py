@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass
 from functools import partial
 
-import z3
-
 from rdma_robust.contracts.any_procs.any_calls import Calls, Proved, least, whole_clause
 from rdma_robust.contracts.any_procs.any_events import NPROCS, Run
 from rdma_robust.contracts.any_procs.any_execution import Function
@@ -22,6 +20,7 @@ from rdma_robust.contracts.any_procs.any_values import Bool, Data, Int, Unrecogn
 from rdma_robust.contracts.language.contract_program import Contract, ContractProgram
 from rdma_robust.contracts.language.function_instances import TooManyStatements, unwritten
 from rdma_robust.errors import Span
+from rdma_robust.guarded_z3 import z3
 from rdma_robust.limits import Limits
 from rdma_robust.messages.language.message_program import Inlined
 from rdma_robust.messages.language.message_terms import LONGEST, Zeros

@@ -7,8 +7,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import z3
-
 from rdma_robust.contracts.any_procs.any_events import NPROCS, Registers
 from rdma_robust.contracts.any_procs.any_sums import summed
 from rdma_robust.contracts.any_procs.any_terms import COMPARISONS, compared, computed
@@ -46,6 +44,7 @@ from rdma_robust.contracts.language.spec_terms import (
     SpecNumber,
     SpecPid,
 )
+from rdma_robust.guarded_z3 import z3
 from rdma_robust.messages.language.message_terms import LONGEST
 
 if TYPE_CHECKING:

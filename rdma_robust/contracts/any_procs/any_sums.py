@@ -11,9 +11,8 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import combinations
 from typing import Any, Final
 
-import z3
-
 from rdma_robust.contracts.any_procs.any_values import Bool, Int, within
+from rdma_robust.guarded_z3 import z3
 
 _FUNCTION: Final = z3.ArraySort(z3.IntSort(), z3.IntSort())
 SUM: Final = z3.Function("sum", _FUNCTION, z3.IntSort())

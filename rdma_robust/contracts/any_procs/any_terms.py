@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-import z3
-
 from rdma_robust.contracts.any_procs.any_values import (
     Bool,
     Cells,
@@ -22,6 +20,7 @@ from rdma_robust.contracts.any_procs.any_values import (
 )
 from rdma_robust.errors import Span
 from rdma_robust.expr import Const, Name
+from rdma_robust.guarded_z3 import z3
 from rdma_robust.messages.language.message_terms import LONGEST, Element, Length, Operation, Term, Zeros
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
-import z3
-
+from rdma_robust.guarded_z3 import z3
 from rdma_robust.messages.language.message_terms import LONGEST
 
 Int = Any

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-import z3
-
 from rdma_robust.contracts.any_procs.any_sums import summed
 from rdma_robust.contracts.any_procs.any_values import (
     Cells,
@@ -22,6 +20,7 @@ from rdma_robust.contracts.any_procs.any_values import (
     within,
 )
 from rdma_robust.contracts.any_procs.loop_patterns import Changed, changes
+from rdma_robust.guarded_z3 import z3
 from rdma_robust.messages.language.message_program import For
 from rdma_robust.messages.language.message_terms import Term
 

@@ -51,8 +51,19 @@ def checked(program: ContractProgram, checking: Checking, limits: Limits) -> Ite
         if not checking.only or contract.name in checking.only:
             modular = checking.mode != "inlined" and checking.engine != "explicit"
             answers = tuple(_checked(program, contract, procs, engine, limits, modular=modular) for procs in checking.procs)
+            answers = _about_something(answers)
             every = _every(proofs, contract.name, answers) if checking.any_n else None
             yield FunctionAnswer(contract.name, _kind(contract), answers, every=every)
+
+
+def _about_something(answers: tuple[ProcsAnswer, ...]) -> tuple[ProcsAnswer, ...]:
+    """Return the answers, as UNKNOWN if all of them are VERIFIED because there was nothing to look at.
+
+    That this is so for some numbers of processes, and not for others, is what a `requires` may mean.
+    """
+    if not all(each.verdict == "VERIFIED" and each.reason for each in answers):
+        return answers
+    return tuple(replace(each, verdict="UNKNOWN", reason=f"nothing was checked: {each.reason}") for each in answers)
 
 
 def _proofs(program: ContractProgram, limits: Limits) -> EveryProcs | None:

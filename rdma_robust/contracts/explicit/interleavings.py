@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import networkx as nx
 
-from rdma_robust.contracts.contract_answers import Counterexample, Happening, ProcsAnswer, Verdict
+from rdma_robust.contracts.contract_answers import NOTHING, SET_ASIDE, Counterexample, Happening, ProcsAnswer, Verdict
 from rdma_robust.contracts.explicit.contract_rules import Bodies, Rules
 from rdma_robust.contracts.explicit.run_states import State
 from rdma_robust.contracts.explicit.shown_clauses import Shown
@@ -33,12 +33,16 @@ class Arrival(NamedTuple):
 
 @dataclass(slots=True)
 class Found:
-    """What a search has found: one counterexample for each class, and why it is not over, if it is not."""
+    """What a search has found: one counterexample for each class, and why it is not over, if it is not.
+
+    `ends` says whether some run ends without a process that a false `assume` stops.
+    """
 
     counterexamples: dict[ErrorClass, Counterexample] = field(default_factory=dict)
     reasons: dict[str, None] = field(default_factory=dict)
     inputs: int = 0
     states: int = 0
+    ends: bool = False
 
 
 def by_interleavings(program: ContractProgram, function: str, procs: int, limits: Limits) -> ProcsAnswer:
@@ -50,10 +54,7 @@ def by_interleavings(program: ContractProgram, function: str, procs: int, limits
     found = searched(program, function, procs, limits, only_first=True)
     first = next(iter(found.counterexamples.values()), None)
     verdict: Verdict = "VIOLATED" if first is not None else "UNKNOWN" if found.reasons else "VERIFIED"
-    reason = "" if first is not None else "; ".join(found.reasons)
-    own = program.contract(function)
-    if verdict == "VERIFIED" and not found.inputs and (own is None or own.loop is None):
-        reason = "no input within the bounds meets `requires`"
+    reason = "; ".join(found.reasons) or nothing_in(program, function, found) if first is None else ""
     return ProcsAnswer(
         procs,
         verdict,
@@ -65,6 +66,14 @@ def by_interleavings(program: ContractProgram, function: str, procs: int, limits
         states=found.states,
         seconds=time.monotonic() - started,
     )
+
+
+def nothing_in(program: ContractProgram, function: str, found: Found) -> str:
+    """Return why a search had nothing to look at, nothing if it had; that no round of a loop ever begins is as good."""
+    own = program.contract(function)
+    if found.ends or (not found.inputs and own is not None and own.loop is not None):
+        return ""
+    return SET_ASIDE if found.inputs else NOTHING
 
 
 def searched(program: ContractProgram, function: str, procs: int, limits: Limits, *, only_first: bool = False) -> Found:
@@ -143,6 +152,7 @@ class Search:
         for after in self.rules.matches(state):
             moves = True
             self._arrive(here, after, Arrival(state, None, ()), todo)
+        self.found.ends |= not moves and all(local.status != "stopped" for local in state.locals)
         self._note(state, None, tuple(self.rules.shown_in(state, moves)))
 
     def _arrive(self, here: int, after: State, arrival: Arrival, todo: deque[State]) -> None:

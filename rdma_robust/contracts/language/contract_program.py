@@ -85,7 +85,7 @@ class Bounds:
 
     With no `lengths` it is a number from `low` to `high`; with one, an array whose length is between these; with two, an
     array of arrays. Where `low` and `high` are None, the elements are any integers. They may use the indices, `Bound("i")`
-    and `Bound("j")`; lengths of inner arrays use `i`.
+    and `Bound("j")`; lengths of inner arrays use `i`. `text` is what is shown of those that nobody wrote.
     """
 
     name: str
@@ -93,6 +93,7 @@ class Bounds:
     low: Spec | None
     high: Spec | None
     span: Span = field(default=NO_SPAN, compare=False)
+    text: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, field, replace
 
 from rdma_robust.contracts.language import spec_terms as spec
 from rdma_robust.contracts.language.bounds_reader import BoundsReader
 from rdma_robust.contracts.language.contract_program import Cells, Contract, Frame, PathClause, StateClause
-from rdma_robust.contracts.language.path_reader import PathReader
+from rdma_robust.contracts.language.path_reader import PathReader, clauses_of
 from rdma_robust.contracts.language.spec_folding import known_value, sees_the_exit, specs_in
 from rdma_robust.contracts.language.spec_reader import AT_ENTRY, AT_EXIT, FRAME, Owner, SpecReader
 from rdma_robust.diagnose import Hint, Reporter, meant_at, quote
@@ -15,7 +16,7 @@ from rdma_robust.errors import Span
 from rdma_robust.language.syntax import ast
 from rdma_robust.messages.language import contract_tree as written
 from rdma_robust.messages.language import message_tree as tree
-from rdma_robust.messages.language.function_parts import returns
+from rdma_robust.messages.language.function_parts import all_lines, returns
 from rdma_robust.messages.language.message_world import World
 
 _ASSUMES = replace(AT_ENTRY, where="`assumes`")
@@ -59,13 +60,14 @@ class _ContractReader:
         self.function = function
         self.text = text
         names = frozenset(each.text for each in function.parameters)
-        self.owner = Owner(function.name.text, names, returns(function.body), text.kind == "local")
+        self.owner = Owner(function.name.text, names, _may_return(function.body), text.kind == "local")
         self.specs = SpecReader(world, report, self.owner)
         self.paths = PathReader(self.specs)
         self.bounds = BoundsReader(self.specs, "a parameter, or a register declared outside")
         self.found = _Found()
         self.behavior = _Behavior()
-        self.named: dict[str, Span] = {}
+        self.behaviors: dict[str, _Behavior] = {}
+        self.all_or_one: list[written.Behaviors] = []
 
     def contract(self, calls: tuple[str, ...]) -> Contract:
         for part in self.text.parts:
@@ -73,6 +75,7 @@ class _ContractReader:
             self.behavior.started = True
             if isinstance(part, written.BehaviorHead):
                 self.behavior = self._behavior(part.name)
+        self.found.clauses += filter(None, map(self._all_or_one, self.all_or_one))
         found, at = self.found, self.report.at
         frames = tuple(replace(each, span=at(each.span)) for each in found.frames)
         if not frames:
@@ -92,24 +95,44 @@ class _ContractReader:
         )
 
     def _behavior(self, name: ast.Ident) -> _Behavior:
-        before = self.named.setdefault(name.text, name.span)
-        if before is not name.span:
-            said = f"the behavior {quote(name.text)} was declared before, on line {before.line}"
+        made = _Behavior(name)
+        before = self.behaviors.setdefault(name.text, made)
+        if before is not made and before.name is not None:
+            said = f"the behavior {quote(name.text)} was declared before, on line {before.name.span.line}"
             self.report.error("RR904", name.span, said)
-        return _Behavior(name)
+        return made
+
+    def _all_or_one(self, part: written.Behaviors) -> StateClause | None:
+        """Return the clause that behaviors are complete, or disjoint; None after an error."""
+        names = [each.text for each in part.names] or list(self.behaviors)
+        for each in part.names:
+            if each.text not in self.behaviors:
+                hint = meant_at(each.span, each.text, self.behaviors) or "`behavior NAME:` begins one"
+                self.report.error("RR956", each.span, f"there is no behavior {quote(each.text)}", hint=hint)
+        found = [self.behaviors[each] for each in dict.fromkeys(names) if each in self.behaviors]
+        if not found:
+            if not part.names:
+                said = f"there are no behaviors that could be {part.word}"
+                self.report.error("RR956", part.span, said, hint="`behavior NAME:` begins one")
+            return None
+        one = spec.SpecNumber(1)
+        holds = [spec.Apply("?", (each.assumes or one, one, spec.SpecNumber(0))) for each in found]
+        number = functools.reduce(lambda total, each: spec.Apply("+", (total, each)), holds)
+        wanted = spec.Apply(">=" if part.word == "complete" else "<=", (number, one))
+        said = f"that the behaviors of {self.owner.name} are {part.word} is false"
+        return StateClause("ensures", spec.Before(wanted), None, part.span, said)
 
     def _part(self, part: written.Part) -> None:
         match part:
             case written.Condition("assumes"):
                 self._assumes(part)
-            case written.Condition(word, written.Never() as never):
-                clause = self.paths.long_form(word, never, self._of_path(part.span), part.span)
-                self.found.paths += [] if clause is None else [clause]
             case written.Condition("invariant" | "decreases" as word):
                 hint = "a loop has one: `while E contract loop NAME { ... } { ... }`; here are `requires` and `ensures`"
                 self.report.error("RR959", part.span, f"`{word}` stands in contracts of loops only", hint=hint)
             case written.Condition():
-                self._condition(part)
+                self._formula(part)
+            case written.Behaviors():
+                self.all_or_one.append(part)
             case written.AssignsLine():
                 self._assigns(part)
             case written.BoundsLine():
@@ -147,9 +170,25 @@ class _ContractReader:
             self.report.error("RR951", span, said, hint="put it into a behavior of its own, or behind `if`")
         return self.behavior.assumes
 
-    def _condition(self, part: written.Condition) -> None:
+    def _formula(self, part: written.Condition) -> None:
+        """Read `requires` or `ensures`: what they say of the state, and path clauses in their long forms."""
+        for value, premises in clauses_of(part.value):
+            if isinstance(value, written.Never):
+                conditions = premises if part.condition is None else (*premises, part.condition)
+                assumed = self.paths.premise(conditions, self._of_path(part.span))
+                clause = self.paths.long_form(part.word, value, assumed, part.span)
+                self.found.paths += [] if clause is None else [clause]
+                continue
+            if part.condition is not None:
+                hint = "write `CONDITION ==> ...`"
+                self.report.error("RR955", part.span, "`if` stands behind path clauses only", hint=hint)
+            for each in reversed(premises):
+                value = ast.Binary("==>", each, value, tree.operand(value).span)  # type: ignore[arg-type]
+            self._condition(part, value)
+
+    def _condition(self, part: written.Condition, value: object) -> None:
         exit_ = part.word == "ensures"
-        condition = self.specs.spec(part.value, AT_EXIT if exit_ else AT_ENTRY)
+        condition = self.specs.spec(value, AT_EXIT if exit_ else AT_ENTRY)
         clause = StateClause("ensures" if exit_ else "requires", condition, self.behavior.assumes, part.span)
         self.found.clauses.append(clause)
         known = known_value(condition)
@@ -181,6 +220,11 @@ class _ContractReader:
         what = f"{quote(text)} is a constant" if text in self.world.constants else f"there is no register {quote(text)}"
         hint = meant_at(name.span, text, self.world.globals) or Hint("`assigns` names registers declared outside")
         self.report.error("RR952", name.span, f"{what} that a call could change", hint=hint)
+
+
+def _may_return(block: ast.Block) -> bool:
+    """Whether a block returns a value, or may where a statement could not be read."""
+    return returns(block) or any(isinstance(each, ast.Broken) for each in all_lines(block))
 
 
 def _no_assigns(name: str) -> str:

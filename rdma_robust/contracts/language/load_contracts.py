@@ -11,6 +11,7 @@ from rdma_robust.contracts.language.claims_of_contracts import read_claims
 from rdma_robust.contracts.language.contract_calls import check_local, contracted_calls
 from rdma_robust.contracts.language.contract_program import Contract, ContractProgram
 from rdma_robust.contracts.language.contract_reader import read_contract
+from rdma_robust.contracts.language.input_kinds import with_kinds
 from rdma_robust.contracts.language.loop_reader import misplaced_loops, read_loops
 from rdma_robust.diagnose import Reporter, quote
 from rdma_robust.errors import NO_SPAN
@@ -26,7 +27,7 @@ from rdma_robust.messages.language.message_names import NameCheck
 from rdma_robust.messages.language.message_words import message_grammar
 from rdma_robust.messages.language.message_world import World, library_world
 
-FOUND_IN_CONTRACTS: Final = FOUND | {"RR751", "RR752", "RR753", "RR754"}
+FOUND_IN_CONTRACTS: Final = FOUND | {"RR751", "RR752", "RR753", "RR754", "RR756"}
 """The codes of all warnings that are found here."""
 
 
@@ -74,7 +75,7 @@ def _contract(function: tree.Function, world: World, report: Reporter) -> Contra
 
 def _contracts(function: tree.Function, world: World, report: Reporter) -> tuple[Contract, ...]:
     """Return the contract of a function and those of its loops, of which it makes a call as of functions."""
-    own = _contract(function, world, report)
+    own = with_kinds(_contract(function, world, report), function, world, report)
     loops = read_loops(world, report, function, own) if own.kind == "collective" else ()
     return replace(own, calls=(*own.calls, *(each.name for each in loops))), *loops
 

@@ -38,7 +38,7 @@ from rdma_robust.messages.language.function_parts import all_lines, assigned_nam
 from rdma_robust.messages.language.message_world import World
 
 _INVARIANT = Setting("`invariant`")
-_DECREASES = Setting("`decreases`", others=False, why="it is about one process: the number gets smaller at each")
+_DECREASES = Setting("`decreases`")
 _FRAME = Setting("`assigns` of a loop", others=False, why="the same may change in every round, whatever processes have")
 _FOREIGN = {
     "requires": "what is true at each head of the loop is an `invariant`",
@@ -224,7 +224,7 @@ class _LoopReader:
                 self.found.decreases = self.specs.spec(part.value, _DECREASES)
             case written.Condition(word):
                 self._foreign(part.span, f"`{word}`", _FOREIGN[word])
-            case written.BehaviorHead():
+            case written.BehaviorHead() | written.Behaviors():
                 self._foreign(part.span, "`behavior`", _FOREIGN["assumes"])
             case written.AssignsLine(cells):
                 self.found.cells = [*(self.found.cells or ()), *map(self._cells, cells)]

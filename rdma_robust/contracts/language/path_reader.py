@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rdma_robust.contracts.language import spec_terms as spec
@@ -12,6 +13,7 @@ from rdma_robust.errors import Span
 from rdma_robust.language.syntax import ast
 from rdma_robust.messages.language import contract_tree as written
 from rdma_robust.messages.language import message_tree as tree
+from rdma_robust.messages.language.message_parts import inner_operands
 from rdma_robust.messages.language.message_words import PATH_FORMS
 
 _LAST = spec.Apply("-", (spec.SpecCount(), spec.SpecNumber(1)))
@@ -48,6 +50,12 @@ class PathReader:
             return None
         return self.waits_for(short, assumes) if isinstance(short, written.WaitsFor) else self.quiet(short, assumes)
 
+    def premise(self, parts: tuple[object, ...], assumes: spec.Spec | None) -> spec.Spec | None:
+        """Return what a path clause assumes behind `==>` and before `if`, in a behavior with what that assumes."""
+        for each in parts:
+            assumes = self._condition(each, assumes)
+        return assumes
+
     def _condition(self, condition: object, assumes: spec.Spec | None) -> spec.Spec | None:
         if condition is None:
             return assumes
@@ -72,6 +80,32 @@ class PathReader:
             hint = did_you_mean(name.text, world.ports) or f"`port {name.text}` outside of functions declares it"
             self.specs.report.error("RR903", name.span, f"there is no port {quote(name.text)}", hint=hint)
         return found or 0
+
+
+def clauses_of(formula: object, premises: tuple[object, ...] = ()) -> Iterator[tuple[object, tuple[object, ...]]]:
+    """Yield what `requires` or `ensures` says in parts: path clauses, and what speaks of the state, each with its premises.
+
+    What is the operand of something else than `&&` and `==>` stays where it is.
+    """
+    match formula:
+        case ast.Binary("&&", left, right) if has_path(formula):
+            yield from clauses_of(left, premises)
+            yield from clauses_of(right, premises)
+        case ast.Binary("==>", left, right) if has_path(right) and not has_path(left):
+            yield from clauses_of(right, (*premises, left))
+        case _:
+            yield formula, premises
+
+
+def has_path(formula: object) -> bool:
+    """Whether a `\\no` stands somewhere in an expression."""
+    stack = [formula]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, written.Never):
+            return True
+        stack += inner_operands(part)
+    return False
 
 
 def _short(word: str, never: written.Never, span: Span) -> written.WaitsFor | written.Quiet | None:

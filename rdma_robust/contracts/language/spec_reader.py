@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import cast
 
 from rdma_robust.contracts.language import spec_terms as spec
@@ -14,7 +15,8 @@ from rdma_robust.language.syntax import ast
 from rdma_robust.messages.language import contract_tree as written
 from rdma_robust.messages.language import message_tree as tree
 from rdma_robust.messages.language.collective_loops import before
-from rdma_robust.messages.language.message_world import BUILT_IN, World
+from rdma_robust.messages.language.message_words import PATH_FORMS
+from rdma_robust.messages.language.message_world import BUILT_IN, TRUTHS, World
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,8 @@ PATH = Setting(
 )
 _POSITIONS = ("i", "j")
 _NOTHING = spec.SpecNumber(0)
+_LAST = spec.Apply("-", (spec.SpecCount(), spec.SpecNumber(1)))
+_DIRECTIONS = (frozenset({"<", "<=", "=="}), frozenset({">", ">=", "=="}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +121,17 @@ class _Reading:
             case written.LetIn(name, value, inner):
                 first = self.read(value, bound, entry)
                 return spec.Let(name.text, first, self.read(inner, self._bind(name, bound), entry))
-            case written.OverRange(word, name, low, high, inner, span):
-                ends = self.read(low, bound, entry), self.read(high, bound, entry)
+            case written.Row():
+                return self._row(node, bound, entry)
+            case written.Extreme(word, arguments):
+                return _extreme(word, [self.read(each, bound, entry) for each in arguments])
+            case written.OverRange(word, name, low, high, inner, span, type_):
+                if type_ is not None and type_.text not in ("int", "integer"):
+                    said = f"a variable of `\\{word}` is no {quote(type_.text)}"
+                    self.report.error("RR951", type_.span, said, hint="they are integers: leave it out")
+                ends: tuple[Spec, Spec] = _NOTHING, _LAST
+                if low is not None:
+                    ends = self.read(low, bound, entry), self.read(high, bound, entry)
                 self._check_range(word, ends, span)
                 return spec.Quantified(word, name.text, *ends, self.read(inner, self._bind(name, bound), entry))
             case written.ResultWord(span):
@@ -133,7 +146,27 @@ class _Reading:
                 return spec.Agree(self.read(value, bound, entry))
             case written.AtEntry(value, word, span):
                 return self._before(value, word, span, bound)
+            case written.Never(span=span):
+                said = "`\\no` is no value: it stands in `requires` and `ensures`, joined by `&&` or behind `==>`"
+                self.report.error("RR955", span, said, hint=PATH_FORMS)
+                return _NOTHING
         raise TypeError(node)
+
+    def _row(self, row: written.Row, bound: frozenset[str], entry: bool) -> Spec:
+        """Return the conjunction that comparisons in a row are."""
+        found = [self.read(each, bound, entry) for each in row.operands]
+        pairs = (spec.Apply(op, pair) for op, pair in zip(row.operators, pairwise(found), strict=True))
+        if not any(each.issuperset(row.operators) for each in _DIRECTIONS):
+            texts = [self._text(each) for each in row.operands]
+            joined = " && ".join(f"{a} {op} {b}" for op, (a, b) in zip(row.operators, pairwise(texts), strict=True))
+            expected = "all of them `<`, `<=` and `==`, or all `>`, `>=` and `==`"
+            hint = f"write `{joined}`, or put parentheses around what is compared first"
+            self.report.error("RR111", row.span, "comparisons in a row", expected=expected, hint=hint)
+        return _conjunction(list(pairs))
+
+    def _text(self, node: object) -> str:
+        span = cast(ast.Number, node).span
+        return " ".join(self.report.source[span.start : span.end].split())
 
     def _check_division(self, op: str, divisor: Spec, node: object) -> None:
         if op in "/%" and known_value(divisor) == 0:
@@ -207,6 +240,8 @@ class _Reading:
             return self._of_state(spec.Global(text), "a register", name)
         if text in self.world.constants:
             return spec.SpecNumber(self.world.constants[text].value or 0)
+        if text in TRUTHS:
+            return spec.SpecNumber(TRUTHS[text])
         self._unknown(name, bound)
         return _NOTHING
 
@@ -265,3 +300,22 @@ class _Reading:
     def _misplaced(self, word: str, span: Span, why: str, where: str = "") -> None:
         said = f"{quote(word)} cannot stand in {where or self.setting.where}"
         self.report.error("RR951", span, said, hint=why)
+
+
+def _conjunction(parts: list[Spec]) -> Spec:
+    """Return what is true if all are, as deep as the logarithm of their number."""
+    if len(parts) == 1:
+        return parts[0]
+    half = len(parts) // 2
+    return spec.Apply("&&", (_conjunction(parts[:half]), _conjunction(parts[half:])))
+
+
+def _extreme(word: str, values: list[Spec]) -> Spec:
+    """Return the greatest or smallest of some numbers, each of which is evaluated once."""
+    if len(values) == 1:
+        return values[0]
+    half = len(values) // 2
+    one, other = spec.Bound("$one"), spec.Bound("$other")
+    better = spec.Apply(">=" if word == "max" else "<=", (one, other))
+    chosen = spec.Let(other.name, _extreme(word, values[half:]), spec.Apply("?", (better, one, other)))
+    return spec.Let(one.name, _extreme(word, values[:half]), chosen)

@@ -105,6 +105,7 @@ class ModularEngine:
                 "VERIFIED",
                 "modular",
                 ENGINE,
+                reason=check.nothing(),
                 runs=check.tally.runs,
                 states=check.tally.states,
                 solver_calls=check.solver.calls,

@@ -165,7 +165,7 @@ class _Z3:
     """One solver for many questions; what two questions begin with in common stays asserted."""
 
     def __init__(self) -> None:
-        import z3  # noqa: PLC0415 - an extra
+        from rdma_robust.guarded_z3 import z3  # noqa: PLC0415 - an extra
 
         self._z3 = z3
         self._solver = z3.Solver()

@@ -24,9 +24,14 @@ from rdma_robust.limits import NEVER, Limits, Poll
 
 @dataclass(slots=True)
 class Tally:
-    """How many runs there were, and states at which runs branch; `reason` says why some runs were not followed."""
+    """How many runs there were, and states at which runs branch; `reason` says why some runs were not followed.
 
+    `starts` are inputs, or classes of them, `ends` the runs that no false `assume` sets aside.
+    """
+
+    starts: int = 0
     runs: int = 0
+    ends: int = 0
     states: int = 0
     reason: str = ""
 
@@ -78,6 +83,7 @@ class Search:
                 continue
             except MixedUpError:
                 self.tally.runs += 1
+                self.tally.ends += 1
                 continue
             except (EndlessError, TooManyError) as limit:
                 self.tally.reason = self.tally.reason or str(limit) or f"a process makes more than {STEPS:,} steps"
@@ -85,6 +91,7 @@ class Search:
             following = self._received(run)
             if following is None:
                 self.tally.runs += 1
+                self.tally.ends += all(actor.status != "pruned" for actor in run.actors)
                 yield run
             else:
                 todo += following

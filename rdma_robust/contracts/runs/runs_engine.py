@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
-from rdma_robust.contracts.contract_answers import Counterexample, ProcsAnswer, Verdict
+from rdma_robust.contracts.contract_answers import NOTHING, SET_ASIDE, Counterexample, ProcsAnswer, Verdict
 from rdma_robust.contracts.language.bounded_inputs import NoInputsError as NoNumbersError
 from rdma_robust.contracts.language.bounded_inputs import inputs_of, inputs_of_one
 from rdma_robust.contracts.language.contract_program import Contract, ContractProgram, ErrorClass
@@ -33,8 +34,7 @@ from rdma_robust.messages.language.message_program import Process
 from rdma_robust.messages.language.message_terms import Value
 
 ENGINE = "runs"
-NOTHING = "no input within the bounds meets `requires`"
-
+NO_EFFECT: Final = "no run comes behind a call: what the callee's contract says cannot be"
 
 Starts = Callable[[Contract, Sequence[int]], Iterable[tuple[tuple[Snapshot, ...], Path]]]
 """The inputs of a function in some processes, each with the path of what is assumed of them."""
@@ -91,18 +91,19 @@ class RunsCheck:
             "inlined",
             ENGINE,
             example,
-            reason="" if example is not None else reason or self._nothing(),
+            reason="" if example is not None else reason or self.nothing(),
             runs=self.tally.runs,
             states=self.tally.states,
             solver_calls=self.solver.calls,
             seconds=time.monotonic() - started,
         )
 
-    def _nothing(self) -> str:
+    def nothing(self) -> str:
         """Return that there was nothing to look at, if so; that no round ever begins is as good."""
+        if self.tally.starts:
+            return "" if self.tally.ends else SET_ASIDE if self.tally.runs else NO_EFFECT
         own = self.program.contract(self.function)
-        is_round = own is not None and own.loop is not None
-        return "" if self.tally.runs or is_round else NOTHING
+        return "" if own is not None and own.loop is not None else NOTHING
 
     def _followed(self, starts: Starts) -> str:
         """Follow all runs, or until something is violated; return why that is not all, or ''."""
@@ -136,6 +137,7 @@ class RunsCheck:
             search = Search(machine, self.limits, self.tally, self.limits.poll("following runs"), self.in_order)
             for snapshots, path in starts(own, looked_at):
                 self.on.path = path
+                self.tally.starts += 1
                 for run in search.explore(search.start(snapshots, looked_at)):
                     self.on.path = run.path
                     judge.ended(run)

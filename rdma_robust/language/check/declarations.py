@@ -329,7 +329,7 @@ class ProgramChecker:
         shape = self.shapes.get(one.name)
         declare_labels(thread, item.body, self.report)
         built = builder.thread(item.body) if shape is None else builder.automaton(item.body, shape)
-        warn_endless_polls(thread, self.world, self.report)
+        warn_endless_polls(thread, built.edges, self.world, self.report)
         warn_never_signaled(thread, self.report)
         if shape is None:
             self._reached |= {step.span.start for _, _, step in built.edges}

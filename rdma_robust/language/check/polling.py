@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rdma_robust.diagnose import Reporter, quote
@@ -80,6 +81,8 @@ def rpoll(checker: StatementChecker, statement: ast.RecvPoll) -> Lowered:
     register = None if statement.target is None else register_of(checker, statement.target)
     if sender is None or (statement.target is not None and register is None):
         return Lowered()
+    if register is not None:
+        _fits(checker, statement, 0)
     return checker.lowering(statement).plain(cfg.RecvPoll(sender), () if register is None else ((register, VALUE),))
 
 
@@ -94,10 +97,14 @@ def register_of(checker: StatementChecker, target: ast.Ref) -> str | None:
     return None
 
 
-def warn_endless_polls(thread: ThreadNames, world: World, report: Reporter) -> None:
-    """Warn of polls that nothing can complete."""
+def warn_endless_polls(thread: ThreadNames, edges: Sequence[cfg.Edge], world: World, report: Reporter) -> None:
+    """Warn of polls that nothing can complete, where the thread has no other branch of a `choose` or `loop` to go on in."""
+    ways: dict[int, set[int]] = {}
+    for source, _, step in edges:
+        ways.setdefault(source, set()).add(step.span.start)
+    alone = {start for starts in ways.values() if len(starts) == 1 for start in starts}
     for node, span in thread.polls:
-        if node.text not in world.nodes or node.text in thread.completes_to:
+        if node.text not in world.nodes or node.text in thread.completes_to or span.start not in alone:
             continue
         if node.text in thread.sends_to:
             why = f"every operation of thread {thread.name} towards {node.text} is unsignaled"
@@ -118,12 +125,11 @@ def warn_never_signaled(thread: ThreadNames, report: Reporter) -> None:
             )
 
 
-def _fits(checker: StatementChecker, statement: ast.PollAny | ast.TryPoll, most: int) -> None:
+def _fits(checker: StatementChecker, statement: ast.PollAny | ast.TryPoll | ast.RecvPoll, most: int) -> None:
     """Report that the domain has not all the numbers that a statement gives."""
     domain = checker.world.domain
-    if domain is not None and not (domain[0] <= 0 and most <= domain[1]):
+    if domain is not None and not (domain[0] <= 0 <= most <= domain[1]):
+        given = f"from 0 to {most}" if most else "0 for a message without an immediate"
         checker.report.error(
-            "RR416",
-            first_line(statement.span),
-            f"the result is from 0 to {most}, and the domain is {domain[0]}..{domain[1]}",
+            "RR416", first_line(statement.span), f"the result is {given}, and the domain is {domain[0]}..{domain[1]}"
         )

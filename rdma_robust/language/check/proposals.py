@@ -251,7 +251,7 @@ def _replace(expr: ast.Expr, old: ast.Ref, new: ast.Ref) -> ast.Expr:
         case ast.Unary(op, arg):
             return ast.Unary(op, _replace(arg, old, new))
         case ast.Binary(op, left, right):
-            return ast.Binary(op, _replace(left, old, new), _replace(right, old, new))
+            return ast.Binary(op, _replace(left, old, new), _replace(right, old, new), inner=expr.inner)
         case ast.CasCall(target, expected, value):
             return ast.CasCall(target, _replace(expected, old, new), _replace(value, old, new))
         case ast.RmwCall(kind, target, value):

@@ -7,9 +7,8 @@ from typing import Final
 
 from rdma_robust.diagnose import Hint, Reporter, meant_at, quote
 from rdma_robust.errors import Edit, Span
-from rdma_robust.expr import OPERATORS, Binary, Const, Expr, Name, Unary
+from rdma_robust.expr import COMPARISONS, OPERATORS, Binary, Const, Expr, Name, Unary
 from rdma_robust.language.check import advice
-from rdma_robust.language.check.meaning import COMPARISONS
 from rdma_robust.language.check.names import Constant, World
 from rdma_robust.language.check.rewrites import at_the_top
 from rdma_robust.language.syntax import ast

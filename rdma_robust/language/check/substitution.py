@@ -91,7 +91,7 @@ class Substitution:
             case ast.Unary(op, arg):
                 return ast.Unary(op, self.expression(arg), span)
             case ast.Binary(op, left, right):
-                return ast.Binary(op, self.expression(left), self.expression(right), span)
+                return ast.Binary(op, self.expression(left), self.expression(right), span, expr.inner)
             case ast.CasCall(target, expected, new):
                 return ast.CasCall(self.target(target), self.expression(expected), self.expression(new), span)
             case ast.RmwCall(kind, target, value):

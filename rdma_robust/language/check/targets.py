@@ -21,6 +21,7 @@ from rdma_robust.language.check.resolve import UNKNOWN
 from rdma_robust.language.flow import cfg, claims
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax import tree_limits as limits
+from rdma_robust.language.syntax.chains import comparisons_in_a_row, two_readings
 from rdma_robust.language.syntax.common_tree import between, token_span
 from rdma_robust.language.syntax.layout import MAX_DIGITS
 from rdma_robust.language.syntax.tree import TreeBuilder
@@ -246,6 +247,8 @@ def _parse(text: str, report: Reporter) -> Any:
         if limits.depth(tree) > MAX_LEVELS:
             report.error("RR504", _point(0), f"this target has more than {MAX_LEVELS} levels of operators")
             return None
+        for row in comparisons_in_a_row(tree, limits.operands):
+            report.error("RR111", row.span, "comparisons in a row", expected="one comparison", hint=two_readings(row, text))
         return tree
     return None
 

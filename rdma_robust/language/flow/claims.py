@@ -81,7 +81,7 @@ class Expectation:
     `span` is the place of the claim, not of its line.
     """
 
-    kind: Literal["robust", "hang", "safe"]
+    kind: Literal["robust", "hang", "safe", "violated"]
     negated: bool
     model: AnyModelName | None
     span: Span = NO_SPAN

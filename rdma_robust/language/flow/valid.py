@@ -44,6 +44,7 @@ from rdma_robust.language.flow.cfg import (
     Step,
     Thread,
     Write,
+    only_reads,
     operands,
     steps,
 )
@@ -384,7 +385,7 @@ class _Thread:
     def _fault(self, step: Step, at_end: bool) -> Iterator[str]:
         if step.fault is None:
             return
-        if not isinstance(step.op, Silent | Read | Section) or step.assigns:
+        if not only_reads(step.op) or step.assigns:
             yield "a step that goes wrong does nothing but read"
         if step.fault.kind != "assertion" and not at_end:
             yield f"{step.fault.kind} ends the execution: it must lead to a point without steps that is not the exit"

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from rdma_robust.diagnose import quote
-from rdma_robust.expr import TRUE, VALUE, Binary, Const, Expr, Ite, Name, Unary, negate
-from rdma_robust.language.check.meaning import COMPARISONS
+from rdma_robust.expr import COMPARISONS, TRUE, VALUE, Binary, Const, Expr, Ite, Name, Unary, negate
 from rdma_robust.language.flow.exclusive import conjuncts, exclusive
 
 MAX_LEVELS: Final = 400

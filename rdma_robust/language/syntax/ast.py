@@ -351,9 +351,9 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """`[not] robust`, which is said of no model, `[no] hang under MODEL`, or `[un]safe under MODEL`."""
+    """`[not] robust`, of no model, `[no] hang under MODEL`, `[un]safe under MODEL`, or `violated under MODEL`."""
 
-    kind: Literal["robust", "hang", "safe"]
+    kind: Literal["robust", "hang", "safe", "violated"]
     negated: bool
     model: AnyModelName | None
     span: Span = field(default=NO_SPAN, compare=False)

@@ -14,6 +14,7 @@ from lark import Token, Transformer
 
 from rdma_robust.errors import Span
 from rdma_robust.language.syntax import ast
+from rdma_robust.language.syntax.chains import chained
 
 Part = Any
 """A token, a node with a span, or None: lark does not type what it hands to callbacks."""
@@ -131,6 +132,9 @@ class CommonBuilder(Transformer[Token, ast.Program]):
     def binary(self, parts: list[Part]) -> ast.Binary:
         left, op, right = parts
         return ast.Binary(str(op), left, right, between(left, right))
+
+    def chain(self, parts: list[Part]) -> ast.Binary:
+        return chained(parts[::2], [str(op) for op in parts[1::2]])
 
     def unary(self, parts: list[Part]) -> ast.Unary:
         op, arg = parts

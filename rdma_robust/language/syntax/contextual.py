@@ -14,7 +14,7 @@ from lark import Token
 
 _MODELS: Final = frozenset({"TSO", "PSO", "RMA"})
 _CALLED: Final = frozenset({"FAA", "SWAP", "NONDET"})
-_EXPECTED: Final = frozenset({"HANG", "NO", "SAFE", "UNSAFE"})
+_EXPECTED: Final = frozenset({"HANG", "NO", "SAFE", "UNSAFE", "VIOLATED"})
 _BEFORE_A_WORD: Final = frozenset({"FOR", "MACRO", "FLUSH", "POSTED", "RECV"})
 _GIVEN: Final = frozenset({"RPOLL", "TRYPOLL"})
 _FLAGS: Final = frozenset({"UNSIGNALED", "INLINE", "FENCED"})
@@ -57,7 +57,7 @@ def in_context(tokens: Sequence[Token]) -> Iterator[Token]:
     - `hardware` begins a line outside of braces, and a word follows;
     - `in` is the second word after such a `for`, or what stands second in the brackets behind the name of a node or thread;
     - `when` follows a model or `robust`, or what is whole in an `invariant` line;
-    - `hang`, `no`, `safe` and `unsafe` are in an `expect` line;
+    - `hang`, `no`, `safe`, `unsafe` and `violated` are in an `expect` line;
     - `tso`, `pso` and `rma` follow `under`;
     - `mfence` is a whole statement;
     - a bracket follows `faa`, `swap` and `nondet`;

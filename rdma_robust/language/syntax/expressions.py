@@ -46,12 +46,16 @@ class Unary:
 
 @dataclass(frozen=True, slots=True)
 class Binary:
-    """`op` is one of `+ - * / % == != < <= > >= && ||`."""
+    """`op` is one of `+ - * / % == != < <= > >= && ||`.
+
+    `inner`: it is a part of a chain around it, made by :mod:`chains`, and has no parentheses of its own.
+    """
 
     op: str
     left: Expr
     right: Expr
     span: Span = field(default=NO_SPAN, compare=False)
+    inner: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

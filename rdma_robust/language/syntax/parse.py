@@ -17,6 +17,7 @@ from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.grammar import ASSIGNS, END, ERROR, Grammar, load_grammar
 from rdma_robust.language.syntax.layout import Layout, lay_out
 from rdma_robust.language.syntax.syntax_errors import report_unclosed, report_unexpected
+from rdma_robust.line_ends import ends_are_plain
 
 _RESUME: Final = ("NEWLINE", "SEMICOLON", "LBRACE", "RBRACE", END)
 _REPORTED: Final = frozenset({"INVALID", "UNCLOSED"})
@@ -37,6 +38,8 @@ class Parser:
         self._without_values.callbacks = {}
         self._states = self._parser.parser_state.state_stack
         self._values = self._parser.parser_state.value_stack
+        self._before = list(self._states)
+        """The states before the last token was read: rules that end before it are reduced even if it does not fit."""
         self._starts: list[int] = []
         """Where each value on the stack begins among the tokens."""
         self._position = 0
@@ -63,12 +66,15 @@ class Parser:
         return _fed(probe, Token(kind, ""))
 
     def acceptable(self) -> set[str]:
-        """Return every kind of token that could be read now."""
+        """Return every kind of token that could be read now, and the operators that could have gone on before."""
+        probe = self._parser.copy(deepcopy_values=False)
+        probe.parser_state.state_stack, probe.parser_state.value_stack = self._before, [None] * (len(self._before) - 1)
         kinds: set[str] = self._parser.accepts()
-        return kinds
+        return kinds | {kind for kind in probe.accepts() if kind.startswith("OP_")}
 
     def _feed(self, token: Token, index: int) -> bool:
         """Read one token; False if the grammar does not allow it here. Rules that end before it are reduced in any case."""
+        self._before = list(self._states)
         read = _fed(self._parser, token)
         whole = len(self._values) - read
         del self._starts[whole:]
@@ -153,6 +159,8 @@ def parse(
     sensible is left of it; otherwise every recursive pass over it stays within Python's recursion limit.
     """
     grammar = grammar or load_grammar()
+    if not ends_are_plain(report):
+        return None, Layout(complete=False), frozenset()
     layout = lay_out(grammar.lex(source), report, grammar.in_context, grammar.words.characters)
     if not layout.complete:
         return None, layout, frozenset()

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, assert_never
 
+from rdma_robust.expr import COMPARISONS
 from rdma_robust.language.syntax import ast
+from rdma_robust.language.syntax.chains import chain_text
 
 _LEVELS: Final = (("||",), ("&&",), ("==", "!="), ("<", "<=", ">", ">="), ("+", "-"), ("*", "/", "%"))
 _BINDING: Final = {op: level for level, ops in enumerate(_LEVELS) for op in ops}
@@ -37,13 +39,13 @@ def expression(expr: ast.Expr) -> str:
         case ast.Unary(op, arg):
             whole = isinstance(arg, ast.Binary | ast.ThreadAt | ast.ThreadEnded | ast.CopiesWhere)
             return f"{op}({expression(arg)})" if whole else op + expression(arg)
-        case ast.Binary(op, left, right):
-            return f"{_operand(left, op, 0)} {op} {_operand(right, op, 1)}"
+        case ast.Binary():
+            return chain_text(expr, _operand)
         case _:
             assert_never(expr)
 
 
-def _operand(part: ast.Expr, op: str, right: int) -> str:
+def _operand(part: ast.Expr, op: str, right: int, _last: bool) -> str:
     text = expression(part)
     if isinstance(part, ast.CopiesWhere) and part.kind != "count":
         return f"({text})"
@@ -52,7 +54,7 @@ def _operand(part: ast.Expr, op: str, right: int) -> str:
 
 def needs_brackets(inner: str, op: str, right: int) -> bool:
     """Return whether an operand of `op`, the left (0) or the right one (1), stands in brackets if it is one of `inner`."""
-    clearer = inner == "&&" and op == "||"
+    clearer = (inner == "&&" and op == "||") or (inner in COMPARISONS and op in COMPARISONS)
     return clearer or _BINDING[inner] < _BINDING[op] + right
 
 

@@ -170,6 +170,8 @@ def _hint(grammar: Grammar, tokens: Sequence[Token], at: int, kinds: set[str]) -
     token = tokens[at]
     if at > 1 and (behind := grammar.words.behind.get((str(tokens[at - 2]), str(tokens[at - 1])))):
         return Hint(behind)
+    if at and f"{tokens[at - 1]}{token}"[:2] in ("<<", ">>"):
+        return Hint("there are no bit operators: `*` and `/` do what shifts do")
     if token[:1] == "\\":
         return _backslashed(grammar, token, kinds)
     if token.type == "NAME":

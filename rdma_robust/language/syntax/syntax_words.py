@@ -45,7 +45,7 @@ RDMA_WORDS: Final = SyntaxWords(
     | {"LOOP", "CHOOSE", "FOR", "NAME", "CAS", "FAA", "SWAP", "FLUSH", "MFENCE", "POSTED", "RECV", "RPOLL", "SEND"},
     operands=frozenset({"NAME", "NUMBER", "LPAR", "OP_MINUS", "OP_NOT", "CAS", "FAA", "SWAP", "NONDET"}),
     besides=frozenset({"POLL", "RPOLL", "TRYPOLL", "ALL", "COUNT", "SOME"}),
-    inside=frozenset({"AT", "ENDED", "SAFE", "UNSAFE", "TSO", "PSO", "RMA", "NONDET"})
+    inside=frozenset({"AT", "ENDED", "SAFE", "UNSAFE", "VIOLATED", "TSO", "PSO", "RMA", "NONDET"})
     | {
         "ALL",
         "COUNT",

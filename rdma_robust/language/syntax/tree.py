@@ -94,7 +94,8 @@ class TreeBuilder(CommonBuilder):
             return ast.Expectation("robust", negated, None, span)
         if words[0].type in ("SAFE", "UNSAFE"):
             return ast.Expectation("safe", words[0].type == "UNSAFE", _model(words[-1]), span)
-        return ast.Expectation("hang", negated, _model(words[-1]), span)
+        kind: Literal["hang", "violated"] = "violated" if words[0].type == "VIOLATED" else "hang"
+        return ast.Expectation(kind, negated, _model(words[-1]), span)
 
     def registers(self, parts: list[Part]) -> ast.Registers:
         return ast.Registers(only(parts, ast.Binding), between(parts[0], parts[-1]))

@@ -1,4 +1,4 @@
-"""Limits on the shape of a tree, checked without recursion so that later passes may recurse."""
+"""What the grammar lets through and no tree may have: checked without recursion, so that later passes may recurse."""
 
 from __future__ import annotations
 
@@ -8,21 +8,25 @@ from dataclasses import replace
 from rdma_robust.diagnose import Reporter
 from rdma_robust.errors import Span
 from rdma_robust.language.syntax import ast
+from rdma_robust.language.syntax.chains import comparisons_in_a_row, two_readings
 from rdma_robust.language.syntax.layout import MAX_NESTING
 
 
 def within_limits(program: ast.Program, report: Reporter) -> bool:
-    """Return whether no expression and no chain of `else if` is too deep; report the others."""
-    return shallow(program, _expressions(program, report), operands, report)
+    """Return whether no expression is too deep; report the others, and comparisons in a row."""
+    return shallow(_expressions(program, report), operands, report)
 
 
 def shallow(
-    program: ast.Program,
     expressions: Iterable[ast.Expr],
     operands: Callable[[ast.Expr], Iterable[ast.Expr]],
     report: Reporter,
+    conjoined: type | tuple[type, ...] = (),
 ) -> bool:
-    """Return whether none of these expressions of a tree, and no chain of `else if`, is too deep; report the others."""
+    """Return whether none of these expressions of a tree is too deep; report the others, and comparisons in a row.
+
+    Inside of parts of the kinds `conjoined` comparisons in a row are conjunctions.
+    """
     fine = True
     for expr in expressions:
         if depth(expr, operands) > MAX_NESTING:
@@ -33,7 +37,10 @@ def shallow(
                 hint="compute parts of it into registers first",
             )
             fine = False
-    return fine and not _long_chains(program, report)
+        for row in comparisons_in_a_row(expr, operands, conjoined):
+            hint = two_readings(row, report.source)
+            report.error("RR111", first_line(row.span), "comparisons in a row", expected="one comparison", hint=hint)
+    return fine
 
 
 def first_line(span: Span) -> Span:
@@ -109,20 +116,6 @@ def blocks_of(statement: ast.Statement) -> tuple[ast.Block, ...]:
             return blocks
         case _:
             return ()
-
-
-def _long_chains(program: ast.Program, report: Reporter) -> bool:
-    found = False
-    for statement in statements(program):
-        if isinstance(statement, ast.If) and len(statement.arms) > MAX_NESTING:
-            report.error(
-                "RR109",
-                statement.arms[MAX_NESTING].span,
-                f"`else if` nested more than {MAX_NESTING} deep",
-                hint="split it into several `if`s",
-            )
-            found = True
-    return found
 
 
 def _expressions(program: ast.Program, report: Reporter) -> Iterator[ast.Expr]:

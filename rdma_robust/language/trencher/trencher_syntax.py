@@ -1,7 +1,7 @@
 """The text of a Trencher program: words between white space, read into automata.
 
-`#` begins a comment outside of threads. A line `# expect robust` or `# expect not robust` there is a claim, as the `expect`
-line of an `.rdma` program is; to Trencher it is a comment.
+`#` begins a comment outside of threads. A line `# expect not robust, hang under sc` there is a list of claims, as the
+`expect` line of an `.rdma` program is; to Trencher it is a comment.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from rdma_robust.diagnose import Reporter, did_you_mean, listing, quote
 from rdma_robust.errors import NO_SPAN, Span
 from rdma_robust.expr import Binary, Const, Expr, Name, Unary
 from rdma_robust.language.flow.claims import Expectation
+from rdma_robust.line_ends import ends_are_plain
+from rdma_robust.model import ModelName
 
 Kind = Literal["read", "write", "local", "check", "mfence", "lock", "unlock", "noop"]
 
@@ -32,7 +34,7 @@ OPERANDS: Final = {
 
 BINARY: Final = frozenset({"==", "!=", "<", "<=", ">", ">=", "&&", "||", "+", "-", "*", "&"})
 _INTEGER: Final = re.compile(r"[+-]?[0-9]+", re.ASCII)
-_EXPECTED: Final = re.compile(r"expect\s+(not\s+)?robust")
+_CLAIM: Final = re.compile(r"(?:(?P<not>not)\s+)?robust|(?P<kind>(?P<no>no\s+)?hang|violated)\s+under\s+(?P<model>sc|rdma)")
 _WORD: Final = re.compile(r"\S+")
 ZERO: Final = Const(0)
 MAX_DIGITS: Final = 9
@@ -94,7 +96,7 @@ class Automata:
 
 def read_automata(text: str, report: Reporter) -> Automata:
     """Return what stands in `text`, as far as it can be read; `report` gets every error."""
-    return _Reading(text, report).file()
+    return _Reading(text, report).file() if ends_are_plain(report) else Automata()
 
 
 class _UnexpectedError(Exception):
@@ -133,10 +135,8 @@ class _Reading:
         line_end = len(self._text) if line_end < 0 else line_end
         while self._at < len(self._words) and self._words[self._at].span.start < line_end:
             self._at += 1
-        said = _EXPECTED.fullmatch(self._text[word.span.start : line_end].lstrip("#").strip())
-        if said is not None:
-            claim = Expectation("robust", said[1] is not None, None, word.span)
-            if self._found.expectations:
+        for claim in _claims(self._text[word.span.start : line_end].lstrip("#").strip(), word.span):
+            if any((each.kind, each.model) == (claim.kind, claim.model) for each in self._found.expectations):
                 self._report.error("RR632", word.span, "what is expected is said twice", hint="take one of the lines away")
             else:
                 self._found.expectations.append(claim)
@@ -292,6 +292,20 @@ class _Reading:
 
     def _end(self) -> Span:
         return self._words[-1].span if self._words else NO_SPAN
+
+
+def _claims(comment: str, span: Span) -> list[Expectation]:
+    """Return the claims of a comment, none if it is not an `expect` line as a whole."""
+    first, _, rest = comment.partition(" ")
+    found = [_CLAIM.fullmatch(each.strip()) for each in rest.split(",")] if first == "expect" else [None]
+    return [] if None in found else [_claim(each, span) for each in found if each is not None]
+
+
+def _claim(said: re.Match[str], span: Span) -> Expectation:
+    model: ModelName | None = "sc" if said["model"] == "sc" else "rdma" if said["model"] else None
+    if model is None:
+        return Expectation("robust", said["not"] is not None, None, span)
+    return Expectation("violated" if said["kind"] == "violated" else "hang", said["no"] is not None, model, span)
 
 
 def _words(text: str) -> Iterator[Word]:

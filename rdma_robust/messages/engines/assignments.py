@@ -11,6 +11,7 @@ import numpy as np
 
 from rdma_robust.messages.encoding.endpoint_pairs import Truths
 from rdma_robust.messages.engines.receive_forms import Amounts
+from rdma_robust.solver_library import linear_solver
 
 _LARGEST_PROGRAM: Final = 60_000
 """Pairs of the largest linear program that is solved."""
@@ -142,8 +143,7 @@ def _solved(allowed: Truths, amounts: Amounts, every: bool) -> Amounts:
     lp.a_matrix_.start_ = np.arange(0, 2 * len(rows) + 1, 2)
     lp.a_matrix_.index_ = np.stack([rows, height + columns], axis=1).ravel()
     lp.a_matrix_.value_ = np.ones(2 * len(rows))
-    highs = highspy.Highs()  # type: ignore[no-untyped-call]
-    highs.setOptionValue("output_flag", False)
+    highs = linear_solver()
     highs.passModel(lp)
     highs.run()
     duals = np.array(highs.getSolution().row_dual, np.float64)

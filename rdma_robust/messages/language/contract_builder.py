@@ -36,9 +36,13 @@ class ContractBuilder(CommonBuilder):
     def behavior_head(self, parts: list[Part]) -> tree.BehaviorHead:
         return tree.BehaviorHead(ident_of(parts[1]), between(parts[0], parts[-1]))
 
+    def behaviors(self, parts: list[Part]) -> tree.Behaviors:
+        names = tuple(ident_of(each) for each in parts[2:] if isinstance(each, Token) and each.type == "NAME")
+        return tree.Behaviors(_word(parts[0]), names, between(parts[0], last_of(parts)))
+
     def assumes(self, parts: list[Part]) -> tree.Condition:
-        keyword, value = parts
-        return tree.Condition(_word(keyword), value, between(keyword, value))
+        keyword, value, *_, condition = (*parts, None) if len(parts) == 2 else parts
+        return tree.Condition(_word(keyword), value, condition, between(keyword, condition or value))
 
     def requires(self, parts: list[Part]) -> tree.Condition:
         return self.assumes(parts)
@@ -103,6 +107,19 @@ class ContractBuilder(CommonBuilder):
     def quantified(self, parts: list[Part]) -> tree.OverRange:
         keyword, name, _, low, _, high, _, inner = parts
         return tree.OverRange(_word(keyword), ident_of(name), low, high, inner, between(keyword, inner))
+
+    def of_processes(self, parts: list[Part]) -> tree.OverRange:
+        keyword, type_, name, _, inner = parts
+        named = type_ and ident_of(type_)
+        return tree.OverRange(_word(keyword), ident_of(name), None, None, inner, between(keyword, inner), named)
+
+    def extreme(self, parts: list[Part]) -> tree.Extreme:
+        return tree.Extreme(_word(parts[0]), nodes_of(parts), between(parts[0], parts[-1]))
+
+    def row(self, parts: list[Part]) -> tree.Row | ast.Binary:
+        if len(parts) == 3:
+            return self.binary(parts)
+        return tree.Row(tuple(parts[::2]), tuple(map(str, parts[1::2])), between(parts[0], parts[-1]))
 
     def cell(self, parts: list[Part]) -> tree.Cell:
         array, _, index, bracket = parts

@@ -6,11 +6,13 @@ from collections.abc import Iterator
 
 from rdma_robust.errors import Span
 from rdma_robust.language.syntax import ast
+from rdma_robust.language.syntax.chains import chain_text
 from rdma_robust.language.syntax.printer import needs_brackets
 from rdma_robust.messages.language import contract_tree as tree
 from rdma_robust.messages.language import message_tree
 
 _OPEN = (tree.LetIn, tree.OverRange)
+_LOOSE = (ast.Binary, tree.Row, tree.Conditional)
 
 
 def spec_text(node: object, *, last: bool = True) -> str:
@@ -30,9 +32,14 @@ def spec_text(node: object, *, last: bool = True) -> str:
         case message_tree.ProcessCount():
             return "NPROCS"
         case ast.Unary(op, arg):
-            return op + _bracketed(arg, isinstance(arg, ast.Binary | tree.Conditional), last)
-        case ast.Binary(op, left, right):
-            return f"{_operand(left, op, 0, False)} {op} {_operand(right, op, 1, last)}"
+            return op + _bracketed(arg, isinstance(arg, _LOOSE), last)
+        case ast.Binary():
+            return chain_text(node, lambda part, op, right, ends: _operand(part, op, right, last and ends))
+        case tree.Row(operands, operators):
+            pairs = zip(operators, operands[1:], strict=True)
+            whole = len(operands) - 2
+            rest = [f" {op} {_operand(each, op, 1, last and at == whole)}" for at, (op, each) in enumerate(pairs)]
+            return _operand(operands[0], operators[0], 1, False) + "".join(rest)
         case tree.Conditional(test, then, other):
             shown = _bracketed(test, isinstance(test, tree.Conditional), False)
             return f"{shown} ? {spec_text(then)} : {spec_text(other)}"
@@ -43,7 +50,7 @@ def spec_text(node: object, *, last: bool = True) -> str:
 def _word_text(node: object) -> str:
     match node:
         case tree.Cell(array, index):
-            needs = isinstance(array, ast.Unary | ast.Binary | tree.Conditional)
+            needs = isinstance(array, (ast.Unary, *_LOOSE))
             return f"{_bracketed(array, needs, False)}[{spec_text(index)}]"
         case tree.ResultWord():
             return "\\result"
@@ -57,8 +64,14 @@ def _word_text(node: object) -> str:
             return f"\\agree({spec_text(value)})"
         case tree.LetIn(named, value, inner):
             return f"\\let {named.text} = {spec_text(value)} : {spec_text(inner)}"
-        case tree.OverRange(kind, named, low, high, inner):
-            return f"\\{kind} {named.text} in {_range(low, high)} : {spec_text(inner)}"
+        case tree.OverRange(kind, named, low, high, inner, _, type_):
+            over = ";" if low is None else f" in {_range(low, high)} :"
+            typed = "" if type_ is None else f"{type_.text} "
+            return f"\\{kind} {typed}{named.text}{over} {spec_text(inner)}"
+        case tree.Never(what, after, until):
+            return f"\\no {_event(what)} \\after {_event(after)} \\until {_event(until)}"
+        case tree.Extreme(kind, arguments):
+            return f"\\{kind}({', '.join(map(spec_text, arguments))})"
     raise TypeError(node)
 
 
@@ -70,11 +83,17 @@ def _bracketed(node: object, needs: bool, last: bool) -> str:
 
 
 def _operand(node: object, op: str, right: int, last: bool) -> str:
-    if not isinstance(node, ast.Binary):
+    inner = _operator(node)
+    if not inner:
         return _bracketed(node, isinstance(node, tree.Conditional), last)
-    if op == "==>" or node.op == "==>":
-        return _bracketed(node, node.op == "==>" and (op != "==>" or not right), last)
-    return _bracketed(node, needs_brackets(node.op, op, right), last)
+    if op == "==>" or inner == "==>":
+        return _bracketed(node, inner == "==>" and (op != "==>" or not right), last)
+    return _bracketed(node, needs_brackets(inner, op, right), last)
+
+
+def _operator(node: object) -> str:
+    """Return the operator by which an expression binds, nothing if it is not one with an operator between operands."""
+    return node.op if isinstance(node, ast.Binary) else node.operators[0] if isinstance(node, tree.Row) else ""
 
 
 def _range(low: object, high: object) -> str:
@@ -83,9 +102,8 @@ def _range(low: object, high: object) -> str:
 
 def _end(node: object) -> str:
     """Return an end of a range: whatever binds less than `+` is in brackets."""
-    loose = isinstance(node, tree.Conditional)
-    if isinstance(node, ast.Binary):
-        loose = node.op == "==>" or needs_brackets(node.op, "+", 0)
+    inner = _operator(node)
+    loose = inner == "==>" or needs_brackets(inner, "+", 0) if inner else isinstance(node, tree.Conditional)
     return _bracketed(node, loose, False)
 
 
@@ -99,15 +117,13 @@ def _event(event: tree.EventOf) -> str:
     return f"\\{event.word}({', '.join(map(_set, event.arguments))})"
 
 
-def _never(found: tree.Never) -> str:
-    return f"\\no {_event(found.what)} \\after {_event(found.after)} \\until {_event(found.until)}"
-
-
 def clause_text(part: tree.Part) -> str:
     """Return a clause without its `;`, or the head of a behavior."""
     match part:
-        case tree.Condition(word, value):
-            return f"{word} {_never(value) if isinstance(value, tree.Never) else spec_text(value)}"
+        case tree.Condition(word, value, condition):
+            return f"{word} {spec_text(value)}{_if(condition)}"
+        case tree.Behaviors(word, names):
+            return f"{word} behaviors" + (" " if names else "") + ", ".join(each.text for each in names)
         case tree.AssignsLine(cells):
             return "assigns " + (", ".join(map(_cells, cells)) or "\\nothing")
         case tree.BoundsLine(name, lengths, low, high):

@@ -82,13 +82,36 @@ class LetIn:
 
 @dataclass(frozen=True, slots=True)
 class OverRange:
-    """`\\forall name in low..high : inner`; `word` is one of those that begin it, without the backslash."""
+    """`\\forall name in low..high : inner`; `word` is one of those that begin it, without the backslash.
+
+    Without a range (`\\forall name; inner`) it is over all processes, and `low` and `high` are None. `type` is what C has
+    before the name.
+    """
 
     word: Literal["forall", "exists", "sum", "count", "max", "min"]
     name: ast.Ident
     low: object
     high: object
     inner: object
+    span: Span = field(default=NO_SPAN, compare=False)
+    type: ast.Ident | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Extreme:
+    """`\\max(a, b, ...)` or `\\min(a, b, ...)`."""
+
+    word: Literal["max", "min"]
+    arguments: tuple[object, ...]
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """`a <= b < c`: three or more `operands` with comparisons between them, all of which have to be true."""
+
+    operands: tuple[object, ...]
+    operators: tuple[str, ...]
     span: Span = field(default=NO_SPAN, compare=False)
 
 
@@ -133,10 +156,20 @@ class Never:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A word and an expression; with `requires` and `ensures` also the long form of a path clause."""
+    """A word and an expression; in `requires` and `ensures` also long forms of path clauses, `if` a condition."""
 
     word: Literal["requires", "ensures", "assumes", "invariant", "decreases"]
     value: object
+    condition: object = None
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Behaviors:
+    """`complete behaviors names` or `disjoint behaviors names`; without names all of them."""
+
+    word: Literal["complete", "disjoint"]
+    names: tuple[ast.Ident, ...]
     span: Span = field(default=NO_SPAN, compare=False)
 
 
@@ -207,7 +240,7 @@ class BehaviorHead:
     span: Span = field(default=NO_SPAN, compare=False)
 
 
-Part = Condition | AssignsLine | BoundsLine | WaitsFor | Quiet | BehaviorHead | ast.Broken
+Part = Condition | Behaviors | AssignsLine | BoundsLine | WaitsFor | Quiet | BehaviorHead | ast.Broken
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,11 +256,13 @@ class ContractText:
 def parts_of(node: object) -> tuple[object, ...]:
     """Return what is directly inside of a part of a contract or of an expression that only contracts have."""
     match node:
-        case ContractText(parts=found) | EventOf(arguments=found) | AssignsLine(found):
+        case ContractText(parts=found) | EventOf(arguments=found) | AssignsLine(found) | Extreme(_, found) | Row(found):
             return found
         case Cell(first, second) | AtProcess(first, second) | Lengths(first, second) | CellsOf(_, first, second):
             return (first, second)
-        case AtEntry(inner) | Agreed(inner) | Condition(_, inner):
+        case Condition(_, value, condition):
+            return (value, condition)
+        case AtEntry(inner) | Agreed(inner):
             return (inner,)
         case LetIn(_, value, inner):
             return (value, inner)

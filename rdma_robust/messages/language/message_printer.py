@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Final, cast
 
 from rdma_robust.language.syntax import ast
+from rdma_robust.language.syntax.chains import chain_text
 from rdma_robust.language.syntax.formatter import Style, format_source
 from rdma_robust.language.syntax.printer import common_statement, needs_brackets
 from rdma_robust.messages.language import message_tree as tree
@@ -28,11 +29,11 @@ def expression(expr: object) -> str:
             return "NPROCS"
         case ast.Unary(op, arg):
             return f"{op}({expression(arg)})" if isinstance(arg, ast.Binary) else op + expression(arg)
-        case ast.Binary(op, left, right):
-            return f"{_operand(left, op, 0)} {op} {_operand(right, op, 1)}"
+        case ast.Binary() as chain:
+            return chain_text(chain, _operand)
 
 
-def _operand(part: object, op: str, right: int) -> str:
+def _operand(part: object, op: str, right: int, _last: bool) -> str:
     text = expression(part)
     return f"({text})" if isinstance(part, ast.Binary) and needs_brackets(part.op, op, right) else text
 

@@ -12,7 +12,7 @@ from rdma_robust.messages.language import message_tree as tree
 from rdma_robust.messages.language.message_folding import folded
 from rdma_robust.messages.language.message_program import Place
 from rdma_robust.messages.language.message_terms import LONGEST, Element, Length, Operation, Term, Zeros
-from rdma_robust.messages.language.message_world import BUILT_IN, Family, Local, LocalKind, World
+from rdma_robust.messages.language.message_world import BUILT_IN, TRUTHS, Family, Local, LocalKind, World
 
 NOTHING = Const(0)
 """Stands for what was an error."""
@@ -159,6 +159,8 @@ class Scope:
             return self._number(indexed, Const(constant.value or 0))
         if text in self.world.families and self.pid is not None:
             return self._process(indexed, self.world.families[text])
+        if text in TRUTHS:
+            return self._number(indexed, Const(TRUTHS[text]))
         self._unknown(name)
         for index in indexed.indices:
             self.term(index)

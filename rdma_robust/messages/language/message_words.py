@@ -14,6 +14,7 @@ from rdma_robust.language.syntax.grammar import Grammar, grammar_of
 from rdma_robust.language.syntax.syntax_words import SyntaxWords
 from rdma_robust.language.syntax.tree_limits import shallow
 from rdma_robust.messages.language.contract_keywords import CLAUSES, CONTRACT_WORDS, ContractWords
+from rdma_robust.messages.language.contract_tree import ContractText
 from rdma_robust.messages.language.message_builder import MessageBuilder
 from rdma_robust.messages.language.message_parts import inner_operands, operands_in
 
@@ -226,7 +227,7 @@ _SYNTAX: Final = SyntaxWords(
 
 
 def _within_limits(program: ast.Program, report: Reporter) -> bool:
-    return shallow(program, operands_in(program, report), inner_operands, report)
+    return shallow(operands_in(program, report), inner_operands, report, ContractText)
 
 
 @functools.cache

@@ -17,6 +17,9 @@ COLLECTIVE: Final = "coll"
 BUILT_IN: Final = ("len", "new")
 """What looks like a function and has a value."""
 
+TRUTHS: Final = {"true": 1, "false": 0}
+"""What these names mean where nothing else has them."""
+
 LocalKind = Literal["register", "request", "counter"]
 
 

@@ -14,6 +14,7 @@ from rdma_robust.language.syntax.tree_limits import first_line
 from rdma_robust.messages.language import message_program as made
 from rdma_robust.messages.language import message_tree as tree
 from rdma_robust.messages.language.collective_loops import remembered, written_for, written_while
+from rdma_robust.messages.language.else_ifs import Arm, chosen
 from rdma_robust.messages.language.function_parts import assigned_names, declared_names, gives_value, returns
 from rdma_robust.messages.language.issuing import issued_receive, issued_send
 from rdma_robust.messages.language.message_folding import folded
@@ -146,21 +147,22 @@ class Writer:
         self.scope.strict, self._written, self.scope.locals = before, written, known
 
     def _if(self, arms: tuple[ast.Arm, ...], otherwise: ast.Block | None, span: Span) -> made.Block:
-        """Return an `if` with its `else if`s; a branch in its place if it is known to be the one."""
-        if not arms:
-            return () if otherwise is None else self.block(otherwise)
-        condition = self.scope.term(arms[0].condition)
-        if isinstance(condition, Const) and condition.value:
-            then = self.block(arms[0].block)
-            for block in (*(arm.block for arm in arms[1:]), *(() if otherwise is None else (otherwise,))):
-                self._dead(block)
-            return then
-        if isinstance(condition, Const):
-            self._dead(arms[0].block)
-            return self._if(arms[1:], otherwise, arms[1].span if len(arms) > 1 else span)
-        then = self.block(arms[0].block)
-        other = self._if(arms[1:], otherwise, arms[1].span if len(arms) > 1 else span)
-        return (made.If(condition, then, other, self.at(span)),)
+        """Return an `if` with its `else if`s, without the branches that are known not to be the one."""
+        blocks: list[Arm] = []
+        for at, arm in enumerate(arms):
+            condition = self.scope.term(arm.condition)
+            if isinstance(condition, Const) and condition.value:
+                other = self.block(arm.block)
+                for block in (*(each.block for each in arms[at + 1 :]), *(() if otherwise is None else (otherwise,))):
+                    self._dead(block)
+                break
+            if isinstance(condition, Const):
+                self._dead(arm.block)
+            else:
+                blocks.append(Arm(condition, self.block(arm.block), self.at(arm.span if at else span)))
+        else:
+            other = () if otherwise is None else self.block(otherwise)
+        return chosen(blocks, other, lambda: self.hidden_register("$taken"))
 
     def _while(self, line: ast.While, condition: Term, body: ast.Block) -> list[made.Statement]:
         calls = self._is_called(line)

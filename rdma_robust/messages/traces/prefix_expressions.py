@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-_TOKEN: Final = re.compile(r"\s*(?:(\()|(\))|([^\s()]+))")
+_TOKEN: Final = re.compile(r"[()]|[^\s()]+")
 _NUMBER: Final = re.compile(r"-?[0-9]{1,1000}\Z")
 _OPERATORS: Final = {
     "=": "==",
@@ -62,7 +62,7 @@ class Prefixed:
 
 def prefixed(text: str) -> Prefixed:
     """Return the expression in a text, around which the outermost parentheses may be left out. Raises PrefixError."""
-    tokens = [(match[0].strip(), match.start(match.lastindex or 0)) for match in _TOKEN.finditer(text)]
+    tokens = [(match[0], match.start()) for match in _TOKEN.finditer(text)]
     if not tokens:
         raise PrefixError("there is no expression", 0)
     if tokens[0][0] in _OPERATORS:

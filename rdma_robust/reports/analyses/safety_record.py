@@ -118,7 +118,7 @@ def _finding(program: Program, checked: Checked, strict: bool) -> Finding:
         claim.span.column if placed else None,
         checked.status.value,
         reason_text(checked),
-        Exit.NOT_ROBUST if counts else VERIFY_EXITS[checked.status],
+        Exit.NOT_ROBUST if counts else Exit.OK if checked.expected else VERIFY_EXITS[checked.status],
         tuple(StepView(wait.thread, wait.line, wait.column, wait.text) for wait in waits),
         _run_of(program, checked) if checked.status is Status.VIOLATED else (),
     )

@@ -119,7 +119,8 @@ def _where(claim: Claim) -> str:
 
 def reason_text(checked: Checked) -> str:
     """Return why a claim has its status, on one line: of a hang who waits first."""
-    found = "" if checked.hang is None else f"{told(checked.hang)}; "
+    found = "as expected; " if checked.expected else ""
+    found += "" if checked.hang is None else f"{told(checked.hang)}; "
     return found + checked.answer.reason
 
 
@@ -139,11 +140,12 @@ def _heading(checked: Checked, width: int | None) -> list[str]:
 def claim_text(claim: Claim) -> str:
     """Return a claim as people read it, on one line."""
     text = one_line(claim.text, 70)
-    if claim.kind in ("hang", "safe", "invariant"):
+    if claim.kind in ("hang", "safe", "invariant", "violated"):
         return text
     if claim.kind == "outcome":
         return f"{text} : {'allowed' if claim.allowed else 'forbidden'} under {claim.model}"
-    return text if claim.kind == "assertion" else f"no {claim.kind}: {text}"
+    text = text if claim.kind == "assertion" else f"no {claim.kind}: {text}"
+    return f"{text}, {one_line(claim.copy, 70)}" if claim.copy else text
 
 
 def _checks(answer: Reached, width: int | None) -> list[str]:
@@ -187,6 +189,7 @@ def _checked_object(program: Program, checked: Checked) -> JsonObject:
         "model": claim.model,
         "claims": "allowed" if claim.allowed else "forbidden",
         "status": checked.status.value,
+        "expected": checked.expected,
         "reached": checked.reached,
         "hang": None if checked.hang is None else hang_object(checked.hang),
         **_answer_object(program, checked.answer, checked.model_run),

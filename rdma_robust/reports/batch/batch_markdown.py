@@ -49,9 +49,18 @@ def text(plain: str) -> str:
     return SPECIAL.sub(r"\\\1", printable(" ".join(plain.split())))
 
 
-def code(plain: str) -> str:
-    """Return plain text as a code span that also survives in a table cell."""
-    flat = printable(" ".join(plain.split())).replace("|", "\\|")
+def prose(plain: str, *, cell: bool = False) -> str:
+    """Return plain text as :func:`text` does, with code spans for what is between backquotes: no escapes show in them."""
+    pieces = re.split(r"`([^`]*[^`\s][^`]*)`", " ".join(plain.split()))
+    spans = [*(code(each, cell=cell) for each in pieces[1::2]), ""]
+    escaped = (SPECIAL.sub(r"\\\1", printable(each)) for each in pieces[::2])
+    return "".join(said for pair in zip(escaped, spans, strict=True) for said in pair)
+
+
+def code(plain: str, *, cell: bool = True) -> str:
+    """Return plain text as a code span. A bar is escaped in a `cell` of a table alone: elsewhere the escape would show."""
+    flat = printable(" ".join(plain.split()))
+    flat = flat.replace("|", "\\|") if cell else flat
     longest = max((len(run) for run in re.findall("`+", flat)), default=0)
     fence = "`" * (longest + 1)
     pad = " " if longest else ""
@@ -86,11 +95,11 @@ def _attention(report: BatchReport) -> list[str]:
     for entry in entries:
         result = entry.result
         mark = MARKS["not-robust"] if entry.violated else MARKS[result.verdict]
-        lines.append(f"- {mark} {code(result.file)}: {VERDICTS[result.verdict]}{_remark(entry)}")
+        lines.append(f"- {mark} {code(result.file, cell=False)}: {VERDICTS[result.verdict]}{_remark(entry, report.expect)}")
         for diagnostic in result.errors:
-            lines.append(f"  - line {diagnostic.line}: {text(diagnostic.message)}")
+            lines.append(f"  - line {diagnostic.line}: {prose(diagnostic.message)}")
         if result.witness:
-            lines += [f"  - {text(each.text)}" for each in result.witness.relaxed]
+            lines += [f"  - {prose(each.text)}" for each in result.witness.relaxed]
         lines += [f"  - {_violation(each)}" for each in entry.violated]
     return [*lines, ""]
 
@@ -98,14 +107,12 @@ def _attention(report: BatchReport) -> list[str]:
 def _violation(finding: Finding) -> str:
     place = "" if finding.line is None else f"line {finding.line}: "
     waits = "".join(f"; {wait.text}" for wait in finding.waits)
-    return f"{place}{code(finding.text)} is **VIOLATED**: {text(finding.reason + waits)}"
+    return f"{place}{code(finding.text, cell=False)} is **VIOLATED**: {prose(finding.reason + waits)}"
 
 
-def _remark(entry: Entry) -> str:
-    words = entry.note
-    if entry.result.as_expected is False:
-        words = f"expected {entry.result.expected}" + (f"; {words}" if words else "")
-    return f" ({text(words)})" if words else ""
+def _remark(entry: Entry, expect: bool) -> str:
+    words = entry.note(expect)
+    return f" ({prose(words)})" if words else ""
 
 
 def _families(report: BatchReport) -> list[str]:
@@ -133,7 +140,7 @@ def _programs(report: BatchReport) -> list[str]:
             code(e.result.file),
             f"{MARKS[e.result.verdict]} {VERDICTS[e.result.verdict]}",
             text(expected_word(e.result)),
-            text(one_line(e.note, 120)),
+            prose(one_line(e.note(report.expect), 120), cell=True),
             f"{e.result.states:,}",
             f"{e.result.time_s:.2f} s",
         )
@@ -146,16 +153,20 @@ def _messages(report: BatchReport) -> list[str]:
     """The programs that pass messages, if there are any."""
     if not report.messages:
         return []
-    rows = [(code(row.cells[0]), *map(text, row.cells[1:])) for row in message_rows(report.messages)]
+    rows = [_cells(row.cells) for row in message_rows(report.messages)]
     line = text(messages_line(report.messages, expect=report.expect))
     return ["## Message programs", "", f"{line}.", "", *_table(COLUMNS, rows, left=4), ""]
+
+
+def _cells(cells: Sequence[str]) -> list[str]:
+    return [code(cells[0]), *(prose(each, cell=True) for each in cells[1:])]
 
 
 def _contracts(report: BatchReport) -> list[str]:
     """The functions with contracts, if there are any."""
     if not report.contracts:
         return []
-    rows = [(code(row.cells[0]), *map(text, row.cells[1:])) for row in contract_rows(report.contracts)]
+    rows = [_cells(row.cells) for row in contract_rows(report.contracts)]
     line = text(contracts_line(report.contracts, expect=report.expect))
     return ["## Contracts", "", f"{line}.", "", *_table(CONTRACT_COLUMNS, rows, left=len(CONTRACT_COLUMNS)), ""]
 

@@ -36,10 +36,9 @@ class Entry:
         """Its claims that count against the exit code."""
         return () if self.claims is None else self.claims.violated
 
-    @property
-    def note(self) -> str:
-        """What a row says besides its numbers, on one line."""
-        return "; ".join(filter(None, (note(self.result), violated_note(self.violated))))
+    def note(self, expect: bool) -> str:
+        """Return what a row says besides its numbers, on one line; with `expect` why it counts."""
+        return "; ".join(filter(None, (note(self.result, expect), violated_note(self.violated))))
 
     def exit_code(self, expect: bool) -> Exit:
         """Return the exit code that this program alone would give."""

@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import Final, get_args
 
-from rdma_robust.reports.batch.batch_markdown import code, text
-from rdma_robust.reports.batch.compare_view import Change, Comparison, Kind, Report
+from rdma_robust.reports.batch.batch_markdown import code, prose
+from rdma_robust.reports.batch.compare_view import Change, ClaimChange, Comparison, Kind, Report
 from rdma_robust.reports.check.json_report import JsonObject, layout, valid_unicode
 from rdma_robust.reports.check.text_report import VERDICTS
 from rdma_robust.reports.share.columns import sentence
 from rdma_robust.text import count, one_line, printable
 
 FORMAT = "rdma-robust/compare"
+ANSWERS: Final = {**VERDICTS, "answered": "answered"}
+"""The words for what became of a program."""
+
+CLAIM_TITLES: Final[Mapping[Kind, str]] = {
+    "regression": "Claims that got worse",
+    "improvement": "Claims that got better",
+    "new": "New claims",
+    "missing": "Missing claims",
+}
 TITLES: Final[Mapping[Kind, str]] = {
     "regression": "Regressions",
     "improvement": "Improvements",
     "new": "New programs",
     "missing": "Missing programs",
 }
+KINDS: Final = get_args(Kind)
 
 
 def write_text(comparison: Comparison, width: int | None = None) -> str:
@@ -28,6 +38,14 @@ def write_text(comparison: Comparison, width: int | None = None) -> str:
         changes = comparison.of(kind)
         if changes:
             said = [f"{printable(c.file)}: {_step(c, str)}{_remark(c)}" for c in changes]
+            lines += [f"{title}:", *(line for each in said for line in sentence(each, width, "  ")), ""]
+    for kind, title in CLAIM_TITLES.items():
+        claims = comparison.claims_of(kind)
+        if claims:
+            said = [
+                f"{printable(c.file)}: {printable(one_line(c.claim, 160))}: {_claim_step(c, printable)}{_edited(c.edited)}"
+                for c in claims
+            ]
             lines += [f"{title}:", *(line for each in said for line in sentence(each, width, "  ")), ""]
     for note in (*_notes(comparison), _totals(comparison)):
         lines += sentence(note, width)
@@ -41,13 +59,23 @@ def write_markdown(comparison: Comparison) -> str:
         changes = comparison.of(kind)
         if changes:
             lines += [f"### {title}", ""]
-            lines += [f"- {code(c.file)}: {_step(c, '**{}**'.format)} {text(_remark(c))}".rstrip() for c in changes]
+            lines += [
+                f"- {code(c.file, cell=False)}: {_step(c, '**{}**'.format)} {prose(_remark(c))}".rstrip() for c in changes
+            ]
             lines.append("")
-    return "\n".join([*lines, *(f"{text(note)}\n" for note in _notes(comparison)), text(_totals(comparison))]) + "\n"
+    for kind, title in CLAIM_TITLES.items():
+        claims = comparison.claims_of(kind)
+        if claims:
+            lines += [f"### {title}", ""]
+            for c in claims:
+                line = f"- {code(c.file, cell=False)}: {prose(one_line(c.claim, 160))}: {_claim_step(c, prose, '**{}**')}"
+                lines.append(f"{line} {prose(_edited(c.edited))}".rstrip())
+            lines.append("")
+    return "\n".join([*lines, *(f"{prose(note)}\n" for note in _notes(comparison)), prose(_totals(comparison))]) + "\n"
 
 
 def write_json(comparison: Comparison) -> str:
-    """Return the changes for machines; programs whose verdict stayed the same are only counted."""
+    """Return the changes for machines; programs and claims whose answer stayed the same are only counted."""
     document: JsonObject = {
         "format": FORMAT,
         "version": 1,
@@ -65,7 +93,24 @@ def write_json(comparison: Comparison) -> str:
             for c in comparison.changes
             if c.kind != "same"
         ],
-        "summary": {kind: len(comparison.of(kind)) for kind in (*TITLES, "same")},
+        "claims": [
+            {
+                "file": valid_unicode(c.file),
+                "claim": valid_unicode(c.claim),
+                "kind": c.kind,
+                "old": c.old,
+                "new": c.new,
+                "edited": c.edited,
+            }
+            for c in comparison.claims
+            if c.kind != "same"
+        ],
+        "summary": {
+            **{kind: len(comparison.of(kind)) for kind in KINDS},
+            "claims": {kind: len(comparison.claims_of(kind)) for kind in KINDS},
+            "worse": comparison.worse,
+            "better": comparison.better,
+        },
     }
     return layout(document) + "\n"
 
@@ -75,7 +120,7 @@ def _side(side: Report) -> JsonObject:
 
 
 def _step(change: Change, emphasise: Callable[[str], str]) -> str:
-    old, new = (None if verdict is None else VERDICTS[verdict] for verdict in (change.old, change.new))
+    old, new = (None if verdict is None else ANSWERS[verdict] for verdict in (change.old, change.new))
     if old is None or new is None:
         return old or new or ""
     return f"{old} -> {emphasise(new)}"
@@ -87,10 +132,22 @@ def _remark(change: Change) -> str:
         return ""
     remarks = []
     if change.edited is not None:
-        remarks.append("the program was edited" if change.edited else "the same program")
+        remarks.append(EDITED[change.edited])
     if change.new in ("unknown", "error"):
         remarks.append(one_line(change.reason, 160))
     return f" ({'; '.join(remarks)})" if remarks else ""
+
+
+EDITED: Final = {True: "the program was edited", False: "the same program"}
+
+
+def _edited(edited: bool | None) -> str:
+    return "" if edited is None else f" ({EDITED[edited]})"
+
+
+def _claim_step(change: ClaimChange, escape: Callable[[str], str], form: str = "{}") -> str:
+    old, new = ("not asked" if word is None else escape(word) for word in (change.old, change.new))
+    return f"{old} -> {form.format(new)}"
 
 
 def _notes(comparison: Comparison) -> list[str]:
@@ -103,4 +160,16 @@ def _notes(comparison: Comparison) -> list[str]:
 def _totals(comparison: Comparison) -> str:
     same = count(len(comparison.of("same")), "verdict")
     numbers = [(len(comparison.of(kind)), title.lower().removesuffix("s")) for kind, title in TITLES.items()]
-    return ", ".join([count(number, noun) for number, noun in numbers if number] + [f"{same} unchanged"])
+    said = ", ".join([count(number, noun) for number, noun in numbers if number] + [f"{same} unchanged"])
+    if not comparison.claims:
+        return said
+    words: Mapping[Kind, str] = {
+        "regression": "worse",
+        "improvement": "better",
+        "new": "new",
+        "missing": "missing",
+        "same": "unchanged",
+    }
+    of_claims = [(len(comparison.claims_of(kind)), word) for kind, word in words.items()]
+    numbered = ", ".join(f"{number} {word}" for number, word in of_claims if number or word in ("worse", "better"))
+    return f"{said}; {count(len(comparison.claims), 'claim')}: {numbered}"

@@ -70,7 +70,7 @@ def write_html(report: BatchReport) -> str:
     """Return the page."""
     environment = _environment()
     page = environment.get_template("page.html.j2")
-    rows = [_row(number, entry) for number, entry in enumerate(report.entries)]
+    rows = [_row(number, entry, report.expect) for number, entry in enumerate(report.entries)]
     details = [_packed(page.render(**_details(entry))) for entry in report.entries]
     programs = count(report.summary.programs, "program")
     return environment.get_template("report.html.j2").render(
@@ -110,9 +110,9 @@ def _packed(text: str) -> str:
     return base64.b64encode(zlib.compress(text.encode("utf-8", "backslashreplace"), COMPRESSION)).decode()
 
 
-def _row(number: int, entry: Entry) -> Row:
-    result = entry.result
-    words = f"{result.file} {result.program or ''} {VERDICTS[result.verdict]} {result.engine or ''} {entry.note}"
+def _row(number: int, entry: Entry, expect: bool) -> Row:
+    result, note = entry.result, entry.note(expect)
+    words = f"{result.file} {result.program or ''} {VERDICTS[result.verdict]} {result.engine or ''} {note}"
     return Row(
         number=number,
         result=result,
@@ -120,7 +120,7 @@ def _row(number: int, entry: Entry) -> Row:
         violated=len(entry.violated),
         family=printable(entry.family),
         expected=expected_word(result),
-        note=one_line(entry.note, 140),
+        note=one_line(note, 140),
         searched=result.engine is not None,
         search=printable(words).lower(),
     )

@@ -16,7 +16,7 @@ from rdma_robust.reports.batch.junit_xml import Case, junit_document
 from rdma_robust.reports.batch.message_rows import message_cases
 from rdma_robust.reports.check.paragraphs import explain
 from rdma_robust.reports.check.result import Result
-from rdma_robust.reports.check.summary import exit_of
+from rdma_robust.reports.check.summary import exit_of, why_not_expected
 from rdma_robust.reports.check.text_report import VERDICTS
 from rdma_robust.reports.share.exits import Exit
 
@@ -55,14 +55,14 @@ def _case(entry: Entry, expect: bool) -> Case:
         result.time_s,
         "failure" if exit_code is Exit.NOT_ROBUST else "error",
         result.error_kind or result.verdict,
-        _message(result),
+        _message(result, expect),
         _details(result),
     )
 
 
-def _message(result: Result) -> str:
-    expected = f", expected {result.expected}" if result.as_expected is False else ""
-    return f"{VERDICTS[result.verdict]}{expected}: {result.reason}"
+def _message(result: Result, expect: bool) -> str:
+    said = "; ".join([*(why_not_expected(result) if expect else ()), result.reason])
+    return f"{VERDICTS[result.verdict]}: {said}"
 
 
 def _details(result: Result) -> str:
@@ -73,7 +73,6 @@ def _details(result: Result) -> str:
 
 def _remarks(result: Result) -> str:
     lines = [f"{result.file}:{d.line}:{d.column}: warning: {d.message}" for d in result.warnings]
-    may = "reachable" if result.faults_exact else "possible"
-    lines += [f"{result.file}:{f.line}:{f.column}: {may}: {f.kind}: {f.message}" for f in result.faults]
+    lines += [f"{result.file}:{f.line}:{f.column}: {f.may}: {f.kind}: {f.message}" for f in result.faults]
     lines += [f"{result.file}:{w.line or 1}:{w.column or 1}: hangs: {w.text}" for w in result.hangs]
     return "\n".join(lines)

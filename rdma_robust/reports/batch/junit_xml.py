@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from rdma_robust.text import printable
@@ -26,7 +27,9 @@ class Case:
 
 
 def junit_document(suites: Mapping[str, Sequence[Case]]) -> str:
-    """Return the document of the suites, by name."""
+    """Return the document of the suites, by name. No two tests of a class have one name: readers would keep one of them."""
+    seen: Counter[tuple[str, str]] = Counter()
+    suites = {name: [_apart(case, seen) for case in cases] for name, cases in suites.items()}
     every = [case for cases in suites.values() for case in cases]
     root = ET.Element("testsuites", {"name": "rdma-robust", **_counts(every)})
     for name, cases in suites.items():
@@ -36,6 +39,13 @@ def junit_document(suites: Mapping[str, Sequence[Case]]) -> str:
             _append(suite, case)
     ET.indent(root)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
+
+
+def _apart(case: Case, seen: Counter[tuple[str, str]]) -> Case:
+    """Return a test with a number behind its name if there was one of that name before."""
+    seen[case.classname, case.name] += 1
+    number = seen[case.classname, case.name]
+    return case if number == 1 else _apart(replace(case, name=f"{case.name} [{number}]"), seen)
 
 
 def _counts(cases: Sequence[Case]) -> dict[str, str]:

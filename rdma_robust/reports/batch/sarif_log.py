@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -19,7 +19,6 @@ from rdma_robust.reports.check.result import DiagnosticView
 SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 INFORMATION: Final = "https://github.com/rdma-robust/rdma-robust"
 ROOT: Final = "%SRCROOT%"
-LINK: Final = re.compile(r"\[(?=[^\]]*\]\()")
 
 Json = dict[str, Any]
 
@@ -130,7 +129,9 @@ def artifact(file: str) -> Json:
 
 def message(text: str) -> Json:
     """Return a message that shows just `text`: what would be a link in it (SARIF 3.11.6) is escaped."""
-    return {"text": LINK.sub(r"\\[", valid_unicode(text))}
+    parts = valid_unicode(text).split("]")
+    links = [part.replace("[", r"\[") if after.startswith("(") else part for part, after in pairwise(parts)]
+    return {"text": "]".join([*links, parts[-1]])}
 
 
 def digest(text: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from rdma_robust.reports.analyses.safety_sarif import claim_results
 from rdma_robust.reports.batch.batch_view import BatchReport, Entry
 from rdma_robust.reports.batch.sarif_log import Invocation, Json, ScannedFile, digest, message, sarif_log
-from rdma_robust.reports.check.summary import mismatch
+from rdma_robust.reports.check.check_findings import not_robust_because
 from rdma_robust.reports.check.witness_view import EventView, WitnessView
 from rdma_robust.reports.messages.messages_sarif import (
     Reported,
@@ -37,9 +37,9 @@ def scanned(entry: Entry) -> ScannedFile:
 def _results(entry: Entry, expect: bool) -> Iterator[Json]:
     result, file = entry.result, scanned(entry)
     match result.verdict:
-        case "not-robust" if result.witness is not None and (mismatch(result) or not expect):
+        case "not-robust" if result.witness is not None and not (expect and result.expected == "not-robust"):
             yield _violation(entry, result.witness)
-        case "robust" if result.as_expected is False:
+        case "robust" if result.expected == "not-robust":
             yield file.at("RR012", "The program is robust; its `expect` line says it is not.", _expect_line(entry))
         case "robust" if expect and result.expected is None:
             yield file.at("RR013", "The program is robust and has no `expect` line.", 1)
@@ -51,12 +51,17 @@ def _results(entry: Entry, expect: bool) -> Iterator[Json]:
     answered = [each for each in (entry.claims.findings if entry.claims else ()) if each.status != "unknown"]
     yield from claim_results(file, answered)
     places = {(each.kind, each.line) for each in answered}
-    may = "reachable" if result.faults_exact else "possible"
     for fault in result.faults:
-        if (fault.kind, fault.line) not in places:
-            yield file.at("RR014", f"{may}: {fault.kind}: {fault.message}", fault.line, fault.column)
+        counts = expect and result.counts(fault)
+        if (fault.kind, fault.line) not in places and (counts or not (expect and fault.met)):
+            found = file.at("RR014", f"{fault.may}: {fault.kind}: {fault.message}", fault.line, fault.column)
+            yield found | ({"level": "error"} if counts else {})
     for wait in () if any(each.kind == "hang" for each in answered) else result.hangs:
-        yield file.at("RR015", f"The program can hang: {wait.text}.", wait.line or 1, wait.column or 1)
+        found = file.at("RR015", f"The program can hang: {wait.text}.", wait.line or 1, wait.column or 1)
+        yield found | ({"level": "error"} if expect else {})
+    for claim in result.broken:
+        if claim.kind == "violated":
+            yield file.at("RR012", f"{claim.text}.", claim.line, claim.column)
 
 
 def _violation(entry: Entry, witness: WitnessView) -> Json:
@@ -64,10 +69,9 @@ def _violation(entry: Entry, witness: WitnessView) -> Json:
     file = scanned(entry)
     events = {event.id: event for event in witness.events}
     on_cycle = [events[edge.source] for edge in witness.cycle]
-    overtaken = [events[pair.earlier] for pair in witness.relaxed] + on_cycle
-    main = next((e for e in overtaken if e.line is not None), None)
-    why = list(dict.fromkeys(pair.text for pair in witness.relaxed))
-    text = "Not robust: " + ("; ".join(why) or "RDMA allows a trace that sequential consistency forbids") + "."
+    main, because = not_robust_because(witness)
+    why = "; ".join(dict.fromkeys(pair.text for pair in witness.relaxed))
+    text = f"Not robust: {because}." + (f" {why[:1].upper()}{why[1:]}." if why else "")
     if entry.result.spin_only:
         text += " Only through failed spin reads: robust if loops that only wait are blocking reads."
     result = file.result("RR010", text, _location(file, main))

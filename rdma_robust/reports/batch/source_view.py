@@ -25,7 +25,7 @@ def marked_source(entry: Entry) -> tuple[SourceLine, ...]:
         kind = "cycle" if diagnostic.severity == "error" else "fault"
         marks[diagnostic.line].append((kind, f"{diagnostic.severity}: {diagnostic.message} [{diagnostic.code}]"))
     for fault in result.faults:
-        marks[fault.line].append(("fault", f"{'reachable' if result.faults_exact else 'possible'}: {fault.kind}"))
+        marks[fault.line].append(("fault", f"{fault.may}: {fault.kind}"))
     for wait in result.hangs:
         if wait.line is not None:
             marks[wait.line].append(("fault", f"can hang: {wait.text}"))

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from rdma_robust.reports.check.result import DiagnosticView, Result
-from rdma_robust.reports.check.summary import mismatch
 from rdma_robust.reports.check.witness_view import EventView, WitnessView
 from rdma_robust.reports.share.finding_lines import FindingLine
 
@@ -31,19 +30,25 @@ def findings_of(result: Result, expect: bool) -> Iterator[FindingLine]:
         code = KINDS[result.error_kind]
         yield FindingLine(file, None, None, "error", code, result.reason)
     match result.verdict:
-        case "not-robust" if result.witness is not None and (mismatch(result) or not expect):
+        case "not-robust" if result.witness is not None and not (expect and result.expected == "not-robust"):
             yield _violation(result, result.witness)
-        case "robust" if result.as_expected is False:
+        case "robust" if result.expected == "not-robust":
             yield FindingLine(file, result.expected_line or 1, 1, "warning", "RR012", "robust, but `expect not robust`")
         case "robust" if expect and result.expected is None:
             yield FindingLine(file, 1, 1, "warning", "RR013", "robust, without an `expect` line")
         case "unknown":
             yield FindingLine(file, 1, 1, "warning", "RR011", f"undecided: {result.reason}")
-    may = "reachable" if result.faults_exact else "may be reachable"
     for fault in result.faults:
-        yield FindingLine(file, fault.line, fault.column, "warning", "RR014", f"{may}: {fault.kind}: {fault.message}")
+        counts = expect and result.counts(fault)
+        if counts or not (expect and fault.met):
+            text = f"{fault.may}: {fault.kind}: {fault.message}"
+            yield FindingLine(file, fault.line, fault.column, "error" if counts else "warning", "RR014", text)
     for wait in result.hangs:
-        yield FindingLine(file, wait.line, wait.column, "warning", "RR015", f"the program can hang: {wait.text}")
+        text = f"the program can hang: {wait.text}"
+        yield FindingLine(file, wait.line, wait.column, "error" if expect else "warning", "RR015", text)
+    for claim in result.broken:
+        if claim.kind == "violated":
+            yield FindingLine(file, claim.line, claim.column, "warning", "RR012", claim.text)
 
 
 def from_diagnostics(file: str, found: Iterable[DiagnosticView]) -> Iterator[FindingLine]:
@@ -54,22 +59,32 @@ def from_diagnostics(file: str, found: Iterable[DiagnosticView]) -> Iterator[Fin
 
 
 def _violation(result: Result, witness: WitnessView) -> FindingLine:
-    """The statement whose operation takes effect late, what it may do, and after which line."""
-    events = {event.id: event for event in witness.events}
-    late = [(events[pair.earlier], events[pair.later]) for pair in witness.relaxed]
-    shown = next(((e, after) for e, after in late if e.type in DOES and e.line and after.line), None)
-    text = "not robust: "
-    if shown is not None:
-        at: EventView | None = shown[0]
-        text += f"{_does(shown[0])} after line {shown[1].line}"
-    else:
-        on_cycle = (events[edge.source] for edge in witness.cycle)
-        at = next((event for event in on_cycle if event.line is not None), None)
-        text += "RDMA allows a run that sequential consistency forbids"
+    at, text = not_robust_because(witness)
     if result.spin_only:
         text += ", only through failed spin reads"
     line, column = (1, 1) if at is None else (at.line, at.column)
-    return FindingLine(result.file, line, column, "error", "RR010", text)
+    return FindingLine(result.file, line, column, "error", "RR010", f"not robust: {text}")
+
+
+def not_robust_because(witness: WitnessView) -> tuple[EventView | None, str]:
+    """Return the event to point at and what is wrong, in a few words: what takes effect late, and after which line; or
+    which atomic operation is torn."""
+    events = {event.id: event for event in witness.events}
+    late = [(events[pair.earlier], events[pair.later]) for pair in witness.relaxed]
+    late = [(e, after) for e, after in late if e.line and after.line]
+    of_card = [(e, after) for e, after in late if e.type in DOES]
+    on_cycle = [events[edge.source] for edge in witness.cycle]
+    torn = [events[edge.source] for edge in witness.cycle if edge.relation == "rmw"]
+    if of_card:
+        event, after = of_card[0]
+        return event, f"{_does(event)} after line {after.line}"
+    if late:
+        event, after = late[0]
+        return event, f"`{event.statement}` may take effect after line {after.line}"
+    if torn and torn[0].line:
+        return torn[0], f"another access may come between the read and the write of `{torn[0].statement}`"
+    at = next((event for event in on_cycle if event.line is not None), None)
+    return at, "RDMA allows a run that sequential consistency forbids"
 
 
 def _does(event: EventView) -> str:

@@ -32,7 +32,7 @@ def explain(result: Result, width: int = 100, *, full: bool = False) -> list[str
     if result.verdict == "unknown":
         blocks.append(filled(f"Undecided: {printable(result.reason)}; the search got as far as {progress(result)}.", width))
     if result.faults:
-        blocks.append(_faults(result.faults, result.faults_exact, width))
+        blocks += [_faults(each, width) for met in (True, False) if (each := [f for f in result.faults if f.met is met])]
     if result.hangs:
         blocks.append(_hangs(result.hangs, width))
     if result.left_out:
@@ -134,9 +134,8 @@ def _hangs(hangs: tuple[Wait, ...], width: int) -> list[str]:
     return lines
 
 
-def _faults(faults: tuple[FaultView, ...], exact: bool, width: int) -> list[str]:
-    head = "Reachable faults:" if exact else "Faults that were found, or that may be reachable (the search did not end):"
-    lines = [head]
+def _faults(faults: list[FaultView], width: int) -> list[str]:
+    lines = ["Reachable faults:" if faults[0].met else "Faults that may be reachable (the search did not end):"]
     for fault in faults:
         lines += filled(f"line {fault.where}: {printable(fault.kind)}: {printable(fault.message)}", width, "  ", "  ")
     return lines

@@ -41,18 +41,34 @@ class DiagnosticView:
 
 @dataclass(frozen=True, slots=True)
 class FaultView:
-    """A fault some execution reaches (or may reach, see `Result.faults_exact`)."""
+    """Something that goes wrong in some execution, if it is `met`; else it may, as far as the search came."""
 
     kind: str
     message: str
     line: int
     column: int
     expanded_from: tuple[int, ...] = ()
+    met: bool = False
+
+    @property
+    def may(self) -> str:
+        """How sure it is that this happens, in a word."""
+        return "reachable" if self.met else "possible"
 
     @property
     def where(self) -> str:
         """The line, with those that it was expanded from: `5`, or `5 from 21`."""
         return " from ".join(map(str, (self.line, *self.expanded_from)))
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenClaimView:
+    """A claim of the program that is seen to fail although no `expect` line says so: what kind it is, and where."""
+
+    kind: str
+    line: int
+    column: int
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +85,11 @@ class CopiesView:
 class Result:
     """The answer for one file. `error_kind` is set exactly when `verdict` is `error`.
 
-    `expected` is what the `expect` line at `expected_line` says; `as_expected` is None without one or without a decided
-    verdict. `hangs` are the threads that wait in a hang that was come by; none says nothing about hangs. `model` is the
-    memory model that was asked about, None for the paper's. `copies` are about a program with templates. `left_out` says
-    what was not found out beside the verdict, and by which limit.
+    `expected` is what the `expect` line at `expected_line` says of the verdict; `as_expected` is None without one or without
+    a decided verdict, and False where a program with `expect` lines has `broken` claims. `hangs` are the threads that wait
+    in a hang that was come by; none says nothing about hangs. `model` is the memory model that was asked about, None for
+    the paper's. `copies` are about a program with templates. `left_out` says what was not found out beside the verdict, and
+    by which limit.
     `matters` is None where it was not asked whether it matters that the program is not robust.
     """
 
@@ -98,11 +115,16 @@ class Result:
     warnings: tuple[DiagnosticView, ...] = ()
     errors: tuple[DiagnosticView, ...] = ()
     hangs: tuple[Wait, ...] = ()
+    broken: tuple[BrokenClaimView, ...] = ()
     witness: WitnessView | None = None
     model: Model | None = None
     copies: CopiesView | None = None
     left_out: tuple[str, ...] = ()
     matters: Matters | None = None
+
+    def counts(self, fault: FaultView) -> bool:
+        """Whether a fault is of a claim that is broken, and so against what the program is expected to do."""
+        return any((each.kind, each.line) == (fault.kind, fault.line) for each in self.broken)
 
 
 def result_of(outcome: Outcome, file: str) -> Result:
@@ -128,10 +150,11 @@ def result_of(outcome: Outcome, file: str) -> Result:
         time_s=round(outcome.time_s, 6),
         spin_only=outcome.spin_only,
         checked_by=outcome.checked_by,
-        faults=tuple(_fault(f) for f in outcome.faults),
+        faults=tuple(_fault(f, outcome.meets(f)) for f in outcome.faults),
         faults_exact=outcome.faults_exact,
         warnings=diagnostics(outcome.warnings),
         hangs=outcome.hang.waits if outcome.hang else (),
+        broken=tuple(BrokenClaimView(each.kind, each.line, each.column, each.text) for each in outcome.broken),
         witness=view(outcome.shown, outcome.witness) if outcome.witness else None,
         model=outcome.model if outcome.model.words else None,
         copies=_copies(outcome),
@@ -166,5 +189,5 @@ def diagnostics(found: Iterable[Diagnostic]) -> tuple[DiagnosticView, ...]:
     )
 
 
-def _fault(fault: Fault) -> FaultView:
-    return FaultView(fault.kind, fault.message, fault.span.line, fault.span.column, fault.span.expanded_from)
+def _fault(fault: Fault, met: bool) -> FaultView:
+    return FaultView(fault.kind, fault.message, fault.span.line, fault.span.column, fault.span.expanded_from, met)

@@ -6,11 +6,30 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from rdma_robust.reports.check.result import Result
+from rdma_robust.reports.check.result import BrokenClaimView, Result
 from rdma_robust.reports.share.exits import Exit, worst
 from rdma_robust.reports.share.totals import Verdicts
 
 ROBUSTNESS: Final = Verdicts("robust", "not-robust")
+
+
+def why_not_expected(result: Result) -> list[str]:
+    """Return why `--expect` counts a program, in a few words each; nothing if it does not."""
+    said = [f"line {each.line}: {_failing(each)}" for each in result.broken]
+    if result.verdict in (ROBUSTNESS.good, ROBUSTNESS.bad):
+        if result.expected is None:
+            said.append("no `expect` line about the verdict")
+        elif result.expected != result.verdict:
+            said.append(f"line {result.expected_line}: expected {result.expected.replace('-', ' ')}")
+    return said
+
+
+def _failing(claim: BrokenClaimView) -> str:
+    if claim.kind == "hang":
+        return "a hang that is not expected"
+    if claim.kind == "violated":
+        return claim.text
+    return f"{'failing ' * (claim.kind == 'assertion')}{claim.kind} that is not expected"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +61,8 @@ def summarise(
 
 
 def mismatch(result: Result) -> bool:
-    """Return whether a decided program fails `--expect`; without an `expect` line it does: nobody foresaw the verdict."""
+    """Return whether a program fails `--expect`: its verdict is not the expected one, a claim is seen to fail, or there is
+    no `expect` line about the verdict, so that nobody foresaw it."""
     return ROBUSTNESS.mismatch(result)
 
 

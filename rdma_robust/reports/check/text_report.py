@@ -8,7 +8,7 @@ from functools import cached_property
 
 from rdma_robust.reports.check.paragraphs import explain
 from rdma_robust.reports.check.result import Result
-from rdma_robust.reports.check.summary import Summary
+from rdma_robust.reports.check.summary import Summary, why_not_expected
 from rdma_robust.reports.share.columns import PAPER, Column, Columns, of_files
 from rdma_robust.reports.share.row_text import beneath, expected_cell, last_line
 from rdma_robust.text import count, one_line, printable
@@ -61,7 +61,7 @@ class TextReport:
             f"{result.pivots:,}" if searched else "-",
             f"{result.time_s:.2f} s" if searched else "-",
         )
-        lines = self._columns.row(cells, note(result))
+        lines = self._columns.row(cells, note(result, self.expect))
         if self.explained:
             lines += beneath(explain(result, (self.width or PAPER) - 2, full=self.full))
         return lines
@@ -89,12 +89,12 @@ def passed_over(summary: Summary) -> str:
 
 def expected_word(result: Result) -> str:
     """Return whether the verdict is the expected one: `yes`, `NO`, `?` (undecided), or `-` without an `expect` line."""
-    return expected_cell(result.as_expected, claimed=result.expected is not None)
+    return expected_cell(result.as_expected, claimed=result.expected is not None or result.as_expected is False)
 
 
-def note(result: Result) -> str:
-    """Return what a row says besides its numbers, on one line."""
-    remarks = []
+def note(result: Result, expect: bool = False) -> str:
+    """Return what a row says besides its numbers, on one line; with `expect` first why it counts."""
+    remarks = why_not_expected(result) if expect else []
     if result.verdict in ("unknown", "error"):
         remarks.append(result.reason)
     elif result.copies is not None and not result.spin_only:
@@ -103,9 +103,9 @@ def note(result: Result) -> str:
         remarks.append(result.model.words)
     if result.spin_only:
         remarks.append("only through failed spin reads")
-    if result.faults:
-        kinds = ", ".join(dict.fromkeys(f"{f.kind} (line {f.line})" for f in result.faults))
-        remarks.append(f"{'reachable' if result.faults_exact else 'possible'}: {kinds}")
+    for may in dict.fromkeys(each.may for each in result.faults):
+        kinds = dict.fromkeys(f"{f.kind} (line {f.line})" for f in result.faults if f.may == may)
+        remarks.append(f"{may}: {', '.join(kinds)}")
     if result.hangs:
         remarks.append(f"hangs: {hang_lines(result)}")
     if result.left_out:

@@ -78,8 +78,8 @@ def text_at(program: ContractProgram, span: Span) -> str:
 
 def bounds_text(program: ContractProgram, contract: Contract) -> str:
     """Return the inputs that a function's own check looks at: its `bounds` clauses as they are written, without the word."""
-    found = (text_at(program, each.span).removeprefix("bounds").removesuffix(";").strip() for each in contract.bounds)
-    return "; ".join(found)
+    found = (each.text or text_at(program, each.span).removeprefix("bounds").removesuffix(";") for each in contract.bounds)
+    return "; ".join(each.strip() for each in found)
 
 
 def first_violation(answer: FunctionAnswer) -> ProcsAnswer | None:

@@ -9,6 +9,7 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from rdma_robust.analyses.explain.explanation import Explanation, FinalStates, LineMark
+from rdma_robust.line_ends import lines_of
 from rdma_robust.outcome import NO_SEARCH
 from rdma_robust.reports.explanation.explanation_page import SCRIPT, STYLE
 from rdma_robust.reports.explanation.explanation_svg import graph_svg
@@ -58,7 +59,7 @@ def source_html(explanation: Explanation) -> str:
 
 def _source(explanation: Explanation, style: str) -> Markup:
     marks = {mark.line: mark for mark in explanation.lines}
-    lines = explanation.source.splitlines() or [""]
+    lines = lines_of(explanation.source)
     return listing((_source_line(n, line, marks.get(n)) for n, line in enumerate(lines, 1)), style)
 
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal
 
 from rdma_robust.analyses.explain.explanation import Edge, Explanation, Graph, Lane, Node
 from rdma_robust.errors import UsageError
+from rdma_robust.foreign import unheard
 from rdma_robust.reports.explanation.explanation_dot import Attributes, Look, digraph, edge_label, lane_title, thread_title
 from rdma_robust.reports.explanation.explanation_timeline import timeline_svg
 from rdma_robust.reports.share.svg import arrow_head, drawing, fitted, number, text_of, width_of
@@ -69,23 +67,6 @@ def lay_out(graph: Graph, lanes: tuple[Lane, ...]) -> Layout:
     with unheard(), pygraphviz.AGraph(string=text) as laid:
         found = json.loads(laid.draw(prog="dot", format="json0"))
     return _layout(found)
-
-
-@contextmanager
-def unheard() -> Iterator[None]:
-    """Keep Graphviz from writing on standard error, which it does past Python: remarks on how it routes edges."""
-    try:
-        kept = os.dup(2)
-    except OSError:
-        yield
-        return
-    try:
-        with open(os.devnull, "wb") as nowhere:
-            os.dup2(nowhere.fileno(), 2)
-        yield
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)
 
 
 def _layout(found: dict[str, Any]) -> Layout:

@@ -7,6 +7,7 @@ from typing import Final
 
 from markupsafe import Markup
 
+from rdma_robust.line_ends import lines_of
 from rdma_robust.reports.explanation.explanation_page import SCRIPT, STYLE
 from rdma_robust.reports.messages.chart import ChartRow, Mark
 from rdma_robust.reports.messages.chart_svg import chart_svg
@@ -69,7 +70,7 @@ def marked_messages(source: str, findings: Sequence[RunFinding], language: Langu
 
 def marked_lines(source: str, rows: Sequence[ChartRow], language: Language, style: str = "") -> Markup:
     """Return the listing of a program with marks at the lines of a run."""
-    lines = source.splitlines() or [""]
+    lines = lines_of(source)
     marked = (_line(number, text, [row for row in rows if row.line == number]) for number, text in enumerate(lines, 1))
     return listing(marked, style, language)
 

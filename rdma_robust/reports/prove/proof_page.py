@@ -9,6 +9,7 @@ from typing import Final
 from jinja2 import Environment
 from markupsafe import Markup
 
+from rdma_robust.line_ends import lines_of
 from rdma_robust.reports.explanation.explanation_page import SCRIPT, STYLE
 from rdma_robust.reports.prove.proof_lines import headline
 from rdma_robust.reports.prove.proof_record import ProofRecord
@@ -65,7 +66,7 @@ def _lines(record: ProofRecord) -> list[SourceLine]:
     for difference in record.differences:
         for line in difference.lines:
             mark(line, "cycle", difference.weaker)
-    texts = (record.source or "").splitlines() or [""]
+    texts = lines_of(record.source or "")
     return [SourceLine(n, text, tuple(marks.get(n, ())), _badge(marks.get(n, {}))) for n, text in enumerate(texts, 1)]
 
 

@@ -14,17 +14,19 @@ Language = Literal["rdma", "mp", "spec", "json", "console"]
 Kind = Literal["", "word", "number", "text", "comment"]
 
 TOKEN: Final[Mapping[Language, str]] = {
-    "rdma": r"(?P<comment>//[^\n]*|/\*(?s:.*?)\*/)|(?P<number>\b[0-9]+\b)"
-    r"|(?P<meant>\b(?:for(?=\s+\w+\s+in\b)|in(?=[^{}\n]*\.\.)|macro(?=\s+\w+\s*\()|no(?=\s+hang\b)|hang(?=\s+under\b)"
+    "rdma": r"(?P<comment>//[^\n]*|/\*(?s:.*?)(?:\*/|\Z))|(?P<number>\b[0-9]+\b)"
+    r"|(?P<meant>\b(?:for(?=\s++\w++\s++in\b)|in(?=[^{}\n]{0,200}\.\.)|macro(?=\s++\w++\s*+\()|no(?=\s++hang\b)|hang(?=\s++under\b)"
     r"|(?<=[\w)\]] )when(?=[ \t]+[\w(!-])|hardware(?=[ \t]+\w)))"
     r"|(?P<word>\b[A-Za-z_]\w*)",
-    "mp": r"(?P<comment>//[^\n]*|/\*(?s:.*?)\*/)|(?P<number>\b[0-9]+\b)|(?P<word>\b[A-Za-z_]\w*)",
+    "mp": r"(?P<comment>//[^\n]*|/\*(?s:.*?)(?:\*/|\Z))|(?P<number>\b[0-9]+\b)|(?P<word>\b[A-Za-z_]\w*)",
     "spec": r"(?P<comment>#.*)|(?P<number>\b[0-9]+\b)|(?P<word>^[ \t]*[a-z]+[ \t]*$)",
-    "json": r'(?P<text>"(?:[^"\\]|\\.)*")|(?P<number>-?\b[0-9][0-9.eE+-]*)|(?P<word>\b(?:true|false|null)\b)',
+    "json": r'(?P<text>"(?:[^"\\]|\\(?s:.))*+(?:"|\\?\Z))|(?P<number>-?\b[0-9][0-9.eE+-]*)'
+    r"|(?P<word>\b(?:true|false|null)\b)",
     "console": r"(?P<comment>^\$ )",
 }
 
-"""What is `meant` are words that are names elsewhere."""
+"""What is `meant` are words that are names elsewhere. A comment or text that is not closed goes to the end: looking for an
+end at each beginning would take as many steps as the text has characters, squared; so looking ahead without a bound."""
 
 STYLE: Final = (
     "i[class^=rr-t-]{font-style:normal}i.rr-t-word{color:var(--rr-nic)}i.rr-t-number{color:var(--rr-cpu)}"

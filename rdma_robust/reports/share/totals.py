@@ -31,17 +31,16 @@ class Verdicts:
     bad: str
 
     def mismatch(self, record: Decided) -> bool:
-        """Return whether what was decided fails `--expect`; so it does where nobody said what is expected."""
-        return record.verdict in (self.good, self.bad) and record.as_expected is not True
+        """Return whether an answer fails `--expect`; so does what was decided where nobody said what is expected."""
+        return record.as_expected is False or (record.verdict in (self.good, self.bad) and record.as_expected is None)
 
     def exit_of(self, record: Decided, expect: bool) -> Exit:
         """Return the exit code that `record` alone would give."""
         if record.verdict == "error":
             return Exit.INTERNAL if record.error_kind == "internal" else Exit.INVALID
-        if record.verdict == "unknown":
-            return Exit.UNKNOWN
-        failed = self.mismatch(record) if expect else record.verdict == self.bad
-        return Exit.NOT_ROBUST if failed else Exit.OK
+        if self.mismatch(record) if expect else record.verdict == self.bad:
+            return Exit.NOT_ROBUST
+        return Exit.UNKNOWN if record.verdict == "unknown" else Exit.OK
 
     def totals(self, records: Sequence[Decided], *, expect: bool, time_s: float, stopped: Exit | None) -> dict[str, Any]:
         """Return the fields that every summary has; `stopped` is the exit code of a run that was stopped before its end."""

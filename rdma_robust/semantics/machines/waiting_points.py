@@ -5,7 +5,7 @@ Source: docs/theory.md, "Hangs".
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from rdma_robust.digraph import components
@@ -46,7 +46,7 @@ def _may_hang(thread: Thread) -> bool:
     out = _leaving(thread)
     for point in standing_points(thread):
         here = out.get(point, [])
-        if not any(step.guard == TRUE and not isinstance(step.op, WAITING) for step in here) and not _exhaustive(here):
+        if not goes_on(here):
             return True
     return bool(quiet_cycles(thread))
 
@@ -79,36 +79,39 @@ def quiet_cycles(thread: Thread) -> frozenset[int]:
         points = at.keys() - free
 
 
-def makes_choices(thread: Thread, statements: Collection[int]) -> bool:
-    """Return whether one of these statements, by the offsets where they begin, makes a choice after which a thread may wait.
+def makes_choices(thread: Thread, part: Callable[[Step], bool]) -> bool:
+    """Return whether something makes a choice after which a thread may wait: it is the first of a branch of `choose` or of a
+    `loop`, and what comes next there may not be possible.
 
-    It is the first of a branch of `choose` or of a `loop`, and what comes next there may not be possible.
-
-    Without it the choice is made when that is done.
+    Without it the choice is made when that is done. It is all steps of the thread of which it is a `part`.
     """
+    out = _leaving(thread)
+    return any(
+        part(step) and any(other.span.start != step.span.start for other in out[source]) and _may_wait(thread, to, part)
+        for source, to, step in thread.edges
+    )
+
+
+def _may_wait(thread: Thread, point: int, part: Callable[[Step], bool]) -> bool:
+    """Whether what comes behind a point and these steps may have to be waited for."""
     out: dict[int, list[tuple[int, Step]]] = {}
     for source, to, step in thread.edges:
         out.setdefault(source, []).append((to, step))
-    for here in out.values():
-        for to, step in here:
-            others = any(other.span.start != step.span.start for _, other in here)
-            if step.span.start in statements and others and _may_wait(out, to, statements):
-                return True
-    return False
-
-
-def _may_wait(out: Mapping[int, list[tuple[int, Step]]], point: int, statements: Collection[int]) -> bool:
-    """Whether what comes behind a point and these statements may have to be waited for."""
     todo, seen = [point], {point}
     for each in todo:
         here = out.get(each, [])
-        behind = [to for to, step in here if step.span.start in statements]
+        behind = [to for to, step in here if part(step)]
         todo += [to for to in behind if to not in seen]
         seen.update(behind)
-        free = any(step.guard == TRUE and not isinstance(step.op, WAITING) for _, step in here)
-        if here and not behind and not free:
+        if here and not behind and not goes_on([step for _, step in here]):
             return True
     return False
+
+
+def goes_on(here: Sequence[Step]) -> bool:
+    """Return whether one of the steps that leave a point can be taken under sequential consistency, whatever the others do
+    and the values are. An answer of no may be wrong."""
+    return any(step.guard == TRUE and not isinstance(step.op, WAITING) for step in here) or _exhaustive(here)
 
 
 def _leaving(thread: Thread) -> dict[int, list[Step]]:
@@ -124,7 +127,7 @@ def only_assumes(here: Sequence[Step]) -> bool:
     return bool(lasting) and all(step.aside for step in lasting)
 
 
-def _exhaustive(here: list[Step]) -> bool:
+def _exhaustive(here: Sequence[Step]) -> bool:
     """Whether two of the steps are a condition and its opposite, of one read."""
     pairs = ((a, b) for a in here for b in here if a.op == b.op and not isinstance(a.op, WAITING))
     return any(exclusive(negate(a.guard), negate(b.guard), same_read=True) for a, b in pairs)

@@ -17,6 +17,6 @@ def thread_lines(program: Program, thread: Thread) -> tuple[Line, ...]:
     first = next((n for n, text in enumerate(texts, 1) if head.search(text.partition("//")[0])), 0)
     first = first or min((span.line for span in spans), default=1)
     last = max((span.end_line for span in spans), default=first)
-    while last < len(lines) and re.fullmatch(r"[\s}]*}[\s}]*", texts[last]):
+    while last < len(lines) and "}" in texts[last] and not texts[last].replace("}", "").strip():
         last += 1
     return lines[first - 1 : last]

@@ -13,6 +13,7 @@ from rdma_robust.counters.explicit_dot import write_dot
 from rdma_robust.counters.explicit_json import write_json
 from rdma_robust.errors import InternalError, SizeLimitError, UsageError
 from rdma_robust.exports import VARIANTS, ExportOptions, control_graph
+from rdma_robust.foreign import unheard
 from rdma_robust.hardness.from_vass import vass_program
 from rdma_robust.hardness.system import system_of_vass
 from rdma_robust.language.load import load_decidable
@@ -156,8 +157,6 @@ def _change(vass: ExplicitVass, delta: tuple[int, ...]) -> str:
 
 def drawing(dot: str) -> str:
     """Return what Graphviz draws of a graph, as SVG; "" if it is not there."""
-    from rdma_robust.reports.explanation.explanation_svg import unheard  # noqa: PLC0415 - only drawings need it
-
     try:
         import pygraphviz  # noqa: PLC0415 - slow
     except ImportError:

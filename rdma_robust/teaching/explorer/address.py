@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import Literal
+from typing import Literal, TypeGuard
 from urllib.parse import parse_qsl
 
 from rdma_robust.errors import UsageError
@@ -67,6 +67,11 @@ class Place:
 
     def with_track(self, side: Side, track: Track) -> Place:
         return replace(self, rdma=track) if side == "rdma" else replace(self, sc=track)
+
+
+def is_number(value: object) -> TypeGuard[int]:
+    """Whether a member of a request is a whole number: `true` and `false` are none."""
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def fingerprint(program: Program, model: Model, await_loops: bool) -> str:

@@ -101,14 +101,40 @@ def _vertices(program: Program, run: History) -> _Past:
 
 
 def _graph(program: Program, past: _Past) -> nx.DiGraph[int]:
-    """Return what must come before what under SC, without edges that others imply."""
+    """Return what must come before what under SC, without edges that others imply; with a cycle if nothing can be so."""
     graph: nx.DiGraph[int] = nx.DiGraph()
     for mine in past.threads:
         graph.add_nodes_from(mine)
         graph.add_edges_from(pairwise(mine), relation="po")
     cells = dict(_messages(program, past, graph))
-    _conflicts(past, graph, cells)
-    return graph
+    return _settled(graph, list(_conflicts(past, graph, cells)))
+
+
+def _settled(graph: nx.DiGraph[int], between: list[tuple[int, int, int]]) -> nx.DiGraph[int]:
+    """Return the graph with every write put on one side of a store and a read that it must not come between.
+
+    `between` are stores that wait in a buffer, reads that have taken their values there, and writes to the same words that
+    are to come, too. Where nothing says which of these comes first, both are tried; a graph with a cycle says that none can.
+    """
+    left: list[tuple[int, int, int]] = []
+    for store, read, write in between:
+        if nx.has_path(graph, store, write):
+            _join(graph, read, write, "later")
+        elif nx.has_path(graph, write, read):
+            _join(graph, write, store, "later")
+        else:
+            left.append((store, read, write))
+    if len(left) < len(between):
+        return _settled(graph, left)
+    if not left or not nx.is_directed_acyclic_graph(graph):
+        return graph
+    (store, read, write), rest = left[0], left[1:]
+    behind = graph.copy()
+    _join(behind, read, write, "later")
+    if nx.is_directed_acyclic_graph(found := _settled(behind, rest)):
+        return found
+    _join(graph, write, store, "later")
+    return _settled(graph, rest)
 
 
 def _messages(program: Program, past: _Past, graph: nx.DiGraph[int]) -> Iterator[tuple[int, Cell]]:
@@ -149,7 +175,8 @@ def _connected(
             _join(graph, i, polls[k], "rpf")
 
 
-def _conflicts(past: _Past, graph: nx.DiGraph[int], cells: dict[int, Cell]) -> None:
+def _conflicts(past: _Past, graph: nx.DiGraph[int], cells: dict[int, Cell]) -> Iterator[tuple[int, int, int]]:
+    """Add what conflicts say; yield the stores in a buffer, with reads of their values and other writes that are to come."""
     done = [(h.number, i, p, h) for i, parts in enumerate(past.parts) for p, h in enumerate(parts) if h.number is not None]
     to_come = [(i, h) for i, parts in enumerate(past.parts) for h in parts if h.number is None]
     writer: dict[Cell, int] = {}
@@ -182,6 +209,8 @@ def _conflicts(past: _Past, graph: nx.DiGraph[int], cells: dict[int, Cell]) -> N
         if happened.act.type in WRITE_TYPES:
             for reader in readers.get(cell, ()):
                 _join(graph, reader, i, "later")
+            waiting = (j for j, _ in to_come if j != i and j in forwarded and past.parts[j][0].act.cell == cell)
+            yield from ((store, read, i) for store in waiting for read in forwarded[store] if read != i)
 
 
 def _own_store(past: _Past, read: int, number: int, cell: Cell) -> int | None:
@@ -200,11 +229,14 @@ def _join(graph: nx.DiGraph[int], source: int, target: int, relation: str) -> No
 
 
 def _schedule(sc: Runs, first: Choices, past: _Past, graph: nx.DiGraph[int]) -> Choices:
-    """Return the choices of the SC machine for what has happened and what comes before it in its thread."""
+    """Return the choices of the SC machine for what has happened and what must come before it."""
     needed: set[int] = set()
     for mine in past.threads:
         last = max((k for k, i in enumerate(mine) if past.steps[i].step is not None), default=-1)
         needed |= set(mine[: last + 1])
+    # A message that has to be done, too, needs its receive, which may still wait in a buffer of its thread.
+    firm = nx.subgraph_view(graph, filter_edge=lambda i, j: graph.edges[i, j]["relation"] != "later")
+    needed |= {before for i in needed for before in nx.ancestors(firm, i)}
     order = nx.lexicographical_topological_sort(
         graph.subgraph(needed), key=lambda i: (past.steps[i].step or past.steps[i].posted, i)
     )

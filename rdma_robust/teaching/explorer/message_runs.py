@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, takewhile
+from sys import maxsize
 from typing import Final
 
 from rdma_robust.errors import InternalError
@@ -64,7 +65,7 @@ class MessageRuns(RunTree[RunPoint]):
 
     def step(self, point: RunPoint, choice: int) -> RunPoint:
         """Return the point behind a move. Raises UsageError if there is no such move, or the run is too long."""
-        move = next(islice(self._moves(point), choice, None), None) if choice >= 0 else None
+        move = next(islice(self._moves(point), choice, None), None) if 0 <= choice <= maxsize else None
         if move is None:
             raise wrong_choice(point.depth, choice, len(self.moves(point)))
         must_not_end(point.depth)

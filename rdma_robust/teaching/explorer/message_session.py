@@ -6,12 +6,13 @@ from functools import cached_property
 from typing import Final
 
 from rdma_robust.errors import UsageError
+from rdma_robust.line_ends import lines_of
 from rdma_robust.messages.language.message_program import BUFFERS, Buffer, MessageProgram
 from rdma_robust.reports.messages.chart_svg import chart_svg
 from rdma_robust.reports.messages.chart_text import chart_text
 from rdma_robust.reports.share.coloured import Language, coloured
 from rdma_robust.reports.share.svg import STYLE
-from rdma_robust.teaching.explorer.address import AddressError, Track
+from rdma_robust.teaching.explorer.address import AddressError, Track, is_number
 from rdma_robust.teaching.explorer.message_address import MessagePlace, message_address, message_fingerprint, message_place
 from rdma_robust.teaching.explorer.message_runs import MessageRuns
 from rdma_robust.teaching.explorer.message_shown import ShownRun
@@ -52,7 +53,7 @@ class MessageSession:
     @cached_property
     def _about(self) -> MessageProgramView:
         program = self.program
-        source = tuple(printable(line, "\t") for line in program.source.splitlines())
+        source = tuple(printable(line, "\t") for line in lines_of(program.source))
         language: Language = "json" if program.source.lstrip().startswith("{") else "mp"
         return MessageProgramView(
             file=printable(program.file),
@@ -108,13 +109,13 @@ class MessageSession:
         match do:
             case None:
                 return place
-            case ["step", int(choice)]:
+            case ["step", choice] if is_number(choice):
                 return self.step(place, choice)
-            case ["step", int(choice), "local"]:
+            case ["step", choice, "local"] if is_number(choice):
                 return self.local(self.step(place, choice))
             case ["local"]:
                 return self.local(place)
-            case ["go", int(at)]:
+            case ["go", at] if is_number(at):
                 return self.go(place, at)
             case ["buffer", str(name)] if name in BUFFERS:
                 return self.buffered(place, next(each for each in BUFFERS if each == name))

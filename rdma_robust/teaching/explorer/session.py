@@ -8,11 +8,22 @@ from typing import Final
 
 from rdma_robust.errors import UsageError
 from rdma_robust.language.flow.cfg import Program
+from rdma_robust.line_ends import lines_of
 from rdma_robust.model import RDMA, Model
 from rdma_robust.reports.share.coloured import coloured
 from rdma_robust.semantics.machines.chosen import following_machine, machine_of
 from rdma_robust.semantics.machines.deployed import DeployedMachine
-from rdma_robust.teaching.explorer.address import AddressError, Mode, Place, Side, Track, decode, encode, fingerprint
+from rdma_robust.teaching.explorer.address import (
+    AddressError,
+    Mode,
+    Place,
+    Side,
+    Track,
+    decode,
+    encode,
+    fingerprint,
+    is_number,
+)
 from rdma_robust.teaching.explorer.choices_made import Point, Runs
 from rdma_robust.teaching.explorer.deployed_follow import follow_deployed
 from rdma_robust.teaching.explorer.endings import Endings
@@ -51,7 +62,7 @@ class Session:
 
     def about(self) -> ProgramView:
         program = self.program
-        source = tuple(printable(line, "\t") for line in program.source.splitlines())
+        source = tuple(printable(line, "\t") for line in lines_of(program.source))
         return ProgramView(
             file=printable(program.file),
             name=program.name,
@@ -121,9 +132,9 @@ class Session:
         match do:
             case None:
                 return place
-            case ["step", "rdma" | "sc" as side, int(choice)]:
+            case ["step", "rdma" | "sc" as side, choice] if is_number(choice):
                 return self.step(place, side, choice)
-            case ["go", "rdma" | "sc" as side, int(at)]:
+            case ["go", "rdma" | "sc" as side, at] if is_number(at):
                 return self.go(place, side, at)
             case ["mode", "follow" | "free" as mode]:
                 return self.switched(place, mode)

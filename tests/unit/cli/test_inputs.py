@@ -72,6 +72,22 @@ def test_links_to_one_file_are_one_program(folder: Path) -> None:
         read_source(Source("dangling.rdma", "dangling.rdma"))
 
 
+@pytest.mark.parametrize("target", ["../outside.rdma", "/etc/hostname", ".git/config"])
+def test_a_link_that_nobody_has_named_shows_nothing_but_programs_of_its_folder(folder: Path, target: str) -> None:
+    """Reports show what a file says; a checkout of somebody else may bring links."""
+    (folder.parent / "outside.rdma").write_text("secret")
+    (folder / ".git").mkdir()
+    (folder / ".git/config").write_text("token")
+    (folder / "sub/brought.rdma").symlink_to(os.path.relpath(os.path.join(folder, target), folder / "sub"))
+    (folder / "sub/inside.rdma").symlink_to("../a.rdma")
+    for argument in (".", "*/*.rdma", "**"):
+        items = {item.name.removeprefix("./"): item for item in expand([argument])}
+        brought = items["sub/brought.rdma"]
+        assert isinstance(brought, Missing) and "it is a link that leads out of" in brought.reason
+        assert "sub/inside.rdma" in items or "a.rdma" in items
+    assert isinstance(expand(["sub/brought.rdma"])[0], Source)
+
+
 @pytest.mark.usefixtures("folder")
 def test_a_mistyped_command_gets_a_hint() -> None:
     (item,) = expand(["chekc"], ("check", "fmt"))

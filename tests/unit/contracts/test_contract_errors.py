@@ -23,6 +23,8 @@ LOCAL = HEADER + "fun f(x) contract local { assigns \\nothing; CLAUSE } { return
 OUTSIDE = HEADER + "CLAUSE\n"
 BODY = HEADER + "fun f(x) contract local { assigns \\nothing; } { CLAUSE }\n"
 
+NO_VALUE = "`\\no` is no value: it stands in `requires` and `ensures`, joined by `&&` or behind `==>`"
+
 ERRORS = [
     (COLLECTIVE, "requires \\result == 1;", "RR951", "\\result", "`\\result` cannot stand in `requires`"),
     (COLLECTIVE, "waitsfor \\result;", "RR951", "\\result", "`\\result` cannot stand in a path clause"),
@@ -50,7 +52,16 @@ ERRORS = [
     (COLLECTIVE, "ensures \\no \\exit(0) \\after \\enter(PID) \\until \\enter(0);", "RR955", None, None),
     (COLLECTIVE, "requires \\no \\send(0, PID) \\after \\exit(1) \\until \\exit(PID);", "RR955", None, None),
     (COLLECTIVE, "requires \\no \\exit(PID) \\after \\enter(PID) \\until \\enter(0);", "RR955", None, None),
-    (COLLECTIVE, "ensures 1 && \\no \\exit(PID);", "RR101", "\\no", "unexpected `\\no`"),
+    (COLLECTIVE, "ensures 1 && \\no \\exit(PID);", "RR101", ";", "unexpected `;`"),
+    (COLLECTIVE, "ensures 1 || \\no \\exit(PID) \\after \\enter(PID) \\until \\enter(0);", "RR955", None, NO_VALUE),
+    (COLLECTIVE, "ensures (\\no \\exit(PID) \\after \\enter(PID) \\until \\enter(0)) ==> 1;", "RR955", None, None),
+    (COLLECTIVE, "ensures \\result == 1 if PID == 0;", "RR955", None, "`if` stands behind path clauses only"),
+    (COLLECTIVE, "requires 0 <= x > 3;", "RR111", "0 <= x > 3", "comparisons in a row"),
+    (COLLECTIVE, "requires 0 != x != 3;", "RR111", "0 != x != 3", "comparisons in a row"),
+    (COLLECTIVE, "complete behaviors;", "RR956", None, "there are no behaviors that could be complete"),
+    (COLLECTIVE, "behavior a: assumes x == 1; disjoint behaviors a, b;", "RR956", "b", "there is no behavior `b`"),
+    (COLLECTIVE, "requires \\max(x) == 1;", "RR101", ")", None),
+    (COLLECTIVE, "requires \\forall real t; t;", "RR951", "real", "a variable of `\\forall` is no `real`"),
     (COLLECTIVE, "assumes x == 1;", "RR956", "assumes x == 1", "`assumes` stands in behaviors only"),
     (COLLECTIVE, "behavior a: ensures 1; assumes x;", "RR956", "assumes x", "`assumes` is the first clause of a behavior"),
     (COLLECTIVE, "behavior a: ensures 1; behavior a: ensures 0;", "RR904", "a", None),
@@ -116,7 +127,13 @@ def test_an_error(frame: str, clause: str, code: str, place: str | None, message
     assert clause not in HINTS or error.hint == HINTS[clause]
 
 
-@pytest.mark.parametrize("clause", ["\\no \\exit(0) \\after \\enter(PID) \\until \\enter(0)", "x && \\no \\exit(PID)"])
+@pytest.mark.parametrize(
+    "clause",
+    [
+        "\\no \\exit(0) \\after \\enter(PID) \\until \\enter(0)",
+        "x || \\no \\exit(PID) \\after \\enter(PID) \\until \\enter(0)",
+    ],
+)
 def test_the_three_forms_are_shown(clause: str) -> None:
     (error,) = errors_of(COLLECTIVE.replace("CLAUSE", f"ensures {clause};"))
     for form in ("\\until \\enter(S)`", "`ensures \\no \\send(PID, S)", "`requires \\no \\send(S, PID)"):
@@ -131,7 +148,7 @@ fun g(x) contract local { waitsfor 0; assigns \\nothing; } { assert y == 1; barr
 expect contract h verified
 """
     found = [(each.span.line, each.code) for each in errors_of(text)]
-    first = [(2, "RR952"), (2, "RR951"), (2, "RR901"), (2, "RR101"), (3, "RR101")]
+    first = [(2, "RR952"), (2, "RR901"), (2, "RR101"), (3, "RR101")]
     assert found == [*first, (4, "RR954"), (4, "RR901"), (4, "RR954"), (5, "RR902")]
 
 

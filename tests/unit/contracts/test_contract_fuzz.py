@@ -24,8 +24,9 @@ NAMED = [path.read_text(encoding="utf-8") for path in PATHS]
 TEXTS = [library_text(), *NAMED]
 WORDS = [*message_grammar().literals.values(), "x", "u", "f", "0", "1", "\n", "/*", "*/", "//", "$", "\\", "\\one", "\u00e9"]
 
-FAULTS = {"RR917", "RR922", "RR958"}
-"""Of constants: a division by zero, an array of fewer than no elements, the greatest of no numbers."""
+FAULTS = {"RR111", "RR917", "RR922", "RR958", "RR961"}
+"""Comparisons in two directions, and inputs that are numbers and arrays. Of constants: a division by zero, an array of
+fewer than no elements, the greatest of no numbers."""
 
 
 def broken(random: Random) -> str:

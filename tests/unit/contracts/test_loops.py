@@ -32,7 +32,7 @@ ERRORS = [
     ("for i in 1..n", "ensures g == 0;", "skip", "RR959", "ensures g == 0", "`ensures` does not stand"),
     ("for i in 1..n", "behavior one: invariant 1;", "skip", "RR959", "behavior one:", "`behavior` does not stand"),
     ("for i in 1..n", "decreases n; decreases g;", "skip", "RR959", "decreases g", "there is a `decreases` already"),
-    ("for i in 1..n", "decreases \\on(0, g);", "skip", "RR951", "\\on(0, g)", "`\\on` cannot stand in `decreases`"),
+    ("for i in 1..n", "complete behaviors;", "skip", "RR959", "complete behaviors", "`behavior` does not stand"),
     ("for i in 1..n", "invariant \\result == 1;", "skip", "RR951", "\\result", "`\\result` cannot stand in `invariant`"),
     (
         "for i in 1..n",

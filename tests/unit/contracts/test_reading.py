@@ -61,9 +61,9 @@ contract collective {
   bounds val len 0..2 in \\i..9;
   requires 0 <= root;
   behavior root: assumes PID == root;
-    assigns u, v[0..val];
+    assigns u, v[0..root];
     ensures \\result == 1 ==> \\old(u)[2] == u;
-    quiet to \\others until \\all if val;
+    quiet to \\others until \\all if root;
   behavior other:
     assigns \\nothing;
 } { return 1 }
@@ -94,12 +94,13 @@ def test_behaviors_are_written_out() -> None:
     old = spec.Item(spec.Before(spec.Global("u")), spec.SpecNumber(2))
     implied = spec.Apply("==", (spec.Result(), spec.SpecNumber(1))), spec.Apply("==", (old, spec.Global("u")))
     assert found.clauses[1:] == (StateClause("ensures", spec.Apply("==>", implied), AT_ROOT),)
-    cells = Cells("u"), Cells("v", spec.SpecNumber(0), spec.Parameter("val"))
+    cells = Cells("u"), Cells("v", spec.SpecNumber(0), spec.Parameter("root"))
     assert found.frames == (Frame(cells, AT_ROOT), Frame(()))
-    condition = spec.Apply("&&", (AT_ROOT, spec.Parameter("val")))
+    condition = spec.Apply("&&", (AT_ROOT, spec.Parameter("root")))
     assert found.paths == (PathClause("quiet to", OTHERS, until=ALL, condition=condition),)
     length = (spec.SpecNumber(0), spec.SpecNumber(2))
-    assert found.bounds == (Bounds("val", (length,), spec.Bound("i"), spec.SpecNumber(9)),)
+    assert found.bounds[0] == Bounds("val", (length,), spec.Bound("i"), spec.SpecNumber(9))
+    assert [(each.name, each.text) for each in found.bounds[1:]] == [("u", "u len 0..NPROCS + 1")], "an array by its use"
     assert program.claims == (ContractClaim("f", False, "ITF", 3),)
     assert program.globals == ("u", "v")
 
@@ -178,8 +179,8 @@ port {2}
 reg {1}
 fun f({0}, other)
 contract collective {{
-  bounds {0} len 0..1 in 0..1;
-  requires {0} == {1} && \\forall z in {0}..{0} : {0} ? {1} : {0}[{1}];
+  bounds {1} len 0..1 in 0..1;
+  requires {1} == {1} && \\forall z in {0}..{0} : {0} ? {0} : {1}[{0}];
   assigns {1}, {1}[{0}..{0}];
   waitsfor {0} if {0};
   quiet to {0} on {2} tag {0} until {0}..{0} if {0};

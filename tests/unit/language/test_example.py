@@ -204,11 +204,11 @@ def test_names_that_begin_with_keywords_are_names() -> None:
     [
         ("1 + 2 * 3", "(1 + (2 * 3))"),
         ("8 - 2 - 1", "((8 - 2) - 1)"),
-        ("r || q && r == q < r + 1", "(r || (q && (r == (q < (r + 1)))))"),
+        ("r || q && r == (q < r + 1)", "(r || (q && (r == (q < (r + 1)))))"),
         ("!r == q", "(!r == q)"),
         ("-r % q", "(-r % q)"),
         ("(r || q) && r", "((r || q) && r)"),
-        ("r < q < 1", "((r < q) < 1)"),
+        ("(r < q) < 1", "((r < q) < 1)"),
     ],
 )
 def test_precedence(expression: str, tree: str) -> None:

@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.flow.cfg import ImmPut, Program, Send
 from rdma_robust.language.load import load_program
 from rdma_robust.model import Model
 from rdma_robust.semantics.axioms import sc_violation
@@ -36,9 +36,14 @@ def walked(cases: Iterable[tuple[Program, Model]], rng: Random) -> tuple[int, in
         choices: list[int] = []
         while moves := session.rdma.moves(session.rdma.point(choices)):
             choices.append(rng.randrange(len(moves)))
-        for at in range(0, len(choices) + 1, 1 + len(choices) // 4):
+        broken_at = None
+        waits = any(isinstance(step.op, Send | ImmPut) for thread in program.threads for _, _, step in thread.edges)
+        for at in range(len(choices) + 1):
             place = Place("follow", Track(tuple(choices[:at]), at))
             view = session.view(place)
+            broken_at = at if broken_at is None and view.broken is not None else broken_at
+            # A message that waits for a buffer holds up SC until that is posted.
+            assert waits or (view.broken is None) == (broken_at is None), program.source
             assert [len(view.rdma.steps), view.rdma.at] == [at, at]
             assert all(move.label for move in (*view.rdma.moves, *view.sc.moves))
         points = session.rdma.point(choices).path()
@@ -49,6 +54,7 @@ def walked(cases: Iterable[tuple[Program, Model]], rng: Random) -> tuple[int, in
             like = sc_violation(trace) is None
             end = session.followed(Place("follow", Track(tuple(choices), len(choices))))
             assert (end.broken is None) == like, program.source
+            assert waits or (broken_at is None) == like, program.source
             followed += like
             broken += not like
     return followed, broken
@@ -60,13 +66,47 @@ def test_named_programs_are_explored() -> None:
     assert followed and followed + broken >= 5
 
 
+FORWARDED = """node A { x = 1 }
+node B { x = 1 }
+thread T0 on B {
+  put A.x = x
+  put A.x = x
+}
+thread T1 on A {
+  reg r
+  x = 0
+  r = x
+}
+"""
+
+
+def test_a_write_that_is_to_come_does_not_come_between_a_store_and_a_read_of_its_buffer() -> None:
+    program = load_program(FORWARDED, "t")
+    for seed in range(40):
+        followed, broken = walked([(program, Model(cpu="tso"))], Random(seed))
+        assert (followed, broken) == (1, 0)
+
+
+def test_a_receive_that_waits_in_a_store_buffer_is_done_for_a_message_that_must_be() -> None:
+    """The second put lands before the message of the first, for which no receive is posted yet."""
+    cases = random_deployed("weaker", [121])
+    followed, broken = walked(cases, Random("121 0"))
+    assert followed + broken == 1
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_random_walks(family: str) -> None:
+    followed, broken = walked(random_deployed(family, range(20)), Random(family))
+    assert followed + broken >= 5
+
+
 @pytest.mark.long
 def test_long_programs_are_explored() -> None:
     for seed in range(5):
         followed, broken = walked(named(), Random(seed))
         assert followed > 30 and broken > 5
     for family in FAMILIES:
-        walked(random_deployed(family, range(100)), Random(family))
+        walked(random_deployed(family, range(200)), Random(family))
 
 
 def test_what_is_under_way_beside_queue_pairs_is_shown() -> None:

@@ -1,0 +1,111 @@
+"""Polls that prove less than they seem to: a put that was polled is sent, and need not have arrived."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rdma_robust.analyses.lints.in_flight import source
+from rdma_robust.analyses.lints.queue_flow import Edge, Others, ThreadFlow
+from rdma_robust.analyses.lints.trails import Trail
+from rdma_robust.diagnose import listing, quote
+from rdma_robust.errors import Diagnostic, Span
+from rdma_robust.language.flow.cfg import Cas, Cell, ImmPut, InlinePut, Put, RemoteRmw, Rmw, Send, Step, Write
+from rdma_robust.semantics.event_table import cells_written
+
+
+def polls_that_prove_less(flow: ThreadFlow, others: Others, found: list[Trail]) -> Iterator[Diagnostic]:
+    """Yield the polls of puts that look as if they waited for the arrival (RR723).
+
+    Such a poll takes nothing but puts whose sources are not written again, and stands in front of no poll of anything else:
+    so it is there for no other reason. And behind it the thread does what others see, while the put may be under way.
+    """
+    taken: dict[Span, list[Trail]] = {}
+    for trail in found:
+        for edge in trail.seen:
+            if trail.tells_of(edge) and trail not in taken.setdefault(edge[2].span, []):
+                taken[edge[2].span].append(trail)
+    for span, ops in taken.items():
+        edges = flow.statements[span]
+        node = ops[0].node
+        behind = [trail for after, them in taken.items() if after != span and _behind(flow, edges, after) for trail in them]
+        same = [trail for trail in (*ops, *behind) if trail.node == node]
+        if not all(_without_use(flow, others, trail, edges) for trail in same):
+            continue
+        seen = [line for trail in ops for line in (_seen_before(flow, others, trail, span),) if line]
+        if len(seen) == len(ops):
+            first = min(seen, key=lambda step: step.span.start)
+            yield _proves_less(edges[0][2], ops, first, node)
+
+
+def _proves_less(poll: Step, ops: list[Trail], first: Step, node: str) -> Diagnostic:
+    lines = listing((str(trail.span.line) for trail in ops), "or")
+    message = (
+        f"{quote(poll.text)} waits until the `put` of line {lines} is sent, not until it has arrived: "
+        f"{quote(first.text)} on line {first.span.line} may be seen before it"
+    )
+    return Diagnostic(
+        "warning", "RR723", message, poll.span, hint=f"to know that it has arrived, get a word of {node}, and poll that too"
+    )
+
+
+def _landing(trail: Trail) -> Cell | None:
+    """Return the remote word that a put writes, None if the request is none, or of words that depend on values."""
+    match trail.op:
+        case Put(target) | InlinePut(target) | ImmPut(target):
+            return target
+        case _:
+            return None
+
+
+def _without_use(flow: ThreadFlow, others: Others, trail: Trail, polls: list[Edge]) -> bool:
+    """Whether a poll of a put protects nothing: nothing behind it writes the source, and nobody else ever does."""
+    if _landing(trail) is None or isinstance(trail.op, ImmPut):
+        return False
+    cell = source(trail.op)
+    if cell is None:
+        return True
+    if others.writers.get(cell, frozenset()) - {flow.number}:
+        return False
+    after = [step for _, target, _ in polls for _, _, step in flow.from_point(target)]
+    return not any(cell in cells_written(step.op) for step in after)
+
+
+def _behind(flow: ThreadFlow, polls: list[Edge], span: Span) -> bool:
+    return any(step.span == span for _, target, _ in polls for _, _, step in flow.from_point(target))
+
+
+def _seen_before(flow: ThreadFlow, others: Others, trail: Trail, poll: Span) -> Step | None:
+    """Return the first statement behind the poll that others may see before the put, if they look at what is put at all."""
+    target = _landing(trail)
+    if target is None or not others.readers.get(target):
+        return None
+    late: list[Step] = []
+    for edge, pasts in trail.seen.items():
+        step = edge[2]
+        quiet = any(past.polled and not past.heard and not past.landed for past in pasts)
+        if quiet and step.span.start > poll.start and _visible(flow, others, trail, step):
+            late.append(step)
+    return min(late, key=lambda step: step.span.start, default=None)
+
+
+def _visible(flow: ThreadFlow, others: Others, trail: Trail, step: Step) -> bool:
+    """Whether others may see a step: what it writes they read, or it is a message for which a receive is posted."""
+    match step.op:
+        case Put(target) | InlinePut(target) if target.node != trail.node:
+            return bool(others.readers.get(target))
+        case ImmPut(target, to=to) if target.node != trail.node:
+            return bool(others.readers.get(target)) and _received(flow, others, to)
+        case RemoteRmw(source=target) if target.node != trail.node:
+            return bool(others.readers.get(target))
+        case Send(to, node) if node != trail.node:
+            return _received(flow, others, to)
+        case Write(cell) | Cas(cell) | Rmw(cell):
+            return bool(others.readers.get(cell, frozenset()) - {flow.number})
+        case _:
+            return False
+
+
+def _received(flow: ThreadFlow, others: Others, to: str) -> bool:
+    """Whether there is a receive for every message of a thread to another one before anything runs."""
+    sent = [edges for edges in flow.requests.values() if any(getattr(step.op, "to", None) == to for _, _, step in edges)]
+    return others.posted.get((flow.thread.name, to), 0) >= len(sent)

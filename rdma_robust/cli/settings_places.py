@@ -1,0 +1,93 @@
+"""Where the keys of a TOML text stand, which Python's reader does not tell, in one pass over texts that may be wrong.
+
+Also how deep it is nested: that reader needs time by the square of the parts of a key, and a stack for what is nested.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+DEEPEST: Final = 32
+"""Parts of a key, and arrays and tables inside one another, at most; no setting has more than four."""
+
+Path = tuple[str, ...]
+
+_TOKEN: Final = re.compile(
+    r"(?P<skip>[ \t\r]++|#[^\n]*+)|(?P<line>\n)|(?P<key>[A-Za-z0-9_-]++)"
+    r'|(?P<long>"""(?s:(?:[^"\\]|\\.|"(?!""))*+)(?:"{3,5}|\Z)|'
+    r"'''(?s:.*?)(?:'{3,5}|\Z))"
+    r"""|(?P<text>"(?:[^"\\\n]|\\.)*+"?|'[^'\n]*+'?)|(?P<sign>[^\n])"""
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The offsets (start, end) of each key and table by its path; `deep` is where one is too deep, if one is."""
+
+    found: Mapping[Path, tuple[int, int]]
+    deep: int | None
+
+
+@dataclass
+class _Scan:
+    table: Path = ()
+    places: dict[Path, tuple[int, int]] = field(default_factory=dict)
+    deep: int | None = None
+
+    def note(self, keys: list[tuple[str, int, int]], above: Path) -> Path:
+        """Keep the place of a dotted key, that of its last part, and return its path."""
+        path = above
+        for name, start, end in keys[:DEEPEST]:
+            path = (*path, name)
+            self.places.setdefault(path, (start, end))
+        if len(keys) + len(above) > DEEPEST and self.deep is None:
+            self.deep = keys[0][1]
+        return path[:DEEPEST]
+
+
+def places_of(text: str) -> Places:
+    """Return where keys are in a text, as far as it is TOML."""
+    scan = _Scan()
+    keys: list[tuple[str, int, int]] = []
+    opened: list[tuple[str, Path]] = []  # of each bracket that is open: which, and the path of what is in it
+    in_key, header = True, False
+    path: Path = ()
+    for kind, word, start, end in _tokens(text):
+        if kind == "line" and not opened:
+            keys, in_key, header = [], True, False
+        elif kind in ("key", "text") and in_key:
+            keys.append((_plain(word), start, end))
+        elif word == "[" and in_key and not opened and not keys:
+            header = True
+        elif word == "]" and header:
+            scan.table, in_key = scan.note(keys, ()), False
+            keys, header = [], False
+        elif word == "=" and in_key:
+            path = scan.note(keys, opened[-1][1] if opened else scan.table)
+            keys, in_key = [], False
+        elif word in "[{" and not in_key:
+            opened.append((word, path))
+            in_key = word == "{"
+            if len(opened) > DEEPEST and scan.deep is None:
+                scan.deep = start
+        elif word in "]}" and opened:
+            opened.pop()
+            in_key = False
+        elif word == "," and opened:
+            keys, in_key = [], opened[-1][0] == "{"
+    return Places(scan.places, scan.deep)
+
+
+def _tokens(text: str) -> Iterator[tuple[str, str, int, int]]:
+    for found in _TOKEN.finditer(text):
+        kind = found.lastgroup or ""
+        if kind != "skip":
+            yield kind, found[0], found.start(), found.end()
+
+
+def _plain(word: str) -> str:
+    """Return the name that a key writes, without its quotation marks; escapes in it stay."""
+    return word[1:-1] if word[:1] in ("'", '"') else word
