@@ -101,8 +101,9 @@ class ClaimStanding:
 class Matters:
     """What it comes to that a program is not robust.
 
-    `claims` are those about the hardware. `final_states`, where no claim was decided, are those that only the hardware
-    reaches, each as (name, value) pairs: () if there is none, None if they are not known. `skipped` says what was not asked.
+    `claims` are those that something does not happen on the hardware. `final_states`, where no claim was
+    decided, are those that only the hardware reaches, each as (name, value) pairs: () if there is none, None if they are not
+    known. `skipped` says what was not asked.
     """
 
     claims: tuple[ClaimStanding, ...] = ()

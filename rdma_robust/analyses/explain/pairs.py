@@ -174,7 +174,10 @@ def _access(words: Words, edge: EventEdge) -> Access:
     assert edge.type is not None
     event = _event(edge.type, edge.cell, edge.thread, edge.remote, edge.step)
     span = edge.step.span
-    return Access(place(edge)[2], str(edge.cell), span.line, span.column, words.statement(event), words.noun(event))
+    statement, noun = words.statement(event), words.noun(event)
+    if edge.cell is not None and "[" in edge.cell.name and edge.cell.name not in noun:
+        noun = f"{noun.removesuffix(')')}, `{edge.cell.name}`)"
+    return Access(place(edge)[2], str(edge.cell), span.line, span.column, statement, noun)
 
 
 def _keeper(words: Words, graph: EventGraph, statement: frozenset[int]) -> Keeper:

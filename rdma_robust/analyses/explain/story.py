@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rdma_robust.analyses.explain.explanation import Condition, FinalStates, Operation, Pair, Timeline, TimelineStep
-from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.flow.cfg import Program, Recv, RecvPoll, Step
 from rdma_robust.outcome import BY_FILTER, NO_SEARCH, Outcome, Verdict, Witness
 from rdma_robust.semantics.trace import CPU_TYPES, CycleEdge, Event, EventType
 from rdma_robust.semantics.wording import SPIN_ONLY, Words, proved_by_filter, torn, why_reordered
@@ -84,7 +84,7 @@ def paragraphs(
     if outcome.witness is not None and run is not None:
         found = [reordering(outcome.program, outcome.witness, run), circle(outcome.program, outcome.witness)]
     else:
-        found = [_decided(outcome), orders(pairs, complete)]
+        found = [_decided(outcome), orders(pairs, complete), messages(outcome)]
     found.append(finals_text(finals))
     if outcome.spin_only:
         found.append(SPIN_ONLY)
@@ -179,6 +179,27 @@ def finals_text(finals: FinalStates) -> str:
             return f"Whether RDMA reaches new final states is not known: {finals.reason}."
         case "not-asked":
             return ""
+
+
+def messages(outcome: Outcome) -> str:
+    """Return what messages order in a robust program: which polls wait for one, and which receives let the next one come."""
+    if outcome.verdict is not Verdict.ROBUST:
+        return ""
+    sentences = []
+    for thread in outcome.program.threads:
+        polls = {(s.span.start, s.op.sender): s for _, _, s in thread.edges if isinstance(s.op, RecvPoll)}
+        posts = {(s.span.start, s.op.sender): s for _, _, s in thread.edges if isinstance(s.op, Recv)}
+        for sender in dict.fromkeys(sender for _, sender in sorted(polls)):
+            taken, posted = (_named([s for at, s in sorted(found.items()) if at[1] == sender]) for found in (polls, posts))
+            text = f"{thread.name} goes on behind {taken} only when a message from {sender} is in its buffer"
+            if posted:
+                text += f", and further messages find a buffer by {posted}"
+            sentences.append(f"{text}.")
+    return f"Messages keep the order of threads: {' '.join(sentences)}" if sentences else ""
+
+
+def _named(found: Sequence[Step]) -> str:
+    return " or ".join(f"`{one_line(step.text)}` (line {step.span.where})" for step in found)
 
 
 def orders(pairs: Sequence[Pair], complete: bool) -> str:

@@ -48,9 +48,9 @@ def what_matters(outcome: Outcome, context: Context, limits: Limits) -> Matters:
     program, own = blocking(outcome.program), limits.at_most(MOST_STATES)
     standing: tuple[ClaimStanding, ...] = ()
     skipped: list[str] = []
-    if any(claim.model != "sc" for claim in claims(program, hangs=False)):
+    if any(map(_forbids, claims(program, hangs=False))):
         found = verify(program, own, outcome.model, hangs=False, recv_depth=context.options.recv_depth)
-        about = [each for each in found.checked if each.claim.model != "sc"]
+        about = [each for each in found.checked if _forbids(each.claim)]
         also = _under_sc(program, [each for each in about if each.status is Status.VIOLATED], outcome, own)
         standing = tuple(_standing(each, also) for each in about)
         if any(each.status is not Status.UNKNOWN for each in about):
@@ -60,11 +60,16 @@ def what_matters(outcome: Outcome, context: Context, limits: Limits) -> Matters:
     return Matters(standing, states, (*skipped, *((why,) if why else ())))
 
 
+def _forbids(claim: Claim) -> bool:
+    """Whether a claim is that something does not happen on the hardware; what may happen there need not."""
+    return claim.model != "sc" and not claim.allowed
+
+
 def _under_sc(
     program: Program, violated: Sequence[Checked], outcome: Outcome, limits: Limits
 ) -> Mapping[Claim, bool | None]:
     """Return which claims are violated under SC too, as far as that is found out."""
-    asked = [(each.claim, each.claim.goal) for each in violated if not each.claim.allowed]
+    asked = [(each.claim, each.claim.goal) for each in violated]
     questions: list[tuple[Goal, ModelName]] = [(goal, "sc") for _, goal in asked if not isinstance(goal, SafeGoal)]
     answers = answer(program, questions, limits, outcome.model).answers if questions else ()
     meaning = {Answer.REACHABLE: True, Answer.UNREACHABLE: False}

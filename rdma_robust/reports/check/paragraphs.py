@@ -89,7 +89,7 @@ def _of_states(matters: Matters) -> str:
     skipped = "; ".join(printable(each) for each in matters.skipped)
     if matters.final_states is None:
         return f"Not known: {skipped or 'it was not asked'}."
-    start = f"Its claims were not decided ({skipped}); its" if matters.claims else "It claims nothing; its"
+    start = f"Its claims were not decided ({skipped}); its" if matters.claims else "It forbids nothing; its"
     if not matters.final_states:
         return f"{start} final states are the same as under sequential consistency."
     example = ", ".join(f"{name} = {value}" for name, value in matters.final_states[0])

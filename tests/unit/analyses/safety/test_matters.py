@@ -14,10 +14,17 @@ from rdma_robust.pipeline import check_text
 from rdma_robust.reports.check.paragraphs import matters_line
 
 DATA = Path(__file__).parents[3] / "data" / "spin"
-SB = (
-    "node A { x }\nnode B { y }\nthread P on A { reg r\nput B.y = 1\nr = x\nEND }\n"
-    "thread Q on B { reg s\nput A.x = 1\ns = y }\n"
-)
+SB = """\
+node A { x }
+node B { y }
+thread P on A { reg r
+put B.y = 1
+r = x
+END }
+thread Q on B { reg s
+put A.x = 1
+s = y }
+"""
 
 
 def asked(text: str, options: CheckOptions | None = None) -> Matters | None:
@@ -37,12 +44,12 @@ def test_claims_that_hold_on_the_hardware() -> None:
 
 
 def test_a_claim_that_fails_on_the_hardware_alone() -> None:
-    line = "outcome P.r == 0 && Q.s == 0 : forbidden rdma"
+    line = "outcome P.r == 0 && Q.s == 0 : forbidden under rdma"
     found = asked(SB.replace("END", "") + line)
     assert found is not None
     (claim,) = found.claims
-    assert (claim.status, claim.line, claim.under_sc) == ("violated", 11, False)
-    assert matters_line(found).startswith("Does it matter? Yes: 1 of 1 claim fails on the hardware: outcome (line 11): ")
+    assert (claim.status, claim.line, claim.under_sc) == ("violated", 10, False)
+    assert matters_line(found).startswith("Does it matter? Yes: 1 of 1 claim fails on the hardware: outcome (line 10): ")
 
 
 def test_a_claim_that_fails_under_sc_too() -> None:
@@ -62,6 +69,13 @@ def test_final_states_of_a_program_that_claims_nothing() -> None:
     assert same is not None
     assert same.final_states == ()
     assert matters_line(same).endswith("the same as under sequential consistency.")
+
+
+def test_what_a_program_says_to_be_possible_is_no_claim_that_it_does_not_matter() -> None:
+    found = asked(SB.replace("END", "") + "outcome P.r == 0 && Q.s == 0 : allowed under rdma, forbidden under sc")
+    assert found is not None
+    assert found.claims == ()
+    assert found.final_states
 
 
 def test_what_is_left_out_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
