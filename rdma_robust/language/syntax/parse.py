@@ -106,10 +106,15 @@ class Parser:
         depth = 0
         while True:
             kind = self.tokens[self._position].type
-            if kind == END or (depth == 0 and kind in resume):
+            if kind == END or (depth == 0 and kind in resume and not self._begins_contract()):
                 return
             depth = max(0, depth + (kind == "LBRACE") - (kind == "RBRACE"))
             self._position += 1
+
+    def _begins_contract(self) -> bool:
+        """Whether a brace begins a contract, which does not count where its function's head could not be read."""
+        at = self._position
+        return self.tokens[at].type == "LBRACE" and self.tokens[at + 1].type in self.grammar.words.clauses
 
     def _close_braces(self, token: Token) -> bool:
         """If a brace was forgotten before a declaration or the end of the file: report it, read on as if it were there."""
