@@ -213,20 +213,20 @@ def _folded(expr: Expr) -> Expr:
             except ZeroDivisionError:
                 return expr
         case Binary("&&", Const(value), right):
-            return FALSE if not value else right if _is_boolean(right) else expr
+            return FALSE if not value else right if is_boolean(right) else expr
         case Binary("||", Const(value), right):
-            return TRUE if value else right if _is_boolean(right) else expr
+            return TRUE if value else right if is_boolean(right) else expr
         case Binary("&&", left, Const(value)) if value:
-            return left if _is_boolean(left) else expr
+            return left if is_boolean(left) else expr
         case Binary("||", left, Const(0)):
-            return left if _is_boolean(left) else expr
+            return left if is_boolean(left) else expr
         case Ite(Const(value), then, other):
             return then if value else other
         case _:
             return expr
 
 
-def _is_boolean(expr: Expr) -> bool:
+def is_boolean(expr: Expr) -> bool:
     """Whether the value of `expr` is 0 or 1."""
     match expr:
         case Unary("!", _) | Binary("==" | "!=" | "<" | "<=" | ">" | ">=" | "&&" | "||", _, _):

@@ -63,6 +63,12 @@ SHELVES = (
         "ring rpc queue rendezvous abp versioned seqlock register publish btree mu",
     ),
     Shelf(
+        "values",
+        "What is read: `&&` and `||` stop as soon as the result is known.",
+        "short-circuit-and-read",
+        "short",
+    ),
+    Shelf(
         "scale",
         "Families that grow with a number, for benchmarks and for tests of limits.",
         "scale-ring-n3-plain",

@@ -6,7 +6,7 @@ import json
 import re
 from dataclasses import dataclass
 
-from rdma_robust.diagnose import Reporter, quote
+from rdma_robust.diagnose import Reporter, line_ends_are_plain, quote
 from rdma_robust.errors import Span
 from rdma_robust.hardness.pcp import Instance
 from rdma_robust.text import json_mistake
@@ -39,6 +39,8 @@ def read_instance(text: str, file: str) -> Instance:
     Raises ProgramError with everything that is wrong: sides of different lengths, empty words, symbols that cannot be shown.
     """
     report = Reporter(file, text)
+    if not line_ends_are_plain(report):
+        report.raise_errors()
     sides = _of_json(text, report) if text.lstrip().startswith("{") else _of_lines(text, report)
     report.raise_errors()
     assert sides is not None

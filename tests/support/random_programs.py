@@ -11,6 +11,7 @@ class Size:
     """Bounds (least, most) for random programs; `instructions` counts the statements of one thread, nested ones too.
 
     With `atomics` there are fetch-and-add (only in programs with a domain), exchanges, `mfence` and choices of values too.
+    With `connectives` most conditions have `&&` and `||` with a word that is read, once or twice, behind them or before.
     """
 
     threads: tuple[int, int] = (2, 3)
@@ -20,6 +21,7 @@ class Size:
     registers: int = 2
     total: int = 9
     atomics: bool = False
+    connectives: bool = False
 
 
 TINY = Size(threads=(1, 2), nodes=(1, 2), instructions=(1, 4), total=6)
@@ -200,7 +202,20 @@ class _Writer:
             return f"{array}[{self.register(thread)}]"
         return self.rng.choice(cells)
 
+    def connected(self, thread: _Thread) -> str:
+        cell = self.local(thread)
+        words = [cell, *(self.rng.choice([cell, *thread.registers]) for _ in range(self.rng.randint(1, 2)))]
+        self.rng.shuffle(words)
+        text = ""
+        for word in words:
+            atom = f"{word} {self.rng.choice(['==', '!='])} {self.rng.choice([0, self.constant()])}"
+            atom = f"!({atom})" if self.rng.random() < 0.15 else atom
+            text = f"({text} {self.rng.choice(['&&', '||'])} {atom})" if text else atom
+        return text.removeprefix("(").removesuffix(")") if text.startswith("(") else text
+
     def condition(self, thread: _Thread) -> str:
+        if self.size.connectives and self.rng.random() < 0.7:
+            return self.connected(thread)
         subject = self.local(thread) if self.rng.random() < 0.6 else self.register(thread)
         text = f"{subject} {self.rng.choice(['==', '==', '!=', '<', '>='])} {self.value(thread)}"
         if self.rng.random() < 0.06:

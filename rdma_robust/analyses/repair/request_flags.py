@@ -21,6 +21,7 @@ from rdma_robust.language.load import load_decidable
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.tree_limits import blocks_of
 from rdma_robust.model import Model
+from rdma_robust.text import lines_of
 
 FLAG_COST: Final = 1
 """Of one flag: a completion more, or a copy by the CPU."""
@@ -173,7 +174,7 @@ def _shown(change: Change, text: str, flagged: str, later: Sequence[TextEdit]) -
     """The changed request as it stands in the patched text: `later` are the edits of the flagged one."""
     start = change.statement.span.start
     line = text.count("\n", 0, start)
-    words = flagged.splitlines()[line].strip().rstrip(";")
+    words = lines_of(flagged)[line].strip().rstrip(";")
     before = [edit for edit in later if edit.line <= line + 1 and edit.offset <= start]
     line += sum(edit.text.count("\n") - (edit.end_line - edit.line) for edit in before)
     return Insertion(change.kind, change.thread, change.node, line + 1, (words,), FLAG_COST)

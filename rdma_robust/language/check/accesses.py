@@ -8,10 +8,11 @@ from typing import Literal
 
 from rdma_robust.diagnose import Reporter
 from rdma_robust.errors import Span
-from rdma_robust.expr import FALSE, TRUE, VALUE, Binary, Const, Expr, conj, disj, equals, negate
+from rdma_robust.expr import FALSE, TRUE, VALUE, Binary, Const, Expr, Unary, conj, disj, equals, negate
 from rdma_robust.language.check import meaning
 from rdma_robust.language.check.threads import Access, Resolved
 from rdma_robust.language.flow import cfg
+from rdma_robust.language.flow.going_wrong import failing
 from rdma_robust.language.syntax import ast, printer
 
 FaultKind = Literal["overflow", "division by zero", "index out of range"]
@@ -64,11 +65,15 @@ class _Check:
 
 @dataclass(frozen=True, slots=True)
 class _Choice:
-    """One cell an expression may read, and when; no cell if it reads none, or (`spared`) need not read it."""
+    """One cell an expression may read, and when; no cell if it names none, or (`spared`) does not come to it.
+
+    `needed` says when it comes to it.
+    """
 
     cell: cfg.Cell | None
     guard: Expr
     spared: bool = False
+    needed: Expr = TRUE
 
 
 class StepLimit(Exception):
@@ -210,8 +215,9 @@ class Lowering:
         for cells, guard in self._product(accesses):
             enabled = conj(guard, safe)
             if of_value is not None and of_value.holds != TRUE:
-                bad = conj(enabled, negate(of_value.holds))
-                self._add(self._result.faults, cfg.Read(cells[0]), bad, fault=self._fault(of_value))
+                made, bad = op(cells), conj(enabled, negate(of_value.holds))
+                assert isinstance(made, cfg.Rmw), "only these look at what they read before they write"
+                self._add(self._result.faults, failing(made), bad, fault=self._fault(of_value))
                 enabled = conj(enabled, of_value.holds)
             self._add(self._result.then, op(cells), enabled, assigns)
         return self._result
@@ -230,12 +236,9 @@ class Lowering:
         if access is None:
             return [_Choice(None, TRUE)], []
         needed = meaning.reads(value.expr)
-        choices = [_Choice(cell, guard) for cell, guard in _elements(access)]
-        if access.index is None or isinstance(access.index, Const):
-            return choices, []
+        choices = [_Choice(cell, conj(needed, guard), needed=needed) for cell, guard in _elements(access)]
         if needed != TRUE:
-            outside = negate(conj(meaning.defined(access.index), _in_range(access)))
-            choices.append(_Choice(None, conj(outside, negate(needed)), spared=True))
+            choices.append(_Choice(None, needed.arg if isinstance(needed, Unary) else negate(needed), spared=True))
         return choices, _index_checks(access, needed)
 
     @staticmethod
@@ -244,7 +247,7 @@ class Lowering:
 
     @staticmethod
     def _adapt(choice: _Choice, expr: Expr) -> Expr:
-        return meaning.without_value(expr) if choice.spared else expr
+        return meaning.where_spared(expr) if choice.spared else meaning.where_needed(expr, choice.needed)
 
     def _overflow(self, value: Resolved, text: str) -> _Check:
         low, high = self.domain if self.domain is not None else (0, 0)

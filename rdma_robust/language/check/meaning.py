@@ -16,12 +16,11 @@ from rdma_robust.expr import (
     Unary,
     conj,
     disj,
+    is_boolean,
     names,
     negate,
     substitute,
 )
-
-BOOLEAN = COMPARISONS | {"&&", "||"}
 
 
 def defined(expr: Expr) -> Expr:
@@ -71,8 +70,39 @@ def _if_reached(condition: Expr, then: Expr) -> Expr:
     return FALSE if then == FALSE else conj(condition, then)
 
 
+def where_needed(expr: Expr, needed: Expr) -> Expr:
+    """Return `expr` without the part that says when it needs VALUE; the same value where it does, which `needed` says."""
+    match expr:
+        case Binary("&&", left, right) if left == needed:
+            return _truth(right)
+        case Binary("||", left, right) if negate(left) == needed:
+            return _truth(right)
+        case _:
+            return expr
+
+
+def _truth(expr: Expr) -> Expr:
+    return expr if is_boolean(expr) else Binary("!=", expr, Const(0))
+
+
+def where_spared(expr: Expr) -> Expr:
+    """Return `expr` without VALUE; the same value where it is defined and does not need it."""
+    match expr:
+        case Unary("!", arg):
+            return negate(where_spared(arg))
+        case Binary("&&" | "||" as op, _, right) if _reads(right) == TRUE:
+            return TRUE if op == "||" else FALSE
+        case Binary("&&" | "||" as op, left, right):
+            join = conj if op == "&&" else disj
+            return _truth(join(where_spared(left), where_spared(right)))
+        case Binary(op, left, right):
+            return _simplified(Binary(op, where_spared(left), where_spared(right)))
+        case _:
+            return without_value(expr)
+
+
 def without_value(expr: Expr) -> Expr:
-    """Return `expr` with 0 for VALUE, simplified; the same value wherever `expr` is defined."""
+    """Return `expr` with 0 for VALUE, simplified; the same value wherever `expr` is defined and does not need it."""
     return _simplified(substitute(expr, {VALUE.name: Const(0)}))
 
 
@@ -104,12 +134,13 @@ def between(low: int, expr: Expr, high: int) -> Expr:
 
 
 def in_domain(expr: Expr, domain: tuple[int, int] | None) -> Expr:
-    """Return when the value of `expr` may be kept: copies and truth values always may."""
+    """Return when the value of `expr` may be kept: copies always may."""
     if domain is None or isinstance(expr, Name):
         return TRUE
-    if (isinstance(expr, Unary) and expr.op == "!") or (isinstance(expr, Binary) and expr.op in BOOLEAN):
-        return TRUE
-    return between(domain[0], expr, domain[1])
+    if isinstance(expr, Const) or not is_boolean(expr):
+        return between(domain[0], expr, domain[1])
+    false, true = (domain[0] <= value <= domain[1] for value in (0, 1))
+    return Const(int(true)) if true == false else expr if true else negate(expr)
 
 
 def wrapped(expr: Expr, domain: tuple[int, int]) -> Expr:

@@ -80,6 +80,8 @@ def rpoll(checker: StatementChecker, statement: ast.RecvPoll) -> Lowered:
     register = None if statement.target is None else register_of(checker, statement.target)
     if sender is None or (statement.target is not None and register is None):
         return Lowered()
+    if register is not None:
+        _fits(checker, statement, 0)
     return checker.lowering(statement).plain(cfg.RecvPoll(sender), () if register is None else ((register, VALUE),))
 
 
@@ -118,12 +120,11 @@ def warn_never_signaled(thread: ThreadNames, report: Reporter) -> None:
             )
 
 
-def _fits(checker: StatementChecker, statement: ast.PollAny | ast.TryPoll, most: int) -> None:
+def _fits(checker: StatementChecker, statement: ast.PollAny | ast.TryPoll | ast.RecvPoll, most: int) -> None:
     """Report that the domain has not all the numbers that a statement gives."""
     domain = checker.world.domain
-    if domain is not None and not (domain[0] <= 0 and most <= domain[1]):
+    if domain is not None and not (domain[0] <= 0 <= most <= domain[1]):
+        given = f"from 0 to {most}" if most else "0 for a message without an immediate"
         checker.report.error(
-            "RR416",
-            first_line(statement.span),
-            f"the result is from 0 to {most}, and the domain is {domain[0]}..{domain[1]}",
+            "RR416", first_line(statement.span), f"the result is {given}, and the domain is {domain[0]}..{domain[1]}"
         )

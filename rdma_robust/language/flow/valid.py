@@ -47,6 +47,7 @@ from rdma_robust.language.flow.cfg import (
     operands,
     steps,
 )
+from rdma_robust.language.flow.going_wrong import only_reads
 from rdma_robust.language.flow.valid_crowds import crowd_messages, wrong_counts, wrong_crowds, wrong_places
 from rdma_robust.language.flow.valid_expressions import is_integer, proven, wrong_in
 from rdma_robust.language.flow.valid_requests import (
@@ -384,7 +385,7 @@ class _Thread:
     def _fault(self, step: Step, at_end: bool) -> Iterator[str]:
         if step.fault is None:
             return
-        if not isinstance(step.op, Silent | Read | Section) or step.assigns:
+        if not only_reads(step.op) or step.assigns:
             yield "a step that goes wrong does nothing but read"
         if step.fault.kind != "assertion" and not at_end:
             yield f"{step.fault.kind} ends the execution: it must lead to a point without steps that is not the exit"

@@ -12,7 +12,7 @@ from typing import Final
 from lark import Token, UnexpectedToken
 from lark.parsers.lalr_interactive_parser import InteractiveParser
 
-from rdma_robust.diagnose import Reporter
+from rdma_robust.diagnose import Reporter, line_ends_are_plain
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.grammar import ASSIGNS, END, ERROR, Grammar, load_grammar
 from rdma_robust.language.syntax.layout import Layout, lay_out
@@ -163,6 +163,8 @@ def parse(
     sensible is left of it; otherwise every recursive pass over it stays within Python's recursion limit.
     """
     grammar = grammar or load_grammar()
+    if not line_ends_are_plain(report):
+        return None, Layout(complete=False), frozenset()
     layout = lay_out(grammar.lex(source), report, grammar.in_context, grammar.words.characters)
     if not layout.complete:
         return None, layout, frozenset()

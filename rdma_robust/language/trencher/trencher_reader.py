@@ -28,6 +28,7 @@ from rdma_robust.language.flow.cfg import (
     Thread,
     Write,
 )
+from rdma_robust.language.flow.going_wrong import failing
 from rdma_robust.language.syntax.grammar import load_grammar
 from rdma_robust.language.trencher.locked_sections import Sections, Way
 from rdma_robust.language.trencher.trencher_syntax import Automata, Automaton, Transition, read_automata
@@ -255,10 +256,10 @@ class _Building:
             return
         cells = tuple(self.cells[address] for address in way.addresses)
         written = tuple((place, self._of(value)) for place, value in way.written)
-        reading: Op = Section(cells) if len(cells) > 1 else Read(cells[0])
-        op: Op = Section(cells, written)
-        if len(cells) == 1:
-            op = Rmw(cells[0], written[0][1]) if written else Rmw(cells[0], VALUE, FALSE)
+        reading: Section | Rmw = Section(cells) if len(cells) > 1 else failing(Rmw(cells[0], VALUE))
+        op: Op = reading
+        if written:
+            op = Section(cells, written) if len(cells) > 1 else Rmw(cells[0], written[0][1])
         self._step(source, target, Step(op, guard, assigns, lock.span, text))
         if self.values.by == "cut":
             for value in (*(value for _, value in assigns), *(value for _, value in written)):

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from rdma_robust.diagnose import Reporter, did_you_mean, listing, quote
+from rdma_robust.diagnose import Reporter, did_you_mean, line_ends_are_plain, listing, quote
 from rdma_robust.errors import NO_SPAN, Span
 from rdma_robust.expr import Binary, Const, Expr, Name, Unary
 from rdma_robust.language.flow.claims import Expectation
@@ -94,7 +94,7 @@ class Automata:
 
 def read_automata(text: str, report: Reporter) -> Automata:
     """Return what stands in `text`, as far as it can be read; `report` gets every error."""
-    return _Reading(text, report).file()
+    return _Reading(text, report).file() if line_ends_are_plain(report) else Automata()
 
 
 class _UnexpectedError(Exception):

@@ -67,8 +67,8 @@ def import_mp_trace(text: str, file: str, name: str = "trace") -> Trace:
 def _entries(text: str, report: Reporter) -> Iterator[_Entry]:
     lines, start = Lines(text), 0
     labels: set[str] = set()
-    for number, line in enumerate(text.splitlines(keepends=True), 1):
-        body = line.rstrip("\r\n")
+    for number, line in enumerate(text.split("\n"), 1):
+        body = line.removesuffix("\r")
         span = lines.span(start, start + len(body))
         match = _LINE.match(body)
         if match is None:
@@ -81,7 +81,7 @@ def _entries(text: str, report: Reporter) -> Iterator[_Entry]:
             labels.add(match[1])
             entry = _Entry(match[1], int(match[2]), match[4], match[5], start + match.start(5), number, span)
             yield from _with_operands(entry, lines, report)
-        start += len(line)
+        start += len(line) + 1
 
 
 def _with_operands(entry: _Entry, lines: Lines, report: Reporter) -> Iterator[_Entry]:

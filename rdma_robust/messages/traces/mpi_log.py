@@ -110,7 +110,7 @@ def _calls(report: Reporter, number: int) -> list[tuple[int, Mapping[str, Locate
     """Return the calls in a log, each with its rank, which is the number of the file if it is left out."""
     lines, start = Lines(report.source), 0
     found: list[tuple[int, Mapping[str, Located]]] = []
-    for line in report.source.splitlines(keepends=True):
+    for line in report.source.split("\n"):
         if line.strip():
             try:
                 value = located_json(report.source, report, start, start + len(line.rstrip()), lines)
@@ -123,7 +123,7 @@ def _calls(report: Reporter, number: int) -> list[tuple[int, Mapping[str, Locate
                 report.error("RR947", value.span if rank is None else rank.span, "`rank` is a number from 0 to 9,999")
             elif call:
                 found.append((at, call))
-        start += len(line)
+        start += len(line) + 1
     return found
 
 

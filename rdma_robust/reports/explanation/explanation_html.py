@@ -16,7 +16,7 @@ from rdma_robust.reports.explanation.explanation_timeline import timeline_svg
 from rdma_robust.reports.share.html_templates import SourceLine, listing, templates
 from rdma_robust.reports.share.page_style import PAGE_STYLE, SOURCE_STYLE, page_script
 from rdma_robust.reports.share.svg import COLOURS
-from rdma_robust.text import count
+from rdma_robust.text import count, lines_of
 
 VERDICTS = {"robust": "robust", "not-robust": "NOT ROBUST", "unknown": "UNKNOWN"}
 ROLES = {
@@ -58,7 +58,7 @@ def source_html(explanation: Explanation) -> str:
 
 def _source(explanation: Explanation, style: str) -> Markup:
     marks = {mark.line: mark for mark in explanation.lines}
-    lines = explanation.source.splitlines() or [""]
+    lines = lines_of(explanation.source)
     return listing((_source_line(n, line, marks.get(n)) for n, line in enumerate(lines, 1)), style)
 
 

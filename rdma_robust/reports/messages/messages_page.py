@@ -16,6 +16,7 @@ from rdma_robust.reports.share.coloured import Language
 from rdma_robust.reports.share.exits import Exit
 from rdma_robust.reports.share.html_templates import SourceLine, listing, templates
 from rdma_robust.reports.share.page_style import PAGE_STYLE, page_script
+from rdma_robust.text import lines_of
 
 PACKAGE: Final = "rdma_robust.reports.messages"
 KINDS: Final = {Exit.OK: "robust", Exit.NOT_ROBUST: "not-robust"}
@@ -69,7 +70,7 @@ def marked_messages(source: str, findings: Sequence[RunFinding], language: Langu
 
 def marked_lines(source: str, rows: Sequence[ChartRow], language: Language, style: str = "") -> Markup:
     """Return the listing of a program with marks at the lines of a run."""
-    lines = source.splitlines() or [""]
+    lines = lines_of(source)
     marked = (_line(number, text, [row for row in rows if row.line == number]) for number, text in enumerate(lines, 1))
     return listing(marked, style, language)
 

@@ -15,6 +15,7 @@ from rdma_robust.reports.prove.proof_record import ProofRecord
 from rdma_robust.reports.prove.proof_text import WORDS
 from rdma_robust.reports.share.html_templates import SourceLine, listing, templates
 from rdma_robust.reports.share.page_style import PAGE_STYLE, page_script
+from rdma_robust.text import lines_of
 
 _PACKAGE: Final = "rdma_robust.reports.prove"
 _CLASSES: Final = {"safe": "robust", "unsafe": "not-robust", "unknown": "unknown", "refused": "unknown"}
@@ -65,7 +66,7 @@ def _lines(record: ProofRecord) -> list[SourceLine]:
     for difference in record.differences:
         for line in difference.lines:
             mark(line, "cycle", difference.weaker)
-    texts = (record.source or "").splitlines() or [""]
+    texts = lines_of(record.source or "")
     return [SourceLine(n, text, tuple(marks.get(n, ())), _badge(marks.get(n, {}))) for n, text in enumerate(texts, 1)]
 
 

@@ -16,7 +16,7 @@ from rdma_robust.teaching.explorer.message_address import MessagePlace, message_
 from rdma_robust.teaching.explorer.message_runs import MessageRuns
 from rdma_robust.teaching.explorer.message_shown import ShownRun
 from rdma_robust.teaching.explorer.message_view import MessageProgramView, MessageView
-from rdma_robust.text import printable
+from rdma_robust.text import lines_of, printable
 
 CHART_WIDTH: Final = 96
 MOST_STILL: Final = 8
@@ -52,7 +52,7 @@ class MessageSession:
     @cached_property
     def _about(self) -> MessageProgramView:
         program = self.program
-        source = tuple(printable(line, "\t") for line in program.source.splitlines())
+        source = tuple(printable(line, "\t") for line in lines_of(program.source))
         language: Language = "json" if program.source.lstrip().startswith("{") else "mp"
         return MessageProgramView(
             file=printable(program.file),

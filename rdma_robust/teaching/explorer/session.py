@@ -20,7 +20,7 @@ from rdma_robust.teaching.explorer.follow import Followed, follow
 from rdma_robust.teaching.explorer.phrases import Phrases
 from rdma_robust.teaching.explorer.sides import Shown
 from rdma_robust.teaching.explorer.view import BrokenView, ProgramView, SideView, View
-from rdma_robust.text import printable
+from rdma_robust.text import lines_of, printable
 
 FOLLOWED = "the SC side follows the RDMA side; to step it by hand, let both go on their own"
 
@@ -51,7 +51,7 @@ class Session:
 
     def about(self) -> ProgramView:
         program = self.program
-        source = tuple(printable(line, "\t") for line in program.source.splitlines())
+        source = tuple(printable(line, "\t") for line in lines_of(program.source))
         return ProgramView(
             file=printable(program.file),
             name=program.name,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import product
 
 from rdma_robust.errors import NO_SPAN
 from rdma_robust.expr import OPERATORS, evaluate
@@ -24,6 +25,10 @@ Registers = tuple[tuple[str, int], ...]
 
 class Failure(Exception):
     """The thread goes wrong here."""
+
+
+class Needed(Exception):
+    """The evaluation has come to the shared cell, from left to right."""
 
 
 def traces_of_graph(program: cfg.Program, length: int) -> set[Trace]:
@@ -79,7 +84,7 @@ def _events(step: cfg.Step, env: dict[str, int]) -> Iterator[tuple[str, dict[str
             for value in VALUES:
                 full = {**env, "$value": value}
                 if evaluate(step.guard, full):
-                    assert evaluate(when, full)
+                    assert evaluate(when, full) or step.fault is not None
                     event = f"RMW {cell} {value} {evaluate(new, full)}"
                     yield event, env | {name: evaluate(value, full) for name, value in step.assigns}
             return
@@ -209,25 +214,35 @@ def _with_blocks(statement: ast.Statement, rest: tuple[ast.Statement, ...], env:
 
 
 def _readings(expr: ast.Expr, env: dict[str, int], kept: bool = False) -> Iterator[tuple[Trace, int | None]]:
-    """Yield the events and the value of an expression, for each value its shared cell may have; None after a fault."""
-    access = next((ref for ref in _refs(expr) if ref.name.text not in env), None)
-    if access is None:
-        value = _value(expr, env, None)
-        yield (), _kept(expr, value) if kept else value
-        return
+    """Yield the events and the value of an expression, for each value its shared cell may have; None after a fault.
+
+    The cell is read where the evaluation comes to it.
+    """
     try:
-        cell = _cell(access, env)
-    except Failure:
-        # The evaluation fails where it comes to the access, if it does.
         value = _value(expr, env, None)
         yield (), _kept(expr, value) if kept else value
         return
+    except Needed:
+        access = next(ref for ref in _refs(expr) if ref.name.text not in env)
+    cell = _cell(access, env)
     for read in VALUES:
         try:
             value = _value(expr, env, read)
             yield (f"R {cell} {read}",), _kept(expr, value) if kept else value
         except Failure:
             yield ("fault",), None
+
+
+def comes_to_a_cell(expr: ast.Expr) -> bool:
+    """Whether the evaluation of a condition over the registers r and q comes to a shared cell, for some values of these."""
+    for r, q in product(range(-LOW - 2, HIGH + 3), repeat=2):
+        try:
+            _value(expr, {"r": r, "q": q}, None)
+        except Needed:
+            return True
+        except Failure:
+            pass
+    return False
 
 
 def _cas(call: ast.CasCall, env: dict[str, int]) -> Iterator[tuple[str, int]]:
@@ -318,7 +333,7 @@ def _value(expr: ast.Expr, env: dict[str, int], read: int | None) -> int:
             if name in env:
                 return env[name]
             if read is None:
-                raise Failure
+                raise Needed
             return read
         case ast.Unary(op, arg):
             inner = _value(arg, env, read)

@@ -9,6 +9,7 @@ import pytest
 
 from rdma_robust.expr import evaluate
 from rdma_robust.language.flow import cfg
+from rdma_robust.language.flow.going_wrong import only_reads
 from rdma_robust.language.load import load_program
 from tests.unit.language.language_support import edges, load
 
@@ -39,6 +40,29 @@ def test_graph_shape(statements: str) -> None:
     dead = [p for p in points if p not in {thread.entry, thread.exit} and thread.graph.out_degree(p) == 0]
     for source, target, step in cfg.steps(thread):
         assert (target in dead) == (step.fault is not None and step.fault.kind != "assertion"), (source, target)
+
+
+@pytest.mark.parametrize("statements", [statements for statements, _ in GRAPHS])
+def test_what_goes_wrong_keeps_the_order_of_its_operation(statements: str) -> None:
+    made = [step for _, _, step in cfg.steps(load(statements).threads[0])]
+    for step in made:
+        if step.fault is not None and step.op != cfg.Silent():
+            assert only_reads(step.op)
+            others = {type(other.op) for other in made if other.fault is None and other.text == step.text}
+            assert not others or type(step.op) in others, step
+
+
+@pytest.mark.parametrize("stored", ["r = q == 1", "r = q < 1 && q", "r = !q", "x = q == 1", "r = swap(x, q == 1)"])
+@pytest.mark.parametrize(("domain", "kept"), [("2..3", ()), ("1..3", (1,)), ("-3..0", (0,)), ("0..1", (0, 1))])
+def test_truth_values_that_are_stored_must_be_in_the_domain(stored: str, domain: str, kept: tuple[int, ...]) -> None:
+    text = f"domain {domain}\nnode A {{ x = 2 }}\nthread T on A {{\nreg r = 2, q = 2\n{stored}\n}}"
+    (thread,) = load_program(text, "f").threads
+    for q in (-1, 0, 1, 2):
+        for _, _, step in thread.edges:
+            if evaluate(step.guard, {"r": 2, "q": q, "$value": 2}):
+                truth = {"r = q < 1 && q": int(q < 0), "r = !q": int(not q)}.get(stored, int(q == 1))
+                assert (step.fault is None) == (truth in kept), (q, step)
+                assert step.fault is None or step.fault.kind == "overflow"
 
 
 @pytest.mark.parametrize(

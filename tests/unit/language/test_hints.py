@@ -110,7 +110,7 @@ def apply_each(source: str) -> int:
             assert not each.edits
             continue
         if not each.edits:
-            assert not each.hint or INSTRUCTIONS.match(each.hint), f"no replacement for the hint `{each.hint}`"
+            assert not each.hint or each.copy or INSTRUCTIONS.match(each.hint), f"no replacement for the hint `{each.hint}`"
             continue
         result = edited(source, each.edits)
         before, after = (Counter(map(normal, each)) for each in (found, errors(result)))

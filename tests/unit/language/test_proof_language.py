@@ -74,7 +74,7 @@ def test_sixty_four_values_are_alternatives_and_more_are_not() -> None:
 def test_a_domain_bounds_what_is_added_and_chosen() -> None:
     few = "domain 0..2\n"
     assert graph("r = faa(x, 1)", few) == [
-        "0>D: R A.x [!((0 <= (V + 1)) && ((V + 1) <= 2))] !overflow",
+        "0>D: RMW A.x V if 0 [!((0 <= (V + 1)) && ((V + 1) <= 2))] !overflow",
         "0>X: RMW A.x (V + 1) [((0 <= (V + 1)) && ((V + 1) <= 2))] r:=V",
     ]
     assert graph("r = nondet()", few) == ["0>X: - r:=0", "0>X: - r:=1", "0>X: - r:=2"]

@@ -18,7 +18,7 @@ from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.formatter import format_tree
 from tests.support.random_programs import LARGER, random_program
 from tests.unit.language.language_support import Generator, edges, errors_of, load, program
-from tests.unit.language.reference_interpreter import traces_of_graph, traces_of_tree
+from tests.unit.language.reference_interpreter import comes_to_a_cell, traces_of_graph, traces_of_tree
 
 LENGTH = 3
 START = (("r", 0), ("q", 1))
@@ -86,17 +86,6 @@ def test_the_reads_of_an_array_by_index() -> None:
 def _as_assumed(block: ast.Block) -> ast.Block:
     """Return a block with `assume !(c)` for every `while c` without effect that reads a variable."""
 
-    def shared(expr: object) -> bool:
-        match expr:
-            case ast.Ref(owner, name):
-                return owner is not None or name.text in {"x", "y", "ring"}
-            case ast.Unary(_, arg):
-                return shared(arg)
-            case ast.Binary(_, left, right):
-                return shared(left) or shared(right)
-            case _:
-                return False
-
     def idle(part: ast.Statement) -> bool:
         return isinstance(part, ast.Skip) or (
             isinstance(part, ast.Loop | ast.Choose)
@@ -105,7 +94,7 @@ def _as_assumed(block: ast.Block) -> ast.Block:
 
     def changed(part: ast.Statement) -> ast.Statement:
         match part:
-            case ast.While(condition, body) if shared(condition) and all(idle(s) for s in body.statements):
+            case ast.While(condition, body) if comes_to_a_cell(condition) and all(idle(s) for s in body.statements):
                 return ast.Assume(ast.Unary("!", condition), "assume")
             case ast.While(condition, body):
                 return ast.While(condition, _as_assumed(body))
