@@ -42,6 +42,11 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
+def lines_of(text: str) -> list[str]:
+    """Return the lines of a text as spans number them, without their ends; a text without any is one empty line."""
+    return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
+
+
 def json_mistake(error: Exception) -> str:
     """Return what is wrong with a text that is no JSON, by what reading it raised, in words that are not Python's."""
     if isinstance(error, RecursionError):

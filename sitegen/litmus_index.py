@@ -64,10 +64,9 @@ SHELVES = (
     ),
     Shelf(
         "values",
-        "What a statement reads and keeps: `&&` and `||` stop as soon as they can (`short`), what is stored "
-        "is in the domain.",
-        "short-circuit-and",
-        "short domain",
+        "What is read: `&&` and `||` stop as soon as the result is known.",
+        "short-circuit-and-read",
+        "short",
     ),
     Shelf(
         "scale",

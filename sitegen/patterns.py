@@ -75,6 +75,7 @@ PATTERNS = (
         "order-nrw-cpu",
         "order",
     ),
+    Shelf("What is read", "`&&` and `||` stop as soon as they can.", "short-circuit-and-read", "short"),
     Shelf("Families that grow", "For benchmarks and limits.", "scale-slots-n3-plain", "scale"),
     Shelf("Families for any number", "Written once, with `[i in 0..N - 1]`.", "family-mail-plain", "family"),
 )

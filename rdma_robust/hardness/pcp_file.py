@@ -6,10 +6,9 @@ import json
 import re
 from dataclasses import dataclass
 
-from rdma_robust.diagnose import Reporter, quote
+from rdma_robust.diagnose import Reporter, line_ends_are_plain, quote
 from rdma_robust.errors import Span
 from rdma_robust.hardness.pcp import Instance
-from rdma_robust.line_ends import ends_are_plain
 from rdma_robust.text import json_mistake
 
 MOST_PAIRS = 100
@@ -44,7 +43,7 @@ def read_instance(text: str, file: str) -> Instance:
     if len(text) > LARGEST:
         report.error("RR614", _span(text, 0, 1), f"{len(text):,} characters, and an instance has at most {LARGEST:,}")
         report.raise_errors()
-    if not ends_are_plain(report):
+    if not line_ends_are_plain(report):
         report.raise_errors()
     sides = _of_json(text, report) if text.lstrip().startswith("{") else _of_lines(text, report)
     report.raise_errors()

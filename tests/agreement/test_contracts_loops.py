@@ -18,7 +18,8 @@ from rdma_robust.contracts.runs.run_inputs import NARROW
 from rdma_robust.contracts.runs.runs_engine import runs
 from rdma_robust.limits import NO_LIMITS, Limits
 from tests.support.contract_mutations import FOLDER, mutants
-from tests.support.random_loops import random_loop
+from tests.support.contracts_agreement import compared as compared_engines
+from tests.support.random_loops import random_local_loop, random_loop
 from tests.support.shares import chunks
 
 NAMED = sorted(FOLDER.glob("loop_*.mp"))
@@ -81,6 +82,27 @@ def test_what_is_proved_of_more_random_loops_holds(chunk: int) -> None:
 def test_what_is_proved_of_loops_in_loops_holds(chunk: int) -> None:
     for seed in range(chunk * 10, 10 + chunk * 10):
         compared(load_contracts(random_loop(seed, nested=True), "r.mp"), 1 + seed % 3)
+
+
+def compared_local(seed: int, procs: int) -> Counter[str]:
+    """Compare a local function with a loop, and a function that calls it, in all of these ways."""
+    program = load_contracts(random_local_loop(seed), "r.mp")
+    for function in ("f", "g"):
+        compared_engines(program, function, procs)
+    return compared(program, procs)
+
+
+def test_loops_that_one_process_goes_through() -> None:
+    counted: Counter[str] = Counter()
+    for seed in range(1, 25):
+        counted += compared_local(seed, 1)
+    assert counted["round VERIFIED"] and counted["round VIOLATED"] and counted["open VIOLATED"], counted
+
+
+@pytest.mark.parametrize("chunk", chunks(1, 60))
+def test_more_loops_that_one_process_goes_through(chunk: int) -> None:
+    for seed in range(100 + chunk * 40, 140 + chunk * 40):
+        compared_local(seed, 1 + seed % 2)
 
 
 def bounded(text: str) -> str:

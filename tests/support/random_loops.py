@@ -126,3 +126,37 @@ def _inner_loop(rng: random.Random) -> str:
     body = "\n".join(rng.choice(_STEPS) for _ in range(rng.choice((0, 1, 1, 2)))) or "    skip"
     most = rng.choice(("0", "1", "2", "i"))
     return _INNER.format(most=most, clauses="".join(clauses), body=body)
+
+
+def random_local_loop(seed: int) -> str:
+    """Return a file with a local function whose loop has a contract, which nearly holds, and a function that calls it."""
+    rng = random.Random(f"local {seed}")
+    head = rng.choice(("for k in 1..x", "for k in 0..len(a) - 1", "while i < x", "while i < len(a)", "while i < x - s"))
+    counter = "k" if head.startswith("for") else "i"
+    loop = ["bounds x in 0..2; bounds s in 0..3; bounds i in 0..3;", "bounds k in 0..4;" if counter == "k" else ""]
+    loop += [f"invariant {each};" for each in rng.sample((*_LOCAL_INVARIANTS, _SUM.format(counter)), rng.randrange(4))]
+    loop.append(rng.choice(("", "decreases x - i;", "decreases 3 - i;", "decreases len(a) - i;")) if counter == "i" else "")
+    body = [rng.choice(_LOCAL_STEPS) for _ in range(rng.randrange(1, 3))]
+    body += [rng.choice(("i = i + 1", "i = i + 1", "i = i + 2"))] if counter == "i" else []
+    return f"""fun f(x, a) contract local {{
+  bounds x in 0..2; bounds a len 0..2 in 0..1; assigns \\nothing;
+  requires {rng.choice(("true", "len(a) == x", "x > 0 && len(a) >= x", "len(a) > 0"))};
+  ensures {rng.choice(_LOCAL_ENDS)};
+}} {{
+  reg s, i
+  {head}
+  contract loop l {{ {" ".join(loop)} }} {{ {"; ".join(body)} }}
+  return {rng.choice(("s", "i", "x"))}
+}}
+fun g(x) contract collective {{ bounds x in 0..1; assigns \\nothing; ensures \\result >= 0; }} {{
+  reg b = new(x), y
+  y = f(x, b)
+  return y
+}}
+"""
+
+
+_SUM = "s == \\sum j in 0..{} - 1 : a[j]"
+_LOCAL_INVARIANTS = ("s >= 0", "0 <= i <= 3", "s == i", "len(a) == x", "i <= x", "s <= \\pre(x)", "x < 2")
+_LOCAL_STEPS = ("s = s + 1", "s = s + a[i]", "i = i + 1", "s = s - x", "i = i + x", "if s > 1 { s = 0 }", "assume s != 2")
+_LOCAL_ENDS = ("\\result >= 0", "\\result == x", "\\result <= 3", "true")

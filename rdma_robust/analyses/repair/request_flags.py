@@ -21,8 +21,8 @@ from rdma_robust.errors import ProgramError
 from rdma_robust.language.load import load_decidable
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.tree_limits import blocks_of
-from rdma_robust.line_ends import lines_of
 from rdma_robust.model import Model
+from rdma_robust.text import lines_of
 
 FLAG_COST: Final = 1
 """Of one flag: a completion more, or a copy by the CPU."""

@@ -39,7 +39,7 @@ Classes of errors
   SRV  what a callee requires of the state is false
   PRV  what a callee requires of the order of events is false
   ITF  a receive from any may take a message from outside
-  INV  an invariant of a collective loop is false at its head
+  INV  an invariant of a loop is false at its head
 \b
 Exit codes (the worst file counts, in the order 4, 2, 3, 1)
   0  all verified (--expect: all as expected)     3  unknown: a limit was reached

@@ -288,7 +288,8 @@ class _Way:
         )
         for clause in enter.contract.clauses:
             if clause.kind == "requires" and not clause_holds(clause, state, own.me, own.poll):
-                self.broke("SRV", f"`requires` of {enter.contract.name} is false", clause.span, clause)
+                said = f"{enter.contract.false_at_entry(clause)} for process {own.me}"
+                self.broke(enter.contract.entry_error, said, clause.span, clause)
 
     def _request(self, place: Place) -> tuple[str, int | None]:
         """Return a request as its name and index. Raises FaultError if there is none."""

@@ -8,7 +8,8 @@ from itertools import islice, product
 from typing import Final
 
 from rdma_robust.contracts.language.contract_program import Bounds, Contract, StateClause
-from rdma_robust.contracts.language.spec_terms import Agree, Apply, On, Spec
+from rdma_robust.contracts.language.spec_folding import conjuncts
+from rdma_robust.contracts.language.spec_terms import Agree, On, Spec
 from rdma_robust.contracts.language.spec_worth import CollectiveState, clause_holds, spec_value
 from rdma_robust.errors import RdmaRobustError
 from rdma_robust.limits import NEVER, Poll
@@ -96,7 +97,7 @@ class _Choice:
         """Yield what `requires` says, clause by clause, and those that are a conjunction in parts."""
         for clause in self.contract.clauses:
             if clause.kind == "requires":
-                parts = _conjuncts(clause.condition) if clause.assumes is None else [clause.condition]
+                parts = conjuncts(clause.condition) if clause.assumes is None else [clause.condition]
                 yield from (replace(clause, condition=each) for each in parts)
 
     def _agreed(self) -> list[Spec]:
@@ -153,12 +154,6 @@ class _Choice:
             yield from product(
                 *(list(self._arrays(bounds, lengths[1:], {**indices, index: at}, process)) for at in range(length))
             )
-
-
-def _conjuncts(spec: Spec) -> list[Spec]:
-    if isinstance(spec, Apply) and spec.op == "&&":
-        return [part for each in spec.operands for part in _conjuncts(each)]
-    return [spec]
 
 
 def _looks_at_itself(clause: StateClause) -> bool:

@@ -106,7 +106,7 @@ class _ContractReader:
         """Return the clause that behaviors are complete, or disjoint; None after an error."""
         names = [each.text for each in part.names] or list(self.behaviors)
         for each in part.names:
-            if each.text not in self.behaviors:
+            if each.text not in self.behaviors and each.text not in self.world.poisoned:
                 hint = meant_at(each.span, each.text, self.behaviors) or "`behavior NAME:` begins one"
                 self.report.error("RR956", each.span, f"there is no behavior {quote(each.text)}", hint=hint)
         found = [self.behaviors[each] for each in dict.fromkeys(names) if each in self.behaviors]

@@ -76,7 +76,7 @@ def _contract(function: tree.Function, world: World, report: Reporter) -> Contra
 def _contracts(function: tree.Function, world: World, report: Reporter) -> tuple[Contract, ...]:
     """Return the contract of a function and those of its loops, of which it makes a call as of functions."""
     own = with_kinds(_contract(function, world, report), function, world, report)
-    loops = read_loops(world, report, function, own) if own.kind == "collective" else ()
+    loops = read_loops(world, report, function, own)
     return replace(own, calls=(*own.calls, *(each.name for each in loops))), *loops
 
 
@@ -84,8 +84,8 @@ def _check_loops(program: ast.Program, world: World, contracts: tuple[Contract, 
     """Report loops with contracts where none can stand, and names of theirs that mean something else."""
     for item in tree.declarations(program):
         for line in misplaced_loops(item) if isinstance(item, tree.Proc | tree.Function) else ():
-            said = "a loop with a contract stands in a function with `contract collective` only"
-            hint = "all processes go through its rounds together: take its contract away, or write one for the function"
+            said = "a loop with a contract stands in a function with a contract only"
+            hint = "take its contract away, or write one for the function"
             report.error("RR960", first_line(line.span), said, hint=hint)
     names: dict[str, int] = {}
     for each in contracts:

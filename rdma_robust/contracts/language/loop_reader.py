@@ -1,4 +1,4 @@
-"""Contracts of loops that all processes go through together: the calls that their heads are, and what rounds need."""
+"""Contracts of loops, of collective functions or local ones: the calls that their heads are, and what rounds need."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ from rdma_robust.contracts.language.contract_program import (
     StateClause,
 )
 from rdma_robust.contracts.language.loop_changes import changed_globals, looked_at_globals
+from rdma_robust.contracts.language.loop_rounds import together
 from rdma_robust.contracts.language.path_reader import PathReader
-from rdma_robust.contracts.language.spec_folding import known_value, specs_in
+from rdma_robust.contracts.language.spec_folding import conjuncts, known_value, specs_in
 from rdma_robust.contracts.language.spec_reader import Owner, Setting, SpecReader
 from rdma_robust.diagnose import Reporter, meant_at, quote
 from rdma_robust.errors import Span
@@ -54,7 +55,9 @@ def read_loops(world: World, report: Reporter, function: tree.Function, own: Con
         text = contract_of_loop(line)
         if text is not None:
             found.append(
-                _LoopReader(SpecReader(world, report, _owner(world, function, text, known)), function, own, line).contract()
+                _LoopReader(
+                    SpecReader(world, report, _owner(world, function, text, known, own.kind)), function, own, line
+                ).contract()
             )
     return tuple(found)
 
@@ -75,9 +78,9 @@ def _head(line: Looping) -> Span:
     return Span(first.line, first.column, last.end_line, last.end_column, first.start, last.end, first.file)
 
 
-def _owner(world: World, function: tree.Function, text: written.ContractText, known: frozenset[str]) -> Owner:
+def _owner(world: World, function: tree.Function, text: written.ContractText, known: frozenset[str], kind: str) -> Owner:
     name = "" if text.name is None else text.name.text
-    return Owner(name, known, False, False, frozenset(remembered_names(function, world)))
+    return Owner(name, known, False, kind == "local", frozenset(remembered_names(function, world)))
 
 
 def _loops(function: tree.Function) -> list[tuple[Looping, frozenset[str]]]:
@@ -111,9 +114,9 @@ def _loops(function: tree.Function) -> list[tuple[Looping, frozenset[str]]]:
 
 
 def misplaced_loops(item: tree.Proc | tree.Function) -> Iterator[Looping]:
-    """Yield the loops with contracts in what has no collective contract."""
+    """Yield the loops with contracts in what has no contract."""
     contract = item.contract if isinstance(item, tree.Function) else None
-    if contract is None or contract.kind != "collective":
+    if contract is None:
         yield from (line for line in all_lines(item.body) if isinstance(line, Looping) and line.contract is not None)
 
 
@@ -157,14 +160,18 @@ class _LoopReader:
         for part in self.text.parts:
             self._part(part)
         self._check_body()
+        stored = assigned_names(self.function.body)
+        for each in self.own.bounds:  # an array to which the function stores nothing is at each head what it was
+            if each.lengths and each.name in self.locals and each.name not in stored:
+                self.bounds.found.setdefault(each.name, each)
         head = self.report.at(_head(self.line))
-        agreed = spec.Agree(spec.Parameter(MORE))
+        agreed = together(self.own.kind, spec.Parameter(MORE))
         said = f"processes do not agree whether {self.name.text} goes on"
         clauses = [StateClause("requires", agreed, None, head, said), *self.found.clauses]
         own = {each.name: each for each in self.own.bounds}
         return Contract(
             self.name.text,
-            "collective",
+            self.own.kind,
             (MORE, *map(before, self.remembered), *self.locals),
             False,
             tuple(clauses),
@@ -182,6 +189,7 @@ class _LoopReader:
                 typed=self._typed(head),
                 typed_before=tuple(typed_clause(before(each), own.get(each), head) for each in self.remembered),
                 bounds_before=tuple(replace(own[each], name=before(each)) for each in self.remembered if each in own),
+                kept=tuple(self._kept()),
                 globals=self._globals(),
                 paths=tuple(self.found.paths),
                 waits=tuple(self.found.waits),
@@ -205,6 +213,16 @@ class _LoopReader:
         used = looked_at_globals(self.line, self.world) | (bounds.keys() & self.world.globals.keys())
         clauses = [typed_clause(name, bounds.get(name), head) for name, _ in names]
         return (*clauses, *(typed_clause(name, bounds.get(name), head, is_global=True) for name in sorted(used)))
+
+    def _kept(self) -> Iterator[StateClause]:
+        """Yield what the function requires of parameters that the loop names and nothing is stored to: it stays true."""
+        same = set(self.locals) - assigned_names(self.function.body)
+        for clause in self.own.clauses:
+            parts = conjuncts(clause.condition) if clause.kind == "requires" and clause.assumes is None else []
+            for part in parts:
+                looked_at = [each for each in specs_in(part) if isinstance(each, spec.Parameter | spec.Global)]
+                if all(isinstance(each, spec.Parameter) and each.name in same for each in looked_at):
+                    yield replace(clause, condition=part)
 
     def _globals(self) -> tuple[Cells, ...] | None:
         if self.found.cells is not None:
@@ -230,6 +248,9 @@ class _LoopReader:
                 self.found.cells = [*(self.found.cells or ()), *map(self._cells, cells)]
             case written.BoundsLine():
                 self.bounds.read(part, {*self.locals, *self.world.globals, *self.world.poisoned})
+            case written.WaitsFor() | written.Quiet() if self.specs.owner.is_local:
+                said = f"a path clause in the contract of {quote(self.name.text)}, which one process goes through on its own"
+                self.report.error("RR954", part.span, said, hint="only loops of collective functions have them")
             case written.WaitsFor():
                 self.found.waits.append(self._at(self.paths.waits_for(part, None)))
             case written.Quiet():

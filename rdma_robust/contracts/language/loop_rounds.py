@@ -1,4 +1,4 @@
-"""One round of a collective loop as a function of its own, and all of its rounds as a call.
+"""One round of a loop with a contract as a function of its own, and all of its rounds as a call.
 
 A round begins in any state in which the invariants are true and the loop goes on, and ends in one in which they are true
 again. What the registers of the loop's function are is an input: they stand beside the registers declared outside.
@@ -7,7 +7,7 @@ again. What the registers of the loop's function are is an input: they stand bes
 from __future__ import annotations
 
 from dataclasses import fields, is_dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from rdma_robust.contracts.language.contract_program import (
     Cells,
@@ -27,6 +27,11 @@ from rdma_robust.messages.language.message_program import Assign, Block, Call, I
 
 class NoRoundError(Exception):
     """A process never comes to the loop: says so."""
+
+
+def together(kind: Literal["collective", "local"], value: Spec) -> Spec:
+    """Return that a value is the same at all processes that go through a loop: of a local function that is one."""
+    return Agree(value) if kind == "collective" else SpecNumber(1)
 
 
 def in_state(part: Any, names: frozenset[str]) -> Any:
@@ -54,8 +59,14 @@ def _round(contract: Contract, loop: CollectiveLoop) -> Contract:
     guard: Spec = in_state(loop.guard, names)
     kept = [*loop.typed, *contract.clauses[1:]]
     invariants: list[StateClause] = [in_state(each, names) for each in kept]
-    agreed = replace(contract.clauses[0], condition=Agree(guard))
-    starts = [agreed, StateClause("requires", guard, span=agreed.span), *loop.typed_before, *_counted(loop, names)]
+    agreed = replace(contract.clauses[0], condition=together(contract.kind, guard))
+    starts = [
+        agreed,
+        StateClause("requires", guard, span=agreed.span),
+        *loop.typed_before,
+        *_counted(contract, loop, names),
+        *in_state(loop.kept, names),
+    ]
     ends = [replace(each, kind="ensures") for each in (agreed, *invariants)]
     if loop.decreases is not None:
         ends.append(_smaller(in_state(loop.decreases, names), agreed))
@@ -64,7 +75,7 @@ def _round(contract: Contract, loop: CollectiveLoop) -> Contract:
         cells = (Frame((*in_state(loop.globals, names), *map(Cells, loop.changes)), span=contract.span),)
     return Contract(
         contract.name,
-        "collective",
+        contract.kind,
         tuple(map(before, loop.remembered)),
         False,
         (*starts, *invariants, *ends),
@@ -83,14 +94,14 @@ def _smaller(decreases: Spec, head: StateClause) -> StateClause:
     return StateClause("ensures", smaller, None, head.span, "a round does not make `decreases` smaller, or it is negative,")
 
 
-def _counted(loop: CollectiveLoop, names: frozenset[str]) -> list[StateClause]:
+def _counted(contract: Contract, loop: CollectiveLoop, names: frozenset[str]) -> list[StateClause]:
     """Return what is known of the counter of a `for` where a round begins."""
     if loop.ends is None:
         return []
     low: Spec = in_state(loop.ends[0], names)
     counter = Global(loop.counter)
-    together = Agree(Apply("-", (counter, low)))
-    return [StateClause("requires", each) for each in (Apply("<=", (low, counter)), together)]
+    same = together(contract.kind, Apply("-", (counter, low)))
+    return [StateClause("requires", each) for each in (Apply("<=", (low, counter)), same)]
 
 
 def whole_contract(contract: Contract) -> Contract:
@@ -109,10 +120,10 @@ def whole_contract(contract: Contract) -> Contract:
     frames = None if loop.globals is None else (Frame((*loop.globals, *map(Cells, loop.changes))),)
     return Contract(
         whole(contract.name),
-        "collective",
+        contract.kind,
         (*map(before, loop.remembered), *loop.locals),
         False,
-        (replace(first, condition=Agree(loop.guard)), *kept, *ends),
+        (replace(first, condition=together(contract.kind, loop.guard)), *kept, *ends),
         frames,
         loop.paths,
         (),

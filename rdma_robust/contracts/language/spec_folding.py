@@ -63,6 +63,13 @@ def specs_in(term: spec.Spec) -> Iterator[spec.Spec]:
         stack += inner_specs(part)
 
 
+def conjuncts(term: spec.Spec) -> list[spec.Spec]:
+    """Return the expressions that `&&` joins."""
+    if isinstance(term, spec.Apply) and term.op == "&&":
+        return [part for each in term.operands for part in conjuncts(each)]
+    return [term]
+
+
 def sees_the_exit(term: spec.Spec) -> bool:
     """Whether an expression of `ensures` has a part that is looked at in the state after the call."""
     match term:

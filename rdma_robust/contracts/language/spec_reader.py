@@ -68,6 +68,8 @@ class SpecReader:
         self.world = world
         self.report = report
         self.owner = owner
+        self.unknown: set[str] = set()
+        """Names that mean nothing, each reported once."""
 
     def spec(self, node: object, setting: Setting, bound: frozenset[str] = frozenset(), *, entry: bool = False) -> Spec:
         """Return the meaning of an expression in which `bound` are variables; `entry` is inside of `\\pre`.
@@ -85,6 +87,7 @@ class _Reading:
         self.report = reader.report
         self.owner = reader.owner
         self.setting = setting
+        self.said = reader.unknown
 
     def read(self, node: object, bound: frozenset[str], entry: bool) -> Spec:
         match cast("tree.Operand | written.Named", node):
@@ -253,8 +256,9 @@ class _Reading:
 
     def _unknown(self, name: ast.Ident, bound: frozenset[str]) -> None:
         text = name.text
-        if text in self.world.poisoned:
+        if text in self.world.poisoned or text in self.said:
             return
+        self.said.add(text)
         if text == "result" and self.setting.result:
             self.report.error("RR901", name.span, "there is nothing called `result` here", hint="write `\\result`")
             return

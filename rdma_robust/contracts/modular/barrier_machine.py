@@ -59,7 +59,8 @@ class BarrierMachine(Machine):
         assert isinstance(entering, Entering)
         parameters = {name: code(actor.registers, self.on) for name, code in entering.parameters}
         globals_ = {name: actor.registers[name] for name in self.global_names}
-        entries = [Snapshot(parameters, globals_) if each == process else Snapshot() for each in range(self.count)]
+        own = self._with_locals(point.function, Snapshot(parameters, globals_))
+        entries = [own if each == process else Snapshot() for each in range(self.count)]
         self.rules.outside(run, point.function, entries)
         after = self._effects(run, point.function, entries, f"{point.function} #{process}.{actor.steps}", (process,))
         self._give(actor, point, after[process])

@@ -194,7 +194,7 @@ def _calls(rerun: Rerun, number: int) -> list[Pass | None]:
 
 
 def _shows_false_entry(rerun: Rerun, said: Counterexample) -> bool:
-    if Note("SRV", said.span) in rerun.runners[said.process].notes:
+    if _is_noted(rerun, said):
         return True
     calls = [each for each in _calls(rerun, said.collate) if each is not None]
     callee = rerun.program.contract(calls[0].function) if calls else None
@@ -209,7 +209,12 @@ def _shows_false_entry(rerun: Rerun, said: Counterexample) -> bool:
 
 def _shows_false_invariant(rerun: Rerun, said: Counterexample) -> bool:
     """Whether an invariant is false at the head of a loop or, if the function is a round of one, after that."""
-    return (_shows_false_entry if said.collate else _shows_false_end)(rerun, said)
+    return _is_noted(rerun, said) or (_shows_false_entry if said.collate else _shows_false_end)(rerun, said)
+
+
+def _is_noted(rerun: Rerun, said: Counterexample) -> bool:
+    """Whether a requirement of a local function, or an invariant of a loop in one, was seen to be false."""
+    return any((each.error, each.span) == (said.error, said.span) for each in rerun.runners[said.process].notes)
 
 
 def _crosses(rerun: Rerun, sender: int, receiver: int, entered: list[int]) -> bool:

@@ -103,7 +103,7 @@ class _Stops(Exception):
 class Note:
     """A fault, a false assertion, or a false `requires` of a local function."""
 
-    error: Literal["RTE", "SRV"]
+    error: Literal["RTE", "SRV", "INV"]
     span: Span
     kind: str = field(default="", compare=False)
     """Of the fault, or `assert`."""
@@ -240,7 +240,8 @@ class Runner:
         if contract is not None and not visible:
             called = inlined.name, tuple(arguments.items()), inlined.span
             false = self.stage.requires(contract, enters, self.me, self.stage.procs)
-            self.notes += [Note("SRV", each, "", *called) for each in false]
+            error: Literal["SRV", "INV"] = "SRV" if contract.loop is None else "INV"
+            self.notes += [Note(error, each, "", *called) for each in false]
         if visible:
             yield enters
         with suppress(_Returns):

@@ -139,8 +139,8 @@ class Judge:
             for clause in contract.clauses:
                 if clause.kind == "requires":
                     false = self.on.terms.negation(reader.holds(clause.condition, process, clause.assumes))
-                    text = f"`requires` of {function} is false"
-                    found.append(Finding("SRV", process, false, clock, text, clause.kind, clause.span))
+                    text = f"{contract.false_at_entry(clause)} for process {process}"
+                    found.append(Finding(contract.entry_error, process, false, clock, text, clause.kind, clause.span))
             return found
 
         self._tell_all(run, make)

@@ -12,6 +12,7 @@ from rdma_robust.expr import FALSE, TRUE, VALUE, Binary, Const, Expr, Unary, con
 from rdma_robust.language.check import meaning
 from rdma_robust.language.check.threads import Access, Resolved
 from rdma_robust.language.flow import cfg
+from rdma_robust.language.flow.going_wrong import failing
 from rdma_robust.language.syntax import ast, printer
 
 FaultKind = Literal["overflow", "division by zero", "index out of range"]
@@ -216,7 +217,7 @@ class Lowering:
             if of_value is not None and of_value.holds != TRUE:
                 made, bad = op(cells), conj(enabled, negate(of_value.holds))
                 assert isinstance(made, cfg.Rmw), "only these look at what they read before they write"
-                self._add(self._result.faults, cfg.failing(made), bad, fault=self._fault(of_value))
+                self._add(self._result.faults, failing(made), bad, fault=self._fault(of_value))
                 enabled = conj(enabled, of_value.holds)
             self._add(self._result.then, op(cells), enabled, assigns)
         return self._result

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal
 
 from rdma_robust.errors import NO_SPAN, Diagnostic, Span
-from rdma_robust.expr import FALSE, TRUE, VALUE, Const, Expr
+from rdma_robust.expr import TRUE, VALUE, Expr
 from rdma_robust.language.flow.claims import Expectation, Invariant, OutcomeLine
 from rdma_robust.model import UNSAID, Hardware
 
@@ -375,21 +375,6 @@ def peer_of(op: Op) -> str | None:
             return node
         case Silent() | Read() | Write() | Cas() | Rmw() | Section() | MFence() | Nondet() | Recv() | RecvPoll():
             return None
-
-
-def failing(op: Rmw) -> Rmw:
-    """Return a read-modify-write as it is made where it goes wrong by what it reads: it writes nothing, and keeps its order
-    (with buffered stores, that of a locked instruction)."""
-    return Rmw(op.cell, VALUE, FALSE)
-
-
-def only_reads(op: Op) -> bool:
-    """Whether an operation cannot change anything: all that a step that goes wrong may do."""
-    match op:
-        case Silent() | Read() | Section(_, ()) | Rmw(when=Const(0)):
-            return True
-        case _:
-            return False
 
 
 def operands(op: Op) -> tuple[Expr, ...]:

@@ -44,10 +44,10 @@ from rdma_robust.language.flow.cfg import (
     Step,
     Thread,
     Write,
-    only_reads,
     operands,
     steps,
 )
+from rdma_robust.language.flow.going_wrong import only_reads
 from rdma_robust.language.flow.valid_crowds import crowd_messages, wrong_counts, wrong_crowds, wrong_places
 from rdma_robust.language.flow.valid_expressions import is_integer, proven, wrong_in
 from rdma_robust.language.flow.valid_requests import (

@@ -12,12 +12,11 @@ from typing import Final
 from lark import Token, UnexpectedToken
 from lark.parsers.lalr_interactive_parser import InteractiveParser
 
-from rdma_robust.diagnose import Reporter
+from rdma_robust.diagnose import Reporter, line_ends_are_plain
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.grammar import ASSIGNS, END, ERROR, Grammar, load_grammar
 from rdma_robust.language.syntax.layout import Layout, lay_out
 from rdma_robust.language.syntax.syntax_errors import report_unclosed, report_unexpected
-from rdma_robust.line_ends import ends_are_plain
 
 _RESUME: Final = ("NEWLINE", "SEMICOLON", "LBRACE", "RBRACE", END)
 _REPORTED: Final = frozenset({"INVALID", "UNCLOSED"})
@@ -107,10 +106,15 @@ class Parser:
         depth = 0
         while True:
             kind = self.tokens[self._position].type
-            if kind == END or (depth == 0 and kind in resume):
+            if kind == END or (depth == 0 and kind in resume and not self._begins_contract()):
                 return
             depth = max(0, depth + (kind == "LBRACE") - (kind == "RBRACE"))
             self._position += 1
+
+    def _begins_contract(self) -> bool:
+        """Whether a brace begins a contract, which does not count where its function's head could not be read."""
+        at = self._position
+        return self.tokens[at].type == "LBRACE" and self.tokens[at + 1].type in self.grammar.words.clauses
 
     def _close_braces(self, token: Token) -> bool:
         """If a brace was forgotten before a declaration or the end of the file: report it, read on as if it were there."""
@@ -159,7 +163,7 @@ def parse(
     sensible is left of it; otherwise every recursive pass over it stays within Python's recursion limit.
     """
     grammar = grammar or load_grammar()
-    if not ends_are_plain(report):
+    if not line_ends_are_plain(report):
         return None, Layout(complete=False), frozenset()
     layout = lay_out(grammar.lex(source), report, grammar.in_context, grammar.words.characters)
     if not layout.complete:

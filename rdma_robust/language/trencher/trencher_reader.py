@@ -27,8 +27,8 @@ from rdma_robust.language.flow.cfg import (
     Step,
     Thread,
     Write,
-    failing,
 )
+from rdma_robust.language.flow.going_wrong import failing
 from rdma_robust.language.syntax.grammar import load_grammar
 from rdma_robust.language.trencher.locked_sections import Sections, Way
 from rdma_robust.language.trencher.trencher_syntax import Automata, Automaton, Transition, read_automata

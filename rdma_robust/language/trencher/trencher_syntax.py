@@ -11,11 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from rdma_robust.diagnose import Reporter, did_you_mean, listing, quote
+from rdma_robust.diagnose import Reporter, did_you_mean, line_ends_are_plain, listing, quote
 from rdma_robust.errors import NO_SPAN, Span
 from rdma_robust.expr import Binary, Const, Expr, Name, Unary
 from rdma_robust.language.flow.claims import Expectation
-from rdma_robust.line_ends import ends_are_plain
 from rdma_robust.model import ModelName
 
 Kind = Literal["read", "write", "local", "check", "mfence", "lock", "unlock", "noop"]
@@ -96,7 +95,7 @@ class Automata:
 
 def read_automata(text: str, report: Reporter) -> Automata:
     """Return what stands in `text`, as far as it can be read; `report` gets every error."""
-    return _Reading(text, report).file() if ends_are_plain(report) else Automata()
+    return _Reading(text, report).file() if line_ends_are_plain(report) else Automata()
 
 
 class _UnexpectedError(Exception):

@@ -163,6 +163,7 @@ def contract_lines(contract: tree.ContractText) -> Iterator[tuple[int, str, Span
     while parts:
         part = parts.pop(0)
         if not isinstance(part, tree.BehaviorHead):
+            depth = 0 if isinstance(part, tree.Behaviors) else depth
             yield depth, f"{clause_text(part)};", part.span
             continue
         depth = 1

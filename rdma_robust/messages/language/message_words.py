@@ -34,6 +34,9 @@ _WHOLE: Final = frozenset({"NAME", "NUMBER", "RPAR", "RSQB", "PID", "NPROCS", "A
 """What an expression, or a part of a pattern, ends with."""
 
 _STARTS: Final = frozenset({"", "NEWLINE", "SEMICOLON", "LBRACE", "RBRACE"})
+_OUTSIDE: Final = frozenset({"EXPECT", "FUN", "PROC"})
+"""Where a line begins so, all braces before it were to be closed."""
+
 _COUNTED: Final = {"LPAR": 1, "LSQB": 1, "RPAR": -1, "RSQB": -1}
 
 
@@ -98,6 +101,8 @@ class _Reader:
         return self._before[-1] == "RPAR"
 
     def _note(self, kind: str) -> None:
+        if kind in _OUTSIDE and self._previous in _STARTS:
+            self._depth = 0
         if kind == "CONTRACT" and self._line != "EXPECT":
             self._contract = ContractWords()
         elif self._contract is not None and not self._contract.note(kind):

@@ -7,9 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from rdma_robust.diagnose import Reporter, did_you_mean, quote
+from rdma_robust.diagnose import Reporter, did_you_mean, line_ends_are_plain, quote
 from rdma_robust.errors import Span
-from rdma_robust.line_ends import ends_are_plain
 from rdma_robust.petri.net import Net, NetTransition, Vector
 from rdma_robust.petri.spec import fast as spec_fast
 from rdma_robust.petri.spec.spec_tree import MAX_DIGITS, Constraint, Rule, SpecSyntaxError, Update, Word, show_at
@@ -43,7 +42,7 @@ class _Reader:
         self.places: dict[str, int] = {}
 
     def net(self) -> Net:
-        if not ends_are_plain(self.report):
+        if not line_ends_are_plain(self.report):
             self.report.raise_errors()
         sections = self._sections()
         names = self._names(*sections["vars"]) if "vars" in sections else []

@@ -26,7 +26,7 @@ CLASSES: Final[Mapping[ErrorClass, str]] = {
     "ITF": "a receive from any may take a message from outside",
     "SRV": "a callee's requirement about the state is violated",
     "PRV": "a callee's requirement about the order of events is violated",
-    "INV": "an invariant of a collective loop is violated",
+    "INV": "an invariant of a loop is violated",
 }
 """The classes of errors in words."""
 

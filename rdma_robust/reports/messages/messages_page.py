@@ -7,7 +7,6 @@ from typing import Final
 
 from markupsafe import Markup
 
-from rdma_robust.line_ends import lines_of
 from rdma_robust.reports.explanation.explanation_page import SCRIPT, STYLE
 from rdma_robust.reports.messages.chart import ChartRow, Mark
 from rdma_robust.reports.messages.chart_svg import chart_svg
@@ -17,6 +16,7 @@ from rdma_robust.reports.share.coloured import Language
 from rdma_robust.reports.share.exits import Exit
 from rdma_robust.reports.share.html_templates import SourceLine, listing, templates
 from rdma_robust.reports.share.page_style import PAGE_STYLE, page_script
+from rdma_robust.text import lines_of
 
 PACKAGE: Final = "rdma_robust.reports.messages"
 KINDS: Final = {Exit.OK: "robust", Exit.NOT_ROBUST: "not-robust"}

@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import Final
 
 from rdma_robust.errors import UsageError
-from rdma_robust.line_ends import lines_of
 from rdma_robust.messages.language.message_program import BUFFERS, Buffer, MessageProgram
 from rdma_robust.reports.messages.chart_svg import chart_svg
 from rdma_robust.reports.messages.chart_text import chart_text
@@ -17,7 +16,7 @@ from rdma_robust.teaching.explorer.message_address import MessagePlace, message_
 from rdma_robust.teaching.explorer.message_runs import MessageRuns
 from rdma_robust.teaching.explorer.message_shown import ShownRun
 from rdma_robust.teaching.explorer.message_view import MessageProgramView, MessageView
-from rdma_robust.text import printable
+from rdma_robust.text import lines_of, printable
 
 CHART_WIDTH: Final = 96
 MOST_STILL: Final = 8

@@ -8,7 +8,6 @@ from typing import Final
 
 from rdma_robust.errors import UsageError
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.line_ends import lines_of
 from rdma_robust.model import RDMA, Model
 from rdma_robust.reports.share.coloured import coloured
 from rdma_robust.semantics.machines.chosen import following_machine, machine_of
@@ -31,7 +30,7 @@ from rdma_robust.teaching.explorer.follow import Followed, follow
 from rdma_robust.teaching.explorer.phrases import Phrases
 from rdma_robust.teaching.explorer.sides import Shown
 from rdma_robust.teaching.explorer.view import BrokenView, ProgramView, SideView, View
-from rdma_robust.text import printable
+from rdma_robust.text import lines_of, printable
 
 FOLLOWED = "the SC side follows the RDMA side; to step it by hand, let both go on their own"
 

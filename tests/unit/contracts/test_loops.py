@@ -95,7 +95,14 @@ def test_an_error(text: str, code: str, place: str, message: str) -> None:
     ("text", "code"),
     [
         ("fun f() { while 0 contract loop l { invariant 1; } { skip } }", "RR960"),
-        ("fun f() contract local { assigns \\nothing; } { while 0 contract loop l { invariant 1; } { skip } }", "RR960"),
+        (
+            "fun f() contract local { assigns \\nothing; } { while 0 contract loop l { waitsfor 0; } { skip } }",
+            "RR954",
+        ),
+        (
+            "fun f(x) contract local { assigns \\nothing; } { while 0 contract loop l { invariant \\on(0, x); } { skip } }",
+            "RR951",
+        ),
         ("proc P { while 0 contract loop l { invariant 1; } { skip } }", "RR960"),
         (
             "fun f() contract collective { assigns \\nothing; } { while 0 contract loop f { invariant 1; } { skip } }",

@@ -9,6 +9,7 @@ import pytest
 
 from rdma_robust.expr import evaluate
 from rdma_robust.language.flow import cfg
+from rdma_robust.language.flow.going_wrong import only_reads
 from rdma_robust.language.load import load_program
 from tests.unit.language.language_support import edges, load
 
@@ -46,7 +47,7 @@ def test_what_goes_wrong_keeps_the_order_of_its_operation(statements: str) -> No
     made = [step for _, _, step in cfg.steps(load(statements).threads[0])]
     for step in made:
         if step.fault is not None and step.op != cfg.Silent():
-            assert cfg.only_reads(step.op)
+            assert only_reads(step.op)
             others = {type(other.op) for other in made if other.fault is None and other.text == step.text}
             assert not others or type(step.op) in others, step
 

@@ -10,10 +10,10 @@ from rdma_robust.errors import ProgramError
 from rdma_robust.hardness.pcp_file import read_instance
 from rdma_robust.language.load import load_program, load_with_all_warnings
 from rdma_robust.language.syntax.formatter import format_source
-from rdma_robust.line_ends import lines_of
 from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.language.message_printer import format_messages
 from rdma_robust.petri.spec.reader import read_spec
+from rdma_robust.text import lines_of
 
 STRAY = ["\r", "\v", "\x85", "\u2028", "\u2029", "\r\r\n"]
 PROGRAM = "node A {{ x = 0 }}\nnode B {{ y = 0 }}\nthread T on A {{\n  // send{0}  put B.y = x\n  x = 1\n}}\n"
