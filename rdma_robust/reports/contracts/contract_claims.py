@@ -27,13 +27,20 @@ class JudgedContractClaim:
 def judged_claims(program: ContractProgram, answers: Sequence[FunctionAnswer]) -> tuple[JudgedContractClaim, ...]:
     """Return every claim of `program` under its buffer about a function that there is an answer for.
 
-    Where it makes any, it claims of its other functions that they are verified: those are among these if they are violated.
+    Where it makes any, it claims of its other functions that they are verified: those are among these if they are violated
+    so that a line could say it (from some number of processes on).
     """
     found = {answer.name: answer for answer in answers}
     claims = [each for each in program.claims if each.buffer == program.buffer and each.name in found]
     said = {claim.name for claim in claims}
-    unsaid = [answer for answer in answers if claims and answer.verdict == "VIOLATED" and answer.name not in said]
+    unsaid = [answer for answer in answers if claims and answer.name not in said and _from_some_number(answer)]
     return (*(_judged(claim, found[claim.name]) for claim in claims), *(_unsaid(program, answer) for answer in unsaid))
+
+
+def _from_some_number(answer: FunctionAnswer) -> bool:
+    """Return whether a function is violated for all numbers of processes from one on."""
+    verdicts = [each.verdict for each in answer.answers]
+    return "VIOLATED" in verdicts and set(verdicts[verdicts.index("VIOLATED") :]) == {"VIOLATED"}
 
 
 def _unsaid(program: ContractProgram, answer: FunctionAnswer) -> JudgedContractClaim:
