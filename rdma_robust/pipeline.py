@@ -119,10 +119,12 @@ FAULT_STATES: Final = 1000
 HANG_STEPS: Final = 1000
 """States under SC that a check looks at for hangs, and steps of the largest programs in which it does: some 10 ms."""
 
-NOTES: Final[Passes] = (
-    Pass("faults", _look_for_faults, contracts.DECIDED, contracts.DECIDED, shown.faults),
-    Pass("hangs", _look_for_hangs, contracts.DECIDED, contracts.DECIDED, shown.hangs),
-)
+
+def _look_on(outcome: Outcome, context: Context) -> Outcome:
+    return _look_for_hangs(_look_for_faults(outcome, context), context)
+
+
+NOTES: Final[Passes] = (Pass("hangs", _look_on, contracts.DECIDED, contracts.DECIDED, shown.hangs),)
 PASSES: Final[Passes] = (*PREPARATION, *DECISION, *NOTES)
 """From what is given to the outcome; each makes what the next one takes."""
 

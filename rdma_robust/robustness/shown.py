@@ -105,15 +105,10 @@ def outcome(outcome: Outcome) -> str:
     return _text([*lines, str(outcome.witness.cycle)] if outcome.witness else lines)
 
 
-def faults(outcome: Outcome) -> str:
-    """Return which faults may be reachable, and which are known to be."""
-    said = [f"line {f.span.where}: {f.kind}: {'met' if outcome.meets(f) else 'possible'}" for f in outcome.faults]
-    return _text(said or ["no fault was come by"])
-
-
 def hangs(outcome: Outcome) -> str:
-    """Return who waits where for what in the hang that was come by, if one was."""
-    return _text([wait.text for wait in outcome.hang.waits] if outcome.hang else ["no hang was come by"])
+    """Return which faults were come by, and who waits where for what in the hang that was, if one was."""
+    lines = [f"line {f.span.where}: {f.kind}: {'met' if outcome.meets(f) else 'possible'}" for f in outcome.faults]
+    return _text([*lines, *([wait.text for wait in outcome.hang.waits] if outcome.hang else ["no hang was come by"])])
 
 
 def _text(lines: list[str]) -> str:

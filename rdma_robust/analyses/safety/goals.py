@@ -98,7 +98,7 @@ def _told_apart(program: Program, alike: Sequence[Fault]) -> list[str]:
     ways = (
         [", ".join(f"from line {line}" for line in each.span.expanded_from) for each in alike],
         [f"in {', '.join(threads[each])}" for each in alike],
-        [each.message for each in alike],
+        ["`" + each.message.split("`")[1] + "`" if "`" in each.message else each.message for each in alike],
     )
     return next((way for way in ways if len(set(way)) == len(alike)), ways[-1])
 

@@ -25,10 +25,32 @@ class JudgedContractClaim:
 
 
 def judged_claims(program: ContractProgram, answers: Sequence[FunctionAnswer]) -> tuple[JudgedContractClaim, ...]:
-    """Return every claim of `program` under its buffer about a function that there is an answer for."""
+    """Return every claim of `program` under its buffer about a function that there is an answer for.
+
+    Where it makes any, it claims of its other functions that they are verified: those are among these if they are violated
+    so that a line could say it (from some number of processes on).
+    """
     found = {answer.name: answer for answer in answers}
-    claims = (each for each in program.claims if each.buffer == program.buffer and each.name in found)
-    return tuple(_judged(claim, found[claim.name]) for claim in claims)
+    claims = [each for each in program.claims if each.buffer == program.buffer and each.name in found]
+    said = {claim.name for claim in claims}
+    unsaid = [answer for answer in answers if claims and answer.name not in said and _from_some_number(answer)]
+    return (*(_judged(claim, found[claim.name]) for claim in claims), *(_unsaid(program, answer) for answer in unsaid))
+
+
+def _from_some_number(answer: FunctionAnswer) -> bool:
+    """Return whether a function is violated for all numbers of processes from one on."""
+    verdicts = [each.verdict for each in answer.answers]
+    return "VIOLATED" in verdicts and set(verdicts[verdicts.index("VIOLATED") :]) == {"VIOLATED"}
+
+
+def _unsaid(program: ContractProgram, answer: FunctionAnswer) -> JudgedContractClaim:
+    """Return the claim that a function is verified, of which no `expect` line says that it is not true."""
+    violated = next((each for each in answer.answers if each.verdict == "VIOLATED"), None)
+    shown = "VIOLATED" if violated is None else f"n = {violated.procs}: {_shown(violated)}"
+    contract = program.contract(answer.name)
+    line, column = (1, 1) if contract is None else (contract.span.line, contract.span.column)
+    said = f"{shown}, and no `expect contract` line says so"
+    return JudgedContractClaim(f"contract {answer.name} verified", answer.name, "failed", said, line, column)
 
 
 def _judged(claim: ContractClaim, answer: FunctionAnswer) -> JudgedContractClaim:

@@ -198,7 +198,8 @@ def _note(
     failed = [f"line {each.line}: expected {each.text}, found {each.found}" for each in claims if each.status == "failed"]
     if expect:
         under = "" if program.buffer == "infinite" else f" under {program.buffer}"
-        return "; ".join(failed or ([] if claims else [f"no `expect contract` line{under}"]))
+        unsaid = [f"no `expect contract` line{under}", *filter(None, [_violation(program, answer.name, violation)])]
+        return "; ".join(failed or ([] if claims else unsaid))
     if violation is not None:
         return _violation(program, answer.name, violation)
     weak = dict.fromkeys(

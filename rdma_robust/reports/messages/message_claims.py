@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, Literal
 
+from rdma_robust.errors import NO_SPAN
 from rdma_robust.messages.language.message_program import BUFFERS, Buffer, MessageClaim, MessageProgram
 from rdma_robust.messages.message_answers import BufferAnswer, Tri
+from rdma_robust.reports.messages.violation_words import place_of
 
 ClaimStatus = Literal["met", "failed", "unknown"]
 
 _NEGATED: Final[Mapping[Tri, Tri]] = {"yes": "no", "no": "yes", "unknown": "unknown"}
+UNSAID: Final = ", and no `expect` line says so"
+
 _LONG: Final = 10**12
 """Numbers from there on are rounded for people."""
 _STATUS: Final[Mapping[Tri, ClaimStatus]] = {"yes": "met", "no": "failed", "unknown": "unknown"}
@@ -31,14 +35,35 @@ class JudgedClaim:
 
 
 def judged(program: MessageProgram, answers: Sequence[BufferAnswer]) -> tuple[JudgedClaim, ...]:
-    """Return every claim of `program` under each of its buffers that there is an answer for."""
+    """Return every claim of `program` under each of its buffers that there is an answer for.
+
+    A program with claims makes two more, that it holds and has no deadlock, where it says nothing else: they are among
+    these if they are seen to fail.
+    """
     by_buffer = {answer.buffer: answer for answer in answers}
-    return tuple(
+    said = [
         _judged(claim, by_buffer[buffer])
         for claim in program.claims
         for buffer in BUFFERS
         if buffer in claim.buffers and buffer in by_buffer
-    )
+    ]
+    return (*said, *(each for buffer in BUFFERS if program.claims for each in _unsaid(program, by_buffer.get(buffer), said)))
+
+
+def _unsaid(program: MessageProgram, answer: BufferAnswer | None, said: Sequence[JudgedClaim]) -> Iterator[JudgedClaim]:
+    """Yield what fails under a buffer although no `expect` line says so."""
+    if answer is None:
+        return
+    about = {each.text for each in said if each.buffer == answer.buffer}
+    if answer.violated == "yes" and about.isdisjoint({"holds", "violated"}):
+        place = place_of(program, answer.violations[0].span) if answer.violations else NO_SPAN
+        yield JudgedClaim("holds", answer.buffer, "failed", f"violated{UNSAID}", max(1, place.line), max(1, place.column))
+    if answer.deadlocked == "yes" and about.isdisjoint({"deadlock", "no deadlock"}):
+        waiting = () if answer.deadlock is None else answer.deadlock.waiting
+        place = place_of(program, waiting[0].span) if waiting else NO_SPAN
+        yield JudgedClaim(
+            "no deadlock", answer.buffer, "failed", f"deadlock{UNSAID}", max(1, place.line), max(1, place.column)
+        )
 
 
 def race_of(answer: BufferAnswer) -> Tri:

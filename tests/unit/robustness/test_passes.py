@@ -72,7 +72,6 @@ def test_each_pass_makes_what_the_next_one_takes() -> None:
     assert [p.name for p in PASSES] == [
         *("parse", "await"),
         *("events", "filter", "instrument", "lower", "cover", "lift", "confirm"),
-        "faults",
         "hangs",
     ]
     for before, after in pairwise(PASSES):
