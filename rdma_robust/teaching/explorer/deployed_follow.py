@@ -1,8 +1,9 @@
 """How far sequential consistency can follow a run of the machine of RDMA as deployed; see :mod:`follow`.
 
 A remote atomic is one step of SC, whatever happens between its read and its write, so its two events are one vertex. A
-thread reads its own store before that leaves the store buffer. A message comes after the receive that it fills and before
-the poll that takes it; where it still waits for a receive, SC goes no further than to it.
+thread reads its own store before that leaves the store buffer: what else may still be written there comes before the store
+or after the read, whichever makes no cycle. A message comes after the receive that it fills and before the poll that takes
+it; where it still waits for a receive, SC goes no further than to it.
 """
 
 from __future__ import annotations
@@ -42,6 +43,21 @@ class _Past:
     steps: list[Effect] = field(default_factory=list)
     parts: list[list[Happened]] = field(default_factory=list)
     threads: list[list[int]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Between:
+    """`read` has read what its thread's `store` will write, and `write`, to the same word, is still to come as well: it must
+    not come between the two."""
+
+    store: int
+    read: int
+    write: int
+
+    @property
+    def ways(self) -> tuple[tuple[int, int], tuple[int, int]]:
+        """The two orders that there may be, each as an edge."""
+        return (self.write, self.store), (self.read, self.write)
 
 
 def follow_deployed(rdma: Runs, sc: Runs, points: Sequence[Point]) -> Followed:
@@ -107,7 +123,7 @@ def _graph(program: Program, past: _Past) -> nx.DiGraph[int]:
         graph.add_nodes_from(mine)
         graph.add_edges_from(pairwise(mine), relation="po")
     cells = dict(_messages(program, past, graph))
-    _conflicts(past, graph, cells)
+    _settle(graph, _conflicts(past, graph, cells))
     return graph
 
 
@@ -149,7 +165,8 @@ def _connected(
             _join(graph, i, polls[k], "rpf")
 
 
-def _conflicts(past: _Past, graph: nx.DiGraph[int], cells: dict[int, Cell]) -> None:
+def _conflicts(past: _Past, graph: nx.DiGraph[int], cells: dict[int, Cell]) -> list[_Between]:
+    """Add the conflicts between accesses to one word; return those whose order is open."""
     done = [(h.number, i, p, h) for i, parts in enumerate(past.parts) for p, h in enumerate(parts) if h.number is not None]
     to_come = [(i, h) for i, parts in enumerate(past.parts) for h in parts if h.number is None]
     writer: dict[Cell, int] = {}
@@ -182,6 +199,33 @@ def _conflicts(past: _Past, graph: nx.DiGraph[int], cells: dict[int, Cell]) -> N
         if happened.act.type in WRITE_TYPES:
             for reader in readers.get(cell, ()):
                 _join(graph, reader, i, "later")
+    words = {i: word_of(happened, cells.get(i)) for i, happened in to_come if happened.act.type in WRITE_TYPES}
+    return [
+        _Between(store, read, write)
+        for store, waiting in forwarded.items()
+        for read in waiting
+        for write, cell in words.items()
+        if store in words and cell == words[store] and write != store
+    ]
+
+
+def _settle(graph: nx.DiGraph[int], open_: Sequence[_Between]) -> bool:
+    """Add an order for each of those that are open, and return whether there is no cycle: there is one if there must be."""
+    if not nx.is_directed_acyclic_graph(graph):
+        return False
+    left = list(open_)
+    while left:
+        ways = {each: [way for way in each.ways if not nx.has_path(graph, way[1], way[0])] for each in left}
+        each = min(left, key=lambda one: len(ways[one]))
+        left.remove(each)
+        if len(ways[each]) == 2:
+            tried = graph.copy()
+            _join(tried, *ways[each][0], "later")
+            if _settle(tried, left):
+                graph.add_edges_from(tried.edges(data=True))
+                return True
+        _join(graph, *(ways[each] or each.ways)[-1], "later")
+    return nx.is_directed_acyclic_graph(graph)
 
 
 def _own_store(past: _Past, read: int, number: int, cell: Cell) -> int | None:
@@ -201,10 +245,7 @@ def _join(graph: nx.DiGraph[int], source: int, target: int, relation: str) -> No
 
 def _schedule(sc: Runs, first: Choices, past: _Past, graph: nx.DiGraph[int]) -> Choices:
     """Return the choices of the SC machine for what has happened and what comes before it in its thread."""
-    needed: set[int] = set()
-    for mine in past.threads:
-        last = max((k for k, i in enumerate(mine) if past.steps[i].step is not None), default=-1)
-        needed |= set(mine[: last + 1])
+    needed = _needed(past, graph)
     order = nx.lexicographical_topological_sort(
         graph.subgraph(needed), key=lambda i: (past.steps[i].step or past.steps[i].posted, i)
     )
@@ -214,6 +255,19 @@ def _schedule(sc: Runs, first: Choices, past: _Past, graph: nx.DiGraph[int]) -> 
         choices.append(_choice(sc, point, past.steps[i]))
         point = sc.after(point, choices[-1])
     return tuple(choices)
+
+
+def _needed(past: _Past, graph: nx.DiGraph[int]) -> set[int]:
+    """Return what has happened, and what comes before that under SC: all that is earlier in its thread, and of messages the
+    receives that they fill, which may still wait in a store buffer."""
+    needed: set[int] = set()
+    left = [i for mine in past.threads for i in mine if past.steps[i].step is not None]
+    while left:
+        i = left.pop()
+        if i not in needed:
+            needed.add(i)
+            left += [j for j in graph.predecessors(i) if graph.edges[j, i]["relation"] in ("po", "sm", "rpf")]
+    return needed
 
 
 def _choice(sc: Runs, point: Point, effect: Effect) -> int:
