@@ -77,6 +77,13 @@ def test_a_document_is_read_or_refused(name: str) -> None:
     assert refused > ROUNDS // 3
 
 
+@pytest.mark.parametrize(("name", "version"), [("vass", True), ("vass", 1.0), ("automata", True), ("automata", 1.0)])
+def test_truth_is_no_version(name: str, version: Any) -> None:
+    document, read, refusal = READERS[name]
+    with pytest.raises(refusal):
+        read(json.dumps(document | {"version": version}))
+
+
 PROOF = "node M { x }\nthread T on M { reg r\n loop { r = x\n x = r + 1 } }\ninvariant M.x >= 0\n"
 
 
