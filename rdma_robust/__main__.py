@@ -33,10 +33,15 @@ def main() -> int:
 
         return int(run(arguments))
     except BrokenPipeError:
-        from rdma_robust.cli.output import drop_output  # noqa: PLC0415 - only now needed
+        return _unread()
+    except SystemExit as ending:
+        # No code of this program ends it so: a library has an exit code of its own for what has happened to it.
+        if isinstance(ending.__context__, BrokenPipeError):
+            return _unread()
+        from rdma_robust.cli.stderr import internal_message  # noqa: PLC0415 - only now needed
 
-        drop_output()
-        return 141
+        print(internal_message(f"a library ended the process with {ending.code!r}"), file=sys.stderr)
+        return 4
     except KeyboardInterrupt as stop:
         print("interrupted", file=sys.stderr)
         return int(getattr(stop, "exit", 130))
@@ -51,6 +56,14 @@ def main() -> int:
 
         print(internal_message(f"{type(error).__name__}: {error}"), file=sys.stderr)
         return 4
+
+
+def _unread() -> int:
+    """Return the exit code where nobody reads what is printed."""
+    from rdma_robust.cli.output import drop_output  # noqa: PLC0415 - only now needed
+
+    drop_output()
+    return 141
 
 
 def _tame_streams() -> None:

@@ -63,7 +63,7 @@ class SettingsReader:
         except tomllib.TOMLDecodeError as error:
             place = re.search(r"\(at line (\d+), column (\d+)\)", str(error))
             span = self._at(int(place[1]), int(place[2])) if place else NO_SPAN
-            said = re.sub(r"\s*\(at .*\)", "", str(error))
+            said = str(error).rpartition(" (at ")[0] or str(error)
         except (ValueError, RecursionError) as error:
             span, said = NO_SPAN, json_mistake(error)
         self._refuse("RR801", span, f"not TOML: {said[:1].lower()}{said[1:]}")

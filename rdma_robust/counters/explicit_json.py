@@ -62,7 +62,7 @@ def read_json(text: str, file: str) -> ExplicitVass:
 def _vass(document: object) -> ExplicitVass:
     keys = ("format", "version", "name", "states", "counters", "initial", "edges", "targets")
     members = _members(document, "the document", keys)
-    if (members["format"], members["version"]) != (FORMAT, VERSION):
+    if (members["format"], members["version"]) != (FORMAT, VERSION) or type(members["version"]) is not int:
         raise _Misfit(f"`format` and `version` must be {FORMAT!r} and {VERSION}")
     states, counters = (_names(members[key], key) for key in ("states", "counters"))
 

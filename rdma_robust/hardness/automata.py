@@ -131,7 +131,7 @@ def read_automata(text: str, file: str) -> Automata:
 
 def _automata(document: Any) -> Automata:
     members = _members(document, "the document", ("format", "version", "alphabet", "automata"))
-    if (members["format"], members["version"]) != (FORMAT, VERSION):
+    if (members["format"], members["version"]) != (FORMAT, VERSION) or type(members["version"]) is not int:
         raise _Misfit(f"`format` and `version` must be {FORMAT!r} and {VERSION}")
     letters = _texts(members["alphabet"], "alphabet")
     automata = members["automata"]

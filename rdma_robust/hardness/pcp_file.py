@@ -15,7 +15,7 @@ MOST_PAIRS = 100
 MOST_LETTERS = 2_000
 LARGEST = 100_000
 SHAPE = 'two lines of words between commas, or {"top": ["a", "ab"], "bottom": ["baa", "aa"]}'
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)')
 _LINE = re.compile(r"[^\r\n]++")
 
 

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +15,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from tests.conftest import COMMAND, ROBUST, ROOT
+from tests.conftest import COMMAND, ROBUST, ROOT, Cli
 
 SCHEMA = json.loads((ROOT / "rdma_robust/schema/check.schema.json").read_text())
 
@@ -166,11 +167,20 @@ def test_streams_that_fail(folder: Path, redirections: str, code: int, said: str
     assert "internal error" not in done.stderr
 
 
-def test_a_reader_that_has_gone_is_no_defect_of_the_version() -> None:
+@pytest.mark.parametrize("asked", ["--version", "--help", "check --help", "messages trace --help", "check --show-settings"])
+def test_a_reader_that_has_gone_is_no_defect_of_what_is_told(asked: str) -> None:
+    """The parser of options, which prints help, has an exit code of its own for it."""
     done = subprocess.run(
-        ["bash", "-c", f'{{ sleep 0.3; "{COMMAND}" --version; }} | true; exit ${{PIPESTATUS[0]}}'],
+        ["bash", "-c", f'{{ sleep 0.2; "{COMMAND}" {asked}; }} | true; exit ${{PIPESTATUS[0]}}'],
         capture_output=True,
         text=True,
         check=False,
     )
     assert (done.returncode, done.stderr) == (141, "")
+
+
+def test_a_library_that_ends_the_process_is_a_defect(monkeypatch: pytest.MonkeyPatch, cli: Cli) -> None:
+    """Its exit code would be taken for an answer: 1 means not robust."""
+    monkeypatch.setattr("rdma_robust.cli.app.with_command", lambda _: sys.exit(1))
+    done = cli("check", "a.rdma")
+    assert (done.returncode, "a library ended the process" in done.stderr) == (4, True)

@@ -43,6 +43,18 @@ def test_the_hooks_are_commands_with_options_that_there_are() -> None:
         assert all(option in text for option in options)
 
 
+@pytest.mark.parametrize("hook", HOOKS, ids=lambda hook: str(hook["id"]))
+def test_a_hook_takes_no_file_for_an_option(hook: dict[str, Any], cli: Cli, tmp_path: Path) -> None:
+    """The hooks' own arguments end with `--`, and so do those that the documentation shows, which take their place."""
+    name = "--certificate=x.rdma"
+    (tmp_path / name).write_text("node A { x }\nthread T on A {\n  x = 1\n}\n")
+    done = cli(*hook["entry"].split()[1:], *hook["args"], name)
+    assert done.returncode == 0, done.stderr
+    assert [each.name for each in tmp_path.iterdir()] == [name]
+    shown = re.findall(r"^ +args: \[(.*)\]", (ROOT / "docs/ci.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert shown and all(each.endswith(", --") for each in shown)
+
+
 def scopes(text: str, grammar: dict[str, Any] = GRAMMAR) -> dict[str, str]:
     """Return the scope of each word and operator of a line, by the first of the grammar's rules that matches it."""
     found: dict[str, str] = {}

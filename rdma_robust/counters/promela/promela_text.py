@@ -53,7 +53,7 @@ def identifiers(wishes: Iterable[str]) -> list[str]:
     found: list[str] = []
     used = set(RESERVED)
     for wish in wishes:
-        plain = re.sub(r"[^A-Za-z0-9]+", "_", re.sub(r"(.*)'$", r"next \1", wish)).strip("_")
+        plain = re.sub(r"[^A-Za-z0-9]+", "_", (f"next {wish[:-1]}" if wish.endswith("'") else wish)).strip("_")
         macro = plain.isupper() and "_" in plain
         if macro or not plain[:1].isalpha() or plain in RESERVED or plain.startswith("end"):
             plain = f"v_{plain}"

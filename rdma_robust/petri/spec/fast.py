@@ -35,8 +35,8 @@ _WORD = re.compile(_NAME)
 _RULE = re.compile(
     f"{_BLANK}(?:{_list(_guard(_NAME, _NUMBER))}|true{_BLANK})->{_BLANK}(?:{_list(_update(_NAME, '[+-]', _NUMBER))})?;"
 )
-_GUARDS = re.compile(_guard(f"({_NAME})", f"({_NUMBER})"))
-_UPDATES = re.compile(_update(f"({_NAME})", "([+-])", f"({_NUMBER})"))
+_GUARDS = re.compile(r"(?<![A-Za-z0-9_])" + _guard(f"({_NAME})", f"({_NUMBER})"))
+_UPDATES = re.compile(r"(?<![A-Za-z0-9_])" + _update(f"({_NAME})", "([+-])", f"({_NUMBER})"))
 _CONSTRAINT = re.compile(
     rf"{_BLANK}(,?){_BLANK}({_NAME}){_BLANK}"
     rf"(?:(>=|=){_BLANK}({_NUMBER})|(in){_BLANK}\[{_BLANK}({_NUMBER}){_BLANK},{_BLANK}({_NUMBER}){_BLANK}\])"

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rdma_robust import parse
 from rdma_robust.teaching.explorer.address import LONGEST_TEXT, AddressError, Place, Track, decode, encode
 from rdma_robust.teaching.explorer.run_tree import LONGEST
+from rdma_robust.teaching.explorer.session import Session
+from tests.conftest import ROOT
 from tests.support.explored import litmus
 
 P = "0123abcd"
@@ -78,3 +83,17 @@ def test_a_run_that_the_machine_does_not_have_is_refused() -> None:
         explored.place(good.replace("0.0.1", "0.0.7"))
     with pytest.raises(AddressError, match="SC machine cannot run this state: step 1 is choice 3, but there is one move"):
         explored.place(explored.address(Place("free", Track(), Track((3,), 1))))
+
+
+SHARED = re.compile(r"^rdma-robust explore (\S+\.rdma) --state '([^']+)'$", re.MULTILINE)
+
+
+def test_the_states_that_the_documentation_shares_are_states() -> None:
+    """The documentation runs no server, so that nobody would notice."""
+    found = [
+        each for path in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")] for each in SHARED.findall(path.read_text())
+    ]
+    assert found
+    for file, state in found:
+        session = Session(parse((ROOT / file).read_text(encoding="utf-8"), file))
+        assert session.seen(state).address == state
