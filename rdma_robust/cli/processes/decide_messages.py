@@ -28,6 +28,10 @@ COUNTED: Final = 100
 """Matchings that `check` counts: whether they are few or many; `matches --count` counts more."""
 
 
+BESIDE_S: Final = 10.0
+"""Seconds for races and matchings that nobody has claimed anything about, under each buffer semantics."""
+
+
 CONTRACTS_ONLY: Final = "there is no `proc`, so nothing runs; `rdma-robust contracts check` checks the contracts"
 
 
@@ -85,7 +89,10 @@ class MessagesAsking:
         claimed = [claim.number + 1 for claim in claims if claim.kind == "matchings"]
         most = max([self.counted if self.matches else 0, *claimed])
         racing = self.matches or "race" in self.deny or any(claim.kind in ("race", "no race") for claim in claims)
-        return Questions(racing, most > 0, most, self.listed, self.loop_bound)
+        beside = (
+            BESIDE_S if not claimed and not self.listed and self.counted == COUNTED and "race" not in self.deny else None
+        )
+        return Questions(racing, most > 0, most, self.listed, self.loop_bound, beside)
 
 
 @dataclass(frozen=True, slots=True)
