@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final, Literal
 
+from rdma_robust.analyses.prove.about_nothing import about_nothing
 from rdma_robust.analyses.prove.compiled.compiled_search import UNKNOWN_HERE
 from rdma_robust.analyses.prove.concrete_search import concrete_search
 from rdma_robust.analyses.prove.engines import SHARE, engines_for
@@ -142,9 +143,9 @@ class _Work:
                     self.suspect = found.path
                     self.reasons.append(_spurious(found.path))
                 elif not found.cut and not found.overflowed:
-                    return replace(
-                        self._outcome(claims, Safety.SAFE, "", name, options), system=system, invariant=found.invariant
-                    )
+                    safe = self._outcome(claims, Safety.SAFE, "", name, options)
+                    nothing = about_nothing(self.program, claims, found)
+                    return replace(safe, system=system, invariant=found.invariant, about_nothing=nothing)
                 if self._asks_for_more(found, options):
                     break
             self.wide = bool(system.wide)

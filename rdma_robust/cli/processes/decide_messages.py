@@ -207,12 +207,13 @@ def _part(limits: Limits, parts: int) -> Limits:
 
 def _answer(source: Source, asking: MessagesAsking, limits: Limits, started: float) -> MessagesAnswer:
     from rdma_robust.reports.messages.messages_explained import explained_lines  # noqa: PLC0415
-    from rdma_robust.reports.messages.messages_record import Judging, messages_record  # noqa: PLC0415
+    from rdma_robust.reports.messages.messages_record import Judging, about_nothing, messages_record  # noqa: PLC0415
 
     found = decide_in_time(source, asking, limits)
     program, answers = found.program, found.answers
     assert program is not None, "decided, so read"
     judging = Judging(asking.expect, asking.deny)
+    found.notes += about_nothing(program, answers)
     record = messages_record(program, answers, judging, _since(started), found.notes, objects=asking.objects)
     if asking.explain:
         record = replace(record, lines=tuple(explained_lines(program, answers, asking.width, full=asking.full)))

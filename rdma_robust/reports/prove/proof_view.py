@@ -118,6 +118,7 @@ def model_record(
         run=None if outcome.run is None else run_view(program, outcome.run),
         suspect=() if outcome.suspect is None else _suspect(program, outcome),
         possible=tuple(_possible(program, each) for each in outcome.allowed),
+        unreachable=tuple(map(claim_view, outcome.about_nothing)),
         facts=tuple(_facts(each) for each in known),
         facts_of=None if not known else "kept" if proof is None else "reachable",
         needs=tuple(_need(program, each) for each in needs),

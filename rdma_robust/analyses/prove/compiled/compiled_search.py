@@ -80,7 +80,8 @@ def compiled_search(
     result = found.result
     path = None if result.target < 0 else _path(numbered.claims[result.target], found.run)
     overflowed = any(each.to == FULL for each in found.fired)
-    return Searched("explicit", path, None, overflowed, result.cut, result.states, result.transitions)
+    taken = frozenset((cause.thread, cause.step) for each in found.fired for cause in each.causes if cause.step is not None)
+    return Searched("explicit", path, None, overflowed, result.cut, result.states, result.transitions, {}, taken)
 
 
 def _path(claim: int | None, run: Sequence[Transition]) -> AbstractPath:
