@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from rdma_robust.analyses.prove.engines import engines_for
 from rdma_robust.analyses.prove.proof_engine import Region, Searched
-from rdma_robust.analyses.prove.prove import MOST_ALIKE, MOST_STORES
+from rdma_robust.analyses.prove.prove import MOST_ALIKE, most_room
 from rdma_robust.analyses.prove.safety_outcome import Safety, SafetyOutcome
 from rdma_robust.analyses.prove.transition_system import Control
 from rdma_robust.analyses.prove.value_sets import value_sets
@@ -62,7 +62,8 @@ def safe_evidence(outcome: SafetyOutcome, limits: Limits = NO_LIMITS, *, lazy: b
     faults = (step.fault for thread in program.threads for _, _, step in steps(thread))
     if not claims_of(program, outcome.model) and not any(fault is not None for fault in faults):
         return {"kind": NOTHING}
-    values = value_sets(program, outcome.reduction.narrow).of
+    # Where all states were searched, every value is one of finitely many, whatever the text says of it.
+    values = {} if outcome.engine == "explicit" else value_sets(program, outcome.reduction.narrow).of
     wide = frozenset(name for name, numbers in values.items() if numbers is None)
     numbers = {name: found for name, found in values.items() if found is not None}
     for bound in _bounds(outcome):
@@ -81,10 +82,10 @@ def _bounds(outcome: SafetyOutcome) -> Iterator[int]:
     if outcome.model == "rma":
         yield from range(bound, max(bound, MOST_ALIKE) + 1)
         return
-    bound = max(bound, 1)
-    while bound <= MOST_STORES:
+    bound, most = max(bound, 1), most_room(outcome.program, outcome.model)
+    while bound <= most:
         yield bound
-        bound = min(2 * bound, MOST_STORES) if bound < MOST_STORES and outcome.model != "sc" else MOST_STORES + 1
+        bound = min(2 * bound, most) if bound < most and outcome.model != "sc" else most + 1
 
 
 def _searched(outcome: SafetyOutcome, system: ReducedProgram, limits: Limits) -> Searched:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
@@ -113,6 +113,13 @@ class Questions:
     limit: int = 10_000
     listed: int = 0
     loop_bound: int = 8
+    beside_s: float | None = None
+    """Seconds for pairs and matchings, after the verdict is known; None: all that is left."""
+
+    @property
+    def of_the_verdict(self) -> Questions:
+        """What is left if pairs and matchings are not asked for."""
+        return replace(self, pairs=False, count=False, listed=0)
 
 
 Tri = Literal["no", "yes", "unknown"]

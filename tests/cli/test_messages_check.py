@@ -238,3 +238,13 @@ def test_counts_of_any_size(cli: Cli, tmp_path: Path) -> None:
     told = json.loads(cli("messages", "check", "gather.mp", "--format", "json", "--buffer", "any").stdout)
     SCHEMA.validate(told)
     assert told["results"][0]["matchings"] == {"count": math.factorial(30), "exact": True, "listed": []}
+
+
+def test_what_an_assume_sets_aside_is_said_to_be_about_nothing(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "f.mp"
+    path.write_text("proc P { reg x; recv x from Q; assume x == 2; assert x == 3 }\nproc Q { send 1 to P }\n")
+    result = cli("messages", "check", str(path))
+    assert result.returncode == 0
+    assert "UNREACHABLE: no execution is complete, all that end are set aside by `assume` (line 1)" in result.stderr
+    path.write_text("proc P { reg x; recv x from Q; assume x == 1; assert x == 1 }\nproc Q { send 1 to P }\n")
+    assert "UNREACHABLE" not in cli("messages", "check", str(path)).stderr

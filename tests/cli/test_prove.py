@@ -165,7 +165,7 @@ def test_lines_fit_the_terminal(cli: Cli, folder: Path, monkeypatch: pytest.Monk
         (("--model", "tpo"), "no model is called 'tpo'; the models are sc, tso, pso, rma, rdma, or all; did you mean tso?"),
         (("--model", "sc,all"), "`all` stands alone"),
         (("--engine", "fast"), "it is one of auto, explicit, zones, predicates, spacer"),
-        (("--bound", "9"), "0 to 8"),
+        (("--bound", "257"), "0 to 256"),
         (("--dump-after", "reduce", "-o", "x.txt"), "--dump-after prints"),
     ],
 )

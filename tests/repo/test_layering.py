@@ -63,7 +63,7 @@ MAY_IMPORT = {
     "analyses.repair": f"{WORDS} language semantics robustness analyses.safety analyses.prove",
     "analyses.lints": f"{WORDS} language semantics",
     "analyses.synthesis": f"{WORDS} language semantics",
-    "analyses.prove": f"{WORDS} language semantics",
+    "analyses.prove": f"{WORDS} language semantics counters",
     "analyses.explain": f"{WORDS} language semantics robustness",
     "analyses.hardware": f"{WORDS} language semantics robustness",
     "reports": f"{WORDS} codes language semantics petri analyses.safety analyses.repair analyses.explain analyses.prove "

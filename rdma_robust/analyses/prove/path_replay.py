@@ -90,7 +90,19 @@ class _Replay:
             state: StepState = way.move.state
             for move in self.machine.moves_of(state, cause.thread, self._choice(state, given)):
                 if _caused(move.action, cause):
-                    yield MoveTrail(way, move)
+                    yield from self._and_like(MoveTrail(way, move), cause)
+
+    def _and_like(self, way: MoveTrail, cause: Cause) -> Iterator[MoveTrail]:
+        """Yield a way, and those on which like stores reach memory with the one that did: a path may have one for all."""
+        yield way
+        while cause.verb is Verb.FLUSH and cause.cell is not None:
+            state: StepState = way.move.state
+            made = (m for m in self.machine.moves_of(state, cause.thread, self._choice(state, None)))
+            like = next((m for m in made if _caused(m.action, cause) and m.action.written == way.move.action.written), None)
+            if like is None:
+                return
+            way = MoveTrail(way, like)
+            yield way
 
     def _choice(self, state: StepState, given: int | None) -> Choose:
         if given is not None:

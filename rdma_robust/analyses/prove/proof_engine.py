@@ -8,6 +8,7 @@ from typing import Literal
 
 from rdma_robust.analyses.prove.transition_system import Bad, Control, Transition, TransitionSystem
 from rdma_robust.expr import Expr
+from rdma_robust.language.flow.cfg import Step
 from rdma_robust.limits import Limits, Progress
 
 EngineName = Literal["explicit", "zones", "predicates", "spacer"]
@@ -41,6 +42,7 @@ class Searched:
     else the engine ran out of, in words) and no buffer `overflowed`, then `invariant` is inductive: it has the initial
     state, is closed under all transitions of the system, and violates no claim; at each control state it is a disjunction of
     regions.
+    Without an invariant `taken_steps` are the steps that can be taken, each with its thread's number.
     `states` are stored, `taken` transitions taken; `counts` what else is worth telling, as in the papers' tables.
     """
 
@@ -52,6 +54,7 @@ class Searched:
     states: int
     taken: int
     counts: Mapping[str, int | float] = field(default_factory=dict)
+    taken_steps: frozenset[tuple[int, Step]] | None = None
 
 
 Engine = Callable[[TransitionSystem, Limits, Progress], Searched]

@@ -12,14 +12,17 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final, Literal
 
+from rdma_robust.analyses.prove.about_nothing import about_nothing
+from rdma_robust.analyses.prove.compiled.compiled_search import UNKNOWN_HERE
 from rdma_robust.analyses.prove.concrete_search import concrete_search
-from rdma_robust.analyses.prove.engines import engines_for
+from rdma_robust.analyses.prove.engines import SHARE, engines_for
 from rdma_robust.analyses.prove.path_replay import replayed
 from rdma_robust.analyses.prove.path_values import path_values
 from rdma_robust.analyses.prove.proof_engine import AbstractPath, Engine, EngineName, Searched
 from rdma_robust.analyses.prove.reductions import reduced
 from rdma_robust.analyses.prove.safety_claims import safety_claims
 from rdma_robust.analyses.prove.safety_outcome import AllowedClaim, ReductionOptions, Safety, SafetyOutcome, SafetyRun
+from rdma_robust.analyses.prove.store_bounds import most_stores
 from rdma_robust.analyses.prove.transition_system import SafetyClaim, TransitionSystem
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.claims import AnyModelName
@@ -29,7 +32,10 @@ from rdma_robust.solver_library import NEEDED, has_solver
 FIRST: Final = ReductionOptions()
 
 MOST_STORES: Final = 8
-"""Stores, or operations of one kind under way, for which a buffer or queue pair has room at most."""
+"""Stores, or operations of one kind under way, that there is room for at most, if the text gives no bound."""
+
+MOST_TOLD: Final = 256
+"""Stores for which a buffer has room at most because the text says that it never has more."""
 
 MOST_ALIKE: Final = 3
 """Like operations under way that are counted at most."""
@@ -40,8 +46,16 @@ MOST_APART: Final = 64
 CONCRETE_S: Final = 10.0
 """For looking for a run on the machine itself."""
 
-SHARE: Final = 0.5
-"""Of the time that is left, for an attempt that others come after."""
+LOOK_SHARE: Final = 0.1
+"""Of the time that is left, for that where nothing else is to come."""
+
+
+def most_room(program: Program, model: AnyModelName) -> int:
+    """Return how many stores, or operations under way, a buffer or queue pair may come to have room for."""
+    if model not in ("tso", "pso"):
+        return MOST_STORES
+    told = most_stores(program, per_word=model == "pso")
+    return MOST_STORES if told is None else max(MOST_STORES, min(told, MOST_TOLD))
 
 
 def prove(
@@ -107,6 +121,9 @@ class _Work:
     reasons: list[str] = field(default_factory=list)
     wide: bool = False
 
+    def __post_init__(self) -> None:
+        self.room = max(self.reduction.bound, most_room(self.program, self.model))
+
     def decided(self, claims: tuple[SafetyClaim, ...]) -> SafetyOutcome:
         """Return the answer about the claims that are not `allowed`, all at once."""
         if all(claim.allowed for claim in claims):
@@ -114,8 +131,11 @@ class _Work:
         looked = False
         for options, limits in self._attempts():
             system = reduced(self.program, self.model, claims, options)
-            for name, engine in engines_for(system, self.engine, partial(reduced, self.program, "sc", claims, options)):
-                found = self._search(engine, system, limits)
+            plain = partial(reduced, self.program, "sc", claims, options)
+            engines = list(engines_for(system, self.engine, plain, room=options.bound if options.lazy else None))
+            for number, (name, engine) in enumerate(engines, 1):
+                found = self._search(engine, system, limits if number == len(engines) else limits.share(SHARE))
+                name = found.engine if found.engine == "explicit" else name
                 if found.path is not None:
                     run = self._run(system, claims, found.path, limits)
                     if run is not None:
@@ -123,10 +143,10 @@ class _Work:
                     self.suspect = found.path
                     self.reasons.append(_spurious(found.path))
                 elif not found.cut and not found.overflowed:
-                    return replace(
-                        self._outcome(claims, Safety.SAFE, "", name, options), system=system, invariant=found.invariant
-                    )
-                if _asks_for_more(found, options):
+                    safe = self._outcome(claims, Safety.SAFE, "", name, options)
+                    nothing = about_nothing(self.program, claims, found)
+                    return replace(safe, system=system, invariant=found.invariant, about_nothing=nothing)
+                if self._asks_for_more(found, options):
                     break
             self.wide = bool(system.wide)
             if self.suspect is not None and not looked:
@@ -142,14 +162,22 @@ class _Work:
 
         Where a domain is not too large, all its values are kept apart if nothing else helps.
         """
-        yield from self._counting()
-        domain = self.program.domain
-        if domain is not None and self.wide and self.engine == "auto" and domain[1] - domain[0] < MOST_APART:
-            self.reduction = replace(self.reduction, narrow=domain[1] - domain[0] + 1)
-            yield from self._counting()
+        apart = self._apart
+        yield from self._counting(SHARE if apart > 0 else 1 - LOOK_SHARE)
+        if apart > 0 and self.wide:
+            self.reduction = replace(self.reduction, narrow=apart)
+            yield from self._counting(1 - LOOK_SHARE)
 
-    def _counting(self) -> Iterator[tuple[ReductionOptions, Limits]]:
-        """Yield reductions that differ in how far they count.
+    @property
+    def _apart(self) -> int:
+        """How many values a domain has that may be kept apart; 0 if it has too many, or there is none."""
+        domain = self.program.domain
+        if domain is None or self.engine != "auto" or domain[1] - domain[0] >= MOST_APART:
+            return 0
+        return domain[1] - domain[0] + 1
+
+    def _counting(self, share: float) -> Iterator[tuple[ReductionOptions, Limits]]:
+        """Yield reductions that differ in how far they count, each with this `share` of the time.
 
         Buffers that overflowed get twice the room. Like operations under rma have room for `bound` first, which is exact,
         and then there may be many; a path that takes one of many calls for counting further, and a search that was too large
@@ -157,14 +185,14 @@ class _Work:
         """
         bound = self.reduction.bound
         if self.reduction.kind == "sets":
-            yield self.reduction, self.limits.share(SHARE)
+            yield self.reduction, self.limits.share(share)
             return
         if self.model == "rma" and self.reduction.many and bound:
             yield replace(self.reduction, many=False), self.limits.share(SHARE)
             if self.searched is None or not (self.searched.overflowed or self.searched.cut):
                 return
         while True:
-            yield replace(self.reduction, bound=bound), self.limits.share(SHARE)
+            yield replace(self.reduction, bound=bound), self.limits.share(SHARE if self.model == "rma" else share)
             found = self.searched
             if found is None:
                 return
@@ -173,19 +201,27 @@ class _Work:
                 return
             if self.model == "rma" and found.path is not None and not found.path.exact and bound < MOST_ALIKE:
                 bound += 1
-            elif found.overflowed and bound < MOST_STORES:
-                bound = min(2 * bound, MOST_STORES)
+            elif found.overflowed and bound < self.room:
+                bound = min(2 * bound, self.room)
             else:
                 return
 
     def _search(self, engine: Engine, system: TransitionSystem, limits: Limits) -> Searched:
         found = engine(system, limits, self.progress)
         self.searched = found
-        if found.cut:
+        if found.cut == UNKNOWN_HERE:
+            self.reasons.insert(0, found.cut)  # what other engines say comes before
+        elif found.cut:
             self.reasons.append(limits.said(found.cut) if found.cut in ("time", "memory", "states") else found.cut)
         elif found.overflowed and self.model != "rma":
-            self.reasons.append(_overflow(self.model))
+            self.reasons.append(_overflow(self.model, self.room))
         return found
+
+    def _asks_for_more(self, found: Searched, options: ReductionOptions) -> bool:
+        """Return whether larger buffers or counts come before other engines."""
+        if found.overflowed:
+            return options.bound < self.room or not options.many
+        return found.path is not None and not found.path.exact and options.bound < MOST_ALIKE
 
     def _run(
         self, system: TransitionSystem, claims: tuple[SafetyClaim, ...], path: AbstractPath, limits: Limits
@@ -260,17 +296,10 @@ class _Work:
         )
 
 
-def _overflow(model: AnyModelName) -> str:
+def _overflow(model: AnyModelName, room: int) -> str:
     if model == "rdma":
-        return f"a queue pair may have more than {MOST_STORES} operations under way"
-    return f"a buffer may hold more than {MOST_STORES} stores"
-
-
-def _asks_for_more(found: Searched, options: ReductionOptions) -> bool:
-    """Return whether larger buffers or counts come before other engines."""
-    if found.overflowed:
-        return options.bound < MOST_STORES or not options.many
-    return found.path is not None and not found.path.exact and options.bound < MOST_ALIKE
+        return f"a queue pair may have more than {room} operations under way"
+    return f"a buffer may hold more than {room} stores"
 
 
 def _spurious(path: AbstractPath) -> str:

@@ -41,10 +41,11 @@ LENGTHS = (60, 250)
 Values = Mapping[str, int]
 
 
-def with_walks(engine: Engine) -> Engine:
+def with_walks(engine: Engine, before: Engine | None = None) -> Engine:
     """Return the engine that walks where the search is no small one, and searches in full if that meets nothing.
 
-    What walks have met is told by `walked` among the counts, the length of the path.
+    Where there is an engine that is asked `before` walks, its answer is taken if it has one. What walks have met is told by
+    `walked` among the counts, the length of the path.
     """
 
     def search(system: TransitionSystem, limits: Limits, progress: Progress) -> Searched:
@@ -53,6 +54,10 @@ def with_walks(engine: Engine) -> Engine:
         found = engine(system, replace(limits, states=PROBE), progress)
         if found.cut != "states":
             return found
+        if before is not None:
+            other = before(system, limits, progress)
+            if not other.cut:
+                return other
         path = walked(system, STEPS, limits)
         if path is None:
             return engine(system, limits, progress)

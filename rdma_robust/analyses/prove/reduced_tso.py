@@ -2,7 +2,8 @@
 
 Exact as long as no buffer overflows, and then valid for buffers of any size (Dan, Meshman, Vechev, Yahav, SAS 2013,
 Theorem 1): a run of the model on which no buffer ever holds more than `bound` stores is a run here, and one on which some
-does comes, at the first store too many, to a state that has overflowed here.
+does comes, at the first store too many, to a state that has overflowed here. Like stores next to each other are one, where
+nobody else writes their word (`store_bounds`).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from rdma_robust.analyses.prove.compiled_values import Valued
 from rdma_robust.analyses.prove.footprints import NO_TOUCH, Awaited, SystemMove, Touch
 from rdma_robust.analyses.prove.placing import Variable, seen
 from rdma_robust.analyses.prove.reduced_system import OVERFLOW, ReducedSystem, State
+from rdma_robust.analyses.prove.store_bounds import written_alone
 from rdma_robust.analyses.prove.transition_system import Cause, Drop, Let, SafetyClaim, Suppose, Transition, Update
 from rdma_robust.expr import Const, Name, equals
 from rdma_robust.language.flow.cfg import Cas, MFence, Program, Rmw, Write
@@ -36,6 +38,7 @@ class StoreBufferSystem(ReducedSystem):
         self.per_word = per_word
         super().__init__(program, "pso" if per_word else "tso", claims, narrow)
         self._number = {str(cell): i for i, cell in enumerate(program.cells)}
+        self._alone = {self._number[str(cell)] for cell in written_alone(program)}
 
     def slots(self) -> Iterable[str]:
         for t, code in enumerate(self.code):
@@ -86,11 +89,15 @@ class StoreBufferSystem(ReducedSystem):
         cell, wide = self._number[command.target.name], command.target.wide
         before = [store for store in stores if store[0] <= cell] if self.per_word else list(stores)
         place = sum(other == cell for other, _ in before) if self.per_word else len(before)
-        if place >= self.bound:
-            if command.may_pass(state, None):
-                yield Transition(command.causes, (), OVERFLOW)
+        if not command.may_pass(state, None):
             return
         value = command.new(state, None)
+        if before and not wide and cell in self._alone and before[-1] == (cell, value):
+            yield from self.done(state, command)
+            return
+        if place >= self.bound:
+            yield Transition(command.causes, (), OVERFLOW)
+            return
         t = command.thread
         if wide:
             let = Let(self._slot(t, cell, place), Const(value) if isinstance(value, int) else value)

@@ -60,8 +60,10 @@ class AllowedClaim:
 class SafetyOutcome:
     """Whether a program is safe under a model, found by which engine on which reduction.
 
-    SAFE: `system` and `invariant` are the proof (see :class:`Searched`), None only if the program claims nothing.
-    UNSAFE: `claim` is violated by `run`. UNKNOWN: `reason` names the limit, or `suspect` is a path that was not decided.
+    SAFE: `system` and `invariant` are the proof (see :class:`Searched`), None if the program claims nothing; there is no
+    `invariant` if all states were searched compiled. `about_nothing` are claims that hold only because nothing comes to
+    where they are looked at. UNSAFE: `claim` is violated by `run`. UNKNOWN: `reason` names the limit, or `suspect` is a path
+    that was not decided.
     """
 
     program: Program
@@ -77,6 +79,7 @@ class SafetyOutcome:
     run: SafetyRun | None = None
     suspect: AbstractPath | None = None
     allowed: tuple[AllowedClaim, ...] = ()
+    about_nothing: tuple[SafetyClaim, ...] = ()
     states: int = 0
     taken: int = 0
     counts: Mapping[str, int | float] = field(default_factory=dict)

@@ -2,6 +2,10 @@
 
 A store that finds no room must be impossible; then no buffer of any length is ever longer (Dan, Meshman, Vechev, Yahav,
 SAS 2013, Theorem 1), and the reduction is exact.
+
+A store like the newest one of its buffer, to a word that no other thread ever writes, adds nothing: between the two landing
+nothing can change that word. A run with both is one with one of them that lands when the first does, and a run with one is
+one in which both land at once. (Without `lazy` every store is kept: runs have them all.)
 """
 
 from __future__ import annotations
@@ -32,6 +36,8 @@ class _Buffered(ReducedProgram, ABC):
             sorted({variables.place[e[2].op.cell] for e in t.edges if isinstance(e[2].op, Write)}) for t in program.threads
         ]
         super().__init__(variables, bound, lazy=lazy)
+        writers = [{i.writes for found in code.at.values() for i in found} for code in self.code]
+        self.alone = [{w for w in own if sum(w in each for each in writers) == 1} for own in writers]
         if bound < 1:
             reject(f"a bound of {bound} leaves buffers no room")
 
@@ -71,6 +77,9 @@ class _Buffered(ReducedProgram, ABC):
             assert done.written is not None
             for number, assigned, assumed, bad in self._entries(t, queue, len(stores), word, done.written):
                 changed = done._replace(assumed=(*done.assumed, *assumed), bad=done.bad or bad)
+                if self.lazy and word in self.alone[t] and number is not None and stores[-1:] == ((word, number),):
+                    yield self.stepped(state, t, instruction, changed, assigned=assigned)
+                    continue
                 own = _changed(state.own[t], queue, (*stores, (word, number)))
                 taken = self.stepped(state, t, instruction, changed, assigned=assigned, own=own)
                 if full and not changed.bad:

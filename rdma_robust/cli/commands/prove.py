@@ -71,7 +71,7 @@ def prove_command(
     engine: SafetyEngine = "auto",
     reduction: SafetyReduction = "slots",
     bound: Annotated[
-        int, typer.Option(metavar="K", min=0, max=8, help="Buffered stores, or like operations under way, to begin with.")
+        int, typer.Option(metavar="K", min=0, max=256, help="Buffered stores, or like operations under way, to begin with.")
     ] = 1,
     define: Defines = None,
     timeout: Timeout = TIMEOUT_S,

@@ -28,6 +28,10 @@ COUNTED: Final = 100
 """Matchings that `check` counts: whether they are few or many; `matches --count` counts more."""
 
 
+BESIDE_S: Final = 10.0
+"""Seconds for races and matchings that nobody has claimed anything about, under each buffer semantics."""
+
+
 CONTRACTS_ONLY: Final = "there is no `proc`, so nothing runs; `rdma-robust contracts check` checks the contracts"
 
 
@@ -85,7 +89,10 @@ class MessagesAsking:
         claimed = [claim.number + 1 for claim in claims if claim.kind == "matchings"]
         most = max([self.counted if self.matches else 0, *claimed])
         racing = self.matches or "race" in self.deny or any(claim.kind in ("race", "no race") for claim in claims)
-        return Questions(racing, most > 0, most, self.listed, self.loop_bound)
+        beside = (
+            BESIDE_S if not claimed and not self.listed and self.counted == COUNTED and "race" not in self.deny else None
+        )
+        return Questions(racing, most > 0, most, self.listed, self.loop_bound, beside)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,12 +201,13 @@ def load_messages_room() -> None:
 
 def _answer(source: Source, asking: MessagesAsking, limits: Limits, started: float) -> MessagesAnswer:
     from rdma_robust.reports.messages.messages_explained import explained_lines  # noqa: PLC0415
-    from rdma_robust.reports.messages.messages_record import Judging, messages_record  # noqa: PLC0415
+    from rdma_robust.reports.messages.messages_record import Judging, about_nothing, messages_record  # noqa: PLC0415
 
     found = decide_in_time(source, asking, limits)
     program, answers = found.program, found.answers
     assert program is not None, "decided, so read"
     judging = Judging(asking.expect, asking.deny)
+    found.notes += about_nothing(program, answers)
     record = messages_record(program, answers, judging, _since(started), found.notes, objects=asking.objects)
     if asking.explain:
         explained = partial(explained_lines, program, answers, asking.width, full=asking.full)

@@ -8,14 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 from math import comb, perm
 from typing import Final
 
 from rdma_robust.messages.message_answers import Issued, Matching, Matchings, Pair
 
-_MOST: Final = 10**4000
+MOST_COUNTED: Final = 10**4000
 """Larger counts are said to be at least that: what prints numbers takes no longer ones."""
+
+
+MOST_PAIRS: Final = 1_000_000
+"""So many pairs are made at most: the answer does not wait for more, which nobody reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +57,23 @@ class Endpoint:
         """Return how many orders there are."""
         if all(len(channel) == 1 for channel in self.channels):
             return perm(len(self.channels), len(self.receives))
+        some = self._orders_of_first()
+        if some > MOST_COUNTED or len(self.receives) == self.sends:
+            return some
         ways = [1] + [0] * len(self.receives)
         for channel in self.channels:
             for total in range(len(self.receives), 0, -1):
                 ways[total] = sum(comb(total, some) * ways[total - some] for some in range(min(len(channel), total) + 1))
         return ways[-1]
+
+    def _orders_of_first(self) -> int:
+        """Return how many orders there are of the first sends, channel by channel, that are as many as the receives."""
+        ways, left = 1, len(self.receives)
+        for channel in self.channels:
+            some = min(len(channel), left)
+            ways *= comb(left, some)
+            left -= some
+        return ways
 
     def orders(self) -> Iterator[tuple[Issued, ...]]:
         """Yield all orders."""
@@ -94,11 +110,22 @@ class Endpoint:
                 for send in channel[max(0, place - others) : place + 1]:
                     yield Pair(receive, send)
 
+    def partners(self) -> Iterator[Pair]:
+        """Yield for each receive a pair with one send of each channel that it can take, as far as it can take two."""
+        for place, receive in enumerate(self.receives):
+            first = (c[max(0, place - (self.sends - len(c))) : place + 1][:2] for c in self.channels)
+            yield from (Pair(receive, send) for send in islice(chain.from_iterable(first), 2))
+
 
 @lru_cache(maxsize=1)
-def feasible(endpoints: tuple[Endpoint, ...]) -> frozenset[Pair]:
-    """Return all feasible pairs. They are the same under every buffer semantics, and there may be a million of them."""
-    return frozenset(pair for each in endpoints for pair in each.pairs())
+def feasible(endpoints: tuple[Endpoint, ...]) -> tuple[frozenset[Pair], bool]:
+    """Return all feasible pairs, and True; where they are more than :data:`MOST_PAIRS` two of each receive, and False.
+
+    They are the same under every buffer semantics.
+    """
+    if sum(min(len(each.receives), len(c)) * len(each.receives) for each in endpoints for c in each.channels) > MOST_PAIRS:
+        return frozenset(pair for each in endpoints for pair in each.partners()), False
+    return frozenset(pair for each in endpoints for pair in each.pairs()), True
 
 
 def count_of(endpoints: tuple[Endpoint, ...], listed: int) -> Matchings:
@@ -107,7 +134,7 @@ def count_of(endpoints: tuple[Endpoint, ...], listed: int) -> Matchings:
     for each in endpoints:
         count *= each.count()
     some = tuple(islice(_matchings(endpoints), listed)) if listed else ()
-    return Matchings(min(count, _MOST), count <= _MOST, some)
+    return Matchings(min(count, MOST_COUNTED), count <= MOST_COUNTED, some)
 
 
 def _matchings(endpoints: Sequence[Endpoint]) -> Iterator[Matching]:

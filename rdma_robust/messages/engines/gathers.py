@@ -18,7 +18,7 @@ from rdma_robust.messages.encoding.unrolled import (
     Unrolled,
     WaitEvent,
 )
-from rdma_robust.messages.engines.gathered_orders import Endpoint, count_of, feasible, some_of
+from rdma_robust.messages.engines.gathered_orders import MOST_PAIRS, Endpoint, count_of, feasible, some_of
 from rdma_robust.messages.engines.relaxed import Relaxation
 from rdma_robust.messages.engines.run_violations import violations_of
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
@@ -44,6 +44,7 @@ def by_gathering(
         return None
     leak = _leak(program, buffer, endpoints)
     known = tuple(endpoints.values())
+    pairs, all_of_them = feasible(known) if questions.pairs else (None, True)
     return BufferAnswer(
         buffer,
         "assignment",
@@ -53,8 +54,10 @@ def by_gathering(
         tuple(violations.places.values()),
         None,
         leak,
-        feasible(known) if questions.pairs else None,
+        pairs,
+        all_of_them,
         matchings=count_of(known, questions.listed) if questions.count else None,
+        reason="" if all_of_them else f"there are more than {MOST_PAIRS:,} pairs, of which two of each receive are told",
         work={"receives": len(unrolled.receives), "sends": len(unrolled.sends)},
     )
 

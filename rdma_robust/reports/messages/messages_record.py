@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from rdma_robust.messages.language.message_program import Buffer, MessageProgram
+from rdma_robust.messages.language.message_program import Assume, Buffer, MessageProgram
 from rdma_robust.messages.message_answers import BufferAnswer, Tri
 from rdma_robust.reports.check.json_report import JsonObject
 from rdma_robust.reports.check.result import DiagnosticView, Result, diagnostics
@@ -139,6 +139,28 @@ def messages_record(
         results=_objects(program, answers, claims, time_s, notes) if objects else (),
         source=program.source,
     )
+
+
+def about_nothing(program: MessageProgram, answers: Sequence[BufferAnswer]) -> tuple[str, ...]:
+    """Return a note if nothing goes wrong only because an `assume` sets every execution aside before its end."""
+    good = all({each.violated, each.deadlocked, each.leaking} == {"no"} for each in answers)
+    counts = [each.matchings for each in answers]
+    if not good or not all(each is not None and each.exact and each.count == 0 for each in counts):
+        return ()
+    assumed = sorted({line for process in program.processes for line in _assumed(process.body)})
+    where = f"{'line' if len(assumed) == 1 else 'lines'} {', '.join(map(str, assumed))}"
+    said = f"no execution is complete, all that end are set aside by `assume` ({where}); what holds is about nothing"
+    return (f"UNREACHABLE: {said}",) if assumed else ()
+
+
+def _assumed(statements: Iterable[object]) -> Iterator[int]:
+    for each in statements:
+        if isinstance(each, Assume):
+            yield each.span.line
+        for part in ("then", "other", "body"):
+            yield from _assumed(getattr(each, part, ()))
+        for branch in getattr(each, "branches", ()):
+            yield from _assumed(branch)
 
 
 def _objects(

@@ -39,6 +39,11 @@ def model_lines(
         yield from _run(program, outcome.run, outcome.claim, record.run.end, width=width, full=full)
     yield from _suspect(record.suspect, room, full)
     yield from facts_lines(record, room, full)
+    for claim in record.unreachable:
+        why = "no final state is reached" if claim.kind == "outcome" else "it is never reached"
+        yield from filled(
+            f"line {claim.line}: `{printable(claim.text)}` is UNREACHABLE, a claim about nothing: {why}.", room
+        )
     for view, allowed in zip(record.possible, outcome.allowed, strict=True):
         yield from _possible(view, record.model, room)
         if full and view.run is not None and allowed.run is not None:

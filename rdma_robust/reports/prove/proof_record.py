@@ -103,7 +103,8 @@ class ModelRecord:
 
     `engine` is None where there was nothing to search. SAFE has `facts`, UNSAFE a `claim` and its `run`, UNKNOWN may have
     the moves of a path (`suspect`) that was not decided. `facts_of` says whether facts hold of every state that can be
-    reached, or of those that the search kept. `counts` are the engine's own numbers.
+    reached, or of those that the search kept. `unreachable` are claims of a safe program that are about nothing. `counts`
+    are the engine's own numbers.
     """
 
     model: str
@@ -124,6 +125,7 @@ class ModelRecord:
     run: RunView | None = None
     suspect: tuple[str, ...] = ()
     possible: tuple[PossibleView, ...] = ()
+    unreachable: tuple[ClaimView, ...] = ()
     facts: tuple[PlaceFacts, ...] = ()
     facts_of: Literal["reachable", "kept"] | None = None
     needs: tuple[NeedView, ...] = ()

@@ -146,6 +146,8 @@ def _note(each: ModelRecord) -> str:
     undecided = [each.claim.line for each in each.possible if each.possible is None]
     remarks += [f"claimed to be possible and is not: {_lines(impossible)}"] if impossible else []
     remarks += [f"possible or not is open: {_lines(undecided)}"] if undecided else []
+    nothing = [claim.line for claim in each.unreachable]
+    remarks += [f"UNREACHABLE, a claim about nothing: {_lines(nothing)}"] if nothing else []
     return "; ".join(remark for remark in remarks if remark)
 
 

@@ -118,6 +118,7 @@ def model_record(
         run=None if outcome.run is None else run_view(program, outcome.run),
         suspect=() if outcome.suspect is None else _suspect(program, outcome),
         possible=tuple(_possible(program, each) for each in outcome.allowed),
+        unreachable=tuple(map(claim_view, outcome.about_nothing)),
         facts=tuple(_facts(each) for each in known),
         facts_of=None if not known else "kept" if proof is None else "reachable",
         needs=tuple(_need(program, each) for each in needs),
@@ -131,7 +132,12 @@ def model_record(
 
 
 def _proof_told(outcome: SafetyOutcome, how: HowShown) -> tuple[SafetyOutcome | None, tuple[PlaceKnown, ...]]:
-    """Return a proof about every state that can be reached, if there is one in time, and the facts of it or of `outcome`."""
+    """Return a proof about every state that can be reached, if there is one in time, and the facts of it or of `outcome`.
+
+    The compiled search gives no invariant, and its states are too many to look for one, unless `full` asks for it.
+    """
+    if outcome.system is not None and outcome.invariant is None and not how.full:
+        return None, ()
     proof = whole(outcome, Limits.of(how.seconds(WHOLE_S)))
     return proof, known_facts(proof or outcome, full=how.full, seconds=how.seconds(FACTS_S))
 
