@@ -161,11 +161,6 @@ class Limits:
                 found[k] = work(items[k], part)
         return found
 
-    def within(self, seconds: float) -> Limits:
-        """Return limits with at most so many seconds from now on."""
-        end = time.monotonic() + seconds
-        return replace(self, deadline=end if self.deadline is None else min(end, self.deadline))
-
     def seconds_left(self) -> float | None:
         """Return what is left of the time, None without a limit."""
         return None if self.deadline is None else max(0.0, self.deadline - time.monotonic())
