@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from rdma_robust.certify.checker import verify
+from rdma_robust.certify.document import InvalidCertificate
+from rdma_robust.evidence.produce import robustness_certificate
 from rdma_robust.language.flow import cfg
 from rdma_robust.language.flow.spinning import spin_assumed
 from rdma_robust.language.flow.waiting import waits
 from rdma_robust.language.load import load_decidable
+from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
 from rdma_robust.pipeline import check_text
@@ -141,3 +146,14 @@ def test_hangs_are_those_of_the_program_as_it_is_written() -> None:
     text = f"node A {{ x, y }}\nthread P on A {{ {waits} }}\nthread Q on A {{ x = 1\ny = 1 }}\n"
     assert check_text(text, "t", CheckOptions(await_loops=True)).hang is None
     assert spin_assumed(load_decidable(text, "t")) is not load_decidable(text, "t")
+
+
+@pytest.mark.parametrize("name", ["credit-ring", "trypoll-and-read"])
+def test_the_certificate_of_the_blocking_program_is_checked_from_the_text(name: str) -> None:
+    text, options = (DATA / f"{name}.rdma").read_text(), CheckOptions(await_loops=True)
+    certificate = robustness_certificate(check_text(text, name, options), options, Limits.of(60), text)
+    assert certificate is not None
+    assert verify(certificate, text, name).claim == "robust"
+    wrong = replace(certificate, options={**certificate.options, "await_loops": False})
+    with pytest.raises(InvalidCertificate):
+        verify(wrong, text, name)
