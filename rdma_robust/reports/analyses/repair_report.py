@@ -93,7 +93,7 @@ def _told(repair: Repair, width: int | None) -> list[str]:
     if spare := repair.solutions[0].spare:
         own = ", ".join(f"{i.lines[0]} (line {i.line})" for i in spare)
         lines += sentence(f"of the program itself, each could go together with an inserted get: {own}", width, "  ")
-    if repair.waits is None:
+    if repair.waits is None or repair.solutions[0].hangs:
         lines += sentence(f"hangs: {HANGS[repair.solutions[0].hangs]}", width, "  ")
     if repair.needed:
         lines += sentence(f"in every safe set: {', '.join(map(_named, repair.needed))}", width, "  ")
