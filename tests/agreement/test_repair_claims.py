@@ -1,8 +1,8 @@
 """Repairs for what programs claim under RDMA, against trying every cheaper set.
 
-A set counts if no state of the hardware's machine violates a claim with it, no thread hangs if none did, and it does the same
-under sequential consistency, by whole graphs of states: nothing is reduced, and traces, paths and runs side by side, which
-repair argues with, have no part in it.
+A set counts if no state of the hardware's machine violates a claim, no thread hangs if none did, and the program does the
+same under sequential consistency, by whole graphs of states: nothing is reduced, and traces, paths and runs side by side,
+which repair argues with, have no part in it.
 """
 
 from __future__ import annotations

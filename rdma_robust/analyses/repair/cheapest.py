@@ -138,7 +138,6 @@ class Search:
     exhausted: bool = False
     least: int = 0
     undecided: int = 0
-    candidates: int = 0
     hopeless: str = ""
     ties: Ties | None = None
     _paid: frozenset[Choice] | None = None
@@ -158,7 +157,6 @@ class Search:
         try:
             standing = self.checker.fine == "safe" and bool(self.sites.program.invariants)
             everything = universe(self.sites, self.stop, every=self.options.all_minimal, standing=standing)
-            self.candidates = len(everything)
             sets = HittingSets(everything, {c: self.cost(c) for c in everything})
             if self.copies is not None:
                 sets = self._tied(self.copies, everything)
@@ -254,11 +252,21 @@ class Search:
         hangs = self.comparison.hangs(patch.text, where_of(patch.edits), self.checker.deadline)
         if isinstance(hangs, Broken):
             return refused_by(self.sites, chosen, hangs)
-        if hangs == "unknown" and commits(self.sites, chosen):
+        if self._doubtful(chosen, hangs):
             self.exact = False
             self.undecided += 1
             return Exactly(chosen, frozenset(range(len(self.sites.places))))
         return Found(chosen, patch, hangs)
+
+    def _doubtful(self, chosen: Choices, hangs: Hangs) -> bool:
+        """Whether a set may let a thread wait that did not, as far as its paths and the search for hangs tell.
+
+        What is robust runs as under sequential consistency, where runs were compared if paths did not say that it stands.
+        What is only safe may run otherwise.
+        """
+        if self.checker.fine == "robust":
+            return hangs == "unknown" and commits(self.sites, chosen)
+        return hangs != "none" and (commits(self.sites, chosen) or bool(refusals(self.sites, chosen)))
 
     def _known(self, sets: HittingSets, chosen: Choices) -> bool:
         """Learn from all counterexamples of before that a candidate leaves."""

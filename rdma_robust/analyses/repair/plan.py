@@ -9,7 +9,7 @@ from typing import Final
 
 from rdma_robust.analyses.repair.anyhow import any_solution
 from rdma_robust.analyses.repair.automata_sites import AutomataSource
-from rdma_robust.analyses.repair.cheapest import Checker, Search
+from rdma_robust.analyses.repair.cheapest import Checker, Found, Search
 from rdma_robust.analyses.repair.crowd_repairs import CrowdRepair
 from rdma_robust.analyses.repair.each_copy import EachCopy, as_written, has_families
 from rdma_robust.analyses.repair.hitting import OutOfTimeError
@@ -114,14 +114,14 @@ def _searched(text: str, file: str, options: RepairOptions, checker: Checker, be
     if first.lasting:
         return Repair("impossible", first.reason, complete=True, checked=1)
     if unfollowed := values_left(sites.program):
-        return Repair("unknown", f"{UNPROVEN}: {unfollowed}", checked=1)
+        return Repair("unknown", f"{_unproven(checker)}: {unfollowed}", checked=1)
     search = Search(sites, checker, options, checker.comparison(sites.program), copies, below=below)
     try:
         search.run(first)
     except LimitReached:
         search.exact = False
     if search.hopeless:
-        return Repair("unknown", f"{UNPROVEN}: {search.hopeless}", cycles=search.cycles)
+        return Repair("unknown", f"{_unproven(checker)}: {search.hopeless}", cycles=search.cycles)
     if copies is not None:
         return _in_families(copies, search, options)
     if not search.found and not (search.exhausted and search.exact):
@@ -130,9 +130,13 @@ def _searched(text: str, file: str, options: RepairOptions, checker: Checker, be
     return _answer(search, options, first.violation)
 
 
+def _unproven(checker: Checker) -> str:
+    return f"not {checker.fine}, but no repair can be proven"
+
+
 def _in_families(copies: EachCopy, search: Search, options: RepairOptions) -> Repair:
     """Return the answer with what was found put into the text of the families, and decided again from there."""
-    patcher = Patcher(as_written(copies, search.sites))
+    patcher = Patcher(as_written(copies, search.sites), robust=search.checker.fine == "robust")
     comparison = search.checker.comparison(blocking(copies.program, search.checker.options.await_loops))
     solutions = []
     for found in search.found:
@@ -158,17 +162,12 @@ def _in_families(copies: EachCopy, search: Search, options: RepairOptions) -> Re
     )
 
 
-UNPROVEN: Final = "not robust, but no repair can be proven"
-
 IN_FAMILIES: Final = "what goes into a family goes into each of its threads, towards nodes as the family names them"
 
 
 def _answer(search: Search, options: RepairOptions, violation: str) -> Repair:
-    patcher = search.patcher
     found = {f.patch.text: f for f in reversed(search.found)}  # some insertions are the same text as others
-    solutions = tuple(
-        replace(patcher.solution(f.patch, options.costs), hangs=f.hangs) for f in search.found if found[f.patch.text] is f
-    )
+    solutions = tuple(_solution(search, f, options) for f in search.found if found[f.patch.text] is f)
     if solutions:
         patch = search.found[0].patch
         alone = isinstance(search.sites.source, AutomataSource) or search.checker.fine == "safe"
@@ -185,8 +184,17 @@ def _answer(search: Search, options: RepairOptions, violation: str) -> Repair:
         search.checker.checked,
         search.cycles,
         scope=_scope(search),
-        candidates=search.candidates if search.checker.fine == "safe" else 0,
     )
+
+
+def _solution(search: Search, found: Found, options: RepairOptions) -> Solution:
+    """Return what was found as a report shows it. If it happens to be robust, its text expects that it is."""
+    patcher, patch = search.patcher, found.patch
+    expecting = not patcher.robust and search.sites.source.expect_robust()
+    if expecting and search.checker.check(patch.text).verdict is Verdict.ROBUST:
+        patcher = Patcher(search.sites)
+        patch = patcher.patch(found.chosen)
+    return replace(patcher.solution(patch, options.costs), hangs=found.hangs)
 
 
 SCOPE: Final = (

@@ -50,11 +50,15 @@ if TYPE_CHECKING:
 CostPoll = Annotated[int, typer.Option(metavar="N", help="Cost of a poll: the processor waits for the card.")]
 CostRfence = Annotated[int, typer.Option(metavar="N", help="Cost of a remote fence: the card waits.")]
 CostFlush = Annotated[
-    int, typer.Option(metavar="N", help="Cost of a flush, a round trip; its polls come on top. With --goal safe 1.")
+    int, typer.Option(metavar="N", help="Cost of a flush, a round trip; its polls come on top. Of a `flush` statement 1.")
 ]
 CostMfence = Annotated[int, typer.Option(metavar="N", help="Cost of an `mfence`, with --goal safe.")]
 LoopWeight = Annotated[
-    int, typer.Option(metavar="N", help="How often the body of a loop counts, for each loop around it. With --goal safe 1.")
+    int,
+    typer.Option(
+        metavar="N",
+        help="How often the body of a loop counts, for each loop around it. For `flush` and `mfence` statements with --goal safe 1.",
+    ),
 ]
 Goal = Annotated[
     Literal["robust", "safe"],
@@ -286,14 +290,17 @@ def _made_safe(text: str, program: Program, safety: Safety, request: RepairReque
 
 
 def _expected_model(program: Program) -> AnyModelName:
-    """Return the model that the program expects to be safe or unsafe under, else rdma if it can be decided. Raises
+    """Return the model that the program expects to be safe or unsafe under, else rdma if it claims something of that. Raises
     UsageError."""
+    from rdma_robust.analyses.repair.safe.under_rdma import forbidding  # noqa: PLC0415
+
     expected = {e.model for e in program.expectations if e.kind == "safe" and e.model is not None}
-    if not expected and not program.undecided:
+    if not expected and not program.undecided and forbidding(program):
         return "rdma"
     if len(expected) != 1:
         named = f"the program expects something under {', '.join(sorted(expected))}" if expected else "it has no such line"
-        raise UsageError(f"--goal safe needs --model, or a line that expects the program to be safe under one: {named}")
+        asks = "--model, a line that expects the program to be safe under one, or claims about rdma"
+        raise UsageError(f"--goal safe needs {asks}: {named}")
     return expected.pop()
 
 

@@ -229,8 +229,9 @@ A flush is a get of any word of the node, polled to completion: it makes earlier
 again from its text, and no poll is inserted that could wait for ever. Costs are multiplied by 10 for each loop around an
 insertion.
 
-With --goal safe no claim of the program is violated under a memory model, by the fewest `flush` statements (rma) or
-`mfence`s (tso, pso). --sites and --from-full say among which; costs are 1 then, and loops count once, unless told otherwise.
+With --goal safe no claim of the program is violated under a memory model: under rdma by the same insertions at the same
+costs, and often by fewer; else by the fewest `flush` statements (rma) or `mfence`s (tso, pso). Of these --sites and
+--from-full say among which; they cost 1, and loops count once, unless told otherwise.
 
 \b
 Exit codes
@@ -244,6 +245,7 @@ Examples
   rdma-robust repair --diff --cost-flush 20 sb.rdma | patch
   rdma-robust repair --all-minimal --format json ring.rdma
   rdma-robust repair --remove-needless ring-polled.rdma -o ring.rdma
+  rdma-robust repair --goal safe ring.rdma
   rdma-robust repair --goal safe --model rma dekker.rdma
 """
 

@@ -78,8 +78,10 @@ def _proven(repair: Repair) -> str:
 
 
 def _made_safe(repair: Repair) -> str:
-    """Return how many waits make a program safe, of how many that there could be."""
+    """Return how many waits make a program safe, of how many that there could be; of other insertions, what they cost."""
     assert repair.waits is not None
+    if repair.waits.model == "rdma":
+        return f"safe under rdma at cost {repair.cost}"
     best = repair.solutions[0]
     number = len(best.insertions) + len(best.kept)
     return f"safe under {repair.waits.model} with {number} of {count(repair.candidates, 'candidate')} at cost {repair.cost}"

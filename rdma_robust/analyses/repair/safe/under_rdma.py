@@ -9,6 +9,7 @@ leaves that. Of an invariant, or a hang, one run says nothing of other sets: the
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,7 +20,7 @@ from rdma_robust.analyses.repair.each_copy import has_families
 from rdma_robust.analyses.repair.hanging import STATES, Comparison, Hangs
 from rdma_robust.analyses.repair.keeping import Broken, Where, same
 from rdma_robust.analyses.repair.plan import repair
-from rdma_robust.analyses.repair.repairs import Repair, RepairOptions, Waits
+from rdma_robust.analyses.repair.repairs import Repair, RepairOptions, Status, Waits
 from rdma_robust.analyses.repair.replay import End
 from rdma_robust.analyses.repair.safe.placement import FAMILIES
 from rdma_robust.analyses.safety.exploration import confirmed_trace
@@ -28,10 +29,12 @@ from rdma_robust.analyses.safety.hangs import find_hang
 from rdma_robust.analyses.safety.on_hardware import Run
 from rdma_robust.analyses.safety.questions import Answer, Argument, Reached
 from rdma_robust.analyses.safety.reach import answer
-from rdma_robust.analyses.safety.verify import Claim, Status, claims, status_of
+from rdma_robust.analyses.safety.verify import Claim, claims, status_of
+from rdma_robust.analyses.safety.verify import Status as Standing
+from rdma_robust.errors import UsageError
 from rdma_robust.expr import names
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.language.load import load_decidable
+from rdma_robust.language.load import is_trencher, load_decidable
 from rdma_robust.limits import Limits
 from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions
@@ -47,13 +50,31 @@ NOTHING: Final = "it claims nothing of what happens under rdma"
 def keep_claims(text: str, file: str, options: RepairOptions | None = None, limits: CheckOptions | None = None) -> Repair:
     """Return a cheapest set of insertions with which the program in `text` keeps what it claims of what happens under RDMA.
 
-    Arguments, limits and errors are those of :func:`~rdma_robust.analyses.repair.plan.repair`.
+    Arguments, limits and errors are those of :func:`~rdma_robust.analyses.repair.plan.repair`; automata are refused.
     """
-    waits = Waits("rdma", None)
+    if is_trencher(text, file):
+        raise UsageError("a program of Trencher is made robust: it has no polls, remote fences and gets")
+    started = time.monotonic()
+    options, limits = options or RepairOptions(), limits or CheckOptions()
+    found = None
     if has_families(text, file):
-        return Repair("unknown", FAMILIES, waits=waits)
-    found = repair(text, file, options, limits, ClaimChecker)
-    return replace(found, waits=waits)
+        found = _as_they_are(text, file, options, limits)
+    found = found or repair(text, file, options, limits, ClaimChecker)
+    return replace(found, waits=Waits("rdma", None), time_s=time.monotonic() - started)
+
+
+def _as_they_are(text: str, file: str, options: RepairOptions, limits: CheckOptions) -> Repair | None:
+    """Return the answer for families with claims that are about several threads, which no written-out copy makes: only
+    whether they hold. None if there are no such claims."""
+    program = load_decidable(text, file)
+    if all(isinstance(claim.goal, FaultGoal) for claim in forbidding(program)):
+        return None
+    deadline = None if options.timeout is None else time.monotonic() + options.timeout
+    judged = ClaimChecker(file, limits.on(program.hardware), deadline).judge(text)
+    if judged.good is False and not judged.lasting:
+        return Repair("unknown", f"{judged.reason}; {FAMILIES}", checked=1)
+    status: Status = "unknown" if judged.good is None else "safe" if judged.good else "impossible"
+    return Repair(status, judged.reason, optimal=bool(judged.good), complete=judged.lasting, checked=1)
 
 
 @dataclass
@@ -72,7 +93,7 @@ class ClaimChecker(Checker):
         limits = Limits(self.deadline, self.options.max_states, self.options.memory).share(SHARE)
         model, depth = self.options.model, self.options.recv_depth
         answers = answer(program, [(goal, "rdma") for goal in asked.values()], limits, model, recv_depth=depth).answers
-        violated = [(c, found) for c, found in zip(asked, answers, strict=True) if status_of(c, found) is Status.VIOLATED]
+        violated = [(c, found) for c, found in zip(asked, answers, strict=True) if status_of(c, found) is Standing.VIOLATED]
         for claim, found in violated:
             if found.argument is Argument.SC_RUN and claim.kind != "hang":
                 reason = f"{_said(claim)} is violated under sequential consistency, where insertions change nothing"
