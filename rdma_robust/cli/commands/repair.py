@@ -57,7 +57,7 @@ LoopWeight = Annotated[
     int,
     typer.Option(
         metavar="N",
-        help="How often the body of a loop counts, for each loop around it. For `flush` and `mfence` statements with --goal safe 1.",
+        help="How often the body of a loop counts, for each loop around it. With --goal safe under models but rdma 1.",
     ),
 ]
 Goal = Annotated[
