@@ -1,9 +1,8 @@
 """How far sequential consistency can follow a run of the machine of RDMA as deployed; see :mod:`follow`.
 
 A remote atomic is one step of SC, whatever happens between its read and its write, so its two events are one vertex. A
-thread reads its own store before that leaves the store buffer: what else may still be written there comes before the store
-or after the read, whichever makes no cycle. A message comes after the receive that it fills and before the poll that takes
-it; where it still waits for a receive, SC goes no further than to it.
+thread reads its own store before that leaves the store buffer. A message comes after the receive that it fills and before
+the poll that takes it; where it still waits for a receive, SC goes no further than to it.
 """
 
 from __future__ import annotations
@@ -43,21 +42,6 @@ class _Past:
     steps: list[Effect] = field(default_factory=list)
     parts: list[list[Happened]] = field(default_factory=list)
     threads: list[list[int]] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True)
-class _Between:
-    """`read` has read what its thread's `store` will write, and `write`, to the same word, is still to come as well: it must
-    not come between the two."""
-
-    store: int
-    read: int
-    write: int
-
-    @property
-    def ways(self) -> tuple[tuple[int, int], tuple[int, int]]:
-        """The two orders that there may be, each as an edge."""
-        return (self.write, self.store), (self.read, self.write)
 
 
 def follow_deployed(rdma: Runs, sc: Runs, points: Sequence[Point]) -> Followed:
@@ -117,14 +101,40 @@ def _vertices(program: Program, run: History) -> _Past:
 
 
 def _graph(program: Program, past: _Past) -> nx.DiGraph[int]:
-    """Return what must come before what under SC, without edges that others imply."""
+    """Return what must come before what under SC, without edges that others imply; with a cycle if nothing can be so."""
     graph: nx.DiGraph[int] = nx.DiGraph()
     for mine in past.threads:
         graph.add_nodes_from(mine)
         graph.add_edges_from(pairwise(mine), relation="po")
     cells = dict(_messages(program, past, graph))
-    _settle(graph, _conflicts(past, graph, cells))
-    return graph
+    return _settled(graph, list(_conflicts(past, graph, cells)))
+
+
+def _settled(graph: nx.DiGraph[int], between: list[tuple[int, int, int]]) -> nx.DiGraph[int]:
+    """Return the graph with every write put on one side of a store and a read that it must not come between.
+
+    `between` are stores that wait in a buffer, reads that have taken their values there, and writes to the same words that
+    are to come, too. Where nothing says which of these comes first, both are tried; a graph with a cycle says that none can.
+    """
+    left: list[tuple[int, int, int]] = []
+    for store, read, write in between:
+        if nx.has_path(graph, store, write):
+            _join(graph, read, write, "later")
+        elif nx.has_path(graph, write, read):
+            _join(graph, write, store, "later")
+        else:
+            left.append((store, read, write))
+    if len(left) < len(between):
+        return _settled(graph, left)
+    if not left or not nx.is_directed_acyclic_graph(graph):
+        return graph
+    (store, read, write), rest = left[0], left[1:]
+    behind = graph.copy()
+    _join(behind, read, write, "later")
+    if nx.is_directed_acyclic_graph(found := _settled(behind, rest)):
+        return found
+    _join(graph, write, store, "later")
+    return _settled(graph, rest)
 
 
 def _messages(program: Program, past: _Past, graph: nx.DiGraph[int]) -> Iterator[tuple[int, Cell]]:
@@ -165,8 +175,8 @@ def _connected(
             _join(graph, i, polls[k], "rpf")
 
 
-def _conflicts(past: _Past, graph: nx.DiGraph[int], cells: dict[int, Cell]) -> list[_Between]:
-    """Add the conflicts between accesses to one word; return those whose order is open."""
+def _conflicts(past: _Past, graph: nx.DiGraph[int], cells: dict[int, Cell]) -> Iterator[tuple[int, int, int]]:
+    """Add what conflicts say; yield the stores in a buffer, with reads of their values and other writes that are to come."""
     done = [(h.number, i, p, h) for i, parts in enumerate(past.parts) for p, h in enumerate(parts) if h.number is not None]
     to_come = [(i, h) for i, parts in enumerate(past.parts) for h in parts if h.number is None]
     writer: dict[Cell, int] = {}
@@ -199,33 +209,8 @@ def _conflicts(past: _Past, graph: nx.DiGraph[int], cells: dict[int, Cell]) -> l
         if happened.act.type in WRITE_TYPES:
             for reader in readers.get(cell, ()):
                 _join(graph, reader, i, "later")
-    words = {i: word_of(happened, cells.get(i)) for i, happened in to_come if happened.act.type in WRITE_TYPES}
-    return [
-        _Between(store, read, write)
-        for store, waiting in forwarded.items()
-        for read in waiting
-        for write, cell in words.items()
-        if store in words and cell == words[store] and write != store
-    ]
-
-
-def _settle(graph: nx.DiGraph[int], open_: Sequence[_Between]) -> bool:
-    """Add an order for each of those that are open, and return whether there is no cycle: there is one if there must be."""
-    if not nx.is_directed_acyclic_graph(graph):
-        return False
-    left = list(open_)
-    while left:
-        ways = {each: [way for way in each.ways if not nx.has_path(graph, way[1], way[0])] for each in left}
-        each = min(left, key=lambda one: len(ways[one]))
-        left.remove(each)
-        if len(ways[each]) == 2:
-            tried = graph.copy()
-            _join(tried, *ways[each][0], "later")
-            if _settle(tried, left):
-                graph.add_edges_from(tried.edges(data=True))
-                return True
-        _join(graph, *(ways[each] or each.ways)[-1], "later")
-    return nx.is_directed_acyclic_graph(graph)
+            waiting = (j for j, _ in to_come if j != i and j in forwarded and past.parts[j][0].act.cell == cell)
+            yield from ((store, read, i) for store in waiting for read in forwarded[store] if read != i)
 
 
 def _own_store(past: _Past, read: int, number: int, cell: Cell) -> int | None:
@@ -244,8 +229,14 @@ def _join(graph: nx.DiGraph[int], source: int, target: int, relation: str) -> No
 
 
 def _schedule(sc: Runs, first: Choices, past: _Past, graph: nx.DiGraph[int]) -> Choices:
-    """Return the choices of the SC machine for what has happened and what comes before it in its thread."""
-    needed = _needed(past, graph)
+    """Return the choices of the SC machine for what has happened and what must come before it."""
+    needed: set[int] = set()
+    for mine in past.threads:
+        last = max((k for k, i in enumerate(mine) if past.steps[i].step is not None), default=-1)
+        needed |= set(mine[: last + 1])
+    # A message that has to be done, too, needs its receive, which may still wait in a buffer of its thread.
+    firm = nx.subgraph_view(graph, filter_edge=lambda i, j: graph.edges[i, j]["relation"] != "later")
+    needed |= {before for i in needed for before in nx.ancestors(firm, i)}
     order = nx.lexicographical_topological_sort(
         graph.subgraph(needed), key=lambda i: (past.steps[i].step or past.steps[i].posted, i)
     )
@@ -255,19 +246,6 @@ def _schedule(sc: Runs, first: Choices, past: _Past, graph: nx.DiGraph[int]) -> 
         choices.append(_choice(sc, point, past.steps[i]))
         point = sc.after(point, choices[-1])
     return tuple(choices)
-
-
-def _needed(past: _Past, graph: nx.DiGraph[int]) -> set[int]:
-    """Return what has happened, and what comes before that under SC: all that is earlier in its thread, and of messages the
-    receives that they fill, which may still wait in a store buffer."""
-    needed: set[int] = set()
-    left = [i for mine in past.threads for i in mine if past.steps[i].step is not None]
-    while left:
-        i = left.pop()
-        if i not in needed:
-            needed.add(i)
-            left += [j for j in graph.predecessors(i) if graph.edges[j, i]["relation"] in ("po", "sm", "rpf")]
-    return needed
 
 
 def _choice(sc: Runs, point: Point, effect: Effect) -> int:
