@@ -1,4 +1,4 @@
-"""How many stores buffers hold by the text, and that like stores of a word's only writer count once, also in certificates."""
+"""How many stores buffers hold by the text, and that like stores of a word's only writer count once."""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ def test_room_grows_beyond_eight_only_where_the_text_says_that_it_ends() -> None
 
 def test_words_with_one_writer() -> None:
     program = load_program(
-        "node M { x, y, z }\nthread T on M { reg r; x = 1; y = 1; r = z }\nthread U on M { reg r; r = faa(y, 1) }\n", "f.rdma"
+        "node M { x, y, z }\nthread T on M { reg r; x = 1; y = 1; r = z }\nthread U on M { reg r; r = faa(y, 1) }\n",
+        "f.rdma",
     )
     assert {cell.name for cell in written_alone(program)} == {"x"}
 
