@@ -1,6 +1,6 @@
 """`prove` and SPIN's verifier on programs with finitely many states: user seconds of whole commands, in one run.
 
-`python -m bench.finite_proofs` needs spin and gcc; generating and compiling the verifier is not counted. Verifiers are of the
+`python -m bench.finite_proofs` needs spin and gcc; generating and compiling the verifier is not counted. They are of the
 same programs under sc, written by hand, with SPIN's own partial-order reduction.
 """
 
