@@ -1,6 +1,6 @@
 """`prove` and SPIN's verifier on programs with finitely many states: user seconds of whole commands, in one run.
 
-`python -m bench.finite_proofs` needs spin and gcc; generating and compiling the verifier is not counted. They are of the
+`python -m bench.finite_proofs` needs spin and gcc; making the verifier is not counted. Verifiers are of the
 same programs under sc, written by hand, with SPIN's own partial-order reduction.
 """
 
@@ -15,7 +15,7 @@ from pathlib import Path
 from tests.support.spin import MISSING
 
 ROOT = Path(__file__).resolve().parents[1]
-PROMELA = ROOT / "bench/data/promela"
+PROMELA = ROOT / "bench/promela"
 RUNS = 5
 
 
