@@ -240,29 +240,19 @@ def listing(words: Iterable[str], last: str = "or") -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} {last} {parts[-1]}" if parts else ""
 
 
-_LINE_ENDS = {
-    "\r": "a carriage return without a line feed",
-    "\v": "a vertical tab",
-    "\x85": "a next-line character (U+0085)",
-    "\u2028": "a line separator (U+2028)",
-    "\u2029": "a paragraph separator (U+2029)",
-}
-"""What ends a line for editors and other tools: what stands behind it in a comment is a statement on their screens, and none
-here. So no text that has such a character is read."""
-
-
 def line_ends_are_plain(report: Reporter) -> bool:
-    """Return whether nothing ends a line for others but what does here; report the first that does.
+    """Return whether no carriage return stands without a line feed; report the first that does.
 
-    Behind it others number lines otherwise, so that nothing should be said about places there.
+    It ends a line for editors and the language server protocol: what stands behind it in a comment is a statement on their
+    screens, and none here, and they number lines otherwise. So no text that has one is read.
     """
     text = report.source
-    found = re.search("\r(?!\n)|[\v\x85\u2028\u2029]", text)
+    found = re.search("\r(?!\n)", text)
     if found is None:
         return True
     at = found.start()
     line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
     span = Span(line, column, line, column + 1, at, at + 1)
     hint = Hint("write a line feed instead, or save the file with other line ends", (Edit(span, "\n"),))
-    report.error("RR112", span, f"{_LINE_ENDS[found[0]]} ends a line in editors, and not here", hint=hint)
+    report.error("RR112", span, "a carriage return without a line feed ends a line in editors, and not here", hint=hint)
     return False

@@ -260,6 +260,11 @@ def negate(expr: Expr) -> Expr:
     return Const(int(not expr.value)) if isinstance(expr, Const) else Unary("!", expr)
 
 
+def opposite(expr: Expr) -> Expr:
+    """Return a condition that is true where `expr` is not: what `!` stands before, else `!expr`."""
+    return expr.arg if isinstance(expr, Unary) and expr.op == "!" else negate(expr)
+
+
 def equals(left: Expr, right: Expr) -> Expr:
     """Return `left == right`, simplified for constants."""
     if isinstance(left, Const) and isinstance(right, Const):

@@ -128,7 +128,9 @@ class Limits:
         left = self.seconds_left()
         if left is not None and left <= seconds:
             return self
-        said = f"{seconds:.3g} s, {of or ('its share of' if self.seconds is not None else 'its share of the time')}"
+        number = round(seconds, 2 if seconds < 10 else 1)
+        what = of or ("its share of" if self.seconds is not None else "its share of the time")
+        said = f"{number:g} s, {what}"
         whole = None if of else self.seconds
         return replace(self, deadline=time.monotonic() + seconds, seconds=whole, part=said)
 

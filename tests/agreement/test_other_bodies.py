@@ -52,7 +52,7 @@ def compared(seed: int, procs: int, number: int) -> Counter[str]:
 
 
 def test_a_few() -> None:
-    counted = sum((compared(seed, 2, 4) for seed in (37, 42, 55)), Counter[str]())
+    counted = sum((compared(seed, 2, 4) for seed in (32, 37, 55)), Counter[str]())
     assert counted["proved"]
     assert counted["not proved"]
 

@@ -100,7 +100,9 @@ def programs(seeds: Iterable[int]) -> Iterator[tuple[str, str]]:
             yield text, written_as_ifs(text)
 
 
-@pytest.mark.parametrize("wanted", [25, pytest.param(3_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    "wanted", [12, pytest.param(150, marks=pytest.mark.ci), pytest.param(3_000, marks=pytest.mark.long)]
+)
 def test_connectives_do_what_nested_ifs_do(wanted: int) -> None:
     robust = compared = 0
     for text, apart in programs(range(4 * wanted)):
@@ -112,10 +114,12 @@ def test_connectives_do_what_nested_ifs_do(wanted: int) -> None:
         compared += 1
         if compared == wanted:
             break
-    assert compared == wanted and 0.15 < robust / compared < 0.95
+    assert compared == wanted and 0 < robust < compared
 
 
-@pytest.mark.parametrize("wanted", [20, pytest.param(2_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    "wanted", [10, pytest.param(100, marks=pytest.mark.ci), pytest.param(2_000, marks=pytest.mark.long)]
+)
 def test_connectives_over_reads_are_brute_force(wanted: int) -> None:
     seeds = range(700_000, 700_000 + 2 * wanted)
     assert count_agreeing(seeds, CONNECTED, by("pivot", large=0), by_oracle, enough=wanted) == wanted

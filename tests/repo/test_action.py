@@ -182,7 +182,7 @@ def test_the_action_installs_pinned_versions_and_runs_nothing_of_the_checkout(tm
     checkout = tmp_path / "checkout"
     checkout.mkdir()
     shadow_modules(checkout)
-    for command in ("python", "python3", "pip", "rdma-robust"):
+    for command in ("python", "python3", "rdma-robust"):
         (checkout / command).write_text(f"#!/bin/sh\necho {command} >> {checkout / MARK}\n")
         (checkout / command).chmod(0o755)
     (checkout / "sb.rdma").write_text(NOT_ROBUST)

@@ -66,6 +66,13 @@ def test_a_share_says_that_it_is_one(clock: Clock) -> None:
     assert whole.share(0.5).amount("time") == "24 s, its share of the time limit of 60 s"
 
 
+@pytest.mark.parametrize(
+    ("seconds", "said"), [(0.00007, "0 s"), (0.017, "0.02 s"), (9.969, "9.97 s"), (1234.56, "1234.6 s")]
+)
+def test_a_share_is_said_in_plain_numbers(seconds: float, said: str) -> None:
+    assert Limits.of(3600.0).within(seconds).said("time").startswith(f"{said}, its share")
+
+
 def test_what_is_the_whole_is_called_so(clock: Clock) -> None:
     whole = Limits.of(60.0)
     clock.now += 58
@@ -179,7 +186,7 @@ ASKED = [
     Asked("messages", messages),
 ]
 
-TIME = re.compile(r"(?:(\d[\d.e+]*) s, its share of )?the time limit of (\S+) s")
+TIME = re.compile(r"(?:(\d[\d.]*) s, its share of )?the time limit of (\S+) s")
 
 
 @pytest.mark.parametrize("asked", ASKED, ids=lambda each: each.name)

@@ -107,8 +107,9 @@ class CollectiveLoop:
     The loop goes on while `guard` is true. If it is a `for`, `counter` is its counter and `ends` are the first and the
     last number, which the body does not change. `typed` says that what rounds look at has the values of `bounds`,
     `typed_before` that for what is remembered. `kept` is what the function requires of what it never stores to.
-    `globals` are the registers declared outside that the loop may change, None if it may change all. `paths` are `quiet to` and `quiet from`, of rounds. At each head a process knows that all
-    processes of `waits` are at the first one, and each round makes `decreases` smaller.
+    `globals` are the registers declared outside that the loop may change, None if it may change all. `paths` are
+    `quiet to` and `quiet from`, of rounds. At each head a process knows that all processes of `waits` are at the first
+    one, and each round makes `decreases` smaller.
     """
 
     function: str

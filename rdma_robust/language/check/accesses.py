@@ -8,7 +8,7 @@ from typing import Literal
 
 from rdma_robust.diagnose import Reporter
 from rdma_robust.errors import Span
-from rdma_robust.expr import FALSE, TRUE, VALUE, Binary, Const, Expr, Unary, conj, disj, equals, negate
+from rdma_robust.expr import FALSE, TRUE, VALUE, Binary, Const, Expr, conj, disj, equals, negate, opposite
 from rdma_robust.language.check import meaning
 from rdma_robust.language.check.threads import Access, Resolved
 from rdma_robust.language.flow import cfg
@@ -238,7 +238,7 @@ class Lowering:
         needed = meaning.reads(value.expr)
         choices = [_Choice(cell, conj(needed, guard), needed=needed) for cell, guard in _elements(access)]
         if needed != TRUE:
-            choices.append(_Choice(None, needed.arg if isinstance(needed, Unary) else negate(needed), spared=True))
+            choices.append(_Choice(None, opposite(needed), spared=True))
         return choices, _index_checks(access, needed)
 
     @staticmethod

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import repeat
 from typing import TYPE_CHECKING
 
 from rdma_robust.diagnose import Reporter, quote
@@ -30,18 +31,22 @@ def poll(checker: StatementChecker, statement: ast.Poll) -> Lowered:
         return Lowered()
     if times == 1:
         return checker.lowering(statement).plain(cfg.Poll(node.name))
-    return checker.lowering(statement).chains([[(cfg.Poll(node.name), ())] * times])
+    return checker.lowering(statement).chains([repeat((cfg.Poll(node.name), ()), times)])
 
 
 def _count(checker: StatementChecker, count: ast.Expr) -> int | None:
     value = checker.names.private(count, "how often is polled is a constant").expr
-    if isinstance(value, Const) and value.value > 0:
-        return value.value
+    expected = "a constant of at least 1"
     if not isinstance(value, Const):
         message = "how often is polled is a constant"
+    elif value.value > cfg.MAX_STEPS:
+        expected = f"at most {cfg.MAX_STEPS:,}: each is a step of the control-flow graph"
+        message = f"{value.value:,} polls are too many"
+    elif value.value > 0:
+        return value.value
     else:
         message = f"{value.value} completions cannot be waited for"
-    checker.report.error("RR414", first_line(count.span), message, expected="a constant of at least 1")
+    checker.report.error("RR414", first_line(count.span), message, expected=expected)
     return None
 
 

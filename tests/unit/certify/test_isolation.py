@@ -30,6 +30,7 @@ WORDS = {
     "diagnose",
     "expr",
     "grammar_tables",
+    "guarded_z3",
     "limits",
     "model",
     "text",

@@ -15,7 +15,7 @@ from rdma_robust.messages.language.message_printer import format_messages
 from rdma_robust.petri.spec.reader import read_spec
 from rdma_robust.text import lines_of
 
-STRAY = ["\r", "\v", "\x85", "\u2028", "\u2029", "\r\r\n"]
+STRAY = ["\r", "\r\r\n"]
 PROGRAM = "node A {{ x = 0 }}\nnode B {{ y = 0 }}\nthread T on A {{\n  // send{0}  put B.y = x\n  x = 1\n}}\n"
 MESSAGES = "proc P {{\n  // send{0}  halt\n  assert 0\n}}\n"
 NET = "vars a\nrules a >= 1 -> a' = a - 1;\n# more{0} a >= 0 -> a' = a + 1;\ninit a = 1\ntarget a >= 2\n"

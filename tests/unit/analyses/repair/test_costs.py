@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from rdma_robust.analyses.repair.needless import remove_needless
 from rdma_robust.analyses.repair.plan import repair
+from rdma_robust.analyses.repair.repairs import RepairOptions, Waits
+from rdma_robust.analyses.repair.safe.placement import make_safe
 from tests.conftest import ROOT
 from tests.support.naive_repair import robust
 
@@ -35,3 +38,48 @@ def test_the_cheapest_repair(name: str) -> None:
     assert (answer.status, answer.cost, answer.optimal) == ("repaired", COSTS[name], True)
     assert answer.solutions[0].hangs == ("kept" if name in HANGING else "none")
     assert robust(answer.patched)
+
+
+def text_of(name: str) -> str:
+    return (ROOT / "tests" / "data" / "repair" / f"{name}.rdma").read_text(encoding="utf-8")
+
+
+def test_all_irreducible_repairs_are_at_every_place() -> None:
+    answer = repair(text_of("two-places"), "p", RepairOptions(all_minimal=True))
+    assert answer.complete
+    assert [[i.lines for i in s.insertions] for s in answer.solutions] == [[("poll B",)], [("poll B",)]]
+    assert len({s.patched for s in answer.solutions}) == 2
+    assert all(robust(s.patched) for s in answer.solutions)
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_no_wait_stands_where_it_makes_a_choice(own: bool) -> None:
+    answer = make_safe(text_of("safe-beside-choose"), "p", Waits("rma", "all", own))
+    assert (answer.status, answer.cost, answer.optimal) == ("repaired", 1, True)
+
+
+def test_what_makes_a_choice_is_not_needless() -> None:
+    """Without the fence S takes the branch that can be taken; with it, it may wait for ever in the other."""
+    text = """node A { f, g, x }
+node B { d }
+thread S on A { choose { rfence B; await f == 1 } or { await g == 1 }; put B.d = x }
+thread U on A { g = 1 }
+"""
+    assert remove_needless(text, "p").removed == ()
+    assert remove_needless(text.replace("rfence B; await f == 1", "await f == 1; rfence B"), "p").removed
+
+
+def test_an_immediate_is_offered_where_nothing_orders_two_puts() -> None:
+    text = (ROOT / "litmus/deployed/deepep-flag-relaxed.rdma").read_text(encoding="utf-8")
+    assert "`put B.flag = one imm 1 to U`; U waits for it with `rpoll T`" in repair(text, "p").reason
+
+
+def test_a_message_that_can_wait_is_said_at_once() -> None:
+    text = """node A { a, b }
+node B { x }
+thread T on A { put B.x = a; recv b from U; a = 1 }
+thread U on B { reg r; send 1 to T; r = x }
+"""
+    answer = repair(text, "p", RepairOptions(timeout=20))
+    assert answer.status == "unknown"
+    assert "no repair can be proven: rnr" in answer.reason
