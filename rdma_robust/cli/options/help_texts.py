@@ -244,7 +244,6 @@ Examples
   rdma-robust repair --diff --cost-flush 20 sb.rdma | patch
   rdma-robust repair --all-minimal --format json ring.rdma
   rdma-robust repair --remove-needless ring-polled.rdma -o ring.rdma
-  rdma-robust repair --goal safe ring.rdma
   rdma-robust repair --goal safe --model rma dekker.rdma
 """
 
