@@ -183,7 +183,12 @@ def test_machine_readable_forms(cli: Cli, folder: Path, options: list[str]) -> N
 def test_what_cannot_be_asked(cli: Cli) -> None:
     for options, said in (
         (["race.rdma"], "--goal safe needs --model"),
-        (["--model", "rdma", "sb.rdma"], "rdma"),
+        (["--model", "rdma", "race.rdma"], "race.rdma:2:"),
+        (
+            ["--model", "rdma", "--sites", "all", "sb.rdma"],
+            "--sites belongs to --goal safe under models without queue pairs",
+        ),
+        (["--model", "rdma", "--remove-needless", "sb.rdma"], "--remove-needless takes out"),
         (["--cost-poll", "3", "sb.rdma"], "--cost-poll belongs to --goal robust"),
         (["--from-full", "--remove-needless", "sb.rdma"], "exclude one another"),
         (["--cost-mfence", "0", "sb.rdma"], "the cost of a mfence is 0"),

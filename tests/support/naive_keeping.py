@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from rdma_robust.digraph import components
-from rdma_robust.language.flow.cfg import Program
+from rdma_robust.expr import TRUE
+from rdma_robust.language.flow.cfg import Program, Silent, Step
 from rdma_robust.semantics.machines.chosen import sc_machine_of
 
 
@@ -22,7 +23,8 @@ class TooLarge(Exception):
 @dataclass(frozen=True)
 class Behaviour:
     """`finals` are memory and registers at the end; `hangs` the threads that wait for ever, with registers and memory;
-    `done` the texts of the steps that some run takes."""
+    `done` the texts of the steps that some run takes, but for those that do nothing: a poll in a branch of `choose` may have
+    made the choice."""
 
     finals: frozenset[Any]
     hangs: frozenset[Any]
@@ -54,7 +56,8 @@ def behaviour(program: Program, most: int = 3000) -> Behaviour:
     for place, state in enumerate(states):
         moves = machine.successors(state)
         following[place] = [known(move.state) for move in moves]
-        done |= {(move.action.thread, step.text) for move in moves for step in (move.action.step, *move.action.silent)}
+        taken = ((move.action.thread, step) for move in moves for step in (move.action.step, *move.action.silent))
+        done |= {(t, step.text) for t, step in taken if not _is_idle(step)}
     finals, hangs = set(), set()
     for component in components(following):
         inside = set(component)
@@ -69,6 +72,10 @@ def behaviour(program: Program, most: int = 3000) -> Behaviour:
             ended = [s.point == program.threads[t].exit for t, s in enumerate(each.threads)]
             hangs |= {(t, registers, memory) for (t, registers), end in zip(here, ended, strict=True) if not end}
     return Behaviour(frozenset(finals), frozenset(hangs), frozenset(done))
+
+
+def _is_idle(step: Step | None) -> bool:
+    return step is not None and isinstance(step.op, Silent) and step.guard == TRUE and not step.assigns
 
 
 def _memory(program: Program, state: Any) -> tuple[int, ...]:

@@ -14,16 +14,15 @@ from rdma_robust.analyses.repair.hitting import OutOfTimeError
 from rdma_robust.analyses.repair.patch import Patcher
 from rdma_robust.analyses.repair.repairs import Choice, Choices, Kind
 from rdma_robust.language.syntax import ast
-from rdma_robust.outcome import Verdict
 
 
 def any_solution(search: Search) -> None:
     """Look for some solution and note it in `search`. Raises LimitReached."""
-    patcher = Patcher(search.sites)
+    patcher = search.patcher
     best = None
     with suppress(OutOfTimeError):
         flushes = _flushes(search)
-        best = _robust(search, patcher, flushes) if stands(search.sites, flushes) else None
+        best = _good(search, patcher, flushes) if stands(search.sites, flushes) else None
         changed = best is not None
         while best is not None and changed:
             changed = False
@@ -31,7 +30,7 @@ def any_solution(search: Search) -> None:
                 search.stop()
                 fewer = best.chosen - gone
                 stays = gone <= best.chosen and stands(search.sites, fewer)
-                found = _robust(search, patcher, fewer) if stays else None
+                found = _good(search, patcher, fewer) if stays else None
                 if found is not None:
                     best, changed = found, True
     if best is not None:
@@ -87,8 +86,8 @@ def _after(choice: Choice) -> Choice:
     return Choice(choice.place, choice.kind, choice.node, choice.copy + 1)
 
 
-def _robust(search: Search, patcher: Patcher, chosen: Choices) -> Found | None:
+def _good(search: Search, patcher: Patcher, chosen: Choices) -> Found | None:
     patch = patcher.patch(chosen)
-    robust = search.checker.check(patch.text).verdict is Verdict.ROBUST
-    found = search.judged(chosen, patch) if robust else None
+    good = search.checker.judge(patch.text).good
+    found = search.judged(chosen, patch) if good else None
     return found if isinstance(found, Found) else None

@@ -25,20 +25,22 @@ from rdma_robust.analyses.repair.sites import Flow, Sites
 from rdma_robust.language.syntax import ast
 
 
-def universe(sites: Sites, go_on: Callable[[], None], *, every: bool = False) -> tuple[Choice, ...]:
+def universe(sites: Sites, go_on: Callable[[], None], *, every: bool = False, standing: bool = False) -> tuple[Choice, ...]:
     """Return what can be part of a cheapest solution, or of `every` irreducible one, in a fixed order. `go_on` is called now
-    and then, and may raise."""
+    and then, and may raise. If it counts where threads are `standing` there are places that no event follows, too."""
     found: list[Choice] = []
     for thread, flow in enumerate(sites.flows):
-        found += (Choice(place, Kind.MFENCE, "") for place in flow.buffered if sites.tso)
+        buffered = flow.stored if standing else flow.buffered
+        found += (Choice(place, Kind.MFENCE, "") for place in sorted(buffered) if sites.tso)
         for node in flow.nodes:
             go_on()
-            found += _of(sites, thread, flow, node, every)
+            found += _of(sites, thread, flow, node, every=every or standing, standing=standing)
     return tuple(sorted(found, key=lambda c: c.order))
 
 
-def _of(sites: Sites, thread: int, flow: Flow, node: str, every: bool) -> Iterator[Choice]:
-    behind, ahead, ahead_here = flow.behind(node), flow.ahead(None), flow.ahead(node)
+def _of(sites: Sites, thread: int, flow: Flow, node: str, *, every: bool, standing: bool) -> Iterator[Choice]:
+    behind, ahead_here = flow.behind(node), flow.ahead(node)
+    ahead = flow.marks.keys() if standing else flow.ahead(None)
     most = most_outstanding(flow, node)
     for number, place in enumerate(sites.places):
         if isinstance(place, StatePlace) or place.thread != thread or number not in ahead or number not in most:

@@ -1,8 +1,8 @@
 """The search for a cheapest repair: candidates from counterexamples, each checked, each failure learnt from.
 
 A candidate is a cheapest set that hits what every counterexample so far asks for, and keeps what is known of sets that
-stand. If it does not stand, or a counterexample of before survives it, that gives another row; else the checker decides
-the program with it. If that is robust, it is a cheapest solution, because every solution that stands keeps all rows:
+stand. If it does not stand, or a counterexample of before survives it, that gives another row; else the checker judges
+the program with it. If that will do, it is a cheapest solution, because every solution that stands keeps all rows:
 they say only what the extension lemma (`replay`) and paths (`counting`) prove. It is irreducible too: costs are positive,
 and what is cheaper was excluded. Excluding the supersets of each solution found and going on lists all irreducible
 ones, cheapest first.
@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import ClassVar, Literal
 
 from rdma_robust.analyses.repair.candidates import universe
 from rdma_robust.analyses.repair.counting import Exactly, Refusal, commits, refusals
@@ -21,12 +23,12 @@ from rdma_robust.analyses.repair.each_copy import EachCopy, Ties
 from rdma_robust.analyses.repair.extension import Extension
 from rdma_robust.analyses.repair.hanging import Comparison, Hangs
 from rdma_robust.analyses.repair.hitting import HittingSets, OutOfTimeError
-from rdma_robust.analyses.repair.keeping import Broken, Kept, where_of
+from rdma_robust.analyses.repair.keeping import Broken, Kept, Where, same, where_of
 from rdma_robust.analyses.repair.learning import Lesson
 from rdma_robust.analyses.repair.patch import Patch, Patcher
 from rdma_robust.analyses.repair.refused_runs import refused_by
 from rdma_robust.analyses.repair.repairs import Choice, Choices, RepairOptions
-from rdma_robust.analyses.repair.replay import skeleton
+from rdma_robust.analyses.repair.replay import End, anywhere, skeleton
 from rdma_robust.analyses.repair.sites import Sites
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.spinning import spin_assumed
@@ -37,19 +39,37 @@ from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Outcome, Verdict, Witness
 from rdma_robust.robustness.decide import decide
 from rdma_robust.robustness.reasons import waiting_among
+from rdma_robust.semantics.trace import Trace
+from rdma_robust.semantics.wording import torn
 
 _RESERVE = 0.3
 """The share of the time that is kept for some solution when the cheapest is not found."""
 
 
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Whether a program is `good`, None if that was not decided, and why. If it is not, a counterexample: a trace whose
+    threads come to the `end`, None for one that says nothing of other sets. `lasting`: no insertion changes that.
+    `hopeless`: why no set can be proven."""
+
+    good: bool | None
+    reason: str
+    trace: Trace | None = None
+    end: End = anywhere
+    violation: str = ""
+    lasting: bool = False
+    hopeless: str = ""
+
+
 @dataclass
 class Checker:
-    """Decides programs until `deadline` and counts them."""
+    """Decides whether programs are robust, until `deadline`, and counts them."""
 
     file: str
     options: CheckOptions
     deadline: float | None
     checked: int = 0
+    fine: ClassVar[Literal["robust", "safe"]] = "robust"
 
     def left(self) -> float | None:
         return None if self.deadline is None else max(0.0, self.deadline - time.monotonic())
@@ -69,10 +89,23 @@ class Checker:
         """Decide a text as if it came from a file."""
         return self.decide(spin_assumed(load_decidable(text, self.file), self.options.await_loops))
 
+    def judge(self, text: str, where: Where = same) -> Judged:
+        """Decide whether a text with insertions will do. `where` tells where what is in the text is in the program's."""
+        del where  # what is not robust is found in the events of the program itself
+        outcome = self.check(text)
+        if outcome.witness is not None:
+            return Judged(False, outcome.reason, outcome.witness.trace, violation=_overtaking(outcome.witness))
+        hopeless = outcome.reason if waiting_among(outcome.faults) else ""
+        return Judged(True if outcome.verdict is Verdict.ROBUST else None, outcome.reason, hopeless=hopeless)
+
+    def comparison(self, program: Program) -> Comparison:
+        """Return what compares the hangs of repaired programs with those of `program`."""
+        return Comparison(program, self.options.model, await_loops=self.options.await_loops)
+
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A solution: its choices, the patched text that the checker has found robust, and what is known of its hangs."""
+    """A solution: its choices, the patched text that the checker has found good, and what is known of its hangs."""
 
     chosen: Choices
     patch: Patch
@@ -115,14 +148,18 @@ class Search:
             return 0
         return self.options.costs.of(choice.kind, self.sites.places[choice.place].depth)
 
-    def run(self, first: Witness) -> None:
+    @cached_property
+    def patcher(self) -> Patcher:
+        return Patcher(self.sites, robust=self.checker.fine == "robust")
+
+    def run(self, first: Judged) -> None:
         """Search from the first counterexample on, until the answer or the end of the time."""
         try:
-            everything = universe(self.sites, self.stop, every=self.options.all_minimal)
+            standing = self.checker.fine == "safe" and bool(self.sites.program.invariants)
+            everything = universe(self.sites, self.stop, every=self.options.all_minimal, standing=standing)
             sets = HittingSets(everything, {c: self.cost(c) for c in everything})
             if self.copies is not None:
                 sets = self._tied(self.copies, everything)
-            patcher = Patcher(self.sites)
             self._learn(sets, first, frozenset(), ())
             wanted = self.options.most_solutions if self.options.all_minimal else 1
             while len(self.found) < wanted and not self.hopeless:
@@ -136,7 +173,7 @@ class Search:
                     return
                 if self.exact:
                     self.least = price
-                self._try(sets, patcher, chosen)
+                self._try(sets, chosen)
         except OutOfTimeError:
             self.exact = False
 
@@ -166,20 +203,20 @@ class Search:
             raise OutOfTimeError
         return left
 
-    def _try(self, sets: HittingSets, patcher: Patcher, chosen: Choices) -> None:
+    def _try(self, sets: HittingSets, chosen: Choices) -> None:
         """Find out about one candidate."""
         if self._known(sets, chosen):
             return
         refused = refusals(self.sites, chosen)
-        patch = patcher.patch(chosen)
+        patch = self.patcher.patch(chosen)
         if refused or commits(self.sites, chosen):
             refused = self._by_runs(chosen, patch, refused)
             for refusal in refused:
                 sets.refuse(refusal)
             if refused:
                 return
-        outcome = self.checker.check(patch.text)
-        if outcome.verdict is Verdict.ROBUST:
+        judged = self.checker.judge(patch.text, where_of(patch.edits))
+        if judged.good:
             found = self.judged(chosen, patch)
             if not isinstance(found, Found):
                 sets.refuse(found)
@@ -187,12 +224,12 @@ class Search:
             self.cheapest = self.cheapest or (self.exact and not self.found)
             self.found.append(found)
             sets.forbid(chosen)
-        elif outcome.witness is not None:
-            self._learn(sets, outcome.witness, chosen, patch.new)
+        elif judged.good is False:
+            self._learn(sets, judged, chosen, patch.new)
         else:
             self.exact = False
             self.undecided += 1
-            self.hopeless = outcome.reason if waiting_among(outcome.faults) else ""
+            self.hopeless = judged.hopeless
             sets.exclude(chosen, sets.universe)
 
     def _by_runs(self, chosen: Choices, patch: Patch, by_paths: list[Refusal]) -> list[Refusal]:
@@ -210,14 +247,26 @@ class Search:
         return by_paths or [Exactly(chosen, frozenset(range(len(self.sites.places))))]
 
     def judged(self, chosen: Choices, patch: Patch) -> Found | Refusal:
-        """Return a robust candidate with what is known of its hangs; what its run says if it has one that the program has
+        """Return a good candidate with what is known of its hangs; what its run says if it has one that the program has
         not."""
         hangs = self.comparison.hangs(patch.text, where_of(patch.edits), self.checker.deadline)
         if isinstance(hangs, Broken):
             return refused_by(self.sites, chosen, hangs)
-        if hangs == "unknown" and commits(self.sites, chosen):
+        if self._doubtful(chosen, hangs):
+            self.exact = False
+            self.undecided += 1
             return Exactly(chosen, frozenset(range(len(self.sites.places))))
         return Found(chosen, patch, hangs)
+
+    def _doubtful(self, chosen: Choices, hangs: Hangs) -> bool:
+        """Whether a set may let a thread wait that did not, as far as its paths and the search for hangs tell.
+
+        What is robust runs as under sequential consistency, where runs were compared if paths did not say that it stands.
+        What is only safe may run otherwise.
+        """
+        if self.checker.fine == "robust":
+            return hangs == "unknown" and commits(self.sites, chosen)
+        return hangs != "none" and (commits(self.sites, chosen) or bool(refusals(self.sites, chosen)))
 
     def _known(self, sets: HittingSets, chosen: Choices) -> bool:
         """Learn from all counterexamples of before that a candidate leaves."""
@@ -230,12 +279,20 @@ class Search:
     def _on_time(self) -> bool:
         return not self.checker.late
 
-    def _learn(self, sets: HittingSets, witness: Witness, chosen: Choices, new: tuple[tuple[int, int], ...]) -> None:
+    def _learn(self, sets: HittingSets, judged: Judged, chosen: Choices, new: tuple[tuple[int, int], ...]) -> None:
         """Add the clause of a counterexample to `chosen`."""
         self.cycles += 1
-        found = skeleton(self.sites, witness.trace, new, self.checker.options.model)
+        trace, model = judged.trace, self.checker.options.model
+        found = None if trace is None else skeleton(self.sites, trace, new, model, judged.end)
         if found is not None:
-            self._bones.append(Extension(found, sets.universe, self.checker.options.model))
+            self._bones.append(Extension(found, sets.universe, model))
             if Lesson(self._bones[-1], sets, chosen, self._on_time).learn():
                 return
         sets.exclude(chosen, sets.universe)
+
+
+def _overtaking(witness: Witness) -> str:
+    pairs = {(a.step.span.where, b.step.span.where) for a, b in witness.relaxed if a.step is not None and b.step is not None}
+    told = [f"line {later} takes effect before line {earlier}" for earlier, later in sorted(pairs)]
+    atomics = (edge.source for edge in witness.cycle.edges if edge.relation == "rmw")
+    return ", ".join(told or (torn(f"of line {e.step.span.where}") for e in atomics if e.step is not None))

@@ -35,6 +35,12 @@ STATES_AFTER: Final = 3_000
 Where = Callable[[int], int | None]
 """Where what is at an offset of the text with insertions is in the program's; None for what was inserted."""
 
+
+def same(offset: int) -> int:
+    """Of the program's own text."""
+    return offset
+
+
 Label = tuple[Any, ...]
 """What is the same of a step in both programs."""
 

@@ -48,12 +48,15 @@ class Patcher:
 
     A get reads a word that nobody writes and writes one that nobody else touches: then it has no conflicts, and does nothing
     but order. Both are always declared, under names that the program does not have.
+
+    If it is `robust` with them, expectations become those of a robust program.
     """
 
     sites: Sites
+    robust: bool = True
 
     def patch(self, chosen: Choices) -> Patch:
-        """Return the text with `chosen` inserted. Layout and comments stay, expectations become those of a robust one."""
+        """Return the text with `chosen` inserted. Layout and comments stay."""
         source = self.sites.source
         if isinstance(source, AutomataSource):
             return self._automata(source, chosen)
@@ -72,7 +75,7 @@ class Patcher:
             for item in source.tree.items
             if isinstance(item, Node) and item.name.text in words.declared
         ]
-        done = (*edits.values(), *declared, *source.expect_robust())
+        done = (*edits.values(), *declared, *(source.expect_robust() if self.robust else ()))
         text, new = apply(source.text, done)
         rows = []
         ranges = iter(new)

@@ -9,10 +9,9 @@ from typing import Final
 
 from rdma_robust.analyses.repair.anyhow import any_solution
 from rdma_robust.analyses.repair.automata_sites import AutomataSource
-from rdma_robust.analyses.repair.cheapest import Checker, Search
+from rdma_robust.analyses.repair.cheapest import Checker, Found, Search
 from rdma_robust.analyses.repair.crowd_repairs import CrowdRepair
 from rdma_robust.analyses.repair.each_copy import EachCopy, as_written, has_families
-from rdma_robust.analyses.repair.hanging import Comparison
 from rdma_robust.analyses.repair.hitting import OutOfTimeError
 from rdma_robust.analyses.repair.immediates import immediate_for
 from rdma_robust.analyses.repair.keeping import Broken, where_of
@@ -29,15 +28,21 @@ from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.language.load import has_text, is_trencher, load_decidable
 from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions
-from rdma_robust.outcome import Verdict, Witness
+from rdma_robust.outcome import Verdict
 from rdma_robust.robustness.decide import values_left
-from rdma_robust.semantics.wording import torn
 from rdma_robust.text import count
 
 
-def repair(text: str, file: str, options: RepairOptions | None = None, limits: CheckOptions | None = None) -> Repair:
+def repair(
+    text: str,
+    file: str,
+    options: RepairOptions | None = None,
+    limits: CheckOptions | None = None,
+    checking: type[Checker] = Checker,
+) -> Repair:
     """Return a cheapest set of insertions that makes the program in `text` robust; `file` names it in messages and the diff.
 
+    With others, that are `checking` for something else, it is a cheapest set that these find good.
     `limits` are the options of every check (its limits count for each one), `options.timeout` limits everything together.
     Every solution was decided again from its patched text, and none makes a poll wait for ever (`counting`). The answer is
     plain data. Raises ProgramError for a bad program, SizeLimitError for one too large to be marked, and
@@ -45,7 +50,8 @@ def repair(text: str, file: str, options: RepairOptions | None = None, limits: C
     """
     started = time.monotonic()
     options, limits = options or RepairOptions(), limits or CheckOptions()
-    program = load_decidable(text, file, crowds=True)
+    for_robust = checking.fine == "robust"
+    program = load_decidable(text, file, crowds=for_robust)
     limits = limits.on(program.hardware)
     if not limits.model.has_normal_form:
         raise UsageError(f"what polls and fences keep in order is not known under this model: {limits.model}")
@@ -53,16 +59,17 @@ def repair(text: str, file: str, options: RepairOptions | None = None, limits: C
         return CrowdRepair(text, file, options, limits, lambda other, o: repair(other, file, o, limits), started).run()
     deadline = None if options.timeout is None else started + options.timeout
     try:
-        checker = Checker(file, limits, deadline)
+        checker = checking(file, limits, deadline)
         found = _searched(text, file, options, checker)
-        if not options.all_minimal and not is_trencher(text, file) and not has_families(text, file):
+        if not options.all_minimal and not is_trencher(text, file) and not has_families(text, file) and found.scope:
             found = with_flags(
-                text, file, found, lambda other, below: _searched(other, file, options, checker, below), limits.model
+                text, file, found, lambda other, below: _searched(other, file, options, checker, below), checker.comparison
             )
-        if found.status == "impossible":
+        if found.status == "impossible" and for_robust:
             found = replace(found, reason=found.reason + _where_atomics_are_glob(load_decidable(text, file), checker))
-        found = found if replace(limits.model, cpu="sc", atomics="hca").is_of_paper else _not_compared(found, limits.model)
-        if limits.model.order == "relaxed" and not found.solutions and found.status != "robust":
+        if found.scope and not replace(limits.model, cpu="sc", atomics="hca").is_of_paper:
+            found = _not_compared(found, limits.model)
+        if for_robust and limits.model.order == "relaxed" and not found.solutions and found.status != "robust":
             found = replace(found, reason="; ".join(filter(None, (found.reason, _immediate(text, checker)))))
         found = replace(found, checked=checker.checked, time_s=time.monotonic() - started)
         return outside_of_copies(found, text, file)
@@ -101,39 +108,42 @@ def _searched(text: str, file: str, options: RepairOptions, checker: Checker, be
     loops = checker.options.await_loops
     copies = EachCopy.of(text, file, await_loops=loops)
     sites = Sites.of(copies.written if copies else text, file, await_loops=loops, tso=tso)
-    first = checker.decide(sites.program)
-    if first.witness is None:
-        status: Status = "robust" if first.verdict is Verdict.ROBUST else "unknown"
-        return Repair(status, first.reason, optimal=status == "robust", checked=1)
+    first = checker.judge(sites.source.text)
+    if first.good is not False:
+        return Repair(checker.fine if first.good else "unknown", first.reason, optimal=bool(first.good), checked=1)
+    if first.lasting:
+        return Repair("impossible", first.reason, complete=True, checked=1)
     if unfollowed := values_left(sites.program):
-        return Repair("unknown", f"{UNPROVEN}: {unfollowed}", checked=1)
-    comparison = Comparison(sites.program, checker.options.model, await_loops=loops)
-    search = Search(sites, checker, options, comparison, copies, below=below)
+        return Repair("unknown", f"{_unproven(checker)}: {unfollowed}", checked=1)
+    search = Search(sites, checker, options, checker.comparison(sites.program), copies, below=below)
     try:
-        search.run(first.witness)
+        search.run(first)
     except LimitReached:
         search.exact = False
     if search.hopeless:
-        return Repair("unknown", f"{UNPROVEN}: {search.hopeless}", cycles=search.cycles)
+        return Repair("unknown", f"{_unproven(checker)}: {search.hopeless}", cycles=search.cycles)
     if copies is not None:
         return _in_families(copies, search, options)
     if not search.found and not (search.exhausted and search.exact):
         with suppress(OutOfTimeError, LimitReached):
             any_solution(search)
-    return _answer(search, options, _overtaking(first.witness))
+    return _answer(search, options, first.violation)
+
+
+def _unproven(checker: Checker) -> str:
+    return f"not {checker.fine}, but no repair can be proven"
 
 
 def _in_families(copies: EachCopy, search: Search, options: RepairOptions) -> Repair:
     """Return the answer with what was found put into the text of the families, and decided again from there."""
-    patcher = Patcher(as_written(copies, search.sites))
-    model, loops = search.checker.options.model, search.checker.options.await_loops
-    comparison = Comparison(blocking(copies.program, loops), model, await_loops=loops)
+    patcher = Patcher(as_written(copies, search.sites), robust=search.checker.fine == "robust")
+    comparison = search.checker.comparison(blocking(copies.program, search.checker.options.await_loops))
     solutions = []
     for found in search.found:
         assert search.ties is not None
         chosen = search.ties.of(found.chosen)
         patch = patcher.patch(chosen)
-        if search.checker.check(patch.text).verdict is Verdict.ROBUST:
+        if search.checker.judge(patch.text).good:
             hangs = comparison.hangs(patch.text, where_of(patch.edits), search.checker.deadline)
             if not isinstance(hangs, Broken):
                 solutions.append(replace(patcher.solution(patch, options.costs), hangs=hangs))
@@ -152,21 +162,16 @@ def _in_families(copies: EachCopy, search: Search, options: RepairOptions) -> Re
     )
 
 
-UNPROVEN: Final = "not robust, but no repair can be proven"
-
 IN_FAMILIES: Final = "what goes into a family goes into each of its threads, towards nodes as the family names them"
 
 
 def _answer(search: Search, options: RepairOptions, violation: str) -> Repair:
-    patcher = Patcher(search.sites)
     found = {f.patch.text: f for f in reversed(search.found)}  # some insertions are the same text as others
-    solutions = tuple(
-        replace(patcher.solution(f.patch, options.costs), hangs=f.hangs) for f in search.found if found[f.patch.text] is f
-    )
+    solutions = tuple(_solution(search, f, options) for f in search.found if found[f.patch.text] is f)
     if solutions:
         patch = search.found[0].patch
-        automata = isinstance(search.sites.source, AutomataSource)
-        spare = () if automata else own_polls(patch.text, patch.new, search.checker, options)
+        alone = isinstance(search.sites.source, AutomataSource) or search.checker.fine == "safe"
+        spare = () if alone else own_polls(patch.text, patch.new, search.checker, options)
         solutions = (replace(solutions[0], spare=spare), *solutions[1:])
     known = search.exhausted and search.exact
     status: Status = "repaired" if solutions else "impossible" if known else "unknown"
@@ -180,6 +185,16 @@ def _answer(search: Search, options: RepairOptions, violation: str) -> Repair:
         search.cycles,
         scope=_scope(search),
     )
+
+
+def _solution(search: Search, found: Found, options: RepairOptions) -> Solution:
+    """Return what was found as a report shows it. If it happens to be robust, its text expects that it is."""
+    patcher, patch = search.patcher, found.patch
+    expecting = not patcher.robust and search.sites.source.expect_robust()
+    if expecting and search.checker.check(patch.text).verdict is Verdict.ROBUST:
+        patcher = Patcher(search.sites)
+        patch = patcher.patch(found.chosen)
+    return replace(patcher.solution(patch, options.costs), hangs=found.hangs)
 
 
 SCOPE: Final = (
@@ -210,7 +225,7 @@ def _reason(search: Search, solutions: tuple[Solution, ...], violation: str) -> 
         return f"the cheapest found: of some sets that cost less it is not known whether they will do{undecided}"
     if search.exhausted and search.exact:
         found = f"; the first violation found: {violation}" if violation else ""
-        return f"no set makes it robust among {_scope(search)}{found}"
+        return f"no set makes it {search.checker.fine} among {_scope(search)}{found}"
     return "a limit came before a repair was found"
 
 
@@ -235,10 +250,3 @@ def _immediate(text: str, checker: Checker) -> str:
 def _uses_remote_atomics(thread: Thread) -> bool:
     """Return whether a thread posts a remote read-modify-write."""
     return any(isinstance(step.op, RemoteRmw) for _, _, step in thread.edges)
-
-
-def _overtaking(witness: Witness) -> str:
-    pairs = {(a.step.span.where, b.step.span.where) for a, b in witness.relaxed if a.step is not None and b.step is not None}
-    told = [f"line {later} takes effect before line {earlier}" for earlier, later in sorted(pairs)]
-    atomics = (edge.source for edge in witness.cycle.edges if edge.relation == "rmw")
-    return ", ".join(told or (torn(f"of line {e.step.span.where}") for e in atomics if e.step is not None))

@@ -7,9 +7,10 @@ for.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from rdma_robust.analyses.repair.keeping import Where, where_of
 from rdma_robust.analyses.repair.sites import Edge, Flow, Sites
 from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.event_table import completes_on, polls_of
@@ -22,6 +23,26 @@ Item = int | Event
 
 _Local = tuple[int, tuple[int, ...], int]
 """A point, the values of registers, and how many events are made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """Where thread number `thread` is when it has made its events: what has gone wrong with its last step, as kind and
+    offset in the program's text; whether it has ended; its registers."""
+
+    thread: int
+    fault: tuple[str, int | None] | None
+    ended: bool
+    registers: Mapping[str, int]
+
+
+End = Callable[[Arrival], bool]
+"""Whether what a counterexample shows is there, as far as a thread tells."""
+
+
+def anywhere(_there: Arrival) -> bool:
+    """Of a counterexample that is one by its events alone."""
+    return True
 
 
 @dataclass(frozen=True)
@@ -40,8 +61,11 @@ class Skeleton:
         return frozenset(item for items in self.threads for item in items if isinstance(item, int))
 
 
-def skeleton(sites: Sites, trace: Trace, inserted: Sequence[tuple[int, int]], model: Model = RDMA) -> Skeleton | None:
-    """Return the projection of a violating trace of a patched program, whose statements in `inserted` were put in.
+def skeleton(
+    sites: Sites, trace: Trace, inserted: Sequence[tuple[int, int]], model: Model = RDMA, end: End = anywhere
+) -> Skeleton | None:
+    """Return the projection of a violating trace of a patched program, whose statements in `inserted` were put in, and whose
+    threads come to the `end`.
 
     None if no path is found, which the projection lemma excludes, or if a poll of the program has only what was put in to
     take; the caller can do without.
@@ -54,8 +78,10 @@ def skeleton(sites: Sites, trace: Trace, inserted: Sequence[tuple[int, int]], mo
     bare = trace.over(events, number, po=nothing, pf=nothing)
     threads: list[tuple[Item, ...]] = []
     optional: set[int] = set()
+    back = where_of(sites.edits)
     for t, flow in enumerate(sites.flows):
-        path = _path(flow, sorted((e for e in events if e.thread == t), key=lambda e: e.position), model)
+        mine = sorted((e for e in events if e.thread == t), key=lambda e: e.position)
+        path = _path(flow, mine, model, _Ends(t, flow, back, end))
         if path is None:
             return None
         items: list[Item] = []
@@ -80,20 +106,38 @@ def skeleton(sites: Sites, trace: Trace, inserted: Sequence[tuple[int, int]], mo
     return Skeleton(bare, tuple(threads), frozenset(optional))
 
 
+@dataclass(frozen=True, slots=True)
+class _Ends:
+    """The test whether the path of one thread may end behind an edge of the marked program."""
+
+    thread: int
+    flow: Flow
+    back: Where
+    end: End
+
+    def __call__(self, last: Edge | None, local: _Local) -> bool:
+        point, values, _ = local
+        fault = None if last is None else last.step.fault
+        wrong = None if fault is None else (fault.kind, self.back(fault.span.start))
+        registers = dict(zip((name for name, _ in self.flow.thread.registers), values, strict=True))
+        return self.end(Arrival(self.thread, wrong, point == self.flow.thread.exit, registers))
+
+
 def _in(event: Event, inserted: Sequence[tuple[int, int]]) -> bool:
     at = event.step.span.start if event.step is not None else -1
     return any(a <= at < b for a, b in inserted)
 
 
-def _path(flow: Flow, events: Sequence[Event], model: Model) -> list[tuple[Edge, Sequence[Event]]] | None:
-    """Return a path of the marked thread that makes the events, as its edges with the events of each."""
+def _path(flow: Flow, events: Sequence[Event], model: Model, end: _Ends) -> list[tuple[Edge, Sequence[Event]]] | None:
+    """Return a path of the marked thread that makes the events and comes to the end: its edges with the events of each."""
     start = (flow.thread.entry, tuple(value for _, value in flow.thread.registers), 0)
     before: dict[_Local, tuple[_Local, Edge] | None] = {start: None}
     todo = [start]
     while todo:
         now = todo.pop()
         point, values, done = now
-        if done == len(events):
+        last = before[now]
+        if done == len(events) and end(None if last is None else last[1], now):
             path: list[tuple[Edge, Sequence[Event]]] = []
             while (step := before[now]) is not None:
                 path.append((step[1], events[step[0][2] : now[2]]))

@@ -18,10 +18,10 @@ from rdma_robust.analyses.repair.keeping import Broken, where_of
 from rdma_robust.analyses.repair.patch import unified
 from rdma_robust.analyses.repair.repairs import Insertion, Repair, Solution, Status, TextEdit
 from rdma_robust.errors import ProgramError
+from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_decidable
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.tree_limits import blocks_of
-from rdma_robust.model import Model
 from rdma_robust.text import lines_of
 
 FLAG_COST: Final = 1
@@ -112,10 +112,11 @@ def _node_of(statement: ast.Put | ast.Get | ast.Send, nodes: dict[str, str]) -> 
             return ""
 
 
-def with_flags(text: str, file: str, base: Repair, decide: Decide, model: Model) -> Repair:
+def with_flags(text: str, file: str, base: Repair, decide: Decide, compare: Callable[[Program], Comparison]) -> Repair:
     """Return `base`, the cheapest repair by insertions, or a cheaper one that changes flags of requests as well.
 
-    `decide` finds the cheapest insertions for a text; every answer of it is decided from its text.
+    `decide` finds the cheapest insertions for a text; every answer of it is decided from its text. `compare` returns what
+    compares hangs with those of a program.
     """
     found = changes(text, file) if base.status in ("repaired", "impossible") else ()
     if not found:
@@ -123,7 +124,7 @@ def with_flags(text: str, file: str, base: Repair, decide: Decide, model: Model)
     if len(found) > MOST_CHANGES:
         status: Status = "unknown" if base.status == "impossible" else base.status
         return replace(base, status=status, reason=f"{base.reason}; {NOT_TRIED}", optimal=False, complete=False)
-    comparison = Comparison(load_decidable(text, file), model)
+    comparison = compare(load_decidable(text, file))
     best, cycles, known = base, base.cycles, True
     for size in range(1, MOST_FLAGS + 1):
         for chosen in combinations(found, size):
@@ -156,8 +157,8 @@ def _tried(
         repaired = decide(flagged, below)
     except ProgramError:
         return None
-    if repaired.status == "robust":
-        expecting = Source.of(flagged, file).expect_robust()
+    if repaired.status in ("robust", "safe"):
+        expecting = Source.of(flagged, file).expect_robust() if repaired.status == "robust" else []
         solution = Solution((), 0, (), apply(flagged, expecting)[0], "", edits=text_edits(flagged, expecting))
     elif repaired.solutions:
         solution = repaired.solutions[0]

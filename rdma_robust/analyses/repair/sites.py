@@ -113,9 +113,13 @@ class Flow:
     @cached_property
     def buffered(self) -> tuple[int, ...]:
         """The places at which a store may wait in the buffer and that something can follow which need not wait for it."""
-        behind = self._reached({EventType.LW, EventType.V}, self.thread.graph)
         ahead = self._reached({EventType.LR, EventType.P, EventType.RP}, self.thread.graph.reverse(copy=False))
-        return tuple(sorted(behind & ahead))
+        return tuple(sorted(self.stored & ahead))
+
+    @cached_property
+    def stored(self) -> frozenset[int]:
+        """The places at which a store may wait in the buffer."""
+        return self._reached({EventType.LW, EventType.V}, self.thread.graph)
 
     def _reached(self, types: set[EventType], graph: nx.MultiDiGraph[int]) -> frozenset[int]:
         forward = graph is self.thread.graph

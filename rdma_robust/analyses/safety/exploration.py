@@ -22,7 +22,7 @@ from rdma_robust.semantics.machines.operations import following, start
 from rdma_robust.semantics.machines.resting import SomeMachine
 from rdma_robust.semantics.machines.sc import ScState
 from rdma_robust.semantics.machines.starts import starts_at
-from rdma_robust.semantics.trace import Event
+from rdma_robust.semantics.trace import Event, Trace
 from rdma_robust.semantics.wellformed import check_well_formed
 
 _COMPLETING = frozenset({Verb.NIC_READ, Verb.NIC_WRITE, Verb.FLUSH, Verb.FENCE, Verb.DRAIN})
@@ -193,7 +193,13 @@ def _polls_aside(state: ScState) -> ScState:
 
 
 def confirmed(machine: AnyRdmaMachine, run: Run, goal: Goal) -> tuple[Event, ...] | None:
-    """Return the events of a run that meets `goal` at its last move, in the order in which they take effect.
+    """Return the events of :func:`confirmed_trace` in the order in which they take effect."""
+    trace = confirmed_trace(machine, run, goal)
+    return None if trace is None else trace.events[len(machine.program.cells) :]
+
+
+def confirmed_trace(machine: AnyRdmaMachine, run: Run, goal: Goal) -> Trace | None:
+    """Return the trace of a run that meets `goal` at its last move.
 
     What is under way at the end is completed first, so that the events are a trace. Checks that every move is one of the
     machine, that the goal is met, and by the axioms that the trace is one of the program and RDMA-consistent. Raises
@@ -217,4 +223,4 @@ def confirmed(machine: AnyRdmaMachine, run: Run, goal: Goal) -> tuple[Event, ...
     check_well_formed(machine.program, trace, machine.model)
     if (cycle := rdma_violation(trace, machine.model)) is not None:
         raise InternalError("a run that was found is not RDMA-consistent: " + "; ".join(map(str, cycle.edges)))
-    return trace.events[len(machine.program.cells) :]
+    return trace

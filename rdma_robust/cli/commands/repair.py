@@ -42,28 +42,33 @@ from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import printable
 
 if TYPE_CHECKING:
-    from rdma_robust.analyses.repair.repairs import Repair, RepairOptions, SiteName
+    from rdma_robust.analyses.repair.repairs import Costs, Repair, RepairOptions, SiteName
     from rdma_robust.language.flow.cfg import Program
+    from rdma_robust.language.flow.claims import AnyModelName
 
 
 CostPoll = Annotated[int, typer.Option(metavar="N", help="Cost of a poll: the processor waits for the card.")]
 CostRfence = Annotated[int, typer.Option(metavar="N", help="Cost of a remote fence: the card waits.")]
 CostFlush = Annotated[
-    int, typer.Option(metavar="N", help="Cost of a flush, a round trip; its polls come on top. With --goal safe 1.")
+    int, typer.Option(metavar="N", help="Cost of a flush, a round trip; its polls come on top. Of a `flush` statement 1.")
 ]
 CostMfence = Annotated[int, typer.Option(metavar="N", help="Cost of an `mfence`, with --goal safe.")]
 LoopWeight = Annotated[
-    int, typer.Option(metavar="N", help="How often the body of a loop counts, for each loop around it. With --goal safe 1.")
+    int,
+    typer.Option(
+        metavar="N",
+        help="How often the body of a loop counts, for each loop around it. With --goal safe under models but rdma 1.",
+    ),
 ]
 Goal = Annotated[
     Literal["robust", "safe"],
     typer.Option(help="robust: nothing happens that is not sequentially consistent. safe: no claim is violated."),
 ]
 SafeModel = Annotated[
-    Literal["sc", "tso", "pso", "rma"] | None,
+    Literal["sc", "tso", "pso", "rma", "rdma"] | None,
     typer.Option(
         "--model",
-        help="The memory model to be safe under. Default: the one of the `expect safe` line.",
+        help="The memory model to be safe under. Default: the one of the `expect safe` line, else rdma.",
         show_default=False,
     ),
 ]
@@ -92,11 +97,14 @@ Diff = Annotated[bool, typer.Option("--diff", help="Print the unified diff and n
 
 @dataclass(frozen=True, slots=True)
 class Safety:
-    """The goal `safe`: under which model (None: the one that the program expects), by waits at which sites."""
+    """The goal `safe`: under which model (None: the one that the program expects), by waits at which sites, at which
+    costs. `given` are the options that were given and that only rdma has, or only the others."""
 
-    model: Literal["sc", "tso", "pso", "rma"] | None
+    model: Literal["sc", "tso", "pso", "rma", "rdma"] | None
     sites: SiteName
     own: bool
+    costs: Costs
+    given: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,10 +154,12 @@ def repair_command(
     """Note in the context what is to be done."""
     from rdma_robust.analyses.repair.repairs import Costs, RepairOptions  # noqa: PLC0415
 
-    if goal == "safe":
-        cost_flush = cost_flush if _given(context, "cost_flush") else 1
-        loop_weight = loop_weight if _given(context, "loop_weight") else 1
     costs = Costs(cost_poll, cost_rfence, cost_flush, loop_weight, cost_mfence)
+    of_waits = replace(
+        costs,
+        flush=cost_flush if _given(context, "cost_flush") else 1,
+        loop_weight=loop_weight if _given(context, "loop_weight") else 1,
+    )
     options = RepairOptions(costs, all_minimal, timeout=limit(timeout))
     most = memory_limit(memory)
     limits = CheckOptions(
@@ -158,8 +168,12 @@ def repair_command(
         memory=most,
         define=tuple(define or ()),
     )
-    _belongs(context, goal)
-    safety = Safety(model, sites or "after-remote", from_full) if goal == "safe" else None
+    safety = None
+    if goal == "safe":
+        given = tuple(name for name in (*OF_WAITS, *OF_RDMA) if _on_command_line(context, name))
+        safety = Safety(model, sites or "after-remote", from_full, of_waits, given)
+    elif name := next((n for n in ("model", *OF_WAITS, "cost_mfence") if _on_command_line(context, n)), None):
+        raise UsageError(f"{_option(name)} belongs to --goal safe")
     request = RepairRequest(file, options, limits, remove_needless, safety, write, output, force, diff, format_ or "text")
     context.obj.append(partial(run_repair, request))
 
@@ -170,18 +184,20 @@ def _given(context: typer.Context, name: str) -> bool:
     return source is not None and source.name in ("COMMANDLINE", "DEFAULT_MAP")
 
 
-OF_HARDWARE: Final = ("ordered_reads", "cpu", "atomics", "order", "recv_depth")
-"""Options of the hardware, which `--goal safe` has not."""
+OF_RDMA: Final = ("cost_poll", "cost_rfence", "ordered_reads", "cpu", "atomics", "order", "recv_depth")
+"""What is asked about RDMA, whichever the goal: of `--goal safe` the models without queue pairs do not have it."""
+
+OF_WAITS: Final = ("sites", "from_full")
+"""What only these models have."""
 
 
-def _belongs(context: typer.Context, goal: str) -> None:
-    """Raise UsageError if an option of the other goal was given on the command line."""
-    of_robust, of_safe = ["cost_poll", "cost_rfence", *OF_HARDWARE], ["model", "sites", "from_full", "cost_mfence"]
-    other, options = ("robust", of_robust) if goal == "safe" else ("safe", of_safe)
-    for name in options:
-        source = context.get_parameter_source(name)
-        if source is not None and source.name == "COMMANDLINE":
-            raise UsageError(f"--{name.replace('_', '-')} belongs to --goal {other}")
+def _on_command_line(context: typer.Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 def run_repair(request: RepairRequest) -> Exit:
@@ -254,14 +270,38 @@ def _repair(text: str, name: str, request: RepairRequest) -> Repair:
 def _made_safe(text: str, program: Program, safety: Safety, request: RepairRequest) -> Repair:
     from rdma_robust.analyses.repair.repairs import Waits  # noqa: PLC0415
     from rdma_robust.analyses.repair.safe.placement import make_safe, remove_waits  # noqa: PLC0415
+    from rdma_robust.analyses.repair.safe.under_rdma import keep_claims  # noqa: PLC0415
+
+    model = safety.model or _expected_model(program)
+    of_rdma = model == "rdma"
+    for name in safety.given:
+        if of_rdma == (name in OF_WAITS):
+            others = "--goal safe under models without queue pairs" if of_rdma else "--goal robust, and to safe under rdma"
+            raise UsageError(f"{_option(name)} belongs to {others}")
+    if of_rdma:
+        if request.needless:
+            raise UsageError(
+                "--remove-needless takes out what a robust program, or one safe under another model, does not need"
+            )
+        return keep_claims(text, program.file, request.options, request.limits)
+    waits = Waits(model, safety.sites, safety.own)
+    work = remove_waits if request.needless else make_safe
+    return work(text, program.file, waits, replace(request.options, costs=safety.costs), request.limits)
+
+
+def _expected_model(program: Program) -> AnyModelName:
+    """Return the model that the program expects to be safe or unsafe under, else rdma if it claims something of that. Raises
+    UsageError."""
+    from rdma_robust.analyses.repair.safe.under_rdma import forbidding  # noqa: PLC0415
 
     expected = {e.model for e in program.expectations if e.kind == "safe" and e.model is not None}
-    if safety.model is None and len(expected) != 1:
+    if not expected and not program.undecided and forbidding(program):
+        return "rdma"
+    if len(expected) != 1:
         named = f"the program expects something under {', '.join(sorted(expected))}" if expected else "it has no such line"
-        raise UsageError(f"--goal safe needs --model, or a line that expects the program to be safe under one: {named}")
-    waits = Waits(safety.model or expected.pop(), safety.sites, safety.own)
-    work = remove_waits if request.needless else make_safe
-    return work(text, program.file, waits, request.options, request.limits)
+        asks = "--model, a line that expects the program to be safe under one, or claims about rdma"
+        raise UsageError(f"--goal safe needs {asks}: {named}")
+    return expected.pop()
 
 
 def _undefined(repair: Repair, original: str, source: Source) -> Repair:
@@ -327,7 +367,9 @@ def _report(repair: Repair, source: Source, request: RepairRequest, written: str
 
 
 def _options(request: RepairRequest, repair: Repair, hardware: Hardware) -> dict[str, object]:
-    costs, limits = request.options.costs, request.limits
+    limits = request.limits
+    of_rdma = repair.waits is None or repair.waits.model == "rdma"
+    costs = request.options.costs if request.safety is None or of_rdma else request.safety.costs
     model = limits.on(hardware).model
     return {
         "cost_poll": costs.poll,
@@ -337,7 +379,7 @@ def _options(request: RepairRequest, repair: Repair, hardware: Hardware) -> dict
         "loop_weight": costs.loop_weight,
         "goal": "robust" if request.safety is None else "safe",
         "safe_under": None if repair.waits is None else repair.waits.model,
-        "sites": None if request.safety is None else request.safety.sites,
+        "sites": None if request.safety is None or of_rdma else request.safety.sites,
         "from_full": request.safety is not None and request.safety.own,
         "all_minimal": request.options.all_minimal,
         "remove_needless": request.needless,

@@ -229,8 +229,8 @@ A flush is a get of any word of the node, polled to completion: it makes earlier
 again from its text, and no poll is inserted that could wait for ever. Costs are multiplied by 10 for each loop around an
 insertion.
 
-With --goal safe no claim of the program is violated under a memory model, by the fewest `flush` statements (rma) or
-`mfence`s (tso, pso). --sites and --from-full say among which; costs are 1 then, and loops count once, unless told otherwise.
+With --goal safe no claim is violated under a memory model: under rdma by the same insertions at the same costs, else by the
+fewest `flush` (rma) or `mfence` statements (tso, pso), of cost 1 and once in loops; --sites and --from-full say among which.
 
 \b
 Exit codes

@@ -78,8 +78,10 @@ def _proven(repair: Repair) -> str:
 
 
 def _made_safe(repair: Repair) -> str:
-    """Return how many waits make a program safe, of how many that there could be."""
+    """Return how many waits make a program safe, of how many that there could be; of other insertions, what they cost."""
     assert repair.waits is not None
+    if repair.waits.model == "rdma":
+        return f"safe under rdma at cost {repair.cost}"
     best = repair.solutions[0]
     number = len(best.insertions) + len(best.kept)
     return f"safe under {repair.waits.model} with {number} of {count(repair.candidates, 'candidate')} at cost {repair.cost}"
@@ -93,7 +95,7 @@ def _told(repair: Repair, width: int | None) -> list[str]:
     if spare := repair.solutions[0].spare:
         own = ", ".join(f"{i.lines[0]} (line {i.line})" for i in spare)
         lines += sentence(f"of the program itself, each could go together with an inserted get: {own}", width, "  ")
-    if repair.waits is None:
+    if repair.waits is None or repair.solutions[0].hangs:
         lines += sentence(f"hangs: {HANGS[repair.solutions[0].hangs]}", width, "  ")
     if repair.needed:
         lines += sentence(f"in every safe set: {', '.join(map(_named, repair.needed))}", width, "  ")
