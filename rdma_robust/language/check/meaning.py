@@ -67,7 +67,7 @@ def _reads(expr: Expr) -> Expr:
 
 
 def _always_reads(expr: Expr) -> bool:
-    """Whether evaluating `expr` needs VALUE whatever the registers hold: :func:`_reads` is true, told without building it."""
+    """Whether evaluating `expr` needs VALUE whatever registers hold: :func:`_reads` is true, told without building it."""
     match expr:
         case Unary(_, arg):
             return _always_reads(arg)

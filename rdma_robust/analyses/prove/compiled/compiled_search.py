@@ -17,7 +17,7 @@ from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.limits import Limits, Progress, ignore
 
 LOOK: Final = 1_000_000
-"""States of a quick look, a third of a second: whether a program with values of no known size has finitely many is not known."""
+"""States of a quick look, a third of a second: a program with values of no known size may have finitely many, or not."""
 
 LOOK_SHARE: Final = 0.5
 """Of the time, for that look."""
