@@ -158,7 +158,8 @@ def _tried(
     except ProgramError:
         return None
     if repaired.status in ("robust", "safe"):
-        expecting = Source.of(flagged, file).expect_robust() if repaired.status == "robust" else []
+        source = Source.of(flagged, file)
+        expecting = source.expect_robust() if repaired.status == "robust" else source.expect_safe("rdma")
         solution = Solution((), 0, (), apply(flagged, expecting)[0], "", edits=text_edits(flagged, expecting))
     elif repaired.solutions:
         solution = repaired.solutions[0]
