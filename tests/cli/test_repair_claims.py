@@ -246,3 +246,15 @@ expect unsafe under rdma
     assert any("choose { r = 1 } or { r = 2; poll B }" in each for each in texts)
     assert not any("{ r = 1; poll B }" in each or "{ poll B; r = 1 }" in each for each in texts)
     assert all("expect safe under rdma" in each for each in texts)
+
+
+def test_a_flag_of_a_request_may_be_enough_and_lines_expect_what_is_true_then(cli: Cli) -> None:
+    text = """node A { v }
+node B { d }
+thread T on A { v = 1; put B.d = v unsignaled; v = 2 }
+outcome B.d == 2 : forbidden under rdma
+expect not robust, unsafe under rdma
+"""
+    answer = safe(cli, text, "--model", "rdma", "--write")
+    assert "safe under rdma at cost 1, no cheaper repair exists" in answer
+    assert "expect robust, safe under rdma" in Path("program.rdma").read_text()

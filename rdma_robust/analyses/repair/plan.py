@@ -63,7 +63,7 @@ def repair(
         found = _searched(text, file, options, checker)
         if not options.all_minimal and not is_trencher(text, file) and not has_families(text, file) and found.scope:
             found = with_flags(
-                text, file, found, lambda other, below: _searched(other, file, options, checker, below), checker.comparison
+                text, file, found, lambda other, below: _searched(other, file, options, checker, below), checker
             )
         if found.status == "impossible" and for_robust:
             found = replace(found, reason=found.reason + _where_atomics_are_glob(load_decidable(text, file), checker))
