@@ -14,8 +14,8 @@ from rdma_robust.analyses.prove.transition_system import TransitionSystem
 from rdma_robust.limits import Limits, Progress
 from rdma_robust.solver_library import has_solver
 
-QUICK_S: Final = 2.0
-"""For the first turn of an engine that often is quick or never ends."""
+TURNS_S: Final = (0.5, 4.0, None)
+"""Seconds for the turns of engines that often are quick or never end; the last one is as long as there is time."""
 
 SHARE: Final = 0.5
 """Of the time that is left, for an engine or an attempt that others come after."""
@@ -77,11 +77,11 @@ def _predicates(
     search = partial(predicates_engine, plain=None if plain is None or system.model == "sc" else plain())
     if not then_spacer:
         return search(system, limits, progress)
-    for quick in (True, False):
-        found = search(system, limits.within(QUICK_S) if quick else limits.share(SHARE), progress)
+    for seconds in TURNS_S:
+        found = search(system, limits.share(SHARE) if seconds is None else limits.within(seconds), progress)
         if found.cut != "time":
             break
-        last = _spacer(system, limits.within(QUICK_S) if quick else limits, progress)
+        last = _spacer(system, limits if seconds is None else limits.within(seconds), progress)
         if not last.cut:
             return last
     return found

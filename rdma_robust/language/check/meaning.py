@@ -66,6 +66,20 @@ def _reads(expr: Expr) -> Expr:
             raise AssertionError("source programs have no Ite")
 
 
+def _always_reads(expr: Expr) -> bool:
+    """Whether evaluating `expr` needs VALUE whatever the registers hold: :func:`_reads` is true, told without building it."""
+    match expr:
+        case Unary(_, arg):
+            return _always_reads(arg)
+        case Binary("&&" | "||" as op, left, right):
+            goes_on = isinstance(left, Const) and bool(left.value) == (op == "&&")
+            return _always_reads(left) or (goes_on and _always_reads(right))
+        case Binary(_, left, right):
+            return _always_reads(left) or _always_reads(right)
+        case _:
+            return expr == VALUE
+
+
 def _if_reached(condition: Expr, then: Expr) -> Expr:
     return FALSE if then == FALSE else conj(condition, then)
 
@@ -90,7 +104,7 @@ def where_spared(expr: Expr) -> Expr:
     match expr:
         case Unary("!", arg):
             return negate(where_spared(arg))
-        case Binary("&&" | "||" as op, _, right) if _reads(right) == TRUE:
+        case Binary("&&" | "||" as op, _, right) if _always_reads(right):
             return TRUE if op == "||" else FALSE
         case Binary("&&" | "||" as op, left, right):
             join = conj if op == "&&" else disj

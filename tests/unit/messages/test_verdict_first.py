@@ -26,7 +26,7 @@ proc Receiver {
 }
 proc Sender[i in 1..N] { send i to Receiver }
 """
-WORKERS = """const W = 10
+WORKERS = """const W = 12
 proc Master {
   reg r, sum
   for i in 1..W { send i to Worker[i] }
@@ -53,7 +53,7 @@ def test_smt_is_asked_before_the_time_is_gone(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(engine_choice, "_FIRST_S", 1.0)
     answer = ask(WORKERS)
     assert (answer.engine, answer.violated, answer.deadlocked) == ("smt", "no", "no")
-    assert len(answer.races) == 10 and answer.pairs_exact
+    assert len(answer.races) == 12 and answer.pairs_exact
     assert answer.matchings is not None and answer.matchings.count >= 100
 
 

@@ -16,8 +16,8 @@ from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.limits import Limits, Progress, ignore
 
-LOOK: Final = 5_000_000
-"""States of a quick look, some seconds: whether a program with values of no known size has finitely many is not known."""
+LOOK: Final = 1_000_000
+"""States of a quick look, a third of a second: whether a program with values of no known size has finitely many is not known."""
 
 LOOK_SHARE: Final = 0.5
 """Of the time, for that look."""
