@@ -225,3 +225,36 @@ def test_what_is_cut_short_is_unknown_with_the_limit(cli: Cli) -> None:
     answer = safe(cli, LOG, "--max-states", "1", code=3)
     assert "UNKNOWN" in answer
     assert "the limit of 1 state" in answer
+
+
+def test_a_run_is_learnt_from_on_its_own_way_through_a_choice(cli: Cli) -> None:
+    """Both branches make the same events. A poll in the one that is asked for is enough."""
+    text = """node A { v = 1 }
+node B { d }
+thread T on A {
+  reg r
+  put B.d = v
+  choose { r = 1 } or { r = 2 }
+  v = 2
+}
+outcome B.d == 2 && T.r == 2 : forbidden under rdma
+expect unsafe under rdma
+"""
+    report = json.loads(safe(cli, text, "--model", "rdma", "--all-minimal", "--format", "json"))
+    assert report["complete"]
+    texts = [each["patched"] for each in report["solutions"]]
+    assert any("choose { r = 1 } or { r = 2; poll B }" in each for each in texts)
+    assert not any("{ r = 1; poll B }" in each or "{ poll B; r = 1 }" in each for each in texts)
+    assert all("expect safe under rdma" in each for each in texts)
+
+
+def test_a_flag_of_a_request_may_be_enough_and_lines_expect_what_is_true_then(cli: Cli) -> None:
+    text = """node A { v }
+node B { d }
+thread T on A { v = 1; put B.d = v unsignaled; v = 2 }
+outcome B.d == 2 : forbidden under rdma
+expect not robust, unsafe under rdma
+"""
+    answer = safe(cli, text, "--model", "rdma", "--write")
+    assert "safe under rdma at cost 1, no cheaper repair exists" in answer
+    assert "expect robust, safe under rdma" in Path("program.rdma").read_text()

@@ -150,7 +150,8 @@ class Search:
 
     @cached_property
     def patcher(self) -> Patcher:
-        return Patcher(self.sites, robust=self.checker.fine == "robust")
+        safe = self.checker.fine == "safe"
+        return Patcher(self.sites, robust=not safe, safe=safe)
 
     def run(self, first: Judged) -> None:
         """Search from the first counterexample on, until the answer or the end of the time."""

@@ -15,6 +15,7 @@ from lark import Token
 
 from rdma_robust.analyses.repair.repairs import TextEdit
 from rdma_robust.diagnose import Reporter
+from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.language.load import load_program
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.grammar import load_grammar
@@ -138,6 +139,12 @@ class Source:
         models claim under RDMA what they do under sequential consistency.
         """
         return [*self._claims(self._held), *self._expectation(self._held)]
+
+    def expect_safe(self, model: AnyModelName) -> list[Edit]:
+        """Return the edits after which an `expect` line that expects violations under a model expects none."""
+        claims = (claim for item in self.tree.items if isinstance(item, ast.Expect) for claim in item.expectations)
+        unsafe = (c.span.start for c in claims if c.kind == "safe" and c.negated and c.model == model)
+        return [Edit(start, "safe", len("unsafe")) for start in unsafe]
 
     @cached_property
     def _held(self) -> frozenset[int]:

@@ -49,11 +49,12 @@ class Patcher:
     A get reads a word that nobody writes and writes one that nobody else touches: then it has no conflicts, and does nothing
     but order. Both are always declared, under names that the program does not have.
 
-    If it is `robust` with them, expectations become those of a robust program.
+    If it is `robust` with them, or `safe` under RDMA, expectations become those of such a program.
     """
 
     sites: Sites
     robust: bool = True
+    safe: bool = False
 
     def patch(self, chosen: Choices) -> Patch:
         """Return the text with `chosen` inserted. Layout and comments stay."""
@@ -75,7 +76,8 @@ class Patcher:
             for item in source.tree.items
             if isinstance(item, Node) and item.name.text in words.declared
         ]
-        done = (*edits.values(), *declared, *(source.expect_robust() if self.robust else ()))
+        expecting = [*(source.expect_robust() if self.robust else ()), *(source.expect_safe("rdma") if self.safe else ())]
+        done = (*edits.values(), *declared, *expecting)
         text, new = apply(source.text, done)
         rows = []
         ranges = iter(new)

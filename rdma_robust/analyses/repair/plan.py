@@ -63,7 +63,7 @@ def repair(
         found = _searched(text, file, options, checker)
         if not options.all_minimal and not is_trencher(text, file) and not has_families(text, file) and found.scope:
             found = with_flags(
-                text, file, found, lambda other, below: _searched(other, file, options, checker, below), checker.comparison
+                text, file, found, lambda other, below: _searched(other, file, options, checker, below), checker
             )
         if found.status == "impossible" and for_robust:
             found = replace(found, reason=found.reason + _where_atomics_are_glob(load_decidable(text, file), checker))
@@ -136,7 +136,7 @@ def _unproven(checker: Checker) -> str:
 
 def _in_families(copies: EachCopy, search: Search, options: RepairOptions) -> Repair:
     """Return the answer with what was found put into the text of the families, and decided again from there."""
-    patcher = Patcher(as_written(copies, search.sites), robust=search.checker.fine == "robust")
+    patcher = Patcher(as_written(copies, search.sites), robust=search.patcher.robust, safe=search.patcher.safe)
     comparison = search.checker.comparison(blocking(copies.program, search.checker.options.await_loops))
     solutions = []
     for found in search.found:
@@ -192,7 +192,7 @@ def _solution(search: Search, found: Found, options: RepairOptions) -> Solution:
     patcher, patch = search.patcher, found.patch
     expecting = not patcher.robust and search.sites.source.expect_robust()
     if expecting and search.checker.check(patch.text).verdict is Verdict.ROBUST:
-        patcher = Patcher(search.sites)
+        patcher = Patcher(search.sites, safe=True)
         patch = patcher.patch(found.chosen)
     return replace(patcher.solution(patch, options.costs), hangs=found.hangs)
 

@@ -12,16 +12,17 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Final, Literal
 
+from rdma_robust.analyses.repair.cheapest import Checker
 from rdma_robust.analyses.repair.edits import Edit, Source, apply, one_edit, text_edits
 from rdma_robust.analyses.repair.hanging import Comparison
 from rdma_robust.analyses.repair.keeping import Broken, where_of
 from rdma_robust.analyses.repair.patch import unified
 from rdma_robust.analyses.repair.repairs import Insertion, Repair, Solution, Status, TextEdit
 from rdma_robust.errors import ProgramError
-from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_decidable
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.tree_limits import blocks_of
+from rdma_robust.outcome import Verdict
 from rdma_robust.text import lines_of
 
 FLAG_COST: Final = 1
@@ -112,11 +113,11 @@ def _node_of(statement: ast.Put | ast.Get | ast.Send, nodes: dict[str, str]) -> 
             return ""
 
 
-def with_flags(text: str, file: str, base: Repair, decide: Decide, compare: Callable[[Program], Comparison]) -> Repair:
+def with_flags(text: str, file: str, base: Repair, decide: Decide, checker: Checker) -> Repair:
     """Return `base`, the cheapest repair by insertions, or a cheaper one that changes flags of requests as well.
 
-    `decide` finds the cheapest insertions for a text; every answer of it is decided from its text. `compare` returns what
-    compares hangs with those of a program.
+    `decide` finds the cheapest insertions for a text; every answer of it is decided from its text. `checker` is what
+    decides.
     """
     found = changes(text, file) if base.status in ("repaired", "impossible") else ()
     if not found:
@@ -124,14 +125,14 @@ def with_flags(text: str, file: str, base: Repair, decide: Decide, compare: Call
     if len(found) > MOST_CHANGES:
         status: Status = "unknown" if base.status == "impossible" else base.status
         return replace(base, status=status, reason=f"{base.reason}; {NOT_TRIED}", optimal=False, complete=False)
-    comparison = compare(load_decidable(text, file))
+    work = _Work(text, file, decide, checker, checker.comparison(load_decidable(text, file)))
     best, cycles, known = base, base.cycles, True
     for size in range(1, MOST_FLAGS + 1):
         for chosen in combinations(found, size):
             if best.solutions and size * FLAG_COST >= best.cost:
                 continue
             below = best.cost - size * FLAG_COST if best.solutions else None
-            repaired = _tried(text, file, chosen, decide, comparison, below=below)
+            repaired = _tried(work, chosen, below)
             if repaired is None:
                 continue
             cycles += repaired.cycles
@@ -147,18 +148,28 @@ def with_flags(text: str, file: str, base: Repair, decide: Decide, compare: Call
     return replace(best, reason=reason, scope=scope, optimal=optimal, complete=False, cycles=cycles)
 
 
-def _tried(
-    text: str, file: str, chosen: Sequence[Change], decide: Decide, comparison: Comparison, *, below: int | None
-) -> Repair | None:
+@dataclass(frozen=True)
+class _Work:
+    """What is the same for all flags of a program."""
+
+    text: str
+    file: str
+    decide: Decide
+    checker: Checker
+    comparison: Comparison
+
+
+def _tried(work: _Work, chosen: Sequence[Change], below: int | None) -> Repair | None:
     """Return the repair with these flags and what they still need; None if the text is not one of the language any more."""
+    text = work.text
     changed = [change.edit for change in chosen]
     flagged, _ = apply(text, changed)
     try:
-        repaired = decide(flagged, below)
+        repaired = work.decide(flagged, below)
     except ProgramError:
         return None
     if repaired.status in ("robust", "safe"):
-        expecting = Source.of(flagged, file).expect_robust() if repaired.status == "robust" else []
+        expecting = _expecting(Source.of(flagged, work.file), work.checker)
         solution = Solution((), 0, (), apply(flagged, expecting)[0], "", edits=text_edits(flagged, expecting))
     elif repaired.solutions:
         solution = repaired.solutions[0]
@@ -170,7 +181,7 @@ def _tried(
         there = inserted(offset)
         return None if there is None else flagging(there)
 
-    hangs = comparison.hangs(solution.patched, where, None)
+    hangs = work.comparison.hangs(solution.patched, where, None)
     if isinstance(hangs, Broken):
         return replace(repaired, status="unknown", solutions=(), optimal=False)
     solution = replace(solution, hangs=hangs)
@@ -179,10 +190,19 @@ def _tried(
         solution,
         insertions=tuple(sorted((*flags, *solution.insertions), key=lambda each: each.line)),
         cost=solution.cost + FLAG_COST * len(flags),
-        diff=unified(text, solution.patched, file),
+        diff=unified(text, solution.patched, work.file),
         edits=(one_edit(text, solution.patched),),
     )
     return replace(repaired, status="repaired", solutions=(whole,), optimal=repaired.optimal)
+
+
+def _expecting(source: Source, checker: Checker) -> list[Edit]:
+    """Return the edits after which lines expect what is true of a text that is as it should be."""
+    if checker.fine == "robust":
+        return source.expect_robust()
+    expecting = source.expect_robust()
+    robust = expecting and checker.check(source.text).verdict is Verdict.ROBUST
+    return [*source.expect_safe("rdma"), *(expecting if robust else ())]
 
 
 def _shown(change: Change, text: str, flagged: str, later: Sequence[TextEdit]) -> Insertion:

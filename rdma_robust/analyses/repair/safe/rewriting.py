@@ -11,8 +11,6 @@ from rdma_robust.analyses.repair.patch import unified
 from rdma_robust.analyses.repair.repairs import Choices, Costs, Insertion, Solution
 from rdma_robust.analyses.repair.safe.spots import Spot, Spots
 from rdma_robust.analyses.repair.safe.standing import insertions
-from rdma_robust.language.flow.claims import AnyModelName
-from rdma_robust.language.syntax import ast
 from rdma_robust.semantics.machines.machine import Action, Verb
 from rdma_robust.text import one_line
 
@@ -36,7 +34,7 @@ class Rewriter:
         gone = [k for k, spot in enumerate(spots) if spot.statement is not None and k not in inside]
         edits += apart([source.remove(s) for k in gone if (s := spots[k].statement) is not None])
         if edits:
-            edits += expecting(source.tree, self.spots.model)
+            edits += source.expect_safe(self.spots.model)
         return edits, order, gone
 
     def solution(self, chosen: Choices) -> Solution:
@@ -92,10 +90,3 @@ class Rewriter:
             case Verb.NIC_WRITE:
                 return f"{thread}: the card writes {action.written} for {said}"
         return f"{thread}: {said}" if action.read is None else f"{thread}: {said}, reads {action.read}"
-
-
-def expecting(tree: ast.Program, model: AnyModelName) -> list[Edit]:
-    """Return the edits after which an `expect` line expects what is true of a program that was made safe."""
-    claims = (claim for item in tree.items if isinstance(item, ast.Expect) for claim in item.expectations)
-    unsafe = (c.span.start for c in claims if c.kind == "safe" and c.negated and c.model == model)
-    return [Edit(start, "safe", len("unsafe")) for start in unsafe]
