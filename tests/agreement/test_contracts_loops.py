@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
+from contextlib import suppress
 
 import pytest
 
@@ -16,6 +17,7 @@ from rdma_robust.contracts.modular.modes import ModularEngine
 from rdma_robust.contracts.rerun.confirming import replayed
 from rdma_robust.contracts.runs.run_inputs import NARROW
 from rdma_robust.contracts.runs.runs_engine import runs
+from rdma_robust.errors import SizeLimitError
 from rdma_robust.limits import NO_LIMITS, Limits
 from tests.support.contract_mutations import FOLDER, mutants
 from tests.support.contracts_agreement import compared as compared_engines
@@ -102,7 +104,8 @@ def test_loops_that_one_process_goes_through() -> None:
 @pytest.mark.parametrize("chunk", chunks(1, 60))
 def test_more_loops_that_one_process_goes_through(chunk: int) -> None:
     for seed in range(100 + chunk * 40, 140 + chunk * 40):
-        compared_local(seed, 1 + seed % 2)
+        with suppress(SizeLimitError):  # a loop that does not end
+            compared_local(seed, 1 + seed % 2)
 
 
 def bounded(text: str) -> str:

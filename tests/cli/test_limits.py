@@ -51,7 +51,7 @@ CUT = re.compile(
     r"reached the (time limit of [0-9.]+ s|memory limit of [0-9]+ MiB) while [a-z ]+|out of memory while [a-z ]+"
 )
 AFTER = re.compile(
-    r"reached the (time|memory) limit of [0-9.]+ (s|MiB) after [0-9]+ states|[0-9] states?, .* CUT at [0-9.]+ s"
+    r"reached the (time|memory) limit of [0-9.]+ (s|MiB) after [0-9]+ states?|[0-9] states?, .* CUT at [0-9.]+ s"
 )
 
 

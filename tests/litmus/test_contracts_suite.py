@@ -53,9 +53,13 @@ def decided(cli: Cli, path: Path, *options: str) -> None:
     assert answer.returncode == 0, answer.stdout + answer.stderr
 
 
+MOST: Final = {"allreduce_dr-not-told": "1..4"}
+"""What goes wrong for every n that is asked for counts if nothing is said of it; with four processes this one is right."""
+
+
 @pytest.mark.parametrize("path", share(PROGRAMS, 40), ids=lambda path: path.stem)
 def test_what_is_expected_is_found(cli: Cli, path: Path) -> None:
-    decided(cli, path, "--procs", "1..3")
+    decided(cli, path, "--procs", MOST.get(path.stem, "1..3"))
 
 
 @pytest.mark.parametrize("path", share(ZERO, 2), ids=lambda path: path.stem)
@@ -78,7 +82,7 @@ def test_what_is_expected_for_every_n_is_proved(cli: Cli, path: Path) -> None:
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
 def test_the_other_engine_finds_the_same(cli: Cli, path: Path) -> None:
     if path.stem != "endless" and not path.stem.startswith("loop_"):
-        decided(cli, path, "--procs", "1..3", "--engine", "explicit")
+        decided(cli, path, "--procs", MOST.get(path.stem, "1..3"), "--engine", "explicit")
 
 
 @pytest.mark.long

@@ -49,6 +49,8 @@ def _flushes(search: Search) -> Choices:
     for place, node in _spots(search):
         search.stop()
         number, flow = numbers[place], search.sites.flows[place.thread]
+        if flow.commits(number):
+            continue  # whether it waits where the program did not would have to be searched for
         found = outstanding(search.sites, chosen, number, node) if (place.thread, node) in polled else frozenset()
         gets = polls = max(found, default=0) + 1
         bounded = found and polls <= flow.operations(node) + 1

@@ -63,11 +63,12 @@ class Judged:
 
 @dataclass
 class Checker:
-    """Decides whether programs are robust, until `deadline`, and counts them."""
+    """Decides whether programs are robust, until `deadline`, `given` seconds after the beginning, and counts them."""
 
     file: str
     options: CheckOptions
     deadline: float | None
+    given: float | None = None
     checked: int = 0
     fine: ClassVar[Literal["robust", "safe"]] = "robust"
 
@@ -82,7 +83,7 @@ class Checker:
         """Decide a program, on `hardware` if that is given."""
         self.checked += 1
         own, options = self.options.timeout, replace(self.options, hardware=hardware or self.options.hardware)
-        limits = Limits(self.deadline, options.max_states, options.memory)
+        limits = Limits(self.deadline, options.max_states, options.memory, self.given)
         return decide(program, options, limits=limits if own is None else limits.within(own))
 
     def check(self, text: str) -> Outcome:

@@ -83,7 +83,7 @@ def remove_needless(
     options, limits = options or RepairOptions(), limits or CheckOptions()
     deadline = None if options.timeout is None else started + options.timeout
     try:
-        found = _searched(text, options, Checker(file, limits, deadline), within)
+        found = _searched(text, options, Checker(file, limits, deadline, options.timeout), within)
     except LimitReached as reached:
         found = Repair("unknown", str(reached))
     return replace(found, time_s=time.monotonic() - started)

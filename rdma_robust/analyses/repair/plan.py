@@ -59,7 +59,7 @@ def repair(
         return CrowdRepair(text, file, options, limits, lambda other, o: repair(other, file, o, limits), started).run()
     deadline = None if options.timeout is None else started + options.timeout
     try:
-        checker = checking(file, limits, deadline)
+        checker = checking(file, limits, deadline, options.timeout)
         found = _searched(text, file, options, checker)
         if not options.all_minimal and not is_trencher(text, file) and not has_families(text, file) and found.scope:
             found = with_flags(

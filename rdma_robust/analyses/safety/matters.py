@@ -96,7 +96,7 @@ def _new_states(
     except SizeLimitError as error:
         return None, str(error)
     if report.sc.cut is not None or (report.rdma.cut is not None and not report.only_rdma):
-        return None, f"final states: {report.sc.cut or report.rdma.cut}"
+        return None, f"the search for final states ended at {report.sc.cut or report.rdma.cut}"
     return tuple(tuple(zip(report.names, state.values, strict=True)) for state in report.only_rdma[:MOST_SHOWN]), ""
 
 

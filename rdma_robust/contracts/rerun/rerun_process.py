@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 from rdma_robust.contracts.language.contract_program import Contract
 from rdma_robust.contracts.rerun.rerun_matches import Taking
-from rdma_robust.errors import NO_SPAN, InternalError, Span
+from rdma_robust.errors import NO_SPAN, InternalError, SizeLimitError, Span
 from rdma_robust.expr import Name
 from rdma_robust.messages.language.message_program import (
     Assert,
@@ -362,4 +362,4 @@ class Runner:
         self._at = span
         self._steps += 1
         if self._steps > MOST_STEPS:
-            raise InternalError("a process of the counterexample computes on and on")
+            raise SizeLimitError(f"a process of the counterexample takes more than {MOST_STEPS:,} steps")

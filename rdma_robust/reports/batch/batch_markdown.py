@@ -51,7 +51,7 @@ def text(plain: str) -> str:
 
 def prose(plain: str, *, cell: bool = False) -> str:
     """Return plain text as :func:`text` does, with code spans for what is between backquotes: no escapes show in them."""
-    pieces = re.split(r"`([^`]*[^`\s][^`]*)`", " ".join(plain.split()))
+    pieces = re.split(r"`([^`]+)`", " ".join(plain.split()))
     spans = [*(code(each, cell=cell) for each in pieces[1::2]), ""]
     escaped = (SPECIAL.sub(r"\\\1", printable(each)) for each in pieces[::2])
     return "".join(said for pair in zip(escaped, spans, strict=True) for said in pair)

@@ -99,7 +99,12 @@ TOO_LITTLE: tuple[Rule, ...] = (
         "if False and not",
         "requires of a callee; requires of a callee inside of another",
     ),
-    (local_steps, 'self.broke("SRV", f"`requires`', '("SRV", f"`requires`', "requires of a local function"),
+    (
+        local_steps,
+        "self.broke(enter.contract.entry_error, said",
+        "(enter.contract.entry_error, said",
+        "requires of a local function",
+    ),
     (JUDGE, "yield Shown(contract.entry_error, sender, text", 'Shown("SRV", sender, text', "a message across a callee"),
     (contract_rules, "changed_surplus(call.surplus, kind, 1)", "call.surplus", "a message when all have met"),
     (

@@ -144,12 +144,8 @@ DEEP = {
     "minus": HEADER + "r = " + "-" * 10_000 + "1\n}",
     "not in parentheses": HEADER + "r = " + "!(" * 10_000 + "1" + ")" * 10_000 + "\n}",
     "many nots in parentheses": HEADER + "r = " + ("!" * 60 + "(") * 90 + "1" + ")" * 90 + "\n}",
-    "else if": HEADER + "if r { }" + " else if q { }" * 10_000 + "\n}",
     "nested else": HEADER + "if r { } else { " * 10_000 + "}" * 10_000 + "\n}",
-    "sum": HEADER + "r = 1" + " + r" * 10_000 + "\n}",
     "long sum": HEADER + "r = 1" + " + r" * 50_000 + "\n}",
-    "conjunction": f"node A {{ x }}\noutcome {' && '.join(['A.x'] * 10_000)} : allowed under sc",
-    "sum of constants": "const N = 1" + " + 1" * 10_000,
 }
 
 

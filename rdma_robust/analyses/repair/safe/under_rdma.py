@@ -70,7 +70,7 @@ def _as_they_are(text: str, file: str, options: RepairOptions, limits: CheckOpti
     if all(isinstance(claim.goal, FaultGoal) for claim in forbidding(program)):
         return None
     deadline = None if options.timeout is None else time.monotonic() + options.timeout
-    judged = ClaimChecker(file, limits.on(program.hardware), deadline).judge(text)
+    judged = ClaimChecker(file, limits.on(program.hardware), deadline, options.timeout).judge(text)
     if judged.good is False and not judged.lasting:
         return Repair("unknown", f"{judged.reason}; {FAMILIES}", checked=1)
     status: Status = "unknown" if judged.good is None else "safe" if judged.good else "impossible"
