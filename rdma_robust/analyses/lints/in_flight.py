@@ -6,7 +6,7 @@ others: in some execution that takes this path the card comes later (see :mod:`t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from rdma_robust.analyses.lints.queue_flow import Edge, ThreadFlow
 from rdma_robust.analyses.lints.trails import Trail, polled_somewhere
@@ -54,32 +54,33 @@ def results_read_early(flow: ThreadFlow, found: list[Trail]) -> Iterator[Diagnos
 
 def results_overwritten(flow: ThreadFlow, found: list[Trail]) -> Iterator[Diagnostic]:
     """Yield the writes to what a get or a remote atomic fetches in front of its poll (RR729)."""
-    for trail in found:
-        cell = answer(trail.op)
-        if cell is None:
-            continue
-        for span, edges in _statements(flow):
-            if _written_by_others(edges, cell, trail) and trail.unpolled(span):
-                which = (
-                    f"{quote(cell.name)} is written before the {_name(trail)} into it on line {trail.span.line} was polled"
-                )
-                yield _warning("RR729", f"{which}, which may overwrite it", span, trail)
+    for trail, cell, span in _written_early(flow, found, answer):
+        which = f"{quote(cell.name)} is written before the {_name(trail)} into it on line {trail.span.line} was polled"
+        yield _warning("RR729", f"{which}, which may overwrite it", span, trail)
 
 
 def sources_overwritten(flow: ThreadFlow, found: list[Trail]) -> Iterator[Diagnostic]:
     """Yield the writes to what a put or a message sends in front of its poll (RR722)."""
+    for trail, cell, span in _written_early(flow, found, source):
+        name = _name(trail)
+        message = (
+            f"{quote(cell.name)} is written before the {name} of it on line {trail.span.line} was polled: "
+            f"the {name.strip('`')} may send the new value"
+        )
+        yield _warning("RR722", message, span, trail)
+
+
+def _written_early(
+    flow: ThreadFlow, found: list[Trail], word: Callable[[Op | None], Cell | None]
+) -> Iterator[tuple[Trail, Cell, Span]]:
+    """Yield the requests and their `word`, with each statement that writes it in front of the poll."""
     for trail in found:
-        cell = source(trail.op)
+        cell = word(trail.op)
         if cell is None:
             continue
         for span, edges in _statements(flow):
             if _written_by_others(edges, cell, trail) and trail.unpolled(span):
-                name = _name(trail)
-                message = (
-                    f"{quote(cell.name)} is written before the {name} of it on line {trail.span.line} was polled: "
-                    f"the {name.strip('`')} may send the new value"
-                )
-                yield _warning("RR722", message, span, trail)
+                yield trail, cell, span
 
 
 def never_polled(flow: ThreadFlow, found: list[Trail]) -> Iterator[Diagnostic]:
