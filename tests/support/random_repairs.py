@@ -8,7 +8,7 @@ from random import Random
 from typing import Final
 
 from rdma_robust.errors import ProgramError
-from rdma_robust.language.load import load_program
+from rdma_robust.language.load import load_decidable
 from tests.support.random_deployed import FAMILIES, mutant_text, named_texts, random_text
 from tests.support.random_programs import Size, random_program
 
@@ -18,7 +18,8 @@ SOME: Final = Size(threads=(1, 2), nodes=(2, 2), instructions=(2, 5), total=7)
 
 
 def repair_text(kind: str, seed: int) -> str | None:
-    """Return a program of a kind, the same for the same seed; None where a few attempts give none that loads."""
+    """Return a program of a kind, the same for the same seed; None where a few attempts give none that the
+    searches decide."""
     rng = Random(f"repair {kind} {seed}")
     for _ in range(20):
         match kind:
@@ -35,7 +36,7 @@ def repair_text(kind: str, seed: int) -> str | None:
             lines = _wrapped(lines, rng)
         made = "\n".join(lines) + "\n"
         try:
-            load_program(made, "random.rdma")
+            load_decidable(made, "random.rdma")
         except ProgramError:
             continue
         return made
