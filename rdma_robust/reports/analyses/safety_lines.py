@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from rdma_robust.errors import Severity
+from rdma_robust.frame.answer import DiagnosticView
+from rdma_robust.frame.finding import FindingLine
 from rdma_robust.reports.analyses.claim_findings import Finding
 from rdma_robust.reports.analyses.safety_record import SafetyRecord
 from rdma_robust.reports.analyses.safety_sarif import CODES, place_of, what_to_say
 from rdma_robust.reports.check.check_findings import KINDS, from_diagnostics
-from rdma_robust.reports.check.result import DiagnosticView
-from rdma_robust.reports.share.finding_lines import FindingLine
 
 
 def claim_findings(record: SafetyRecord) -> Iterator[FindingLine]:

@@ -11,10 +11,10 @@ from itertools import pairwise
 from typing import Any, Final
 from urllib.parse import quote
 
+from rdma_robust.frame.answer import DiagnosticView
+from rdma_robust.frame.formats.json_text import valid_unicode
 from rdma_robust.language.value_ranges import file_of, instance_of
 from rdma_robust.reports.batch.sarif_rules import level_of, rule
-from rdma_robust.reports.check.json_report import valid_unicode
-from rdma_robust.reports.check.result import DiagnosticView
 
 SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 INFORMATION: Final = "https://github.com/rdma-robust/rdma-robust"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from rdma_robust.codes.registry import Code, codes
-from rdma_robust.reports.share.finding_lines import Level
+from rdma_robust.frame.finding import Level
 
 NOT_SO_SURE: Final = ("RR014", "RR015", "RR023", "RR024", "RR7")
 """Beginnings of codes that are right about the program, and may be meant."""

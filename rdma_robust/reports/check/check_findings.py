@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from rdma_robust.reports.check.result import DiagnosticView, Result
+from rdma_robust.frame.answer import DiagnosticView
+from rdma_robust.frame.finding import FindingLine
+from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.check.witness_view import EventView, WitnessView
-from rdma_robust.reports.share.finding_lines import FindingLine
 
 DOES: Final = {
     "nlR": "the NIC may read `{cell}`",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from rdma_robust.errors import NO_SPAN, Span
+from rdma_robust.frame.finding import Level
 from rdma_robust.messages.language.message_program import MessageProgram
 from rdma_robust.messages.message_answers import BufferAnswer, Issued
 from rdma_robust.reports.analyses.claim_findings import StepView
@@ -16,7 +17,6 @@ from rdma_robust.reports.messages.messages_explained import order_line
 from rdma_robust.reports.messages.operation_names import OperationNames, operation_names
 from rdma_robust.reports.messages.run_findings import RunFinding, racing_sends, run_findings, widest_answer
 from rdma_robust.reports.messages.violation_words import place_of
-from rdma_robust.reports.share.finding_lines import Level
 from rdma_robust.text import count, one_line
 
 MOST_RACES: Final = 3

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rdma_robust.frame.finding import FindingLine
 from rdma_robust.reports.analyses.safety_lines import problem_lines
 from rdma_robust.reports.messages.messages_sarif import Reported
-from rdma_robust.reports.share.finding_lines import FindingLine
 
 
 def finding_lines_of(record: Reported) -> Iterator[FindingLine]:

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
+from rdma_robust.frame.answer import DiagnosticView
 from rdma_robust.reports.analyses.claim_findings import StepView
 from rdma_robust.reports.batch.sarif_log import Json, ScannedFile, digest, message
-from rdma_robust.reports.check.result import DiagnosticView
 from rdma_robust.reports.messages.message_findings import MessageFinding
 
 

@@ -7,7 +7,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from rdma_robust.reports.share.finding_lines import FindingLine, concise, github
+from rdma_robust.frame.finding import FindingLine, concise, github
 
 NASTY = ["a.rdma", "a b,c.rdma", "50%/x:y.rdma", "::error::.rdma", "new\nline.rdma", "esc\x1b[31m.rdma", "ü\udcff.rdma"]
 
