@@ -7,15 +7,15 @@ from dataclasses import replace
 
 from rdma_robust import TOOL, __version__
 from rdma_robust.cli.answering import answer_item, only
-from rdma_robust.cli.inputs import Source
-from rdma_robust.cli.output import output
 from rdma_robust.cli.processes.decide_proof import ProofAsking, ProofsOfProgram, proved_text
-from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import UsageError
+from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.shell.inputs import Source
+from rdma_robust.frame.shell.output import output
+from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.guard import ENDING
 from rdma_robust.limits import Limits
 from rdma_robust.reports.prove.proof_record import ProofRecord
-from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import printable
 
 

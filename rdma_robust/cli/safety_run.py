@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Literal
 from rdma_robust import TOOL
 from rdma_robust.cli.batch import Question, answer_all
 from rdma_robust.cli.destinations import report_form
-from rdma_robust.cli.inputs import Item, Source, expand
 from rdma_robust.cli.options.arguments import limit, memory_limit, searched_states
 from rdma_robust.cli.options.defaults import processors
 from rdma_robust.cli.options.formats import VERDICT_FORMATS
-from rdma_robust.cli.output import Output, output
 from rdma_robust.cli.processes.decide_claims import Asking, SafetyAnswer, answer_safety, load_safety, lost_safety
-from rdma_robust.cli.screen import width_of_output
-from rdma_robust.cli.stderr import warn
+from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.shell.inputs import Item, Source, expand
+from rdma_robust.frame.shell.output import Output, output
+from rdma_robust.frame.shell.screen import width_of_output
+from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.model import Hardware, ModelName
 from rdma_robust.reports.check.json_report import dump, layout
-from rdma_robust.reports.share.exits import Exit
 from rdma_robust.reports.share.finding_lines import WRITERS
 
 if TYPE_CHECKING:

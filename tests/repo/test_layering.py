@@ -66,9 +66,11 @@ MAY_IMPORT = {
     "analyses.prove": f"{WORDS} language semantics counters",
     "analyses.explain": f"{WORDS} language semantics robustness",
     "analyses.hardware": f"{WORDS} language semantics robustness",
-    "reports": f"{WORDS} codes language semantics petri analyses.safety analyses.repair analyses.explain analyses.prove "
-    "analyses.hardware analyses.scaling messages.language messages.machine messages.message_answers messages.replay "
+    "reports": f"{WORDS} frame codes language semantics petri analyses.safety analyses.repair analyses.explain "
+    "analyses.prove analyses.hardware analyses.scaling messages.language messages.machine messages.message_answers "
+    "messages.replay "
     "messages.encoding messages.races contracts.language contracts.contract_answers contracts.standings contracts.inference",
+    "frame": f"{WORDS} language messages.language",
     "batch": f"{WORDS} __init__ certify analyses.repair analyses.explain reports",
     "teaching.explorer": f"{WORDS} language semantics pipeline analyses.explain reports messages.language "
     "messages.message_answers messages.replay",
@@ -78,7 +80,7 @@ MAY_IMPORT = {
     "teaching.patterns": f"{WORDS} language messages.language",
     "editing": f"{WORDS} __init__ language semantics analyses.lints contracts.language messages.language",
     "cli": (
-        f"{WORDS} __init__ codes language semantics petri robustness pipeline exports hardness certify evidence "
+        f"{WORDS} frame __init__ codes language semantics petri robustness pipeline exports hardness certify evidence "
         "analyses.safety analyses.repair analyses.lints analyses.explain analyses.prove analyses.synthesis "
         "analyses.hardware messages.language messages.engines messages.encoding messages.machine messages.replay "
         "messages.traces messages.message_answers contracts.checks contracts.contract_answers contracts.inference "
@@ -86,7 +88,7 @@ MAY_IMPORT = {
         "contracts.language reports batch teaching.demos teaching.explorer teaching.patterns editing"
     ),
     "__init__": f"{WORDS} language pipeline analyses.safety analyses.prove",
-    "__main__": "foreign __init__ cli",
+    "__main__": "foreign __init__ cli frame",
 }
 """A room or module to those it may import, below `rdma_robust`; `__init__` is the package itself.
 
@@ -185,9 +187,9 @@ def test_slow_packages_are_imported_late() -> None:
         "__main__.py",
         "errors.py",
         "options.py",
-        "cli/inputs.py",
-        "cli/stderr.py",
-        "reports/share/exits.py",
+        "frame/shell/inputs.py",
+        "frame/shell/stderr.py",
+        "frame/exits.py",
     ):
         found = {each.partition(".")[0] for each in imports(PACKAGE / name)}
         assert not found & slow, name

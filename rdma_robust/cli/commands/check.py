@@ -15,7 +15,6 @@ from rdma_robust import TOOL
 from rdma_robust.cli.asked_otherwise import prints_alone, watch_instead
 from rdma_robust.cli.batch import answer_all, deciding
 from rdma_robust.cli.destinations import report_form
-from rdma_robust.cli.inputs import SUFFIX, TRENCHER_SUFFIX, Item, Source, expand
 from rdma_robust.cli.options.arguments import (
     Certificates,
     Defines,
@@ -42,12 +41,14 @@ from rdma_robust.cli.options.formats import VERDICT_FORMATS
 from rdma_robust.cli.options.help_texts import COMMANDS
 from rdma_robust.cli.options.option_sets import HardwareOptions, SearchOptions, with_option_sets
 from rdma_robust.cli.options.reductions_option import parse_reductions
-from rdma_robust.cli.output import Output, output
 from rdma_robust.cli.passed_over import without_proofs
 from rdma_robust.cli.processes.decide_program import Answer
-from rdma_robust.cli.screen import width_of_output
-from rdma_robust.cli.stderr import warn
 from rdma_robust.cli.warning_choice import chosen
+from rdma_robust.frame.exits import Exit, worst
+from rdma_robust.frame.shell.inputs import SUFFIX, TRENCHER_SUFFIX, Item, Source, expand
+from rdma_robust.frame.shell.output import Output, output
+from rdma_robust.frame.shell.screen import width_of_output
+from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.options import CheckOptions
 from rdma_robust.reports.batch.batch_formats import FORMS
 from rdma_robust.reports.check import json_report
@@ -55,7 +56,6 @@ from rdma_robust.reports.check.check_findings import findings_of
 from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.check.summary import Summary, exit_of, summarise
 from rdma_robust.reports.check.text_report import TextReport
-from rdma_robust.reports.share.exits import Exit, worst
 from rdma_robust.reports.share.finding_lines import WRITERS
 
 if TYPE_CHECKING:

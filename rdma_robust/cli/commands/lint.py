@@ -12,7 +12,6 @@ import typer
 from rdma_robust import TOOL
 from rdma_robust.cli.answering import answering
 from rdma_robust.cli.destinations import report_form
-from rdma_robust.cli.inputs import Item, Missing, Source, all_loaded, expand, read_source
 from rdma_robust.cli.options.arguments import (
     Defines,
     Disable,
@@ -28,17 +27,18 @@ from rdma_robust.cli.options.arguments import (
 )
 from rdma_robust.cli.options.defaults import TIMEOUT_S
 from rdma_robust.cli.options.formats import FINDING_FORMATS
-from rdma_robust.cli.output import output
 from rdma_robust.cli.processes.decide_program import message_of
-from rdma_robust.cli.warning_choice import WarningChoice, chosen
+from rdma_robust.cli.warning_choice import chosen
 from rdma_robust.errors import Diagnostic, ProgramError
+from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.shell.inputs import Item, Missing, Source, WarningChoice, all_loaded, expand, read_source
+from rdma_robust.frame.shell.output import output
 from rdma_robust.guard import found_within
 from rdma_robust.limits import Limits
 from rdma_robust.reports.analyses import lint_report
 from rdma_robust.reports.analyses.lint_report import LintRecord
 from rdma_robust.reports.check import json_report
 from rdma_robust.reports.check.result import ErrorKind, diagnostics
-from rdma_robust.reports.share.exits import Exit
 from rdma_robust.reports.share.finding_lines import WRITERS
 from rdma_robust.text import printable
 

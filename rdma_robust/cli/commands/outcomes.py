@@ -12,7 +12,6 @@ import typer
 from rdma_robust import TOOL
 from rdma_robust.cli.answering import answer_item, only
 from rdma_robust.cli.destinations import Destination, report_form
-from rdma_robust.cli.inputs import expand
 from rdma_robust.cli.options.arguments import (
     AnswerFormat,
     AtomicsOption,
@@ -30,14 +29,15 @@ from rdma_robust.cli.options.arguments import (
 )
 from rdma_robust.cli.options.defaults import TIMEOUT_S, default_memory
 from rdma_robust.cli.options.formats import TEXT_OR_JSON
-from rdma_robust.cli.screen import width_of_output
-from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import UsageError
+from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.shell.inputs import expand
+from rdma_robust.frame.shell.screen import width_of_output
+from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.guard import ENDING
 from rdma_robust.limits import ENDLESS, Limits
 from rdma_robust.model import Hardware, Model
 from rdma_robust.options import RECV_DEPTH
-from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import printable
 
 if TYPE_CHECKING:

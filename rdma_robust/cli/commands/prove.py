@@ -14,7 +14,6 @@ from rdma_robust import TOOL
 from rdma_robust.cli.asked_otherwise import prints_alone, watch_instead
 from rdma_robust.cli.batch import Question, answer_all
 from rdma_robust.cli.destinations import report_form
-from rdma_robust.cli.inputs import Item, expand
 from rdma_robust.cli.options.arguments import (
     Certificates,
     Defines,
@@ -35,14 +34,15 @@ from rdma_robust.cli.options.arguments import (
 from rdma_robust.cli.options.defaults import TIMEOUT_S, processors
 from rdma_robust.cli.options.formats import VERDICT_FORMATS
 from rdma_robust.cli.options.safety_options import SafetyEngine, SafetyModels, SafetyReduction, models_named
-from rdma_robust.cli.output import Output, output
 from rdma_robust.cli.processes.decide_proof import ProofAnswer, ProofAsking, answer_proof, load_proving, lost_proof
-from rdma_robust.cli.screen import width_of_output
-from rdma_robust.cli.stderr import warn
+from rdma_robust.frame.exits import Exit, worst
+from rdma_robust.frame.shell.inputs import Item, expand
+from rdma_robust.frame.shell.output import Output, output
+from rdma_robust.frame.shell.screen import width_of_output
+from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.reports.check import json_report
 from rdma_robust.reports.prove import proof_json
 from rdma_robust.reports.prove.proof_text import ProofText
-from rdma_robust.reports.share.exits import Exit, worst
 from rdma_robust.reports.share.finding_lines import WRITERS
 
 DumpReduced = Annotated[

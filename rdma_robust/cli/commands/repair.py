@@ -12,9 +12,7 @@ import typer
 
 from rdma_robust import TOOL
 from rdma_robust.cli.answering import answer_item, only
-from rdma_robust.cli.colour import is_asked_for
 from rdma_robust.cli.destinations import made_file
-from rdma_robust.cli.inputs import BOM, Source, UnreadableError, read_bytes, read_source
 from rdma_robust.cli.options.arguments import (
     FORMAT_HELP,
     Define,
@@ -29,16 +27,18 @@ from rdma_robust.cli.options.arguments import (
 )
 from rdma_robust.cli.options.defaults import TIMEOUT_S
 from rdma_robust.cli.options.option_sets import HardwareOptions, with_option_sets
-from rdma_robust.cli.output import StandardOutput, replace_bytes
 from rdma_robust.cli.processes.decide_program import message_of
-from rdma_robust.cli.screen import width_of_output
-from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import UsageError
+from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.shell.colour import is_asked_for
+from rdma_robust.frame.shell.inputs import BOM, Source, UnreadableError, read_bytes, read_source
+from rdma_robust.frame.shell.output import StandardOutput, replace_bytes
+from rdma_robust.frame.shell.screen import width_of_output
+from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.guard import ENDING
 from rdma_robust.limits import Limits
 from rdma_robust.model import Hardware
 from rdma_robust.options import CheckOptions
-from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import printable
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from rdma_robust.cli.inputs import Item, Missing, Source, read_source
 from rdma_robust.cli.processes.decide_program import (
     Answer,
     Progress,
@@ -20,6 +19,7 @@ from rdma_robust.cli.processes.decide_program import (
     timed,
 )
 from rdma_robust.errors import Diagnostic
+from rdma_robust.frame.shell.inputs import Item, Missing, Source, read_source
 from rdma_robust.guard import found_within
 from rdma_robust.limits import ENDLESS, Limits
 from rdma_robust.model import Hardware, Model, ModelName

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from rdma_robust.cli.inputs import Item, Missing, Source, read_source
 from rdma_robust.cli.processes.decide_program import Answer, decide_item, guarded, in_time, lost_program, timed
 from rdma_robust.contracts.checks.function_checks import Checking
 from rdma_robust.diagnose import did_you_mean
 from rdma_robust.errors import UsageError
+from rdma_robust.frame.shell.inputs import Item, Missing, Source, read_source
 from rdma_robust.guard import cut_short
 from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rdma_robust.reports.share.exits import Exit
+from rdma_robust.frame.exits import Exit
 from rdma_robust.text import count
 
 

@@ -6,10 +6,10 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from rdma_robust.frame.exits import Exit, worst
 from rdma_robust.reports.check.check_findings import KINDS, from_diagnostics
 from rdma_robust.reports.check.json_report import JsonObject, valid_unicode
 from rdma_robust.reports.check.result import DiagnosticView, ErrorKind
-from rdma_robust.reports.share.exits import Exit, worst
 from rdma_robust.reports.share.finding_lines import WRITERS, FindingLine
 from rdma_robust.text import count
 

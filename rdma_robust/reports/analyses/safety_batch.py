@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from rdma_robust.frame.exits import Exit, worst
 from rdma_robust.reports.analyses.safety_record import SafetyRecord
 from rdma_robust.reports.check.json_report import JsonObject, valid_unicode
 from rdma_robust.reports.share.columns import sentence
-from rdma_robust.reports.share.exits import Exit, worst
 from rdma_robust.text import count
 
 VERSION: Final = 1

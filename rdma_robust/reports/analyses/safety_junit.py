@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from rdma_robust.frame.exits import Exit
 from rdma_robust.reports.analyses.claim_findings import Finding
 from rdma_robust.reports.analyses.safety_batch import SafetyBatch
 from rdma_robust.reports.analyses.safety_record import SafetyRecord
 from rdma_robust.reports.batch.junit_xml import Case, Kind, junit_document
-from rdma_robust.reports.share.exits import Exit
 
 
 def write_claims_junit(batch: SafetyBatch) -> str:

@@ -6,11 +6,11 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from rdma_robust.frame.exits import Exit
 from rdma_robust.reports.analyses.claim_findings import Finding, StepView
 from rdma_robust.reports.analyses.safety_batch import SafetyBatch
 from rdma_robust.reports.analyses.safety_record import SafetyRecord
 from rdma_robust.reports.batch.sarif_log import Invocation, Json, ScannedFile, message, sarif_log
-from rdma_robust.reports.share.exits import Exit
 
 CODES: Final = {"violated": "RR016", "unreachable": "RR017", "unknown": "RR018", "reachable": "RR019"}
 

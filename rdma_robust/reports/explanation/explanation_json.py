@@ -6,8 +6,8 @@ import dataclasses
 from collections.abc import Mapping
 
 from rdma_robust.analyses.explain.explanation import Explanation
+from rdma_robust.frame.exits import Exit
 from rdma_robust.reports.check.json_report import JsonObject, valid_unicode
-from rdma_robust.reports.share.exits import Exit
 
 FORMAT = "rdma-robust/explain"
 VERSION = 1

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from rdma_robust.frame.exits import Exit, within
 from rdma_robust.messages.language.message_program import Assume, Buffer, MessageProgram
 from rdma_robust.messages.message_answers import BufferAnswer, Tri
 from rdma_robust.reports.check.json_report import JsonObject
@@ -15,7 +16,6 @@ from rdma_robust.reports.messages.message_findings import MessageFinding
 from rdma_robust.reports.messages.messages_json import Told, no_answer_object, result_object
 from rdma_robust.reports.messages.operation_names import operation_names
 from rdma_robust.reports.messages.violation_words import line_of, violation_text
-from rdma_robust.reports.share.exits import Exit, within
 
 Asserts = Literal["hold", "violated", "unknown"]
 

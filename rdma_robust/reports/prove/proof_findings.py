@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 
+from rdma_robust.frame.exits import Exit
 from rdma_robust.reports.analyses.claim_findings import Finding, StepView
 from rdma_robust.reports.analyses.safety_junit import claim_cases
 from rdma_robust.reports.analyses.safety_lines import claim_lines, problem_lines
@@ -12,7 +13,6 @@ from rdma_robust.reports.analyses.safety_sarif import claim_results
 from rdma_robust.reports.batch.junit_xml import Case, junit_document
 from rdma_robust.reports.batch.sarif_log import Invocation, Json, ScannedFile, sarif_log
 from rdma_robust.reports.prove.proof_record import ModelRecord, PossibleView, ProofRecord, RunView
-from rdma_robust.reports.share.exits import Exit
 from rdma_robust.reports.share.finding_lines import FindingLine
 
 

@@ -18,12 +18,12 @@ from rdma_robust.analyses.safety.questions import Asked
 from rdma_robust.analyses.safety.verify import Verified
 from rdma_robust.batch.job import Job
 from rdma_robust.beside import MOST_S, Beside
-from rdma_robust.cli.inputs import Source
-from rdma_robust.cli.processes import pool
 from rdma_robust.cli.processes.decide_claims import Asking, answer_safety
 from rdma_robust.cli.processes.decide_job import decide_job, kept_record
 from rdma_robust.cli.processes.decide_program import Answer, decide_item, kept_answer, lost_program
 from rdma_robust.errors import InternalError, LimitReached, SizeLimitError
+from rdma_robust.frame.shell import pool
+from rdma_robust.frame.shell.inputs import Source
 from rdma_robust.guard import Overrun
 from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.model import Hardware

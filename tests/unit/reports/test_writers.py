@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
+from rdma_robust.frame.exits import Exit, worst
 from rdma_robust.language.flow.cfg import FaultKind
 from rdma_robust.model import RDMA
 from rdma_robust.outcome import Verdict
@@ -18,7 +19,6 @@ from rdma_robust.reports.check.json_report import document, dump, layout, result
 from rdma_robust.reports.check.result import Result, failure, gave_up, result_of
 from rdma_robust.reports.check.summary import exit_of, summarise
 from rdma_robust.reports.check.text_report import TextReport, expected_word
-from rdma_robust.reports.share.exits import Exit, worst
 from rdma_robust.semantics.trace import EventType
 from rdma_robust.text import one_line, printable
 from tests.conftest import ROOT

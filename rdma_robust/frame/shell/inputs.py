@@ -11,15 +11,14 @@ import glob
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from rdma_robust.cli.stderr import error_line
-from rdma_robust.cli.warning_choice import EVERYTHING, WarningChoice
-from rdma_robust.errors import LimitReached, RdmaRobustError
+from rdma_robust.errors import Diagnostic, LimitReached, RdmaRobustError
 from rdma_robust.files import LARGEST, read_regular
+from rdma_robust.frame.shell.stderr import error_line
 from rdma_robust.guard import Overrun, guarded_by
 from rdma_robust.language.value_ranges import Valuation, file_of, instances
 from rdma_robust.limits import NO_LIMITS, Limits
@@ -38,6 +37,22 @@ class UnreadableError(RdmaRobustError):
     """A program's text cannot be had; the message says why, without the file's name."""
 
     code = "RR001"
+
+
+@dataclass(frozen=True, slots=True)
+class WarningChoice:
+    """Codes of warnings that are shown besides, and those that are not; who is in both is shown."""
+
+    enabled: frozenset[str] = frozenset()
+    disabled: frozenset[str] = frozenset()
+
+    def shown(self, found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+        """Return the diagnostics that are shown."""
+        left_out = self.disabled - self.enabled
+        return tuple(each for each in found if each.code not in left_out)
+
+
+EVERYTHING = WarningChoice()
 
 
 @dataclass(frozen=True, slots=True)

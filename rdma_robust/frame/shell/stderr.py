@@ -6,7 +6,7 @@ import os
 import sys
 import traceback
 
-from rdma_robust.cli.colour import coloured
+from rdma_robust.frame.shell.colour import coloured
 from rdma_robust.text import printable
 
 REPORT_IT = (

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from rdma_robust.cli.colour import colourful
+from rdma_robust.frame.shell.colour import colourful
 
 if TYPE_CHECKING:
     from rich.progress import Progress

@@ -8,8 +8,8 @@ import sys
 from types import TracebackType
 from typing import Protocol
 
-from rdma_robust.cli.colour import coloured
 from rdma_robust.errors import UsageError
+from rdma_robust.frame.shell.colour import coloured
 from rdma_robust.text import printable
 
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
-from rdma_robust.cli.processes.outside import overdue
-from rdma_robust.cli.processes.pool import Work, in_processes, retirement
-from rdma_robust.cli.stderr import death_message, warn
+from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.shell.outside import overdue
+from rdma_robust.frame.shell.pool import Work, in_processes, retirement
+from rdma_robust.frame.shell.stderr import death_message, warn
 from rdma_robust.limits import Limits
 from rdma_robust.processes import can_fork
-from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import printable
 
 Found = TypeVar("Found")

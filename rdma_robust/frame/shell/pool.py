@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Generic, Protocol, TypeVar
 
-from rdma_robust.cli.processes.stop import check
+from rdma_robust.frame.shell.stop import check
 from rdma_robust.limits import Limits
 from rdma_robust.processes import Child, Crew, Gone, Pipe, with_messages
 
