@@ -44,8 +44,8 @@ Part = int | None
 def check_robust(program: Program, platform: Platform, evidence: object) -> str:
     """Check that the invariant proves `program` robust on `platform` and return what it is, in a few words.
 
-    Source: docs/theory.md, Theorem 8 (a program that is not robust has a run of the search to a violation), and that an
-    inductive set contains everything that can be reached. Raises InvalidCertificate.
+    Source: docs/theory.md, "The search", Theorem 8 (a program that is not robust has a run of the search to a
+    violation), and that an inductive set contains everything that can be reached. Raises InvalidCertificate.
     """
     readings = readings_of(program, platform)
     states = read_states(program, readings, evidence)

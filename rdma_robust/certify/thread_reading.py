@@ -4,7 +4,7 @@ One event is one step; steps without an event are taken just before the event th
 tell. A value may be unknown (None): a register that an invariant leaves open, or a read of which nothing is assumed.
 Where a condition is unknown, both cases are possible, so what is unknown only adds events.
 
-Source: semantics.md ("Events"); language.md; deployed.md (parts 2 and 3).
+Source: docs/model.md, "Events"; docs/language.md, "The language"; docs/deployed.md ("Which hardware", "Events").
 """
 
 from __future__ import annotations

@@ -23,11 +23,11 @@ from rdma_robust.robustness.invariant import inductive_invariant
 def robustness_certificate(outcome: Outcome, options: CheckOptions, limits: Limits, file: str | None) -> Certificate | None:
     """Return the certificate of a robustness verdict, None for UNKNOWN.
 
-    `options` are those of the check, `file` the path of the program relative to the certificate. For ROBUST the
-    program is explored anew, within `limits`, whatever the verdict was found by: what is proved is the claim. That is done
-    by the pivot instrumentation, or, where deployed.md has extended the model and for crowds, by the rules of the checker.
-    Raises SizeLimitError if one of the limits is reached, those rules do not prove it, or no number of copies is known, and
-    InternalError if the search contradicts the verdict.
+    `options` are those of the check, `file` the path of the program relative to the certificate. For ROBUST the program
+    is explored anew, within `limits`, whatever the verdict was found by: what is proved is the claim. That is done by
+    the pivot instrumentation, or, where docs/deployed.md has extended the model and for crowds, by the rules of the
+    checker. Raises SizeLimitError if one of the limits is reached, those rules do not prove it, or no number of copies
+    is known, and InternalError if the search contradicts the verdict.
     """
     program, options = outcome.program, options.on(outcome.program.hardware)
     match outcome.verdict:

@@ -14,7 +14,7 @@ made from the one sequence of indices that the guesser has sent to both. Convers
 receiver waits for it completes every round, whatever the guesser sends. The buffers of the network hold what one
 expander is ahead of the other, which no memory of fixed size could.
 
-Source: Theorem 3.1, Section 3 and Appendix A.
+Source: Theorem 3.1, Section 3 and Appendix A of the paper.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The event table: which events every operation makes, what each reads and writes, by which agent, and what it completes.
 
 Everything that asks what an operation does derives from the rows of :data:`TABLE`: event graphs and with them the
-instrumentations, the machines, the paths of the oracle, the replay of traces, the wording. The tables of kept orders, by
-types of events, are in `order_table.py`. Source: semantics.md, "Events".
+instrumentations, the machines, the paths of the oracle, the replay of traces, the wording. The tables of kept orders,
+by types of events, are in `order_table.py`. Source: docs/model.md, "Events".
 """
 
 from __future__ import annotations

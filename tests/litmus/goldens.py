@@ -25,7 +25,7 @@ LITMUS = Path(__file__).parents[2] / "litmus"
 EXPECTED = LITMUS / "expected"
 PROGRAMS = sorted(LITMUS.glob("*.rdma"))
 PAPER_BUDGET = 10_000
-"""States for the paper's instrumentation, a fifth of a second; normal-form.md, part 4, tells how large it gets."""
+"""States for the paper's instrumentation, a fifth of a second; docs/benchmarks.md tells how large it gets."""
 CLAIMS_BUDGET = 30_000
 """States of each search for what a program claims."""
 

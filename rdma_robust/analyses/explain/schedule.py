@@ -125,7 +125,7 @@ def first_run(
 def machine_run(program: Program, witness: Witness, model: Model) -> Run:
     """Return a run of the machine whose effects are the events of `witness.order`, in this order.
 
-    It exists because that order extends ob: see semantics.md, "Operational machine". Raises InternalError if not.
+    It exists because that order extends ob: see docs/model.md, "The machine". Raises InternalError if not.
     """
     if isinstance(machine := machine_of(program, model), DeployedMachine):
         from rdma_robust.analyses.explain.deployed_schedule import deployed_run  # noqa: PLC0415 - it needs this module

@@ -1,4 +1,4 @@
-"""Which operations a memory model does not have, and what to write instead. Source: abstraction.md, section 1."""
+"""Which operations a memory model does not have, and what to write instead. Source: docs/language.md, "For proofs"."""
 
 from __future__ import annotations
 

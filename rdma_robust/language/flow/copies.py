@@ -1,6 +1,6 @@
 """Programs with crowds, and P(n): the program with so many copies of each template.
 
-Source: the design of crowds: "P(n) is the program with n copies of each template (one number per template)".
+Source: docs/theory-crowds.md, "What is decided".
 """
 
 from __future__ import annotations

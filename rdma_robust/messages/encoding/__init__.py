@@ -2,5 +2,5 @@
 
 In: a checked `MessageProgram` and a bound of loops. Out: an `Unrolled` program (unrolled.py; made by message_shapes.py), its
 candidate pairs with the reason for each dropped one (match_candidates.py), circles of the order that a matching asks for.
-Source: the constraints of docs/theory-messages.md. What cannot be expressed is refused with NotEncodedError, never left out.
+Source: docs/theory-messages.md, "The encoding". What cannot be expressed is refused with NotEncodedError, never left out.
 """

@@ -1,6 +1,6 @@
 """The engine `sat`: one incremental solver for all questions about a program under one buffer semantics.
 
-Definition: docs/theory-messages.md, "In the `sat` engine" and "Questions".
+Definition: docs/theory-messages.md, "The encoding".
 """
 
 from __future__ import annotations

@@ -25,10 +25,10 @@ _BLANK: Final = " \t\r\n\f\v"
 def read_spec(text: str, file: str) -> Net:
     """Return the net in `text`; `file` names it, also in messages. Rule number i becomes transition r<i+1> with its line.
 
-    A rule needs of a place what its guard asks for, and what it subtracts. Places that `init` does not mention may start
-    with any number. Each conjunction of `target` is a cone. Raises ProgramError with the errors of the file, also for what
-    no Petri net has: equality guards, resets, transfers, targets that are not upward-closed.
-    Source: spec-format.md, after the parsers of mist and QCover.
+    A rule needs of a place what its guard asks for, and what it subtracts. Places that `init` does not mention may
+    start with any number. Each conjunction of `target` is a cone. Raises ProgramError with the errors of the file, also
+    for what no Petri net has: equality guards, resets, transfers, targets that are not upward-closed. Source:
+    docs/coverability.md, "The format", after the parsers of mist and QCover.
     """
     return _Reader(text.removeprefix("\ufeff"), file).net()
 

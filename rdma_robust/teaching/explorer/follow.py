@@ -43,10 +43,10 @@ def follow(sc: Runs, points: Sequence[Point]) -> Followed:
     """Return what SC can do of a run of the RDMA machine, given by the points after each of its steps.
 
     SC can follow as long as program order and the conflicts between accesses to one word have no cycle: those that have
-    happened in their order, and those of posted operations, which nothing can stop, after them. Then an order of the events
-    without the cycle is an SC run with the same reads-from and the same order of writes; what is posted and not needed for
-    it is left out. With a cycle every completion of the RDMA run is a violating trace, see semantics.md. Raises
-    InternalError if the SC machine cannot run the order.
+    happened in their order, and those of posted operations, which nothing can stop, after them. Then an order of the
+    events without the cycle is an SC run with the same reads-from and the same order of writes; what is posted and not
+    needed for it is left out. With a cycle every completion of the RDMA run is a violating trace, see docs/theory.md,
+    "What is decided". Raises InternalError if the SC machine cannot run the order.
     """
     broken = bisect_left(range(1, len(points) + 1), True, key=lambda k: not nx.is_directed_acyclic_graph(_graph(points[:k])))
     done = effects(points[:broken])
