@@ -173,8 +173,8 @@ def reach(
     `timeout` is in seconds, `max_states` for each search, `memory` in MiB of the process. Raises ProgramError also for a
     target that means nothing in the program, and UsageError for another `model`.
     """
-    from rdma_robust.analyses.safety.goals import StateGoal, waiting  # noqa: PLC0415
-    from rdma_robust.analyses.safety.reach import reach as answer  # noqa: PLC0415 - slow
+    from rdma_robust.analyses.safety.goals import StateGoal, with_blocking_waits  # noqa: PLC0415
+    from rdma_robust.analyses.safety.reach import reach_goals as answer  # noqa: PLC0415 - slow
     from rdma_robust.errors import UsageError  # noqa: PLC0415
     from rdma_robust.language.load import decidable, target_in  # noqa: PLC0415
     from rdma_robust.limits import Limits  # noqa: PLC0415
@@ -187,7 +187,7 @@ def reach(
     limits = Limits.of(timeout, max_states, memory)
     meant = target_in(loaded, target)
     hardware = Hardware(cpu, atomics, order, ordered_reads or None).over(loaded.hardware)
-    return answer(waiting(loaded, meant), [StateGoal(meant)], model, limits, hardware.model).answers[0]
+    return answer(with_blocking_waits(loaded, meant), [StateGoal(meant)], model, limits, hardware.model).answers[0]
 
 
 def verify(
@@ -205,7 +205,7 @@ def verify(
 ) -> Verified:
     """Check every `assert`, `invariant` and `outcome` line of `program`, and that it cannot hang, see docs/safety.md.
 
-    Parameters are those of :func:`reach`; with `hangs=False` only what the program says itself about hangs is checked.
+    Parameters are those of :func:`reach_goals`; with `hangs=False` only what the program says itself about hangs is checked.
     """
     from rdma_robust.analyses.safety.handing_over import verify_all  # noqa: PLC0415 - slow
     from rdma_robust.language.flow.waiting import blocking  # noqa: PLC0415

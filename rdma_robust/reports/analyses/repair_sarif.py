@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from rdma_robust.analyses.repair.repairs import Repair, Solution, TextEdit
+from rdma_robust.analyses.repair.repairs import Repair, RepairSolution, TextEdit
 from rdma_robust.reports.analyses.repair_report import exit_of_repair
 from rdma_robust.reports.batch.sarif_log import ROOT, SCHEMA, artifact, message
 from rdma_robust.reports.batch.sarif_rules import level_of, rule
@@ -54,13 +54,13 @@ def _results(repair: Repair, file: str, needless: bool) -> Iterator[Json]:
         yield result | {"fixes": [_fix(solution, file) for solution in repair.solutions]}
 
 
-def _told(solution: Solution) -> str:
+def _told(solution: RepairSolution) -> str:
     parts = [*((i, "insert") for i in solution.insertions), *((i, "remove") for i in solution.removed)]
     said = (f"{verb} `{'; '.join(i.lines)}` in {i.thread}, line {i.line}" for i, verb in parts)
     return f"{', '.join(said)} (cost {solution.cost})"
 
 
-def _line(solution: Solution) -> int:
+def _line(solution: RepairSolution) -> int:
     """The line of the program where the first statement comes or goes."""
     if solution.removed:
         return solution.removed[0].line
@@ -73,7 +73,7 @@ def _statement_line(edit: TextEdit) -> int:
     return max(1, edit.line - (edit.column == 1))
 
 
-def _fix(solution: Solution, file: str) -> Json:
+def _fix(solution: RepairSolution, file: str) -> Json:
     replacements = [
         {
             "deletedRegion": {
