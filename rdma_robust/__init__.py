@@ -205,7 +205,7 @@ def verify(
 ) -> Verified:
     """Check every `assert`, `invariant` and `outcome` line of `program`, and that it cannot hang, see docs/safety.md.
 
-    Parameters are those of :func:`reach_goals`; with `hangs=False` only what the program says itself about hangs is checked.
+    Parameters are those of :func:`reach`; with `hangs=False` only what the program says itself about hangs is checked.
     """
     from rdma_robust.analyses.safety.handing_over import verify_all  # noqa: PLC0415 - slow
     from rdma_robust.language.flow.waiting import blocking  # noqa: PLC0415
