@@ -45,6 +45,7 @@ from rdma_robust.cli.passed_over import without_proofs
 from rdma_robust.cli.processes.decide_program import Answer
 from rdma_robust.cli.warning_choice import chosen
 from rdma_robust.frame.exits import Exit, worst
+from rdma_robust.frame.formats.lines import WRITERS
 from rdma_robust.frame.shell.inputs import SUFFIX, TRENCHER_SUFFIX, Item, Source, expand
 from rdma_robust.frame.shell.output import Output, output
 from rdma_robust.frame.shell.screen import width_of_output
@@ -56,7 +57,6 @@ from rdma_robust.reports.check.check_findings import findings_of
 from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.check.summary import Summary, exit_of, summarise
 from rdma_robust.reports.check.text_report import TextReport
-from rdma_robust.reports.share.finding_lines import WRITERS
 
 if TYPE_CHECKING:
     from rdma_robust.reports.batch.batch_view import BatchReport

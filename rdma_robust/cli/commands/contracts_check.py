@@ -41,13 +41,13 @@ from rdma_robust.cli.processes.decide_contracts import (
     lost_contracts,
 )
 from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.formats.lines import WRITERS
 from rdma_robust.frame.shell.inputs import MESSAGES_SUFFIX, expand
 from rdma_robust.frame.shell.screen import width_of_output
 from rdma_robust.reports.check.json_report import JsonObject
 from rdma_robust.reports.contracts.contract_totals import ContractsSummary, contracts_summary
 from rdma_robust.reports.contracts.contracts_json import contracts_document
 from rdma_robust.reports.contracts.contracts_table import ContractsText
-from rdma_robust.reports.share.finding_lines import WRITERS
 
 if TYPE_CHECKING:
     from rdma_robust.reports.batch.batch_view import BatchReport

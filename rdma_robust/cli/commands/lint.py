@@ -31,6 +31,7 @@ from rdma_robust.cli.processes.decide_program import message_of
 from rdma_robust.cli.warning_choice import chosen
 from rdma_robust.errors import Diagnostic, ProgramError
 from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.formats.lines import WRITERS
 from rdma_robust.frame.shell.inputs import Item, Missing, Source, WarningChoice, all_loaded, expand, read_source
 from rdma_robust.frame.shell.output import output
 from rdma_robust.guard import found_within
@@ -39,7 +40,6 @@ from rdma_robust.reports.analyses import lint_report
 from rdma_robust.reports.analyses.lint_report import LintRecord
 from rdma_robust.reports.check import json_report
 from rdma_robust.reports.check.result import ErrorKind, diagnostics
-from rdma_robust.reports.share.finding_lines import WRITERS
 from rdma_robust.text import printable
 
 Needless = Annotated[

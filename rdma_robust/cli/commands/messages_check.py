@@ -48,13 +48,13 @@ from rdma_robust.cli.processes.decide_messages import (
     lost_messages,
 )
 from rdma_robust.frame.exits import Exit, worst
+from rdma_robust.frame.formats.lines import WRITERS
 from rdma_robust.frame.shell.inputs import MESSAGES_SUFFIX, expand
 from rdma_robust.frame.shell.screen import width_of_output
 from rdma_robust.reports.check.json_report import JsonObject
 from rdma_robust.reports.messages.messages_json import document
 from rdma_robust.reports.messages.messages_table import MessagesText
 from rdma_robust.reports.messages.messages_totals import MessagesSummary, messages_summary
-from rdma_robust.reports.share.finding_lines import WRITERS
 
 if TYPE_CHECKING:
     from rdma_robust.reports.batch.batch_view import BatchReport

@@ -2,35 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Callable, Mapping
+from typing import Final
 
+from rdma_robust.frame.finding import Finding
 from rdma_robust.language.value_ranges import file_of, instance_of
 from rdma_robust.text import printable
 
-Level = Literal["error", "warning", "note"]
 
-
-@dataclass(frozen=True, slots=True)
-class FindingLine:
-    """Something to be looked at, at a 1-based place of a file; without a place it is about the file."""
-
-    file: str
-    line: int | None
-    column: int | None
-    severity: Level
-    code: str
-    message: str
-
-
-def concise(finding: FindingLine) -> str:
+def concise(finding: Finding) -> str:
     """Return `file:9:3: error: message [RR010]`, on one line whatever the file is called."""
     place = "" if finding.line is None else f":{finding.line}:{finding.column or 1}"
-    message = f"{finding.severity}: {printable(finding.message)}{_which(finding)} [{finding.code}]"
-    return f"{printable(file_of(finding.file))}{place}: {message}"
+    return f"{printable(file_of(finding.file))}{place}: {finding.level}: {printable(finding.message)}{_code(finding)}"
 
 
-def github(finding: FindingLine) -> str:
+def github(finding: Finding) -> str:
     """Return a workflow command (`::error file=...,line=...,col=...::message`), which GitHub shows at the line.
 
     In values of properties `%`, line ends, `:` and `,` are escaped, in the message `%` and line ends.
@@ -38,18 +24,18 @@ def github(finding: FindingLine) -> str:
     place = {
         "file": file_of(finding.file),
         "line": finding.line,
-        "col": finding.column,
+        "col": None if finding.line is None else finding.column or 1,
         "title": f"rdma-robust {finding.code}",
     }
     properties = ",".join(f"{name}={_property(str(value))}" for name, value in place.items() if value is not None)
-    word = "notice" if finding.severity == "note" else finding.severity
-    return f"::{word} {properties}::{_data(f'{finding.message}{_which(finding)} [{finding.code}]')}"
+    word = "notice" if finding.level == "note" else finding.level
+    return f"::{word} {properties}::{_data(finding.message + _code(finding))}"
 
 
-def _which(finding: FindingLine) -> str:
-    """Return which instance of its file a finding is about, nothing if it is about the file."""
+def _code(finding: Finding) -> str:
+    """Return the code of a finding, behind the instance of its file that it is about, if it is about one."""
     instance = instance_of(finding.file)
-    return f" ({instance})" if instance else ""
+    return f"{f' ({instance})' if instance else ''} [{finding.code}]"
 
 
 def _data(text: str) -> str:
@@ -60,4 +46,4 @@ def _property(text: str) -> str:
     return _data(text).replace(":", "%3A").replace(",", "%2C")
 
 
-WRITERS = {"concise": concise, "github": github}
+WRITERS: Final[Mapping[str, Callable[[Finding], str]]] = {"concise": concise, "github": github}
