@@ -8,7 +8,7 @@ from typing import Any
 
 from rdma_robust.batch.asked_file import AskedFile
 from rdma_robust.batch.cache import Cache
-from rdma_robust.reports.check.json_report import JsonObject
+from rdma_robust.frame.answer import JsonObject
 from rdma_robust.reports.contracts.contracts_record import ContractsRecord
 from rdma_robust.reports.share.from_json import Unreadable, from_json, to_json
 

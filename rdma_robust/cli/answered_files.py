@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 from rdma_robust import TOOL
 from rdma_robust.cli.batch import Question, answer_all
 from rdma_robust.cli.options.defaults import processors
+from rdma_robust.frame.answer import JsonObject
 from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.formats.json_text import dump, layout
 from rdma_robust.frame.formats.lines import WRITERS
 from rdma_robust.frame.shell.inputs import Item
 from rdma_robust.frame.shell.output import Output, output
 from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.reports.batch.batch_formats import FORMS
-from rdma_robust.reports.check.json_report import JsonObject, dump, layout
 from rdma_robust.reports.check.summary import summarise
 from rdma_robust.reports.messages.file_record import reported_findings
 

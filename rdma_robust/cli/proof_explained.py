@@ -56,7 +56,7 @@ def _written(told: ProofsOfProgram, record: ProofRecord, asking: ProofAsking, fo
 
             return "\n".join(explained_lines(record, asking.width))
         case "json":
-            from rdma_robust.reports.check.json_report import layout  # noqa: PLC0415
+            from rdma_robust.frame.formats.json_text import layout  # noqa: PLC0415
             from rdma_robust.reports.prove.proof_json import document  # noqa: PLC0415
 
             made = document([record], 1, record.time_s, None, expect=False, tool=TOOL, options=asking.described())

@@ -20,9 +20,9 @@ from rdma_robust.cli.processes.decide_contracts import (
     lost_contracts,
 )
 from rdma_robust.errors import RdmaRobustError
+from rdma_robust.frame.answer import JsonObject
 from rdma_robust.frame.shell.inputs import Item, Missing, UnreadableError, read_source
 from rdma_robust.frame.shell.stderr import warn
-from rdma_robust.reports.check.json_report import JsonObject
 from rdma_robust.reports.check.summary import with_codes
 from rdma_robust.reports.contracts.contracts_record import ContractsRecord
 

@@ -17,13 +17,13 @@ from rdma_robust.cli.options.defaults import processors
 from rdma_robust.cli.options.formats import VERDICT_FORMATS
 from rdma_robust.cli.processes.decide_claims import Asking, SafetyAnswer, answer_safety, load_safety, lost_safety
 from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.formats.json_text import dump, layout
 from rdma_robust.frame.formats.lines import WRITERS
 from rdma_robust.frame.shell.inputs import Item, Source, expand
 from rdma_robust.frame.shell.output import Output, output
 from rdma_robust.frame.shell.screen import width_of_output
 from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.model import Hardware, ModelName
-from rdma_robust.reports.check.json_report import dump, layout
 
 if TYPE_CHECKING:
     from rdma_robust.reports.analyses.safety_batch import SafetyBatch

@@ -5,10 +5,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
-if TYPE_CHECKING:
-    from rdma_robust.reports.check.result import DiagnosticView
+from rdma_robust.frame.answer import DiagnosticView
 
 Level = Literal["error", "warning", "note"]
 Kind = Literal["verdict", "problem", "diagnostic", "claim"]

@@ -45,6 +45,7 @@ from rdma_robust.cli.passed_over import without_proofs
 from rdma_robust.cli.processes.decide_program import Answer
 from rdma_robust.cli.warning_choice import chosen
 from rdma_robust.frame.exits import Exit, worst
+from rdma_robust.frame.formats.json_text import dump, layout
 from rdma_robust.frame.formats.lines import WRITERS
 from rdma_robust.frame.shell.inputs import SUFFIX, TRENCHER_SUFFIX, Item, Source, expand
 from rdma_robust.frame.shell.output import Output, output
@@ -101,7 +102,7 @@ class _Run:
             for message in answer.messages:
                 warn(message)
         if self.request.format == "jsonl":
-            self.out.line(json_report.dump(json_report.result_object(result)))
+            self.out.line(dump(json_report.result_object(result)))
         elif self.request.format == "text" and not (self.request.quiet and _is_good(result, self.request.expect)):
             for line in self.text.rows(result):
                 self.out.say(line)
@@ -112,7 +113,7 @@ class _Run:
         elif self.request.format == "json":
             results = [answer.result for answer in answers]
             options = json_report.described(self.request.options, self.request.expect)
-            self.out.line(json_report.layout(json_report.document(results, summary, TOOL, options)))
+            self.out.line(layout(json_report.document(results, summary, TOOL, options)))
         elif self.request.format in FORMS and self.request.format != "jsonl":
             self.out.line(FORMS[self.request.format].write(_batch(self.request, answers, summary)).rstrip("\n"))
         elif summary.interrupted:

@@ -40,11 +40,11 @@ from rdma_robust.cli.processes.decide_contracts import (
     load_contracts_room,
     lost_contracts,
 )
+from rdma_robust.frame.answer import JsonObject
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.formats.lines import WRITERS
 from rdma_robust.frame.shell.inputs import MESSAGES_SUFFIX, expand
 from rdma_robust.frame.shell.screen import width_of_output
-from rdma_robust.reports.check.json_report import JsonObject
 from rdma_robust.reports.contracts.contract_totals import ContractsSummary, contracts_summary
 from rdma_robust.reports.contracts.contracts_json import contracts_document
 from rdma_robust.reports.contracts.contracts_table import ContractsText

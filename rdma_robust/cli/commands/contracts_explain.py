@@ -107,7 +107,7 @@ def _written(told: ContractsExplanation, request: ContractsExplainRequest) -> st
 
             return "\n".join(explanation_text(told, request.asking.width, full=request.asking.each))
         case "json":
-            from rdma_robust.reports.check.json_report import layout  # noqa: PLC0415
+            from rdma_robust.frame.formats.json_text import layout  # noqa: PLC0415
             from rdma_robust.reports.contracts.contracts_explanation import explanation_object  # noqa: PLC0415
 
             return layout(explanation_object(told, TOOL))

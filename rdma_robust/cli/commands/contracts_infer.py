@@ -97,7 +97,7 @@ def run_contracts_infer(request: InferRequest) -> Exit:
             if request.format == "text":
                 place.say("\n".join(inference_text(found, request.asking.width)))
             else:
-                from rdma_robust.reports.check.json_report import layout  # noqa: PLC0415
+                from rdma_robust.frame.formats.json_text import layout  # noqa: PLC0415
 
                 place.line(layout(inference_object(program, found, TOOL)))
         return Exit.UNKNOWN if any(each.reason for each in found) else Exit.OK

@@ -33,13 +33,13 @@ from rdma_robust.cli.options.formats import FORMATS
 from rdma_robust.cli.processes.decide_net import CoverAnswer, CoverOptions, answer_net, lost_net
 from rdma_robust.errors import UsageError
 from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.formats.json_text import dump, layout
 from rdma_robust.frame.shell.inputs import Item, Source, expand
 from rdma_robust.frame.shell.output import Output, output
 from rdma_robust.frame.shell.screen import width_of_output
 from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.limits import Limits
 from rdma_robust.processes import can_fork
-from rdma_robust.reports.check import json_report
 from rdma_robust.reports.cover import cover_report
 from rdma_robust.reports.cover.cover_result import CoverRecord
 
@@ -71,7 +71,7 @@ class _Run:
         for message in answer.messages:
             warn(message)
         if request.format == "jsonl":
-            self.out.line(json_report.dump(cover_report.record_object(record)))
+            self.out.line(dump(cover_report.record_object(record)))
         elif request.format == "text":
             counts = cover_report.exit_of(record, request.expect) is not Exit.OK
             for line in self.text.rows(record) if counts or not request.quiet else ():
@@ -86,7 +86,7 @@ class _Run:
             self.out.say("\n".join(self.text.totals(summary)))
         elif request.format == "json":
             options = dataclasses.asdict(request.options) | {"expect": request.expect}
-            self.out.line(json_report.layout(cover_report.document(records, summary, TOOL, options)))
+            self.out.line(layout(cover_report.document(records, summary, TOOL, options)))
         elif summary.interrupted:
             warn(f"interrupted: {summary.nets} of {summary.requested} nets done")
         return Exit(summary.exit_code)

@@ -14,6 +14,7 @@ from rdma_robust.cli.options.demo_options import Showing
 from rdma_robust.cli.processes.decide_program import exit_of_error, message_of
 from rdma_robust.errors import UsageError
 from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.formats.columns import PAPER, Column, Columns
 from rdma_robust.frame.shell import stop
 from rdma_robust.frame.shell.colour import colourful
 from rdma_robust.frame.shell.inputs import Item, Missing, expand, loaded, read_source
@@ -21,7 +22,6 @@ from rdma_robust.frame.shell.output import StandardOutput, replace_file
 from rdma_robust.frame.shell.screen import width_of_output
 from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.limits import Limits
-from rdma_robust.reports.share.columns import PAPER, Column, Columns
 from rdma_robust.teaching.demos.walk import Code, Walk
 from rdma_robust.text import printable
 

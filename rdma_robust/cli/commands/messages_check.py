@@ -47,11 +47,11 @@ from rdma_robust.cli.processes.decide_messages import (
     load_messages_room,
     lost_messages,
 )
+from rdma_robust.frame.answer import JsonObject
 from rdma_robust.frame.exits import Exit, worst
 from rdma_robust.frame.formats.lines import WRITERS
 from rdma_robust.frame.shell.inputs import MESSAGES_SUFFIX, expand
 from rdma_robust.frame.shell.screen import width_of_output
-from rdma_robust.reports.check.json_report import JsonObject
 from rdma_robust.reports.messages.messages_json import document
 from rdma_robust.reports.messages.messages_table import MessagesText
 from rdma_robust.reports.messages.messages_totals import MessagesSummary, messages_summary

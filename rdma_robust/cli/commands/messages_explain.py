@@ -118,7 +118,7 @@ def _written(told: MessagesExplanation, request: MessagesExplainRequest) -> str:
 
             return "\n".join(messages_explanation_text(told, request.asking.width, full=request.asking.full))
         case "json":
-            from rdma_robust.reports.check.json_report import layout  # noqa: PLC0415
+            from rdma_robust.frame.formats.json_text import layout  # noqa: PLC0415
             from rdma_robust.reports.messages.messages_explanation_json import messages_explanation_object  # noqa: PLC0415
 
             return layout(messages_explanation_object(told, TOOL))

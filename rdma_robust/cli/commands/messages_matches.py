@@ -114,7 +114,7 @@ def run_messages_matches(request: MatchesRequest) -> Exit:
                 if request.format == "text":
                     place.say("\n".join(found.lines))
         if request.format == "json":
-            from rdma_robust.reports.check.json_report import layout  # noqa: PLC0415 - slow
+            from rdma_robust.frame.formats.json_text import layout  # noqa: PLC0415 - slow
             from rdma_robust.reports.messages.matches_report import matches_document  # noqa: PLC0415
 
             place.line(layout(matches_document(objects, TOOL)))

@@ -84,8 +84,8 @@ def models_command(
 
 def run_models(request: ModelsRequest) -> Exit:
     """Answer and report every item of `request`; return the exit code. Raises UsageError, BrokenPipeError."""
+    from rdma_robust.frame.formats.json_text import layout  # noqa: PLC0415
     from rdma_robust.reports.analyses import models_report  # noqa: PLC0415 - slow
-    from rdma_robust.reports.check.json_report import layout  # noqa: PLC0415
 
     started = time.monotonic()
     question = Question(

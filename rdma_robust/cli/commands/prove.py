@@ -36,12 +36,12 @@ from rdma_robust.cli.options.formats import VERDICT_FORMATS
 from rdma_robust.cli.options.safety_options import SafetyEngine, SafetyModels, SafetyReduction, models_named
 from rdma_robust.cli.processes.decide_proof import ProofAnswer, ProofAsking, answer_proof, load_proving, lost_proof
 from rdma_robust.frame.exits import Exit, worst
+from rdma_robust.frame.formats.json_text import dump, layout
 from rdma_robust.frame.formats.lines import WRITERS
 from rdma_robust.frame.shell.inputs import Item, expand
 from rdma_robust.frame.shell.output import Output, output
 from rdma_robust.frame.shell.screen import width_of_output
 from rdma_robust.frame.shell.stderr import warn
-from rdma_robust.reports.check import json_report
 from rdma_robust.reports.prove import proof_json
 from rdma_robust.reports.prove.proof_text import ProofText
 
@@ -145,7 +145,7 @@ class _Run:
             ):
                 warn(message)
         if request.format == "jsonl":
-            self.out.line(json_report.dump(proof_json.result_object(record, request.asking.expect)))
+            self.out.line(dump(proof_json.result_object(record, request.asking.expect)))
         elif request.format == "text":
             for line in self.text.rows(record, request.quiet):
                 self.out.say(line)
@@ -164,7 +164,7 @@ class _Run:
             case "json":
                 options = request.asking.described()
                 made = proof_json.document(records, requested, spent, stopped, expect=expect, tool=TOOL, options=options)
-                self.out.line(json_report.layout(made))
+                self.out.line(layout(made))
             case "junit":
                 from rdma_robust.reports.prove.proof_findings import proof_junit  # noqa: PLC0415
 

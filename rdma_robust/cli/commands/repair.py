@@ -30,6 +30,7 @@ from rdma_robust.cli.options.option_sets import HardwareOptions, with_option_set
 from rdma_robust.cli.processes.decide_program import message_of
 from rdma_robust.errors import UsageError
 from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.formats.json_text import layout
 from rdma_robust.frame.shell.colour import is_asked_for
 from rdma_robust.frame.shell.inputs import BOM, Source, UnreadableError, read_bytes, read_source
 from rdma_robust.frame.shell.output import StandardOutput, replace_bytes
@@ -344,7 +345,6 @@ def _bytes(text: str, source: Source) -> bytes:
 
 def _report(repair: Repair, source: Source, request: RepairRequest, written: str | None, hardware: Hardware) -> Exit:
     from rdma_robust.reports.analyses import repair_report, repair_sarif  # noqa: PLC0415
-    from rdma_robust.reports.check import json_report  # noqa: PLC0415
 
     out = StandardOutput()
     if request.path == "-" or request.diff:
@@ -355,7 +355,7 @@ def _report(repair: Repair, source: Source, request: RepairRequest, written: str
             warn("\n".join(repair_report.repair_text(repair, source.name, request.needless)))
     elif request.format == "json":
         report = repair_report.repair_object(repair, source.name, TOOL, _options(request, repair, hardware), written)
-        out.line(json_report.layout(report))
+        out.line(layout(report))
     elif request.format == "sarif":
         log = repair_sarif.repair_sarif(repair, source.name, TOOL, request.needless)
         out.line(json.dumps(log, indent=1))

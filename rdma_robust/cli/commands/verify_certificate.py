@@ -28,6 +28,7 @@ from rdma_robust.certify.proven_judge import (
 from rdma_robust.cli.answering import answer_sources, default_limits
 from rdma_robust.cli.options.arguments import Define, Files
 from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.formats.columns import sentence
 from rdma_robust.frame.shell.inputs import (
     Item,
     Missing,
@@ -42,7 +43,6 @@ from rdma_robust.frame.shell.inputs import (
 from rdma_robust.frame.shell.output import StandardOutput
 from rdma_robust.frame.shell.screen import width_of_output
 from rdma_robust.language.value_ranges import one_value
-from rdma_robust.reports.share.columns import sentence
 from rdma_robust.text import printable
 
 SUFFIXES = (".json", ".json.gz")

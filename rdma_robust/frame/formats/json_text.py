@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 
+from rdma_robust.frame.answer import JsonObject
 from rdma_robust.text import printable
-
-JsonObject = dict[str, object]
 
 
 def dump(value: object) -> str:

@@ -6,11 +6,11 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from rdma_robust.frame.answer import DiagnosticView, ErrorKind, JsonObject
 from rdma_robust.frame.exits import Exit, worst
 from rdma_robust.frame.finding import PROBLEMS, Finding, diagnostic_findings
+from rdma_robust.frame.formats.json_text import valid_unicode
 from rdma_robust.frame.formats.lines import WRITERS
-from rdma_robust.reports.check.json_report import JsonObject, valid_unicode
-from rdma_robust.reports.check.result import DiagnosticView, ErrorKind
 from rdma_robust.text import count
 
 FORMAT = ("rdma-robust/lint", 1)

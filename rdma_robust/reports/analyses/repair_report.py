@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 from rdma_robust.analyses.repair.repairs import Insertion, Repair, Solution
+from rdma_robust.frame.answer import JsonObject
 from rdma_robust.frame.exits import Exit
-from rdma_robust.reports.check.json_report import JsonObject, valid_unicode
-from rdma_robust.reports.share.columns import PAPER, Column, Columns, sentence
+from rdma_robust.frame.formats.columns import PAPER, Column, Columns, sentence
+from rdma_robust.frame.formats.json_text import valid_unicode
 from rdma_robust.text import count, printable
 
 FORMAT = "rdma-robust/repair"

@@ -10,6 +10,7 @@ from rdma_robust.analyses.safety.on_hardware import Run
 from rdma_robust.analyses.safety.questions import Asked
 from rdma_robust.analyses.safety.verify import Checked, Status, Verified
 from rdma_robust.errors import NO_SPAN
+from rdma_robust.frame.answer import DiagnosticView, JsonObject, diagnostics
 from rdma_robust.frame.exits import Exit
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import ModelName
@@ -23,8 +24,7 @@ from rdma_robust.reports.analyses.safety_report import (
     shown,
     verify_exit,
 )
-from rdma_robust.reports.check.json_report import JsonObject
-from rdma_robust.reports.check.result import DiagnosticView, Result, diagnostics
+from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.prove.move_wording import deed_of, lane_of
 from rdma_robust.semantics.machines.chosen import is_rdma
 from rdma_robust.semantics.machines.machine import Verb

@@ -13,15 +13,16 @@ from rdma_robust.analyses.safety.on_hardware import Run
 from rdma_robust.analyses.safety.questions import Answer, Asked, Reached
 from rdma_robust.analyses.safety.verify import Checked, Claim, Status, Verified
 from rdma_robust.errors import NO_SPAN
+from rdma_robust.frame.answer import JsonObject
 from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.formats.columns import Column, Columns, sentence
+from rdma_robust.frame.formats.json_text import valid_unicode
 from rdma_robust.language.check.targets import Target
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import ModelName
 from rdma_robust.outcome import Copies
 from rdma_robust.reports.analyses.run_table import run_table
-from rdma_robust.reports.check.json_report import JsonObject, valid_unicode
 from rdma_robust.reports.prove.run_lines import safety_run_lines
-from rdma_robust.reports.share.columns import Column, Columns, sentence
 from rdma_robust.semantics.machines.by_model import stepwise_machine
 from rdma_robust.semantics.machines.chosen import is_rdma
 from rdma_robust.text import count, one_line, printable

@@ -18,7 +18,6 @@ def write_sarif(report: BatchReport) -> str:
         )
         for entry in report.entries
     ]
-    files += [
-        ScannedFile(each.file, each.source, list(reported_findings(each))) for each in (*report.messages, *report.contracts)
-    ]
+    others: list[FileRecord] = [*report.messages, *report.contracts]
+    files += [ScannedFile(each.file, each.source, list(reported_findings(each))) for each in others]
     return sarif_log(files, report.summary.exit_code, report.tool, interrupted=report.summary.interrupted)

@@ -5,13 +5,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 
-from rdma_robust.frame.formats.json_text import JsonObject, dump, layout, valid_unicode
+from rdma_robust.frame.answer import DiagnosticView, JsonObject
+from rdma_robust.frame.formats.json_text import valid_unicode
 from rdma_robust.options import REDUCTIONS, CheckOptions
-from rdma_robust.reports.check.result import DiagnosticView, Result
+from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.check.summary import Summary
 from rdma_robust.reports.share.totals import envelope
-
-__all__ = ["JsonObject", "described", "diagnostic_object", "document", "dump", "layout", "result_object", "valid_unicode"]
 
 FORMAT = "rdma-robust/check"
 VERSION = 1

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final, Protocol
 
+from rdma_robust.frame.answer import DiagnosticView
 from rdma_robust.frame.finding import Finding, Flow, Step, digest, problem_findings
-from rdma_robust.reports.check.result import DiagnosticView
 
 SCHEME: Final = "rdmaRobustMessages/v1"
 """The name of the fingerprints of findings in files of `.mp`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from rdma_robust.reports.share.columns import sentence
+from rdma_robust.frame.formats.columns import sentence
 
 
 def beneath(lines: Iterable[str]) -> list[str]:
