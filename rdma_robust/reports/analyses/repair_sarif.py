@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from rdma_robust.analyses.repair.repairs import Repair, RepairSolution, TextEdit
+from rdma_robust.frame.formats.sarif import BASES, SCHEMA, artifact, driver, level_of, message
 from rdma_robust.reports.analyses.repair_report import exit_of_repair
-from rdma_robust.reports.batch.sarif_log import ROOT, SCHEMA, artifact, message
-from rdma_robust.reports.batch.sarif_rules import level_of, rule
 
 Json = dict[str, Any]
 
@@ -22,15 +21,11 @@ VIOLATED: Final = "RR016"
 def repair_sarif(repair: Repair, file: str, tool: Mapping[str, object], needless: bool) -> Json:
     """Return the log: one run, with one result unless nothing is to do; every solution is one of its fixes."""
     results = list(_results(repair, file, needless))
-    version = str(tool["version"])
-    rules = [rule(result["ruleId"]) for result in results]
     run = {
-        "tool": {
-            "driver": {"name": "rdma-robust", "version": version, "semanticVersion": version, "rules": rules},
-        },
+        "tool": {"driver": driver(tool, [result["ruleId"] for result in results])},
         "automationDetails": {"id": "rdma-robust/repair/"},
         "columnKind": "unicodeCodePoints",
-        "originalUriBaseIds": {ROOT: {"description": {"text": "The folder in which rdma-robust was started."}}},
+        "originalUriBaseIds": BASES,
         "invocations": [{"executionSuccessful": True, "exitCode": int(exit_of_repair(repair))}],
         "results": results,
     }
