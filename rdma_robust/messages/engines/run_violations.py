@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from rdma_robust.errors import Span
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
-from rdma_robust.messages.machine.courses import Decided, Decisions
+from rdma_robust.messages.machine.courses import NormalFormDecisions, NormalFormRun
 from rdma_robust.messages.machine.shortening import cut_to_the_end
 from rdma_robust.messages.machine.states import said_of
 from rdma_robust.messages.message_answers import Violation
@@ -15,10 +15,10 @@ Place = tuple[Span, str]
 """A place of the text, and `assert` or the kind of fault."""
 
 
-class _Noting(Decided):
+class _Noting(NormalFormRun):
     """A run by decisions, and what it violates: after how many moves, which process, how and where."""
 
-    def __init__(self, program: MessageProgram, buffer: Buffer, decisions: Decisions) -> None:
+    def __init__(self, program: MessageProgram, buffer: Buffer, decisions: NormalFormDecisions) -> None:
         super().__init__(program, buffer, decisions)
         self.noted: list[tuple[int, int, str, Span]] = []
 
@@ -31,7 +31,7 @@ class _Noting(Decided):
 
 
 def violations_of(
-    program: MessageProgram, buffer: Buffer, decisions: Decisions, known: Collection[Place] = ()
+    program: MessageProgram, buffer: Buffer, decisions: NormalFormDecisions, known: Collection[Place] = ()
 ) -> dict[Place, Violation]:
     """Return the first violation at each place that is not known of the run in normal form with these decisions.
 

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from rdma_robust.errors import InternalError
 from rdma_robust.messages.engines.run_violations import Place, violations_of
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
-from rdma_robust.messages.machine.courses import Course, Decided, Decisions, blocked
+from rdma_robust.messages.machine.courses import Course, NormalFormDecisions, NormalFormRun, blocked
 from rdma_robust.messages.message_answers import (
     Deadlock,
     Issued,
@@ -34,10 +34,10 @@ class SolvedRun(Protocol):
         """Return the sends whose waits are passed."""
 
 
-def decisions(run: SolvedRun, buffer: Buffer) -> Decisions:
+def decisions(run: SolvedRun, buffer: Buffer) -> NormalFormDecisions:
     """Return the decisions of a solved run."""
     granted = run.granted() if buffer == "any" else frozenset()
-    return Decisions(tuple(run.pairs()), run.choices(), granted)
+    return NormalFormDecisions(tuple(run.pairs()), run.choices(), granted)
 
 
 def violations_in(
@@ -73,7 +73,7 @@ def leak_of(program: MessageProgram, buffer: Buffer, run: SolvedRun) -> Leak:
 
 def decided(program: MessageProgram, buffer: Buffer, run: SolvedRun) -> Course:
     """Return the run of a solution after all that it decides. Raises InternalError if a match is not enabled there."""
-    course = Decided(program, buffer, decisions(run, buffer))
+    course = NormalFormRun(program, buffer, decisions(run, buffer))
     course.make_all(tuple(run.pairs()))
     return course
 
