@@ -10,10 +10,9 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import TypeVar
 
 from rdma_robust.analyses.prove.engines import engines_for
-from rdma_robust.analyses.prove.proof_engine import Region, Searched
 from rdma_robust.analyses.prove.prove import MOST_ALIKE, most_room
 from rdma_robust.analyses.prove.safety_outcome import Safety, SafetyOutcome
-from rdma_robust.analyses.prove.transition_system import Control
+from rdma_robust.analyses.prove.transition_system import Control, Region, Searched
 from rdma_robust.analyses.prove.value_sets import value_sets
 from rdma_robust.certify.document import GRAPHS, PROGRAM, Certificate, JsonObject, digest
 from rdma_robust.certify.safety.claimed import claims_of

@@ -13,10 +13,10 @@ from rdma_robust.analyses.prove.predicates.inductive_check import why_not_induct
 from rdma_robust.analyses.prove.predicates.predicate_engine import predicates_engine
 from rdma_robust.analyses.prove.predicates.solving import Formulas
 from rdma_robust.analyses.prove.predicates.spacer_engine import spacer_engine
-from rdma_robust.analyses.prove.proof_engine import Searched
 from rdma_robust.analyses.prove.prove import prove
 from rdma_robust.analyses.prove.reductions import reduced
 from rdma_robust.analyses.prove.safety_outcome import ReductionOptions, Safety
+from rdma_robust.analyses.prove.transition_system import Searched
 from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits, ignore

@@ -14,9 +14,9 @@ import pytest
 
 from rdma_robust.analyses.prove.concrete_search import concrete_search
 from rdma_robust.analyses.prove.on_machine import shows
-from rdma_robust.analyses.prove.proof_engine import EngineName
 from rdma_robust.analyses.prove.prove import FIRST, prove
 from rdma_robust.analyses.prove.safety_outcome import ReductionOptions, Safety, SafetyOutcome
+from rdma_robust.analyses.prove.transition_system import EngineName
 from rdma_robust.language.flow.cfg import Program, RemoteRmw, steps
 from rdma_robust.language.flow.claims import AnyModelName, Claim
 from rdma_robust.language.load import load_program

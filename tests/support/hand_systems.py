@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
 
-from rdma_robust.analyses.prove.proof_engine import Region, Searched
 from rdma_robust.analyses.prove.transition_system import (
     Bad,
     Control,
@@ -15,7 +14,9 @@ from rdma_robust.analyses.prove.transition_system import (
     Join,
     Let,
     Pick,
+    Region,
     SafetyClaim,
+    Searched,
     Suppose,
     Transition,
     Update,

@@ -7,13 +7,15 @@ from contextlib import suppress
 from math import isqrt
 from typing import Any
 
-from rdma_robust.analyses.prove.proof_engine import AbstractPath, Region, Searched
 from rdma_robust.analyses.prove.transition_system import (
+    AbstractPath,
     Draw,
     Drop,
     Join,
     Let,
     Pick,
+    Region,
+    Searched,
     Suppose,
     Transition,
     TransitionSystem,

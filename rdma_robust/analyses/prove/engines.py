@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Final, Literal
 
-from rdma_robust.analyses.prove.compiled.compiled_search import CompiledLook
+from rdma_robust.analyses.prove.compiled_search import CompiledLook
 from rdma_robust.analyses.prove.explicit_search import explicit_search
-from rdma_robust.analyses.prove.proof_engine import Engine, EngineName, Searched
 from rdma_robust.analyses.prove.random_walks import with_walks
-from rdma_robust.analyses.prove.transition_system import TransitionSystem
+from rdma_robust.analyses.prove.transition_system import Engine, EngineName, Searched, TransitionSystem
 from rdma_robust.limits import Limits, Progress
 from rdma_robust.solver_library import has_solver
 
@@ -58,7 +57,7 @@ def engines_for(
 
 
 def _zones(system: TransitionSystem, limits: Limits, progress: Progress) -> Searched:
-    from rdma_robust.analyses.prove.zones.zone_engine import search_zones  # noqa: PLC0415 - for what is wide only
+    from rdma_robust.analyses.prove.zones.zone_search import search_zones  # noqa: PLC0415 - for what is wide only
 
     return search_zones(system, limits, progress)
 

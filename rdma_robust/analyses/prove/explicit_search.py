@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-from rdma_robust.analyses.prove.proof_engine import AbstractPath, Region, Searched
-from rdma_robust.analyses.prove.transition_system import Bad, Control, Transition, TransitionSystem
+from rdma_robust.analyses.prove.transition_system import (
+    AbstractPath,
+    Bad,
+    Control,
+    Region,
+    Searched,
+    Transition,
+    TransitionSystem,
+)
 from rdma_robust.errors import InternalError
 from rdma_robust.limits import Limits, Progress, ignore
 

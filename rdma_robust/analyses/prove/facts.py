@@ -16,9 +16,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from rdma_robust.analyses.prove.joined import Bounds, Joined, region_bounds
+from rdma_robust.analyses.prove.joined import Bounds, Joined, read_facts, region_bounds, shown_condition
 from rdma_robust.analyses.prove.prove import prove
-from rdma_robust.analyses.prove.read_facts import read_facts, shown_condition
 from rdma_robust.analyses.prove.safety_outcome import Safety, SafetyOutcome
 from rdma_robust.analyses.prove.transition_system import SafetyClaim
 from rdma_robust.errors import LimitReached

@@ -13,18 +13,23 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final, Literal
 
-from rdma_robust.analyses.prove.about_nothing import about_nothing
-from rdma_robust.analyses.prove.compiled.compiled_search import UNKNOWN_HERE
+from rdma_robust.analyses.prove.compiled_search import UNKNOWN_HERE
 from rdma_robust.analyses.prove.concrete_search import concrete_search
 from rdma_robust.analyses.prove.engines import SHARE, engines_for
 from rdma_robust.analyses.prove.path_replay import replayed
 from rdma_robust.analyses.prove.path_values import path_values
-from rdma_robust.analyses.prove.proof_engine import AbstractPath, Engine, EngineName, Searched
 from rdma_robust.analyses.prove.reductions import reduced
-from rdma_robust.analyses.prove.safety_claims import safety_claims
+from rdma_robust.analyses.prove.safety_claims import about_nothing, safety_claims
 from rdma_robust.analyses.prove.safety_outcome import AllowedClaim, ReductionOptions, Safety, SafetyOutcome, SafetyRun
 from rdma_robust.analyses.prove.store_bounds import most_stores
-from rdma_robust.analyses.prove.transition_system import SafetyClaim, TransitionSystem
+from rdma_robust.analyses.prove.transition_system import (
+    AbstractPath,
+    Engine,
+    EngineName,
+    SafetyClaim,
+    Searched,
+    TransitionSystem,
+)
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.limits import NO_LIMITS, Limits, Progress, ignore

@@ -11,15 +11,17 @@ from dataclasses import dataclass, field, replace
 from random import Random
 
 from rdma_robust.analyses.prove.on_machine import constants_of
-from rdma_robust.analyses.prove.proof_engine import AbstractPath, Engine, Searched
 from rdma_robust.analyses.prove.transition_system import (
+    AbstractPath,
     Bad,
     Control,
     Draw,
     Drop,
+    Engine,
     Join,
     Let,
     Pick,
+    Searched,
     Suppose,
     Transition,
     TransitionSystem,

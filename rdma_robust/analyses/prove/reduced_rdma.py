@@ -11,8 +11,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any, Final, Literal, NamedTuple
 
 from rdma_robust.analyses.prove.commands import Command
-from rdma_robust.analyses.prove.compiled_values import Valued
-from rdma_robust.analyses.prove.placing import Variable, seen
+from rdma_robust.analyses.prove.placing import Valued, Variable, seen
 from rdma_robust.analyses.prove.reduced_system import OVERFLOW, ReducedSystem, State
 from rdma_robust.analyses.prove.transition_system import Cause, Drop, Let, SafetyClaim, Transition, Update
 from rdma_robust.digraph import reachable

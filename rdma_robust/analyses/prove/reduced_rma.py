@@ -14,10 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from rdma_robust.analyses.prove.commands import Command
-from rdma_robust.analyses.prove.compiled_values import Valued, Valuer, valuer
-from rdma_robust.analyses.prove.footprints import NO_TOUCH, Awaited, SystemMove, Touch
-from rdma_robust.analyses.prove.placing import Variable, seen
-from rdma_robust.analyses.prove.private_words import Ways, private_words
+from rdma_robust.analyses.prove.footprints import NO_TOUCH, Awaited, SystemMove, Touch, Ways, private_words
+from rdma_robust.analyses.prove.placing import Valued, Valuer, Variable, seen, valuer
 from rdma_robust.analyses.prove.reduced_system import OVERFLOW, ReducedSystem, State
 from rdma_robust.analyses.prove.transition_system import (
     Cause,

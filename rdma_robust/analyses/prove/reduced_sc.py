@@ -6,9 +6,8 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, Final
 
 from rdma_robust.analyses.prove.commands import Code, Command
-from rdma_robust.analyses.prove.compiled_values import Valued
-from rdma_robust.analyses.prove.placing import seen
-from rdma_robust.analyses.prove.private_words import private_words
+from rdma_robust.analyses.prove.footprints import private_words
+from rdma_robust.analyses.prove.placing import Valued, seen
 from rdma_robust.analyses.prove.reduced_system import ReducedSystem, State
 from rdma_robust.analyses.prove.transition_system import Cause, Drop, Let, SafetyClaim, Suppose, Transition, Update
 from rdma_robust.digraph import reachable

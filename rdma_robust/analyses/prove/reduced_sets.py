@@ -18,9 +18,8 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from rdma_robust.analyses.prove.commands import Command
-from rdma_robust.analyses.prove.compiled_values import Valued
 from rdma_robust.analyses.prove.footprints import NO_TOUCH, Awaited, SystemMove, Touch
-from rdma_robust.analyses.prove.placing import Variable, seen
+from rdma_robust.analyses.prove.placing import Valued, Variable, seen
 from rdma_robust.analyses.prove.reduced_system import ReducedSystem, State
 from rdma_robust.analyses.prove.transition_system import Cause, Drop, Join, Let, Pick, SafetyClaim, Transition, Update
 from rdma_robust.errors import UsageError

@@ -7,12 +7,18 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rdma_robust.analyses.prove.commands import SPARE, Code, Command, assigned, compiled_thread, spares_needed, ways
-from rdma_robust.analyses.prove.compiled_values import Valued, Valuer, valuer
-from rdma_robust.analyses.prove.footprints import NO_TOUCH, Awaited, SystemMove, Touch, Words
-from rdma_robust.analyses.prove.placing import Placing, Variable
-from rdma_robust.analyses.prove.private_words import Asked, Ways
-from rdma_robust.analyses.prove.register_liveness import live_registers
+from rdma_robust.analyses.prove.commands import (
+    SPARE,
+    Code,
+    Command,
+    assigned,
+    compiled_thread,
+    live_registers,
+    spares_needed,
+    ways,
+)
+from rdma_robust.analyses.prove.footprints import NO_TOUCH, Asked, Awaited, SystemMove, Touch, Ways, Words
+from rdma_robust.analyses.prove.placing import Placing, Valued, Valuer, Variable, valuer
 from rdma_robust.analyses.prove.transition_system import (
     Bad,
     Cause,

@@ -12,9 +12,8 @@ from collections.abc import Hashable, Iterable, Iterator
 from typing import Any
 
 from rdma_robust.analyses.prove.commands import Command
-from rdma_robust.analyses.prove.compiled_values import Valued
 from rdma_robust.analyses.prove.footprints import NO_TOUCH, Awaited, SystemMove, Touch
-from rdma_robust.analyses.prove.placing import Variable, seen
+from rdma_robust.analyses.prove.placing import Valued, Variable, seen
 from rdma_robust.analyses.prove.reduced_system import OVERFLOW, ReducedSystem, State
 from rdma_robust.analyses.prove.store_bounds import written_alone
 from rdma_robust.analyses.prove.transition_system import Cause, Drop, Let, SafetyClaim, Suppose, Transition, Update

@@ -7,8 +7,14 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Literal
 
-from rdma_robust.analyses.prove.proof_engine import AbstractPath, EngineName, Region
-from rdma_robust.analyses.prove.transition_system import Control, SafetyClaim, TransitionSystem
+from rdma_robust.analyses.prove.transition_system import (
+    AbstractPath,
+    Control,
+    EngineName,
+    Region,
+    SafetyClaim,
+    TransitionSystem,
+)
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.semantics.machines.machine import Move

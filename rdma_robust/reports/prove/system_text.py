@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Final
 
-from rdma_robust.analyses.prove.read_facts import shown_condition
+from rdma_robust.analyses.prove.joined import shown_condition
 from rdma_robust.analyses.prove.transition_system import (
     Cause,
     Control,

@@ -7,10 +7,9 @@ from math import factorial
 
 import pytest
 
-from rdma_robust.analyses.scaling.growth_law import law_of
-from rdma_robust.analyses.scaling.verdict_changes import stretches, told
+from rdma_robust.reports.scale.growth_law import law_of
 from rdma_robust.reports.scale.growth_wording import formula, growth_sentence, law_in_words
-from rdma_robust.reports.scale.scale_record import Growth
+from rdma_robust.reports.scale.scale_record import Growth, stretches, told
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,9 @@ import pytest
 
 from rdma_robust import parse, prove
 from rdma_robust.analyses.prove.facts import known_facts
-from rdma_robust.analyses.prove.joined import Joined, region_bounds
+from rdma_robust.analyses.prove.joined import Joined, read_facts, region_bounds, shown_condition
 from rdma_robust.analyses.prove.needed import needed
 from rdma_robust.analyses.prove.prove import prove as proved
-from rdma_robust.analyses.prove.read_facts import read_facts, shown_condition
 from rdma_robust.analyses.prove.reorderings import difference
 from rdma_robust.analyses.prove.run_slice import mattering
 from rdma_robust.analyses.prove.safety_outcome import Safety

@@ -14,7 +14,7 @@ from rdma_robust.analyses.prove.path_replay import replayed
 from rdma_robust.analyses.prove.reductions import reduced
 from rdma_robust.analyses.prove.safety_outcome import ReductionName, ReductionOptions
 from rdma_robust.analyses.prove.transition_system import SafetyClaim
-from rdma_robust.analyses.prove.zones.zone_engine import search_zones
+from rdma_robust.analyses.prove.zones.zone_search import search_zones
 from rdma_robust.errors import UsageError
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.claims import AnyModelName

@@ -9,9 +9,8 @@ import pytest
 from rdma_robust.analyses.prove.concrete_search import BOXES, Box, Concrete, concrete_search
 from rdma_robust.analyses.prove.on_machine import constants_of, shows
 from rdma_robust.analyses.prove.path_replay import replayed
-from rdma_robust.analyses.prove.proof_engine import AbstractPath
 from rdma_robust.analyses.prove.safety_outcome import SafetyRun
-from rdma_robust.analyses.prove.transition_system import Bad, Cause, SafetyClaim, Transition
+from rdma_robust.analyses.prove.transition_system import AbstractPath, Bad, Cause, SafetyClaim, Transition
 from rdma_robust.errors import NO_SPAN
 from rdma_robust.expr import TRUE, VALUE, Binary, Const, Expr, Name, conj, equals
 from rdma_robust.language.flow.cfg import Cell, Fault, Nondet, Program, Step, Thread, Write

@@ -11,9 +11,9 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from rdma_robust import TOOL
-from rdma_robust.analyses.prove.proof_engine import EngineName
 from rdma_robust.analyses.prove.prove import prove
 from rdma_robust.analyses.prove.safety_outcome import Safety
+from rdma_robust.analyses.prove.transition_system import EngineName
 from rdma_robust.certify.checker import verify
 from rdma_robust.certify.document import InvalidCertificate, read_document
 from rdma_robust.certify.safety import implications

@@ -13,8 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from rdma_robust.analyses.prove.predicates.boolean_program import UNKNOWN, Choice, ProgramWay
-from rdma_robust.analyses.prove.predicates.contradictions import Contradictions
+from rdma_robust.analyses.prove.predicates.boolean_program import UNKNOWN, Choice, Contradictions, ProgramWay
 from rdma_robust.analyses.prove.predicates.cube_search import EMPTY, Cube, bits
 from rdma_robust.analyses.prove.predicates.linear_atoms import renamed
 from rdma_robust.analyses.prove.predicates.statement import Vocabulary

@@ -11,8 +11,7 @@ from typing import Any
 from rdma_robust.analyses.prove.predicates.solving import Formulas
 from rdma_robust.analyses.prove.predicates.statement import instances
 from rdma_robust.analyses.prove.predicates.update_ways import Way, folded_names, ways_of
-from rdma_robust.analyses.prove.proof_engine import Region
-from rdma_robust.analyses.prove.transition_system import Control, Suppose, TransitionSystem
+from rdma_robust.analyses.prove.transition_system import Control, Region, Suppose, TransitionSystem
 from rdma_robust.expr import Const, Expr, conj, disj, names, negate, substitute
 
 Invariant = Mapping[Control, tuple[Region, ...]]

@@ -11,8 +11,17 @@ from rdma_robust.analyses.prove.predicates.horn_clauses import HornClauses, Unre
 from rdma_robust.analyses.prove.predicates.linear_atoms import in_both_directions, predicates_of
 from rdma_robust.analyses.prove.predicates.solving import Formulas
 from rdma_robust.analyses.prove.predicates.update_ways import ways_of
-from rdma_robust.analyses.prove.proof_engine import AbstractPath
-from rdma_robust.analyses.prove.transition_system import Draw, Drop, Join, Let, Pick, Suppose, TransitionSystem, Update
+from rdma_robust.analyses.prove.transition_system import (
+    AbstractPath,
+    Draw,
+    Drop,
+    Join,
+    Let,
+    Pick,
+    Suppose,
+    TransitionSystem,
+    Update,
+)
 from rdma_robust.expr import FALSE, TRUE, Binary, Const, Expr, Name, conj, disj, equals, names, substitute
 
 INTERPOLANT_MS: Final = 2000

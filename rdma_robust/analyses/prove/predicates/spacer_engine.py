@@ -12,8 +12,16 @@ from rdma_robust.analyses.prove.predicates.horn_clauses import HornClauses, Reac
 from rdma_robust.analyses.prove.predicates.inductive_check import why_not_inductive
 from rdma_robust.analyses.prove.predicates.paths import Taken, can_be_taken
 from rdma_robust.analyses.prove.predicates.solving import Formulas
-from rdma_robust.analyses.prove.proof_engine import AbstractPath, Region, Searched
-from rdma_robust.analyses.prove.transition_system import Bad, Control, Suppose, Transition, TransitionSystem
+from rdma_robust.analyses.prove.transition_system import (
+    AbstractPath,
+    Bad,
+    Control,
+    Region,
+    Searched,
+    Suppose,
+    Transition,
+    TransitionSystem,
+)
 from rdma_robust.errors import LimitReached
 from rdma_robust.expr import FALSE, TRUE
 from rdma_robust.limits import Limits, Progress

@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from rdma_robust.analyses.prove.predicates.boolean_program import Choice
-from rdma_robust.analyses.prove.predicates.contradictions import Contradictions
+from rdma_robust.analyses.prove.predicates.boolean_program import Choice, Contradictions
 from rdma_robust.analyses.prove.predicates.cube_search import (
     EMPTY,
     Answer,

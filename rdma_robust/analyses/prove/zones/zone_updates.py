@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from rdma_robust.analyses.prove.transition_system import Draw, Drop, Join, Let, Pick, Suppose, Update
-from rdma_robust.analyses.prove.zones.linear_form import LinearForm, moved, number, variable
-from rdma_robust.analyses.prove.zones.linear_ways import MOST_WAYS, Facts, Way, Ways
+from rdma_robust.analyses.prove.zones.linear_ways import MOST_WAYS, Facts, LinearForm, Way, Ways, moved, number, variable
 from rdma_robust.analyses.prove.zones.zone_code import ZoneCode, ZoneOp
 from rdma_robust.expr import Expr
 

@@ -7,11 +7,21 @@ from itertools import product
 
 import pytest
 
-from rdma_robust.analyses.prove import solved_conditions
-from rdma_robust.analyses.prove.path_values import MOST_CHOICES, PathValues, path_values
-from rdma_robust.analyses.prove.proof_engine import AbstractPath
-from rdma_robust.analyses.prove.solved_conditions import solved
-from rdma_robust.analyses.prove.transition_system import Bad, Cause, Draw, Drop, Join, Let, Pick, Suppose, Transition, Update
+from rdma_robust.analyses.prove import path_values as solved_conditions
+from rdma_robust.analyses.prove.path_values import MOST_CHOICES, PathValues, path_values, solved
+from rdma_robust.analyses.prove.transition_system import (
+    AbstractPath,
+    Bad,
+    Cause,
+    Draw,
+    Drop,
+    Join,
+    Let,
+    Pick,
+    Suppose,
+    Transition,
+    Update,
+)
 from rdma_robust.expr import TRUE, Binary, Const, Expr, Name, Unary, conj, disj, evaluate
 from rdma_robust.language.flow.cfg import Nondet, Silent, Step
 from rdma_robust.semantics.machines.machine import Verb

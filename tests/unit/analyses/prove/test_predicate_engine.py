@@ -12,8 +12,7 @@ from rdma_robust.analyses.prove.predicates.paths import Taken, can_be_taken
 from rdma_robust.analyses.prove.predicates.predicate_engine import predicates_engine
 from rdma_robust.analyses.prove.predicates.solving import Formulas
 from rdma_robust.analyses.prove.predicates.spacer_engine import spacer_engine
-from rdma_robust.analyses.prove.proof_engine import Engine
-from rdma_robust.analyses.prove.transition_system import Draw, Join, Pick, Suppose
+from rdma_robust.analyses.prove.transition_system import Draw, Engine, Join, Pick, Suppose
 from rdma_robust.errors import UsageError
 from rdma_robust.expr import Const, Expr, Name
 from rdma_robust.limits import Limits, ignore

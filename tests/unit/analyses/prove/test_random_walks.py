@@ -10,13 +10,12 @@ from rdma_robust.analyses.prove.explicit_search import explicit_search
 from rdma_robust.analyses.prove.on_machine import shows
 from rdma_robust.analyses.prove.path_replay import replayed
 from rdma_robust.analyses.prove.path_values import path_values
-from rdma_robust.analyses.prove.proof_engine import Searched
 from rdma_robust.analyses.prove.prove import prove
 from rdma_robust.analyses.prove.random_walks import PROBE, walked, with_walks
 from rdma_robust.analyses.prove.reductions import reduced
 from rdma_robust.analyses.prove.safety_claims import safety_claims
 from rdma_robust.analyses.prove.safety_outcome import ReductionOptions, Safety
-from rdma_robust.analyses.prove.transition_system import Draw, Let, Pick, Suppose, TransitionSystem
+from rdma_robust.analyses.prove.transition_system import Draw, Let, Pick, Searched, Suppose, TransitionSystem
 from rdma_robust.expr import Const, Name
 from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.language.load import load_program

@@ -9,11 +9,9 @@ from dataclasses import replace
 import pytest
 
 from rdma_robust.analyses.prove.path_values import path_values
-from rdma_robust.analyses.prove.proof_engine import Searched
-from rdma_robust.analyses.prove.transition_system import Draw, Drop, Join, Let, Pick, SafetyClaim, Suppose, Update
+from rdma_robust.analyses.prove.transition_system import Draw, Drop, Join, Let, Pick, SafetyClaim, Searched, Suppose, Update
 from rdma_robust.analyses.prove.zones import zone_updates
-from rdma_robust.analyses.prove.zones.zone_engine import largest_constant, search_zones, with_clip
-from rdma_robust.analyses.prove.zones.zone_kernel import ZONE_KERNELS
+from rdma_robust.analyses.prove.zones.zone_search import ZONE_KERNELS, largest_constant, search_zones, with_clip
 from rdma_robust.errors import NO_SPAN
 from rdma_robust.expr import TRUE, Const, Expr, Name, conj
 from rdma_robust.language.flow.cfg import Fault

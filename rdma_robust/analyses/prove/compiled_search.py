@@ -6,9 +6,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from rdma_robust.analyses.prove.compiled.numbered_program import FULL, numbered_program
-from rdma_robust.analyses.prove.proof_engine import AbstractPath, Searched
-from rdma_robust.analyses.prove.transition_system import Bad, SafetyClaim, Transition, TransitionSystem
+from rdma_robust.analyses.prove.numbered_program import FULL, numbered_program
+from rdma_robust.analyses.prove.transition_system import (
+    AbstractPath,
+    Bad,
+    SafetyClaim,
+    Searched,
+    Transition,
+    TransitionSystem,
+)
 from rdma_robust.counters.kernel import driver
 from rdma_robust.counters.kernel.bytecode import UnsupportedError
 from rdma_robust.expr import TRUE

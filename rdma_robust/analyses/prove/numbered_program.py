@@ -12,10 +12,9 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Final
 
-from rdma_robust.analyses.prove.commands import verb_of, written_of
-from rdma_robust.analyses.prove.compiled.store_variables import Queue, queues_of
+from rdma_robust.analyses.prove.commands import live_registers, verb_of, written_of
 from rdma_robust.analyses.prove.reduced_system import DRAWN
-from rdma_robust.analyses.prove.register_liveness import live_registers
+from rdma_robust.analyses.prove.store_bounds import Queue, queues_of
 from rdma_robust.analyses.prove.transition_system import Cause, Draw, Drop, SafetyClaim, Transition
 from rdma_robust.analyses.prove.value_sets import value_sets
 from rdma_robust.counters.program import (
