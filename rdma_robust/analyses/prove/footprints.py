@@ -6,8 +6,8 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from rdma_robust.analyses.prove.commands import Code, Command, words_of
-from rdma_robust.analyses.prove.placing import Placing, Variable
+from rdma_robust.analyses.prove.compiled_steps import Code, CompiledStep, words_of
+from rdma_robust.analyses.prove.placing import PlacedVariable, Placing
 from rdma_robust.analyses.prove.transition_system import SafetyClaim
 from rdma_robust.expr import names
 from rdma_robust.language.flow.cfg import (
@@ -27,21 +27,21 @@ from rdma_robust.language.flow.cfg import (
 from rdma_robust.language.flow.claims import PointAt, ThreadEnded
 
 
-class Touch(NamedTuple):
+class WordUse(NamedTuple):
     """The words that something reads and writes, as bits by their numbers."""
 
     reads: int = 0
     writes: int = 0
 
-    def meets(self, other: Touch) -> bool:
+    def meets(self, other: WordUse) -> bool:
         """Return whether one of them writes what the other uses: only then their order matters to memory."""
         return bool(self.writes & (other.reads | other.writes) or self.reads & other.writes)
 
-    def __or__(self, other: Touch) -> Touch:
-        return Touch(self.reads | other.reads, self.writes | other.writes)
+    def __or__(self, other: WordUse) -> WordUse:
+        return WordUse(self.reads | other.reads, self.writes | other.writes)
 
 
-NO_TOUCH: Final = Touch()
+NO_TOUCH: Final = WordUse()
 
 
 class SystemMove(NamedTuple):
@@ -57,14 +57,14 @@ class SystemMove(NamedTuple):
     peer: str
     link: Hashable
     leads: Hashable
-    ahead: tuple[Touch, ...]
+    ahead: tuple[WordUse, ...]
 
     @property
-    def touch(self) -> Touch:
+    def touch(self) -> WordUse:
         return self.ahead[0]
 
 
-class Awaited(NamedTuple):
+class WaitCondition(NamedTuple):
     """What a step waits for: all that its thread has under way, or what is about one node."""
 
     thread: int
@@ -75,7 +75,7 @@ class Awaited(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Words:
+class WordUsers:
     """The words of a program by number, and which threads (as bits) ever read and write each, by CPU or card."""
 
     numbers: Mapping[str, int]
@@ -83,7 +83,7 @@ class Words:
     writers: tuple[int, ...]
 
     @classmethod
-    def of(cls, placing: Placing, code: Sequence[Code]) -> Words:
+    def of(cls, placing: Placing, code: Sequence[Code]) -> WordUsers:
         numbers = {v.name: i for i, v in enumerate(placing.words)}
         readers, writers = [0] * len(numbers), [0] * len(numbers)
         for t, points in enumerate(code):
@@ -95,23 +95,23 @@ class Words:
         return cls(numbers, tuple(readers), tuple(writers))
 
     @staticmethod
-    def _touch(numbers: Mapping[str, int], command: Command) -> Touch:
+    def _touch(numbers: Mapping[str, int], command: CompiledStep) -> WordUse:
         reads = 0 if command.source is None else 1 << numbers[command.source.name]
         writes = 0 if command.target is None else 1 << numbers[command.target.name]
         atomic = isinstance(command.step.op, RemoteOp) and command.new is not None
-        return Touch(reads, writes | (reads if atomic else 0))
+        return WordUse(reads, writes | (reads if atomic else 0))
 
-    def touch(self, command: Command) -> Touch:
+    def touch(self, command: CompiledStep) -> WordUse:
         """Return what a step's operation reads and writes, whoever does it and when."""
         return self._touch(self.numbers, command)
 
-    def halves(self, command: Command) -> tuple[Touch, Touch]:
+    def halves(self, command: CompiledStep) -> tuple[WordUse, WordUse]:
         """Return what a remote operation uses when it reads (an atomic then writes too), and when it writes what it read."""
         assert command.source is not None and command.target is not None
         read = self.bit(command.source)
-        return Touch(read, read if command.new is not None else 0), Touch(0, self.bit(command.target))
+        return WordUse(read, read if command.new is not None else 0), WordUse(0, self.bit(command.target))
 
-    def bit(self, variable: Variable) -> int:
+    def bit(self, variable: PlacedVariable) -> int:
         return 1 << self.numbers[variable.name]
 
     def users(self, word: str) -> int:
@@ -119,7 +119,7 @@ class Words:
         number = self.numbers[word]
         return self.readers[number] | self.writers[number]
 
-    def only(self, thread: int, touch: Touch) -> bool:
+    def only(self, thread: int, touch: WordUse) -> bool:
         """Return whether nobody but `thread` ever uses what this writes, or writes what this reads."""
         mine = ~(1 << thread)
         for i, (readers, writers) in enumerate(zip(self.readers, self.writers, strict=True)):
@@ -159,7 +159,7 @@ def _point(program: Program, t: int, atom: PointAt | ThreadEnded) -> int:
     return thread.exit if isinstance(atom, ThreadEnded) else dict(thread.labels)[atom.label]
 
 
-def _written_now(command: Command, buffered: bool) -> str | None:
+def _written_now(command: CompiledStep, buffered: bool) -> str | None:
     """Return the word that the thread itself writes with the step."""
     if command.target is None or (buffered and command.source is None):
         return None
@@ -169,12 +169,12 @@ def _written_now(command: Command, buffered: bool) -> str | None:
 Ways = frozenset[frozenset[str]]
 """The ways to come to where a word is read before its thread writes it: of each the nodes that are flushed on it."""
 
-Asked = tuple[Variable, int, Ways]
+Asked = tuple[PlacedVariable, int, Ways]
 """A private word, its initial value, and the ways to where it is read."""
 
 
 def private_words(
-    placing: Placing, words: Words, claims: Iterable[SafetyClaim], *, at_once: bool
+    placing: Placing, words: WordUsers, claims: Iterable[SafetyClaim], *, at_once: bool
 ) -> list[Mapping[int, tuple[Asked, ...]]]:
     """Return for each thread and program point the words that only this thread and its cards use and no claim sees, and that
     are not read for certain.

@@ -24,7 +24,7 @@ MOST_WAYS = 5_000
 """States kept side by side. There are more only with draws, of which a solver's model leaves one."""
 
 
-def replayed(
+def replay_path(
     program: Program,
     model: AnyModelName,
     claims: Sequence[SafetyClaim],

@@ -15,16 +15,16 @@ from typing import Final
 from rdma_robust.analyses.prove.predicates.solving import Formulas
 from rdma_robust.analyses.prove.transition_system import (
     AbstractPath,
+    Assignment,
     Draw,
     Drop,
     Join,
-    Let,
-    Pick,
+    Selection,
     Suppose,
     TransitionSystem,
     Update,
 )
-from rdma_robust.analyses.prove.zones.linear_ways import MOST_WAYS, Facts, LinearForm, Ways
+from rdma_robust.analyses.prove.zones.linear_ways import MOST_WAYS, CaseSplitter, Facts, LinearForm
 from rdma_robust.expr import TRUE, Binary, Const, Expr, Ite, Name, Unary, equals, evaluate, names, substitute
 from rdma_robust.language.flow.cfg import Nondet
 from rdma_robust.solver_library import has_solver, solver_library
@@ -43,7 +43,7 @@ def solved(conditions: Sequence[Expr], variables: Sequence[str]) -> list[Values]
     if not variables:
         return [{}] if _true(conditions, {}) else []
     fresh = (f"part {i}" for i in count())
-    ways = Ways(lambda: next(fresh))
+    ways = CaseSplitter(lambda: next(fresh))
     alternatives = [Facts()]
     for condition in conditions:
         alternatives = [a.and_(b) for a in alternatives for b in ways.facts(condition)]
@@ -210,7 +210,7 @@ def _after(trail: _Trail, place: int, update: Update, fresh: Iterator[str]) -> l
         case Suppose(condition):
             after = trail.supposing(substitute(condition, trail.values))
             return [] if after is None else [after]
-        case Let(name, value):
+        case Assignment(name, value):
             new = substitute(value, trail.values)
             return [known.setting(name, [new]) for known in _defined(trail, new)]
         case Draw(name, low, high):
@@ -219,7 +219,7 @@ def _after(trail: _Trail, place: int, update: Update, fresh: Iterator[str]) -> l
             new = substitute(value, trail.values)
             held = trail.folded.get(name, (trail.values[name],))
             return [known.setting(name, [*held, new]) for known in _defined(trail, new)]
-        case Pick(name, folded):
+        case Selection(name, folded):
             return [trail.setting(name, [value]) for value in trail.folded.get(folded, (trail.values[folded],))]
         case Drop():
             return [trail]

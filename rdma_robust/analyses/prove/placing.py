@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from rdma_robust.analyses.prove.value_sets import ValueSets
+from rdma_robust.analyses.prove.value_sets import VariableDomains
 from rdma_robust.expr import VALUE, Binary, Const, Expr, Ite, Name, Unary, divide, evaluate, modulo, names, substitute
 from rdma_robust.language.flow.cfg import Cell, Program
 from rdma_robust.language.flow.claims import PointAt, ThreadEnded
@@ -95,7 +95,7 @@ SmallState = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Variable:
+class PlacedVariable:
     """A register or a word: `place` is where control states have it, -1 if it is wide; `values` what a small one can be."""
 
     name: str
@@ -113,16 +113,16 @@ class Placing:
     the small words, and from `under_way` on one entry per thread for what it has under way."""
 
     program: Program
-    values: ValueSets
+    values: VariableDomains
 
     @cached_property
-    def variables(self) -> Mapping[str, Variable]:
+    def variables(self) -> Mapping[str, PlacedVariable]:
         """Every register `T.r` and word `A.x`."""
-        found: dict[str, Variable] = {}
+        found: dict[str, PlacedVariable] = {}
         place = len(self.program.threads)
         for name, _ in self._initially:
             values = self.values.of[name]
-            found[name] = Variable(name, -1 if values is None else place, values or ())
+            found[name] = PlacedVariable(name, -1 if values is None else place, values or ())
             place += values is not None
         return found
 
@@ -152,11 +152,11 @@ class Placing:
         return {name: f"s[{v.place}]" for name, v in self.variables.items() if not v.wide}
 
     @cached_property
-    def words(self) -> tuple[Variable, ...]:
+    def words(self) -> tuple[PlacedVariable, ...]:
         """The variable of each word, in the order of the program's cells."""
         return tuple(self.variables[str(cell)] for cell in self.program.cells)
 
-    def word(self, cell: Cell) -> Variable:
+    def word(self, cell: Cell) -> PlacedVariable:
         return self.variables[str(cell)]
 
     def atom(self, atom: PointAt | ThreadEnded) -> str:
@@ -166,10 +166,10 @@ class Placing:
         at = thread.exit if isinstance(atom, ThreadEnded) else dict(thread.labels)[atom.label]
         return f"(1 if s[{number}] == {at} else 0)"
 
-    def register(self, thread: int, name: str) -> Variable:
+    def register(self, thread: int, name: str) -> PlacedVariable:
         return self.variables[f"{self.program.threads[thread].name}.{name}"]
 
 
-def seen(variable: Variable, state: SmallState) -> Valued:
+def seen(variable: PlacedVariable, state: SmallState) -> Valued:
     """Return the value of a register or word: as an expression if it is wide."""
     return Name(variable.name) if variable.wide else state[variable.place]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from rdma_robust.analyses.prove.transition_system import SafetyClaim, Searched
+from rdma_robust.analyses.prove.transition_system import EngineResult, SafetyClaim
 from rdma_robust.expr import conj, negate
 from rdma_robust.language.check.meaning import defined
 from rdma_robust.language.flow.cfg import Fault, Program, steps
@@ -42,7 +42,7 @@ def _faults(program: Program) -> list[Fault]:
     return sorted(dict.fromkeys(found), key=lambda fault: (fault.span.start, fault.kind))
 
 
-def about_nothing(program: Program, claims: Sequence[SafetyClaim], found: Searched) -> tuple[SafetyClaim, ...]:
+def claims_about_nothing(program: Program, claims: Sequence[SafetyClaim], found: EngineResult) -> tuple[SafetyClaim, ...]:
     """Return the claims that hold only because their statement is never next in its thread, or no state is final.
 
     Proven by what a search that was exhausted has met; it may meet more than can happen, and then less is said.
@@ -64,7 +64,7 @@ def _is_about_nothing(program: Program, claim: SafetyClaim, met: set[tuple[int, 
     return met.isdisjoint(places)
 
 
-def _met(program: Program, found: Searched) -> tuple[set[tuple[int, int]], bool]:
+def _met(program: Program, found: EngineResult) -> tuple[set[tuple[int, int]], bool]:
     """Return where threads have been, each as its number and a program point, and whether all may have ended at once."""
     threads = list(enumerate(program.threads))
     exits = tuple(thread.exit for thread in program.threads)

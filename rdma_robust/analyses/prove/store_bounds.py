@@ -86,7 +86,7 @@ def _longest(thread: Thread, cells: frozenset[Cell]) -> int | None:
 
 
 @dataclass(frozen=True)
-class Queue:
+class BufferVariables:
     """The stores of thread `thread` to `cells`, the oldest first; a place without a store has the word 0.
 
     Of stores to a word of `folded`, which nobody else writes, one stands for like ones next to each other (`store_bounds`).
@@ -158,12 +158,14 @@ class Queue:
         return Require(equals(self.word(0), self.number(cell))), Assign(tuple(shifted))
 
 
-def queues_of(program: Program, room: int, bits: Iterator[int], *, per_word: bool) -> list[Sequence[Queue]]:
+def queues_of(program: Program, room: int, bits: Iterator[int], *, per_word: bool) -> list[Sequence[BufferVariables]]:
     """Return the queues of each thread: one for all that it stores to, or one for each word; `bits` has a mask for each."""
     alone = written_alone(program)
-    found: list[Sequence[Queue]] = []
+    found: list[Sequence[BufferVariables]] = []
     for t, thread in enumerate(program.threads):
         cells = tuple(dict.fromkeys(step.op.cell for _, _, step in steps(thread) if isinstance(step.op, Write)))
         parts = [(cell,) for cell in cells] if per_word else [cells] if cells else []
-        found.append([Queue(t, f"{thread.name}#{i}", part, room, alone, next(bits)) for i, part in enumerate(parts)])
+        found.append(
+            [BufferVariables(t, f"{thread.name}#{i}", part, room, alone, next(bits)) for i, part in enumerate(parts)]
+        )
     return found

@@ -32,7 +32,7 @@ class Suppose:
 
 
 @dataclass(frozen=True, slots=True)
-class Let:
+class Assignment:
     """`name` := `value`, an expression over wide variables as they are now."""
 
     name: str
@@ -57,7 +57,7 @@ class Join:
 
 
 @dataclass(frozen=True, slots=True)
-class Pick:
+class Selection:
     """`name` := any one of the values that the folded variable `folded` stands for, which still stands for all of them."""
 
     name: str
@@ -71,7 +71,7 @@ class Drop:
     name: str
 
 
-Update = Suppose | Let | Draw | Join | Pick | Drop
+Update = Suppose | Assignment | Draw | Join | Selection | Drop
 
 
 class Cause(NamedTuple):
@@ -192,7 +192,7 @@ class AbstractPath:
 
 
 @dataclass(frozen=True)
-class Searched:
+class EngineResult:
     """What an engine found.
 
     With `path` a way to violate a claim. Without: if nothing was `cut` (a limit by its name, as of :class:`Limits`, or what
@@ -214,5 +214,5 @@ class Searched:
     taken_steps: frozenset[tuple[int, Step]] | None = None
 
 
-Engine = Callable[[TransitionSystem, Limits, Progress], Searched]
+Engine = Callable[[TransitionSystem, Limits, Progress], EngineResult]
 """An engine looks for claims that are not `allowed` (what must not happen); the others are asked one by one, see claims."""

@@ -34,7 +34,7 @@ def stretches(verdicts: Sequence[tuple[int, str]]) -> list[Stretch]:
     return found
 
 
-def told(name: str, found: Sequence[Stretch]) -> str:
+def changes_sentence(name: str, found: Sequence[Stretch]) -> str:
     """Return the sentence about all stretches of the constant `name`; nothing if there is none."""
     if not found:
         return ""
@@ -115,7 +115,7 @@ class ScaleRecord:
     @property
     def sentence(self) -> str:
         """Where the verdict changes, and what it is for any number."""
-        said = told(self.constant, self.changes)
+        said = changes_sentence(self.constant, self.changes)
         if self.any_number is not None and self.any_number.verdict in DECIDED:
             reason = self.any_number.reason
             said += f" {reason[0].upper()}{reason[1:]}."

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rdma_robust.analyses.prove.predicates.boolean_program import BooleanProgram, ProgramWay
-from rdma_robust.analyses.prove.predicates.cube_search import Cube, bits
+from rdma_robust.analyses.prove.predicates.cube_search import Cube, bit_numbers
 from rdma_robust.analyses.prove.predicates.transformers import known_literals
 from rdma_robust.analyses.prove.predicates.update_ways import folded_names
 from rdma_robust.analyses.prove.transition_system import (
@@ -75,7 +75,7 @@ class Assumptions:
         if not missing:
             yield sharp
             return
-        bit = 1 << next(bits(missing))
+        bit = 1 << next(bit_numbers(missing))
         for value in (Cube(bit, 0), Cube(0, bit)):
             for each in self._cases(sharp.joined(value), way, impossible, free, own):
                 if not way.excludes(each):
@@ -120,7 +120,7 @@ class _Node:
 
 
 @dataclass
-class Checked:
+class CheckResult:
     """What the checker found: a path that it cannot rule out (to a control state that overflowed, if `overflow`), or all
     states. `seen` are the tuples of updates and `conditions` of claims that it met, in order, `together` the sets of
     variables that were live. `cut` names a limit."""
@@ -148,9 +148,9 @@ class BooleanChecker:
         self._asked_for = {claim.number for claim in system.claims if not claim.allowed}
         self._stored: dict[Control, list[_Node]] = {}
         self._live: dict[Control, int] = {}
-        self._result = Checked()
+        self._result = CheckResult()
 
-    def run(self, limits: Limits, progress: Progress) -> Checked:
+    def run(self, limits: Limits, progress: Progress) -> CheckResult:
         """Search until something is found, all is searched, or a limit is reached.
 
         `overflows` given at the start are known to be real, and not gone on from. Raises LimitReached while transformers are
@@ -278,7 +278,7 @@ class BooleanChecker:
     def _updated(self, known: Cube, way: ProgramWay, live: int) -> Cube | None:
         """What is known after the values have changed; None if it contradicts itself."""
         true = false = 0
-        for number in bits(live):
+        for number in bit_numbers(live):
             bit = 1 << number
             if way.writes(number):
                 after = way.choice(number).after(known)

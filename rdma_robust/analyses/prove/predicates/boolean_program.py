@@ -6,15 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from rdma_robust.analyses.prove.predicates.cube_oracle import Vocabulary
 from rdma_robust.analyses.prove.predicates.cube_search import Cube
-from rdma_robust.analyses.prove.predicates.linear_atoms import bounded
-from rdma_robust.analyses.prove.predicates.statement import Vocabulary
+from rdma_robust.analyses.prove.predicates.linear_atoms import sum_bound
 from rdma_robust.analyses.prove.transition_system import Update
 from rdma_robust.expr import Expr
 
 
 @dataclass(frozen=True)
-class Choice:
+class PredicateTransformer:
     """A predicate becomes true where one of `true` holds before, false where one of `false` does, else unknown."""
 
     true: tuple[Cube, ...]
@@ -29,7 +29,7 @@ class Choice:
         return None
 
 
-UNKNOWN = Choice((), ())
+UNKNOWN = PredicateTransformer((), ())
 
 
 class ProgramWay(Protocol):
@@ -53,7 +53,7 @@ class ProgramWay(Protocol):
     def blocking(self) -> Sequence[Cube]:
         """Return cubes with which its guard cannot be true."""
 
-    def choice(self, number: int) -> Choice:
+    def choice(self, number: int) -> PredicateTransformer:
         """Return the transformer of a predicate that it writes."""
 
     def excludes(self, before: Cube) -> bool:
@@ -95,7 +95,7 @@ class Contradictions:
         """Return the cubes that cannot be true."""
         predicates = self._vocabulary.predicates
         for number in range(self._seen, len(predicates)):
-            said = bounded(predicates[number])
+            said = sum_bound(predicates[number])
             if said is not None:
                 same = self._by_sum.setdefault(said[0], [])
                 new = (number, said[1], said[2])

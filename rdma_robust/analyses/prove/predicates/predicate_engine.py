@@ -10,26 +10,26 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from rdma_robust.analyses.prove.predicates.cube_oracle import Vocabulary
 from rdma_robust.analyses.prove.predicates.cube_search import EMPTY, Cube
 from rdma_robust.analyses.prove.predicates.extrapolated_program import ExtrapolatedProgram
 from rdma_robust.analyses.prove.predicates.extrapolation import (
     active_flags,
+    buffer_length_names,
     buffer_predicates,
     buffer_slots,
-    buffers_of,
     extrapolated,
     extrapolated_cubes,
     pipe_slots,
     set_predicates,
     set_sources,
 )
-from rdma_robust.analyses.prove.predicates.paths import Taken
-from rdma_robust.analyses.prove.predicates.refinement import Refined, Refinement
+from rdma_robust.analyses.prove.predicates.paths import PathFeasibility
+from rdma_robust.analyses.prove.predicates.refinement import Refinement, RefinementResult
 from rdma_robust.analyses.prove.predicates.solving import Formulas
 from rdma_robust.analyses.prove.predicates.spacer_engine import spacer_engine
-from rdma_robust.analyses.prove.predicates.statement import Vocabulary
 from rdma_robust.analyses.prove.predicates.transformers import Transformers, known_literals
-from rdma_robust.analyses.prove.transition_system import Searched, TransitionSystem
+from rdma_robust.analyses.prove.transition_system import EngineResult, TransitionSystem
 from rdma_robust.errors import LimitReached
 from rdma_robust.expr import Expr, Unary
 from rdma_robust.limits import Limits, Progress
@@ -61,7 +61,7 @@ class Extrapolation:
         single = self.system.model == "rma"
         self.loop = Refinement(self.plain, self.formulas, self.limits.share(SHARE), self.progress, single=single)
 
-    def run(self) -> Refined:
+    def run(self) -> RefinementResult:
         """Return how it ended: where the proof carried over does not do, its predicates are refined for `system` itself.
 
         Raises LimitReached while transformers are built.
@@ -80,14 +80,14 @@ class Extrapolation:
             return self._through_sets(given, under_sc.transformers)
         return self._through_buffers(given, under_sc.transformers)
 
-    def _refined(self, given: Iterable[Expr], cubes: Iterable[Literals] = ()) -> Refined:
+    def _refined(self, given: Iterable[Expr], cubes: Iterable[Literals] = ()) -> RefinementResult:
         self.loop = Refinement(self.system, self.formulas, self.limits, self.progress, given, counts=self.loop.counts)
         self.loop.transformers.given = tuple(
             made for each in cubes if (made := as_cube(self.loop.vocabulary, each)) is not None
         )
         return self.loop.run()
 
-    def _through_buffers(self, given: Literals, program: Transformers) -> Refined:
+    def _through_buffers(self, given: Literals, program: Transformers) -> RefinementResult:
         """Predicate and cube extrapolation: with the cubes it is enough, at first, to search for single literals."""
         wide = [name for name, _ in self.system.wide]
         if self.system.model == "rdma":
@@ -96,7 +96,7 @@ class Extrapolation:
             per_word = self.system.model == "pso"
             slots = buffer_slots(self.system.program, per_word, wide)
             bound = max((int(slot.rpartition("#")[2]) for held in slots.of.values() for slot in held), default=1)
-            lengths = buffer_predicates(buffers_of(self.system.program, per_word), bound)
+            lengths = buffer_predicates(buffer_length_names(self.system.program, per_word), bound)
             self.counts["predicates_of_control"] = len(lengths)
         predicates = extrapolated(given, slots)
         used = sorted(program.cubes_used())
@@ -104,7 +104,7 @@ class Extrapolation:
         self.counts |= {"predicates_extrapolated": len(predicates), "cubes_input": len(cubes)}
         return self._refined(predicates, cubes)
 
-    def _through_sets(self, given: Literals, program: Transformers) -> Refined:
+    def _through_sets(self, given: Literals, program: Transformers) -> RefinementResult:
         """Predicate and boolean program extrapolation."""
         sources = set_sources(self.system.program, (name for name, _ in self.system.wide))
         predicates = set_predicates(given, sources)
@@ -115,8 +115,8 @@ class Extrapolation:
         carried = ExtrapolatedProgram(program, predicates, sources)
         checked = self.loop.checked(carried)
         self.counts["extrapolation_solver_calls"] = program.counts.called - called
-        if checked.path is None or (not checked.overflow and self.loop.is_real(checked.path) is not Taken.NO):
-            return Refined(checked, False, False)
+        if checked.path is None or (not checked.overflow and self.loop.is_real(checked.path) is not PathFeasibility.NO):
+            return RefinementResult(checked, False, False)
         return self._refined(predicates)
 
 
@@ -136,7 +136,7 @@ def as_cube(vocabulary: Vocabulary, literals: Literals) -> Cube | None:
 
 def predicates_engine(
     system: TransitionSystem, limits: Limits, progress: Progress, *, plain: TransitionSystem | None = None
-) -> Searched:
+) -> EngineResult:
     """Search with predicates, then with spacer. Raises UsageError if z3 is missing.
 
     With `plain`, the same program under sc, that is proven first, and its proof carried over to `system`.
@@ -178,14 +178,14 @@ def _counted(work: Refinement | Extrapolation, started: float) -> dict[str, int 
     return counts if isinstance(work, Refinement) else counts | work.counts
 
 
-def _searched(work: Refinement | Extrapolation, refined: Refined | None, cut: str, started: float) -> Searched:
+def _searched(work: Refinement | Extrapolation, refined: RefinementResult | None, cut: str, started: float) -> EngineResult:
     """Return the end of the work as an engine's answer."""
     loop = work if isinstance(work, Refinement) else work.loop
     counts = _counted(work, started)
     if refined is None:
-        return Searched("predicates", None, None, bool(loop.overflows), cut, loop.states, loop.taken, counts)
+        return EngineResult("predicates", None, None, bool(loop.overflows), cut, loop.states, loop.taken, counts)
     checked = refined.checked
-    return Searched(
+    return EngineResult(
         "predicates",
         checked.path,
         None if refined.overflowed else checked.regions,

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from rdma_robust.analyses.prove.path_values import path_values
-from rdma_robust.analyses.prove.predicates.boolean_checker import BooleanChecker, Checked, FoldedMore
+from rdma_robust.analyses.prove.predicates.boolean_checker import BooleanChecker, CheckResult, FoldedMore
 from rdma_robust.analyses.prove.predicates.boolean_program import BooleanProgram
+from rdma_robust.analyses.prove.predicates.cube_oracle import SolverCounts, Vocabulary
 from rdma_robust.analyses.prove.predicates.linear_atoms import predicates_of
-from rdma_robust.analyses.prove.predicates.paths import NewPredicates, Taken, can_be_taken, predicates_against
+from rdma_robust.analyses.prove.predicates.paths import NewPredicates, PathFeasibility, can_be_taken, predicates_against
 from rdma_robust.analyses.prove.predicates.solving import Formulas
-from rdma_robust.analyses.prove.predicates.statement import SolverCounts, Vocabulary
 from rdma_robust.analyses.prove.predicates.transformers import LARGEST, Transformers
 from rdma_robust.analyses.prove.predicates.update_ways import is_fresh, ways_of
 from rdma_robust.analyses.prove.transition_system import AbstractPath, Control, TransitionSystem, Update
@@ -79,10 +79,10 @@ _PATH_MS: Final = 10_000
 
 
 @dataclass
-class Refined:
+class RefinementResult:
     """How the loop ended: with the last `checked`, `stuck` if it could not rule out its path, which cannot be taken."""
 
-    checked: Checked
+    checked: CheckResult
     overflowed: bool
     stuck: bool
 
@@ -116,21 +116,21 @@ class Refinement:
         poll: Callable[[], None] = self.limits.poll("building the boolean program")
         self.transformers = Transformers(self.vocabulary, self.formulas, self.counts, poll, single=self.single)
 
-    def run(self) -> Refined:
+    def run(self) -> RefinementResult:
         """Return how it ended. Raises LimitReached while transformers are built."""
         while True:
             checked = self.checked()
             if checked.path is None:
-                return Refined(checked, bool(self.overflows), False)
+                return RefinementResult(checked, bool(self.overflows), False)
             taken = self.is_real(checked.path)
-            if taken is not Taken.NO and not checked.overflow:
-                return Refined(checked, bool(self.overflows), False)
-            if taken is not Taken.NO:
+            if taken is not PathFeasibility.NO and not checked.overflow:
+                return RefinementResult(checked, bool(self.overflows), False)
+            if taken is not PathFeasibility.NO:
                 self.overflows.add(checked.path.transitions[-1].to if checked.path.transitions else self.system.initial())
             elif self.overflows:  # then nothing can be proven, and predicates are not worth their time
-                return Refined(replace(checked, path=None), True, False)
+                return RefinementResult(replace(checked, path=None), True, False)
             elif not self._better(checked.path):
-                return Refined(checked, bool(self.overflows), True)
+                return RefinementResult(checked, bool(self.overflows), True)
 
     def _better(self, path: AbstractPath) -> bool:
         """Let the program know more, cheapest first: predicates of the text, pairs in cubes, predicates further back from
@@ -147,7 +147,7 @@ class Refinement:
     def _seeds(self) -> tuple[Expr, ...]:
         return seeds(self.seen, self.conditions, self.together, self.depth)
 
-    def checked(self, program: BooleanProgram | None = None) -> Checked:
+    def checked(self, program: BooleanProgram | None = None) -> CheckResult:
         """Search the boolean program as it is, or another one."""
         started = time.monotonic()
         while True:
@@ -165,11 +165,11 @@ class Refinement:
             self.together.update(checked.together)
             return checked
 
-    def is_real(self, path: AbstractPath) -> Taken:
+    def is_real(self, path: AbstractPath) -> PathFeasibility:
         """Find out whether a path can be taken: by its values, and where these are drawn, perhaps by the solver."""
         feasible = path_values(self.system, path).feasible
         if feasible is not None:
-            return Taken.YES if feasible else Taken.NO
+            return PathFeasibility.YES if feasible else PathFeasibility.NO
         self.counts.called += 1
         return can_be_taken(self.system, path, self.formulas, self.milliseconds(_PATH_MS))
 

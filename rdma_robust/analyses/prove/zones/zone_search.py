@@ -21,8 +21,8 @@ from rdma_robust.analyses.prove.transition_system import (
     AbstractPath,
     Bad,
     Control,
+    EngineResult,
     Region,
-    Searched,
     Suppose,
     Transition,
     TransitionSystem,
@@ -72,10 +72,10 @@ ZONE_KERNELS: Final = _kernels()
 
 
 Runs = tuple[RunZone, ...]
-Entry = tuple["Place", Zone, int]
+Entry = tuple["ZoneNode", Zone, int]
 
 
-class Place:
+class ZoneNode:
     """A control state that was reached: its live variables, its zones with their numbers, and what can be done there."""
 
     __slots__ = ("bads", "control", "edges", "kept", "names", "numbers")
@@ -86,7 +86,7 @@ class Place:
         self.bads = bads
         self.kept: list[Zone] = []
         self.numbers: dict[Zone, int] = {}
-        self.edges: list[tuple[Transition, Place, Runs]] | None = None
+        self.edges: list[tuple[Transition, ZoneNode, Runs]] | None = None
 
 
 class ZoneSearch:
@@ -96,7 +96,7 @@ class ZoneSearch:
         self._system = system
         self._kernel = kernel
         self._clip = clip
-        self._places: dict[Control, Place] = {}
+        self._places: dict[Control, ZoneNode] = {}
         self._runs: dict[tuple[object, ...], Runs] = {}
         self._parents: list[tuple[int, Transition | None]] = []
         self._agenda: deque[Entry] = deque()
@@ -106,7 +106,7 @@ class ZoneSearch:
         self._kept = 0
         self._loose = 0
 
-    def run(self, limits: Limits, progress: Progress) -> Searched:
+    def run(self, limits: Limits, progress: Progress) -> EngineResult:
         """Search until a violation is found, a limit is reached, or nothing is left."""
         values = dict(self._system.wide)
         place = self._place(self._system.initial())
@@ -125,7 +125,7 @@ class ZoneSearch:
                 progress(self._kept, len(self._agenda))
         return self._searched(path, "")
 
-    def _expand(self, place: Place, zone: Zone, number: int) -> AbstractPath | None:
+    def _expand(self, place: ZoneNode, zone: Zone, number: int) -> AbstractPath | None:
         if place.edges is None:
             place.edges = self._edges(place)
         for transition, to, runs in place.edges:
@@ -140,7 +140,7 @@ class ZoneSearch:
                     return path
         return None
 
-    def _add(self, place: Place, zone: Zone, parent: int, transition: Transition | None) -> AbstractPath | None:
+    def _add(self, place: ZoneNode, zone: Zone, parent: int, transition: Transition | None) -> AbstractPath | None:
         """Keep a zone that is in no kept one; return the path if it violates a claim."""
         smaller = self._kernel.smaller(zone, place.kept)
         for other in smaller:
@@ -160,7 +160,7 @@ class ZoneSearch:
                 return AbstractPath(self._transitions(number), bad)
         return None
 
-    def _place(self, control: Control) -> Place:
+    def _place(self, control: Control) -> ZoneNode:
         place = self._places.get(control)
         if place is None:
             names = tuple(sorted(self._system.live(control)))
@@ -170,10 +170,10 @@ class ZoneSearch:
                 for bad in self._system.violations(control)
                 if not claims[bad.claim].allowed
             ]
-            place = self._places[control] = Place(control, names, bads)
+            place = self._places[control] = ZoneNode(control, names, bads)
         return place
 
-    def _edges(self, place: Place) -> list[tuple[Transition, Place, Runs]]:
+    def _edges(self, place: ZoneNode) -> list[tuple[Transition, ZoneNode, Runs]]:
         edges = []
         for transition in self._system.successors(place.control):
             to = self._place(transition.to)
@@ -197,18 +197,18 @@ class ZoneSearch:
                 found.append(transition)
         return tuple(reversed(found))
 
-    def _searched(self, path: AbstractPath | None, cut: str) -> Searched:
+    def _searched(self, path: AbstractPath | None, cut: str) -> EngineResult:
         complete = path is None and not cut and not self._overflowed
         places = {place.control: place for place in self._places.values() if place.kept}
         invariant = ZoneInvariant(places, self._kernel) if complete else None
         counts = {"clip": self._clip, "loose": self._loose, "controls": len(places)}
-        return Searched("zones", path, invariant, self._overflowed, cut, self._kept, self._taken, counts)
+        return EngineResult("zones", path, invariant, self._overflowed, cut, self._kept, self._taken, counts)
 
 
 class ZoneInvariant(Mapping[Control, tuple[Region, ...]]):
     """The kept zones by control state, as regions when they are asked for: most callers do not ask."""
 
-    def __init__(self, places: Mapping[Control, Place], kernel: ZoneKernel) -> None:
+    def __init__(self, places: Mapping[Control, ZoneNode], kernel: ZoneKernel) -> None:
         self._places = places
         self._kernel = kernel
 
@@ -275,13 +275,13 @@ COARSE = 2
 """The clip that comes first."""
 
 
-def search_zones(system: TransitionSystem, limits: Limits, progress: Progress) -> Searched:
+def search_zones(system: TransitionSystem, limits: Limits, progress: Progress) -> EngineResult:
     """Search with the coarse clip, then with the largest constant and one more, then with four times that.
 
     The next clip is tried where the path that was found is no sequence of integers. Any of them is sound.
     """
-    least = 1 + largest_constant(system)
-    searched: Searched | None = None
+    least = 1 + largest_value(system)
+    searched: EngineResult | None = None
     for clip in sorted({COARSE, max(COARSE, least), max(COARSE, 4 * least)}):
         searched = with_clip(system, clip, limits, progress)
         if searched.path is None or path_values(system, searched.path).feasible is not False:
@@ -292,7 +292,7 @@ def search_zones(system: TransitionSystem, limits: Limits, progress: Progress) -
 
 def with_clip(
     system: TransitionSystem, clip: int, limits: Limits, progress: Progress, kernels: tuple[ZoneKernel, ...] = ZONE_KERNELS
-) -> Searched:
+) -> EngineResult:
     """Search with one clip, in the first kernel that has room for the numbers."""
     for kernel in kernels[:-1]:
         try:
@@ -302,7 +302,7 @@ def with_clip(
     return ZoneSearch(system, kernels[-1], clip).run(limits, progress)
 
 
-def largest_constant(system: TransitionSystem) -> int:
+def largest_value(system: TransitionSystem) -> int:
     """Return the largest absolute value that the program or its claims name, or that a variable starts with."""
     starts = [value for _, value in system.wide]
     return max(map(abs, (*starts, *constants_of(system.program, system.claims))), default=0)

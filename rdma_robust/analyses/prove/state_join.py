@@ -110,7 +110,7 @@ def _close(found: Bounds) -> None:
 
 
 @dataclass
-class Joined:
+class StateJoin:
     """What holds in all states added so far: the bounds of differences of `names`, and conditions that are no bounds."""
 
     names: Sequence[str]
@@ -168,7 +168,7 @@ _LARGEST: Final = 1000
 """Orders with a larger constant say little."""
 
 
-def read_facts(joined: Joined, known: frozenset[str] = frozenset(), *, ranges: bool = True) -> tuple[str, ...]:
+def read_facts(joined: StateJoin, known: frozenset[str] = frozenset(), *, ranges: bool = True) -> tuple[str, ...]:
     """Return what `joined` says as facts, the strongest kinds first, without those that are `known` already.
 
     Without `ranges` it is not said which values small variables have.
@@ -177,13 +177,13 @@ def read_facts(joined: Joined, known: frozenset[str] = frozenset(), *, ranges: b
     return tuple(fact for fact in dict.fromkeys(facts) if fact not in known)
 
 
-def _equal_to(joined: Joined, x: str, y: str) -> int | None:
+def _equal_to(joined: StateJoin, x: str, y: str) -> int | None:
     """Return c if x == y + c."""
     above, below = joined.bounds.get((x, y)), joined.bounds.get((y, x))
     return above if above is not None and below is not None and above == -below else None
 
 
-def _leaders(joined: Joined) -> dict[str, tuple[str, int]]:
+def _leaders(joined: StateJoin) -> dict[str, tuple[str, int]]:
     """Return for every variable that is determined by an earlier one, or by a constant, by which, and how far it is off."""
     found: dict[str, tuple[str, int]] = {}
     for number, x in enumerate(joined.names):
@@ -195,13 +195,13 @@ def _leaders(joined: Joined) -> dict[str, tuple[str, int]]:
     return found
 
 
-def _equal(joined: Joined) -> list[str]:
+def _equal(joined: StateJoin) -> list[str]:
     leaders = _leaders(joined)
     constants = [f"{x} == {apart}" for x, (y, apart) in leaders.items() if y == ZERO]
     return [f"{x} == {_sum(y, apart)}" for x, (y, apart) in leaders.items() if y != ZERO] + constants
 
 
-def _ranges(joined: Joined, *, small: bool) -> list[str]:
+def _ranges(joined: StateJoin, *, small: bool) -> list[str]:
     found = []
     leaders = _leaders(joined)
     for x in joined.names:
@@ -226,7 +226,7 @@ def _ranges(joined: Joined, *, small: bool) -> list[str]:
     return found
 
 
-def _orders(joined: Joined) -> list[str]:
+def _orders(joined: StateJoin) -> list[str]:
     """Return the orders between variables that neither ranges nor other orders imply; those of small ones say little."""
     leaders = _leaders(joined)
     names = [x for x in joined.names if x not in leaders]
