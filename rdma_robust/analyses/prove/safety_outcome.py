@@ -66,7 +66,7 @@ class AllowedClaim:
 class SafetyOutcome:
     """Whether a program is safe under a model, found by which engine on which reduction.
 
-    SAFE: `system` and `invariant` are the proof (see :class:`Searched`), None if the program claims nothing; there is no
+    SAFE: `system` and `invariant` are the proof (see :class:`EngineResult`), None if the program claims nothing; there is no
     `invariant` if all states were searched compiled. `about_nothing` are claims that hold only because nothing comes to
     where they are looked at. UNSAFE: `claim` is violated by `run`. UNKNOWN: `reason` names the limit, or `suspect` is a path
     that was not decided.
