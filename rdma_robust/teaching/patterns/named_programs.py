@@ -29,7 +29,7 @@ def pattern(name: PatternName) -> str:
     return files("rdma_robust.teaching.patterns").joinpath(f"templates/{file_name(name)}").read_text(encoding="utf-8")
 
 
-def about(name: PatternName) -> str:
+def pattern_summary(name: PatternName) -> str:
     """Return in a line what the program is: its first comment."""
     first = pattern(name).split("\n", 1)[0]
     if not first.startswith("// "):
@@ -37,7 +37,7 @@ def about(name: PatternName) -> str:
     return first.removeprefix("// ")
 
 
-def constants(name: PatternName) -> tuple[tuple[str, int], ...]:
+def pattern_constants(name: PatternName) -> tuple[tuple[str, int], ...]:
     """Return the constants of the program that can be given other values: not those that are computed from others."""
     numbers = re.findall(r"^const (\w+) = (\d+) *(?://|$)", pattern(name), re.MULTILINE)
     return tuple((constant, int(value)) for constant, value in numbers)
