@@ -14,7 +14,7 @@ from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.shell.output import StandardOutput, replace_file
 from rdma_robust.frame.shell.screen import width_of_output
 from rdma_robust.frame.shell.stderr import warn
-from rdma_robust.teaching.patterns.named_programs import (
+from rdma_robust.teaching.patterns import (
     MESSAGE_PATTERNS,
     PATTERNS,
     PatternName,

@@ -1,4 +1,4 @@
-"""What demos tell about a generated program: its verdict within a time limit, and the run of its witness."""
+"""The account of a generated program in a demo: its verdict within a time limit, and the run of its witness."""
 
 from __future__ import annotations
 

@@ -13,15 +13,16 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import PurePath
 from typing import Final
+
 from jinja2 import Environment
-from rdma_robust.language.flow.cfg import Program
+
+from rdma_robust.language.flow.cfg import Program, Thread, steps
 from rdma_robust.reports.share.coloured import Line, coloured
 from rdma_robust.reports.share.html_templates import asset, templates
 from rdma_robust.reports.share.page_style import PAGE_STYLE, page_script
 from rdma_robust.teaching.demos.frames import Film, film, packed
 from rdma_robust.teaching.demos.walk import Animation, Block, CodeListing, Figure, Paragraph, WalkTable, Walkthrough
 from rdma_robust.text import printable
-from rdma_robust.language.flow.cfg import Program, Thread, steps
 
 PACKAGE: Final = "rdma_robust.teaching.demos"
 HUES: Final = 6
@@ -184,8 +185,6 @@ def _numeric(rows: Sequence[Sequence[str]], column: int) -> bool:
     cells = [row[column] for row in rows if column < len(row) and row[column] not in ("", "-", "–")]
     return bool(cells) and all(re.fullmatch(r"[-+<>~≤≥]? ?[0-9][0-9,.]*( ?[%a-zA-Zµ]{1,3})?", cell) for cell in cells)
 
-
-# ---- The lines of a program that declare a thread.
 
 def thread_lines(program: Program, thread: Thread) -> tuple[Line, ...]:
     """Return the lines of the program that declare `thread`; none if the program has no text."""

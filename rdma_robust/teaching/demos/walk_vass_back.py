@@ -1,5 +1,5 @@
-"""The walk-through of `demo vass PROGRAM.rdma`: the VASS that the checker builds for a program, drawn, and "
-"made a program again."""
+"""The walk-through of `demo vass PROGRAM.rdma`: the VASS that the checker builds for a program, drawn, and
+made a program again."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ def test_a_program_becomes_a_vass_and_a_program_again(monkeypatch: pytest.Monkey
     assert cover(read_spec(as_net.text, "loop.spec")).run is not None
     (figure,) = blocks(walk, Figure)
     assert "<svg" in figure.svg and "q0 -> q2" in figure.text
-    monkeypatch.setattr(vass_back, "drawing", lambda _dot: "")
+    monkeypatch.setattr(vass_back, "vass_drawing", lambda _dot: "")
     without = back_walk(LOOP, "loop.rdma", None, 5000, None)
     assert blocks(without, Figure) == [] and "a drawing needs Graphviz" in told(without)
 

@@ -16,9 +16,8 @@ from rdma_robust.language.load import load_program
 from rdma_robust.language.syntax.contextual import in_context
 from rdma_robust.language.syntax.grammar import load_grammar
 from rdma_robust.reports.share.coloured import coloured
-from rdma_robust.teaching.demos.walk_page import thread_lines
 from rdma_robust.teaching.demos.walk import CodeListing, Figure, Paragraph, WalkSection, WalkTable, Walkthrough
-from rdma_robust.teaching.demos.walk_page import walk_page
+from rdma_robust.teaching.demos.walk_page import thread_lines, walk_page
 from tests.conftest import ROOT
 from tests.support.walks import animation, chain, litmus, random_run, sample
 
