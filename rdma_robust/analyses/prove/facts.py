@@ -1,8 +1,8 @@
 """Which facts make a program safe: an inductive invariant in readable form, for the places that its claims are about.
 
 An invariant has regions for each of often thousands of control states. Here the states at one place (where threads are) are
-joined to the strongest simple facts that all of them have (:mod:`state_join`), for the places that decide a claim: `T1 at cs`;
-and with it, where the other thread is one step away from the place that would violate the claim. Each fact follows from
+joined to the strongest simple facts that all of them have (:mod:`state_join`), for the places that decide a claim: `T1 at
+cs`; and with it, where the other thread is one step away from the place that would violate the claim. Each fact follows from
 the invariant, so it is true; together they may say less than the invariant does.
 
 A search that puts off moves of buffers and cards, and tries only one order of steps that concern nobody, keeps fewer states
