@@ -48,7 +48,7 @@ MAY_IMPORT = {
     "messages.replay",
     "messages.races": f"{WORDS} messages.language messages.machine messages.message_answers",
     "contracts.language": f"{WORDS} language messages.language",
-    "contracts.runs": f"{WORDS} contracts.contract_answers contracts.language messages.language",
+    "contracts.runs": f"{WORDS} contracts.contract_answers contracts.language messages.language messages.machine",
     "contracts.rerun": f"{WORDS} contracts.language contracts.contract_answers contracts.standings messages.language "
     "messages.replay",
     "contracts.contract_answers": f"{WORDS} contracts.language contracts.standings messages.language",

@@ -13,12 +13,9 @@ from rdma_robust.contracts.runs.run_points import (
     ClaimPoint,
     EntryPoint,
     ExitPoint,
-    Goto,
-    Halted,
     Instruction,
     LocalStep,
     NonBlockingError,
-    Pick,
     PostPoint,
     ReceivePoint,
     RequestPoint,
@@ -35,7 +32,6 @@ from rdma_robust.messages.language.message_program import (
     Assert,
     Assign,
     Assume,
-    Block,
     Choose,
     CollectiveCall,
     For,
@@ -48,12 +44,10 @@ from rdma_robust.messages.language.message_program import (
     Place,
     Process,
     Requests,
-    Return,
-    Statement,
     Wait,
     While,
 )
-from rdma_robust.messages.language.message_terms import Term
+from rdma_robust.messages.machine.flat_code import CodeMaker, EndOfProcess, Jump, Simple
 
 _BITS: Final = 100_000
 """Of a number in a register."""
@@ -72,16 +66,13 @@ def run_code(
     posts = any(each.request.name != "$recv" for each in receives)
     if abstract and posts and any(each.source is None for each in receives):
         raise NonBlockingError("a receive from any, where receives are posted")
-    maker = _Maker(contracted, abstract, posts=posts or rendezvous, rendezvous=rendezvous)
-    maker.block(process.body)
-    maker.code.append(Halted(process.span))
-    for at in maker.returns.pop():
-        maker.code[at] = Goto(len(maker.code) - 1)
+    maker = _RunMaker(contracted, abstract, posts=posts or rendezvous, rendezvous=rendezvous)
+    code = maker.made(process)
     (function,) = process.body
     assert isinstance(function, Inlined)
     given = tuple((name, term.name) for name, term in function.call.arguments if isinstance(term, Name))
     registers = tuple(dict.fromkeys((*process.registers, *maker.registers)))
-    return RunCode(tuple(maker.code), registers, given, rendezvous)
+    return RunCode(tuple(code), registers, given, rendezvous)
 
 
 def _own_receives(part: object, abstract: Collection[str], *, outermost: bool = True) -> Iterator[IssueReceive]:
@@ -99,58 +90,24 @@ def _own_receives(part: object, abstract: Collection[str], *, outermost: bool = 
             yield from _own_receives(getattr(part, field.name), abstract, outermost=outermost)
 
 
-class _Maker:
-    """Appends the code of statements. `posts`: all receives are posted; `rendezvous`: all sends are waited for."""
+class _RunMaker(CodeMaker[Instruction]):
+    """Makes :class:`RunCode`. `posts`: all receives are posted; `rendezvous`: all sends are waited for."""
 
-    def __init__(
-        self, contracted: Collection[str], abstract: Collection[str], *, posts: bool = False, rendezvous: bool = False
-    ) -> None:
+    def __init__(self, contracted: Collection[str], abstract: Collection[str], *, posts: bool, rendezvous: bool) -> None:
+        super().__init__()
         self.contracted = contracted
         self.abstract = abstract
         self.posts = posts
         self.rendezvous = rendezvous
-        self.code: list[Instruction] = []
-        self.registers: list[str] = []
-        self.returns: list[list[int]] = [[]]
         self.joins: list[list[int] | None] = [None]
         """For each function inside of another where its body ends, if it only computes."""
+        self.branches: list[list[int] | None] = []
+        """For each `if` inside of another where both of its branches meet again, if they only compute."""
 
-    def block(self, block: Block) -> None:
-        for statement in block:
-            self.statement(statement)
-
-    def later(self) -> int:
-        """Leave room for an instruction; return where."""
-        self.code.append(Goto(0))
-        return len(self.code) - 1
-
-    def here(self) -> int:
-        return len(self.code)
-
-    def statement(self, statement: Statement) -> None:
+    def simple(self, statement: Simple | Wait) -> None:
         match statement:
             case Assign(target, value, span):
                 self._assign(target, code_of(value), span)
-            case If():
-                self._if(statement)
-            case While(condition, body, span):
-                test = self.later()
-                self.block(body)
-                self.code.append(Goto(test))
-                self._test(test, condition, self.here(), span)
-            case For():
-                self._for(statement)
-            case Loop(body, span):
-                pick = self.later()
-                self.block(body)
-                self.code.append(Goto(pick))
-                self.code[pick] = Pick([self.here(), pick + 1], span)
-            case Choose():
-                self._choose(statement)
-            case Inlined():
-                self._inlined(statement)
-            case Return():
-                self.returns[-1].append(self.later())
             case CollectiveCall():
                 pass
             case Assume(condition, span):
@@ -158,7 +115,7 @@ class _Maker:
             case Assert(condition, span):
                 self.code.append(ClaimPoint(code_of(condition), False, span))
             case Halt(span):
-                self.code.append(Halted(span))
+                self.code.append(EndOfProcess(span))
             case IssueSend() | IssueReceive() | Wait() | Requests():
                 self._communication(statement)
             case _:
@@ -204,14 +161,15 @@ class _Maker:
 
         self.code.append(LocalStep(store, span))
 
-    def _test(self, at: int, condition: Term, otherwise: int, span: Span, joins: list[int] | None = None) -> None:
-        code, goes_to = code_of(condition), at + 1
+    def test(self, at: int, statement: If | While, otherwise: int) -> None:
+        code, goes_to = code_of(statement.condition), at + 1
+        joins = self.branches[-1] if isinstance(statement, If) else None
 
         def test(registers: Registers, on: Decisions) -> int:
             return goes_to if on.decide(on.truth(code(registers, on))) else otherwise
 
         if joins is None:
-            self.code[at] = LocalStep(test, span)
+            self.code[at] = LocalStep(test, statement.span)
             return
         steps = self._step
 
@@ -228,91 +186,64 @@ class _Maker:
                 known = on.decide(condition)
             return goes_to if (on.decide(condition) if known is None else known) else otherwise
 
-        self.code[at] = LocalStep(join, span)
+        self.code[at] = LocalStep(join, statement.span)
 
     def _step(self, at: int) -> Go | int | None:
         instruction = self.code[at]
         match instruction:
             case LocalStep():
                 return instruction.go
-            case Goto():
+            case Jump():
                 return instruction.target
             case _:
                 return None
 
-    def _if(self, statement: If) -> None:
-        test = self.later()
-        self.block(statement.then)
-        over = self.later()
-        joins: list[int] | None = None
-        if only_computes((statement,), returns=False):
-            joins = [0]
-        elif only_computes((statement,), returns=True):
-            joins = self.joins[-1]
-        self._test(test, statement.condition, self.here(), statement.span, joins)
-        self.block(statement.other)
-        self.code[over] = Goto(self.here())
-        if joins is not None and joins is not self.joins[-1]:
-            joins[0] = self.here()
+    def if_(self, statement: If) -> None:
+        own = [0] if only_computes((statement,), returns=False) else None
+        self.branches.append(self.joins[-1] if own is None and only_computes((statement,), returns=True) else own)
+        super().if_(statement)
+        self.branches.pop()
+        if own is not None:
+            own[0] = self.here()
 
-    def _for(self, statement: For) -> None:
-        counter = statement.counter
-        following, last = f"{counter}$next{self.here()}", f"{counter}$last{self.here()}"
-        self.registers += [counter, following, last]
-        low, high, first = code_of(statement.low), code_of(statement.high), self.here() + 1
+    def begin(self, loop: For, following: str, last: str) -> None:
+        low, high, first = code_of(loop.low), code_of(loop.high), self.here() + 1
 
         def begin(registers: Registers, on: Decisions) -> int:
             least, most = on.number(low(registers, on)), on.number(high(registers, on))
             registers[following], registers[last] = least, most
             return first
 
-        self.code.append(LocalStep(begin, statement.span))
-        test = self.later()
-        self.block(statement.body)
-        self.code.append(Goto(test))
-        over = self.here()
+        self.code.append(LocalStep(begin, loop.span))
+
+    def again(self, at: int, loop: For, registers: tuple[str, str], otherwise: int) -> None:
+        counter, (following, last), goes_to = loop.counter, registers, at + 1
 
         def again(registers: Registers, on: Decisions) -> int:
             at = on.number(registers[following])
             if not on.decide(on.terms.compare("<=", at, on.number(registers[last]))):
                 registers[following] = registers[last] = 0
-                return over
+                return otherwise
             registers[counter], registers[following] = at, on.terms.add(at, 1)
-            return test + 1
+            return goes_to
 
-        self.code[test] = LocalStep(again, statement.span)
+        self.code[at] = LocalStep(again, loop.span)
 
-    def _choose(self, statement: Choose) -> None:
-        pick = self.later()
-        targets, overs = [], []
-        for branch in statement.branches:
-            targets.append(self.here())
-            self.block(branch)
-            overs.append(self.later())
-        self.code[pick] = Pick(targets, statement.span)
-        for at in overs:
-            self.code[at] = Goto(self.here())
-
-    def _inlined(self, statement: Inlined) -> None:
-        contracted = statement.name in self.contracted
-        if contracted:
-            parameters = tuple((name, code_of(term)) for name, term in statement.call.arguments)
-            self.code.append(EntryPoint(statement.name, parameters, statement.span))
-        if statement.name in self.abstract and len(self.returns) > 1:
-            given = tuple((name, term.name) for name, term in statement.call.arguments if isinstance(term, Name))
-            self.code.append(CalleePoint(statement.name, statement.call.result, statement.span, given))
-            self.code.append(ExitPoint(statement.name, statement.call.result, statement.span))
+    def inlined(self, statement: Inlined) -> None:
+        name, call, span = statement.name, statement.call, statement.span
+        if name in self.contracted:
+            self.code.append(EntryPoint(name, tuple((each, code_of(term)) for each, term in call.arguments), span))
+        if name in self.abstract and len(self.returns) > 1:
+            given = tuple((each, term.name) for each, term in call.arguments if isinstance(term, Name))
+            self.code += [CalleePoint(name, call.result, span, given), ExitPoint(name, call.result, span)]
             return
-        self.returns.append([])
         self.joins.append([0] if only_computes(statement.body, returns=True) else None)
-        self.block(statement.body)
-        for at in self.returns.pop():
-            self.code[at] = Goto(self.here())
+        super().inlined(statement)
         joins = self.joins.pop()
         if joins is not None:
             joins[0] = self.here()
-        if contracted:
-            self.code.append(ExitPoint(statement.name, statement.call.result, statement.span))
+        if name in self.contracted:
+            self.code.append(ExitPoint(name, call.result, span))
 
 
 def _spot(place: Place) -> Spot:

@@ -15,10 +15,7 @@ from rdma_robust.contracts.runs.run_points import (
     ClaimPoint,
     EntryPoint,
     ExitPoint,
-    Goto,
-    Halted,
     LocalStep,
-    Pick,
     PostPoint,
     ReceivePoint,
     RequestPoint,
@@ -43,6 +40,7 @@ from rdma_robust.contracts.runs.spec_reading import Snapshot
 from rdma_robust.contracts.runs.symbolic_data import Data, Decisions
 from rdma_robust.errors import Span
 from rdma_robust.messages.language.message_terms import FaultError
+from rdma_robust.messages.machine.flat_code import BranchChoice, EndOfProcess, Jump
 
 STEPS: Final = 100_000
 """Steps of one process in one run."""
@@ -179,7 +177,7 @@ class RunMachine:
             try:
                 if type(instruction) is LocalStep:
                     actor.at = instruction.go(registers, on)
-                elif type(instruction) is Goto:
+                elif type(instruction) is Jump:
                     actor.at = instruction.target
                 else:
                     self._point(run, process, actor)
@@ -208,9 +206,9 @@ class RunMachine:
                 self._claim(run, process, actor, instruction)
             case CalleePoint():
                 actor.status = "calls"
-            case Pick(targets):
+            case BranchChoice(targets):
                 raise ChoiceError(process, targets)
-            case Halted():
+            case EndOfProcess():
                 actor.status = "halted"
 
     def _claim(self, run: SymbolicRun, process: int, actor: Actor, claim: ClaimPoint) -> None:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from rdma_robust.contracts.runs.symbolic_data import Decisions
 from rdma_robust.contracts.runs.term_code import Code, Registers
-from rdma_robust.errors import NO_SPAN, Span
+from rdma_robust.errors import Span
+from rdma_robust.messages.machine.flat_code import BranchChoice, EndOfProcess, Jump
 
 
 class NonBlockingError(Exception):
@@ -28,14 +29,6 @@ class ClaimPoint:
 
     condition: Code
     assumed: bool
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Pick:
-    """`choose` and `loop`: choice i goes on at `targets[i]`."""
-
-    targets: list[int]
     span: Span
 
 
@@ -117,17 +110,6 @@ class ExitPoint:
 
 
 @dataclass(frozen=True, slots=True)
-class Goto:
-    target: int
-    span: Span = NO_SPAN
-
-
-@dataclass(frozen=True, slots=True)
-class Halted:
-    span: Span = NO_SPAN
-
-
-@dataclass(frozen=True, slots=True)
 class CalleePoint:
     """Where the body of a callee would be of which only the contract counts; `result` is the register of its result.
 
@@ -144,7 +126,6 @@ Instruction = (
     LocalStep
     | CalleePoint
     | ClaimPoint
-    | Pick
     | SendPoint
     | ReceivePoint
     | PostPoint
@@ -152,8 +133,9 @@ Instruction = (
     | RequestPoint
     | EntryPoint
     | ExitPoint
-    | Goto
-    | Halted
+    | Jump
+    | BranchChoice
+    | EndOfProcess
 )
 
 

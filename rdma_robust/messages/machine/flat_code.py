@@ -7,7 +7,7 @@ Each instruction but a jump is one :class:`Step` of a schedule: every simple sta
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import assert_never
+from typing import Generic, TypeVar, assert_never
 
 from rdma_robust.errors import NO_SPAN, Span
 from rdma_robust.messages.language.message_program import (
@@ -90,6 +90,7 @@ class Jump:
     """Go on at `target`: no step."""
 
     target: int
+    span: Span = NO_SPAN
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,12 +147,9 @@ def _landing(code: tuple[Instruction, ...] | list[Instruction], at: int) -> int:
 
 def flat(process: Process) -> FlatProcess:
     """Return the code of a process; the counters of `for` and what it keeps are among its registers."""
-    maker = _Maker()
-    maker.block(process.body)
-    end = len(maker.code)
-    for at in maker.returns.pop():
-        maker.code[at] = Jump(end)
-    code = [*maker.code, EndOfProcess(process.span)]
+    maker = _FlatMaker()
+    code = maker.made(process)
+    end = len(code) - 1
     return FlatProcess(
         process.name,
         process.daemon,
@@ -163,15 +161,49 @@ def flat(process: Process) -> FlatProcess:
     )
 
 
-class _Maker:
-    """Appends the code of statements; a jump whose target is not known yet is put in when it is."""
+Each = TypeVar("Each")
+
+
+class CodeMaker(Generic[Each]):
+    """The one compiler of structured statements to jumps: a jump whose target is not known yet is put in when it is.
+
+    What instructions there are besides :class:`Jump`, :class:`BranchChoice` and :class:`EndOfProcess` says a subclass.
+    """
 
     def __init__(self) -> None:
-        self.code: list[Instruction] = []
+        self.code: list[Each | Jump | BranchChoice | EndOfProcess] = []
         self.registers: list[str] = []
         self.returns: list[list[int]] = [[]]
 
+    # of a subclass
+
+    def simple(self, statement: Simple | Wait) -> None:
+        """Append what a statement without others in it does."""
+        raise NotImplementedError
+
+    def test(self, at: int, statement: If | While, otherwise: int) -> None:
+        """Put in `at` the test of a statement, whose body follows; if its condition is false it goes on at `otherwise`."""
+        raise NotImplementedError
+
+    def begin(self, loop: For, following: str, last: str) -> None:
+        """Append the evaluation of the bounds of a `for`, kept in two registers."""
+        raise NotImplementedError
+
+    def again(self, at: int, loop: For, registers: tuple[str, str], otherwise: int) -> None:
+        """Put in `at` the test of a `for`, whose body follows."""
+        raise NotImplementedError
+
+    # for all
+
+    def made(self, process: Process) -> list[Each | Jump | BranchChoice | EndOfProcess]:
+        """Return the code of a process, which is over at the last instruction."""
+        self.block(process.body)
+        self.land(self.returns.pop())
+        self.code.append(EndOfProcess(process.span))
+        return self.code
+
     def block(self, block: Block) -> None:
+        """Append the code of statements."""
         for statement in block:
             self.statement(statement)
 
@@ -181,58 +213,77 @@ class _Maker:
         return len(self.code) - 1
 
     def here(self) -> int:
+        """Return where the next instruction will be."""
         return len(self.code)
 
+    def land(self, jumps: list[int]) -> None:
+        """Let what was left open go on here."""
+        for at in jumps:
+            self.code[at] = Jump(self.here())
+
     def statement(self, statement: Statement) -> None:
+        """Append the code of a statement."""
         match statement:
-            case Wait(places, span):
-                self.code += [WaitFor(place, span) for place in places]
             case If():
                 self.if_(statement)
-            case While(condition, body, span):
+            case While(_, body):
                 test = self.later()
                 self.block(body)
                 self.code.append(Jump(test))
-                self.code[test] = Test(condition, self.here(), again=True, span=span)
+                self.test(test, statement, self.here())
             case For():
-                self.for_(statement)
+                self._for(statement)
             case Loop(body, span):
                 pick = self.later()
                 self.block(body)
                 self.code.append(Jump(pick))
                 self.code[pick] = BranchChoice((self.here(), pick + 1), span)
             case Choose():
-                self.choose(statement)
-            case Inlined(_, body):
-                self.returns.append([])
-                self.block(body)
-                for at in self.returns.pop():
-                    self.code[at] = Jump(self.here())
+                self._choose(statement)
+            case Inlined():
+                self.inlined(statement)
             case Return():
                 self.returns[-1].append(self.later())
-            case Assign() | Requests() | IssueSend() | IssueReceive() | CollectiveCall() | Assume() | Assert() | Halt():
-                self.code.append(statement)
+            case (
+                Assign()
+                | Requests()
+                | IssueSend()
+                | IssueReceive()
+                | Wait()
+                | CollectiveCall()
+                | Assume()
+                | Assert()
+                | Halt()
+            ):
+                self.simple(statement)
             case _:
                 assert_never(statement)
 
     def if_(self, statement: If) -> None:
+        """Append the code of a branch."""
         test = self.later()
         self.block(statement.then)
         over = self.later()
-        self.code[test] = Test(statement.condition, self.here(), again=False, span=statement.span)
+        self.test(test, statement, self.here())
         self.block(statement.other)
-        self.code[over] = Jump(self.here())
+        self.land([over])
 
-    def for_(self, statement: For) -> None:
-        following, last = f"{statement.counter}$next{self.here()}", f"{statement.counter}$last{self.here()}"
-        self.registers += [statement.counter, following, last]
-        self.code.append(LoopBounds(statement.low, statement.high, following, last, statement.span))
-        test = self.later()
+    def inlined(self, statement: Inlined) -> None:
+        """Append the code of a function."""
+        self.returns.append([])
         self.block(statement.body)
-        self.code.append(Jump(test))
-        self.code[test] = Round(statement.counter, following, last, self.here(), statement.span)
+        self.land(self.returns.pop())
 
-    def choose(self, statement: Choose) -> None:
+    def _for(self, loop: For) -> None:
+        following, last = f"{loop.counter}$next{self.here()}", f"{loop.counter}$last{self.here()}"
+        self.registers += [loop.counter, following, last]
+        self.begin(loop, following, last)
+        test = self.later()
+        self.block(loop.body)
+        self.code.append(Jump(test))
+        self.again(test, loop, (following, last), self.here())
+
+    def _choose(self, statement: Choose) -> None:
         pick = self.later()
         targets, overs = [], []
         for branch in statement.branches:
@@ -240,5 +291,23 @@ class _Maker:
             self.block(branch)
             overs.append(self.later())
         self.code[pick] = BranchChoice(tuple(targets), statement.span)
-        for at in overs:
-            self.code[at] = Jump(self.here())
+        self.land(overs)
+
+
+class _FlatMaker(CodeMaker[Instruction]):
+    """Makes the code that :class:`FlatProcess` has."""
+
+    def simple(self, statement: Simple | Wait) -> None:
+        if isinstance(statement, Wait):
+            self.code += [WaitFor(place, statement.span) for place in statement.requests]
+        else:
+            self.code.append(statement)
+
+    def test(self, at: int, statement: If | While, otherwise: int) -> None:
+        self.code[at] = Test(statement.condition, otherwise, again=isinstance(statement, While), span=statement.span)
+
+    def begin(self, loop: For, following: str, last: str) -> None:
+        self.code.append(LoopBounds(loop.low, loop.high, following, last, loop.span))
+
+    def again(self, at: int, loop: For, registers: tuple[str, str], otherwise: int) -> None:
+        self.code[at] = Round(loop.counter, *registers, otherwise, loop.span)
