@@ -21,7 +21,7 @@ from typing import Final
 from rich.console import Console
 from rich.table import Table
 
-from rdma_robust.contracts.any_procs.any_answers import EveryProcs
+from rdma_robust.contracts.any_procs.any_proof import EveryProcs
 from rdma_robust.contracts.checks.function_checks import Checking, checked
 from rdma_robust.contracts.contract_answers import ProcsAnswer
 from rdma_robust.contracts.language.load_contracts import load_contracts

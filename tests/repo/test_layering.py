@@ -49,15 +49,13 @@ MAY_IMPORT = {
     "messages.races": f"{WORDS} messages.language messages.machine messages.message_answers",
     "contracts.language": f"{WORDS} language messages.language",
     "contracts.runs": f"{WORDS} contracts.contract_answers contracts.language messages.language messages.machine",
-    "contracts.rerun": f"{WORDS} contracts.language contracts.contract_answers contracts.standings messages.language "
-    "messages.replay",
-    "contracts.contract_answers": f"{WORDS} contracts.language contracts.standings messages.language",
-    "contracts.standings": WORDS,
+    "contracts.rerun": f"{WORDS} contracts.language contracts.contract_answers messages.language messages.replay",
+    "contracts.contract_answers": f"{WORDS} contracts.language messages.language",
     "contracts.any_procs": f"{WORDS} contracts.contract_answers contracts.language messages.language",
     "contracts.modular": f"{WORDS} contracts.contract_answers contracts.language contracts.runs messages.language",
     "contracts.checks": f"{WORDS} contracts.language contracts.contract_answers contracts.modular "
     "contracts.runs contracts.rerun contracts.any_procs messages.language messages.machine messages.message_answers",
-    "contracts.inference": f"{WORDS} contracts.language contracts.contract_answers contracts.runs messages.language",
+    "contracts.inferred_clauses": f"{WORDS} contracts.language contracts.contract_answers contracts.runs messages.language",
     "analyses.safety": f"{WORDS} language semantics counters counting robustness analyses.prove",
     "analyses.repair": f"{WORDS} language semantics robustness analyses.safety analyses.prove",
     "analyses.lints": f"{WORDS} language semantics",
@@ -68,7 +66,7 @@ MAY_IMPORT = {
     "reports": f"{WORDS} frame codes language semantics petri analyses.safety analyses.repair analyses.explain "
     "analyses.prove analyses.hardware messages.language messages.machine messages.message_answers "
     "messages.replay "
-    "messages.encoding messages.races contracts.language contracts.contract_answers contracts.standings contracts.inference",
+    "messages.encoding messages.races contracts.language contracts.contract_answers contracts.inferred_clauses",
     "frame": f"{WORDS} codes language messages.language",
     "batch": f"{WORDS} __init__ frame certify analyses.repair analyses.explain reports",
     "teaching.explorer": f"{WORDS} language semantics pipeline analyses.explain reports messages.language "
@@ -82,7 +80,7 @@ MAY_IMPORT = {
         f"{WORDS} frame __init__ codes language semantics petri robustness pipeline exports hardness certify evidence "
         "analyses.safety analyses.repair analyses.lints analyses.explain analyses.prove analyses.synthesis "
         "analyses.hardware messages.language messages.engines messages.encoding messages.machine messages.replay "
-        "messages.traces messages.message_answers contracts.checks contracts.contract_answers contracts.inference "
+        "messages.traces messages.message_answers contracts.checks contracts.contract_answers contracts.inferred_clauses "
         "contracts.rerun "
         "contracts.language reports batch teaching.demos teaching.explorer teaching.patterns editing"
     ),

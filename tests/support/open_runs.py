@@ -10,11 +10,10 @@ from collections.abc import Iterator
 from typing import cast
 
 from rdma_robust.contracts.contract_answers import VisibleEvent
-from rdma_robust.contracts.language.bounded_inputs import inputs_of
+from rdma_robust.contracts.language.bounded_inputs import inputs_of, unread_inputs
 from rdma_robust.contracts.language.contract_program import ContractProgram
 from rdma_robust.contracts.language.function_instances import instance
-from rdma_robust.contracts.language.path_worth import LocalPathClause
-from rdma_robust.contracts.language.read_inputs import unread_inputs
+from rdma_robust.contracts.language.spec_worth import LocalPathClause
 from rdma_robust.messages.language.message_terms import Value
 from tests.support.contracts_oracle.contract_rules import Bodies, Next, Rules
 from tests.support.contracts_oracle.local_steps import Incoming

@@ -41,7 +41,7 @@ from rdma_robust.frame.shell.screen import width_of_output
 from rdma_robust.guard import ENDING
 
 if TYPE_CHECKING:
-    from rdma_robust.contracts.inference.inferred_clauses import Inference
+    from rdma_robust.contracts.inferred_clauses import Inference
     from rdma_robust.contracts.language.contract_program import ContractProgram
     from rdma_robust.limits import Limits
 
@@ -107,7 +107,7 @@ def run_contracts_infer(request: InferRequest) -> Exit:
 
 def _inferred(program: ContractProgram, checking: Checking, limits: Limits) -> Iterator[Inference]:
     """Yield the clauses of each function that is asked for, and why there are none where a limit came."""
-    from rdma_robust.contracts.inference.inferred_clauses import Inference, inferred  # noqa: PLC0415 - slow
+    from rdma_robust.contracts.inferred_clauses import Inference, inferred  # noqa: PLC0415 - slow
 
     for contract in program.contracts:
         if contract.loop is not None or (checking.only and contract.name not in checking.only):

@@ -6,11 +6,18 @@ from collections.abc import Callable, Iterator, Sequence
 
 from rdma_robust.contracts.any_procs.any_events import Counters, ParametricEvent, assigned_globals
 from rdma_robust.contracts.any_procs.any_execution import ParametricFunction
-from rdma_robust.contracts.any_procs.any_frames import allowed, kept
-from rdma_robust.contracts.any_procs.any_inputs import Level, admitted_input
 from rdma_robust.contracts.any_procs.any_matching import MatchedStatements, P, generic, happens
 from rdma_robust.contracts.any_procs.any_prover import Prover
-from rdma_robust.contracts.any_procs.any_specs import Moment, MomentReader, ProofGoal, is_process
+from rdma_robust.contracts.any_procs.any_specs import (
+    Level,
+    Moment,
+    MomentReader,
+    ProofGoal,
+    admitted_input,
+    allowed,
+    is_process,
+    kept,
+)
 from rdma_robust.contracts.any_procs.any_values import Bool, Int, TermValue, UnrecognisedError, equal, in_range
 from rdma_robust.contracts.language.contract_program import Contract, StateClause
 from rdma_robust.contracts.language.spec_terms import Apply, OldValue, Spec

@@ -36,8 +36,7 @@ from rdma_robust.contracts.any_procs.any_values import (
     in_range,
     known_truth,
 )
-from rdma_robust.contracts.any_procs.loop_patterns import all_statements, has_no_events, returns_early, stored_in
-from rdma_robust.contracts.any_procs.loop_states import LoopContext
+from rdma_robust.contracts.any_procs.loop_states import LoopContext, all_statements, has_no_events, returns_early, stored_in
 from rdma_robust.contracts.language.contract_program import Contract
 from rdma_robust.errors import Span
 from rdma_robust.guarded_z3 import z3

@@ -1,22 +1,31 @@
-"""The proof that a function meets its contract for every number of processes, or the reason why there is none."""
+"""The proof that functions meet their contracts for every number of processes, or the reason why there is none."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass
 from functools import partial
+from typing import Final
 
 from rdma_robust.contracts.any_procs.any_calls import Calls, Proved, least, whole_clause
 from rdma_robust.contracts.any_procs.any_events import NPROCS, ParametricRun
 from rdma_robust.contracts.any_procs.any_execution import ParametricFunction
-from rdma_robust.contracts.any_procs.any_frames import unchanged_goals
-from rdma_robust.contracts.any_procs.any_inputs import Level, admitted_input
 from rdma_robust.contracts.any_procs.any_matching import MatchedStatements, Matching, P, ReceivedValues, happens
-from rdma_robust.contracts.any_procs.any_order import well_founded
-from rdma_robust.contracts.any_procs.any_paths import Order, promised
+from rdma_robust.contracts.any_procs.any_paths import Order, promised, well_founded
 from rdma_robust.contracts.any_procs.any_prover import Prover
-from rdma_robust.contracts.any_procs.any_specs import Moment, MomentReader, ProofGoal, is_process
+from rdma_robust.contracts.any_procs.any_specs import (
+    LEVELS,
+    Level,
+    Moment,
+    MomentReader,
+    ProofGoal,
+    admitted_input,
+    is_process,
+    unchanged_goals,
+)
 from rdma_robust.contracts.any_procs.any_values import Bool, Int, TermValue, UnrecognisedError
+from rdma_robust.contracts.contract_answers import EveryProcsAnswer, ProvedInputs
 from rdma_robust.contracts.language.contract_program import Contract, ContractProgram
 from rdma_robust.contracts.language.function_instances import TooManyStatements, unwritten
 from rdma_robust.errors import Span
@@ -168,3 +177,76 @@ def makes_arrays(part: object) -> bool:
     if isinstance(part, tuple):
         return any(map(makes_arrays, part))
     return is_dataclass(part) and any(makes_arrays(getattr(part, each.name)) for each in fields(part))
+
+
+# What is proved of functions for every number of processes.
+
+_INPUTS: Final[dict[Level, ProvedInputs]] = {"any": "all", "kinds": "kinds", "bounds": "bounds"}
+
+
+class EveryProcs:
+    """Proves functions of one program; what is found out of callees is kept."""
+
+    def __init__(self, program: ContractProgram, limits: Limits) -> None:
+        self._program = program
+        self._limits = limits
+        self._answers: dict[str, EveryProcsAnswer] = {}
+
+    def answer(self, function: str) -> EveryProcsAnswer:
+        """Return whether a function is proved to meet its contract for every n, at the most inputs for which that is found.
+
+        Raises KeyError for a function without a contract, and LimitReached.
+        """
+        if function not in self._answers:
+            self._answers[function] = self._tried(function)
+        return self._answers[function]
+
+    def _tried(self, function: str) -> EveryProcsAnswer:
+        contract = self._program.contract(function)
+        if contract is None:
+            raise KeyError(function)
+        if self._program.buffer != "infinite":
+            return EveryProcsAnswer("UNKNOWN", reason="for every n only with --buffer infinite")
+        if _has_loops(self._program, function):
+            reason = "loops with contracts are proved for single numbers of processes only"
+            return EveryProcsAnswer("UNKNOWN", reason=reason)
+        started, questions, reason = time.monotonic(), 0, ""
+        for level in LEVELS:
+            proof = None
+            try:
+                proof = Proof(self._program, contract, level, self._limits, self._proved)
+                proof.prove()
+            except UnrecognisedError as why:
+                reason = str(why)
+            else:
+                reason = ""
+            questions += 0 if proof is None else proof.prover.questions
+            if proof is not None and not reason:
+                return EveryProcsAnswer("VERIFIED", _INPUTS[level], proof.most, "", questions, _since(started))
+        return EveryProcsAnswer("UNKNOWN", reason=reason, solver_calls=questions, seconds=_since(started))
+
+    def _proved(self, function: str) -> tuple[Level, int | None]:
+        found = self.answer(function)
+        if found.inputs is None:
+            raise UnrecognisedError(f"{function}: {found.reason}")
+        return next(level for level, inputs in _INPUTS.items() if inputs == found.inputs), found.most
+
+
+def _has_loops(program: ContractProgram, function: str) -> bool:
+    """Whether a function is a loop with a contract, or has one, or calls one that has."""
+    seen: set[str] = set()
+    todo = [function]
+    while todo:
+        name = todo.pop()
+        contract = program.contract(name)
+        if name in seen or contract is None:
+            continue
+        if contract.loop is not None:
+            return True
+        seen.add(name)
+        todo += contract.calls
+    return False
+
+
+def _since(started: float) -> float:
+    return round(time.monotonic() - started, 6)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from rdma_robust.contracts.any_procs.any_sums import lemmas
-from rdma_robust.contracts.any_procs.any_values import Bool, Int, background
+from rdma_robust.contracts.any_procs.any_values import Bool, Int, background, lemmas
 from rdma_robust.errors import LimitReached
 from rdma_robust.guarded_z3 import z3
 from rdma_robust.limits import Limits

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from rdma_robust.contracts.any_procs.any_events import NPROCS, Registers
-from rdma_robust.contracts.any_procs.any_sums import summed
 from rdma_robust.contracts.any_procs.any_terms import COMPARISONS, comparison_term, computed
 from rdma_robust.contracts.any_procs.any_values import (
     WORTH,
@@ -23,8 +22,10 @@ from rdma_robust.contracts.any_procs.any_values import (
     equal,
     in_range,
     number_constant,
+    summed,
     truth_of,
 )
+from rdma_robust.contracts.language.contract_program import AssignsClause, Contract, InputBounds
 from rdma_robust.contracts.language.spec_terms import (
     Agree,
     Apply,
@@ -315,3 +316,84 @@ class MomentReader:
         with self._under(z3.Not(condition)):
             second = self._value(other, process, bound)
         return conditional(condition, lambda: first, lambda: second)
+
+
+# At which inputs a proof looks: all values that meet `requires`, those of the kinds of `bounds`, or within the bounds.
+
+Level = Literal["any", "kinds", "bounds"]
+LEVELS: Final[tuple[Level, ...]] = ("any", "kinds", "bounds")
+
+
+def admitted_input(contract: Contract, name: str, data: TermValue, process: Int, level: Level) -> Bool:
+    """Return whether a value is one at which a check of this level looks."""
+    bounds = next((each for each in contract.bounds if each.name == name), None)
+    if level == "any":
+        return z3.BoolVal(True)
+    if bounds is None:
+        return data.is_number()
+    return _nested(bounds, data, process, level, ())
+
+
+def _nested(bounds: InputBounds, data: TermValue, process: Int, level: Level, at: tuple[Int, ...]) -> Bool:
+    nothing = Moment(lambda _: {}, lambda _: {}, lambda _: {}, lambda _: None)
+    reader = MomentReader(nothing)
+    bound = {name: NumberTerm(index) for name, index in zip("ij", at, strict=False)}
+    ends = bounds.lengths[len(at)] if len(at) < len(bounds.lengths) else (bounds.low, bounds.high)
+    if ends[0] is None or ends[1] is None:
+        return data.is_number()
+    (fine, low), (fine_too, high) = reader.number(ends[0], process, bound), reader.number(ends[1], process, bound)
+    ranged = [fine, fine_too]
+    if len(at) == len(bounds.lengths):
+        ranged.append(in_range(data.number(), low, high))
+        return z3.And(data.is_number(), *(ranged if level == "bounds" else ()))
+    ranged.append(in_range(data.length(), low, high))
+    index = z3.FreshInt("i")
+    cells = _nested(bounds, data.cell(index), process, level, (*at, index))
+    every = z3.ForAll([index], z3.Implies(in_range(index, 0, data.length() - 1), cells))
+    return z3.And(z3.Not(data.is_number()), every, *(ranged if level == "bounds" else ()))
+
+
+# That globals do not change where a contract does not allow it.
+
+
+def unchanged_goals(name: str, frames: tuple[AssignsClause, ...], moment: Moment, process: Int) -> Iterator[ProofGoal]:
+    """Yield what has to be proved for a global to be at exit what it was, but for what the frames of its process allow."""
+    before, now = moment.before(process)[name], moment.now(process)[name]
+    index = z3.FreshInt("k")
+    fine, whole, cell = allowed(name, frames, moment, process, index)
+    yield ProofGoal((), fine)
+    if before is now:
+        return
+    given = (z3.Not(whole), z3.Not(equal(before, now)))
+    yield ProofGoal(given, kept(before, now))
+    inside = in_range(index, 0, before.length() - 1)
+    yield ProofGoal((*given, inside, z3.Not(cell)), equal(before.cell(index), now.cell(index)))
+
+
+def kept(before: TermValue, now: TermValue) -> Bool:
+    """Return whether both are arrays of the same length."""
+    return z3.And(z3.Not(before.is_number()), z3.Not(now.is_number()), before.length() == now.length())
+
+
+def allowed(
+    name: str, frames: tuple[AssignsClause, ...], moment: Moment, process: Int, index: Int
+) -> tuple[Bool, Bool, Bool]:
+    """Return whether there is no fault in frames, whether a global may change, and whether its cell at an index may."""
+    reader = MomentReader(moment.entry())
+    fine, whole, cell = [], [z3.BoolVal(False)], [z3.BoolVal(False)]
+    for frame in frames:
+        active = z3.BoolVal(True)
+        if frame.assumes is not None:
+            fine_assumes, active = reader.truth(frame.assumes, process)
+            fine.append(fine_assumes)
+        for cells in frame.cells:
+            if cells.name != name:
+                continue
+            if cells.low is None:
+                whole.append(active)
+                continue
+            fine_low, low = reader.number(cells.low, process)
+            fine_high, high = (fine_low, low) if cells.high is None else reader.number(cells.high, process)
+            fine.append(z3.Implies(active, z3.And(fine_low, fine_high)))
+            cell.append(z3.And(active, in_range(index, low, high)))
+    return z3.And(*fine, z3.BoolVal(True)), z3.Or(*whole), z3.Or(*cell)

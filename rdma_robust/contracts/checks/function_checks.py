@@ -21,7 +21,7 @@ from rdma_robust.contracts.language.loop_rounds import round_program
 from rdma_robust.limits import Limits
 
 if TYPE_CHECKING:
-    from rdma_robust.contracts.any_procs.any_answers import EveryProcs
+    from rdma_robust.contracts.any_procs.any_proof import EveryProcs
 
 NOT_COMPARED: Final = "self-check: a limit came first, nothing was compared"
 BETWEEN: Final = "what holds from round to round (`waitsfor`, `quiet from`) is looked at by the modes `auto` and `modular`"
@@ -70,7 +70,7 @@ def _proofs(program: ContractProgram, limits: Limits) -> EveryProcs | None:
     """Return what proves functions for every number of processes, None without z3."""
     if find_spec("z3") is None:
         return None
-    from rdma_robust.contracts.any_procs.any_answers import EveryProcs  # noqa: PLC0415 - slow
+    from rdma_robust.contracts.any_procs.any_proof import EveryProcs  # noqa: PLC0415 - slow
 
     return EveryProcs(program, limits)
 

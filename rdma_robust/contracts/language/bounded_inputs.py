@@ -7,12 +7,14 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from itertools import islice, product
 from typing import Final
 
-from rdma_robust.contracts.language.contract_program import Contract, InputBounds, StateClause
-from rdma_robust.contracts.language.spec_folding import spec_conjuncts
-from rdma_robust.contracts.language.spec_terms import Agree, On, Spec
+from rdma_robust.contracts.language.contract_program import Contract, ContractProgram, InputBounds, StateClause
+from rdma_robust.contracts.language.function_instances import FunctionInstance
+from rdma_robust.contracts.language.spec_terms import Agree, Global, On, Parameter, Spec, spec_conjuncts
 from rdma_robust.contracts.language.spec_worth import CollectiveState, clause_holds, spec_value
 from rdma_robust.errors import RdmaRobustError
+from rdma_robust.expr import Name
 from rdma_robust.limits import NEVER, Poll
+from rdma_robust.messages.language.message_program import Inlined, Place
 from rdma_robust.messages.language.message_terms import FaultError, Value, number
 
 MOST_INPUTS: Final = 1_000_000
@@ -176,3 +178,33 @@ def records_in(spec: object) -> Iterator[object]:
         yield spec
         for part in fields(spec):
             yield from records_in(getattr(spec, part.name))
+
+
+# Which parameters and globals of a function nothing looks at, so that their values do not matter.
+
+
+def unread_inputs(program: ContractProgram, contract: Contract, written: FunctionInstance) -> frozenset[str]:
+    """Return the parameters and globals of a function whose values no statement and no clause looks at.
+
+    With an `assigns`, a global that is stored to is looked at: it must be what it was.
+    """
+    read: set[str] = set()
+    callees: set[str] = set()
+    parameters: dict[str, str] = {}
+    for process in written.program.processes:
+        (own,) = process.body
+        assert isinstance(own, Inlined)
+        parameters |= {term.name: name for name, term in own.call.arguments if isinstance(term, Name)}
+        for part in records_in(own.body):
+            match part:
+                case Name(name):
+                    read.add(name)
+                case Place(name, indices) if indices or (contract.frames is not None and name in program.globals):
+                    read.add(name)
+                case Inlined(name):
+                    callees.add(name)
+    named = {parameters.get(each, each) for each in read if each in parameters or each in program.globals}
+    named |= {each.name for each in records_in(contract) if isinstance(each, Parameter | Global)}
+    for callee in filter(None, map(program.contract, callees)):
+        named |= {each.name for each in records_in(callee) if isinstance(each, Global)}
+    return frozenset({*contract.parameters, *program.globals} - named)

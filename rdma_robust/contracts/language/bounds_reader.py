@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from rdma_robust.contracts.language import spec_terms as spec
 from rdma_robust.contracts.language.contract_program import InputBounds, StateClause
-from rdma_robust.contracts.language.spec_folding import known_value
 from rdma_robust.contracts.language.spec_reader import SpecContext, SpecReader
+from rdma_robust.contracts.language.spec_terms import known_value
 from rdma_robust.diagnose import meant_at, quote
 from rdma_robust.errors import Span
 from rdma_robust.messages.language import contract_tree as written

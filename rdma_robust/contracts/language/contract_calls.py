@@ -1,4 +1,4 @@
-"""Which functions with contracts a function calls, and what a local one must not do."""
+"""Calls of functions with contracts in a body, what a local one must not do, and what a loop may look at and change."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from collections.abc import Iterator
 
 from rdma_robust.diagnose import Reporter, quote
 from rdma_robust.language.syntax import ast
+from rdma_robust.messages.language import contract_tree as written
 from rdma_robust.messages.language import message_tree as tree
-from rdma_robust.messages.language.message_parts import all_lines, calls_in
+from rdma_robust.messages.language.collective_loops import Looping, loop_names
+from rdma_robust.messages.language.message_parts import all_lines, assigned_names, calls_in, names_in, operands_of, places_in
 from rdma_robust.messages.language.message_world import World
 
 _COMMUNICATES = (tree.SendLine, tree.ReceiveLine, tree.WaitLine, tree.RequestLine)
@@ -69,3 +71,43 @@ def _lines(function: tree.Function, world: World) -> Iterator[tree.Line]:
     for _, callee in reached(function.body, world):
         if callee.contract is None:
             yield from all_lines(callee.body)
+
+
+# Which registers declared outside a loop may look at and change, by its text and that of what it calls.
+
+
+def changed_globals(body: ast.Block, world: World) -> set[str] | None:
+    """Return the registers declared outside that a body may change, None if that may be all."""
+    found = set(assigned_names(body))
+    for name, callee in reached(body, world):
+        if callee.contract is None:
+            found |= assigned_names(callee.body)
+            continue
+        if name not in world.functions:
+            continue  # the library has no registers outside
+        lines = [part for part in callee.contract.parts if isinstance(part, written.AssignsLine)]
+        if not lines:
+            return None
+        found |= {cells.name.text for line in lines for cells in line.cells}
+    return found & world.globals.keys()
+
+
+def looked_at_globals(line: Looping, world: World) -> set[str]:
+    """Return the registers declared outside that a loop, its contract and what it calls name."""
+    found = set(loop_names(line))
+    seen: set[str] = set()
+    stack = [line.body]
+    while stack:
+        for name, callee in reached(stack.pop(), world):
+            if name not in seen:
+                seen.add(name)
+                found |= set(_named(callee))
+                stack.append(callee.body)
+    return found & world.globals.keys()
+
+
+def _named(function: tree.Function) -> Iterator[str]:
+    for line in all_lines(function.body):
+        yield from (each.name.text for each in places_in(*operands_of(line)))
+    if function.contract is not None:
+        yield from (each.text for each in names_in(function.contract))

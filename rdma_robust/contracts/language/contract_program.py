@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 from rdma_robust.contracts.language.spec_terms import Spec
 from rdma_robust.errors import NO_SPAN, Diagnostic, Span
@@ -227,3 +227,12 @@ class ContractProgram:
     def contract(self, name: str) -> Contract | None:
         """Return the contract of a function, None if it has none."""
         return next((each for each in (*self.contracts, *self.library) if each.name == name), None)
+
+
+# What can be violated that is no clause of a contract.
+
+CHANNELS: Final = "channels"
+"""They are empty: required where all enter, and ensured where all have left."""
+
+REQUESTS: Final = "requests"
+"""None is active where all have left: every send and receive was waited for."""

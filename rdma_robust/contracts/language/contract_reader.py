@@ -1,4 +1,4 @@
-"""Contracts as they are written, made plain: names resolved, behaviors and short forms written out."""
+"""The reader of contracts: names are resolved, behaviors and short forms written out."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from rdma_robust.contracts.language import spec_terms as spec
 from rdma_robust.contracts.language.bounds_reader import BoundsReader
 from rdma_robust.contracts.language.contract_program import AssignedCells, AssignsClause, Contract, PathClause, StateClause
 from rdma_robust.contracts.language.path_reader import PathReader, clauses_of
-from rdma_robust.contracts.language.spec_folding import known_value, sees_the_exit, specs_in
 from rdma_robust.contracts.language.spec_reader import AT_ENTRY, AT_EXIT, FRAME, Owner, SpecReader
+from rdma_robust.contracts.language.spec_terms import known_value, sees_the_exit, specs_in
 from rdma_robust.diagnose import Hint, Reporter, meant_at, quote
 from rdma_robust.errors import Span
 from rdma_robust.language.syntax import ast

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from rdma_robust.contracts.language import spec_terms as spec
 from rdma_robust.contracts.language.bounds_reader import BoundsReader, typed_clause
-from rdma_robust.contracts.language.contract_calls import contracted_calls
+from rdma_robust.contracts.language.contract_calls import changed_globals, contracted_calls, looked_at_globals
 from rdma_robust.contracts.language.contract_program import (
     AssignedCells,
     AssignsClause,
@@ -16,11 +16,10 @@ from rdma_robust.contracts.language.contract_program import (
     PathClause,
     StateClause,
 )
-from rdma_robust.contracts.language.loop_changes import changed_globals, looked_at_globals
 from rdma_robust.contracts.language.loop_rounds import agreed_condition
 from rdma_robust.contracts.language.path_reader import PathReader
-from rdma_robust.contracts.language.spec_folding import known_value, spec_conjuncts, specs_in
 from rdma_robust.contracts.language.spec_reader import Owner, SpecContext, SpecReader
+from rdma_robust.contracts.language.spec_terms import known_value, spec_conjuncts, specs_in
 from rdma_robust.diagnose import Reporter, meant_at, quote
 from rdma_robust.errors import Span
 from rdma_robust.language.syntax import ast

@@ -7,8 +7,7 @@ from itertools import pairwise
 from typing import cast
 
 from rdma_robust.contracts.language import spec_terms as spec
-from rdma_robust.contracts.language.spec_folding import known_value
-from rdma_robust.contracts.language.spec_terms import Spec
+from rdma_robust.contracts.language.spec_terms import Spec, known_value
 from rdma_robust.diagnose import Hint, Reporter, meant_at, quote
 from rdma_robust.errors import Span
 from rdma_robust.language.syntax import ast

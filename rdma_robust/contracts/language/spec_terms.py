@@ -7,8 +7,11 @@ makes the clause false.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
+
+from rdma_robust.expr import OPERATORS
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,3 +147,79 @@ Spec = (
     SpecNumber | SpecPid | SpecCount | Parameter | Global | BoundVariable | FunctionResult | Apply | Item | LengthOf
     | NewArray | On | OldValue | Agree | LetBinding | Quantification
 )  # fmt: skip
+
+
+# What is known of expressions of contracts before anything is evaluated.
+
+
+def known_value(term: Spec) -> int | None:
+    """Return the number that an expression is worth in every state, None if nothing is known or it has a fault."""
+    match term:
+        case SpecNumber(value):
+            return value
+        case Apply("?", (test, then, other)):
+            known = known_value(test)
+            return None if known is None else known_value(then if known else other)
+        case Apply("&&" | "||" | "==>" as op, (left, right)):
+            return _known_truth(op, known_value(left), known_value(right))
+        case Apply(op, (operand,)):
+            known = known_value(operand)
+            return None if known is None else -known if op == "-" else int(not known)
+        case Apply(op, (left, right)):
+            first, second = known_value(left), known_value(right)
+            if first is None or second is None or (op in "/%" and second == 0):
+                return None
+            return OPERATORS[op](first, second)
+        case _:
+            return None
+
+
+def _known_truth(op: str, left: int | None, right: int | None) -> int | None:
+    if left is None:
+        return None
+    stops = {"&&": not left, "||": bool(left), "==>": not left}[op]
+    if stops:
+        return int(op != "&&")
+    return None if right is None else int(bool(right))
+
+
+def inner_specs(term: Spec) -> tuple[Spec, ...]:
+    """Return the expressions directly inside of one."""
+    match term:
+        case Apply(_, operands):
+            return operands
+        case Item(first, second) | On(first, second) | LetBinding(_, first, second):
+            return (first, second)
+        case LengthOf(inner) | NewArray(inner) | OldValue(inner) | Agree(inner):
+            return (inner,)
+        case Quantification(_, _, low, high, inner):
+            return (low, high, inner)
+        case _:
+            return ()
+
+
+def specs_in(term: Spec) -> Iterator[Spec]:
+    """Yield an expression and all inside of it."""
+    stack = [term]
+    while stack:
+        part = stack.pop()
+        yield part
+        stack += inner_specs(part)
+
+
+def spec_conjuncts(term: Spec) -> list[Spec]:
+    """Return the expressions that `&&` joins."""
+    if isinstance(term, Apply) and term.op == "&&":
+        return [part for each in term.operands for part in spec_conjuncts(each)]
+    return [term]
+
+
+def sees_the_exit(term: Spec) -> bool:
+    """Whether an expression of `ensures` has a part that is looked at in the state after the call."""
+    match term:
+        case FunctionResult() | Global():
+            return True
+        case OldValue():
+            return False
+        case _:
+            return any(map(sees_the_exit, inner_specs(term)))

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from rdma_robust.contracts.contract_answers import ContractEngine, ProcsAnswer, WeakCallee
-from rdma_robust.contracts.language.contract_program import Contract, ContractProgram
+from rdma_robust.contracts.language.contract_program import AssignsClause, Contract, ContractProgram, PathClause, ProcessSet
 from rdma_robust.contracts.language.loop_rounds import round_program
+from rdma_robust.contracts.language.spec_terms import Apply, Parameter, Spec, SpecCount, SpecNumber, SpecPid
 from rdma_robust.contracts.modular.barrier_check import BarrierCheck
-from rdma_robust.contracts.modular.round_runs import wrong_between
-from rdma_robust.contracts.modular.stronger_contracts import proposal
+from rdma_robust.contracts.modular.round_checks import Rounds
 from rdma_robust.contracts.modular.widened_checks import Proof, WidenedChecks
+from rdma_robust.contracts.runs.path_cases import PossibleViolation
+from rdma_robust.contracts.runs.path_facts import Path
 from rdma_robust.contracts.runs.run_inputs import NARROW, Wide
-from rdma_robust.contracts.runs.runs_engine import ENGINE
+from rdma_robust.contracts.runs.run_state import SymbolicRun
+from rdma_robust.contracts.runs.runs_engine import ENGINE, FoundError, RunsCheck
+from rdma_robust.contracts.runs.symbolic_data import WeakError
 from rdma_robust.limits import Limits
 
 ENDLESS: Final = "it is not known whether the loop ends: its contract has no `decreases`"
@@ -136,3 +141,136 @@ class ModularEngine:
             return replace(found, weak=weak)
         text = needed if tried is None else f"{needed}; {tried[0]}: add `{tried[1]}`"
         return replace(found, verdict="UNKNOWN", mode="modular", weak=weak, reason=f"weak contract: {text}")
+
+
+# Clauses that a callee's contract could say besides. Each is tried: the callee meets it, and the caller is proved by it.
+
+_ALL = ProcessSet(SpecNumber(0), Apply("-", (SpecCount(), SpecNumber(1))))
+
+
+def proposal(program: ContractProgram, function: str, procs: int, limits: Limits, first: str = "") -> tuple[str, str] | None:
+    """Return a callee of `function` and a clause that is enough to prove it, None if none of those tried is.
+
+    `first` is the callee to begin with.
+    """
+    own = program.contract(function)
+    callees = [] if own is None else sorted(own.calls, key=lambda name: name != first)
+    for name in callees:
+        contract = next((each for each in program.contracts if each.name == name), None)
+        if contract is None or contract.loop is not None:
+            continue
+        for text, stronger in _stronger(contract):
+            changed = replace(
+                program, contracts=tuple(stronger if each.name == name else each for each in program.contracts)
+            )
+            widened = WidenedChecks(changed, limits)
+            if widened.trust(name, procs) is None:
+                continue
+            if BarrierCheck(changed, function, procs, limits, widened=widened).proved():
+                return name, text
+    return None
+
+
+def _stronger(contract: Contract) -> Iterator[tuple[str, Contract]]:
+    if contract.frames is None:
+        yield "assigns \\nothing", replace(contract, frames=(AssignsClause(()),))
+    if contract.kind == "local":
+        return
+    for text, path in _paths(contract):
+        yield text, replace(contract, paths=(*contract.paths, path))
+
+
+def _paths(contract: Contract) -> Iterator[tuple[str, PathClause]]:
+    ranks: list[tuple[str, Spec]] = [(name, Parameter(name)) for name in contract.parameters]
+    ranks.append(("0", SpecNumber(0)))
+    for name, rank in ranks:
+        other = Apply("!=", (SpecPid(), rank))
+        until = ProcessSet(rank, rank)
+        text = f"quiet to \\all until {name} if PID != {name}"
+        yield text, PathClause("quiet to", _ALL, until=until, condition=other)
+    yield "quiet to \\all until \\all", PathClause("quiet to", _ALL, until=_ALL)
+    yield "waitsfor \\all", PathClause("waitsfor", _ALL)
+    for name, rank in ranks:
+        yield f"waitsfor {name}", PathClause("waitsfor", ProcessSet(rank, rank))
+        own = Apply("==", (SpecPid(), rank))
+        yield f"waitsfor \\all if PID == {name}", PathClause("waitsfor", _ALL, condition=own)
+
+
+# All runs of one round of a loop, with what has to hold from round to round.
+
+
+def wrong_between(
+    program: ContractProgram, name: str, procs: int, limits: Limits, widened: WidenedChecks, *, rounds: Callable[[str], str]
+) -> str:
+    """Return what does not hold from round to round of a loop whose rounds keep its invariants, or why that is open.
+
+    Nothing if all does. `program` has the round as a function of the name of the loop. `rounds` says of a loop inside of
+    it why that is not known to keep what its contract says, which then counts for nothing.
+    """
+    contract = program.contract(name)
+    assert contract is not None
+    assert contract.loop is not None
+    if not contract.loop.waits and not any(each.kind == "quiet from" for each in contract.paths):
+        return ""
+    if contract.calls:
+        barrier = _BarrierRounds(program, name, procs, limits, widened=widened, rounds=rounds)
+        if not barrier.looked():
+            return ""
+    return _RealRounds(program, name, procs, limits).looked()
+
+
+@dataclass(slots=True)
+class _RealRounds(RunsCheck):
+    """Rounds with real bodies."""
+
+    wrong: str = ""
+
+    def looked(self) -> str:
+        """Return what is wrong, or why that is open."""
+        answer = self.answer()
+        return self.wrong or answer.reason
+
+    def ended(self, run: SymbolicRun) -> None:
+        """Look at what has to hold from round to round."""
+        self.wrong = _wrong(self, run)
+        if self.wrong:
+            raise FoundError
+
+    def told(self, _run: SymbolicRun, _path: Path, _finding: PossibleViolation) -> None:
+        """Take no violation: rounds are known to show none."""
+
+
+@dataclass(slots=True)
+class _BarrierRounds(BarrierCheck):
+    """Rounds with callees by their contracts alone."""
+
+    wrong: str = ""
+
+    def looked(self) -> str:
+        """Return what is wrong, or why that is open."""
+        self.in_order = True
+        try:
+            answer = self.answer()
+        except WeakError as weak:
+            return f"what is unknown is looked at: {weak}"
+        return self.wrong or answer.reason or ("" if self.problem is None else self.problem.text)
+
+    def ended(self, run: SymbolicRun) -> None:
+        """Look at what has to hold from round to round."""
+        self.wrong = _wrong(self, run)
+        if self.wrong:
+            raise FoundError
+
+    def told(self, _run: SymbolicRun, _path: Path, _finding: PossibleViolation) -> None:
+        """Take no violation: rounds are known to show none."""
+
+
+def _wrong(check: RunsCheck, run: SymbolicRun) -> str:
+    contract = check.program.contract(check.function)
+    assert contract is not None
+    assert contract.loop is not None
+    rounds = Rounds(check.on, check.procs, contract.loop)
+    for condition, text in (*rounds.unknown_after(run), *rounds.disturbed_later(run)):
+        if check.is_possible(run.path, condition):
+            return text
+    return ""

@@ -7,15 +7,22 @@ from dataclasses import replace
 from typing import Final
 
 from rdma_robust.contracts.contract_answers import Collate, Counterexample
-from rdma_robust.contracts.language.clause_kinds import REQUESTS
-from rdma_robust.contracts.language.contract_program import ContractProgram, ErrorClass, PathClause
-from rdma_robust.contracts.rerun.rerun_clauses import concerns, is_within, keeps_frames, look_at_all
-from rdma_robust.contracts.rerun.rerun_ends import call_of, standings
+from rdma_robust.contracts.language.contract_program import REQUESTS, ContractProgram, ErrorClass, PathClause
 from rdma_robust.contracts.rerun.rerun_events import CallRecord, Rerun
 from rdma_robust.contracts.rerun.rerun_matches import Matching, Taking
 from rdma_robust.contracts.rerun.rerun_process import Awaiting, Completing, Note, Visible
-from rdma_robust.contracts.rerun.rerun_specs import ProcessValues, SpecView, clause_applies, is_kept, set_members
-from rdma_robust.contracts.rerun.rerun_words import shown_text
+from rdma_robust.contracts.rerun.rerun_specs import (
+    ProcessValues,
+    SpecView,
+    clause_applies,
+    concerns,
+    is_kept,
+    is_within,
+    keeps_frames,
+    look_at_all,
+    set_members,
+)
+from rdma_robust.contracts.rerun.rerun_words import call_of, shown_text, standings
 from rdma_robust.errors import InternalError
 from rdma_robust.messages.language.message_terms import FaultError
 

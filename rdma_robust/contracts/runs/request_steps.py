@@ -11,13 +11,17 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from rdma_robust.contracts.runs.run_points import AwaitPoint, PostPoint, Spot
-from rdma_robust.contracts.runs.run_requests import BUFFERED, IDLE, Match, Post, TakenSend
 from rdma_robust.contracts.runs.run_state import (
+    BUFFERED,
+    IDLE,
     Actor,
     AwaitedReceive,
     Clock,
     ClockedEvent,
+    Match,
+    Post,
     SymbolicRun,
+    TakenSend,
     joined_clock,
     ticked,
 )

@@ -10,13 +10,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from rdma_robust.contracts.language.clause_kinds import REQUESTS
-from rdma_robust.contracts.language.contract_program import Contract, ErrorClass
-from rdma_robust.contracts.runs.frame_changes import unchanged
+from rdma_robust.contracts.language.contract_program import REQUESTS, Contract, ErrorClass
 from rdma_robust.contracts.runs.path_cases import PossibleViolation, case_split
 from rdma_robust.contracts.runs.path_facts import Path
 from rdma_robust.contracts.runs.request_steps import interfered
-from rdma_robust.contracts.runs.run_promises import Promises
+from rdma_robust.contracts.runs.run_promises import Promises, unchanged
 from rdma_robust.contracts.runs.run_state import (
     Clock,
     ClockedEvent,

@@ -9,16 +9,14 @@ from typing import Final
 
 from rdma_robust.contracts.contract_answers import NOTHING, SET_ASIDE, Counterexample, ProcsAnswer, Verdict
 from rdma_robust.contracts.language.bounded_inputs import UnboundedInputsError as NoNumbersError
-from rdma_robust.contracts.language.bounded_inputs import inputs_of, inputs_of_one
+from rdma_robust.contracts.language.bounded_inputs import inputs_of, inputs_of_one, unread_inputs
 from rdma_robust.contracts.language.contract_program import Contract, ContractProgram, ErrorClass
 from rdma_robust.contracts.language.function_instances import TooManyStatements, instance
 from rdma_robust.contracts.language.loop_rounds import NoRoundError
-from rdma_robust.contracts.language.read_inputs import unread_inputs
 from rdma_robust.contracts.runs.fact_solver import FactSolver, Model
-from rdma_robust.contracts.runs.path_cases import PossibleViolation, forked
+from rdma_robust.contracts.runs.path_cases import PossibleViolation, counterexample, forked
 from rdma_robust.contracts.runs.path_facts import Path
 from rdma_robust.contracts.runs.run_code import run_code
-from rdma_robust.contracts.runs.run_examples import counterexample
 from rdma_robust.contracts.runs.run_inputs import NARROW, InputMaker, NoInputsError, Wide
 from rdma_robust.contracts.runs.run_judge import Judge
 from rdma_robust.contracts.runs.run_machine import RunMachine

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
-from rdma_robust.contracts.contract_answers import Counterexample, VisibleEvent
+from rdma_robust.contracts.contract_answers import Counterexample, Standing, VisibleEvent, why_it_stays
 from rdma_robust.contracts.language.contract_program import ContractProgram, ErrorClass
-from rdma_robust.contracts.standings import Standing, why_it_stays
 from rdma_robust.errors import NO_SPAN, Span
 from rdma_robust.messages.language.message_terms import shown
 from rdma_robust.reports.contracts.contract_words import main_place, name_of, named, what_of

@@ -13,10 +13,10 @@ from rdma_robust.contracts.contract_answers import (
     FunctionAnswer,
     Inputs,
     ProcsAnswer,
+    Standing,
     VisibleEvent,
 )
 from rdma_robust.contracts.language.contract_program import ContractProgram
-from rdma_robust.contracts.standings import Standing
 from rdma_robust.errors import NO_SPAN, Span
 from rdma_robust.frame.answer import JsonObject
 from rdma_robust.frame.formats.json_text import valid_unicode

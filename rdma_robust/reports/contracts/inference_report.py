@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from rdma_robust.contracts.inference.inferred_clauses import Inference
+from rdma_robust.contracts.inferred_clauses import Inference
 from rdma_robust.contracts.language.contract_program import ContractProgram
 from rdma_robust.frame.answer import JsonObject
 from rdma_robust.frame.formats.json_text import valid_unicode

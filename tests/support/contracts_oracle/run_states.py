@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, TypeVar
 
-from rdma_robust.contracts.language.path_worth import LocalPathClause
+from rdma_robust.contracts.language.spec_worth import LocalPathClause
 from rdma_robust.messages.language.message_terms import Value
 from tests.support.contracts_oracle.local_steps import Local
 from tests.support.contracts_oracle.message_channels import Channels

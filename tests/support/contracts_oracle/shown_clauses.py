@@ -6,10 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rdma_robust.contracts.language.bounded_inputs import OneInput
-from rdma_robust.contracts.language.clause_kinds import CHANNELS, REQUESTS
-from rdma_robust.contracts.language.contract_program import Contract, ContractProgram, ErrorClass
-from rdma_robust.contracts.language.path_worth import LocalPathClause, paths_of
-from rdma_robust.contracts.language.spec_worth import CollectiveState, clause_holds
+from rdma_robust.contracts.language.contract_program import CHANNELS, REQUESTS, Contract, ContractProgram, ErrorClass
+from rdma_robust.contracts.language.spec_worth import CollectiveState, LocalPathClause, clause_holds, paths_of
 from rdma_robust.errors import NO_SPAN, Span
 from rdma_robust.limits import Poll
 from rdma_robust.messages.language.message_terms import FaultError, Value

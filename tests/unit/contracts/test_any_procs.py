@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from rdma_robust.contracts.any_procs.any_answers import EveryProcs
+from rdma_robust.contracts.any_procs.any_proof import EveryProcs
 from rdma_robust.contracts.checks.function_checks import Checking, checked
 from rdma_robust.contracts.language.contract_program import ContractProgram
 from rdma_robust.contracts.language.load_contracts import load_contracts

@@ -8,10 +8,9 @@ from typing import Final
 import pytest
 
 from rdma_robust.contracts.any_procs import any_proof
-from rdma_robust.contracts.any_procs.any_answers import EveryProcs
 from rdma_robust.contracts.any_procs.any_calls import Calls
 from rdma_robust.contracts.any_procs.any_matching import Matching
-from rdma_robust.contracts.any_procs.any_proof import Proof
+from rdma_robust.contracts.any_procs.any_proof import EveryProcs, Proof
 from rdma_robust.contracts.any_procs.any_specs import MomentReader
 from rdma_robust.contracts.checks.function_checks import Checking, checked
 from rdma_robust.contracts.language.contract_program import ContractProgram

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from rdma_robust.contracts.language.load_contracts import load_contracts
-from rdma_robust.contracts.modular.barrier_check import BarrierCheck
-from rdma_robust.contracts.modular.barrier_machine import BarrierMachine
+from rdma_robust.contracts.modular.barrier_check import BarrierCheck, BarrierMachine
 from rdma_robust.contracts.modular.callee_effects import Effects
 from rdma_robust.contracts.modular.later_messages import LaterMessages
 from rdma_robust.contracts.modular.widened_checks import Trust, WidenedChecks

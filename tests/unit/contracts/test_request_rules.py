@@ -18,7 +18,7 @@ from rdma_robust.contracts.language.contract_program import ContractProgram
 from rdma_robust.contracts.language.load_contracts import load_contracts
 from rdma_robust.contracts.rerun import confirming, rerun_events
 from rdma_robust.contracts.rerun.confirming import confirmed
-from rdma_robust.contracts.runs import request_steps, run_judge, run_requests
+from rdma_robust.contracts.runs import request_steps, run_judge, run_state
 from rdma_robust.contracts.runs.runs_engine import RunsCheck
 from rdma_robust.errors import InternalError
 from rdma_robust.limits import Limits
@@ -78,7 +78,7 @@ RUNS: Final[tuple[Rule, ...]] = (
      "both send zero"),
     (request_steps, "joined(receive.clock, message.clock)", "message.clock", "sender waits zero"),
     (request_steps, "elif state < BUFFERED:", "elif False:", "both send zero"),
-    (run_requests, "self.cursor + 1 < len(slot)", "False", "an array"),
+    (run_state, "self.cursor + 1 < len(slot)", "False", "an array"),
     (run_judge, "if not run.actors[process].asked.is_idle:", "if False:", "left"),
     (run_judge, "each.status in _INSIDE", 'each.status in ("waits", "calls", "halted")', "both send zero"),
 )  # fmt: skip

@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from rdma_robust.contracts.language import bounded_inputs, path_worth, spec_worth
+from rdma_robust.contracts.language import bounded_inputs, spec_worth
 from rdma_robust.contracts.rerun.confirming import confirmed
 from rdma_robust.errors import InternalError
 from rdma_robust.limits import NO_LIMITS
@@ -82,7 +82,7 @@ TOO_LITTLE: tuple[Rule, ...] = (
     (JUDGE, "yield self._path(path, me, None", "if False: yield self._path(path, me, None", "a fault in a guarantee"),
     (JUDGE, "if missing:", "if False:", "sends too early; a callee sends too early"),
     (
-        path_worth,
+        spec_worth,
         "range(max(low, 0), min(high, state.procs - 1) + 1)",
         "range(0)",
         "does not wait; sends too early; quiet with the tag",
@@ -90,15 +90,15 @@ TOO_LITTLE: tuple[Rule, ...] = (
     # ITF
     (JUDGE, 'yield Shown("ITF"', 'if False: yield Shown("ITF"', "nothing keeps them away"),
     (
-        path_worth,
+        spec_worth,
         "self.tag is None or self.tag == tag",
         "self.tag is None or tag is None or self.tag == tag",
         "any tag and a clause with a tag",
     ),
-    (path_worth, "(self.tag is None or self.tag == tag)", "True", "quiet with another tag; any tag and a clause with a tag"),
-    (path_worth, "sender in self.who and self.port in (None, port)", "sender in self.who", "quiet on a port"),
-    (path_worth, "return sender in self.who and", "return", "quiet from some"),
-    (path_worth, "if clause.condition is None or is_true(clause.condition, state, process):", "if True:", "quiet elsewhere"),
+    (spec_worth, "(self.tag is None or self.tag == tag)", "True", "quiet with another tag; any tag and a clause with a tag"),
+    (spec_worth, "sender in self.who and self.port in (None, port)", "sender in self.who", "quiet on a port"),
+    (spec_worth, "return sender in self.who and", "return", "quiet from some"),
+    (spec_worth, "if clause.condition is None or is_true(clause.condition, state, process):", "if True:", "quiet elsewhere"),
     # SRV
     (
         JUDGE,
@@ -187,18 +187,18 @@ TOO_MUCH: tuple[Rule, ...] = (
         "sends with another tag; sends to somebody else",
     ),
     (
-        path_worth,
+        spec_worth,
         "return other in self.who and self.port in (None, port) and self.tag in (None, tag)",
         "return other in self.who and self.tag in (None, tag)",
         "sends on another port",
     ),
     (
-        path_worth,
+        spec_worth,
         "return other in self.who and self.port in (None, port) and self.tag in (None, tag)",
         "return other in self.who and self.port in (None, port)",
         "sends with another tag; a message with another tag",
     ),
-    (path_worth, "return other in self.who and", "return", "sends to somebody else"),
+    (spec_worth, "return other in self.who and", "return", "sends to somebody else"),
     (allowed_changes, "and not _same_but(before[name], value, cells):", ":", "the same is stored"),
     (allowed_changes, "if cells is not None and", "if", "a global may change"),
     (

@@ -12,7 +12,6 @@ from rdma_robust.contracts.language.contract_program import (
     ProcessSet,
     StateClause,
 )
-from rdma_robust.contracts.language.path_worth import paths_of
 from rdma_robust.contracts.language.spec_terms import (
     Agree,
     Apply,
@@ -33,7 +32,7 @@ from rdma_robust.contracts.language.spec_terms import (
     SpecNumber,
     SpecPid,
 )
-from rdma_robust.contracts.language.spec_worth import CollectiveState, clause_holds, spec_value
+from rdma_robust.contracts.language.spec_worth import CollectiveState, clause_holds, paths_of, spec_value
 from rdma_robust.messages.language.message_terms import FaultError, Value
 from tests.support.contracts_oracle.allowed_changes import changed_outside
 
