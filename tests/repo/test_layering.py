@@ -70,7 +70,8 @@ MAY_IMPORT = {
     "analyses.prove analyses.hardware analyses.scaling messages.language messages.machine messages.message_answers "
     "messages.replay "
     "messages.encoding messages.races contracts.language contracts.contract_answers contracts.standings contracts.inference",
-    "frame": f"{WORDS} language messages.language",
+    "frame": f"{WORDS} language",
+    "tools": f"{WORDS} frame language messages.language",
     "batch": f"{WORDS} __init__ frame certify analyses.repair analyses.explain reports",
     "teaching.explorer": f"{WORDS} language semantics pipeline analyses.explain reports messages.language "
     "messages.message_answers messages.replay",
