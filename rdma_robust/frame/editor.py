@@ -170,8 +170,8 @@ class Editor:
     """What an editor asks of texts of one language; without `decide` a text is not decided while it is written.
 
     `diagnostics` returns the errors or warnings of a text of a file that no search is needed for, `names` what is declared,
-    `hover` and `completions` what there is to say at, and what may follow, a 0-based offset, `renaming` the places of the name
-    there, to be replaced by another. It raises RenameError. `decide` fills a decision.
+    `hover` and `completions` what there is to say at, and what may follow, a 0-based offset, `renaming` where the name there
+    stands, to be replaced by another; it raises RenameError. `decide` fills a decision.
     """
 
     diagnostics: Callable[[str, str], tuple[Diagnostic, ...]]

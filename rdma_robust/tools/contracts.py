@@ -104,7 +104,7 @@ TOOL: Final = Tool(
             rank=250,
             group=("Decide", 100),
             reads=(".mp",),
-            settings=(*RUNS, "timeout", "memory", "procs", "mode", "explain"),
+            settings=(*RUNS, "timeout", "memory", "procs", "mode", "self-check", "explain"),
             below=(
                 Command("check", CHECK_HELP, "rdma_robust.cli.commands.contracts_check:check_command", reads=(".mp",)),
                 Command(

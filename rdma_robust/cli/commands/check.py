@@ -45,8 +45,8 @@ from rdma_robust.cli.processes.decide_program import Answer
 from rdma_robust.cli.warning_choice import chosen
 from rdma_robust.frame import registry
 from rdma_robust.frame.exits import Exit, worst
-from rdma_robust.frame.finding import WRITERS
 from rdma_robust.frame.formats.json_text import dump, layout
+from rdma_robust.frame.formats.lines import WRITERS
 from rdma_robust.frame.shell.inputs import SUFFIX, TRENCHER_SUFFIX, Item, Source, expand
 from rdma_robust.frame.shell.output import Output, output
 from rdma_robust.frame.shell.screen import width_of_output

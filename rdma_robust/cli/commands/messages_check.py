@@ -49,7 +49,7 @@ from rdma_robust.cli.processes.decide_messages import (
 )
 from rdma_robust.frame.answer import JsonObject
 from rdma_robust.frame.exits import Exit, worst
-from rdma_robust.frame.finding import WRITERS
+from rdma_robust.frame.formats.lines import WRITERS
 from rdma_robust.frame.shell.inputs import MESSAGES_SUFFIX, expand
 from rdma_robust.frame.shell.screen import width_of_output
 from rdma_robust.reports.messages.messages_json import document

@@ -36,8 +36,8 @@ from rdma_robust.cli.options.formats import VERDICT_FORMATS
 from rdma_robust.cli.options.safety_options import SafetyEngine, SafetyModels, SafetyReduction, models_named
 from rdma_robust.cli.processes.decide_proof import ProofAnswer, ProofAsking, answer_proof, load_proving, lost_proof
 from rdma_robust.frame.exits import Exit, worst
-from rdma_robust.frame.finding import WRITERS
 from rdma_robust.frame.formats.json_text import dump, layout
+from rdma_robust.frame.formats.lines import WRITERS
 from rdma_robust.frame.shell.inputs import Item, expand
 from rdma_robust.frame.shell.output import Output, output
 from rdma_robust.frame.shell.screen import width_of_output
@@ -135,9 +135,9 @@ class _Run:
     def report(self, answer: ProofAnswer) -> None:
         request, record = self.request, answer.record
         if request.format in WRITERS:
-            from rdma_robust.reports.prove.proof_findings import proof_lines  # noqa: PLC0415 - for few forms
+            from rdma_robust.reports.prove.proof_findings import proof_findings  # noqa: PLC0415 - for few forms
 
-            for finding in proof_lines(record, request.asking.expect):
+            for finding in proof_findings(record, request.asking.expect):
                 self.out.line(WRITERS[request.format](finding))
         elif not request.quiet or record.verdict == "error" or answer.uncertified:
             for message in (
