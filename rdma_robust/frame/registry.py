@@ -37,8 +37,8 @@ class FrontEnd:
     `formatted` and `written_out` return a text in its one layout, and without what stands for several statements; both take
     the text and its file; `no_layout` says why there is none. `defined` returns a text with the values that definitions,
     `NAME=VALUE`, give, `parts` the further files that a text of a file is made of. `editor` loads what editors ask for.
-    `default` is the command for its files where none is named. `elsewhere` has, by suffix, what to say of a file to who reads
-    files of this suffix, and not those.
+    `default` is the command for its files where none is named. `elsewhere` has, by suffix, what to say of a file
+    to who reads files of this suffix, and not those.
     """
 
     name: str

@@ -139,7 +139,7 @@ TOOL: Final = Tool(
             is_messages,
             _formatted,
             _written_out,
-            _defined,
+            defined=_defined,
             default=("messages", "check"),
             elsewhere={
                 ".rdma": "this is a message program; `rdma-robust messages check` decides it, `messages explain` draws it"

@@ -169,11 +169,11 @@ def test_a_room_of_the_method_names_its_theorem_or_definition(room: str) -> None
 
 
 def test_no_two_modules_have_one_name() -> None:
-    """A command's file, its writer and the room of its subject may share the subject's name; nothing else does."""
+    """A command's file, its tool's, its writer and the room of its subject may share the subject's name; nothing else does."""
     names: dict[str, list[str]] = {}
     for path in MODULES:
         parts = path.relative_to(PACKAGE).with_suffix("").parts
-        if parts[:2] != ("cli", "commands") and parts[-1] != "__init__":
+        if parts[:2] != ("cli", "commands") and parts[0] != "tools" and parts[-1] != "__init__":
             names.setdefault(parts[-1], []).append("/".join(parts))
     twice = {name: places for name, places in names.items() if len(places) > 1}
     assert not twice

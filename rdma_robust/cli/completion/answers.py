@@ -143,7 +143,7 @@ def _names(param: Any) -> list[str]:
 
             return list(dict.fromkeys(("auto", *COVER_ENGINES)))
         case "code":
-            from rdma_robust.codes.registry import codes  # noqa: PLC0415 - slow
+            from rdma_robust.codes.known_codes import codes  # noqa: PLC0415 - slow
 
             return list(codes())
     return []
