@@ -169,7 +169,7 @@ def test_a_room_of_the_method_names_its_theorem_or_definition(room: str) -> None
 
 
 def test_no_two_modules_have_one_name() -> None:
-    """A command's file, its tool's, its writer and the room of its subject may share the subject's name; nothing else does."""
+    """Files of a command, its tool and its writer, and the room of a subject, may share the subject's name; no others do."""
     names: dict[str, list[str]] = {}
     for path in MODULES:
         parts = path.relative_to(PACKAGE).with_suffix("").parts
