@@ -309,7 +309,7 @@ def _undefined(repair: Repair, original: str, source: Source) -> Repair:
     """Return a repair of a program with other values for constants as one of its `original` text."""
     if not source.define:
         return repair
-    from rdma_robust.analyses.repair.put_back import repair_of_original  # noqa: PLC0415
+    from rdma_robust.analyses.repair.patch import repair_of_original  # noqa: PLC0415
 
     return repair_of_original(repair, original, source.define, source.name)
 
