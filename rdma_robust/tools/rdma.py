@@ -1,4 +1,7 @@
-"""Robustness of RDMA programs, `.rdma`, and of those of Trencher: commands, front ends, certificates."""
+"""Robustness of RDMA programs, `.rdma`, and of those of Trencher: commands, front ends, certificates.
+
+More than 400 lines: the help of twelve commands, each beside what registers it, which is the one place that tells of them.
+"""
 
 from __future__ import annotations
 
