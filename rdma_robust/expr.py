@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Final
+from typing import Final, assert_never
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,52 +128,61 @@ def evaluate(expr: Expr, env: Mapping[str, int]) -> int:
             return OPERATORS[op](evaluate(left, env), evaluate(right, env))
 
 
+def operands(expr: Expr) -> tuple[Expr, ...]:
+    """Return the expressions directly inside of one, left to right."""
+    match expr:
+        case Const() | Name():
+            return ()
+        case Unary(_, arg):
+            return (arg,)
+        case Binary(_, left, right):
+            return left, right
+        case Ite(test, then, other):
+            return test, then, other
+        case _:
+            assert_never(expr)
+
+
+def with_operands(expr: Expr, of: Callable[[Expr], Expr]) -> Expr:
+    """Return an expression with what `of` makes of each of its operands, left to right."""
+    match expr:
+        case Const() | Name():
+            return expr
+        case Unary(op, arg):
+            return Unary(op, of(arg))
+        case Binary(op, left, right):
+            return Binary(op, of(left), of(right))
+        case Ite(test, then, other):
+            return Ite(of(test), of(then), of(other))
+        case _:
+            assert_never(expr)
+
+
+def subexpressions(expr: Expr) -> Iterator[Expr]:
+    """Yield an expression and all inside of it, each before its operands, these left to right."""
+    todo = [expr]
+    while todo:
+        part = todo.pop()
+        yield part
+        if isinstance(part, Binary):  # asked first, as most are, and not by a pattern: this is done for every edge
+            todo += (part.right, part.left)
+        elif not isinstance(part, Const | Name):
+            todo += reversed(operands(part))
+
+
 def names(expr: Expr) -> Iterator[str]:
     """Yield every name in `expr`, left to right, repeated as often as it occurs."""
-    match expr:
-        case Name(name):
-            yield name
-        case Unary(_, arg):
-            yield from names(arg)
-        case Binary(_, left, right):
-            yield from names(left)
-            yield from names(right)
-        case Ite(test, then, other):
-            yield from names(test)
-            yield from names(then)
-            yield from names(other)
-        case Const():
-            pass
+    return (part.name for part in subexpressions(expr) if isinstance(part, Name))
 
 
 def constants(expr: Expr) -> Iterator[int]:
     """Yield every constant in `expr`, left to right."""
-    match expr:
-        case Const(value):
-            yield value
-        case Unary(_, arg):
-            yield from constants(arg)
-        case Binary(_, left, right):
-            yield from constants(left)
-            yield from constants(right)
-        case Ite(test, then, other):
-            for part in (test, then, other):
-                yield from constants(part)
-        case Name():
-            pass
+    return (part.value for part in subexpressions(expr) if isinstance(part, Const))
 
 
 def size(expr: Expr) -> int:
     """Return the number of constants, names and operators in `expr`."""
-    match expr:
-        case Unary(_, arg):
-            return 1 + size(arg)
-        case Binary(_, left, right):
-            return 1 + size(left) + size(right)
-        case Ite(test, then, other):
-            return 1 + size(test) + size(then) + size(other)
-        case Const() | Name():
-            return 1
+    return sum(1 for _ in subexpressions(expr))
 
 
 def depth(expr: Expr) -> int:

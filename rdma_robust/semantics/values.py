@@ -9,7 +9,7 @@ from math import prod
 
 from rdma_robust.digraph import Following, components
 from rdma_robust.errors import SizeLimitError
-from rdma_robust.expr import VALUE, Binary, Const, Expr, Ite, Unary, names, value_of
+from rdma_robust.expr import VALUE, Expr, constants, names, value_of
 from rdma_robust.language.flow.cfg import Cell, Program, Recv, RecvPoll, Section, Step, Thread, steps
 from rdma_robust.semantics.event_table import Act, cases_of, expected_value, expressions_of
 from rdma_robust.semantics.terms import Evaluator, read_at, term_of
@@ -265,17 +265,6 @@ def _constants(program: Program) -> Iterator[int]:
 
 
 def _constants_of(expr: Expr) -> Iterator[int]:
-    match expr:
-        case Const(value):
-            yield value
-            yield -value
-        case Unary(_, arg):
-            yield from _constants_of(arg)
-        case Binary(_, left, right):
-            yield from _constants_of(left)
-            yield from _constants_of(right)
-        case Ite(test, then, other):
-            for part in (test, then, other):
-                yield from _constants_of(part)
-        case _:
-            pass
+    for value in constants(expr):
+        yield value
+        yield -value

@@ -25,7 +25,7 @@ from rdma_robust.analyses.prove.transition_system import (
     Update,
 )
 from rdma_robust.analyses.prove.zones.linear_ways import MOST_WAYS, CaseSplitter, Facts, LinearForm
-from rdma_robust.expr import TRUE, Binary, Const, Expr, Ite, Name, Unary, equals, evaluate, names, substitute
+from rdma_robust.expr import TRUE, Binary, Const, Expr, Name, equals, evaluate, names, subexpressions, substitute
 from rdma_robust.language.flow.cfg import Nondet
 from rdma_robust.solver_library import has_solver, solver_library
 
@@ -234,19 +234,8 @@ def _defined(trail: _Trail, value: Expr) -> list[_Trail]:
 
 
 def _may_divide_by_zero(value: Expr) -> bool:
-    match value:
-        case Binary("/" | "%", _, Const(divisor)) if divisor:
-            return _may_divide_by_zero(value.left)
-        case Binary("/" | "%", _, _):
-            return True
-        case Binary(_, left, right):
-            return _may_divide_by_zero(left) or _may_divide_by_zero(right)
-        case Unary(_, arg):
-            return _may_divide_by_zero(arg)
-        case Ite(test, then, other):
-            return any(map(_may_divide_by_zero, (test, then, other)))
-        case _:
-            return False
+    divisions = (each for each in subexpressions(value) if isinstance(each, Binary) and each.op in ("/", "%"))
+    return any(not isinstance(each.right, Const) or not each.right.value for each in divisions)
 
 
 def _drawn(trail: _Trail, place: int, name: str, ends: tuple[Expr | None, Expr | None], new: str) -> list[_Trail]:

@@ -20,6 +20,7 @@ from rdma_robust.expr import (
     is_value,
     names,
     negate,
+    subexpressions,
     substitute,
 )
 from rdma_robust.language.flow.cfg import Read, Step
@@ -102,13 +103,7 @@ def projected(guard: Expr, *, holds: bool = True) -> Expr:
 
 
 def _divides(expr: Expr) -> bool:
-    match expr:
-        case Unary(_, arg):
-            return _divides(arg)
-        case Binary(op, left, right):
-            return op in ("/", "%") or _divides(left) or _divides(right)
-        case _:
-            return False
+    return any(isinstance(each, Binary) and each.op in ("/", "%") for each in subexpressions(expr))
 
 
 def cases(guard: Expr) -> Iterator[tuple[Expr, int]]:

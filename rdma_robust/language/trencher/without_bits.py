@@ -7,7 +7,7 @@ from functools import reduce
 from typing import Final
 
 from rdma_robust.errors import SizeLimitError
-from rdma_robust.expr import OPERATORS, Binary, Const, Expr, Ite, Name, Unary, equals
+from rdma_robust.expr import OPERATORS, Binary, Const, Expr, Ite, Name, Unary, equals, with_operands
 
 Interval = tuple[int, int]
 MOST_BITS: Final = 16
@@ -19,14 +19,12 @@ def without_bits(expr: Expr, domain: Interval) -> Expr:
     Raises SizeLimitError where its operands have more than MOST_BITS bits.
     """
     match expr:
-        case Unary(op, arg):
-            return Unary(op, without_bits(arg, domain))
         case Binary("&", left, right):
             return _and(without_bits(left, domain), without_bits(right, domain), domain)
-        case Binary(op, left, right):
-            return Binary(op, without_bits(left, domain), without_bits(right, domain))
-        case Const() | Name() | Ite():
+        case Ite():
             return expr
+        case _:
+            return with_operands(expr, lambda each: without_bits(each, domain))
 
 
 def interval(expr: Expr, domain: Interval) -> Interval:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from rdma_robust.counters.liveness import MOST_READERS
-from rdma_robust.expr import VALUE, Binary, Const, Expr, Ite, Name, Unary, is_value, names
+from rdma_robust.expr import VALUE, Binary, Const, Expr, Ite, Name, Unary, is_value, names, operands
 from rdma_robust.language.flow.cfg import Cell
 from rdma_robust.robustness.event_edge import EventEdge, stored_by
 from rdma_robust.robustness.frame import Frame, stores_carried
@@ -181,12 +181,10 @@ class _Spelling:
                 return "constant", value
             case Name(name):
                 return name if is_value(name) else self.of(("register", name))
-            case Unary(op, arg):
-                return op, self.whole(arg)
-            case Binary(op, left, right):
-                return op, self.whole(left), self.whole(right)
-            case Ite(test, then, other):
-                return "ite", *map(self.whole, (test, then, other))
+            case Unary(op) | Binary(op):
+                return op, *map(self.whole, operands(expr))
+            case Ite():
+                return "ite", *map(self.whole, operands(expr))
 
 
 def _operands(expr: Expr, op: str) -> Iterator[Expr]:
