@@ -32,6 +32,7 @@ from rdma_robust.digraph import reachable
 from rdma_robust.expr import VALUE, Expr, Name, names, negate, substitute
 from rdma_robust.language.flow.cfg import Flush, Get, Op, Program, Put, RemoteOp, RemoteRmw, Thread, steps
 from rdma_robust.semantics.machines.machine import Verb
+from rdma_robust.semantics.machines.waiting_points import preceding
 
 Element = tuple[int, bool, tuple[int, ...]]
 """The number of the step, whether the value has been read, and the small values."""
@@ -320,7 +321,7 @@ class PendingSetSystem(ReducedSystem):
 
 def flushed_from(thread: Thread) -> dict[int, frozenset[str]]:
     """Return the nodes that a thread may still flush, by program point."""
-    before = thread.preceding
+    before = preceding(thread)
     found: dict[int, set[str]] = {point: set() for point in thread.points}
     flushes = {(source, step.op.node) for source, _, step in thread.edges if isinstance(step.op, Flush)}
     for source, node in flushes:

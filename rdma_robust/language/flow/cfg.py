@@ -319,14 +319,6 @@ class Thread:
             found.setdefault(source, []).append(target)
         return found
 
-    @property
-    def preceding(self) -> dict[int, list[int]]:
-        """The points before each program point, once for each step from there."""
-        found: dict[int, list[int]] = {point: [] for point in self.points}
-        for source, target, _ in self.edges:
-            found.setdefault(target, []).append(source)
-        return found
-
 
 @dataclass(frozen=True)
 class Program:

@@ -31,10 +31,18 @@ def may_hang(program: Program) -> bool:
     return any(_may_hang(thread) for thread in program.threads)
 
 
+def preceding(thread: Thread) -> dict[int, list[int]]:
+    """Return the points before each program point, once for each step from there."""
+    found: dict[int, list[int]] = {point: [] for point in thread.points}
+    for source, target, _ in thread.edges:
+        found.setdefault(target, []).append(source)
+    return found
+
+
 def polls_ahead(thread: Thread, nodes: Sequence[str]) -> dict[int, tuple[bool, ...]]:
     """Return for each program point, and each of these nodes, whether a poll of the node may still come."""
     polls = [[p for p, _, step in thread.edges if step.op == Poll(node)] for node in nodes]
-    before = thread.preceding
+    before = preceding(thread)
     ahead = [reachable(points, before) for points in polls]
     return {point: tuple(point in each for each in ahead) for point in thread.points}
 
