@@ -112,7 +112,7 @@ def _written(told: ContractsExplanation, request: ContractsExplainRequest) -> st
 
             return layout(explanation_object(told, TOOL))
         case "svg" | "mermaid":
-            from rdma_robust.reports.messages.chart_mermaid import chart_mermaid  # noqa: PLC0415
+            from rdma_robust.reports.messages.chart_languages import chart_mermaid  # noqa: PLC0415
             from rdma_robust.reports.messages.chart_svg import chart_svg  # noqa: PLC0415
 
             if not told.findings:

@@ -11,6 +11,7 @@ import base64
 import json
 import re
 import zlib
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -23,10 +24,9 @@ from rdma_robust.reports.batch.batch_view import BatchReport, Entry, Family
 from rdma_robust.reports.batch.contract_rows import COLUMNS as CONTRACT_COLUMNS
 from rdma_robust.reports.batch.contract_rows import contract_rows, contracts_line
 from rdma_robust.reports.batch.message_rows import COLUMNS, message_rows, messages_line
-from rdma_robust.reports.batch.source_view import marked_source
 from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.check.text_report import VERDICTS, expected_word, passed_over
-from rdma_robust.reports.share.html_templates import asset, listing, templates
+from rdma_robust.reports.share.html_templates import SourceLine, asset, listing, templates
 from rdma_robust.reports.share.page_style import PAGE_STYLE, page_script
 from rdma_robust.text import count, one_line, printable
 
@@ -210,3 +210,34 @@ def _bars(numbers: Sequence[int]) -> list[tuple[str, int, float]]:
     """Return verdict, number and share in per cent of each verdict that occurs."""
     whole = sum(numbers)
     return [(verdict, n, round(100 * n / whole, 2)) for verdict, n in zip(WORDS, numbers, strict=True) if n]
+
+
+STRENGTH = ("cycle", "fault")
+"""What colours a line: `cycle` for what is on the cycle and for errors, `fault` for faults and warnings."""
+
+
+def marked_source(entry: Entry) -> tuple[SourceLine, ...]:
+    """Return the lines of the program of `entry`, which must have a text."""
+    marks: defaultdict[int, list[tuple[str, str]]] = defaultdict(list)
+    result = entry.result
+    if result.witness is not None:
+        events = {event.id: event for event in result.witness.events}
+        for event in (events[edge.source] for edge in result.witness.cycle):
+            if event.line is not None:
+                marks[event.line].append(("cycle", event.label))
+    for diagnostic in (*result.errors, *result.warnings):
+        kind = "cycle" if diagnostic.severity == "error" else "fault"
+        marks[diagnostic.line].append((kind, f"{diagnostic.severity}: {diagnostic.message} [{diagnostic.code}]"))
+    for fault in result.faults:
+        marks[fault.line].append(("fault", f"{fault.may}: {fault.kind}"))
+    for wait in result.hangs:
+        if wait.line is not None:
+            marks[wait.line].append(("fault", f"can hang: {wait.text}"))
+    lines = (entry.text or "").rstrip("\n").split("\n")
+    return tuple(_line(number, text, marks.get(number, [])) for number, text in enumerate(lines, 1))
+
+
+def _line(number: int, text: str, marks: list[tuple[str, str]]) -> SourceLine:
+    kinds = {kind for kind, _ in marks}
+    badge = "; ".join(printable(remark) for _, remark in marks)
+    return SourceLine(number, printable(text.rstrip("\r"), "\t"), tuple(k for k in STRENGTH if k in kinds)[:1], badge)

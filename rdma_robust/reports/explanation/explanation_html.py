@@ -10,11 +10,10 @@ from markupsafe import Markup
 
 from rdma_robust.analyses.explain.explanation import Explanation, FinalStates, LineMark
 from rdma_robust.outcome import NO_SEARCH
-from rdma_robust.reports.explanation.explanation_page import SCRIPT, STYLE
 from rdma_robust.reports.explanation.explanation_svg import graph_svg
 from rdma_robust.reports.explanation.explanation_timeline import timeline_svg
 from rdma_robust.reports.share.html_templates import SourceLine, listing, templates
-from rdma_robust.reports.share.page_style import PAGE_STYLE, SOURCE_STYLE, page_script
+from rdma_robust.reports.share.page_style import PAGE_STYLE, SCRIPT, SOURCE_STYLE, STYLE, page_script
 from rdma_robust.reports.share.svg import COLOURS
 from rdma_robust.text import count, lines_of
 

@@ -9,12 +9,11 @@ from typing import Final
 from jinja2 import Environment
 from markupsafe import Markup
 
-from rdma_robust.reports.explanation.explanation_page import SCRIPT, STYLE
 from rdma_robust.reports.prove.proof_lines import headline
 from rdma_robust.reports.prove.proof_record import ProofRecord
 from rdma_robust.reports.prove.proof_text import WORDS
 from rdma_robust.reports.share.html_templates import SourceLine, listing, templates
-from rdma_robust.reports.share.page_style import PAGE_STYLE, page_script
+from rdma_robust.reports.share.page_style import PAGE_STYLE, SCRIPT, STYLE, page_script
 from rdma_robust.text import lines_of
 
 _PACKAGE: Final = "rdma_robust.reports.prove"

@@ -15,9 +15,8 @@ from jsonschema import Draft202012Validator
 from rdma_robust.analyses.explain.explanation import Explanation
 from rdma_robust.reports.explanation.explanation_dot import graph_dot
 from rdma_robust.reports.explanation.explanation_html import explanation_html, source_html
-from rdma_robust.reports.explanation.explanation_json import explanation_object
 from rdma_robust.reports.explanation.explanation_svg import drawn, graph_svg, lay_out
-from rdma_robust.reports.explanation.explanation_text import explanation_text
+from rdma_robust.reports.explanation.explanation_text import explanation_object, explanation_text
 from rdma_robust.reports.explanation.explanation_timeline import timeline_svg
 from rdma_robust.reports.share.html_templates import prose
 from tests.conftest import ROOT
