@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
-from rdma_robust.analyses.repair.repairs import Insertion, Repair, Solution, TextEdit
+from rdma_robust.analyses.repair.repairs import Insertion, Repair, RepairSolution, TextEdit
 from rdma_robust.frame.answer import JsonObject
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.formats.columns import PAPER, Column, Columns, sentence
@@ -111,7 +111,7 @@ def _named(insertion: Insertion) -> str:
     return f"{insertion.lines[0]} at line {insertion.line}"
 
 
-def _rows(solution: Solution, width: int | None) -> list[str]:
+def _rows(solution: RepairSolution, width: int | None) -> list[str]:
     rows = [*((i, "") for i in solution.insertions), *((i, "without ") for i in solution.removed)]
     rows += [(i, "as before: ") for i in solution.kept]
     cells = [
@@ -228,13 +228,13 @@ def _results(repair: Repair, file: str, needless: bool) -> Iterator[Json]:
         yield result | {"fixes": [_fix(solution, file) for solution in repair.solutions]}
 
 
-def _in_words(solution: Solution) -> str:
+def _in_words(solution: RepairSolution) -> str:
     parts = [*((i, "insert") for i in solution.insertions), *((i, "remove") for i in solution.removed)]
     said = (f"{verb} `{'; '.join(i.lines)}` in {i.thread}, line {i.line}" for i, verb in parts)
     return f"{', '.join(said)} (cost {solution.cost})"
 
 
-def _line(solution: Solution) -> int:
+def _line(solution: RepairSolution) -> int:
     """The line of the program where the first statement comes or goes."""
     if solution.removed:
         return solution.removed[0].line
@@ -247,7 +247,7 @@ def _statement_line(edit: TextEdit) -> int:
     return max(1, edit.line - (edit.column == 1))
 
 
-def _fix(solution: Solution, file: str) -> Json:
+def _fix(solution: RepairSolution, file: str) -> Json:
     replacements = [
         {
             "deletedRegion": {

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from rdma_robust.analyses.prove.safety_outcome import SafetyRun
 from rdma_robust.analyses.safety.on_hardware import Run
-from rdma_robust.analyses.safety.questions import Asked
+from rdma_robust.analyses.safety.questions import ReachOutcome
 from rdma_robust.analyses.safety.verify import Checked, Status, Verified
 from rdma_robust.errors import NO_SPAN
 from rdma_robust.frame.answer import DiagnosticView, JsonObject, diagnostics
@@ -87,7 +87,7 @@ def verified_record(verified: Verified, *, strict: bool) -> SafetyRecord:
     )
 
 
-def reached_record(program: Program, target: str, model: ModelName, asked: Asked) -> SafetyRecord:
+def reached_record(program: Program, target: str, model: ModelName, asked: ReachOutcome) -> SafetyRecord:
     """Return the record of `reach`, without text and JSON."""
     answer = asked.answers[0]
     code = REACH_EXITS[answer.answer]

@@ -9,7 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple
 
-from rdma_robust.contracts.explicit.contract_code import (
+from rdma_robust.contracts.language.contract_program import ErrorClass, StateClause
+from rdma_robust.contracts.language.spec_worth import CollectiveState, clause_holds
+from rdma_robust.errors import Span
+from rdma_robust.limits import NEVER, Poll
+from rdma_robust.messages.language.message_program import Assert, Assign, Assume, Call, Halt, Place, Requests
+from rdma_robust.messages.language.message_terms import FaultError, Term, Value, number, value_of, with_element, zeros
+from tests.support.contracts_oracle.contract_code import (
     Bounds,
     Code,
     Enter,
@@ -24,13 +30,7 @@ from rdma_robust.contracts.explicit.contract_code import (
     Test,
     WaitFor,
 )
-from rdma_robust.contracts.explicit.pending import Pending, Posted, Spot
-from rdma_robust.contracts.language.contract_program import ErrorClass, StateClause
-from rdma_robust.contracts.language.spec_worth import CollectiveState, clause_holds
-from rdma_robust.errors import Span
-from rdma_robust.limits import NEVER, Poll
-from rdma_robust.messages.language.message_program import Assert, Assign, Assume, Call, Halt, Place, Requests
-from rdma_robust.messages.language.message_terms import FaultError, Term, Value, number, value_of, with_element, zeros
+from tests.support.contracts_oracle.pending import Pending, Posted, Spot
 
 MOST_STEPS: Final = 100_000
 """Steps that are followed between two visible events, with all choices together."""

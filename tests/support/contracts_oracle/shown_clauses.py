@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rdma_robust.contracts.explicit.local_steps import FAULTS, Awaiting, Broken, Completing, Incoming, Local
-from rdma_robust.contracts.explicit.message_channels import Channels, first_with
-from rdma_robust.contracts.explicit.pending import Posted
-from rdma_robust.contracts.explicit.run_states import Entry, Kind, Open, State
 from rdma_robust.contracts.language.bounded_inputs import OneInput
 from rdma_robust.contracts.language.clause_kinds import CHANNELS, REQUESTS
 from rdma_robust.contracts.language.contract_program import Contract, ContractProgram, ErrorClass
 from rdma_robust.contracts.language.path_worth import Path, paths_of
-from rdma_robust.contracts.language.spec_worth import CollectiveState, changed_outside, clause_holds
+from rdma_robust.contracts.language.spec_worth import CollectiveState, clause_holds
 from rdma_robust.errors import NO_SPAN, Span
 from rdma_robust.limits import Poll
 from rdma_robust.messages.language.message_terms import FaultError, Value
+from tests.support.contracts_oracle.allowed_changes import changed_outside
+from tests.support.contracts_oracle.local_steps import FAULTS, Awaiting, Broken, Completing, Incoming, Local
+from tests.support.contracts_oracle.message_channels import Channels, first_with
+from tests.support.contracts_oracle.pending import Posted
+from tests.support.contracts_oracle.run_states import Entry, Kind, Open, State
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from rdma_robust.contracts.explicit.message_channels import Channels, first_with
 from rdma_robust.messages.language.message_terms import FaultError, Value
+from tests.support.contracts_oracle.message_channels import Channels, first_with
 
 INACTIVE: Final = 0
 SENT: Final = 1

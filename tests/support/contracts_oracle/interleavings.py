@@ -11,9 +11,6 @@ from typing import NamedTuple
 import networkx as nx
 
 from rdma_robust.contracts.contract_answers import NOTHING, SET_ASIDE, Counterexample, Happening, ProcsAnswer, Verdict
-from rdma_robust.contracts.explicit.contract_rules import Bodies, Rules
-from rdma_robust.contracts.explicit.run_states import State
-from rdma_robust.contracts.explicit.shown_clauses import Shown
 from rdma_robust.contracts.language.bounded_inputs import NoInputsError, inputs_of, inputs_of_one
 from rdma_robust.contracts.language.contract_program import ContractProgram, ErrorClass
 from rdma_robust.contracts.language.function_instances import TooManyStatements, instance
@@ -21,6 +18,9 @@ from rdma_robust.contracts.language.loop_rounds import NoRoundError
 from rdma_robust.contracts.language.read_inputs import unread_inputs
 from rdma_robust.errors import LimitReached
 from rdma_robust.limits import Limits
+from tests.support.contracts_oracle.contract_rules import Bodies, Rules
+from tests.support.contracts_oracle.run_states import State
+from tests.support.contracts_oracle.shown_clauses import Shown
 
 
 class Arrival(NamedTuple):

@@ -9,8 +9,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from rdma_robust.contracts.contract_answers import Happening
-from rdma_robust.contracts.explicit.contract_code import Code, Enter, Leave, Receive, Send, WaitFor, code_of
-from rdma_robust.contracts.explicit.local_steps import (
+from rdma_robust.contracts.language.bounded_inputs import OneInput
+from rdma_robust.contracts.language.contract_program import Contract, ContractProgram
+from rdma_robust.contracts.language.function_instances import Instance
+from rdma_robust.errors import Span
+from rdma_robust.expr import Name
+from rdma_robust.limits import NEVER, Poll
+from rdma_robust.messages.language.message_terms import FaultError, Value, with_element
+from tests.support.contracts_oracle.contract_code import Code, Enter, Leave, Receive, Send, WaitFor, code_of
+from tests.support.contracts_oracle.local_steps import (
     Awaiting,
     Completing,
     Incoming,
@@ -20,9 +27,9 @@ from rdma_robust.contracts.explicit.local_steps import (
     arguments_of,
     spot_of,
 )
-from rdma_robust.contracts.explicit.message_channels import Channels, Message, first_with, with_channel
-from rdma_robust.contracts.explicit.pending import SENT, Offered, Pending, Spot
-from rdma_robust.contracts.explicit.run_states import (
+from tests.support.contracts_oracle.message_channels import Channels, Message, first_with, with_channel
+from tests.support.contracts_oracle.pending import SENT, Offered, Pending, Spot
+from tests.support.contracts_oracle.run_states import (
     Entry,
     Open,
     Place,
@@ -31,19 +38,12 @@ from rdma_robust.contracts.explicit.run_states import (
     in_flight,
     with_item,
 )
-from rdma_robust.contracts.explicit.shown_clauses import (
+from tests.support.contracts_oracle.shown_clauses import (
     Judge,
     Shown,
     broken_on_the_way,
     different_calls,
 )
-from rdma_robust.contracts.language.bounded_inputs import OneInput
-from rdma_robust.contracts.language.contract_program import Contract, ContractProgram
-from rdma_robust.contracts.language.function_instances import Instance
-from rdma_robust.errors import Span
-from rdma_robust.expr import Name
-from rdma_robust.limits import NEVER, Poll
-from rdma_robust.messages.language.message_terms import FaultError, Value, with_element
 
 Taken = tuple[int, tuple[Value, int, int], tuple[Spot | None, Spot | None, Spot | None]]
 """The port, what is got, and where that is stored."""

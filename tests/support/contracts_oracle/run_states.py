@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, TypeVar
 
-from rdma_robust.contracts.explicit.local_steps import Local
-from rdma_robust.contracts.explicit.message_channels import Channels
 from rdma_robust.contracts.language.path_worth import Path
 from rdma_robust.messages.language.message_terms import Value
+from tests.support.contracts_oracle.local_steps import Local
+from tests.support.contracts_oracle.message_channels import Channels
 
 Kind = tuple[int, int, int, int]
 """Sender, receiver, port and tag of messages."""
