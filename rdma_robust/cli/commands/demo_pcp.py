@@ -69,7 +69,7 @@ def _walk(
 
 
 def _instance(file: str | None, text: str, top: str | None, bottom: str | None) -> Instance:
-    from rdma_robust.hardness.pcp_file import instance_of, read_instance  # noqa: PLC0415
+    from rdma_robust.hardness.pcp import instance_of, read_instance  # noqa: PLC0415
     from rdma_robust.teaching.demos.walk_pcp import CLASSIC  # noqa: PLC0415
 
     if file is None:

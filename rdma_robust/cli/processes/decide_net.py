@@ -16,7 +16,7 @@ from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.shell.inputs import Item, Missing, Source, UnreadableError, read_source
 from rdma_robust.guard import ENDING, Overrun, found_within, guarded_by, out_of_memory
 from rdma_robust.limits import Limits
-from rdma_robust.petri.digits import DIGITS
+from rdma_robust.petri.cover import DIGITS
 from rdma_robust.reports.cover.cover_result import CoverRecord, invariant_view, run_view
 from rdma_robust.text import printable
 

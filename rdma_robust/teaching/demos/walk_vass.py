@@ -10,8 +10,7 @@ from itertools import groupby
 from rdma_robust.counters.explicit import ExplicitVass, to_net
 from rdma_robust.counters.explicit_json import read_json, write_json
 from rdma_robust.errors import InternalError
-from rdma_robust.hardness.from_vass import Encoding, vass_program
-from rdma_robust.hardness.system import system_of_net, system_of_vass
+from rdma_robust.hardness.from_vass import Encoding, system_of_net, system_of_vass, vass_program
 from rdma_robust.language.flow.cfg import Poll, Put
 from rdma_robust.limits import Limits
 from rdma_robust.outcome import Verdict

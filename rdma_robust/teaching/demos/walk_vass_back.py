@@ -8,14 +8,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import PurePath
 
+from rdma_robust.counters.dot import write_dot
 from rdma_robust.counters.explicit import ExplicitVass, to_net
-from rdma_robust.counters.explicit_dot import write_dot
 from rdma_robust.counters.explicit_json import write_json
 from rdma_robust.errors import InternalError, SizeLimitError, UsageError
 from rdma_robust.exports import VARIANTS, ExportOptions, control_graph
 from rdma_robust.foreign import unheard
-from rdma_robust.hardness.from_vass import vass_program
-from rdma_robust.hardness.system import system_of_vass
+from rdma_robust.hardness.from_vass import system_of_vass, vass_program
 from rdma_robust.language.load import load_decidable
 from rdma_robust.limits import Limits
 from rdma_robust.model import RDMA
