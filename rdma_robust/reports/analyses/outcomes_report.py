@@ -13,7 +13,7 @@ from rdma_robust.frame.exits import Exit, within
 from rdma_robust.frame.formats.columns import Column, Columns, sentence
 from rdma_robust.frame.formats.json_text import valid_unicode
 from rdma_robust.language.flow.cfg import Fault
-from rdma_robust.reports.analyses.models_report import changed
+from rdma_robust.reports.analyses.models_report import setting_text
 from rdma_robust.semantics.machines.outcomes import ClaimCheck, LineCheck, OutcomesReport, ReachedState
 from rdma_robust.semantics.machines.state_space import Exploration
 from rdma_robust.text import count, one_line, printable
@@ -214,14 +214,14 @@ def hardware_states_text(found: StatesOnHardware, file: str, width: int | None) 
     for model, search in zip(found.models, found.searches, strict=True):
         cut = search.sc.cut or search.rdma.cut
         if cut is not None:
-            lines += sentence(f"not complete {changed(model, found.models[0])}: {cut}", width)
+            lines += sentence(f"not complete {setting_text(model, found.models[0])}: {cut}", width)
     only = sum(not state.sc for state in found.states)
     lines += sentence(f"{count(len(found.states), 'final state')}, {only} not reached under SC", width)
     return lines
 
 
 def _cells(found: StatesOnHardware, state: StateOnHardware) -> list[str]:
-    first = "; ".join(changed(found.models[k], found.models[0]) for k in state.first) or "under SC only"
+    first = "; ".join(setting_text(found.models[k], found.models[0]) for k in state.first) or "under SC only"
     settings = "all" if len(state.allowed_by) == len(found.models) else f"{len(state.allowed_by)}"
     return [*map(str, state.values), "yes" if state.sc else "-", settings, "everywhere" if settings == "all" else first]
 

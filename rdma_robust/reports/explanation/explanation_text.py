@@ -10,7 +10,7 @@ from rdma_robust.analyses.explain.story import fences
 from rdma_robust.frame.answer import JsonObject
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.formats.json_text import valid_unicode
-from rdma_robust.reports.check.steps_table import Shown, folded, gutter, table
+from rdma_robust.reports.check.steps_table import StepRow, folded_rows, gutter, table
 from rdma_robust.text import filled, printable
 
 LEGEND = (
@@ -36,7 +36,7 @@ def explanation_text(explanation: Explanation, width: int = 100, *, full: bool =
     blocks = [_fill(explanation.headline, width)]
     blocks += [_fill(p, width) for p in explanation.paragraphs]
     if explanation.timeline is not None:
-        blocks.append(["The run:", *run_table(explanation.timeline, width, full=full), *_fill(LEGEND, width, "  ")])
+        blocks.append(["The run:", *timeline_table(explanation.timeline, width, full=full), *_fill(LEGEND, width, "  ")])
         blocks.append(_cycle(explanation, width))
     if explanation.verdict != "not-robust":
         named = {"fences": fences(explanation.pairs)}
@@ -57,14 +57,14 @@ def explanation_text(explanation: Explanation, width: int = 100, *, full: bool =
     return lines
 
 
-def run_table(run: Timeline, width: int, *, full: bool = False) -> list[str]:
+def timeline_table(run: Timeline, width: int, *, full: bool = False) -> list[str]:
     """Return the steps of the machine run, one column for each lane: of a long run those that matter, with `full` all."""
     names = {lane.id: _title(lane) for lane in run.lanes}
     rows = [
-        Shown(s.number, (gutter(s.number, s.line, s.pivot, s.on_cycle), names[s.lane], printable(_label(s, full))))
+        StepRow(s.number, (gutter(s.number, s.line, s.pivot, s.on_cycle), names[s.lane], printable(_label(s, full))))
         for s in run.steps
     ]
-    shown, note = folded(rows, {s.number for s in run.steps if s.matters}, full=full)
+    shown, note = folded_rows(rows, {s.number for s in run.steps if s.matters}, full=full)
     return [*table(list(names.values()), shown, width, full=full), *(_fill(note, width, "  ") if note else [])]
 
 

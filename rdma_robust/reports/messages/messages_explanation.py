@@ -16,7 +16,7 @@ from rdma_robust.messages.machine.courses import random_run
 from rdma_robust.messages.message_answers import BufferAnswer
 from rdma_robust.messages.replay.replaying import replayed
 from rdma_robust.reports.messages.chart import Chart
-from rdma_robust.reports.messages.chart_builder import Shown, chart_of
+from rdma_robust.reports.messages.chart_builder import ChartContents, chart_of
 from rdma_robust.reports.messages.chart_text import LEGEND
 from rdma_robust.reports.messages.message_claims import matchings_of, race_of
 from rdma_robust.reports.messages.messages_explained import WIDTH, finding_lines, open_lines, order_lines
@@ -108,7 +108,7 @@ def _some_run(program: MessageProgram, answer: BufferAnswer) -> RunFinding:
     schedule = random_run(program, answer.buffer, 0)
     replayed(program, answer.buffer, schedule)
     names = operation_names(program)
-    show = Shown("a run", feasible=racing_sends(answer))
+    show = ChartContents("a run", feasible=racing_sends(answer))
     chart = chart_of(program, names, narrated(program, answer.buffer, schedule), show)
     return RunFinding("run", (answer.buffer,), answer.buffer, f"A run under {answer.buffer}:", (), "", chart, schedule)
 

@@ -16,7 +16,7 @@ from rdma_robust.reports.messages.messages_explanation import HEADS, MessagesExp
 from rdma_robust.reports.messages.messages_record import MessagesRecord
 from rdma_robust.reports.messages.run_findings import RunFinding, race_lines, run_findings
 from rdma_robust.reports.share.coloured import Language
-from rdma_robust.reports.share.html_templates import SourceLine, listing, templates
+from rdma_robust.reports.share.html_templates import SourceLine, source_listing, templates
 from rdma_robust.reports.share.page_style import PAGE_STYLE, SCRIPT, STYLE, page_script
 from rdma_robust.text import lines_of
 
@@ -74,7 +74,7 @@ def marked_lines(source: str, rows: Sequence[ChartRow], language: Language, styl
     """Return the listing of a program with marks at the lines of a run."""
     lines = lines_of(source)
     marked = (_line(number, text, [row for row in rows if row.line == number]) for number, text in enumerate(lines, 1))
-    return listing(marked, style, language)
+    return source_listing(marked, style, language)
 
 
 def _line(number: int, text: str, rows: Sequence[ChartRow]) -> SourceLine:

@@ -14,7 +14,7 @@ from rdma_robust.analyses.scaling.growth_law import Law
 from rdma_robust.frame.answer import JsonObject
 from rdma_robust.frame.formats.columns import Column, Columns, sentence
 from rdma_robust.frame.formats.json_text import valid_unicode
-from rdma_robust.reports.batch.batch_csv import cell
+from rdma_robust.reports.batch.batch_csv import csv_cell
 from rdma_robust.reports.check.json_report import result_object
 from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.check.text_report import VERDICTS, TextReport, expected_word, note
@@ -93,7 +93,7 @@ def scale_csv(record: ScaleRecord) -> str:
     writer = csv.writer(out, lineterminator="\r\n")
     writer.writerow([record.constant, *COLUMNS])
     for value, result in record.rows:
-        writer.writerow([value, *(cell(getattr(result, name)) for name in COLUMNS)])
+        writer.writerow([value, *(csv_cell(getattr(result, name)) for name in COLUMNS)])
     return out.getvalue()
 
 

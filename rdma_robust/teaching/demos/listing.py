@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 
 from rdma_robust.language.flow.cfg import Program, Thread, steps
-from rdma_robust.reports.share.coloured import Line, coloured
+from rdma_robust.reports.share.coloured import Line, coloured_lines
 
 
 def thread_lines(program: Program, thread: Thread) -> tuple[Line, ...]:
     """Return the lines of the program that declare `thread`; none if the program has no text."""
-    lines = coloured(program.source, "rdma") if program.source else ()
+    lines = coloured_lines(program.source, "rdma") if program.source else ()
     texts = ["".join(piece for _, piece in line.pieces) for line in lines]
     spans = [step.span for _, _, step in steps(thread)]
     head = re.compile(rf"\bthread\s+{re.escape(thread.name)}\b")

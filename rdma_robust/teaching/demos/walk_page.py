@@ -17,7 +17,7 @@ from typing import Final
 from jinja2 import Environment
 
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.reports.share.coloured import Line, coloured
+from rdma_robust.reports.share.coloured import Line, coloured_lines
 from rdma_robust.reports.share.html_templates import asset, templates
 from rdma_robust.reports.share.page_style import PAGE_STYLE, page_script
 from rdma_robust.teaching.demos.frames import Film, film, packed
@@ -116,7 +116,7 @@ class _Numbered:
 
 
 def _code(code: Code) -> Mapping[str, object]:
-    lines = coloured(code.text, code.language)
+    lines = coloured_lines(code.text, code.language)
     return {
         "title": code.title,
         "language": code.language,
