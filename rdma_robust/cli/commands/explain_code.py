@@ -10,7 +10,7 @@ from typing import Annotated, Final
 
 import typer
 
-from rdma_robust.codes.registry import EXAMPLES, RANGES, Code
+from rdma_robust.codes.known_codes import EXAMPLES, RANGES, Code
 from rdma_robust.diagnose import did_you_mean
 from rdma_robust.errors import UsageError
 from rdma_robust.frame.exits import Exit
@@ -31,8 +31,7 @@ def explain_code_command(
 
 def run_explain_code(asked: str | None) -> Exit:
     """Print what the code `asked` means, or all codes; return the exit code. Raises UsageError for an unknown one."""
-    from rdma_robust.cli.commands.explain_code import explained, listed  # noqa: PLC0415
-    from rdma_robust.codes.registry import codes  # noqa: PLC0415 - the messages of the other commands need only names
+    from rdma_robust.codes.known_codes import codes  # noqa: PLC0415 - the messages of the other commands need only names
 
     known = codes()
     if asked is None:

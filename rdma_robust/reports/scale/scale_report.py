@@ -10,7 +10,6 @@ from functools import cached_property
 from io import StringIO
 from typing import Final
 
-from rdma_robust.analyses.scaling.growth_law import Law
 from rdma_robust.frame.answer import JsonObject
 from rdma_robust.frame.formats.columns import Column, Columns, sentence
 from rdma_robust.frame.formats.json_text import valid_unicode
@@ -18,6 +17,7 @@ from rdma_robust.reports.batch.batch_csv import csv_cell
 from rdma_robust.reports.check.json_report import result_object
 from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.check.text_report import VERDICTS, TextReport, expected_word, note
+from rdma_robust.reports.scale.growth_law import Law
 from rdma_robust.reports.scale.growth_wording import formula, growth_sentence
 from rdma_robust.reports.scale.scale_record import ANY, Growth, ScaleRecord
 
