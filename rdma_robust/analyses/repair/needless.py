@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from rdma_robust.analyses.repair.cheapest import Checker
 from rdma_robust.analyses.repair.each_copy import as_declared
 from rdma_robust.analyses.repair.edits import Edit, Source, apart, apply, text_edits
-from rdma_robust.analyses.repair.patch import unified
+from rdma_robust.analyses.repair.patch import Usage, unified
 from rdma_robust.analyses.repair.repairs import Insertion, Kind, Repair, RepairOptions, Solution
 from rdma_robust.errors import LimitReached, UsageError
 from rdma_robust.expr import names
@@ -32,7 +32,6 @@ from rdma_robust.language.syntax.tree_limits import blocks_of
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
 from rdma_robust.semantics.event_table import cells_written, completes_on, polls_of
-from rdma_robust.semantics.machines.threadcode import usage_of
 from rdma_robust.semantics.machines.waiting_points import makes_choices
 
 Removed = frozenset[int]
@@ -272,7 +271,7 @@ def _unread(program: Program) -> dict[int, str]:
     ops = _ops(program)
     conditions = [line.condition for line in program.outcomes] + [line.condition for line in program.invariants]
     asked = {name for condition in conditions for name in names(condition)}
-    usage = usage_of(program)
+    usage = Usage(program)
     kept = usage.read | {str(c) for _, op in ops if not isinstance(op, Get) for c in cells_written(op)} | asked
     found: dict[int, str] = {}
     spoilt: set[int] = set()
