@@ -1,4 +1,4 @@
-"""`make bench`: the speed goals of the checker, the state counts of normal-form.md, part 4, and docs/benchmarks.md."""
+"""`make bench`: the speed goals of the checker, the state counts of a first prototype, and docs/benchmarks.md."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ QUOTED = {
     "scale-ring-n3-flushed": 2_522,
     "scale-ring-n4-flushed": 37_009,
 }
-"""Pivot states in part 4 of normal-form.md of the program of this shape."""
+"""Pivot states that the first prototype of the search took for the program of this shape."""
 
 
 def load(path: Path) -> Program:

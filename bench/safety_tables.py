@@ -43,7 +43,7 @@ PRINTED: Final = (
     Printed("Bakery", "bakery", ("19 to 41", "330", "288", "6/10"), ("15/38/36", "422/422", "1773+104", "1386+121")),
     Printed("RMA Lock", "mcs", ("24 to 60", "50", "65679", "9/18")),
 )
-"""Section 7 of abstraction.md. `ours` is how the files of our program begin, None where the source is not public."""
+"""The tables that both papers print. `ours` is how the files of our program begin, None where the source is not public."""
 
 
 def rma_paper() -> Iterator[str]:

@@ -38,7 +38,7 @@ def main() -> int:
         # No code of this program ends it so: a library has an exit code of its own for what has happened to it.
         if isinstance(ending.__context__, BrokenPipeError):
             return _unread()
-        from rdma_robust.cli.stderr import internal_message  # noqa: PLC0415 - only now needed
+        from rdma_robust.frame.shell.stderr import internal_message  # noqa: PLC0415 - only now needed
 
         print(internal_message(f"a library ended the process with {ending.code!r}"), file=sys.stderr)
         return 4
@@ -46,13 +46,13 @@ def main() -> int:
         print("interrupted", file=sys.stderr)
         return int(getattr(stop, "exit", 130))
     except OSError as error:
-        from rdma_robust.cli.output import drop_output  # noqa: PLC0415 - only now needed
+        from rdma_robust.frame.shell.output import drop_output  # noqa: PLC0415 - only now needed
 
         print(f"error: {error.strerror or error} [RR002]", file=sys.stderr)
         drop_output()
         return 2
     except Exception as error:
-        from rdma_robust.cli.stderr import internal_message  # noqa: PLC0415 - only now needed
+        from rdma_robust.frame.shell.stderr import internal_message  # noqa: PLC0415 - only now needed
 
         print(internal_message(f"{type(error).__name__}: {error}"), file=sys.stderr)
         return 4
@@ -60,7 +60,7 @@ def main() -> int:
 
 def _unread() -> int:
     """Return the exit code where nobody reads what is printed."""
-    from rdma_robust.cli.output import drop_output  # noqa: PLC0415 - only now needed
+    from rdma_robust.frame.shell.output import drop_output  # noqa: PLC0415 - only now needed
 
     drop_output()
     return 141

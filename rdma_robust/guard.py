@@ -51,7 +51,7 @@ OUTSIDE: Final = Slack(0.15, 0.8, 40)
 """A process that is still beyond its limits here is ended by another; at most a fifth and 1 s or 50 MiB too late in all."""
 
 DOING: Final[Mapping[str, str]] = {
-    "rdma_robust.cli.inputs": "reading",
+    "rdma_robust.frame.shell.inputs": "reading",
     "rdma_robust.cli.processes": "deciding",
     "rdma_robust.language.syntax": "parsing",
     "rdma_robust.language.check": "checking names and types",

@@ -12,10 +12,10 @@ import typer.main
 from rdma_robust.cli.app import command_line
 from rdma_robust.cli.options.help_page import meaning
 from rdma_robust.cli.options.help_texts import COMMANDS
+from rdma_robust.frame.exits import WORST_FIRST, Exit
 from rdma_robust.options import REDUCTIONS
 from rdma_robust.petri.cover import COVER_ENGINES
 from rdma_robust.pipeline import PASSES
-from rdma_robust.reports.share.exits import WORST_FIRST, Exit
 from sitegen.text import GENERATED, cell, table
 
 MEANINGS = {

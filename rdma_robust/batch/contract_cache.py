@@ -8,7 +8,7 @@ from typing import Any
 
 from rdma_robust.batch.asked_file import AskedFile
 from rdma_robust.batch.cache import Cache
-from rdma_robust.reports.check.json_report import JsonObject
+from rdma_robust.frame.answer import JsonObject
 from rdma_robust.reports.contracts.contracts_record import ContractsRecord
 from rdma_robust.reports.share.from_json import Unreadable, from_json, to_json
 
@@ -35,9 +35,9 @@ def known_contracts(cache: Cache, asked: AskedFile, replays: Replays) -> Contrac
             continue
         if record.result is not None and record.error_kind is None and (not wrong or wrong <= replays(asked, runs)):
             cache.hits += 1
-            return dataclasses.replace(
-                record, file=asked.name, source=asked.text, result=record.result | {"file": asked.name}
-            )
+            found = tuple(dataclasses.replace(each, file=asked.name) for each in record.findings)
+            result = record.result | {"file": asked.name}
+            return dataclasses.replace(record, file=asked.name, source=asked.text, result=result, findings=found)
     return None
 
 

@@ -1,7 +1,7 @@
 """What RDMA and sequential consistency allow, for traces in certificates: the checker's own copy of the axioms.
 
-Written from semantics.md ("Trace", "Preserved order") and deployed.md (part 4) alone. Events are numbered; a relation is a
-list with, for each event, the set of its successors as bits.
+Written from docs/model.md ("Consistency", "Preserved order") and docs/deployed.md, "Consistency" alone. Events are
+numbered; a relation is a list with, for each event, the set of its successors as bits.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A field of the marks that is in no list here would be taken for one of all threads, so there must be none.
 
-Source: parameterised.md, part 3 (the local part of a thread); normal-form.md, part 2.
+Source: docs/theory-crowds.md, "Crowds need only counting" (the local part of a thread); docs/theory.md, "The search".
 """
 
 from __future__ import annotations

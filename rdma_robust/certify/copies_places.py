@@ -5,7 +5,7 @@ The control state is what all threads share and the threads that there is one of
 matters. The steps are those of a program with two copies of each template: in the first one's place is the hero, in the
 second one's the copy that moves.
 
-Source: parameterised.md, part 3.
+Source: docs/theory-crowds.md, "Crowds need only counting".
 """
 
 from __future__ import annotations

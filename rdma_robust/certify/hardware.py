@@ -1,7 +1,8 @@
 """The events of the model and the program order that RDMA hardware keeps, as the checker knows them.
 
-Written from semantics.md ("Events", "Preserved order") and deployed.md (parts 3 and 4) alone: the rest of the tool has
-tables of its own, on purpose. A mistake in one of them shows when certificates are checked.
+Written from docs/model.md ("Events", "Preserved order") and docs/deployed.md ("Events", "Weaker orders", "Consistency")
+alone: the rest of the tool has tables of its own, on purpose. A mistake in one of them shows when certificates are
+checked.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A counterexample on any hardware as the proven judge reads it: what each thread does, what each read reads from, an order.
 
-Source: deployed.md (parts 3 and 4); proofs/judge (`judge_deployed_sound`). The judge is asked of label sequences: that
-threads of the program make them is checked here, by `violations`, before.
+Source: docs/deployed.md ("Events", "Consistency"); proofs/judge (`judge_deployed_sound`). The judge is asked of label
+sequences: that threads of the program make them is checked here, by `violations`, before.
 """
 
 from __future__ import annotations

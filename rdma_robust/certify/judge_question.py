@@ -1,7 +1,7 @@
 """A counterexample as the proven judge reads it: what each thread does, and the order in which it takes effect.
 
-Source: docs/theory.md (Theorem 5: alpha, m, beta); proofs/judge (`judge_sound`). The judge is asked of label sequences: that
-threads of the program make them is checked here, by `violations`, before.
+Source: docs/theory.md, "The normal form" (Theorem 5: alpha, m, beta); proofs/judge (`judge_sound`). The judge is asked
+of label sequences: that threads of the program make them is checked here, by `violations`, before.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Values of source expressions where some are not known, as the checker computes them.
 
-Source: language.md.
+Source: docs/language.md, "Values".
 """
 
 from __future__ import annotations

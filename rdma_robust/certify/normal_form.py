@@ -4,9 +4,9 @@ A violation of a program has a pivot m and an SC order of its other events, in w
 RDMA order, or to beta, after it. The order begins with an access that conflicts with m, the first of beta; from there an
 event goes to beta iff it is forced by what is in beta. A robust program has no such order that leads back to m.
 
-Written from normal-form.md, part 2, and docs/theory.md (Lemma 3: the rules; Corollary 4: the counting of polls;
-Theorem 7: no access but the first of beta has a choice; Theorem 8: this search finds every violation), and from
-deployed.md, part 7, for store buffers (T1 to T3), remote atomics (M1 to M6), messages (S1 to S3), completions and weaker
+Written from docs/theory.md, "The normal form" (Lemma 3: the rules; Corollary 4: the counting of polls), "The pivot
+refinement" (Theorem 7: no access but the first of beta has a choice), "The search" (Theorem 8: it finds every violation)
+and "RDMA as deployed", for store buffers (T1 to T3), remote atomics (M1 to M6), messages (S1 to S3), completions and weaker
 orders. It shares no code with the instrumentations of the robustness room.
 """
 

@@ -1,6 +1,6 @@
 """What the checker's normal form remembers of an order of events: marks since the first of beta, and messages.
 
-Source: normal-form.md, part 2; deployed.md, part 7.
+Source: docs/theory.md, "The search"; docs/theory.md, "RDMA as deployed".
 """
 
 from __future__ import annotations

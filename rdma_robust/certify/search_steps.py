@@ -3,7 +3,7 @@
 An event is one step, but for a remote atomic, whose read and write are one under sequential consistency: its two events have
 a part each. A thread may also end between them (M4).
 
-Source: deployed.md, parts 4 and 7; normal-form.md, part 2.
+Source: docs/theory.md, "The search"; docs/theory.md, "RDMA as deployed"; docs/deployed.md, "Consistency".
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What threads do, in the checker's words: events, where a thread is between them, and the cells that they access.
 
-Source: semantics.md ("Events"); deployed.md (part 3).
+Source: docs/model.md, "Events"; docs/deployed.md, "Events".
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """NOT ROBUST certificates: a trace of the program that RDMA allows and sequential consistency does not.
 
-Source: semantics.md ("Trace", "violating"); deployed.md (part 4). The threads are followed along their events by the
-checker's own reading of the flow graphs, and the orders judged by its own copy of the axioms.
+Source: docs/model.md, "Consistency"; docs/deployed.md, "Consistency". The threads are followed along their events by
+the checker's own reading of the flow graphs, and the orders judged by its own copy of the axioms.
 """
 
 from __future__ import annotations

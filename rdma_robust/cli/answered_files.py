@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from rdma_robust import TOOL
 from rdma_robust.cli.batch import Question, answer_all
-from rdma_robust.cli.inputs import Item
 from rdma_robust.cli.options.defaults import processors
-from rdma_robust.cli.output import Output, output
-from rdma_robust.cli.stderr import warn
+from rdma_robust.frame.answer import JsonObject
+from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.formats.json_text import dump, layout
+from rdma_robust.frame.formats.lines import WRITERS
+from rdma_robust.frame.shell.inputs import Item
+from rdma_robust.frame.shell.output import Output, output
+from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.reports.batch.batch_formats import FORMS
-from rdma_robust.reports.check.json_report import JsonObject, dump, layout
 from rdma_robust.reports.check.summary import summarise
-from rdma_robust.reports.messages.message_lines import finding_lines_of
-from rdma_robust.reports.share.exits import Exit
-from rdma_robust.reports.share.finding_lines import WRITERS
+from rdma_robust.reports.messages.file_record import reported_findings
 
 if TYPE_CHECKING:
     from rdma_robust.reports.batch.batch_view import BatchReport
@@ -90,7 +91,7 @@ class FilesRun(ABC, Generic[Answer, Totals]):
         """Report one answer."""
         request, record = self.request, answer.record  # type: ignore[attr-defined]
         if request.format in WRITERS:
-            for finding in finding_lines_of(record):
+            for finding in reported_findings(record):
                 self.out.line(WRITERS[request.format](finding))
         for message in self.said(answer):
             warn(message)

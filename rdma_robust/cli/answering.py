@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from rdma_robust.cli.inputs import SUFFIX, Item, Missing, Source, all_loaded, expand, read_source
 from rdma_robust.cli.options.defaults import TIMEOUT_S, default_memory
-from rdma_robust.cli.processes.apart import each_apart, warned
 from rdma_robust.cli.processes.decide_program import exit_of_error, message_of
-from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import UsageError
 from rdma_robust.files import LARGEST
+from rdma_robust.frame.exits import Exit, worst
+from rdma_robust.frame.shell.apart import each_apart, warned
+from rdma_robust.frame.shell.inputs import SUFFIX, Item, Missing, Source, all_loaded, expand, read_source
+from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.guard import NONE, Overrun, Slack, guarded_by, out_of_memory
 from rdma_robust.language.value_ranges import one_value
 from rdma_robust.limits import Limits
-from rdma_robust.reports.share.exits import Exit, worst
 from rdma_robust.text import printable
 
 Found = TypeVar("Found")
@@ -70,7 +70,7 @@ def answer_item(item: Item, limits: Limits, answer: Callable[[Source, str], Exit
 def answering(name: str, limits: Limits, action: Callable[[], Found], more: Slack = NONE) -> Found | Exit:
     """Return what `action` returns, or the exit code that its exception means for `name`, see :func:`answer_sources`.
 
-    What `action` returns crosses a pipe, and streams are to be read before (:func:`rdma_robust.cli.inputs.loaded`).
+    What `action` returns crosses a pipe, and streams are to be read before (:func:`rdma_robust.frame.shell.inputs.loaded`).
     """
     return each_apart([name], limits, lambda _: _here(name, limits, action, more), warned)[0]
 

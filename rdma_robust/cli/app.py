@@ -11,16 +11,16 @@ from typing import Annotated, Any, Final
 import typer
 
 from rdma_robust import VERSION_TEXT
-from rdma_robust.cli.colour import choose
-from rdma_robust.cli.inputs import MESSAGES_SUFFIX, SUFFIX, TRENCHER_SUFFIX
 from rdma_robust.cli.mistakes import is_mistake, mistyped_command, told
 from rdma_robust.cli.options.help_page import HelpedCommand, HelpedGroup
 from rdma_robust.cli.options.help_texts import COMMANDS, NESTED
-from rdma_robust.cli.processes.stop import listen
 from rdma_robust.cli.settings import Settings, settings_here
-from rdma_robust.cli.stderr import error_line, warn
 from rdma_robust.errors import ProgramError, UsageError
-from rdma_robust.reports.share.exits import Exit
+from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.shell.colour import choose
+from rdma_robust.frame.shell.inputs import MESSAGES_SUFFIX, SUFFIX, TRENCHER_SUFFIX
+from rdma_robust.frame.shell.stderr import error_line, warn
+from rdma_robust.frame.shell.stop import listen
 from rdma_robust.text import printable
 
 APP_HELP = """Decide whether RDMA programs are robust.

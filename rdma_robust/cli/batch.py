@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Generic, TypeVar
 
-from rdma_robust.cli.inputs import Item, Missing, Source, all_loaded
 from rdma_robust.cli.processes import decide_program
-from rdma_robust.cli.processes.meter import Meter, wanted
-from rdma_robust.cli.processes.stop import Stopped, released
+from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.shell.inputs import Item, Missing, Source, all_loaded
+from rdma_robust.frame.shell.meter import Meter, wanted
+from rdma_robust.frame.shell.stop import Stopped, released
 from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
 from rdma_robust.processes import can_fork
-from rdma_robust.reports.share.exits import Exit
 
 Answer = TypeVar("Answer")
 
@@ -74,8 +74,8 @@ def _answers(
     limits = question.limits()
     limited = limits.deadline is not None or limits.memory is not None
     if work and can_fork() and (jobs > 1 or limited or question.families):
-        from rdma_robust.cli.processes.outside import overdue  # noqa: PLC0415 - loaded late, as all that decides
-        from rdma_robust.cli.processes.pool import Work, in_processes, retirement  # noqa: PLC0415
+        from rdma_robust.frame.shell.outside import overdue  # noqa: PLC0415 - loaded late, as all that decides
+        from rdma_robust.frame.shell.pool import Work, in_processes, retirement  # noqa: PLC0415
 
         given = list(ready)
         if len(work) > 1:

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from rdma_robust.cli.inputs import MESSAGES_SUFFIX, SUFFIX, Item, Source
-from rdma_robust.cli.output import StandardOutput, is_special, must_be_writable, replace_file
 from rdma_robust.errors import UsageError
+from rdma_robust.frame.shell.inputs import MESSAGES_SUFFIX, SUFFIX, Item, Source
+from rdma_robust.frame.shell.output import StandardOutput, is_special, must_be_writable, replace_file
 from rdma_robust.reports.batch.batch_formats import FORMS
 from rdma_robust.text import printable
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from rdma_robust.batch.asked_file import AskedFile
 from rdma_robust.batch.cache import Cache
-from rdma_robust.cli.inputs import Item, Missing, UnreadableError, read_source
+from rdma_robust.frame.shell.inputs import Item, Missing, UnreadableError, read_source
 
 
 @dataclass

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rdma_robust.cli.inputs import Item, Source, UnreadableError, read_source
 from rdma_robust.errors import ProgramError, UsageError
+from rdma_robust.frame.shell.inputs import Item, Source, UnreadableError, read_source
 
 
 def without_proofs(items: Sequence[Item]) -> tuple[list[Item], int]:

@@ -7,15 +7,15 @@ from dataclasses import replace
 
 from rdma_robust import TOOL, __version__
 from rdma_robust.cli.answering import answer_item, only
-from rdma_robust.cli.inputs import Source
-from rdma_robust.cli.output import output
 from rdma_robust.cli.processes.decide_proof import ProofAsking, ProofsOfProgram, proved_text
-from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import UsageError
+from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.shell.inputs import Source
+from rdma_robust.frame.shell.output import output
+from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.guard import ENDING
 from rdma_robust.limits import Limits
 from rdma_robust.reports.prove.proof_record import ProofRecord
-from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import printable
 
 
@@ -56,7 +56,7 @@ def _written(told: ProofsOfProgram, record: ProofRecord, asking: ProofAsking, fo
 
             return "\n".join(explained_lines(record, asking.width))
         case "json":
-            from rdma_robust.reports.check.json_report import layout  # noqa: PLC0415
+            from rdma_robust.frame.formats.json_text import layout  # noqa: PLC0415
             from rdma_robust.reports.prove.proof_json import document  # noqa: PLC0415
 
             made = document([record], 1, record.time_s, None, expect=False, tool=TOOL, options=asking.described())

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 from rdma_robust.batch.asked_file import AskedFile
 from rdma_robust.batch.contract_cache import Violated, keep_contracts, known_contracts
 from rdma_robust.cli.batch import Question, answer_all
-from rdma_robust.cli.inputs import Item, Missing, UnreadableError, read_source
 from rdma_robust.cli.kept_answers import KeptAnswers
 from rdma_robust.cli.options.defaults import processors
 from rdma_robust.cli.processes.decide_contracts import (
@@ -20,9 +19,10 @@ from rdma_robust.cli.processes.decide_contracts import (
     load_contracts_room,
     lost_contracts,
 )
-from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import RdmaRobustError
-from rdma_robust.reports.check.json_report import JsonObject
+from rdma_robust.frame.answer import JsonObject
+from rdma_robust.frame.shell.inputs import Item, Missing, UnreadableError, read_source
+from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.reports.check.summary import with_codes
 from rdma_robust.reports.contracts.contracts_record import ContractsRecord
 

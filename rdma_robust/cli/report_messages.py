@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from rdma_robust.batch.cache import Cache
 from rdma_robust.batch.message_cache import keep_messages, known_messages
 from rdma_robust.cli.batch import Question, answer_all
-from rdma_robust.cli.inputs import MESSAGES_SUFFIX, Item, Source
 from rdma_robust.cli.kept_answers import KeptAnswers
 from rdma_robust.cli.options.defaults import processors
 from rdma_robust.cli.processes.decide_messages import (
@@ -19,7 +18,8 @@ from rdma_robust.cli.processes.decide_messages import (
     load_messages_room,
     lost_messages,
 )
-from rdma_robust.cli.stderr import warn
+from rdma_robust.frame.shell.inputs import MESSAGES_SUFFIX, Item, Source
+from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.language.value_ranges import file_of
 from rdma_robust.options import CheckOptions
 from rdma_robust.reports.check.summary import with_codes

@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Literal
 from rdma_robust import TOOL
 from rdma_robust.cli.batch import Question, answer_all
 from rdma_robust.cli.destinations import report_form
-from rdma_robust.cli.inputs import Item, Source, expand
 from rdma_robust.cli.options.arguments import limit, memory_limit, searched_states
 from rdma_robust.cli.options.defaults import processors
 from rdma_robust.cli.options.formats import VERDICT_FORMATS
-from rdma_robust.cli.output import Output, output
 from rdma_robust.cli.processes.decide_claims import Asking, SafetyAnswer, answer_safety, load_safety, lost_safety
-from rdma_robust.cli.screen import width_of_output
-from rdma_robust.cli.stderr import warn
+from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.formats.json_text import dump, layout
+from rdma_robust.frame.formats.lines import WRITERS
+from rdma_robust.frame.shell.inputs import Item, Source, expand
+from rdma_robust.frame.shell.output import Output, output
+from rdma_robust.frame.shell.screen import width_of_output
+from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.model import Hardware, ModelName
-from rdma_robust.reports.check.json_report import dump, layout
-from rdma_robust.reports.share.exits import Exit
-from rdma_robust.reports.share.finding_lines import WRITERS
 
 if TYPE_CHECKING:
     from rdma_robust.reports.analyses.safety_batch import SafetyBatch
@@ -101,9 +101,9 @@ class _Run:
     def report(self, answer: SafetyAnswer) -> None:
         request, record = self.request, answer.record
         if request.format in WRITERS:
-            from rdma_robust.reports.analyses.safety_lines import claim_findings  # noqa: PLC0415 - slow
+            from rdma_robust.reports.analyses.safety_findings import safety_findings  # noqa: PLC0415 - slow
 
-            for finding in claim_findings(record):
+            for finding in safety_findings(record):
                 self.out.line(WRITERS[request.format](finding))
         elif not request.quiet or record.status == "error":
             for message in answer.messages:
@@ -133,11 +133,11 @@ class _Run:
             case "json":
                 self.out.line(layout(safety_batch.document(batch)))
             case "junit":
-                from rdma_robust.reports.analyses.safety_junit import write_claims_junit  # noqa: PLC0415
+                from rdma_robust.reports.analyses.safety_findings import write_claims_junit  # noqa: PLC0415
 
                 self.out.line(write_claims_junit(batch).rstrip("\n"))
             case "sarif":
-                from rdma_robust.reports.analyses.safety_sarif import write_claims_sarif  # noqa: PLC0415
+                from rdma_robust.reports.analyses.safety_findings import write_claims_sarif  # noqa: PLC0415
 
                 self.out.line(write_claims_sarif(batch).rstrip("\n"))
         if batch.stopped is not None and self.request.format != "text":

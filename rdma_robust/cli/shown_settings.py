@@ -11,10 +11,10 @@ import typer.main
 from rdma_robust.cli.mistakes import is_mistake, told
 from rdma_robust.cli.options.help_texts import COMMANDS, NESTED
 from rdma_robust.cli.options.setting_names import COLOR, SETTINGS, TABLE
-from rdma_robust.cli.output import StandardOutput
 from rdma_robust.cli.settings import OWN, PROJECT, Settings
 from rdma_robust.errors import UsageError
-from rdma_robust.reports.share.exits import Exit
+from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.shell.output import StandardOutput
 from rdma_robust.text import printable
 
 

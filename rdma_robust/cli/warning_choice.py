@@ -2,32 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rdma_robust.diagnose import did_you_mean
 from rdma_robust.errors import Diagnostic, UsageError
+from rdma_robust.frame.shell.inputs import EVERYTHING, WarningChoice
 from rdma_robust.text import one_line
 
 if TYPE_CHECKING:
     from rdma_robust.outcome import Outcome
-
-
-@dataclass(frozen=True, slots=True)
-class WarningChoice:
-    """Codes of warnings that are shown besides, and those that are not; who is in both is shown."""
-
-    enabled: frozenset[str] = frozenset()
-    disabled: frozenset[str] = frozenset()
-
-    def shown(self, found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-        """Return the diagnostics that are shown."""
-        left_out = self.disabled - self.enabled
-        return tuple(each for each in found if each.code not in left_out)
-
-
-EVERYTHING = WarningChoice()
 
 
 def chosen(enable: Sequence[str] | None, disable: Sequence[str] | None) -> WarningChoice:

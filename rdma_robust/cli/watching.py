@@ -10,12 +10,12 @@ from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from typing import Final
 
-from rdma_robust.cli.inputs import MESSAGES_SUFFIX, SUFFIX, fixed_part, stream_of
-from rdma_robust.cli.processes.stop import Stopped, asked_to_stop, check
-from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import UsageError
 from rdma_robust.foreign import own_command
-from rdma_robust.reports.share.exits import Exit
+from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.shell.inputs import MESSAGES_SUFFIX, SUFFIX, fixed_part, stream_of
+from rdma_robust.frame.shell.stderr import warn
+from rdma_robust.frame.shell.stop import Stopped, asked_to_stop, check
 from rdma_robust.text import count, printable
 
 FLAG: Final = "--watch"

@@ -6,7 +6,7 @@ never tested for zero (a :class:`Zero` only prunes and may be dropped). Each pro
 body again; a leaf carries a label. One root-to-leaf path is one atomic transition. The question asked of a counter
 program is whether some :class:`Target` is reachable.
 
-Source: normal-form.md, parts 1 and 2 ("a sequentially consistent program over finite variables plus counters").
+Source: docs/theory.md, "Lowering to vector addition systems".
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What stands at a place of a program, in words: a name and its declaration, or a statement and its events.
 
-The texts are data; the events come from the event table (semantics.md).
+The texts are data; the events come from the event table (docs/model.md, "Events").
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ domination and acceleration (Karp and Miller 1969): before the first event of be
 markings. A step of copies of which there are any number that leaves the control state as it is can be repeated: what it
 gives there are any number of at once (copycats).
 
-Source: parameterised.md, part 3.
+Source: docs/theory-crowds.md, "Crowds need only counting".
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ and Fi just before `await flag == 1` completes every round. The last check is no
 may reach memory between `await flag == 1` and `flag = 0` and be wiped out. If X(i+2) has arrived too by then, X(i+1) is
 lost: round i + 1 reads X(i+2), finds flag == 0, and takes F(i+2) for its own (`demo abp` shows such a run).
 
-Source: Section 3, Figures 2 and 3; the last check is ours.
+Source: Section 3 of the paper, Figures 2 and 3; the last check is ours.
 """
 
 from __future__ import annotations

@@ -2,6 +2,6 @@
 
 In: a program and options. Out: an outcome: ROBUST, NOT ROBUST with a violating trace that the axioms confirmed, or
 UNKNOWN with the limit. `decide` reads as the method: filter, instrument, lower, cover, lift, confirm. Source: Theorem
-5.1 of the paper (`paper`) and the pivot refinement (`pivot`; docs/theory.md has its proof). Both instrumentations
-must agree on every program.
+5.1 of the paper (`paper`); docs/theory.md, "The pivot refinement" (`pivot`). Both instrumentations must agree on every
+program.
 """

@@ -1,7 +1,7 @@
 """Robustness under a model for which no search is proven to decide: all traces, by brute force over the axioms.
 
-Source: Definitions 1 to 4. Only programs without loops have finitely many traces; for others, and beyond the limits of the
-oracle, the answer is UNKNOWN.
+Source: Definitions 1 to 4 of the paper. Only programs without loops have finitely many traces; for others,
+and beyond the limits of the oracle, the answer is UNKNOWN.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """How a search for violations may go on: everywhere. The reduction `relevance` says where that leads to no target.
 
-Source: normal-form.md, part 2: the plain search marks all that sc reaches from the pivot, and cuts only where the pivot
-could no longer be in alpha.
+Source: docs/theory.md, "The search": the plain search marks all that sc reaches from the pivot, and cuts only where the
+pivot could no longer be in alpha.
 """
 
 from __future__ import annotations

@@ -52,13 +52,13 @@ def decide(
 
     `limits` are instead of those of `options`, for a decision that has a share of the time of something else.
 
-    ROBUST follows an exhausted search, or a static filter that leaves no pivot: then a search is made only to know which
-    faults are reachable, and `faults_exact` says whether it was completed. NOT_ROBUST carries a witness confirmed by the
-    axioms; a search cut short by a limit of `options` is UNKNOWN and says which limit and how far it got. So is a program in
-    which a message can find no buffer, or a receive no room, under SC, as long as no violation is found. Under a model
-    without a proven normal form brute force over the axioms decides, see :func:`~by_axioms.decide_by_axioms`. Raises
-    InternalError when the witness of a reached target does not confirm (but see :mod:`unconfirmed`).
-    Source: normal-form.md; Theorems 5.1 and 5.2.
+    ROBUST follows an exhausted search, or a static filter that leaves no pivot: then a search is made only to know
+    which faults are reachable, and `faults_exact` says whether it was completed. NOT_ROBUST carries a witness confirmed
+    by the axioms; a search cut short by a limit of `options` is UNKNOWN and says which limit and how far it got. So is
+    a program in which a message can find no buffer, or a receive no room, under SC, as long as no violation is found.
+    Under a model without a proven normal form brute force over the axioms decides, see
+    :func:`~by_axioms.decide_by_axioms`. Raises InternalError when the witness of a reached target does not confirm (but
+    see :mod:`unconfirmed`). Source: docs/theory.md, "The normal form"; Theorems 5.1 and 5.2 of the paper.
     """
     started = time.monotonic()
     return replace(decided(program, Context.of(options, progress, only, limits=limits)), time_s=time.monotonic() - started)

@@ -46,7 +46,7 @@ def lift(program: Program, run: Sequence[EventLabel], target: EventLabel | None,
     values are computed anew along it; a read before a store of its own CPU that it comes after in program order, which is
     still in the store buffer, takes its value. A remote read-modify-write of part 2 may write where it does not in the run,
     or the other way round. Raises InternalError if they cannot be.
-    Source: Theorem 5.1 (normal form), Definition 4 (the trace of an order).
+    Source: Theorem 5.1 (normal form), Definition 4 of the paper.
     """
     replay = _Replay(program, model)
     for label in run:
@@ -75,7 +75,7 @@ def lift(program: Program, run: Sequence[EventLabel], target: EventLabel | None,
 def confirm(program: Program, lifted: Lifted, model: Model) -> Witness:
     """Return the witness of a trace that is well-formed, RDMA-consistent and not SC-consistent, through its pivot.
 
-    Raises InternalError if it is not. Source: Definitions 1 to 3 and 5 (the axioms of semantics.md).
+    Raises InternalError if it is not. Source: Definitions 1 to 3 and 5 (docs/model.md, "Consistency").
     """
     trace, pivot = lifted.trace, lifted.pivot
     check_well_formed(program, trace, model)

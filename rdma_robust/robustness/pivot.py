@@ -5,14 +5,14 @@ phase 2: that access is the first event of beta. From there every event goes to 
 target is a thread standing before an event of the class that may be put last into alpha and that sc reaches from the
 pivot, or that conflicts with an alpha event so reached.
 
-normal-form.md lets every access that conflicts with the pivot m choose its part. That choice is needless. Let v be m's
+Theorem 5 leaves it open to which part an access goes that conflicts with the pivot m. That choice is needless. Let v be m's
 cell, e the event by which the SC cycle leaves m, and s the L-first among e and the writes to v in the given beta. Start at
 s. Earlier accesses in beta that conflict with m are reads of v; in alpha they read the same write. After the first write
 to v in beta every access of v conflicts with it and is forced, as it was in the given beta. Between s and that write there
 can only be reads of v, by the NIC if they were in beta; in alpha they read the L-last write instead of m, on which no CPU
 event depends. The new beta is a subset of the given one, sc without m is still that of L, and m -> s or m -> e remains.
 
-Source: normal-form.md, part 2; Theorem 5.2 and Appendix D.1 of the paper.
+Source: docs/theory.md, "The pivot refinement"; Theorem 5.2 and Appendix D.1 of the paper.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ M4  The events of a thread may end between naR and naW: an edge that *stops* is 
 M5  If the naW of a torn one is tainted and its naR conflicts with m, or is of m's thread, the cycle is closed.
 M6  An access that conflicts with a writing pivot may go to beta although nothing forces it: an RMW may have to read m.
 
-Source: deployed.md, part 7.
+Source: docs/theory.md, "Remote atomics".
 """
 
 from __future__ import annotations

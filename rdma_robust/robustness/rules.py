@@ -21,7 +21,7 @@ S5  [Inst];ib   an nF goes to B if a message before it on its queue pair takes a
 Everything else follows: the other paths of [Inst];ib lead forward under R1 and R2. Each rule is monotone in B, so an event
 can be placed when it is met, in the order of the run.
 
-Source: normal-form.md, part 1; Theorem 5.2 and Appendix D.1 of the paper.
+Source: docs/theory.md, "The normal form"; Theorem 5.2 and Appendix D.1 of the paper.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """One program decided pivot class by pivot class, so that different machines can take different classes.
 
-A violation in normal form has a pivot, and the pivot is an event of some class. So a program is not robust iff the targets
-of some class are reachable, and robust iff every class was exhausted without one; a class that was cut short leaves it
-undecided, unless another has a confirmed violation. Source: normal-form.md, part 2; Theorem 5.2.
+A violation in normal form has a pivot, and the pivot is an event of some class. So a program is not robust iff the
+targets of some class are reachable, and robust iff every class was exhausted without one; a class that was cut short
+leaves it undecided, unless another has a confirmed violation. Source: docs/theory.md, "The pivot refinement"; Theorem
+5.2 of the paper.
 """
 
 from __future__ import annotations

@@ -39,8 +39,9 @@ def pivots_to_try(frame: Frame, reductions: frozenset[str], only: int | None = N
     """Return the pivot classes of the program that `reductions` leave; with `only` a number, at most the one of that number.
 
     With `filter` only those that lie on a critical cycle, with `symmetry` one of each orbit. With fewer than `large`
-    combinations of program points `values`, `dead` and `permute` are not used. Where `permute` finds like threads, with each
-    class those are tried that it makes of it. Source: reductions.md; see the modules of `reductions`.
+    combinations of program points `values`, `dead` and `permute` are not used. Where `permute` finds like threads, with
+    each class those are tried that it makes of it. Source: docs/theory.md, "The static filter"; docs/reductions.md,
+    "Reductions of the search".
     """
     if prod(len(graph.points) for graph in frame.graphs) < large:
         reductions -= {"values", "dead", "permute"}

@@ -1,6 +1,6 @@
 """How taint spreads in phase 2: sc reaches an event from the pivot through its thread, its word, or what it has waited for.
 
-Source: normal-form.md, part 2.
+Source: docs/theory.md, "The search".
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ Remote read-modify-writes of beta may go another way in the witness than in the 
 reached target alone proves nothing: other runs to targets are looked for, and if none is confirmed, brute force over the
 axioms decides programs without loops. What is left is UNKNOWN, never ROBUST.
 
-Source: deployed.md, part 7, M2.
+Source: docs/theory.md, "Remote atomics", M2.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The axioms over traces: every derived relation under its paper name, and the two consistency conditions.
 
-Source: semantics.md, "Preserved order"; deployed.md, part 4; Definitions 2 and 3 of the paper. A trace handed to these
-functions is assumed well-formed (:func:`rdma_robust.semantics.wellformed.check_well_formed`).
+Source: docs/model.md, "Preserved order"; docs/deployed.md, "Consistency"; Definitions 2 and 3 of the paper. A trace
+handed to these functions is assumed well-formed (:func:`rdma_robust.semantics.wellformed.check_well_formed`).
 """
 
 from __future__ import annotations

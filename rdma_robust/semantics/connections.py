@@ -1,7 +1,7 @@
 """Which message takes which receive, and which receive completion is polled by which poll: all by counting.
 
 The k-th message from a thread to another matches the k-th receive of the other from the first, of which the posted ones
-come first, and the k-th RP of the other polls it. Source: deployed.md, part 3.
+come first, and the k-th RP of the other polls it. Source: docs/deployed.md, "Events".
 """
 
 from __future__ import annotations

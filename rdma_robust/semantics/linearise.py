@@ -19,11 +19,11 @@ def trace_of_order(order: Sequence[Event], program: Program, model: Model = RDMA
 
     `order` holds events without initial writes; their `index` is ignored, `thread` and `position` give program order.
     The result's events are one initial write per cell of `program.cells`, then the events of `order` in that order, so
-    event i of `order` has index `len(program.cells) + i`. rf is the last write before, or under tso the last store of the
-    CPU's own that is po-earlier, if that comes later in the order: it is still in the store buffer. mo, nfo and rao follow
-    the order, the k-th poll of a queue pair polls its k-th signaled completion in program order if there is one, and what
-    messages take and RPs poll is counted as well. Nothing is checked: use `check_well_formed` on the result. Source:
-    Definition 4; deployed.md, part 4.
+    event i of `order` has index `len(program.cells) + i`. rf is the last write before, or under tso the last store of
+    the CPU's own that is po-earlier, if that comes later in the order: it is still in the store buffer. mo, nfo and rao
+    follow the order, the k-th poll of a queue pair polls its k-th signaled completion in program order if there is one,
+    and what messages take and RPs poll is counted as well. Nothing is checked: use `check_well_formed` on the result.
+    Source: Definition 4 of the paper; docs/deployed.md, "Consistency".
     """
     events = [Event(i, EventType.INIT, cell=c, written=c.init) for i, c in enumerate(program.cells)]
     events += [replace(e, index=len(program.cells) + i) for i, e in enumerate(order)]

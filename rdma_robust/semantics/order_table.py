@@ -1,6 +1,6 @@
 """The order table: which program-order edges RDMA hardware preserves, in issue order (ippo) and observation order (oppo).
 
-Source: the table of semantics.md (figure 4 of the paper, whose cells were lost in the text).
+Source: docs/model.md, "Preserved order" (figure 4 of the paper, whose cells were lost in the text).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Events and traces (semantics.md, "Events" and "Trace")."""
+"""Events and traces (docs/model.md, "Events")."""
 
 from __future__ import annotations
 

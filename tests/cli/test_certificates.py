@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rdma_robust.cli.certificates import certificate_names
-from rdma_robust.cli.inputs import Source
+from rdma_robust.frame.shell.inputs import Source
 from tests.conftest import NOT_ROBUST, ROBUST, ROOT, Cli
 
 MUTEX = """vars pool lock critical

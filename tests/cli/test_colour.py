@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from rdma_robust.cli.colour import painted
+from rdma_robust.frame.shell.colour import painted
 from tests.conftest import COMMAND, NOT_ROBUST, Cli
 
 COLOUR = re.compile(r"\x1b\[([0-9;]*)m")

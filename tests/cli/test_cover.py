@@ -14,11 +14,11 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from rdma_robust.cli.commands import cover as cover_command
-from rdma_robust.cli.inputs import Item, Source
 from rdma_robust.cli.processes import decide_net as cover_net
 from rdma_robust.cli.processes.decide_net import CoverOptions, answer_net
-from rdma_robust.cli.processes.outside import overdue
-from rdma_robust.cli.processes.pool import Work, in_processes
+from rdma_robust.frame.shell.inputs import Item, Source
+from rdma_robust.frame.shell.outside import overdue
+from rdma_robust.frame.shell.pool import Work, in_processes
 from rdma_robust.limits import Limits
 from rdma_robust.petri import cover as engines
 from rdma_robust.petri.net import CoverResult, DownwardInvariant, Run

@@ -13,11 +13,12 @@ from typing import Any
 import pytest
 
 from rdma_robust import check
-from rdma_robust.cli import answering, inputs
+from rdma_robust.cli import answering
 from rdma_robust.cli.commands import demo_show, explore, verify_certificate
-from rdma_robust.cli.inputs import Source
 from rdma_robust.cli.processes import decide_claims, decide_program
 from rdma_robust.errors import InternalError
+from rdma_robust.frame.shell import inputs
+from rdma_robust.frame.shell.inputs import Source
 from rdma_robust.language.load import load_program
 from rdma_robust.options import CheckOptions
 from rdma_robust.processes import family_mebibytes

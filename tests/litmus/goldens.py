@@ -11,7 +11,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from rdma_robust.analyses.safety.verify import Checked, verify
+from rdma_robust.analyses.safety.verify import Checked, check_claims
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.language.load import load_program
@@ -25,7 +25,7 @@ LITMUS = Path(__file__).parents[2] / "litmus"
 EXPECTED = LITMUS / "expected"
 PROGRAMS = sorted(LITMUS.glob("*.rdma"))
 PAPER_BUDGET = 10_000
-"""States for the paper's instrumentation, a fifth of a second; normal-form.md, part 4, tells how large it gets."""
+"""States for the paper's instrumentation, a fifth of a second; docs/benchmarks.md tells how large it gets."""
 CLAIMS_BUDGET = 30_000
 """States of each search for what a program claims."""
 
@@ -59,7 +59,7 @@ def measure_paper(program: Program, budget: int = PAPER_BUDGET) -> dict[str, Any
 
 
 def measure_claims(program: Program) -> list[str]:
-    return [_told(checked) for checked in verify(blocking(program), Limits(states=CLAIMS_BUDGET)).checked]
+    return [_told(checked) for checked in check_claims(blocking(program), Limits(states=CLAIMS_BUDGET)).checked]
 
 
 def _told(checked: Checked) -> str:

@@ -49,15 +49,14 @@ MAY_IMPORT = {
     "messages.races": f"{WORDS} messages.language messages.machine messages.message_answers",
     "contracts.language": f"{WORDS} language messages.language",
     "contracts.runs": f"{WORDS} contracts.contract_answers contracts.language messages.language",
-    "contracts.explicit": f"{WORDS} contracts.language contracts.contract_answers messages.language",
     "contracts.rerun": f"{WORDS} contracts.language contracts.contract_answers contracts.standings messages.language "
     "messages.replay",
     "contracts.contract_answers": f"{WORDS} contracts.language contracts.standings messages.language",
     "contracts.standings": WORDS,
     "contracts.any_procs": f"{WORDS} contracts.contract_answers contracts.language messages.language",
     "contracts.modular": f"{WORDS} contracts.contract_answers contracts.language contracts.runs messages.language",
-    "contracts.checks": f"{WORDS} contracts.language contracts.contract_answers contracts.explicit contracts.modular "
-    "contracts.runs contracts.rerun contracts.any_procs",
+    "contracts.checks": f"{WORDS} contracts.language contracts.contract_answers contracts.modular "
+    "contracts.runs contracts.rerun contracts.any_procs messages.language messages.machine messages.message_answers",
     "contracts.inference": f"{WORDS} contracts.language contracts.contract_answers contracts.runs messages.language",
     "analyses.safety": f"{WORDS} language semantics counters counting robustness analyses.prove",
     "analyses.repair": f"{WORDS} language semantics robustness analyses.safety analyses.prove",
@@ -66,10 +65,12 @@ MAY_IMPORT = {
     "analyses.prove": f"{WORDS} language semantics counters",
     "analyses.explain": f"{WORDS} language semantics robustness",
     "analyses.hardware": f"{WORDS} language semantics robustness",
-    "reports": f"{WORDS} codes language semantics petri analyses.safety analyses.repair analyses.explain analyses.prove "
-    "analyses.hardware analyses.scaling messages.language messages.machine messages.message_answers messages.replay "
+    "reports": f"{WORDS} frame codes language semantics petri analyses.safety analyses.repair analyses.explain "
+    "analyses.prove analyses.hardware analyses.scaling messages.language messages.machine messages.message_answers "
+    "messages.replay "
     "messages.encoding messages.races contracts.language contracts.contract_answers contracts.standings contracts.inference",
-    "batch": f"{WORDS} __init__ certify analyses.repair analyses.explain reports",
+    "frame": f"{WORDS} codes language messages.language",
+    "batch": f"{WORDS} __init__ frame certify analyses.repair analyses.explain reports",
     "teaching.explorer": f"{WORDS} language semantics pipeline analyses.explain reports messages.language "
     "messages.message_answers messages.replay",
     "teaching.demos": (
@@ -78,7 +79,7 @@ MAY_IMPORT = {
     "teaching.patterns": f"{WORDS} language messages.language",
     "editing": f"{WORDS} __init__ language semantics analyses.lints contracts.language messages.language",
     "cli": (
-        f"{WORDS} __init__ codes language semantics petri robustness pipeline exports hardness certify evidence "
+        f"{WORDS} frame __init__ codes language semantics petri robustness pipeline exports hardness certify evidence "
         "analyses.safety analyses.repair analyses.lints analyses.explain analyses.prove analyses.synthesis "
         "analyses.hardware messages.language messages.engines messages.encoding messages.machine messages.replay "
         "messages.traces messages.message_answers contracts.checks contracts.contract_answers contracts.inference "
@@ -86,7 +87,7 @@ MAY_IMPORT = {
         "contracts.language reports batch teaching.demos teaching.explorer teaching.patterns editing"
     ),
     "__init__": f"{WORDS} language pipeline analyses.safety analyses.prove",
-    "__main__": "foreign __init__ cli",
+    "__main__": "foreign __init__ cli frame",
 }
 """A room or module to those it may import, below `rdma_robust`; `__init__` is the package itself.
 
@@ -185,9 +186,9 @@ def test_slow_packages_are_imported_late() -> None:
         "__main__.py",
         "errors.py",
         "options.py",
-        "cli/inputs.py",
-        "cli/stderr.py",
-        "reports/share/exits.py",
+        "frame/shell/inputs.py",
+        "frame/shell/stderr.py",
+        "frame/exits.py",
     ):
         found = {each.partition(".")[0] for each in imports(PACKAGE / name)}
         assert not found & slow, name

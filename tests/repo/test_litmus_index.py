@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rdma_robust.cli.inputs import expand
+from rdma_robust.frame.shell.inputs import expand
 from sitegen.contracts_index import CONTRACTS_INDEX, SECTIONS, contract_programs, contracts_index
 from sitegen.litmus_index import INDEX, SHELVES, description, litmus_index, on
 from sitegen.messages_index import FAMILIES, MESSAGES, MESSAGES_INDEX, all_programs, messages_index

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from bench.startup import loaded_without_need
-from rdma_robust.cli.processes import meter
+from rdma_robust.frame.shell import meter
 from tests.conftest import COMMAND
 
 

@@ -1,4 +1,4 @@
-"""The rules of the card in the machine of RDMA as deployed, as deployed.md says them in words: written without the tables.
+"""The rules of the card in the machine of RDMA as deployed (docs/deployed.md, "The machine"), written without the tables.
 
     may_happen(machine, t, queue) is the set of events, as (place in the queue, event), that no order holds back
 

@@ -132,7 +132,7 @@ class _Branch:
 def machine_run(program: Program, witness: Witness, model: Model) -> Run:
     """Return a run of the machine whose effects are the events of `witness.order`, in this order.
 
-    It exists because that order extends ob: see docs/model.md. Raises InternalError if not.
+    It exists because that order extends ob: see docs/model.md, "The machine". Raises InternalError if not.
     """
     machine = DeployedMachine(program, model, numbered=True)
     every = segments(program, witness.order, model)

@@ -1,4 +1,5 @@
 """One program on all hardware: under which settings it is robust, and what breaks it first.
 
-In: a program and options. Out: its outcomes, the strongest hardware first, and why. Source: deployed.md, "Weaker".
+In: a program and options. Out: its outcomes, the strongest hardware first, and why. Source: docs/deployed.md, "Weaker
+orders".
 """

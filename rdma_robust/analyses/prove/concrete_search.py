@@ -1,6 +1,6 @@
 """A bounded search on the model's machine: it finds real runs, and where nothing had to be cut it decides.
 
-It knows nothing of reductions. Source: abstraction.md, section 4, "Real or spurious" (4).
+It knows nothing of reductions. Source: docs/prove.md, "How it is found".
 """
 
 from __future__ import annotations

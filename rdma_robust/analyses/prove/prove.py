@@ -1,7 +1,8 @@
 """Whether a program is safe under a model: the decision, on one screen.
 
-Source: abstraction.md, sections 3 and 4: the claims, a reduction, an engine, and what to do with a path that it cannot rule
-out. SAFE comes from an exhausted search of a reduction, UNSAFE from a run that the model's machine has made.
+Source: docs/theory-safety.md, "What SAFE rests on": the claims, a reduction, an engine, and what to do with a path that
+it cannot rule out. SAFE comes from an exhausted search of a reduction, UNSAFE from a run that the model's machine has
+made.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """RMA: what a thread has posted is an unordered multiset; like elements are counted up to `bound`, more are `many`.
 
-An element is a step of the thread that posted it (the first of those with one operation), whether it is to be read or to
-be written, and its small values: the one that has been read, or the operands of an atomic. What may be wide is in variables:
-`T@number` for the value read by step `number` of thread T, `T@number.r` for the operand register r. With several like
-elements such a variable is folded: it stands for the values of all of them. Exact while nothing is `many` and nothing
-folded. Source: abstraction.md, section 3.
+An element is a step of the thread that posted it (the first of those with one operation), whether it is to be read or
+to be written, and its small values: the one that has been read, or the operands of an atomic. What may be wide is in
+variables: `T@number` for the value read by step `number` of thread T, `T@number.r` for the operand register r. With
+several like elements such a variable is folded: it stands for the values of all of them. Exact while nothing is `many`
+and nothing folded. Source: docs/theory-safety.md, "Pending operations as counts".
 """
 
 from __future__ import annotations

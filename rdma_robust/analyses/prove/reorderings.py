@@ -1,10 +1,11 @@
 """Which reordering of a run a stronger model does not have: the smallest difference between two models on a program.
 
-A run of a weaker model is a list of accesses, each with its place in its thread's program order and the moment at which it
-takes effect. A pair of accesses of one thread that take effect the other way round is a reordering. Sequential consistency
-has none, tso only that of a store and a later load of another word, pso also that of two stores to different words. A pair
-that lies on a cycle with the conflicts of the run is needed for it (Shasha and Snir: without such a cycle there is a run in
-program order with the same reads); of those the first is shown. Source: abstraction.md, section 2.
+A run of a weaker model is a list of accesses, each with its place in its thread's program order and the moment at which
+it takes effect. A pair of accesses of one thread that take effect the other way round is a reordering. Sequential
+consistency has none, tso only that of a store and a later load of another word, pso also that of two stores to
+different words. A pair that lies on a cycle with the conflicts of the run is needed for it (Shasha and Snir: without
+such a cycle there is a run in program order with the same reads); of those the first is shown. Source:
+docs/theory-safety.md, "Machines".
 """
 
 from __future__ import annotations

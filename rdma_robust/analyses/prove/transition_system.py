@@ -1,9 +1,10 @@
 """What reductions make and engines search: control states found on the fly, and integer variables without bound by name.
 
 A control state holds everything that is finite: program points, small values, which buffers and pending sets hold what.
-Words, registers and buffer slots that may hold any integer are *wide*: each has a name and is changed by updates in order.
-An engine that knows only control states is exact if nothing is wide (E0); zones (E1) and predicates (E2) describe
-the wide values at each control state; a Horn clause per transition is E3. Source: abstraction.md, sections 3 and 4.
+Words, registers and buffer slots that may hold any integer are *wide*: each has a name and is changed by updates in
+order. An engine that knows only control states is exact if nothing is wide (E0); zones (E1) and predicates (E2)
+describe the wide values at each control state; a Horn clause per transition is E3. Source: docs/theory-safety.md, "What
+SAFE rests on".
 """
 
 from __future__ import annotations

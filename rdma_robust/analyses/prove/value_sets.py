@@ -3,9 +3,9 @@
 Registers are followed along each thread's graph, as one set of values per register and program point; words have one set
 each. What may have more than `narrow` values, or values that are not found by trying, is *wide* (None).
 
-Sound under every model of section 2 of abstraction.md, whatever its order: each reads from a word, sooner or later, what
-was there at the start or what a step has written into it (a card writes what it has read from a word), and a remote atomic
-uses the registers' values at the program point where it was posted.
+Sound under every model of docs/theory-safety.md, "Machines", whatever its order: each reads from a word, sooner or
+later, what was there at the start or what a step has written into it (a card writes what it has read from a word), and
+a remote atomic uses the registers' values at the program point where it was posted.
 """
 
 from __future__ import annotations

@@ -5,13 +5,14 @@ Source: the implicit hitting set approach (Moreno-Centeno and Karp 2013); the in
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from rdma_robust.analyses.repair.counting import Exactly, Nothing, Refusal, Row
-from rdma_robust.analyses.repair.repairs import Choice, Choices
+from rdma_robust.analyses.repair.counting import Exactly, Nothing, PollBalance, Refusal
+from rdma_robust.analyses.repair.extension import Extension, Limit
+from rdma_robust.analyses.repair.repairs import Barrier, Choices, InsertionChoice
 from rdma_robust.errors import InternalError
 from rdma_robust.solver_library import linear_solver
 
@@ -26,7 +27,7 @@ class HittingSets:
     All coefficients are integers, so an answer whose proven bound is less than half a unit away is exact.
     """
 
-    def __init__(self, universe: Sequence[Choice], costs: Mapping[Choice, int]) -> None:
+    def __init__(self, universe: Sequence[InsertionChoice], costs: Mapping[InsertionChoice, int]) -> None:
         import highspy  # noqa: PLC0415 - 0.1 s; robust programs do without
 
         self.universe = tuple(universe)
@@ -48,24 +49,24 @@ class HittingSets:
             if choice.copy:
                 self._row(0, {replace(choice, copy=choice.copy - 1): 1, choice: -1})
 
-    def tie(self, group: Sequence[Choice]) -> None:
+    def tie(self, group: Sequence[InsertionChoice]) -> None:
         """All of these or none."""
         for one, other in pairwise(group):
             self._row(0, {one: 1, other: -1})
             self._row(0, {one: -1, other: 1})
 
-    def leave(self, choices: Iterable[Choice]) -> None:
+    def leave(self, choices: Iterable[InsertionChoice]) -> None:
         """None of these."""
         for choice in choices:
             self._row(0, {choice: -1})
 
-    def hit(self, choices: Iterable[Choice], unless: Choices = frozenset()) -> None:
+    def hit(self, choices: Iterable[InsertionChoice], unless: Choices = frozenset()) -> None:
         """At least one of these, or not all of `unless`."""
         members = dict.fromkeys(choices, 1) | dict.fromkeys(unless, -1)
         self._infeasible |= not members
         self._row(1 - len(unless), members)
 
-    def reach(self, weights: Mapping[Choice, int], least: int, unless: Iterable[Choice]) -> None:
+    def reach(self, weights: Mapping[InsertionChoice, int], least: int, unless: Iterable[InsertionChoice]) -> None:
         """The sum of weights is at least that, or there is one of `unless`."""
         row = {c: weight for c, weight in weights.items() if weight}
         spare = least - sum(min(0, weight) for weight in row.values())
@@ -79,7 +80,7 @@ class HittingSets:
         self._infeasible |= not choices
         self._row(1 - len(choices), dict.fromkeys(choices, -1))
 
-    def exclude(self, chosen: Choices, among: Iterable[Choice]) -> None:
+    def exclude(self, chosen: Choices, among: Iterable[InsertionChoice]) -> None:
         """Not exactly these of `among`."""
         self._row(1 - len(chosen), {c: -1 if c in chosen else 1 for c in among})
 
@@ -102,7 +103,7 @@ class HittingSets:
             least -= spare
         self._add(least, members | dict.fromkeys(escapes, spare))
 
-    def _escape(self, row: Row, least: int) -> int:
+    def _escape(self, row: PollBalance, least: int) -> int:
         """Return a new column that can be 1 only if a row is at least that."""
         members, smallest = self._weighed(row, 1)
         self._solver.addVar(0.0, 1.0)
@@ -111,7 +112,7 @@ class HittingSets:
         self._add(smallest, members | {column: smallest - least})
         return column
 
-    def _weighed(self, row: Row, sign: int) -> tuple[dict[int, int], int]:
+    def _weighed(self, row: PollBalance, sign: int) -> tuple[dict[int, int], int]:
         """Return a row by its columns, and the least that it can be."""
         weights = {self._column[c]: sign * row.weight(c) for c in self.universe if row.weight(c)}
         return weights, sum(min(0, w) for w in weights.values())
@@ -137,7 +138,7 @@ class HittingSets:
         values = solver.getSolution().col_value
         return frozenset(c for c, value in zip(self.universe, values, strict=False) if value > 0.5)
 
-    def _row(self, least: int, members: Mapping[Choice, int]) -> None:
+    def _row(self, least: int, members: Mapping[InsertionChoice, int]) -> None:
         self._add(least, {self._column[c]: weight for c, weight in members.items()})
 
     def _add(self, least: int, members: Mapping[int, int]) -> None:
@@ -147,3 +148,88 @@ class HittingSets:
             self._solver.addRow(float(least), self._infinity, len(columns), columns, weights)
         elif least > 0:
             self._infeasible = True
+
+
+# A candidate that leaves a counterexample lies within a set T that leaves it too, made as large as it can be. Every
+# solution then has something outside of T, or lacks a get that the candidate has (`extension`). Where polls of one
+# queue pair decide, a row about their number is stronger than one about the places where they stand: with fewer polls
+# before a point, less the gets in front, than it takes to come to the operation that decides, no distribution of them
+# is a solution.
+
+
+class Lesson:
+    """What one counterexample says of one candidate. `go_on` may say that there is no time for more."""
+
+    def __init__(self, bones: Extension, sets: HittingSets, chosen: Choices, go_on: Callable[[], bool]) -> None:
+        self._bones, self._sets, self._go_on = bones, sets, go_on
+        self._chosen = chosen
+        self._away = frozenset(c for c in sets.universe if c.place not in bones.places)
+
+    def learn(self) -> bool:
+        """Add a row that excludes the candidate, and return whether there is one: if the candidate leaves the violation."""
+        most = self._chosen | self._away
+        least: Choices = frozenset()
+        if not self._bones.survives(most, least):
+            least = frozenset(c for c in self._chosen - self._away if c.kind is Barrier.GET)
+            if not least or not self._bones.survives(most, least):
+                return False
+            for get in sorted(least, key=lambda c: (c.copy, c.order), reverse=True):
+                if self._bones.survives(most, least - {get}):
+                    least -= {get}
+        if any(self._counted(thread, node, slots) for thread, node, slots in self._bones.queue_pairs):
+            return True
+        kept = self._grown(most, least, None)
+        self._sets.hit((c for c in self._sets.universe if c not in kept), least)
+        return True
+
+    def _counted(self, thread: int, node: str, slots: int) -> bool:
+        """Add a row about the number of polls of a queue pair, if there is one that excludes the candidate."""
+        operations = self._bones.operations(thread, node)
+
+        def leaves(most: int, until: int) -> bool:
+            return self._bones.survives(self._chosen | self._away, frozenset(), Limit(thread, node, most, until))
+
+        if not operations or leaves(operations, slots) or not leaves(0, slots):
+            return False
+        most = _last(0, operations, lambda number: leaves(number, slots))
+        until = slots - _last(0, slots, lambda fewer: leaves(most, slots - fewer))
+        limit = Limit(thread, node, most, until)
+        weights, needed = self._bones.row(limit)
+        here = {c: weights.get((c.place, c.kind), 0) for c in self._sets.universe if c.node == node}
+        if sum(here.get(c, 0) for c in self._chosen) >= needed:
+            return False
+        polls = frozenset(c for c in here if c.kind is Barrier.POLL and (c.place, c.kind) in weights)
+        kept = self._grown(self._chosen | self._away | polls, frozenset(), limit)
+        self._sets.reach(here, needed, [c for c in self._sets.universe if c not in kept])
+        return True
+
+    def _grown(self, kept: Choices, least: Choices, limit: Limit | None) -> Choices:
+        """Return a superset of `kept` that the trace survives and to which nothing can be added, by repeated halving.
+
+        What is cheap is kept if there is a choice: then the row asks for what is dear. Late in the time it may be less.
+        Where one more of equal statements is one too many, so are all others of them.
+        """
+        full: set[tuple[int, Barrier, str]] = set()
+
+        def add(group: list[InsertionChoice], kept: Choices) -> Choices:
+            if not self._go_on():
+                return kept
+            group = [c for c in group if (c.place, c.kind, c.node) not in full]
+            if not group or self._bones.survives(kept | frozenset(group), least, limit):
+                return kept | frozenset(group)
+            if len(group) == 1:
+                full.add((group[0].place, group[0].kind, group[0].node))
+                return kept
+            half = len(group) // 2
+            return add(group[half:], add(group[:half], kept))
+
+        return add([c for c in self._sets.cheapest_first if c not in kept], kept)
+
+
+def _last(known: int, end: int, holds: Callable[[int], bool]) -> int:
+    """Return the greatest number before `end` for which something holds that holds for `known` and for less than what it
+    holds for."""
+    while end - known > 1:
+        middle = (known + end) // 2
+        known, end = (middle, end) if holds(middle) else (known, middle)
+    return known

@@ -1,4 +1,4 @@
-"""Whether a program with insertions does what the program does: by its runs, where paths of its graph say too little.
+"""The comparison of a program with insertions with the program: by runs, where paths of its graph say too little.
 
 Both are followed together under sequential consistency, since a repaired program does nothing else: every run of the one
 with insertions, step by step, and beside it all that the program can have done with the same steps. What is compared are
@@ -14,12 +14,17 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple
 
-from rdma_robust.analyses.repair.edits import Edit
+from rdma_robust.analyses.repair.edits import SourceEdit
 from rdma_robust.analyses.repair.repairs import TextEdit
 from rdma_robust.analyses.safety.goals import HangMet
+from rdma_robust.analyses.safety.hangs import find_hang
+from rdma_robust.analyses.safety.questions import Answer
 from rdma_robust.language.flow.cfg import Program, Step
+from rdma_robust.language.flow.waiting import blocking
+from rdma_robust.language.load import load_decidable
 from rdma_robust.layers import by_layers
 from rdma_robust.limits import Limits
+from rdma_robust.model import Model
 from rdma_robust.semantics.event_table import takes_completion
 from rdma_robust.semantics.machines.chosen import sc_machine_of
 from rdma_robust.semantics.machines.machine import Move
@@ -36,7 +41,7 @@ Where = Callable[[int], int | None]
 """Where what is at an offset of the text with insertions is in the program's; None for what was inserted."""
 
 
-def same(offset: int) -> int:
+def unmoved(offset: int) -> int:
     """Of the program's own text."""
     return offset
 
@@ -45,7 +50,7 @@ Label = tuple[Any, ...]
 """What is the same of a step in both programs."""
 
 
-class Taken(NamedTuple):
+class DoneStep(NamedTuple):
     """A step that a thread has done: where it is in the program's text (None if it was inserted), and the step."""
 
     at: int | None
@@ -53,7 +58,7 @@ class Taken(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
+class Deviation:
     """A run after which thread number `thread` does not what the program does. `done` are the steps of it up to there.
 
     `how` is `inserted`: the inserted poll `last` finds nothing; `poll`: the program's poll `last` finds nothing, as it does
@@ -63,13 +68,13 @@ class Broken:
 
     how: Literal["inserted", "poll", "goes on", "waits"]
     thread: int
-    done: tuple[Taken, ...]
-    last: Taken | None = None
+    done: tuple[DoneStep, ...]
+    last: DoneStep | None = None
     alone: bool = True
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class Agreement:
     """All runs do what the program does; `hangs` says whether some thread waits for ever, as it does there."""
 
     hangs: bool
@@ -98,7 +103,7 @@ class Keeping:
     def _rest(self) -> HangMet:
         return HangMet(self._machine)
 
-    def compare(self, repaired: Program, where: Where, limits: Limits) -> Broken | Kept | None:
+    def compare(self, repaired: Program, where: Where, limits: Limits) -> Deviation | Agreement | None:
         """Return whether a program with insertions keeps to this one; None if a limit comes first."""
         states = STATES if self._finished else STATES_AFTER
         found = _Comparison(self._machine, self._rest, repaired, where).run(replace(limits, states=states))
@@ -115,11 +120,11 @@ class _Comparison:
         self.met = HangMet(self.mine)
         self.where = where
         self.before: dict[_Pair, tuple[_Pair | None, Move]] = {}
-        self.broken: Broken | None = None
+        self.broken: Deviation | None = None
         self.hangs = False
         self.lost = False
 
-    def run(self, limits: Limits) -> Broken | Kept | None:
+    def run(self, limits: Limits) -> Deviation | Agreement | None:
         reached = limits.watch()
         starts = set()
         for move in self.machine.initial():
@@ -138,7 +143,7 @@ class _Comparison:
         cut, _ = by_layers(self.mine.initial(), begin, self._expand, self.before.__len__, limits, enough=over)
         if self.broken is not None:
             return self.broken
-        return None if cut or self.lost or self.met.large or self.rest.large else Kept(self.hangs)
+        return None if cut or self.lost or self.met.large or self.rest.large else Agreement(self.hangs)
 
     def _expand(self, pair: _Pair, following: list[_Pair]) -> None:
         self.broken = self._starved(pair) or self._hanging(pair)
@@ -162,7 +167,7 @@ class _Comparison:
     def _unmatched(self, pair: _Pair, t: int, step: Step | None) -> None:
         """Note a step that the program cannot do there: one that is no poll cannot be told, and the comparison is lost."""
         if step is not None and takes_completion(step.op):
-            self.broken = Broken("goes on", *self._thread(pair, t), self._taken(step))
+            self.broken = Deviation("goes on", *self._thread(pair, t), self._taken(step))
         self.lost = True
 
     def _matching(self, own: frozenset[Any], t: int, label: Label) -> Iterator[Any]:
@@ -173,7 +178,7 @@ class _Comparison:
                 if (*_label(step, step.span.start), action.read, action.written, action.words) == label:
                     yield move.state
 
-    def _starved(self, pair: _Pair) -> Broken | None:
+    def _starved(self, pair: _Pair) -> Deviation | None:
         """Whether a thread is at an inserted poll that finds nothing, or at one of the program that would find something."""
         for t, thread in enumerate(pair.state.threads):
             if thread.carried:
@@ -182,11 +187,11 @@ class _Comparison:
             for command in waiting:
                 at = self._at(command.step)
                 if at is None:
-                    return Broken("inserted", *self._thread(pair, t), self._taken(command.step))
+                    return Deviation("inserted", *self._thread(pair, t), self._taken(command.step))
                 idle = command.to == thread.point and not command.assigns
                 others = (c for c in self._polls(t, thread) if thread.unpolled[c.qp] and c.to == command.to)
                 if not idle and not any(self._at(c.step) == at for c in others) and self._all_poll(pair, t, at):
-                    return Broken("poll", *self._thread(pair, t), self._taken(command.step))
+                    return Deviation("poll", *self._thread(pair, t), self._taken(command.step))
         return None
 
     def _polls(self, t: int, thread: Any) -> list[Command]:
@@ -203,7 +208,7 @@ class _Comparison:
         commands: Sequence[Command] = self.machine.codes[t].visible.get(state.threads[t].point, ())
         return commands
 
-    def _hanging(self, pair: _Pair) -> Broken | None:
+    def _hanging(self, pair: _Pair) -> Deviation | None:
         """Whether threads wait for ever that cannot in the program."""
         found = self.met.hanging(pair.state)
         self.hangs |= bool(found)
@@ -211,7 +216,7 @@ class _Comparison:
         if not new:
             return None
         thread, done = self._thread(pair, new[0])
-        return Broken("waits", thread, done, alone=len(new) == 1)
+        return Deviation("waits", thread, done, alone=len(new) == 1)
 
     def _hangs(self, state: Any, waiting: Resting) -> bool:
         """Whether a thread hangs in a state of the program too, for something that it waits for with the insertions."""
@@ -224,12 +229,12 @@ class _Comparison:
     def _at(self, step: Step | None) -> int | None:
         return None if step is None else self.where(step.span.start)
 
-    def _taken(self, step: Step | None) -> Taken | None:
-        return None if step is None else Taken(self._at(step), step)
+    def _taken(self, step: Step | None) -> DoneStep | None:
+        return None if step is None else DoneStep(self._at(step), step)
 
-    def _thread(self, pair: _Pair, thread: int) -> tuple[int, tuple[Taken, ...]]:
+    def _thread(self, pair: _Pair, thread: int) -> tuple[int, tuple[DoneStep, ...]]:
         """Return a thread, and its steps on the way to a pair."""
-        done: list[Taken] = []
+        done: list[DoneStep] = []
         here: _Pair | None = pair
         own = {id(step) for _, _, step in self.mine.program.threads[thread].edges}
         while here is not None:
@@ -237,7 +242,7 @@ class _Comparison:
             steps: Sequence[Step] = [step for step in move.action.silent if id(step) in own]
             if move.action.thread == thread and move.action.step is not None and not move.state.threads[thread].carried:
                 steps = [move.action.step, *steps]
-            done += (Taken(self._at(step), step) for step in reversed(steps))
+            done += (DoneStep(self._at(step), step) for step in reversed(steps))
             here = before
         return thread, tuple(reversed(done))
 
@@ -246,7 +251,7 @@ def _label(step: Step, at: int) -> Label:
     return at, step.guard, step.assigns
 
 
-def where_of(edits: Sequence[Edit | TextEdit]) -> Where:
+def where_of(edits: Sequence[SourceEdit | TextEdit]) -> Where:
     """Return where things are in a text before `edits` that do not overlap; what they have put in is nowhere."""
     moved: list[tuple[int, int, int]] = []
     shift = 0
@@ -266,3 +271,47 @@ def where_of(edits: Sequence[Edit | TextEdit]) -> Where:
         return offset - by
 
     return where
+
+
+# Sets of insertions that stand (`counting`) keep every thread going where it went, by their paths alone. What paths do
+# not say is told by comparing runs, and hangs are looked for by a search that knows nothing of paths or insertions. The
+# repaired program is robust, so what it does under sequential consistency tells all (docs/theory.md, "Hangs").
+
+
+Hangs = Literal["none", "kept", "unknown"]
+"""Of a repaired program: it has no hang, it has those that the program has, or a limit came first."""
+
+HANG_STATES: Final = 50_000
+"""Stored states of each search for hangs."""
+
+
+class HangComparison:
+    """Compares texts with insertions with `program`. What was found of the last one is remembered."""
+
+    def __init__(self, program: Program, model: Model, *, await_loops: bool = False) -> None:
+        self._program, self._model = program, replace(model, cpu="sc")
+        self._await_loops = await_loops
+        self._keeping = Keeping(program)
+        self._last: tuple[str, Deviation | Agreement | None] | None = None
+
+    def kept(self, text: str, where: Where, deadline: float | None) -> Deviation | Agreement | None:
+        """Return whether the runs of a text with insertions keep to the program; None if a limit comes first. `where` tells
+        where what is in the text is in the program's."""
+        if self._last is None or self._last[0] != text:
+            self._last = text, self._keeping.compare(self._loaded(text), where, Limits(deadline=deadline))
+        return self._last[1]
+
+    def hangs(self, text: str, where: Where, deadline: float | None) -> Hangs | Deviation:
+        """Return what is known of the hangs of a text that is robust."""
+        if self._last is None or self._last[0] != text or self._last[1] is None:
+            limits = Limits(deadline=deadline, states=HANG_STATES)
+            found = find_hang(self._loaded(text), "sc", limits, self._model)
+            if found.answer.answer is Answer.UNREACHABLE:
+                return "none"
+        compared = self.kept(text, where, deadline)
+        if isinstance(compared, Deviation):
+            return compared
+        return "unknown" if compared is None else "kept" if compared.hangs else "none"
+
+    def _loaded(self, text: str) -> Program:
+        return blocking(load_decidable(text, self._program.file), self._await_loops)

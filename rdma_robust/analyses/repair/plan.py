@@ -9,18 +9,16 @@ from typing import Final
 
 from rdma_robust.analyses.repair.anyhow import any_solution
 from rdma_robust.analyses.repair.automata_sites import AutomataSource
-from rdma_robust.analyses.repair.cheapest import Checker, Found, Search
+from rdma_robust.analyses.repair.cheapest import Checker, PatchedSolution, RepairSearch
 from rdma_robust.analyses.repair.crowd_repairs import CrowdRepair
-from rdma_robust.analyses.repair.each_copy import EachCopy, as_written, has_families
+from rdma_robust.analyses.repair.each_copy import EachCopy, as_written, has_families, outside_of_copies
 from rdma_robust.analyses.repair.hitting import OutOfTimeError
-from rdma_robust.analyses.repair.immediates import immediate_for
-from rdma_robust.analyses.repair.keeping import Broken, where_of
+from rdma_robust.analyses.repair.keeping import Deviation, where_of
 from rdma_robust.analyses.repair.needless import own_polls
 from rdma_robust.analyses.repair.patch import Patcher
-from rdma_robust.analyses.repair.repairs import MOST_COPIES, MOST_UNBOUNDED, Repair, RepairOptions, Solution, Status
+from rdma_robust.analyses.repair.repairs import MOST_COPIES, MOST_UNBOUNDED, Repair, RepairOptions, RepairSolution, Status
 from rdma_robust.analyses.repair.request_flags import with_flags
 from rdma_robust.analyses.repair.sites import Sites
-from rdma_robust.analyses.repair.written_out import outside_of_copies
 from rdma_robust.errors import LimitReached, UsageError
 from rdma_robust.language.flow.cfg import Program, RemoteRmw, Thread
 from rdma_robust.language.flow.spinning import spin_assumed
@@ -28,8 +26,9 @@ from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.language.load import has_text, is_trencher, load_decidable
 from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions
-from rdma_robust.outcome import Verdict
+from rdma_robust.outcome import Verdict, Witness
 from rdma_robust.robustness.decide import values_left
+from rdma_robust.semantics.trace import Event, EventType, Trace
 from rdma_robust.text import count
 
 
@@ -115,7 +114,7 @@ def _searched(text: str, file: str, options: RepairOptions, checker: Checker, be
         return Repair("impossible", first.reason, complete=True, checked=1)
     if unfollowed := values_left(sites.program):
         return Repair("unknown", f"{_unproven(checker)}: {unfollowed}", checked=1)
-    search = Search(sites, checker, options, checker.comparison(sites.program), copies, below=below)
+    search = RepairSearch(sites, checker, options, checker.comparison(sites.program), copies, below=below)
     try:
         search.run(first)
     except LimitReached:
@@ -134,7 +133,7 @@ def _unproven(checker: Checker) -> str:
     return f"not {checker.fine}, but no repair can be proven"
 
 
-def _in_families(copies: EachCopy, search: Search, options: RepairOptions) -> Repair:
+def _in_families(copies: EachCopy, search: RepairSearch, options: RepairOptions) -> Repair:
     """Return the answer with what was found put into the text of the families, and decided again from there."""
     patcher = Patcher(as_written(copies, search.sites), robust=search.patcher.robust, safe=search.patcher.safe)
     comparison = search.checker.comparison(blocking(copies.program, search.checker.options.await_loops))
@@ -145,7 +144,7 @@ def _in_families(copies: EachCopy, search: Search, options: RepairOptions) -> Re
         patch = patcher.patch(chosen)
         if search.checker.judge(patch.text).good:
             hangs = comparison.hangs(patch.text, where_of(patch.edits), search.checker.deadline)
-            if not isinstance(hangs, Broken):
+            if not isinstance(hangs, Deviation):
                 solutions.append(replace(patcher.solution(patch, options.costs), hangs=hangs))
     known = search.exhausted and search.exact
     cheapest = search.cheapest and len(solutions) == len(search.found)
@@ -165,7 +164,7 @@ def _in_families(copies: EachCopy, search: Search, options: RepairOptions) -> Re
 IN_FAMILIES: Final = "what goes into a family goes into each of its threads, towards nodes as the family names them"
 
 
-def _answer(search: Search, options: RepairOptions, violation: str) -> Repair:
+def _answer(search: RepairSearch, options: RepairOptions, violation: str) -> Repair:
     found = {f.patch.text: f for f in reversed(search.found)}  # some insertions are the same text as others
     solutions = tuple(_solution(search, f, options) for f in search.found if found[f.patch.text] is f)
     if solutions:
@@ -187,7 +186,7 @@ def _answer(search: Search, options: RepairOptions, violation: str) -> Repair:
     )
 
 
-def _solution(search: Search, found: Found, options: RepairOptions) -> Solution:
+def _solution(search: RepairSearch, found: PatchedSolution, options: RepairOptions) -> RepairSolution:
     """Return what was found as a report shows it. If it happens to be robust, its text expects that it is."""
     patcher, patch = search.patcher, found.patch
     expecting = not patcher.robust and search.sites.source.expect_robust()
@@ -206,7 +205,7 @@ SCOPE: Final = (
 """Which sets of insertions a repair is a cheapest of, in words."""
 
 
-def _scope(search: Search) -> str:
+def _scope(search: RepairSearch) -> str:
     """Which sets of insertions a repair is a cheapest of, in words."""
     if isinstance(search.sites.source, AutomataSource):
         return "all sets of `mfence`s at states of threads that have nothing locked"
@@ -214,7 +213,7 @@ def _scope(search: Search) -> str:
     return SCOPE + fences + (f"; {IN_FAMILIES}" if search.copies is not None else "")
 
 
-def _reason(search: Search, solutions: tuple[Solution, ...], violation: str) -> str:
+def _reason(search: RepairSearch, solutions: tuple[RepairSolution, ...], violation: str) -> str:
     if search.cheapest:
         return f"a cheapest repair among {_scope(search)}"
     undecided = f"; {count(search.undecided, 'set')} of insertions undecided" if search.undecided else ""
@@ -250,3 +249,33 @@ def _immediate(text: str, checker: Checker) -> str:
 def _uses_remote_atomics(thread: Thread) -> bool:
     """Return whether a thread posts a remote read-modify-write."""
     return any(isinstance(step.op, RemoteRmw) for _, _, step in thread.edges)
+
+
+def immediate_for(program: Program, witness: Witness, model: Model) -> str:
+    """Return which two puts of a violation no poll, fence or get orders, and what would; nothing if there are none."""
+    if model.order != "relaxed":
+        return ""
+    puts = [(a, put) for a, b in witness.relaxed if a.type is EventType.NRW and (put := _put_behind(b, witness.trace))]
+    if not puts:
+        return ""
+    earlier, later = min(puts, key=lambda pair: (pair[0].remote != pair[1].remote, pair[0].position, pair[1].position))
+    said = f"no poll, fence or get orders two puts under order relaxed, as those of {_lines(earlier, later)}"
+    receivers = [thread.name for thread in program.threads if thread.node == later.remote]
+    if earlier.remote != later.remote or not receivers or later.step is None:
+        return f"{said}; a receive completion tells of earlier puts of its queue pair only"
+    sender, receiver = program.threads[later.thread].name, receivers[0]
+    offered = f"`{later.step.text} imm 1 to {receiver}`" if later.peer is None else f"`{later.step.text}`"
+    waits = f"{receiver} waits for it with `rpoll {sender}`, behind a buffer for it, `posted b from {sender}`"
+    return f"{said}: an immediate does, {offered}; {waits}"
+
+
+def _put_behind(event: Event, trace: Trace) -> Event | None:
+    """Return the first put of a thread from an event on."""
+    later = (e for e in trace.events if e.thread == event.thread and e.position >= event.position)
+    puts = (e for e in later if e.type is EventType.NRW and e.step is not None)
+    return min(puts, key=lambda e: e.position, default=None)
+
+
+def _lines(earlier: Event, later: Event) -> str:
+    lines = [str(event.step.span.line) for event in (earlier, later) if event.step is not None]
+    return f"lines {' and '.join(dict.fromkeys(lines))}" if len(set(lines)) > 1 else f"line {lines[0]}"

@@ -16,13 +16,21 @@ from rdma_robust.analyses.prove.safety_claims import safety_claims
 from rdma_robust.analyses.prove.safety_outcome import AllowedClaim, Safety, SafetyOutcome, SafetyRun
 from rdma_robust.analyses.prove.transition_system import SafetyClaim
 from rdma_robust.analyses.safety.goals import FaultGoal, SafeGoal, StateGoal
-from rdma_robust.analyses.safety.meant_to_fail import judged, under_sc
-from rdma_robust.analyses.safety.questions import Answer, Argument, Asked, Reached
-from rdma_robust.analyses.safety.verify import Checked, Claim, Status, Verified, claims, outcome_claim, status_of, verify
+from rdma_robust.analyses.safety.questions import Answer, Argument, Reached, ReachOutcome
+from rdma_robust.analyses.safety.verify import (
+    Checked,
+    Claim,
+    Status,
+    Verified,
+    check_claims,
+    claims,
+    outcome_claim,
+    status_of,
+)
 from rdma_robust.guard import found_within
 from rdma_robust.language.check.refusals import refusals
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.language.flow.claims import AnyModelName
+from rdma_robust.language.flow.claims import AnyModelName, Expectation
 from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.model import RDMA, SEARCHED, Model
 from rdma_robust.options import RECV_DEPTH
@@ -58,14 +66,16 @@ def verify_all(
     besides = under_sc(program, own_claims)
     if program.undecided:
         every = [*(c for c in own_claims if c.kind != "hang" or c.text in _said(program)), *besides]
-        verified = Verified(program, tuple(map(_unasked, every)), Asked((), 0, 0, 0, None, 0.0))
+        verified = Verified(program, tuple(map(_unasked, every)), ReachOutcome((), 0, 0, 0, None, 0.0))
     else:
         handed = not program.crowds and hardware in PROVEN_ON
         more = bool(_others(program)) or (handed and not is_loop_free(program))
         own = limits.share(OWN_SHARE) if more else limits
-        verified = verify(program, own, hardware, hangs=hangs, besides=besides, recv_depth=recv_depth, progress=progress)
+        verified = check_claims(
+            program, own, hardware, hangs=hangs, besides=besides, recv_depth=recv_depth, progress=progress
+        )
     checked = [*verified.checked, *map(_unasked, _others(program))]
-    answers = judged(program, _Handing(program, limits, hardware, progress).over(checked))
+    answers = with_expected_violations(program, _Handing(program, limits, hardware, progress).over(checked))
     answers.sort(key=lambda c: (not c.claim.span.end, c.claim.span.start, c.claim.kind, c.claim.model))
     asked = replace(verified.asked, time_s=time.monotonic() - started)
     return Verified(program, tuple(answers), asked)
@@ -184,3 +194,60 @@ def _with(checked: Checked, happens: bool | None, run: SafetyRun | None, reason:
     else:
         answer = Reached(Answer.UNREACHABLE, Argument.PROOF, f"`prove` has a proof under model {claim.model}")
     return replace(checked, status=status_of(claim, answer), answer=answer, model_run=run)
+
+
+# What a program claims of all its executions fails under RDMA if it fails under SC. So a line `expect violated` about
+# SC foresees what fails there; one about RDMA foresees all that fails.
+
+
+_APART: Final = ("hang", "outcome", "safe", "violated")
+"""Kinds of claims that `expect` and `outcome` lines make themselves."""
+
+
+def under_sc(program: Program, every: Iterable[Claim]) -> list[Claim]:
+    """Return the claims that have to be asked about SC too, because a line expects that one of them is violated there."""
+    if not any(each.model == "sc" for each in _expected_violations(program)):
+        return []
+    return [replace(each, model="sc") for each in every if _fallible(each)]
+
+
+def with_expected_violations(program: Program, checked: Sequence[Checked]) -> list[Checked]:
+    """Return the answers with one for each line that expects a violation, in place of those of :func:`under_sc`.
+
+    Claims that are violated as such a line says are `expected` to be.
+    """
+    said = _expected_violations(program)
+    if not said:
+        return list(checked)
+    fallible = [each for each in checked if _fallible(each.claim)]
+    violated = [each.claim for each in fallible if each.status is Status.VIOLATED]
+    meant = {_key(each) for each in violated if each.model == "sc" or any(line.model == "rdma" for line in said)}
+    found = [each for each in checked if not _fallible(each.claim) or each.claim.model != "sc"]
+    found = [replace(each, expected=each.claim in violated and _key(each.claim) in meant) for each in found]
+    return [*found, *(_of_line(line, [each for each in fallible if each.claim.model == line.model]) for line in said)]
+
+
+def _expected_violations(program: Program) -> list[Expectation]:
+    return [each for each in program.expectations if each.kind == "violated"]
+
+
+def _fallible(claim: Claim) -> bool:
+    return claim.kind not in _APART
+
+
+def _key(claim: Claim) -> tuple[str, int, str]:
+    return claim.kind, claim.span.start, claim.text
+
+
+def _of_line(line: Expectation, fallible: Sequence[Checked]) -> Checked:
+    """Return whether some claim under the model of a line is violated."""
+    claim = Claim("violated", line.text, line.span, SafeGoal(), line.model or "rdma", allowed=True)
+    violated = next((each for each in fallible if each.status is Status.VIOLATED), None)
+    if violated is not None:
+        reason = f"{violated.claim.kind}, line {violated.claim.span.where}: {violated.answer.reason}"
+        return Checked(claim, Status.HOLDS, replace(violated.answer, answer=Answer.REACHABLE, reason=reason))
+    unknown = next((each for each in fallible if each.status is Status.UNKNOWN), None)
+    if unknown is not None:
+        return Checked(claim, Status.UNKNOWN, replace(unknown.answer, answer=Answer.UNKNOWN))
+    reason = "every claim holds" if fallible else "there is no assertion or invariant, and nothing can go wrong"
+    return Checked(claim, Status.VIOLATED, Reached(Answer.UNREACHABLE, Argument.SC_EXHAUSTED, reason))

@@ -1,9 +1,9 @@
 """Model rma: what a thread has posted is one unordered multiset, of which its card takes anything at any time.
 
 Elements that are alike are counted up to `bound`; more are *many*, of which any number may follow. The value of a wide
-word that is to be written is in the variable `T@n` (n: the number of the step), that of a wide operand of a remote atomic
-in `T@n.r` (r: the register), or `T@n(1,2).r` if there are small operands as well. Where several elements share one, it is
-folded. Source: abstraction.md, section 3.
+word that is to be written is in the variable `T@n` (n: the number of the step), that of a wide operand of a remote
+atomic in `T@n.r` (r: the register), or `T@n(1,2).r` if there are small operands as well. Where several elements share
+one, it is folded. Source: docs/theory-safety.md, "Pending operations as counts".
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The checker's reduction of a program under a model: states that are finite, and updates of wide variables between them.
 
-Every model is as section 2 of abstraction.md says it; what it has beside threads and memory (buffers, pending sets) is in
-`own`, one entry per thread. What agents (buffers, cards) do is put off until something can tell, see `lead_ups.py`.
+Every model is as docs/theory-safety.md, "Machines", says it; what it has beside threads and memory (buffers, pending
+sets) is in `own`, one entry per thread. What agents (buffers, cards) do is put off until something can tell, see
+`lead_ups.py`.
 """
 
 from __future__ import annotations

@@ -15,7 +15,6 @@ from rdma_robust import TOOL
 from rdma_robust.cli.asked_otherwise import prints_alone, watch_instead
 from rdma_robust.cli.batch import answer_all, deciding
 from rdma_robust.cli.destinations import report_form
-from rdma_robust.cli.inputs import SUFFIX, TRENCHER_SUFFIX, Item, Source, expand
 from rdma_robust.cli.options.arguments import (
     Certificates,
     Defines,
@@ -42,12 +41,16 @@ from rdma_robust.cli.options.formats import VERDICT_FORMATS
 from rdma_robust.cli.options.help_texts import COMMANDS
 from rdma_robust.cli.options.option_sets import HardwareOptions, SearchOptions, with_option_sets
 from rdma_robust.cli.options.reductions_option import parse_reductions
-from rdma_robust.cli.output import Output, output
 from rdma_robust.cli.passed_over import without_proofs
 from rdma_robust.cli.processes.decide_program import Answer
-from rdma_robust.cli.screen import width_of_output
-from rdma_robust.cli.stderr import warn
 from rdma_robust.cli.warning_choice import chosen
+from rdma_robust.frame.exits import Exit, worst
+from rdma_robust.frame.formats.json_text import dump, layout
+from rdma_robust.frame.formats.lines import WRITERS
+from rdma_robust.frame.shell.inputs import SUFFIX, TRENCHER_SUFFIX, Item, Source, expand
+from rdma_robust.frame.shell.output import Output, output
+from rdma_robust.frame.shell.screen import width_of_output
+from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.options import CheckOptions
 from rdma_robust.reports.batch.batch_formats import FORMS
 from rdma_robust.reports.check import json_report
@@ -55,8 +58,6 @@ from rdma_robust.reports.check.check_findings import findings_of
 from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.check.summary import Summary, exit_of, summarise
 from rdma_robust.reports.check.text_report import TextReport
-from rdma_robust.reports.share.exits import Exit, worst
-from rdma_robust.reports.share.finding_lines import WRITERS
 
 if TYPE_CHECKING:
     from rdma_robust.reports.batch.batch_view import BatchReport
@@ -101,7 +102,7 @@ class _Run:
             for message in answer.messages:
                 warn(message)
         if self.request.format == "jsonl":
-            self.out.line(json_report.dump(json_report.result_object(result)))
+            self.out.line(dump(json_report.result_object(result)))
         elif self.request.format == "text" and not (self.request.quiet and _is_good(result, self.request.expect)):
             for line in self.text.rows(result):
                 self.out.say(line)
@@ -112,7 +113,7 @@ class _Run:
         elif self.request.format == "json":
             results = [answer.result for answer in answers]
             options = json_report.described(self.request.options, self.request.expect)
-            self.out.line(json_report.layout(json_report.document(results, summary, TOOL, options)))
+            self.out.line(layout(json_report.document(results, summary, TOOL, options)))
         elif self.request.format in FORMS and self.request.format != "jsonl":
             self.out.line(FORMS[self.request.format].write(_batch(self.request, answers, summary)).rstrip("\n"))
         elif summary.interrupted:

@@ -11,15 +11,15 @@ import typer
 from rdma_robust.batch.compare import compare, read_report
 from rdma_robust.cli.answering import default_limits
 from rdma_robust.cli.destinations import Destination, report_form
-from rdma_robust.cli.inputs import UnreadableError, read_source, source_of
 from rdma_robust.cli.options.arguments import FORMAT_HELP, OutputFile
 from rdma_robust.cli.options.formats import COMPARE_FORMATS, CompareFormat
-from rdma_robust.cli.screen import width_of_output
 from rdma_robust.errors import LimitReached, UsageError
+from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.shell.inputs import UnreadableError, read_source, source_of
+from rdma_robust.frame.shell.screen import width_of_output
 from rdma_robust.guard import Overrun, guarded_by
 from rdma_robust.reports.batch.compare_report import write_json, write_markdown, write_text
 from rdma_robust.reports.batch.compare_view import Comparison, Kind, Report
-from rdma_robust.reports.share.exits import Exit
 
 LARGEST: Final = 1024 * 1024 * 1024
 WRITERS: Final[Mapping[str, Callable[[Comparison], str]]] = {

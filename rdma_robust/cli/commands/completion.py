@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from rdma_robust.cli.completion.scripts import SCRIPTS, Shell
-from rdma_robust.cli.output import StandardOutput
-from rdma_robust.reports.share.exits import Exit
+from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.shell.output import StandardOutput
 
 
 def completion_command(

@@ -14,7 +14,6 @@ from rdma_robust.cli.answered_files import FilesRequest, FilesRun, answer_files
 from rdma_robust.cli.asked_otherwise import watch_instead
 from rdma_robust.cli.batch import Question
 from rdma_robust.cli.destinations import report_form
-from rdma_robust.cli.inputs import MESSAGES_SUFFIX, expand
 from rdma_robust.cli.options.arguments import (
     Defines,
     Expect,
@@ -41,13 +40,14 @@ from rdma_robust.cli.processes.decide_contracts import (
     load_contracts_room,
     lost_contracts,
 )
-from rdma_robust.cli.screen import width_of_output
-from rdma_robust.reports.check.json_report import JsonObject
+from rdma_robust.frame.answer import JsonObject
+from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.formats.lines import WRITERS
+from rdma_robust.frame.shell.inputs import MESSAGES_SUFFIX, expand
+from rdma_robust.frame.shell.screen import width_of_output
 from rdma_robust.reports.contracts.contract_totals import ContractsSummary, contracts_summary
 from rdma_robust.reports.contracts.contracts_json import contracts_document
 from rdma_robust.reports.contracts.contracts_table import ContractsText
-from rdma_robust.reports.share.exits import Exit
-from rdma_robust.reports.share.finding_lines import WRITERS
 
 if TYPE_CHECKING:
     from rdma_robust.reports.batch.batch_view import BatchReport

@@ -11,7 +11,6 @@ import typer
 from rdma_robust import TOOL, __version__
 from rdma_robust.cli.answering import answer_sources, only
 from rdma_robust.cli.destinations import report_form
-from rdma_robust.cli.inputs import MESSAGES_SUFFIX, Source, expand
 from rdma_robust.cli.options.arguments import (
     FORMAT_HELP,
     AllSteps,
@@ -27,13 +26,14 @@ from rdma_robust.cli.options.contracts_options import ContractOptions
 from rdma_robust.cli.options.defaults import TIMEOUT_S
 from rdma_robust.cli.options.formats import CONTRACT_FORMATS, ContractFormat
 from rdma_robust.cli.options.option_sets import with_option_sets
-from rdma_robust.cli.output import output
 from rdma_robust.cli.processes.decide_contracts import ContractsAsking, check_in_time, load_contracts_room
-from rdma_robust.cli.screen import width_of_output
-from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import UsageError
+from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.shell.inputs import MESSAGES_SUFFIX, Source, expand
+from rdma_robust.frame.shell.output import output
+from rdma_robust.frame.shell.screen import width_of_output
+from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.guard import ENDING
-from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import printable
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def _written(told: ContractsExplanation, request: ContractsExplainRequest) -> st
 
             return "\n".join(explanation_text(told, request.asking.width, full=request.asking.each))
         case "json":
-            from rdma_robust.reports.check.json_report import layout  # noqa: PLC0415
+            from rdma_robust.frame.formats.json_text import layout  # noqa: PLC0415
             from rdma_robust.reports.contracts.contracts_explanation import explanation_object  # noqa: PLC0415
 
             return layout(explanation_object(told, TOOL))

@@ -12,7 +12,6 @@ import typer
 from rdma_robust import TOOL
 from rdma_robust.cli.answering import answer_sources, only
 from rdma_robust.cli.destinations import report_form
-from rdma_robust.cli.inputs import MESSAGES_SUFFIX, Source, expand
 from rdma_robust.cli.options.arguments import (
     AnswerFormat,
     Define,
@@ -32,13 +31,14 @@ from rdma_robust.cli.options.contracts_options import (
 )
 from rdma_robust.cli.options.defaults import TIMEOUT_S
 from rdma_robust.cli.options.formats import TEXT_OR_JSON
-from rdma_robust.cli.output import output
 from rdma_robust.cli.processes.decide_contracts import ContractsAsking, load_contracts_room, read_contracts
-from rdma_robust.cli.screen import width_of_output
 from rdma_robust.contracts.checks.function_checks import Checking
 from rdma_robust.errors import LimitReached
+from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.shell.inputs import MESSAGES_SUFFIX, Source, expand
+from rdma_robust.frame.shell.output import output
+from rdma_robust.frame.shell.screen import width_of_output
 from rdma_robust.guard import ENDING
-from rdma_robust.reports.share.exits import Exit
 
 if TYPE_CHECKING:
     from rdma_robust.contracts.inference.inferred_clauses import Inference
@@ -97,7 +97,7 @@ def run_contracts_infer(request: InferRequest) -> Exit:
             if request.format == "text":
                 place.say("\n".join(inference_text(found, request.asking.width)))
             else:
-                from rdma_robust.reports.check.json_report import layout  # noqa: PLC0415
+                from rdma_robust.frame.formats.json_text import layout  # noqa: PLC0415
 
                 place.line(layout(inference_object(program, found, TOOL)))
         return Exit.UNKNOWN if any(each.reason for each in found) else Exit.OK

@@ -14,7 +14,6 @@ import typer
 from rdma_robust import TOOL
 from rdma_robust.cli.batch import Question, answer_all
 from rdma_robust.cli.destinations import report_form
-from rdma_robust.cli.inputs import Item, Source, expand
 from rdma_robust.cli.options.arguments import (
     Certificates,
     Explain,
@@ -31,17 +30,18 @@ from rdma_robust.cli.options.arguments import (
 )
 from rdma_robust.cli.options.defaults import TIMEOUT_S, processors
 from rdma_robust.cli.options.formats import FORMATS
-from rdma_robust.cli.output import Output, output
 from rdma_robust.cli.processes.decide_net import CoverAnswer, CoverOptions, answer_net, lost_net
-from rdma_robust.cli.screen import width_of_output
-from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import UsageError
+from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.formats.json_text import dump, layout
+from rdma_robust.frame.shell.inputs import Item, Source, expand
+from rdma_robust.frame.shell.output import Output, output
+from rdma_robust.frame.shell.screen import width_of_output
+from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.limits import Limits
 from rdma_robust.processes import can_fork
-from rdma_robust.reports.check import json_report
 from rdma_robust.reports.cover import cover_report
 from rdma_robust.reports.cover.cover_result import CoverRecord
-from rdma_robust.reports.share.exits import Exit
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class _Run:
         for message in answer.messages:
             warn(message)
         if request.format == "jsonl":
-            self.out.line(json_report.dump(cover_report.record_object(record)))
+            self.out.line(dump(cover_report.record_object(record)))
         elif request.format == "text":
             counts = cover_report.exit_of(record, request.expect) is not Exit.OK
             for line in self.text.rows(record) if counts or not request.quiet else ():
@@ -86,7 +86,7 @@ class _Run:
             self.out.say("\n".join(self.text.totals(summary)))
         elif request.format == "json":
             options = dataclasses.asdict(request.options) | {"expect": request.expect}
-            self.out.line(json_report.layout(cover_report.document(records, summary, TOOL, options)))
+            self.out.line(layout(cover_report.document(records, summary, TOOL, options)))
         elif summary.interrupted:
             warn(f"interrupted: {summary.nets} of {summary.requested} nets done")
         return Exit(summary.exit_code)

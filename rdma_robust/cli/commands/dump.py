@@ -7,12 +7,12 @@ from functools import partial
 
 from rdma_robust import pipeline
 from rdma_robust.cli.answering import answer_each
-from rdma_robust.cli.inputs import Item, Source
-from rdma_robust.cli.output import StandardOutput
 from rdma_robust.cli.processes.decide_program import limits_of
 from rdma_robust.errors import UsageError
+from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.shell.inputs import Item, Source
+from rdma_robust.frame.shell.output import StandardOutput
 from rdma_robust.options import CheckOptions
-from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import printable
 
 

@@ -11,7 +11,6 @@ import typer
 from rdma_robust import TOOL, __version__
 from rdma_robust.cli.answering import answer_item, only
 from rdma_robust.cli.destinations import report_form
-from rdma_robust.cli.inputs import Source, expand
 from rdma_robust.cli.options.arguments import (
     FORMAT_HELP,
     AllSteps,
@@ -28,17 +27,18 @@ from rdma_robust.cli.options.defaults import TIMEOUT_S
 from rdma_robust.cli.options.formats import EXPLAIN_FORMATS, Drawing, ExplainFormat
 from rdma_robust.cli.options.option_sets import HardwareOptions, with_option_sets
 from rdma_robust.cli.options.safety_options import SafetyModels, models_named
-from rdma_robust.cli.output import output
 from rdma_robust.cli.processes.decide_program import limits_of
 from rdma_robust.cli.processes.decide_proof import ProofAsking
-from rdma_robust.cli.screen import width_of_output
-from rdma_robust.cli.stderr import warn
+from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.formats.columns import PAPER
+from rdma_robust.frame.shell.inputs import Source, expand
+from rdma_robust.frame.shell.output import output
+from rdma_robust.frame.shell.screen import width_of_output
+from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.guard import ENDING, found_within
 from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Outcome
-from rdma_robust.reports.share.columns import PAPER
-from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import printable
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ def _written(explained: Explanation, request: ExplainRequest) -> str:
 
             return "\n".join(explanation_text(explained, _width(request), full=request.full))
         case "json":
-            from rdma_robust.reports.check.json_report import layout  # noqa: PLC0415
+            from rdma_robust.frame.formats.json_text import layout  # noqa: PLC0415
             from rdma_robust.reports.explanation.explanation_json import explanation_object  # noqa: PLC0415
 
             return layout(explanation_object(explained, TOOL))

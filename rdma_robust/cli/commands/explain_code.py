@@ -7,11 +7,11 @@ from typing import Annotated, Final
 
 import typer
 
-from rdma_robust.cli.output import StandardOutput
-from rdma_robust.cli.screen import width_of_output
 from rdma_robust.diagnose import did_you_mean
 from rdma_robust.errors import UsageError
-from rdma_robust.reports.share.exits import Exit
+from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.shell.output import StandardOutput
+from rdma_robust.frame.shell.screen import width_of_output
 from rdma_robust.text import one_line
 
 WIDTH: Final = 80

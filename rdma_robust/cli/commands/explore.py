@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 
-from rdma_robust.cli.inputs import MESSAGES_SUFFIX, SUFFIX, Missing, Source, expand, read_source
 from rdma_robust.cli.options.arguments import (
     Define,
     File,
@@ -21,20 +20,21 @@ from rdma_robust.cli.options.arguments import (
     seconds,
 )
 from rdma_robust.cli.options.option_sets import HardwareOptions, with_option_sets
-from rdma_robust.cli.processes.apart import each_apart
 from rdma_robust.cli.processes.decide_messages import is_trace, read_messages
 from rdma_robust.cli.processes.decide_program import exit_of_error, limits_of, message_of
 from rdma_robust.cli.processes.explored_messages import decided_messages
-from rdma_robust.cli.processes.stop import Stopped
-from rdma_robust.cli.stderr import warn
 from rdma_robust.cli.watching import Watched, changes_of, need_watchfiles
 from rdma_robust.errors import InternalError, RdmaRobustError, SizeLimitError, UsageError
+from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.shell.apart import each_apart
+from rdma_robust.frame.shell.inputs import MESSAGES_SUFFIX, SUFFIX, Missing, Source, expand, read_source
+from rdma_robust.frame.shell.stderr import warn
+from rdma_robust.frame.shell.stop import Stopped
 from rdma_robust.guard import Overrun, guarded_by, out_of_memory
 from rdma_robust.language.value_ranges import file_of, one_value
 from rdma_robust.limits import Limits
 from rdma_robust.messages.language.recognised import is_messages
 from rdma_robust.options import CheckOptions
-from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import one_line, printable
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ import typer
 
 from rdma_robust.cli.answering import answer_item, default_limits, only
 from rdma_robust.cli.destinations import made_file
-from rdma_robust.cli.inputs import Source
 from rdma_robust.cli.options.arguments import (
     AtomicsOption,
     AwaitLoops,
@@ -22,10 +21,11 @@ from rdma_robust.cli.options.arguments import (
     OrderedReads,
     OrderOption,
 )
-from rdma_robust.cli.output import output
-from rdma_robust.cli.stderr import warn
+from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.shell.inputs import Source
+from rdma_robust.frame.shell.output import output
+from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.model import Hardware
-from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import printable
 
 if TYPE_CHECKING:

@@ -10,14 +10,14 @@ import typer
 
 from rdma_robust.cli.answering import answer_each, default_limits
 from rdma_robust.cli.destinations import made_file
-from rdma_robust.cli.inputs import MESSAGES_SUFFIX, SUFFIX, Item, Source, expand
 from rdma_robust.cli.options.arguments import Define, Files, Force, MadeFile
-from rdma_robust.cli.output import StandardOutput, replace_file
-from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import UsageError
+from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.shell.inputs import MESSAGES_SUFFIX, SUFFIX, Item, Source, expand
+from rdma_robust.frame.shell.output import StandardOutput, replace_file
+from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.language.value_ranges import one_value
 from rdma_robust.messages.language.recognised import is_messages
-from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import printable
 
 Mode = Literal["print", "check", "write"]

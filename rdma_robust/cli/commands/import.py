@@ -10,11 +10,11 @@ import typer
 
 from rdma_robust.cli.answering import answer_item, default_limits, only
 from rdma_robust.cli.destinations import made_file
-from rdma_robust.cli.inputs import Source
 from rdma_robust.cli.options.arguments import File, Force, MadeFile
-from rdma_robust.cli.output import output as destination
 from rdma_robust.errors import UsageError
-from rdma_robust.reports.share.exits import Exit
+from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.shell.inputs import Source
+from rdma_robust.frame.shell.output import output as destination
 
 Range = tuple[int, int]
 MOST_ADDRESSES = 4096

@@ -12,7 +12,6 @@ import typer
 from rdma_robust import TOOL
 from rdma_robust.cli.answering import answering
 from rdma_robust.cli.destinations import report_form
-from rdma_robust.cli.inputs import Item, Missing, Source, all_loaded, expand, read_source
 from rdma_robust.cli.options.arguments import (
     Defines,
     Disable,
@@ -28,18 +27,19 @@ from rdma_robust.cli.options.arguments import (
 )
 from rdma_robust.cli.options.defaults import TIMEOUT_S
 from rdma_robust.cli.options.formats import FINDING_FORMATS
-from rdma_robust.cli.output import output
 from rdma_robust.cli.processes.decide_program import message_of
-from rdma_robust.cli.warning_choice import WarningChoice, chosen
+from rdma_robust.cli.warning_choice import chosen
 from rdma_robust.errors import Diagnostic, ProgramError
+from rdma_robust.frame.answer import ErrorKind, diagnostics
+from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.formats.json_text import dump, layout
+from rdma_robust.frame.formats.lines import WRITERS
+from rdma_robust.frame.shell.inputs import Item, Missing, Source, WarningChoice, all_loaded, expand, read_source
+from rdma_robust.frame.shell.output import output
 from rdma_robust.guard import found_within
 from rdma_robust.limits import Limits
 from rdma_robust.reports.analyses import lint_report
 from rdma_robust.reports.analyses.lint_report import LintRecord
-from rdma_robust.reports.check import json_report
-from rdma_robust.reports.check.result import ErrorKind, diagnostics
-from rdma_robust.reports.share.exits import Exit
-from rdma_robust.reports.share.finding_lines import WRITERS
 from rdma_robust.text import printable
 
 Needless = Annotated[
@@ -112,7 +112,7 @@ def run_lint(request: LintRequest) -> Exit:
             out.say(lint_report.lint_totals(records))
         elif request.form == "json":
             options = {"needless": request.needless, "timeout": request.timeout, "memory": request.memory}
-            out.line(json_report.layout(lint_report.lint_document(records, TOOL, options)))
+            out.line(layout(lint_report.lint_document(records, TOOL, options)))
     return lint_report.lint_exit(records)
 
 
@@ -120,7 +120,7 @@ def _lines(record: LintRecord, request: LintRequest) -> list[str]:
     if request.form in WRITERS:
         return lint_report.lint_lines(record, request.form)
     if request.form == "jsonl":
-        return [json_report.dump(lint_report.lint_object(record))]
+        return [dump(lint_report.lint_object(record))]
     return [record.shown] if request.form == "text" and record.shown else []
 
 
@@ -162,7 +162,7 @@ def _linted(source: Source, request: LintRequest) -> LintRecord:
 
 
 def _needless(text: str, name: str, request: LintRequest, limits: Limits) -> tuple[Diagnostic, ...]:
-    from rdma_robust.analyses.repair.needless_lints import needless_statements  # noqa: PLC0415 - decides, and few ask for it
+    from rdma_robust.analyses.repair.needless import needless_statements  # noqa: PLC0415 - decides, and few ask for it
     from rdma_robust.analyses.repair.repairs import RepairOptions  # noqa: PLC0415
     from rdma_robust.options import CheckOptions  # noqa: PLC0415
 

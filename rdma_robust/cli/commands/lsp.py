@@ -10,7 +10,7 @@ import typer
 
 from rdma_robust.cli.options.arguments import seconds
 from rdma_robust.errors import UsageError
-from rdma_robust.reports.share.exits import Exit
+from rdma_robust.frame.exits import Exit
 
 Stdio = Annotated[
     bool, typer.Option("--stdio", help="Speak over standard input and output, as it always does; editors like to say so.")

@@ -14,7 +14,6 @@ from rdma_robust.cli.answered_files import FilesRequest, FilesRun, answer_files
 from rdma_robust.cli.asked_otherwise import watch_instead
 from rdma_robust.cli.batch import Question
 from rdma_robust.cli.destinations import report_form
-from rdma_robust.cli.inputs import MESSAGES_SUFFIX, expand
 from rdma_robust.cli.options.arguments import (
     Certificates,
     Defines,
@@ -48,13 +47,14 @@ from rdma_robust.cli.processes.decide_messages import (
     load_messages_room,
     lost_messages,
 )
-from rdma_robust.cli.screen import width_of_output
-from rdma_robust.reports.check.json_report import JsonObject
+from rdma_robust.frame.answer import JsonObject
+from rdma_robust.frame.exits import Exit, worst
+from rdma_robust.frame.formats.lines import WRITERS
+from rdma_robust.frame.shell.inputs import MESSAGES_SUFFIX, expand
+from rdma_robust.frame.shell.screen import width_of_output
 from rdma_robust.reports.messages.messages_json import document
 from rdma_robust.reports.messages.messages_table import MessagesText
 from rdma_robust.reports.messages.messages_totals import MessagesSummary, messages_summary
-from rdma_robust.reports.share.exits import Exit, worst
-from rdma_robust.reports.share.finding_lines import WRITERS
 
 if TYPE_CHECKING:
     from rdma_robust.reports.batch.batch_view import BatchReport

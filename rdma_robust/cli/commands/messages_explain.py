@@ -12,7 +12,6 @@ from rdma_robust import TOOL, __version__
 from rdma_robust.beside import Beside
 from rdma_robust.cli.answering import answer_sources, only
 from rdma_robust.cli.destinations import report_form
-from rdma_robust.cli.inputs import MESSAGES_SUFFIX, Source, expand
 from rdma_robust.cli.options.arguments import (
     FORMAT_HELP,
     AllSteps,
@@ -28,12 +27,13 @@ from rdma_robust.cli.options.defaults import TIMEOUT_S
 from rdma_robust.cli.options.formats import EXPLAIN_FORMATS, ExplainFormat
 from rdma_robust.cli.options.messages_options import MessageOptions
 from rdma_robust.cli.options.option_sets import with_option_sets
-from rdma_robust.cli.output import output
 from rdma_robust.cli.processes.decide_messages import MessagesAsking, decide_in_time, load_messages_room
-from rdma_robust.cli.screen import width_of_output
-from rdma_robust.cli.stderr import warn
+from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.shell.inputs import MESSAGES_SUFFIX, Source, expand
+from rdma_robust.frame.shell.output import output
+from rdma_robust.frame.shell.screen import width_of_output
+from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.guard import ENDING
-from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import printable
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def _written(told: MessagesExplanation, request: MessagesExplainRequest) -> str:
 
             return "\n".join(messages_explanation_text(told, request.asking.width, full=request.asking.full))
         case "json":
-            from rdma_robust.reports.check.json_report import layout  # noqa: PLC0415
+            from rdma_robust.frame.formats.json_text import layout  # noqa: PLC0415
             from rdma_robust.reports.messages.messages_explanation_json import messages_explanation_object  # noqa: PLC0415
 
             return layout(messages_explanation_object(told, TOOL))

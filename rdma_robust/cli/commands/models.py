@@ -12,7 +12,6 @@ import typer
 from rdma_robust import TOOL
 from rdma_robust.cli.batch import Question, answer_all
 from rdma_robust.cli.destinations import report_form
-from rdma_robust.cli.inputs import Item, expand
 from rdma_robust.cli.options.arguments import (
     AnswerFormat,
     AwaitLoops,
@@ -30,13 +29,14 @@ from rdma_robust.cli.options.arguments import (
 )
 from rdma_robust.cli.options.defaults import TIMEOUT_S, processors
 from rdma_robust.cli.options.formats import TEXT_OR_JSON
-from rdma_robust.cli.output import Output, output
 from rdma_robust.cli.processes.decide_models import ModelsAnswer, answer_models, load_models, lost_models
 from rdma_robust.cli.processes.decide_program import limits_of
-from rdma_robust.cli.screen import width_of_output
-from rdma_robust.cli.stderr import warn
+from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.shell.inputs import Item, expand
+from rdma_robust.frame.shell.output import Output, output
+from rdma_robust.frame.shell.screen import width_of_output
+from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.options import RECV_DEPTH, CheckOptions
-from rdma_robust.reports.share.exits import Exit
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +84,8 @@ def models_command(
 
 def run_models(request: ModelsRequest) -> Exit:
     """Answer and report every item of `request`; return the exit code. Raises UsageError, BrokenPipeError."""
+    from rdma_robust.frame.formats.json_text import layout  # noqa: PLC0415
     from rdma_robust.reports.analyses import models_report  # noqa: PLC0415 - slow
-    from rdma_robust.reports.check.json_report import layout  # noqa: PLC0415
 
     started = time.monotonic()
     question = Question(

@@ -12,7 +12,6 @@ import typer
 from rdma_robust import TOOL
 from rdma_robust.cli.answering import answer_item, only
 from rdma_robust.cli.destinations import Destination, report_form
-from rdma_robust.cli.inputs import expand
 from rdma_robust.cli.options.arguments import (
     AnswerFormat,
     AtomicsOption,
@@ -30,14 +29,16 @@ from rdma_robust.cli.options.arguments import (
 )
 from rdma_robust.cli.options.defaults import TIMEOUT_S, default_memory
 from rdma_robust.cli.options.formats import TEXT_OR_JSON
-from rdma_robust.cli.screen import width_of_output
-from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import UsageError
+from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.formats.json_text import layout
+from rdma_robust.frame.shell.inputs import expand
+from rdma_robust.frame.shell.screen import width_of_output
+from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.guard import ENDING
 from rdma_robust.limits import ENDLESS, Limits
 from rdma_robust.model import Hardware, Model
 from rdma_robust.options import RECV_DEPTH
-from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import printable
 
 if TYPE_CHECKING:
@@ -111,7 +112,6 @@ def run_outcomes(file: str, bounds: OutcomesRequest, place: Destination) -> Exit
 def _explore(text: str, name: str, bounds: OutcomesRequest, place: Destination, limits: Limits) -> Exit:
     from rdma_robust.language.load import load_decidable  # noqa: PLC0415 - slow, and reading may have failed
     from rdma_robust.reports.analyses import outcomes_report  # noqa: PLC0415
-    from rdma_robust.reports.check import json_report  # noqa: PLC0415
 
     started = time.monotonic()
     program = load_decidable(text, name)
@@ -124,7 +124,7 @@ def _explore(text: str, name: str, bounds: OutcomesRequest, place: Destination, 
     if place.format == "json":
         options = {**model.described(), **_described(bounds)}
         result = outcomes_report.outcomes_object(report, name, TOOL, options, time.monotonic() - started)
-        place.write(json_report.layout(result) + "\n")
+        place.write(layout(result) + "\n")
     else:
         place.say("\n".join([*outcomes_report.outcomes_text(report, name, width_of_output(place.path)), ""]))
     return outcomes_report.exit_of_claims(report)
@@ -147,14 +147,13 @@ def _explored(program: Program, bounds: OutcomesRequest, model: Model, limits: L
 def _on_all_hardware(program: Program, name: str, bounds: OutcomesRequest, place: Destination, limits: Limits) -> Exit:
     from rdma_robust.analyses.hardware.states_on_hardware import states_on_hardware  # noqa: PLC0415
     from rdma_robust.reports.analyses import hardware_states_report as report  # noqa: PLC0415
-    from rdma_robust.reports.check import json_report  # noqa: PLC0415
 
     started = time.monotonic()
     found = states_on_hardware(program, limits, partial(_explored, program, bounds))
     if place.format == "json":
         spent = time.monotonic() - started
         result = report.hardware_states_object(found, name, TOOL, _described(bounds), spent)
-        place.write(json_report.layout(result) + "\n")
+        place.write(layout(result) + "\n")
     else:
         place.say("\n".join([*report.hardware_states_text(found, name, width_of_output(place.path)), ""]))
     return report.exit_of_states(found)

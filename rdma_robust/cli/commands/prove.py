@@ -14,7 +14,6 @@ from rdma_robust import TOOL
 from rdma_robust.cli.asked_otherwise import prints_alone, watch_instead
 from rdma_robust.cli.batch import Question, answer_all
 from rdma_robust.cli.destinations import report_form
-from rdma_robust.cli.inputs import Item, expand
 from rdma_robust.cli.options.arguments import (
     Certificates,
     Defines,
@@ -35,15 +34,16 @@ from rdma_robust.cli.options.arguments import (
 from rdma_robust.cli.options.defaults import TIMEOUT_S, processors
 from rdma_robust.cli.options.formats import VERDICT_FORMATS
 from rdma_robust.cli.options.safety_options import SafetyEngine, SafetyModels, SafetyReduction, models_named
-from rdma_robust.cli.output import Output, output
 from rdma_robust.cli.processes.decide_proof import ProofAnswer, ProofAsking, answer_proof, load_proving, lost_proof
-from rdma_robust.cli.screen import width_of_output
-from rdma_robust.cli.stderr import warn
-from rdma_robust.reports.check import json_report
+from rdma_robust.frame.exits import Exit, worst
+from rdma_robust.frame.formats.json_text import dump, layout
+from rdma_robust.frame.formats.lines import WRITERS
+from rdma_robust.frame.shell.inputs import Item, expand
+from rdma_robust.frame.shell.output import Output, output
+from rdma_robust.frame.shell.screen import width_of_output
+from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.reports.prove import proof_json
 from rdma_robust.reports.prove.proof_text import ProofText
-from rdma_robust.reports.share.exits import Exit, worst
-from rdma_robust.reports.share.finding_lines import WRITERS
 
 DumpReduced = Annotated[
     Literal["reduce"] | None,
@@ -135,9 +135,9 @@ class _Run:
     def report(self, answer: ProofAnswer) -> None:
         request, record = self.request, answer.record
         if request.format in WRITERS:
-            from rdma_robust.reports.prove.proof_findings import proof_lines  # noqa: PLC0415 - for few forms
+            from rdma_robust.reports.prove.proof_findings import proof_findings  # noqa: PLC0415 - for few forms
 
-            for finding in proof_lines(record, request.asking.expect):
+            for finding in proof_findings(record, request.asking.expect):
                 self.out.line(WRITERS[request.format](finding))
         elif not request.quiet or record.verdict == "error" or answer.uncertified:
             for message in (
@@ -145,7 +145,7 @@ class _Run:
             ):
                 warn(message)
         if request.format == "jsonl":
-            self.out.line(json_report.dump(proof_json.result_object(record, request.asking.expect)))
+            self.out.line(dump(proof_json.result_object(record, request.asking.expect)))
         elif request.format == "text":
             for line in self.text.rows(record, request.quiet):
                 self.out.say(line)
@@ -164,7 +164,7 @@ class _Run:
             case "json":
                 options = request.asking.described()
                 made = proof_json.document(records, requested, spent, stopped, expect=expect, tool=TOOL, options=options)
-                self.out.line(json_report.layout(made))
+                self.out.line(layout(made))
             case "junit":
                 from rdma_robust.reports.prove.proof_findings import proof_junit  # noqa: PLC0415
 

@@ -12,9 +12,7 @@ import typer
 
 from rdma_robust import TOOL
 from rdma_robust.cli.answering import answer_item, only
-from rdma_robust.cli.colour import is_asked_for
 from rdma_robust.cli.destinations import made_file
-from rdma_robust.cli.inputs import BOM, Source, UnreadableError, read_bytes, read_source
 from rdma_robust.cli.options.arguments import (
     FORMAT_HELP,
     Define,
@@ -29,16 +27,19 @@ from rdma_robust.cli.options.arguments import (
 )
 from rdma_robust.cli.options.defaults import TIMEOUT_S
 from rdma_robust.cli.options.option_sets import HardwareOptions, with_option_sets
-from rdma_robust.cli.output import StandardOutput, replace_bytes
 from rdma_robust.cli.processes.decide_program import message_of
-from rdma_robust.cli.screen import width_of_output
-from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import UsageError
+from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.formats.json_text import layout
+from rdma_robust.frame.shell.colour import is_asked_for
+from rdma_robust.frame.shell.inputs import BOM, Source, UnreadableError, read_bytes, read_source
+from rdma_robust.frame.shell.output import StandardOutput, replace_bytes
+from rdma_robust.frame.shell.screen import width_of_output
+from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.guard import ENDING
 from rdma_robust.limits import Limits
 from rdma_robust.model import Hardware
 from rdma_robust.options import CheckOptions
-from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import printable
 
 if TYPE_CHECKING:
@@ -268,7 +269,7 @@ def _repair(text: str, name: str, request: RepairRequest) -> Repair:
 
 
 def _made_safe(text: str, program: Program, safety: Safety, request: RepairRequest) -> Repair:
-    from rdma_robust.analyses.repair.repairs import Waits  # noqa: PLC0415
+    from rdma_robust.analyses.repair.repairs import WaitOptions  # noqa: PLC0415
     from rdma_robust.analyses.repair.safe.placement import make_safe, remove_waits  # noqa: PLC0415
     from rdma_robust.analyses.repair.safe.under_rdma import keep_claims  # noqa: PLC0415
 
@@ -284,7 +285,7 @@ def _made_safe(text: str, program: Program, safety: Safety, request: RepairReque
                 "--remove-needless takes out what a robust program, or one safe under another model, does not need"
             )
         return keep_claims(text, program.file, request.options, request.limits)
-    waits = Waits(model, safety.sites, safety.own)
+    waits = WaitOptions(model, safety.sites, safety.own)
     work = remove_waits if request.needless else make_safe
     return work(text, program.file, waits, replace(request.options, costs=safety.costs), request.limits)
 
@@ -292,10 +293,10 @@ def _made_safe(text: str, program: Program, safety: Safety, request: RepairReque
 def _expected_model(program: Program) -> AnyModelName:
     """Return the model that the program expects to be safe or unsafe under, else rdma if it claims something of that. Raises
     UsageError."""
-    from rdma_robust.analyses.repair.safe.under_rdma import forbidding  # noqa: PLC0415
+    from rdma_robust.analyses.repair.safe.under_rdma import forbidding_claims  # noqa: PLC0415
 
     expected = {e.model for e in program.expectations if e.kind == "safe" and e.model is not None}
-    if not expected and not program.undecided and forbidding(program):
+    if not expected and not program.undecided and forbidding_claims(program):
         return "rdma"
     if len(expected) != 1:
         named = f"the program expects something under {', '.join(sorted(expected))}" if expected else "it has no such line"
@@ -308,9 +309,9 @@ def _undefined(repair: Repair, original: str, source: Source) -> Repair:
     """Return a repair of a program with other values for constants as one of its `original` text."""
     if not source.define:
         return repair
-    from rdma_robust.analyses.repair.put_back import put_back  # noqa: PLC0415
+    from rdma_robust.analyses.repair.patch import repair_of_original  # noqa: PLC0415
 
-    return put_back(repair, original, source.define, source.name)
+    return repair_of_original(repair, original, source.define, source.name)
 
 
 def _write(repair: Repair, text: str, source: Source, request: RepairRequest) -> str | None:
@@ -344,7 +345,6 @@ def _bytes(text: str, source: Source) -> bytes:
 
 def _report(repair: Repair, source: Source, request: RepairRequest, written: str | None, hardware: Hardware) -> Exit:
     from rdma_robust.reports.analyses import repair_report, repair_sarif  # noqa: PLC0415
-    from rdma_robust.reports.check import json_report  # noqa: PLC0415
 
     out = StandardOutput()
     if request.path == "-" or request.diff:
@@ -355,7 +355,7 @@ def _report(repair: Repair, source: Source, request: RepairRequest, written: str
             warn("\n".join(repair_report.repair_text(repair, source.name, request.needless)))
     elif request.format == "json":
         report = repair_report.repair_object(repair, source.name, TOOL, _options(request, repair, hardware), written)
-        out.line(json_report.layout(report))
+        out.line(layout(report))
     elif request.format == "sarif":
         log = repair_sarif.repair_sarif(repair, source.name, TOOL, request.needless)
         out.line(json.dumps(log, indent=1))

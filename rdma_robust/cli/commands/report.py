@@ -18,7 +18,6 @@ from rdma_robust.batch.cache import Cache, default_folder
 from rdma_robust.batch.job import Job, Record, sha256
 from rdma_robust.batch.run import Answers, Executor, Numbered, Tick, run_batch
 from rdma_robust.cli.destinations import Destination, destinations
-from rdma_robust.cli.inputs import MESSAGES_SUFFIX, SUFFIX, Item, Missing, UnreadableError, all_loaded, expand, read_source
 from rdma_robust.cli.options.arguments import (
     Defines,
     Expect,
@@ -38,14 +37,25 @@ from rdma_robust.cli.options.reductions_option import parse_reductions
 from rdma_robust.cli.passed_over import without_proofs
 from rdma_robust.cli.processes.decide_job import decide_job, kept_record
 from rdma_robust.cli.processes.decide_program import decide_item, limits_of
-from rdma_robust.cli.processes.meter import Meter, wanted
-from rdma_robust.cli.processes.outside import overdue
-from rdma_robust.cli.processes.pool import Work, in_processes, retirement
-from rdma_robust.cli.processes.stop import Stopped, released
 from rdma_robust.cli.report_contracts import with_contracts
 from rdma_robust.cli.report_messages import Given, split, with_messages
-from rdma_robust.cli.stderr import error_line, warn
 from rdma_robust.errors import UsageError
+from rdma_robust.frame.exits import WORST_FIRST, Exit, worst
+from rdma_robust.frame.shell.inputs import (
+    MESSAGES_SUFFIX,
+    SUFFIX,
+    Item,
+    Missing,
+    UnreadableError,
+    all_loaded,
+    expand,
+    read_source,
+)
+from rdma_robust.frame.shell.meter import Meter, wanted
+from rdma_robust.frame.shell.outside import overdue
+from rdma_robust.frame.shell.pool import Work, in_processes, retirement
+from rdma_robust.frame.shell.stderr import error_line, warn
+from rdma_robust.frame.shell.stop import Stopped, released
 from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.options import CheckOptions
 from rdma_robust.processes import can_fork
@@ -57,7 +67,6 @@ from rdma_robust.reports.check.json_report import described
 from rdma_robust.reports.check.result import failure, gave_up
 from rdma_robust.reports.check.summary import summarise
 from rdma_robust.reports.check.text_report import TextReport
-from rdma_robust.reports.share.exits import WORST_FIRST, Exit, worst
 from rdma_robust.text import count, printable
 
 DASK = "dask://"

@@ -13,7 +13,6 @@ import typer
 from rdma_robust import TOOL
 from rdma_robust.cli.batch import answer_all, deciding
 from rdma_robust.cli.destinations import report_form
-from rdma_robust.cli.inputs import Item, Missing, all_loaded, expand, read_source
 from rdma_robust.cli.options.arguments import (
     Defines,
     Expect,
@@ -33,18 +32,20 @@ from rdma_robust.cli.options.defaults import TIMEOUT_S, processors
 from rdma_robust.cli.options.formats import SCALE_FORMATS
 from rdma_robust.cli.options.option_sets import HardwareOptions, SearchOptions, with_option_sets
 from rdma_robust.cli.options.reductions_option import parse_reductions
-from rdma_robust.cli.output import Output, output
 from rdma_robust.cli.processes.decide_program import Answer, limits_of
-from rdma_robust.cli.screen import width_of_output
-from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import RdmaRobustError, UsageError
+from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.formats.json_text import layout
+from rdma_robust.frame.shell.inputs import Item, Missing, all_loaded, expand, read_source
+from rdma_robust.frame.shell.output import Output, output
+from rdma_robust.frame.shell.screen import width_of_output
+from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.language.value_ranges import instances, ranges
 from rdma_robust.options import CheckOptions
-from rdma_robust.reports.check.json_report import described, layout
+from rdma_robust.reports.check.json_report import described
 from rdma_robust.reports.check.summary import exit_of, summarise
 from rdma_robust.reports.scale.scale_record import ScaleRecord
 from rdma_robust.reports.scale.scale_text import ScaleText
-from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import printable
 
 

@@ -26,13 +26,23 @@ from rdma_robust.certify.proven_judge import (
     search_question,
 )
 from rdma_robust.cli.answering import answer_sources, default_limits
-from rdma_robust.cli.inputs import Item, Missing, Source, UnreadableError, expand, loaded, read_bytes, read_source, source_of
 from rdma_robust.cli.options.arguments import Define, Files
-from rdma_robust.cli.output import StandardOutput
-from rdma_robust.cli.screen import width_of_output
+from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.formats.columns import sentence
+from rdma_robust.frame.shell.inputs import (
+    Item,
+    Missing,
+    Source,
+    UnreadableError,
+    expand,
+    loaded,
+    read_bytes,
+    read_source,
+    source_of,
+)
+from rdma_robust.frame.shell.output import StandardOutput
+from rdma_robust.frame.shell.screen import width_of_output
 from rdma_robust.language.value_ranges import one_value
-from rdma_robust.reports.share.columns import sentence
-from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import printable
 
 SUFFIXES = (".json", ".json.gz")

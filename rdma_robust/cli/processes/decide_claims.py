@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from rdma_robust.cli.inputs import Item, Missing, Source, read_source
 from rdma_robust.cli.processes.decide_program import (
     Answer,
     Progress,
@@ -20,6 +19,7 @@ from rdma_robust.cli.processes.decide_program import (
     timed,
 )
 from rdma_robust.errors import Diagnostic
+from rdma_robust.frame.shell.inputs import Item, Missing, Source, read_source
 from rdma_robust.guard import found_within
 from rdma_robust.limits import ENDLESS, Limits
 from rdma_robust.model import Hardware, Model, ModelName
@@ -27,7 +27,7 @@ from rdma_robust.options import RECV_DEPTH, CheckOptions
 from rdma_robust.text import printable
 
 if TYPE_CHECKING:
-    from rdma_robust.analyses.safety.questions import Asked, Reached
+    from rdma_robust.analyses.safety.questions import Reached, ReachOutcome
     from rdma_robust.analyses.safety.verify import Verified
     from rdma_robust.language.flow.cfg import Program
     from rdma_robust.reports.analyses.safety_record import SafetyRecord
@@ -163,16 +163,16 @@ def _without_run(answer: Reached, why: str) -> Reached:
 
 
 def _target(text: str, name: str, *, asking: Asking, progress: Progress) -> SafetyAnswer:
-    from rdma_robust.analyses.safety.goals import StateGoal, waiting  # noqa: PLC0415
-    from rdma_robust.analyses.safety.reach import reach  # noqa: PLC0415
+    from rdma_robust.analyses.safety.goals import StateGoal, with_blocking_waits  # noqa: PLC0415
+    from rdma_robust.analyses.safety.reach import reach_goals  # noqa: PLC0415
     from rdma_robust.language.load import load_program_and_target  # noqa: PLC0415 - slow, and reading may have failed
     from rdma_robust.reports.analyses.safety_record import reached_record  # noqa: PLC0415
     from rdma_robust.reports.analyses.safety_report import reach_object, reach_text  # noqa: PLC0415
 
     program, meant = load_program_and_target(text, name, asking.target or "")
-    program = waiting(program, meant)
+    program = with_blocking_waits(program, meant)
     limits = asking.limits()
-    asked = reach(
+    asked = reach_goals(
         program,
         [StateGoal(meant)],
         asking.model,
@@ -182,7 +182,7 @@ def _target(text: str, name: str, *, asking: Asking, progress: Progress) -> Safe
         progress=progress,
     )
 
-    def told(found: Asked) -> SafetyRecord:
+    def told(found: ReachOutcome) -> SafetyRecord:
         lines = reach_text(program, meant, asking.model, found, asking.width, full=asking.full)
         return replace(
             reached_record(program, meant.text, asking.model, found),

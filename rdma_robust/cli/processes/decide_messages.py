@@ -9,10 +9,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from rdma_robust import TOOL
-from rdma_robust.cli.inputs import Item, Missing, Source, read_bytes, read_source
 from rdma_robust.cli.options.messages_options import BufferName
 from rdma_robust.cli.processes.decide_program import Answer, decide_item, guarded, in_time, lost_program, timed
 from rdma_robust.errors import UsageError
+from rdma_robust.frame.shell.inputs import Item, Missing, Source, read_bytes, read_source
 from rdma_robust.guard import ENDING, cut_short, found_within
 from rdma_robust.limits import Limits
 from rdma_robust.messages.engines.engine_names import MessageEngineName

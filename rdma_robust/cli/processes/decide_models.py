@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from rdma_robust.cli.inputs import Item, Missing, Source, read_source
 from rdma_robust.cli.processes.decide_program import (
     Answer,
     Progress,
@@ -17,6 +16,7 @@ from rdma_robust.cli.processes.decide_program import (
     limits_of,
     lost_program,
 )
+from rdma_robust.frame.shell.inputs import Item, Missing, Source, read_source
 from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
 from rdma_robust.text import printable

@@ -9,15 +9,15 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-from rdma_robust.cli.inputs import Item, Missing, Source, UnreadableError, read_source
 from rdma_robust.cli.processes.decide_program import exit_of_error, message_of
 from rdma_robust.errors import InternalError, ProgramError
+from rdma_robust.frame.answer import diagnostics
+from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.shell.inputs import Item, Missing, Source, UnreadableError, read_source
 from rdma_robust.guard import ENDING, Overrun, found_within, guarded_by, out_of_memory
 from rdma_robust.limits import Limits
-from rdma_robust.petri.digits import DIGITS
-from rdma_robust.reports.check.result import diagnostics
+from rdma_robust.petri.cover import DIGITS
 from rdma_robust.reports.cover.cover_result import CoverRecord, invariant_view, run_view
-from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import printable
 
 if TYPE_CHECKING:

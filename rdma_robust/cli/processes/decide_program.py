@@ -8,16 +8,16 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
 
-from rdma_robust.cli.inputs import Item, Missing, Source, UnreadableError, read_source
-from rdma_robust.cli.stderr import death_message, error_line, internal_message
-from rdma_robust.cli.warning_choice import EVERYTHING, warned
+from rdma_robust.cli.warning_choice import warned
 from rdma_robust.errors import InternalError, LimitReached, ProgramError, SizeLimitError, UsageError
+from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.shell.inputs import EVERYTHING, Item, Missing, Source, UnreadableError, read_source
+from rdma_robust.frame.shell.stderr import death_message, error_line, internal_message
 from rdma_robust.guard import ENDING, NONE, Overrun, Slack, guarded_by, out_of_memory
 from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Outcome
 from rdma_robust.reports.check.result import Result, failure, gave_up, result_of
-from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import one_line, printable
 
 

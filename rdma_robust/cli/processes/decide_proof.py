@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from rdma_robust.cli.inputs import Item, Missing, Source, read_source
 from rdma_robust.cli.processes.decide_program import Answer, Progress, decide_item, guarded, ignore, in_time, lost_program
 from rdma_robust.errors import ProgramError
+from rdma_robust.frame.shell.inputs import Item, Missing, Source, read_source
 from rdma_robust.guard import ENDING, found_within
 from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions

@@ -1,7 +1,7 @@
 """Which send each receive gets its message from, in closed form, for any number of processes.
 
 A *pair* is a send and a receive of the text, with two maps between their iterations at all processes, inverse to each other.
-docs/theory-contracts.md, "every number of processes", says what is proved here, and why it is enough.
+docs/theory-contracts.md, "Every number of processes", says what is proved here, and why it is enough.
 """
 
 from __future__ import annotations

@@ -7,11 +7,11 @@ from dataclasses import asdict
 from typing import Final
 
 from rdma_robust.analyses.hardware.states_on_hardware import StateOnHardware, StatesOnHardware
+from rdma_robust.frame.answer import JsonObject, diagnostics
+from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.formats.columns import Column, Columns, sentence
+from rdma_robust.frame.formats.json_text import valid_unicode
 from rdma_robust.reports.analyses.models_report import changed
-from rdma_robust.reports.check.json_report import JsonObject, valid_unicode
-from rdma_robust.reports.check.result import diagnostics
-from rdma_robust.reports.share.columns import Column, Columns, sentence
-from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import count, printable
 
 FORMAT: Final = "rdma-robust/outcomes-models"

@@ -8,13 +8,14 @@ from dataclasses import asdict, dataclass
 from typing import Final
 
 from rdma_robust.analyses.hardware.on_all_hardware import OnAllHardware
+from rdma_robust.frame.answer import DiagnosticView, JsonObject, diagnostics
+from rdma_robust.frame.exits import Exit, worst
+from rdma_robust.frame.formats.columns import Column, Columns, sentence
+from rdma_robust.frame.formats.json_text import valid_unicode
 from rdma_robust.model import Model
 from rdma_robust.outcome import Outcome, Verdict
-from rdma_robust.reports.check.json_report import JsonObject, valid_unicode
-from rdma_robust.reports.check.result import DiagnosticView, Result, diagnostics
+from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.check.text_report import VERDICTS
-from rdma_robust.reports.share.columns import Column, Columns, sentence
-from rdma_robust.reports.share.exits import Exit, worst
 from rdma_robust.text import count, printable
 
 FORMAT: Final = "rdma-robust/models"

@@ -6,11 +6,11 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from rdma_robust.frame.answer import JsonObject, diagnostics
+from rdma_robust.frame.exits import Exit, within
+from rdma_robust.frame.formats.columns import Column, Columns, sentence
+from rdma_robust.frame.formats.json_text import valid_unicode
 from rdma_robust.language.flow.cfg import Fault
-from rdma_robust.reports.check.json_report import JsonObject, valid_unicode
-from rdma_robust.reports.check.result import diagnostics
-from rdma_robust.reports.share.columns import Column, Columns, sentence
-from rdma_robust.reports.share.exits import Exit, within
 from rdma_robust.semantics.machines.outcomes import ClaimCheck, LineCheck, OutcomesReport, ReachedState
 from rdma_robust.semantics.machines.state_space import Exploration
 from rdma_robust.text import count, one_line, printable

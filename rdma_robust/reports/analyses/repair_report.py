@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
-from rdma_robust.analyses.repair.repairs import Insertion, Repair, Solution
-from rdma_robust.reports.check.json_report import JsonObject, valid_unicode
-from rdma_robust.reports.share.columns import PAPER, Column, Columns, sentence
-from rdma_robust.reports.share.exits import Exit
+from rdma_robust.analyses.repair.repairs import Insertion, Repair, RepairSolution
+from rdma_robust.frame.answer import JsonObject
+from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.formats.columns import PAPER, Column, Columns, sentence
+from rdma_robust.frame.formats.json_text import valid_unicode
 from rdma_robust.text import count, printable
 
 FORMAT = "rdma-robust/repair"
@@ -108,7 +109,7 @@ def _named(insertion: Insertion) -> str:
     return f"{insertion.lines[0]} at line {insertion.line}"
 
 
-def _rows(solution: Solution, width: int | None) -> list[str]:
+def _rows(solution: RepairSolution, width: int | None) -> list[str]:
     rows = [*((i, "") for i in solution.insertions), *((i, "without ") for i in solution.removed)]
     rows += [(i, "as before: ") for i in solution.kept]
     cells = [

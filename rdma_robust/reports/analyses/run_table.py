@@ -8,11 +8,11 @@ from rdma_robust.analyses.safety.goals import FaultGoal, Goal, StateGoal
 from rdma_robust.analyses.safety.hangs import Hang
 from rdma_robust.analyses.safety.on_hardware import Run
 from rdma_robust.expr import names
+from rdma_robust.frame.formats.columns import PAPER
 from rdma_robust.language.check.targets import At, Before, Ended
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import RDMA, Model
 from rdma_robust.reports.check.steps_table import Shown, folded, gutter, note_of_places, place, table
-from rdma_robust.reports.share.columns import PAPER
 from rdma_robust.semantics.machines.chosen import is_rdma, machine_of, sc_machine_of
 from rdma_robust.semantics.machines.machine import Action, Verb
 from rdma_robust.semantics.run_wording import deed, event_name, lane

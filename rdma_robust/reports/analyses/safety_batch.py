@@ -8,10 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from rdma_robust.frame.answer import JsonObject
+from rdma_robust.frame.exits import Exit, worst
+from rdma_robust.frame.formats.columns import sentence
+from rdma_robust.frame.formats.json_text import valid_unicode
 from rdma_robust.reports.analyses.safety_record import SafetyRecord
-from rdma_robust.reports.check.json_report import JsonObject, valid_unicode
-from rdma_robust.reports.share.columns import sentence
-from rdma_robust.reports.share.exits import Exit, worst
 from rdma_robust.text import count
 
 VERSION: Final = 1

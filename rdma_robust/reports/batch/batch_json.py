@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 
+from rdma_robust.frame.answer import JsonObject
+from rdma_robust.frame.formats.json_text import dump, layout, valid_unicode
 from rdma_robust.reports.batch.batch_view import BatchReport
-from rdma_robust.reports.check.json_report import JsonObject, dump, layout, result_object, valid_unicode
+from rdma_robust.reports.check.json_report import result_object
 
 FORMAT = "rdma-robust/report"
 VERSION = 1

@@ -6,14 +6,14 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from rdma_robust.reports.analyses.claim_findings import Claims, Finding, violated_note
+from rdma_robust.frame.exits import Exit, within
+from rdma_robust.reports.analyses.claim_findings import ClaimAnswer, Claims, violated_note
 from rdma_robust.reports.batch.program_page import Page
 from rdma_robust.reports.check.result import Result, VerdictWord
 from rdma_robust.reports.check.summary import Summary, exit_of, mismatch
 from rdma_robust.reports.check.text_report import note
 from rdma_robust.reports.contracts.contracts_record import ContractsRecord
 from rdma_robust.reports.messages.messages_record import MessagesRecord
-from rdma_robust.reports.share.exits import Exit, within
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Entry:
         return family_of(self.result.file)
 
     @property
-    def violated(self) -> tuple[Finding, ...]:
+    def violated(self) -> tuple[ClaimAnswer, ...]:
         """Its claims that count against the exit code."""
         return () if self.claims is None else self.claims.violated
 

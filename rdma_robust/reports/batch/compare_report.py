@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final, get_args
 
+from rdma_robust.frame.answer import JsonObject
+from rdma_robust.frame.formats.columns import sentence
+from rdma_robust.frame.formats.json_text import layout, valid_unicode
 from rdma_robust.reports.batch.batch_markdown import code, prose
 from rdma_robust.reports.batch.compare_view import Change, ClaimChange, Comparison, Kind, Report
-from rdma_robust.reports.check.json_report import JsonObject, layout, valid_unicode
 from rdma_robust.reports.check.text_report import VERDICTS
-from rdma_robust.reports.share.columns import sentence
 from rdma_robust.text import count, one_line, printable
 
 FORMAT = "rdma-robust/compare"

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.formats.junit import Case, Kind
+from rdma_robust.frame.formats.row_text import expected_cell
 from rdma_robust.reports.batch.batch_view import family_of
-from rdma_robust.reports.batch.junit_xml import Case, Kind
 from rdma_robust.reports.contracts.contract_totals import contracts_summary
 from rdma_robust.reports.contracts.contracts_record import ContractsRecord, FunctionRow
-from rdma_robust.reports.messages.messages_sarif import source_digest
-from rdma_robust.reports.share.exits import Exit
-from rdma_robust.reports.share.row_text import expected_cell
+from rdma_robust.reports.messages.file_record import source_digest
 from rdma_robust.text import count, one_line
 
 COLUMNS = ("program", "function", "verdict", "class", "n", "expected?", "mode", "bounds", "time", "note")

@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from rdma_robust.reports.analyses.safety_junit import claim_cases
+from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.formats.junit import Case, junit_document
+from rdma_robust.reports.analyses.claim_findings import claim_cases
 from rdma_robust.reports.batch.batch_view import BatchReport, Entry
 from rdma_robust.reports.batch.contract_rows import contract_cases
-from rdma_robust.reports.batch.junit_xml import Case, junit_document
 from rdma_robust.reports.batch.message_rows import message_cases
 from rdma_robust.reports.check.paragraphs import explain
 from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.check.summary import exit_of, why_not_expected
 from rdma_robust.reports.check.text_report import VERDICTS
-from rdma_robust.reports.share.exits import Exit
 
 WIDTH = 100
 

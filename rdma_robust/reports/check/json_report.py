@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Mapping, Sequence
 
+from rdma_robust.frame.answer import DiagnosticView, JsonObject
+from rdma_robust.frame.formats.json_text import valid_unicode
 from rdma_robust.options import REDUCTIONS, CheckOptions
-from rdma_robust.reports.check.result import DiagnosticView, Result
+from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.check.summary import Summary
 from rdma_robust.reports.share.totals import envelope
-from rdma_robust.text import printable
 
 FORMAT = "rdma-robust/check"
 VERSION = 1
-
-JsonObject = dict[str, object]
 
 
 def result_object(result: Result) -> JsonObject:
@@ -54,28 +52,3 @@ def described(options: CheckOptions, expect: bool) -> JsonObject:
     for inside in ("hardware", "large", "cpu", "atomics", "order"):
         del members[inside]
     return members | options.model.described() | {"expect": expect, "reductions": reductions}
-
-
-def dump(value: object) -> str:
-    """Return `value` on one line of JSON, in ASCII characters only so that no terminal takes offence."""
-    return json.dumps(value, ensure_ascii=True, allow_nan=False)
-
-
-def layout(value: JsonObject) -> str:
-    """Return `value` as JSON with a line for each member and for each element of a list member."""
-    members = [f"  {dump(key)}: {_member(member)}" for key, member in value.items()]
-    return "{\n" + ",\n".join(members) + "\n}"
-
-
-def _member(value: object) -> str:
-    if not isinstance(value, list) or not value:
-        return dump(value)
-    return "[\n" + ",\n".join(f"    {dump(element)}" for element in value) + "\n  ]"
-
-
-def valid_unicode(text: str) -> str:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return printable(text)
-    return text

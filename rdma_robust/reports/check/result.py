@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from rdma_robust.errors import Diagnostic, Severity
+from rdma_robust.errors import Diagnostic
+from rdma_robust.frame.answer import DiagnosticView, ErrorKind, diagnostics
 from rdma_robust.language.flow.cfg import Fault
 from rdma_robust.model import Model
 from rdma_robust.outcome import Matters, Outcome, Verdict
@@ -18,25 +19,12 @@ from rdma_robust.reports.check.witness_view import WitnessView, view
 from rdma_robust.semantics.hang import Wait
 
 VerdictWord = Literal["robust", "not-robust", "unknown", "error"]
-ErrorKind = Literal["unreadable", "invalid", "internal"]
 
 _WORDS: dict[Verdict, VerdictWord] = {
     Verdict.ROBUST: "robust",
     Verdict.NOT_ROBUST: "not-robust",
     Verdict.UNKNOWN: "unknown",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class DiagnosticView:
-    severity: Severity
-    code: str
-    message: str
-    line: int
-    column: int
-    expanded_from: tuple[int, ...]
-    expected: str
-    hint: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,13 +168,6 @@ def failure(
 def gave_up(file: str, reason: str) -> Result:
     """Return the record of a program whose decision was cut short from outside (killed, out of memory)."""
     return Result(file, "unknown", reason)
-
-
-def diagnostics(found: Iterable[Diagnostic]) -> tuple[DiagnosticView, ...]:
-    return tuple(
-        DiagnosticView(d.severity, d.code, d.located, d.span.line, d.span.column, d.span.expanded_from, d.expected, d.hint)
-        for d in found
-    )
 
 
 def _fault(fault: Fault, met: bool) -> FaultView:

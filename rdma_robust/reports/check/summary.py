@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from rdma_robust.frame.exits import Exit, worst
 from rdma_robust.reports.check.result import BrokenClaimView, Result
-from rdma_robust.reports.share.exits import Exit, worst
 from rdma_robust.reports.share.totals import Verdicts
 
 ROBUSTNESS: Final = Verdicts("robust", "not-robust")

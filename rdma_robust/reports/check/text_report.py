@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from rdma_robust.frame.formats.columns import PAPER, Column, Columns, of_files
+from rdma_robust.frame.formats.row_text import beneath, expected_cell, last_line
 from rdma_robust.reports.check.paragraphs import explain
 from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.check.summary import Summary, why_not_expected
-from rdma_robust.reports.share.columns import PAPER, Column, Columns, of_files
-from rdma_robust.reports.share.row_text import beneath, expected_cell, last_line
 from rdma_robust.text import count, one_line, printable
 
 VERDICTS = {"robust": "robust", "not-robust": "NOT ROBUST", "unknown": "UNKNOWN", "error": "error"}

@@ -8,12 +8,12 @@ from typing import Final
 
 from rdma_robust.contracts.contract_answers import FunctionAnswer
 from rdma_robust.contracts.language.contract_program import ContractProgram
-from rdma_robust.reports.check.json_report import JsonObject
+from rdma_robust.frame.answer import JsonObject
+from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.formats.columns import Column, Columns
 from rdma_robust.reports.contracts.contract_explained import WIDTH, ContractFinding, contract_findings, finding_text
 from rdma_robust.reports.contracts.contracts_json import program_object
 from rdma_robust.reports.contracts.contracts_record import ContractsRecord, FunctionRow, contracts_record
-from rdma_robust.reports.share.columns import Column, Columns
-from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import count, filled, one_line, printable
 
 FORMAT: Final = "rdma-robust/contracts-explain"

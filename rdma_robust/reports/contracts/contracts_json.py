@@ -18,8 +18,10 @@ from rdma_robust.contracts.contract_answers import (
 from rdma_robust.contracts.language.contract_program import ContractProgram
 from rdma_robust.contracts.standings import Standing
 from rdma_robust.errors import NO_SPAN, Span
+from rdma_robust.frame.answer import JsonObject
+from rdma_robust.frame.formats.json_text import valid_unicode
 from rdma_robust.messages.language.message_terms import Value
-from rdma_robust.reports.check.json_report import JsonObject, diagnostic_object, valid_unicode
+from rdma_robust.reports.check.json_report import diagnostic_object
 from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.contracts.contract_claims import JudgedContractClaim
 from rdma_robust.reports.contracts.contract_words import main_place, text_at

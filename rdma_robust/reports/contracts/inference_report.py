@@ -7,7 +7,8 @@ from typing import Final
 
 from rdma_robust.contracts.inference.inferred_clauses import Inference
 from rdma_robust.contracts.language.contract_program import ContractProgram
-from rdma_robust.reports.check.json_report import JsonObject, valid_unicode
+from rdma_robust.frame.answer import JsonObject
+from rdma_robust.frame.formats.json_text import valid_unicode
 from rdma_robust.reports.contracts.contract_words import ranges
 from rdma_robust.text import filled, printable
 

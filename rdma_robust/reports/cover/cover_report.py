@@ -7,11 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from rdma_robust.reports.check.json_report import JsonObject, valid_unicode
+from rdma_robust.frame.answer import JsonObject
+from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.formats.columns import PAPER, Column, Columns, of_files
+from rdma_robust.frame.formats.json_text import valid_unicode
+from rdma_robust.frame.formats.row_text import beneath, expected_cell, last_line
 from rdma_robust.reports.cover.cover_result import CoverRecord, RuleView, RunView, StepView, Tokens
-from rdma_robust.reports.share.columns import PAPER, Column, Columns, of_files
-from rdma_robust.reports.share.exits import Exit
-from rdma_robust.reports.share.row_text import beneath, expected_cell, last_line
 from rdma_robust.reports.share.totals import Verdicts, envelope
 from rdma_robust.text import count, filled, one_line, printable
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rdma_robust.errors import InternalError
+from rdma_robust.frame.answer import DiagnosticView, ErrorKind
 from rdma_robust.petri.net import EnumeratedInvariant, Firing, Invariant, Loop, Net, Run, StagedInvariant, Vector
-from rdma_robust.reports.check.result import DiagnosticView, ErrorKind
 
 CoverVerdict = Literal["safe", "unsafe", "unknown", "error"]
 _LONGEST_PERIOD = 64

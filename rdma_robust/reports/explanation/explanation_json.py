@@ -6,8 +6,9 @@ import dataclasses
 from collections.abc import Mapping
 
 from rdma_robust.analyses.explain.explanation import Explanation
-from rdma_robust.reports.check.json_report import JsonObject, valid_unicode
-from rdma_robust.reports.share.exits import Exit
+from rdma_robust.frame.answer import JsonObject
+from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.formats.json_text import valid_unicode
 
 FORMAT = "rdma-robust/explain"
 VERSION = 1

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from rdma_robust.errors import Span
+from rdma_robust.frame.answer import JsonObject
+from rdma_robust.frame.formats.json_text import valid_unicode
 from rdma_robust.messages.encoding.match_candidates import Candidates, DroppedPair
 from rdma_robust.messages.encoding.unrolled import ReceiveEvent, SendEvent
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.message_answers import BufferAnswer, Issued, Matching
 from rdma_robust.messages.races.race_effects import RaceEffects
-from rdma_robust.reports.check.json_report import JsonObject, valid_unicode
 from rdma_robust.reports.messages.message_claims import matchings_of
 from rdma_robust.reports.messages.operation_names import Direction, OperationNames, operation_names
 from rdma_robust.reports.messages.race_notes import RaceNote, contrast_lines, effect_notes, effects_object

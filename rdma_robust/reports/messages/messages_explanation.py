@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rdma_robust.frame.exits import Exit, within
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.machine.courses import random_run
 from rdma_robust.messages.message_answers import BufferAnswer
@@ -16,7 +17,6 @@ from rdma_robust.reports.messages.narration import narrated
 from rdma_robust.reports.messages.operation_names import operation_names
 from rdma_robust.reports.messages.race_notes import RaceNote
 from rdma_robust.reports.messages.run_findings import RunFinding, race_lines, racing_sends, run_findings
-from rdma_robust.reports.share.exits import Exit, within
 
 ASSERTS = {"no": "hold", "yes": "VIOLATED", "unknown": "UNKNOWN"}
 DEADLOCK = {"no": "no", "yes": "YES", "unknown": "UNKNOWN"}

@@ -6,7 +6,8 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Final
 
-from rdma_robust.reports.check.json_report import JsonObject, valid_unicode
+from rdma_robust.frame.answer import JsonObject
+from rdma_robust.frame.formats.json_text import valid_unicode
 from rdma_robust.reports.messages.chart import Chart
 from rdma_robust.reports.messages.messages_explanation import MessagesExplanation
 from rdma_robust.reports.messages.run_findings import RunFinding

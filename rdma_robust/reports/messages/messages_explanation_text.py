@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from rdma_robust.frame.formats.columns import Column, Columns
 from rdma_robust.reports.messages.chart_text import LEGEND
 from rdma_robust.reports.messages.messages_explained import WIDTH, finding_lines
 from rdma_robust.reports.messages.messages_explanation import HEADS, MessagesExplanation
 from rdma_robust.reports.messages.race_notes import contrast_lines
-from rdma_robust.reports.share.columns import Column, Columns
 from rdma_robust.text import count, filled, printable
 
 

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from rdma_robust.errors import NO_SPAN, Span
+from rdma_robust.frame.answer import JsonObject
+from rdma_robust.frame.formats.json_text import valid_unicode
 from rdma_robust.messages.language.message_program import MessageProgram
 from rdma_robust.messages.message_answers import (
     BufferAnswer,
@@ -20,7 +22,7 @@ from rdma_robust.messages.message_answers import (
     Violation,
     Waiting,
 )
-from rdma_robust.reports.check.json_report import JsonObject, diagnostic_object, valid_unicode
+from rdma_robust.reports.check.json_report import diagnostic_object
 from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.messages.message_claims import JudgedClaim
 from rdma_robust.reports.messages.operation_names import Direction, OperationNames

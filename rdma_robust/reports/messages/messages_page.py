@@ -7,13 +7,13 @@ from typing import Final
 
 from markupsafe import Markup
 
+from rdma_robust.frame.exits import Exit
 from rdma_robust.reports.explanation.explanation_page import SCRIPT, STYLE
 from rdma_robust.reports.messages.chart import ChartRow, Mark
 from rdma_robust.reports.messages.chart_svg import chart_svg
 from rdma_robust.reports.messages.messages_explanation import HEADS, MessagesExplanation
 from rdma_robust.reports.messages.run_findings import RunFinding
 from rdma_robust.reports.share.coloured import Language
-from rdma_robust.reports.share.exits import Exit
 from rdma_robust.reports.share.html_templates import SourceLine, listing, templates
 from rdma_robust.reports.share.page_style import PAGE_STYLE, page_script
 from rdma_robust.text import lines_of

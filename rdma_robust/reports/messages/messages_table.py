@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
+from rdma_robust.frame.formats.columns import Column, Columns, of_files
+from rdma_robust.frame.formats.row_text import beneath, expected_cell, last_line
 from rdma_robust.reports.messages.messages_record import MessagesRecord
 from rdma_robust.reports.messages.messages_totals import MessagesSummary
-from rdma_robust.reports.share.columns import Column, Columns, of_files
-from rdma_robust.reports.share.row_text import beneath, expected_cell, last_line
 from rdma_robust.text import count, one_line, printable
 
 ASSERTS: Final = {"hold": "hold", "violated": "VIOLATED", "unknown": "UNKNOWN", None: "-"}

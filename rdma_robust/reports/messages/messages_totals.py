@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rdma_robust.frame.exits import Exit, worst
 from rdma_robust.reports.messages.messages_record import MessagesRecord
-from rdma_robust.reports.share.exits import Exit, worst
 
 
 @dataclass(frozen=True, slots=True)

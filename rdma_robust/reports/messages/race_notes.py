@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from rdma_robust.frame.answer import JsonObject
 from rdma_robust.limits import Limits
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
-from rdma_robust.messages.language.shown_values import shown
+from rdma_robust.messages.language.message_terms import shown
 from rdma_robust.messages.message_answers import BufferAnswer, Issued
 from rdma_robust.messages.races.race_effects import Contrast, Effect, RaceEffect, RaceEffects, race_effects
 from rdma_robust.messages.replay.replaying import replayed
-from rdma_robust.reports.check.json_report import JsonObject
 from rdma_robust.reports.messages.chart import Chart
 from rdma_robust.reports.messages.chart_builder import Shown, chart_of
 from rdma_robust.reports.messages.chart_text import LEGEND, chart_text

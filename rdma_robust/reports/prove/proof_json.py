@@ -6,10 +6,11 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from rdma_robust.reports.check.json_report import JsonObject, valid_unicode
+from rdma_robust.frame.answer import JsonObject
+from rdma_robust.frame.exits import Exit, worst
+from rdma_robust.frame.formats.json_text import valid_unicode
 from rdma_robust.reports.prove.proof_record import ModelRecord, ProofRecord
 from rdma_robust.reports.prove.proof_text import mismatched
-from rdma_robust.reports.share.exits import Exit, worst
 
 FORMAT: Final = "rdma-robust/prove"
 VERSION: Final = 1

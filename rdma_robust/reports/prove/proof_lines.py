@@ -7,6 +7,7 @@ from typing import Final
 
 from rdma_robust.analyses.prove.safety_outcome import SafetyOutcome, SafetyRun
 from rdma_robust.analyses.prove.transition_system import SafetyClaim
+from rdma_robust.frame.formats.columns import PAPER
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.reports.prove.proof_record import (
     ClaimView,
@@ -17,7 +18,6 @@ from rdma_robust.reports.prove.proof_record import (
     ProofRecord,
 )
 from rdma_robust.reports.prove.run_lines import safety_run_lines
-from rdma_robust.reports.share.columns import PAPER
 from rdma_robust.text import count, filled, one_line, printable
 
 _MOST_PLACES: Final = 12

@@ -9,8 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
-from rdma_robust.reports.check.result import DiagnosticView, ErrorKind, Result
-from rdma_robust.reports.share.exits import Exit, within
+from rdma_robust.frame.answer import DiagnosticView, ErrorKind
+from rdma_robust.frame.exits import Exit, within
+from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.share.totals import Verdicts
 
 SAFETY: Final = Verdicts("safe", "unsafe")

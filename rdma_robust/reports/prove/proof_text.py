@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
+from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.formats.columns import Column, Columns, of_files
+from rdma_robust.frame.formats.row_text import expected_cell, last_line
 from rdma_robust.reports.prove.proof_record import ModelRecord, ProofRecord
-from rdma_robust.reports.share.columns import Column, Columns, of_files
-from rdma_robust.reports.share.exits import Exit
-from rdma_robust.reports.share.row_text import expected_cell, last_line
 from rdma_robust.text import count, one_line, printable
 
 WORDS: Final = {"safe": "SAFE", "unsafe": "UNSAFE", "unknown": "UNKNOWN", "refused": "refused", "error": "error"}

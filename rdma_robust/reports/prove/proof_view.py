@@ -11,10 +11,11 @@ from rdma_robust.analyses.prove.needed import Needed
 from rdma_robust.analyses.prove.reorderings import NEVER, MemoryAccess, Reordering, difference, nearest
 from rdma_robust.analyses.prove.safety_outcome import AllowedClaim, Safety, SafetyOutcome, SafetyRun
 from rdma_robust.analyses.prove.transition_system import Cause, SafetyClaim
+from rdma_robust.frame.answer import diagnostics
+from rdma_robust.frame.formats.columns import PAPER
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.claims import AnyModelName, Expectation
 from rdma_robust.limits import NO_LIMITS, Limits
-from rdma_robust.reports.check.result import diagnostics
 from rdma_robust.reports.prove.move_wording import deed_of, lane_of
 from rdma_robust.reports.prove.proof_lines import difference_lines, model_lines, reason_words
 from rdma_robust.reports.prove.proof_record import (
@@ -32,7 +33,6 @@ from rdma_robust.reports.prove.proof_record import (
     worst_word,
 )
 from rdma_robust.reports.prove.run_lines import is_quiet
-from rdma_robust.reports.share.columns import PAPER
 from rdma_robust.semantics.machines.by_model import stepwise_machine
 from rdma_robust.semantics.machines.machine import Action, Verb
 from rdma_robust.text import one_line

@@ -12,10 +12,10 @@ from typing import Final
 from rdma_robust.analyses.prove.run_slice import mattering
 from rdma_robust.analyses.prove.safety_outcome import SafetyRun
 from rdma_robust.analyses.prove.transition_system import SafetyClaim
+from rdma_robust.frame.formats.columns import PAPER
 from rdma_robust.language.flow.cfg import Program, Silent
 from rdma_robust.reports.check.steps_table import Shown, folded, gutter, note_of_places, place, table
 from rdma_robust.reports.prove.move_wording import deed_of, lane_of
-from rdma_robust.reports.share.columns import PAPER
 from rdma_robust.semantics.machines.machine import Action, Move, Verb
 from rdma_robust.text import count, filled, printable
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from rdma_robust.frame.formats.columns import Column, Columns, sentence
 from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.check.text_report import VERDICTS, TextReport, expected_word, note
 from rdma_robust.reports.scale.growth_wording import growth_sentence
 from rdma_robust.reports.scale.scale_record import ANY, ScaleRecord
-from rdma_robust.reports.share.columns import Column, Columns, sentence
 
 
 @dataclass(frozen=True)

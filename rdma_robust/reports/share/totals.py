@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from rdma_robust.reports.share.exits import Exit, worst
+from rdma_robust.frame.exits import Exit, worst
 
 
 class Decided(Protocol):

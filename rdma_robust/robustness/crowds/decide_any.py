@@ -4,7 +4,7 @@ Completions of copies that have no bound are not counted, so that their polls al
 then, the program is robust; if one can and all completions are counted, it is not. Else, in this order: a violation with
 few copies, the cut-off of programs without values, a backward search in which each copy counts its own, and UNKNOWN.
 
-Source: the design of crowds, section 3; normal-form.md for P(n).
+Source: docs/theory-crowds.md, "Crowds need only counting"; docs/theory.md, "The pivot refinement" for P(n).
 """
 
 from __future__ import annotations

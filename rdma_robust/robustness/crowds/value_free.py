@@ -7,7 +7,8 @@ before it in mo; as nothing depends on values, the trace is still one of the pro
 replace mo;rf, so ob gains nothing, and rb only shrinks; the cycle stays. That holds under every order of the network
 and with store buffers.
 
-Source: docs/theory-crowds.md, Theorem 7 (`cut_off` in proofs/crowds); Shasha and Snir 1988 for cycles.
+Source: docs/theory-crowds.md, "A cut-off without values" (Theorem 7, `cut_off` in proofs/crowds); Shasha and
+Snir 1988 for cycles.
 """
 
 from __future__ import annotations

@@ -13,12 +13,14 @@ A thread may stand for any number of copies of it, `many`, none of them the pivo
 another copy: it is its own neighbour by the words that the copies share, and each walk through copies that differ is one
 through this thread, and the other way round, as nothing else tells two copies apart.
 
-Soundness: by normal-form.md, part 2, a program that is not robust has a violating trace alpha.m.beta whose cycle is
-alpha's and beta's order L but for m; the search starts at s, the L-first among the event e by which the cycle leaves m and
-the writes to m's cell in beta. If s is not e, then m -> s -> e are conflicts, and the cycle can as well leave m by s.
-Replacing each event by its access and program order in the trace by reachability gives a walk that starts with s.
+Soundness: by docs/theory.md, "The pivot refinement", a program that is not robust has a violating trace alpha.m.beta
+whose cycle is alpha's and beta's order L but for m; the search starts at s, the L-first among the event e by which the
+cycle leaves m and the writes to m's cell in beta. If s is not e, then m -> s -> e are conflicts, and the cycle can as
+well leave m by s. Replacing each event by its access and program order in the trace by reachability gives a walk that
+starts with s.
 
-Source: Shasha and Snir 1988; normal-form.md, part 2; Appendix D.1 of the paper for the rules of :mod:`relaxation`.
+Source: Shasha and Snir 1988; docs/theory.md, "The static filter"; Appendix D.1 of the paper for the rules of
+:mod:`relaxation`.
 """
 
 from __future__ import annotations

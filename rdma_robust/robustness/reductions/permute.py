@@ -11,7 +11,7 @@ becomes the start of the image of c. See :mod:`rdma_robust.counters.permutations
 Blocks are sorted by what belongs to one thread of the group and what points at it. What belongs to two of them, as words
 between each two threads do, moves with them but says nothing about the order.
 
-Source: docs/reductions.md, `permute`.
+Source: docs/reductions.md, "`permute`: states of like threads".
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ the marks on the cell are needed. So marks that no walk continues need not be le
 exit of a walk lies ahead of it, and where the cycle is not closed and no mark is left, no target can be reached. An event
 of the pivot's own thread in beta that no event of the class may overtake keeps the pivot out of alpha.
 
-Source: normal-form.md, part 4 ("cutting phase-2 states from which taint can no longer reach the pivot").
+Source: docs/reductions.md, "`relevance`: states that can still close the cycle".
 """
 
 from __future__ import annotations

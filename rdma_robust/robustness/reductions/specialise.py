@@ -1,11 +1,11 @@
 """Specialisation: registers of few values become part of the program point, and guards are decided where they can be.
 
-A thread's new points are its old ones together with the values of its registers there. A step that keeps what it reads is
-split by the values its cell can hold. Those are found along the way: from the initial ones every value that some
-specialised step writes is added until nothing changes, an over-approximation of what the cell holds in any
-sequentially consistent execution (constant propagation with sets of constants). That is enough for the normal form
-alpha.m.beta: all events but the pivot m are those of a sequentially consistent execution, m itself reads a value that its
-cell holds in it, and nothing that is followed depends on m (normal-form.md, part 2).
+A thread's new points are its old ones together with the values of its registers there. A step that keeps what it reads
+is split by the values its cell can hold. Those are found along the way: from the initial ones every value that some
+specialised step writes is added until nothing changes, an over-approximation of what the cell holds in any sequentially
+consistent execution (constant propagation with sets of constants). That is enough for the normal form alpha.m.beta: all
+events but the pivot m are those of a sequentially consistent execution, m itself reads a value that its cell holds in
+it, and nothing that is followed depends on m (docs/theory.md, "The pivot refinement").
 
 Source: Wegman and Zadeck 1991 (conditional constants); Jones, Gomard and Sestoft 1993 (polyvariant specialisation).
 """

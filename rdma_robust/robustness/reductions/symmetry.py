@@ -14,8 +14,8 @@ trace has a pivot of it (as the filter does: such a class has no target): then t
 Any set of automorphisms will do, so the search may stop early. Event edges are compared in
 their order: programs that differ in the order of branches are not found to be symmetric.
 
-Source: C. N. Ip and D. L. Dill, Better verification through symmetry, 1996; generators along a base as in C. C. Sims,
-Computational methods in the study of permutation groups, 1970.
+Source: Ip and Dill, Better verification through symmetry, 1996; generators along a base as in Sims, Computational
+methods in the study of permutation groups, 1970.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The operational machine of RDMA as deployed: store buffers, remote atomics, messages, completions, weaker orders.
 
-Source: deployed.md, part 5. Programs that use none of it have a faster machine, :class:`RdmaMachine`.
+Source: docs/deployed.md, "The machine". Programs that use none of it have a faster machine, :class:`RdmaMachine`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What the card does in the machine of RDMA as deployed: the events of its queue pairs, with values, locks and messages.
 
-Source: deployed.md, part 5; which events may come next is said by :mod:`queues`.
+Source: docs/deployed.md, "The machine"; which events may come next is said by :mod:`queues`.
 """
 
 from __future__ import annotations

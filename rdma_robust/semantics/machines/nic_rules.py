@@ -1,4 +1,4 @@
-"""What an event of a network card waits for, from the order tables: the rules of semantics.md's machine for any table."""
+"""The rules by which events of a network card wait, for any order table (docs/model.md, "The machine", has one)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """The machine of model rma: what a thread has posted is one unordered multiset.
 
-Source: abstraction.md, section 2; Baumann, Dan, Meshman, Hoefler, Vechev (VMCAI 2018), without in-order routing.
+Source: docs/theory-safety.md, "Machines"; Baumann, Dan, Meshman, Hoefler, Vechev (VMCAI 2018), without in-order
+routing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A queue pair of RDMA as deployed: what its card has been handed, how far each event is, and which may happen next.
 
-Source: deployed.md, part 5. What an event waits for is said by the order tables (:mod:`nic_rules`); what follows from
-values, locks of words and receive buffers is the machine's (:mod:`deployed_card`).
+Source: docs/deployed.md, "The machine". What an event waits for is said by the order tables (:mod:`nic_rules`); what
+follows from values, locks of words and receive buffers is the machine's (:mod:`deployed_card`).
 """
 
 from __future__ import annotations

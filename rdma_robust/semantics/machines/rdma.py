@@ -1,4 +1,4 @@
-"""The operational RDMA machine of semantics.md: a pipe and two write buffers per queue pair."""
+"""The operational RDMA machine (docs/model.md, "The machine"): a pipe and two write buffers per queue pair."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class RdmaState(NamedTuple):
 
 
 class RdmaMachine:
-    """The RDMA semantics of a program as a machine; its outcomes are those of the axioms (semantics.md)."""
+    """The RDMA semantics of a program as a machine; its outcomes are those of the axioms (docs/model.md)."""
 
     def __init__(self, program: Program, model: Model = RDMA, watched: Watched = NOTHING) -> None:
         self.program = program

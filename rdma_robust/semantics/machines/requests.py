@@ -1,6 +1,6 @@
 """What a thread hands to its network card, compiled for the machines of RDMA as deployed: the rows of the event table.
 
-Source: deployed.md, parts 3 and 5.
+Source: docs/deployed.md ("Events", "The machine").
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ class ScState(NamedTuple):
 
 
 class ScMachine:
-    """The SC semantics of a program: a put or get is two steps with a carried value (semantics.md)."""
+    """The SC semantics of a program: a put or get is two steps with a carried value (docs/model.md, "Events")."""
 
     def __init__(self, program: Program, watched: Watched = NOTHING) -> None:
         self.program = program

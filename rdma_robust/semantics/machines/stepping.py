@@ -56,7 +56,9 @@ Passed = tuple[Verb, UnderWay]
 
 
 class StepMachine(ABC):
-    """A model of section 2 of abstraction.md, as a :class:`Machine`; a model says how words are reached and what waits.
+    """A model of docs/theory-safety.md, "Machines", as a :class:`Machine`.
+
+    A model says how words are reached and what waits.
 
     Every step of a thread's graph is a move, and so is every step of what a thread has under way, which follow the threads'
     moves. `choose` gives the values of `nondet`. The methods below take what a thread has `own` under way and the memory;

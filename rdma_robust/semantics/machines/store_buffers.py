@@ -1,6 +1,6 @@
 """The machines of tso and pso: one buffer of stores per thread, or one per thread and word.
 
-Source: abstraction.md, section 2; Dan, Meshman, Vechev, Yahav (SAS 2013).
+Source: docs/theory-safety.md, "Machines"; Dan, Meshman, Vechev, Yahav (SAS 2013).
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ def oracle_robust(
     loops, so this ends in a trace in which no thread has an enabled event, and those are among the enumerated.
 
     Raises SizeLimitError if the program has loops or exceeds `limits`, InternalError if a found trace is not confirmed.
-    Source: Definitions 1 to 3.
+    Source: Definitions 1 to 3 of the paper.
     """
     extent = Extent.ALL if all_prefixes else Extent.MAXIMAL
     budget = Budget(limits.decisions, limits.timeout)

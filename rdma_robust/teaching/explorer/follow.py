@@ -78,8 +78,8 @@ def follow(rdma: Runs, sc: Runs, points: Sequence[Point]) -> Followed:
     SC can follow as long as program order and the conflicts between accesses to one word have no cycle: those that have
     happened in their order, and those of posted operations, which nothing can stop, after them. Then an order of the events
     without the cycle is an SC run with the same reads-from and the same order of writes; what is posted and not needed for
-    it is left out. With a cycle every completion of the RDMA run is a violating trace, see docs/theory.md. Raises
-    InternalError if the SC machine cannot run the order.
+    it is left out. With a cycle every completion of the RDMA run is a violating trace, see docs/theory.md,
+    "What is decided". Raises InternalError if the SC machine cannot run the order.
     """
     machine = rdma.machine
     assert isinstance(machine, DeployedMachine)

@@ -11,7 +11,6 @@ import pytest
 from rdma_robust.batch.asked_file import AskedFile
 from rdma_robust.batch.cache import Cache
 from rdma_robust.batch.contract_cache import keep_contracts, known_contracts
-from rdma_robust.cli.inputs import Source
 from rdma_robust.cli.processes.decide_contracts import ContractsAnswer, ContractsAsking, answer_contracts
 from rdma_robust.cli.report_contracts import replays
 from rdma_robust.contracts.checks.function_checks import Checking
@@ -19,6 +18,7 @@ from rdma_robust.contracts.language.load_contracts import load_contracts
 from rdma_robust.contracts.rerun.confirming import confirmed
 from rdma_robust.contracts.rerun.kept_runs import run_object, run_of
 from rdma_robust.contracts.runs.runs_engine import RunsCheck
+from rdma_robust.frame.shell.inputs import Source
 from tests.support.class_programs import class_programs
 from tests.support.contract_texts import BCAST, GATHER
 from tests.support.shares import share

@@ -14,16 +14,16 @@ import pytest
 
 from rdma_robust import beside
 from rdma_robust.analyses.explain import compose
-from rdma_robust.analyses.safety.questions import Asked
+from rdma_robust.analyses.safety.questions import ReachOutcome
 from rdma_robust.analyses.safety.verify import Verified
 from rdma_robust.batch.job import Job
 from rdma_robust.beside import MOST_S, Beside
-from rdma_robust.cli.inputs import Source
-from rdma_robust.cli.processes import pool
 from rdma_robust.cli.processes.decide_claims import Asking, answer_safety
 from rdma_robust.cli.processes.decide_job import decide_job, kept_record
 from rdma_robust.cli.processes.decide_program import Answer, decide_item, kept_answer, lost_program
 from rdma_robust.errors import InternalError, LimitReached, SizeLimitError
+from rdma_robust.frame.shell import pool
+from rdma_robust.frame.shell.inputs import Source
 from rdma_robust.guard import Overrun
 from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.model import Hardware
@@ -293,8 +293,8 @@ def test_a_run_that_cannot_be_told_costs_no_answer(name: str, target: str | None
     writes = getattr(safety_report, f"{name}_text")
 
     def costly(*args: object, **options: object) -> object:
-        found = next(each for each in args if isinstance(each, Asked | Verified))
-        answers = found.answers if isinstance(found, Asked) else [each.answer for each in found.checked]
+        found = next(each for each in args if isinstance(each, ReachOutcome | Verified))
+        answers = found.answers if isinstance(found, ReachOutcome) else [each.answer for each in found.checked]
         if any(answer.run for answer in answers):
             raise MemoryError
         return writes(*args, **options)

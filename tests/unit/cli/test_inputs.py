@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from rdma_robust.cli.app import with_command
-from rdma_robust.cli.inputs import LARGEST, Missing, Source, UnreadableError, expand, read_source
-from rdma_robust.cli.output import replace_file
 from rdma_robust.errors import UsageError
+from rdma_robust.frame.shell.inputs import LARGEST, Missing, Source, UnreadableError, expand, read_source
+from rdma_robust.frame.shell.output import replace_file
 
 
 @pytest.mark.parametrize(

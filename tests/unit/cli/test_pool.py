@@ -8,11 +8,11 @@ import time
 
 import pytest
 
-from rdma_robust.cli.inputs import Item, Source
 from rdma_robust.cli.processes import decide_program as decide
-from rdma_robust.cli.processes import pool
 from rdma_robust.cli.processes.decide_program import Answer, decide_item, lost_program
 from rdma_robust.errors import InternalError, SizeLimitError
+from rdma_robust.frame.shell import pool
+from rdma_robust.frame.shell.inputs import Item, Source
 from rdma_robust.guard import Overrun
 from rdma_robust.options import CheckOptions
 from rdma_robust.reports.check.result import gave_up

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rdma_robust.reports.share.columns import Column, Columns, of_files
+from rdma_robust.frame.formats.columns import Column, Columns, of_files
 from rdma_robust.text import filled, padded, width_of
 
 WIDE = (Column("file", 10), Column("verdict", 10), Column("engine", rank=2), Column("time", 9, rank=1, right=True))

@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from rdma_robust.reports.share.exits import Exit, within, worst
+from rdma_robust.frame.exits import Exit, within, worst
 
 CODES = (Exit.OK, Exit.NOT_ROBUST, Exit.INVALID, Exit.UNKNOWN, Exit.INTERNAL)
 

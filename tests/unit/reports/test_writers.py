@@ -11,14 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
+from rdma_robust.frame.exits import Exit, worst
+from rdma_robust.frame.formats.json_text import dump, layout
 from rdma_robust.language.flow.cfg import FaultKind
 from rdma_robust.model import RDMA
 from rdma_robust.outcome import Verdict
-from rdma_robust.reports.check.json_report import document, dump, layout, result_object
+from rdma_robust.reports.check.json_report import document, result_object
 from rdma_robust.reports.check.result import Result, failure, gave_up, result_of
 from rdma_robust.reports.check.summary import exit_of, summarise
 from rdma_robust.reports.check.text_report import TextReport, expected_word
-from rdma_robust.reports.share.exits import Exit, worst
 from rdma_robust.semantics.trace import EventType
 from rdma_robust.text import one_line, printable
 from tests.conftest import ROOT

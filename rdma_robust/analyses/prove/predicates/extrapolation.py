@@ -1,8 +1,8 @@
 """Predicates and cubes of the proof under sc carried over to what buffers and cards hold, without a solver.
 
-Rules (1) to (7) of section 5 of Dan, Meshman, Vechev, Yahav (SAS 2013), as rebuilt in section 4 of abstraction.md, and
-predicate extrapolation of section 4.2 of Baumann et al. (VMCAI 2018). Lengths of buffers and what is active are in control
-states, so that of rule (1) only the count is told.
+Rules (1) to (7) of section 5 of Dan, Meshman, Vechev, Yahav (SAS 2013), and predicate extrapolation of section 4.2 of
+Baumann et al. (VMCAI 2018), rebuilt from prose and examples where formulas were lost. Lengths of buffers and what is active
+are in control states, so that of rule (1) only the count is told.
 """
 
 from __future__ import annotations

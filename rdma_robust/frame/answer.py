@@ -1,0 +1,150 @@
+"""The answer for one input, the failure that stands for one, and the counts of many: plain data that crosses processes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, Literal, Protocol, TypeVar
+
+from rdma_robust.errors import Diagnostic, Severity
+from rdma_robust.frame.exits import Exit
+
+ErrorKind = Literal["unreadable", "invalid", "internal"]
+
+
+@dataclass(frozen=True, slots=True)
+class DiagnosticView:
+    """An error or a warning of a text, at a 1-based place."""
+
+    severity: Severity
+    code: str
+    message: str
+    line: int
+    column: int
+    expanded_from: tuple[int, ...]
+    expected: str
+    hint: str
+
+
+def diagnostics(found: Iterable[Diagnostic]) -> tuple[DiagnosticView, ...]:
+    """Return diagnostics as records keep them."""
+    return tuple(
+        DiagnosticView(d.severity, d.code, d.located, d.span.line, d.span.column, d.span.expanded_from, d.expected, d.hint)
+        for d in found
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why an input has no answer: an error of this kind, or, where that is None, a limit.
+
+    `messages` are for standard error.
+    """
+
+    file: str
+    reason: str
+    error_kind: ErrorKind | None = None
+    errors: tuple[DiagnosticView, ...] = ()
+    warnings: tuple[DiagnosticView, ...] = ()
+    messages: tuple[str, ...] = ()
+    text: str | None = None
+    time_s: float = 0.0
+
+    @property
+    def verdict(self) -> Literal["unknown", "error"]:
+        """The word for it in a table."""
+        return "unknown" if self.error_kind is None else "error"
+
+    @property
+    def exit_code(self) -> Exit:
+        """What it alone would exit with."""
+        if self.error_kind is None:
+            return Exit.UNKNOWN
+        return Exit.INTERNAL if self.error_kind == "internal" else Exit.INVALID
+
+
+class Record(Protocol):
+    """What a question has found out about one input."""
+
+    @property
+    def file(self) -> str: ...
+
+    @property
+    def error_kind(self) -> str | None: ...
+
+
+R = TypeVar("R", bound=Record)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Generic[R]):
+    """The record of one input, and what to say about it on standard error.
+
+    `uncertified` counts the certificates that are wanted and cannot be had; the last messages say why. `text` is the input,
+    as far as it was read. `proofs` are what the cache can check again, if that is wanted; `lasting` says that the same
+    limits give the same again.
+    """
+
+    record: R
+    messages: tuple[str, ...] = ()
+    uncertified: int = 0
+    text: str | None = None
+    proofs: tuple[Any, ...] = ()
+    lasting: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """The numbers of a run: of `requested` inputs so many are `done`; `numbers` by the words of the question.
+
+    `noun` is what an input is called. `further` is told after the time.
+    """
+
+    noun: str
+    requested: int
+    done: int
+    numbers: Mapping[str, int]
+    interrupted: bool
+    exit_code: int
+    time_s: float
+    further: Mapping[str, int] = field(default_factory=dict)
+
+    def __getitem__(self, word: str) -> int:
+        return self.numbers[word]
+
+    def members(self) -> dict[str, object]:
+        """Return the `summary` of a report."""
+        return {
+            "requested": self.requested,
+            f"{self.noun}s": self.done,
+            **self.numbers,
+            "exit_code": int(self.exit_code),
+            "time_s": round(self.time_s, 6),
+            **self.further,
+        }
+
+
+JsonObject = dict[str, object]
+
+
+def envelope(
+    form: tuple[str, int],
+    results: Sequence[JsonObject],
+    counts: Counts,
+    made: tuple[Mapping[str, object], Mapping[str, object]],
+    more: Mapping[str, object],
+) -> JsonObject:
+    """Return a whole report as JSON.
+
+    `form` is its name and version; `made` says by which tool and with which options, `more` are further members.
+    """
+    return {
+        "format": form[0],
+        "version": form[1],
+        "tool": dict(made[0]),
+        "options": dict(made[1]),
+        "interrupted": counts.interrupted,
+        **more,
+        "results": list(results),
+        "summary": counts.members(),
+    }

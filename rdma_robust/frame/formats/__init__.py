@@ -1,0 +1,4 @@
+"""One writer for each form of report, whatever the question.
+
+In: answers, and the view of their question. Out: text, JSON, SARIF, JUnit, CSV, Markdown, HTML.
+"""

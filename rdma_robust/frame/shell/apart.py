@@ -1,0 +1,72 @@
+"""Work in a process of its own, ended from outside where neither the passes nor the timer of the guard get through."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
+
+from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.shell.outside import overdue
+from rdma_robust.frame.shell.pool import Work, in_processes, retirement
+from rdma_robust.frame.shell.stderr import death_message, warn
+from rdma_robust.limits import Limits
+from rdma_robust.processes import can_fork
+from rdma_robust.text import printable
+
+Found = TypeVar("Found")
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """What crosses the pipe: the process has been forked with all the rest."""
+
+    name: str
+    number: int
+
+
+def each_apart(
+    names: Sequence[str],
+    limits: Limits,
+    answer: Callable[[int], Found],
+    lost: Callable[[str, str, bool], Found],
+) -> list[Found]:
+    """Return `answer` of 0, 1, ..., what is done for the programs of these `names`, each within `limits`.
+
+    `answer` runs in another process, one number after the other; it may print, and what it returns crosses a pipe. Where
+    that process has to be ended or dies, the answer is what `lost` makes of the name, the reason, and whether that is a
+    defect, and another process does what is left. Without limits, and where processes cannot be forked, all is done here.
+    Raises BrokenPipeError where `answer` does, and no other exception of it: it is to raise none.
+    """
+    if (limits.deadline is None and limits.memory is None) or not can_fork():
+        return [answer(number) for number in range(len(names))]
+
+    def decide(task: _Task) -> tuple[Found] | None:
+        try:
+            return (answer(task.number),)
+        except BrokenPipeError:
+            return None
+
+    def gone(name: str, why: str, defect: bool, _seconds: float) -> tuple[Found] | None:
+        return (lost(name, why, defect),)
+
+    work = Work(decide, gone, partial(overdue, limits), retire=retirement(limits))
+    tasks = [(number, _Task(name, number)) for number, name in enumerate(names)]
+    answers: list[Found] = []
+    with closing(in_processes(tasks, work, 1, lambda: None)) as coming:
+        for _, reply in coming:
+            if reply is None:
+                raise BrokenPipeError
+            answers += reply
+    return answers
+
+
+def warned(name: str, why: str, defect: bool) -> Exit:
+    """Say on standard error why there is no answer for `name`, and return the exit code for it."""
+    if defect:
+        warn(death_message(name, why))
+        return Exit.INTERNAL
+    warn(f"{printable(name)}: unknown: {why}")
+    return Exit.UNKNOWN

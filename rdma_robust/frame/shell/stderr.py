@@ -1,0 +1,37 @@
+"""What is said on standard error. Imports nothing slow, nothing that can itself be what is broken."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+
+from rdma_robust.frame.shell.colour import coloured
+from rdma_robust.text import printable
+
+REPORT_IT = (
+    "This is a defect of rdma-robust, not of the program. Please report it with the program and the command line; "
+    "RDMA_ROBUST_DEBUG=1 shows the traceback."
+)
+
+
+def warn(text: str) -> None:
+    """Print `text` on standard error."""
+    if sys.stderr is not None:
+        print(coloured(text, sys.stderr), file=sys.stderr, flush=True)
+
+
+def error_line(text: str, code: str) -> str:
+    """Return what to print for an error that is at no place of a program."""
+    return f"error: {printable(text)} [{code}]"
+
+
+def death_message(name: str, why: str) -> str:
+    """Return what to print where the process that worked for `name` died, and why, as far as that is known."""
+    return f"{printable(name)}: internal error: {printable(why)} [RR004]\n{REPORT_IT}"
+
+
+def internal_message(reason: str) -> str:
+    """Return what to print for an internal error; call it while the exception is handled."""
+    trace = traceback.format_exc() if os.environ.get("RDMA_ROBUST_DEBUG") == "1" else ""
+    return f"{printable(trace, chr(10))}internal error: {printable(reason)} [RR004]\n{REPORT_IT}"
