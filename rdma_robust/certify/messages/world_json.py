@@ -7,34 +7,34 @@ from dataclasses import fields, is_dataclass
 from typing import Any, Final
 
 from rdma_robust.certify.document import reject
-from rdma_robust.messages.message_answers import Issued
+from rdma_robust.messages.message_answers import OperationId
 from rdma_robust.messages.replay.world import (
     ActiveReceive,
     ActiveSend,
-    At,
-    Called,
-    Counting,
-    Delivered,
-    Process,
-    Receive,
+    BlockPoint,
+    Delivery,
+    ForTest,
+    ReplayProcess,
+    ReplayState,
     RequestArray,
-    Send,
-    World,
+    ReturnPoint,
+    UnmatchedReceive,
+    UnmatchedSend,
 )
 
 RECORDS: Final = (
-    At,
-    Counting,
-    Called,
+    BlockPoint,
+    ForTest,
+    ReturnPoint,
     ActiveSend,
     ActiveReceive,
     RequestArray,
-    Process,
-    Send,
-    Receive,
-    Delivered,
-    World,
-    Issued,
+    ReplayProcess,
+    UnmatchedSend,
+    UnmatchedReceive,
+    Delivery,
+    ReplayState,
+    OperationId,
 )
 _NAMED: Final[Mapping[str, Callable[..., object]]] = {each.__name__: each for each in RECORDS}
 _DEEPEST: Final = 200

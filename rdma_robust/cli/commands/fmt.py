@@ -79,9 +79,9 @@ def _of_messages(text: str, file: str, *, expanded: bool) -> str:
     """Return a program of `.mp` in its one layout, or written out."""
     if expanded:
         from rdma_robust.messages.language.load_messages import load_messages  # noqa: PLC0415 - few programs are such
-        from rdma_robust.messages.language.messages_text import written_out  # noqa: PLC0415
+        from rdma_robust.messages.language.messages_text import program_text  # noqa: PLC0415
 
-        return written_out(load_messages(text, file))
+        return program_text(load_messages(text, file))
     from rdma_robust.messages.language.message_printer import format_messages  # noqa: PLC0415
 
     return format_messages(text, file)

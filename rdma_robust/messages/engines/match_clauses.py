@@ -14,8 +14,8 @@ import numpy as np
 
 from rdma_robust.messages.encoding.endpoint_pairs import EndpointPairs, Truths, connected_parts
 from rdma_robust.messages.encoding.match_candidates import Candidates
-from rdma_robust.messages.encoding.order_graph import FAMILIES, Overtaking, Taken
-from rdma_robust.messages.encoding.possible_values import ValueSets
+from rdma_robust.messages.encoding.order_graph import FAMILIES, Overtaking, SendRange
+from rdma_robust.messages.encoding.possible_values import TermValues
 from rdma_robust.messages.encoding.unrolled import Event, ReceiveEvent, SendEvent, WaitEvent
 from rdma_robust.messages.engines.channel_counts import ChannelCounts, is_counted
 from rdma_robust.messages.engines.solver_clauses import Clauses
@@ -103,7 +103,7 @@ class MatchClauses:
             kind = _Counted if counted and is_counted(pairs, self.overtaking.guards) else _Columns
             self.blocks.append(kind(pairs, clauses))
         self.block_of = {each.number: (block, row) for block in self.blocks for row, each in enumerate(block.pairs.receives)}
-        sets = ValueSets(self.unrolled, candidates.senders, _MOST_VALUES)
+        sets = TermValues(self.unrolled, candidates.senders, _MOST_VALUES)
         self.terms = TermLiterals(clauses, self.unrolled, self.senders, self.channels, sets)
         for choice in self.unrolled.choices:
             self.terms.numbers(self.unrolled.symbols.leaf("choice", choice.number))
@@ -140,7 +140,7 @@ class MatchClauses:
         block, row = self.block_of[receive]
         return block.literal(row, self.overtaking.column(block.pairs, send))
 
-    def not_taken(self, taken: Taken) -> list[int]:
+    def not_taken(self, taken: SendRange) -> list[int]:
         """Return literals of which one is true if and only if a send is not taken as `taken` says."""
         if taken.first == taken.last:
             return [-self.literal(taken.first, taken.send)]

@@ -17,13 +17,13 @@ from rdma_robust.messages.machine.states import said_of
 from rdma_robust.messages.message_answers import (
     BufferAnswer,
     Deadlock,
-    Issued,
     Leak,
-    Matched,
+    MatchedPair,
     Matchings,
+    MatchMove,
+    MessageQuestions,
     Mismatch,
-    Pair,
-    Questions,
+    OperationId,
     Tri,
     Violation,
 )
@@ -35,7 +35,7 @@ Endpoint = tuple[int, int]
 """A process and a port."""
 
 
-def by_one_run(program: MessageProgram, buffer: Buffer, questions: Questions, limits: Limits) -> BufferAnswer | None:
+def by_one_run(program: MessageProgram, buffer: Buffer, questions: MessageQuestions, limits: Limits) -> BufferAnswer | None:
     """Answer all questions by one run, or return None if a receive has two senders, at a choice, or if there is no end.
 
     Under `any` the run in which every send gets a buffer says all but the deadlock, and the one in which none does has a
@@ -50,7 +50,7 @@ def by_one_run(program: MessageProgram, buffer: Buffer, questions: Questions, li
         if not stuck.to_the_end(limits):
             return None
     deadlock, leak = stuck.deadlock(), run.leak()
-    pairs = frozenset(move.pair for move in run.course.moves if isinstance(move, Matched))
+    pairs = frozenset(move.pair for move in run.course.moves if isinstance(move, MatchMove))
     return BufferAnswer(
         buffer,
         "one run",
@@ -169,13 +169,13 @@ class _Run:
         if not self._complete():
             return None
         frames, processes = self.course.frames, self.course.processes
-        sends = tuple(Issued(me, op.nth) for me, frame in enumerate(frames) for op in frame.sends)
+        sends = tuple(OperationId(me, op.nth) for me, frame in enumerate(frames) for op in frame.sends)
         receives = tuple(
-            Issued(me, op.nth) for me, frame in enumerate(frames) if not processes[me].daemon for op in frame.receives
+            OperationId(me, op.nth) for me, frame in enumerate(frames) if not processes[me].daemon for op in frame.receives
         )
         return Leak(sends, receives, tuple(self.course.moves)) if sends or receives else None
 
-    def matchings(self, pairs: frozenset[Pair], questions: Questions) -> Matchings:
+    def matchings(self, pairs: frozenset[MatchedPair], questions: MessageQuestions) -> Matchings:
         count = int(self._complete())
         return Matchings(min(count, questions.limit), count <= questions.limit, (pairs,) * min(count, questions.listed))
 

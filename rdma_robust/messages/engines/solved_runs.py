@@ -12,9 +12,9 @@ from rdma_robust.messages.machine.shortening import cut_to_the_end
 from rdma_robust.messages.machine.states import said_of
 from rdma_robust.messages.message_answers import (
     Deadlock,
-    Issued,
     Leak,
-    Pair,
+    MatchedPair,
+    OperationId,
     Violation,
 )
 
@@ -60,13 +60,13 @@ class SolvedRun(Protocol):
     def true(self, goal: Any) -> bool:
         """Return whether a goal of the solver is true in it."""
 
-    def pairs(self) -> Iterable[Pair]:
+    def pairs(self) -> Iterable[MatchedPair]:
         """Return the pairs by the names that the operations have in the run, in an order in which they can happen."""
 
     def choices(self) -> tuple[tuple[int, ...], ...]:
         """Return the choices of each process, in the order in which it makes them."""
 
-    def granted(self) -> frozenset[Issued]:
+    def granted(self) -> frozenset[OperationId]:
         """Return the sends whose waits are passed."""
 
 
@@ -95,9 +95,9 @@ def deadlock_of(program: MessageProgram, buffer: Buffer, run: SolvedRun) -> Dead
 def leak_of(program: MessageProgram, buffer: Buffer, run: SolvedRun) -> Leak:
     """Return what is not matched where a solved run ends. Raises InternalError if nothing is."""
     course = _at_rest(program, buffer, run)
-    sends = [Issued(me, op.nth) for me, frame in enumerate(course.frames) for op in frame.sends]
+    sends = [OperationId(me, op.nth) for me, frame in enumerate(course.frames) for op in frame.sends]
     receives = [
-        Issued(me, op.nth)
+        OperationId(me, op.nth)
         for me, frame in enumerate(course.frames)
         if not program.processes[me].daemon
         for op in frame.receives
@@ -107,7 +107,7 @@ def leak_of(program: MessageProgram, buffer: Buffer, run: SolvedRun) -> Leak:
     return Leak(tuple(sends), tuple(receives), tuple(course.moves))
 
 
-def decided(program: MessageProgram, buffer: Buffer, run: SolvedRun) -> Course:
+def course_of(program: MessageProgram, buffer: Buffer, run: SolvedRun) -> Course:
     """Return the run of a solution after all that it decides. Raises InternalError if a match is not enabled there."""
     course = Decided(program, buffer, decisions(run, buffer))
     course.make_all(tuple(run.pairs()))
@@ -115,7 +115,7 @@ def decided(program: MessageProgram, buffer: Buffer, run: SolvedRun) -> Course:
 
 
 def _at_rest(program: MessageProgram, buffer: Buffer, run: SolvedRun) -> Course:
-    course = decided(program, buffer, run)
+    course = course_of(program, buffer, run)
     stepping = any(course.can_step(process) for process in range(len(course.frames)))
     if stepping or any(True for _ in course.enabled()) or any(frame.status == "stopped" for frame in course.frames):
         raise InternalError("a run that was to end where no rule applies goes on")

@@ -13,10 +13,10 @@ from rdma_robust.messages.message_answers import (
     BufferAnswer,
     Deadlock,
     Leak,
+    MatchedPair,
     Matchings,
+    MessageQuestions,
     Mismatch,
-    Pair,
-    Questions,
     Tri,
     Violation,
 )
@@ -43,7 +43,7 @@ class Solver(Protocol):
     def mismatches(self) -> Iterable[Mismatch]:
         """Return for each two processes a difference in the library procedures that they call."""
 
-    def feasible(self, found: set[Pair]) -> bool:
+    def feasible(self, found: set[MatchedPair]) -> bool:
         """Add all feasible pairs to `found`; return whether it could."""
 
     def matchings(self, limit: int, listed: int, *, exact: bool) -> Matchings:
@@ -51,7 +51,7 @@ class Solver(Protocol):
 
 
 @dataclass(slots=True)
-class Found:
+class PartialAnswer:
     """What is known so far; None: not yet."""
 
     violations: dict[Place, Violation] = field(default_factory=dict)
@@ -61,14 +61,14 @@ class Found:
     deadlock: Deadlock | None = None
     leaking: Tri = "unknown"
     leak: Leak | None = None
-    pairs: set[Pair] = field(default_factory=set)
+    pairs: set[MatchedPair] = field(default_factory=set)
     pairs_exact: bool = False
     matchings: Matchings | None = None
     mismatches: list[Mismatch] = field(default_factory=list)
     reasons: list[str] = field(default_factory=list)
     work: dict[str, int] = field(default_factory=dict)
 
-    def answer(self, buffer: Buffer, engine: str, questions: Questions) -> BufferAnswer:
+    def answer(self, buffer: Buffer, engine: str, questions: MessageQuestions) -> BufferAnswer:
         """Return what is known as an answer."""
         matchings = self.matchings
         if questions.count and matchings is None:
@@ -91,7 +91,9 @@ class Found:
         )
 
 
-def ask(program: MessageProgram, buffer: Buffer, questions: Questions, solver: Solver, found: Found) -> None:
+def ask_all(
+    program: MessageProgram, buffer: Buffer, questions: MessageQuestions, solver: Solver, found: PartialAnswer
+) -> None:
     """Ask all questions, and put what is found into `found` as soon as it is known."""
     _violations(program, buffer, solver, found)
     found.beyond = solver.beyond()
@@ -117,7 +119,7 @@ def ask(program: MessageProgram, buffer: Buffer, questions: Questions, solver: S
         found.matchings = solver.matchings(questions.limit, questions.listed, exact=not found.beyond)
 
 
-def _violations(program: MessageProgram, buffer: Buffer, solver: Solver, found: Found) -> None:
+def _violations(program: MessageProgram, buffer: Buffer, solver: Solver, found: PartialAnswer) -> None:
     left = dict(solver.violations())
     while left:
         run = solver.one_of(left.values())

@@ -121,7 +121,7 @@ class Halt:
 
 @dataclass(frozen=True, slots=True)
 class Return:
-    """Go on after the innermost :class:`Inlined`."""
+    """Go on after the innermost :class:`InlinedCall`."""
 
     span: Span = field(default=NO_SPAN, compare=False)
 
@@ -180,7 +180,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Inlined:
+class InlinedCall:
     """The body of the function `name`, called here; its registers have names of their own. `of_library` if it is no function
     of the file."""
 
@@ -193,7 +193,7 @@ class Inlined:
 
 Statement = (
     Assign | Requests | IssueSend | IssueReceive | Wait | CollectiveCall | Assume | Assert | Halt | Return
-    | If | While | For | Loop | Choose | Inlined
+    | If | While | For | Loop | Choose | InlinedCall
 )  # fmt: skip
 Block = tuple[Statement, ...]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from rdma_robust.messages.machine.process_state import ANYTHING, Frame, Local, ReceiveOp, SendOp
-from rdma_robust.messages.message_answers import Pair
+from rdma_robust.messages.message_answers import MatchedPair
 
 
 class Meeting(NamedTuple):
@@ -45,7 +45,7 @@ def meetings(receiver: int, receives: Local | Frame, sender: int, sends: Local |
                 yield Meeting(at, number)
 
 
-def are_enabled(pair: Pair, receives: Frame, sends: Frame) -> bool:
+def are_enabled(pair: MatchedPair, receives: Frame, sends: Frame) -> bool:
     """Whether the match of two operations is enabled, which are unmatched or not issued."""
     sender = pair.send.process
     at = next((at for at, op in enumerate(receives.receives) if op.nth == pair.receive.nth), None)

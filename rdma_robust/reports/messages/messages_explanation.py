@@ -9,7 +9,7 @@ from rdma_robust.frame.exits import Exit, within
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.machine.courses import random_run
 from rdma_robust.messages.message_answers import BufferAnswer
-from rdma_robust.messages.replay.replaying import replayed
+from rdma_robust.messages.replay.replaying import replay_schedule
 from rdma_robust.reports.messages.chart_builder import Shown, chart_of
 from rdma_robust.reports.messages.message_claims import matchings_of, race_of
 from rdma_robust.reports.messages.messages_explained import open_lines, order_lines
@@ -98,7 +98,7 @@ def _some_run(program: MessageProgram, answer: BufferAnswer) -> RunFinding:
     """Return any run, made by the machine, of a program in which nothing bad was found. Raises InternalError if it cannot be
     replayed."""
     schedule = random_run(program, answer.buffer, 0)
-    replayed(program, answer.buffer, schedule)
+    replay_schedule(program, answer.buffer, schedule)
     names = operation_names(program)
     show = Shown("a run", feasible=racing_sends(answer))
     chart = chart_of(program, names, narrated(program, answer.buffer, schedule), show)

@@ -20,11 +20,11 @@ from rdma_robust.messages.language.message_program import (
     IssueSend,
     MessageProgram,
 )
-from rdma_robust.messages.language.message_terms import Element, Length, Operation, Term, Value, Zeros, shown
+from rdma_robust.messages.language.message_terms import Element, Length, Operation, Term, Value, Zeros, shown_value
 from rdma_robust.messages.machine.flat_code import Pick, WaitFor, flat
 from rdma_robust.messages.machine.process_rules import ProcessRules, give, open_send, take
 from rdma_robust.messages.machine.process_state import ANYTHING, Frame, Slot, initial
-from rdma_robust.messages.message_answers import Granted, Issued, Matched, Schedule
+from rdma_robust.messages.message_answers import BufferGrant, MatchMove, OperationId, Schedule
 from rdma_robust.reports.messages.operation_names import Direction
 
 EventKind = Literal["send", "post", "match", "wait", "grant", "choice", "false", "stop", "fault", "collective"]
@@ -38,7 +38,7 @@ class Request:
     `hidden` if the statement waits for it by itself.
     """
 
-    operation: Issued
+    operation: OperationId
     direction: Direction
     peer: int | None
     port: int
@@ -69,8 +69,8 @@ class Narration:
     unmatched: tuple[Request, ...]
     ended: frozenset[int]
     stopped: frozenset[int]
-    requests: Mapping[tuple[Direction, Issued], Request]
-    matches: Mapping[Issued, Issued]
+    requests: Mapping[tuple[Direction, OperationId], Request]
+    matches: Mapping[OperationId, OperationId]
     """The send of each receive that is matched."""
 
 
@@ -98,20 +98,20 @@ class _Teller:
         count = len(processes)
         self.rules = [ProcessRules(process, me, count, buffer) for me, process in enumerate(processes)]
         self.frames = [Frame(process, initial(process)) for process in processes]
-        self.requests: dict[tuple[Direction, Issued], Request] = {}
-        self.matches: dict[Issued, Issued] = {}
+        self.requests: dict[tuple[Direction, OperationId], Request] = {}
+        self.matches: dict[OperationId, OperationId] = {}
         self.slots: dict[tuple[int, str, int], Request] = {}
 
     def told(self, move: object) -> Iterator[RunEvent]:
         match move:
-            case Matched((receive, send)):
+            case MatchMove((receive, send)):
                 yield self._match(receive, send)
-            case Granted(process):
+            case BufferGrant(process):
                 yield from self._grant(process)
             case _:
                 yield from self._step(move.process, move.choice)  # type: ignore[attr-defined]
 
-    def _match(self, receive: Issued, send: Issued) -> RunEvent:
+    def _match(self, receive: OperationId, send: OperationId) -> RunEvent:
         taker, giver = self.frames[receive.process], self.frames[send.process]
         sent = next(number for number, op in enumerate(giver.sends) if op.nth == send.nth)
         message = giver.sends[sent]
@@ -125,7 +125,7 @@ class _Teller:
         frame = self.frames[process]
         handle = self.rules[process].blocking(frame)
         if handle is not None and getattr(handle, "got", 0) == 0:
-            request = self.requests["send", Issued(process, handle.nth)]
+            request = self.requests["send", OperationId(process, handle.nth)]
             open_send(frame, handle.nth)
             yield RunEvent("grant", process, request.span, request)
 
@@ -162,11 +162,11 @@ class _Teller:
         hidden = issue.request.name.startswith("$")
         if isinstance(issue, IssueSend):
             sent = frame.sends[-1]
-            at = Issued(process, sent.nth)
+            at = OperationId(process, sent.nth)
             request = Request(at, "send", sent.to, sent.port, sent.tag, hidden, issue.span, sent.value)
         else:
             op = frame.receives[-1]
-            at = Issued(process, op.nth)
+            at = OperationId(process, op.nth)
             request = Request(at, "receive", _any(op.source), op.port, _any(op.tag), hidden, issue.span)
         self.requests[request.direction, at] = request
         for name, index in changed:
@@ -190,7 +190,7 @@ def _singles(slot: Slot) -> list[tuple[int, object]]:
 def _values(condition: Term, registers: Mapping[str, Value]) -> str:
     """Return what the registers of a condition were, as in `v is 2, w is 0`."""
     names = dict.fromkeys(_names(condition))
-    return ", ".join(f"{name} is {shown(registers[name])}" for name in names if name in registers)
+    return ", ".join(f"{name} is {shown_value(registers[name])}" for name in names if name in registers)
 
 
 def _names(term: Term) -> Iterator[str]:

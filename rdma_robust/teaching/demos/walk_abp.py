@@ -6,8 +6,8 @@ import shlex
 from collections.abc import Sequence
 
 from rdma_robust.errors import UsageError
-from rdma_robust.hardness.abp import CHANNEL, Transfer, received
-from rdma_robust.hardness.abp_check import RECEIVER, Checked, check_transfer, transfer_load, words, wrong_run
+from rdma_robust.hardness.abp import CHANNEL, Transfer, received_word
+from rdma_robust.hardness.abp_check import RECEIVER, TransferResult, check_transfer, transfer_load, words, wrong_run
 from rdma_robust.language.flow.cfg import Program, Put, Read, Write
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
@@ -97,7 +97,7 @@ def _programs(programs: dict[Transfer, Program], word: str) -> Section:
     return Section("Three ways to send", tuple(blocks))
 
 
-def _tables(results: dict[Transfer, list[Checked]], length: int) -> Section:
+def _tables(results: dict[Transfer, list[TransferResult]], length: int) -> Section:
     summary = [
         (
             NAMES[transfer],
@@ -133,7 +133,7 @@ def _tables(results: dict[Transfer, list[Checked]], length: int) -> Section:
     )
 
 
-def _received(checked: Checked) -> str:
+def _received(checked: TransferResult) -> str:
     if not checked.wrong:
         return "-"
     shown = ", ".join(each or "(empty)" for each in checked.wrong[:SHOWN])
@@ -148,7 +148,7 @@ def _runs(programs: dict[Transfer, Program], word: str, letters: str) -> Section
         if run is None:
             blocks.append(Paragraph(f"{NAMES[transfer]}: no run of this program ends with anything but {word}."))
             continue
-        end = received(letters, run[-1].state.threads[RECEIVER].registers)
+        end = received_word(letters, run[-1].state.threads[RECEIVER].registers)
         title = f"{NAMES[transfer]}: a shortest run that sends {word} and receives {end or 'nothing'}"
         blocks.append(Animation(title, program, run, _notes(run, word, end)))
     if all(check_program(program, CheckOptions()).verdict is Verdict.ROBUST for program in programs.values()):
