@@ -66,7 +66,7 @@ MAY_IMPORT = {
     "analyses.explain": f"{WORDS} language semantics robustness",
     "analyses.hardware": f"{WORDS} language semantics robustness",
     "reports": f"{WORDS} frame codes language semantics petri analyses.safety analyses.repair analyses.explain "
-    "analyses.prove analyses.hardware analyses.scaling messages.language messages.machine messages.message_answers "
+    "analyses.prove analyses.hardware messages.language messages.machine messages.message_answers "
     "messages.replay "
     "messages.encoding messages.races contracts.language contracts.contract_answers contracts.standings contracts.inference",
     "frame": f"{WORDS} codes language messages.language",
