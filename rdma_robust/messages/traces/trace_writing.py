@@ -11,6 +11,7 @@ from typing import Final
 
 from rdma_robust.errors import InternalError, Span
 from rdma_robust.expr import Const, Name
+from rdma_robust.messages.language.message_printer import expression_text
 from rdma_robust.messages.language.message_program import (
     Assert,
     Assign,
