@@ -14,7 +14,7 @@ from typing import Generic
 from rdma_robust.counting.interned import NumberedMove, NumberedSystem
 from rdma_robust.counting.protocol import A, C, CountingMove, CountingSystem, L
 from rdma_robust.limits import NEVER, Poll
-from rdma_robust.petri.net import FiringSequence, Net, NetTransition, Vector
+from rdma_robust.petri.net import Net, NetRun, NetTransition, Vector
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class SystemNet(Generic[C, L, A]):
     moves: tuple[CountingMove[C, L, A], ...]
     targets: tuple[int, ...]
 
-    def run(self, run: FiringSequence, most: int) -> tuple[CountingMove[C, L, A], ...] | None:
+    def run(self, run: NetRun, most: int) -> tuple[CountingMove[C, L, A], ...] | None:
         """Return the moves of a firing sequence, None if these are more than `most`."""
         return tuple(self.moves[transition] for transition in run.unrolled()) if run.length <= most else None
 

@@ -38,10 +38,10 @@ from rdma_robust.petri.net import (
     DownwardInvariant,
     EnumeratedInvariant,
     Firing,
-    FiringSequence,
     Invariant,
     LinearInvariant,
     Net,
+    NetRun,
     RepeatedFirings,
     StagedInvariant,
     UpwardInvariant,
@@ -67,7 +67,7 @@ def writable(net: Net, result: CoverResult) -> bool:
     return all(-_LARGEST < number < _LARGEST for number in _numbers(result.invariant))
 
 
-def _longest(net: Net, run: FiringSequence) -> int:
+def _longest(net: Net, run: NetRun) -> int:
     """A bound of the tokens on any place during the run, and of its length."""
     change = max((abs(c) for t in net.transitions for _, c in t.delta), default=0)
     return max(run.start, default=0) + run.length * max(1, change)
@@ -132,7 +132,7 @@ def whole_result(part: Slice, rest: NetRemainder, result: CoverResult) -> CoverR
     """Turn the answer for what is left into one for the net of `part`. Raises InternalError if a run does not replay."""
     if result.run is not None:
         firings = tuple(_firing(firing, rest.transitions) for firing in result.run.transitions)
-        run = FiringSequence(result.run.start, firings, rest.targets[result.run.target])
+        run = NetRun(result.run.start, firings, rest.targets[result.run.target])
         replay_firings(part.net, run)
         return replace(result, run=run)
     match result.invariant:

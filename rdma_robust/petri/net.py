@@ -56,7 +56,7 @@ Firing = int | RepeatedFirings
 
 
 @dataclass(frozen=True, slots=True)
-class FiringSequence:
+class NetRun:
     """A firing sequence: a concrete initial marking, transition indices in order, and the index of the covered target."""
 
     start: tuple[int, ...]
@@ -164,7 +164,7 @@ class CoverResult:
     """
 
     engine: str
-    run: FiringSequence | None = None
+    run: NetRun | None = None
     invariant: Invariant | EnumeratedInvariant | None = None
     cut: str = ""
     stored: int = 0

@@ -17,9 +17,9 @@ from rdma_robust.errors import InternalError
 from rdma_robust.petri.net import (
     DownwardInvariant,
     Firing,
-    FiringSequence,
     LinearInvariant,
     Net,
+    NetRun,
     RepeatedFirings,
     UpwardInvariant,
     Vector,
@@ -64,7 +64,7 @@ class Slice:
     omega: frozenset[int]
     pumps: tuple[InitialPump, ...]
 
-    def run(self, firings: Iterable[Firing], target: int) -> FiringSequence:
+    def run(self, firings: Iterable[Firing], target: int) -> NetRun:
         """Translate a run of the core that covers the core's `target`, filling in what feeds the omega places.
 
         Raises InternalError if the run does not replay on the net.
@@ -87,7 +87,7 @@ class Slice:
             max(low, need.get(p, 0)) if high is None else high
             for p, (low, high) in enumerate(zip(net.least, net.most, strict=True))
         )
-        run = FiringSequence(start, (*reversed(prefix), *found), goal)
+        run = NetRun(start, (*reversed(prefix), *found), goal)
         replay_firings(net, run)
         return run
 
@@ -143,7 +143,7 @@ def _vectors(net: Net) -> tuple[list[Vector], list[Vector]]:
     return [t.guard for t in net.transitions], [t.delta for t in net.transitions]
 
 
-def replay_firings(net: Net, run: FiringSequence) -> None:
+def replay_firings(net: Net, run: NetRun) -> None:
     """Check that `run` is a run of `net` from an initial marking that covers its target; raises InternalError if not."""
     marking = dict(enumerate(run.start))
     for p, value in marking.items():

@@ -34,14 +34,14 @@ from rdma_robust.messages.replay.world import (
     UnmatchedReceive,
     UnmatchedSend,
 )
-from rdma_robust.reports.messages.narration import Request
+from rdma_robust.reports.messages.narration import IssuedRequest
 from rdma_robust.reports.messages.operation_names import Direction
 from rdma_robust.reports.messages.violation_words import FAULTS, line_of, statement_at
 from rdma_robust.teaching.explorer.message_runs import is_local
 from rdma_robust.teaching.explorer.message_view import MessageMoveView
 
 ASSERT: Final = "the assertion is false"
-Requests = Mapping[tuple[Direction, OperationId], Request]
+Requests = Mapping[tuple[Direction, OperationId], IssuedRequest]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rdma_robust.errors import InternalError
-from rdma_robust.petri.net import FiringSequence, Net, NetTransition, RepeatedFirings
-from rdma_robust.petri.slice import replay_firings
-from rdma_robust.reports.cover.cover_result import Group, grouped, run_view
+from rdma_robust.petri.net import Net, NetRun, NetTransition, RepeatedFirings
+from rdma_robust.petri.slice import replay
+from rdma_robust.reports.cover.cover_result import Group, firing_sequence, grouped
 
 
 def unfolded(groups: list[tuple[int, Group]]) -> list[int]:
@@ -48,17 +48,17 @@ def test_a_loop_is_fired_as_its_rounds_are() -> None:
         (1, 0, 0, 10**30),
         (((2, 10**30),),),
     )
-    run = FiringSequence((1, 0, 0, 10**30), (RepeatedFirings(10**30, ((0, 3), (1, 1))),), 0)
-    view = run_view(net, run, True)
+    run = NetRun((1, 0, 0, 10**30), (RepeatedFirings(10**30, ((0, 3), (1, 1))),), 0)
+    view = firing_sequence(net, run, True)
     assert view.length == run.length == 4 * 10**30
     assert [(t.place, t.tokens) for t in view.end] == [("a", 1), ("c", 10**30)]
-    replay_firings(net, run)
+    replay(net, run)
     for wrong, said in (
         (RepeatedFirings(10**30 + 1, ((0, 3), (1, 1))), "fires pack"),
         (RepeatedFirings(10**30, ((0, 2), (1, 1))), "fires pack"),
         (RepeatedFirings(10**30 - 1, ((0, 3), (1, 1))), "cover"),
     ):
         with pytest.raises(InternalError, match=said):
-            run_view(net, FiringSequence(run.start, (wrong,), 0), False)
+            firing_sequence(net, NetRun(run.start, (wrong,), 0), False)
         with pytest.raises(InternalError):
-            replay_firings(net, FiringSequence(run.start, (wrong,), 0))
+            replay(net, NetRun(run.start, (wrong,), 0))
