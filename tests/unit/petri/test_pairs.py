@@ -91,7 +91,7 @@ def test_both_kernels_find_the_same_proofs() -> None:
             found = [ended(ExclusivePairs(core, kernel, reduce=reduce)) for kernel in (KERNELS[0], PYTHON)]
             assert found[0] == found[1]
             kinds[type(found[0]).__name__] += 1
-    assert min(kinds[name] for name in ("UpwardProof", "Never", "NoneType")) > 10, kinds
+    assert min(kinds[name] for name in ("UpwardProof", "ForbiddenCones", "NoneType")) > 10, kinds
 
 
 def test_few_numbers_of_a_place_are_conditions() -> None:
