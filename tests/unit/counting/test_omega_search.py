@@ -125,7 +125,7 @@ def test_domination_the_wrong_way_is_noticed(monkeypatch: pytest.MonkeyPatch) ->
 
     def wrong(search: OmegaSearch[int, str, int], control: int, wide: int, few: dict[int, int]) -> bool:
         nodes, tree = search.largest.get(control, ()), search.tree
-        return any(module.covers(wide, few, tree.wide[node], tree.few[node]) for node in nodes)
+        return any(module.covers_marking(wide, few, tree.wide[node], tree.few[node]) for node in nodes)
 
     monkeypatch.setattr(OmegaSearch, "_covered", wrong)
     assert omega_search(GROWS).target == -1

@@ -97,7 +97,7 @@ def test_a_call_of_the_library_is_marked_and_has_only_what_the_process_does() ->
     program = load_messages(text, "t.mp")
     assert program.ports == ("", "coll")
     shapes = [[type(each).__name__ for each in process.body] for process in program.processes]
-    called = ["Assign", "CollectiveCall", "Inlined", "Assign"]
+    called = ["Assign", "CollectiveCall", "InlinedCall", "Assign"]
     assert shapes == [["Assign", *called], ["Assign", *called], called]
     inlined = program.processes[2].body[2]
     assert isinstance(inlined, InlinedCall)
