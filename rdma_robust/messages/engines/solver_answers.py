@@ -1,4 +1,4 @@
-"""What every engine with a solver asks, in which order, and how its solutions become an answer with runs."""
+"""The questions of every engine with a solver, in their order, and the answer that its solutions become."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How runs end: what of the last state counts as the outcome of a run."""
+"""Outcomes of runs: what counts of the last state."""
 
 from __future__ import annotations
 
