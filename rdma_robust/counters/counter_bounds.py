@@ -1,4 +1,4 @@
-"""Which counters of a counter program are bounded, by the longest path of its process graph."""
+"""Bounds of the counters of a counter program, for those that have one: the longest path of the process graph."""
 
 from __future__ import annotations
 

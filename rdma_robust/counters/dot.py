@@ -42,14 +42,14 @@ def write_dot(vass: ExplicitVass) -> str:
     asks: dict[int, list[str]] = {}
     for cone in vass.targets:
         asks.setdefault(cone.state, []).append(_tests(vass.counters, cone.least, [0] * len(cone.least)))
-    lines = [f"digraph {_quote(vass.name)} {{", "  node [shape=box, style=rounded];", '  start [shape=point, label=""];']
+    lines = [f"digraph {dot_string(vass.name)} {{", "  node [shape=box, style=rounded];", '  start [shape=point, label=""];']
     for i, state in enumerate(vass.states):
         text = "\n".join([state, *dict.fromkeys(ask for ask in asks.get(i, ()) if ask)])
-        lines.append(f"  q{i} [label={_quote(text)}{', peripheries=2' if i in asks else ''}];")
+        lines.append(f"  q{i} [label={dot_string(text)}{', peripheries=2' if i in asks else ''}];")
     begin = ", ".join(f"{c} = {n}" for c, n in zip(vass.counters, vass.start, strict=True) if n)
-    lines.append(f"  start -> q{vass.initial}{f' [label={_quote(begin)}]' if begin else ''};")
+    lines.append(f"  start -> q{vass.initial}{f' [label={dot_string(begin)}]' if begin else ''};")
     for edge in vass.edges:
-        lines.append(f"  q{edge.source} -> q{edge.target} [label={_quote(_label(vass.counters, edge))}];")
+        lines.append(f"  q{edge.source} -> q{edge.target} [label={dot_string(_label(vass.counters, edge))}];")
     return "\n".join([*lines, "}"]) + "\n"
 
 
@@ -62,9 +62,3 @@ def _label(counters: Sequence[str], edge: VassEdge) -> str:
 def _tests(counters: Sequence[str], guard: Sequence[int], delta: Sequence[int]) -> str:
     """The guards that subtracting does not imply."""
     return ", ".join(f"{c} >= {g}" for c, g, d in zip(counters, guard, delta, strict=True) if g > max(0, -d))
-
-
-def _quote(text: str) -> str:
-    """A quoted DOT string. A backslash begins an escape there, so it is doubled; line ends become \\n."""
-    shown = "".join(c if c.isprintable() or c == "\n" else "?" for c in text)
-    return '"' + shown.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'

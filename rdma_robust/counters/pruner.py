@@ -1,4 +1,4 @@
-"""What a maker of counter programs can tell a search about states that lead nowhere.
+"""Look-aheads by which a search leaves out states that lead nowhere, as the maker of a counter program knows them.
 
 A pruner looks ahead from a control state. Where it says that the state is hopeless no target can be reached from it, and no
 search stores it. For the searches in Python it is a test; the compiled search needs :class:`LookAheadTables`,

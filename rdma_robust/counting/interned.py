@@ -28,7 +28,7 @@ class NumberedMove(NamedTuple):
     gives: Amounts
 
 
-class _Known:
+class _KnownMoves:
     """The steps at one control state with the local states in `asked`, -1 before anything was asked."""
 
     __slots__ = ("asked", "away", "harmful", "harmless", "loops")
@@ -51,7 +51,7 @@ class NumberedSystem(Generic[C, L, A]):
         self.moves: list[CountingMove[C, L, A]] = []
         self._control_numbers: dict[C, int] = {}
         self._local_numbers: dict[L, int] = {}
-        self._known: list[_Known] = []
+        self._known: list[_KnownMoves] = []
         self._targets: list[int] = []
         self._milestones: list[int] = []
         self.fresh = 0
@@ -65,7 +65,7 @@ class NumberedSystem(Generic[C, L, A]):
         if number is None:
             number = self._control_numbers[control] = len(self.controls)
             self.controls.append(control)
-            self._known.append(_Known())
+            self._known.append(_KnownMoves())
             self._targets.append(self.system.target(control))
             self._milestones.append(self.system.milestone(control))
         return number
@@ -102,7 +102,7 @@ class NumberedSystem(Generic[C, L, A]):
                 known.harmful |= 1 << number
         return present & known.harmless
 
-    def _asked(self, control: int, present: int) -> _Known:
+    def _asked(self, control: int, present: int) -> _KnownMoves:
         known = self._known[control]
         if known.asked < 0:
             known.asked = present & ~self.fresh
@@ -117,7 +117,7 @@ class NumberedSystem(Generic[C, L, A]):
     def _names(self, present: int) -> list[L]:
         return [self.locals[number] for number in bit_numbers(present)]
 
-    def _learn(self, known: _Known, control: int, move: CountingMove[C, L, A]) -> None:
+    def _learn(self, known: _KnownMoves, control: int, move: CountingMove[C, L, A]) -> None:
         step = self._step(move)
         (known.loops if step.control == control else known.away).append(step)
 

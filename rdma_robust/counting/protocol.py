@@ -1,4 +1,4 @@
-"""What a counting system is: a finite control, and for each local state the number of processes that are in it.
+"""Counting systems: a finite control, and for each local state the number of processes that are in it.
 
 A marking is a control state with a finite multiset of local states, the tokens. A move is enabled at a marking iff it is
 one of `moves(control, ...)` and what it takes lies in the multiset or, token by token, in `fresh`: of each fresh local

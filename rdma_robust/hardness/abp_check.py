@@ -1,4 +1,4 @@
-"""What a receiver can have received when it ends: every run of the transfer programs, word by word."""
+"""Checks of the transfer programs: all that a receiver can have received when it ends, word by word, by every run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is found out about a message program under one buffer semantics: the same records from every engine."""
+"""Answers about a message program under one buffer semantics: the same records from every engine."""
 
 from __future__ import annotations
 

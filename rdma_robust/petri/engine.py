@@ -1,4 +1,4 @@
-"""What the Petri-net engines have in common: what they find on a core, and how they take turns.
+"""The interface of the Petri-net engines: the proofs and runs that they find on a core, and how they take turns.
 
 An engine is an iterator that does a little work at a time and yields how much it was, counted in elementary operations
 (never in seconds, so that the order in which engines take turns is the same in every run). It returns what it found.

@@ -1,4 +1,4 @@
-"""Which two conditions never hold together: an invariant that costs a pass over the rules, not a search.
+"""Pairs of conditions that never hold together: an invariant that costs a pass over the rules, not a search.
 
 A condition is "at least k tokens on p", for numbers k that matter. Two of them may hold together if they do at the start,
 or if some transition leads there from markings of which no two conditions are known to exclude each other. The pairs that

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
-from typing import Any, Final, cast
+from dataclasses import dataclass, replace
+from typing import cast
 
 from rdma_robust.contracts.language.contract_program import ContractProgram
 from rdma_robust.contracts.language.loop_rounds import round_of
@@ -12,7 +12,7 @@ from rdma_robust.expr import Const, Name
 from rdma_robust.language.syntax import ast
 from rdma_robust.messages.language import message_tree as tree
 from rdma_robust.messages.language.message_declarations import Declarations
-from rdma_robust.messages.language.message_program import Choose, For, If, InlinedCall, Loop, MessageProgram, Process, While
+from rdma_robust.messages.language.message_program import Block, InlinedCall, MessageProgram, Process, Statement, with_blocks
 from rdma_robust.messages.language.message_scope import ProcessScope
 from rdma_robust.messages.language.message_terms import Term
 from rdma_robust.messages.language.message_world import (
@@ -24,8 +24,6 @@ from rdma_robust.messages.language.message_world import (
     library_world,
 )
 from rdma_robust.messages.language.writing_out import Writer
-
-_BLOCKS: Final = frozenset({"body", "then", "other", "branches"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,17 +85,15 @@ def _process(
     return Process(name, body, tuple(written.registers), tuple(written.requests), span=span)
 
 
-def _told_apart(part: Any, world: GlobalScope) -> Any:
+def _told_apart(block: Block, world: GlobalScope) -> Block:
     """Return statements in which library procedures do not have the names of the file's functions."""
-    if isinstance(part, tuple):
-        return tuple(_told_apart(each, world) for each in part)
-    if not isinstance(part, If | While | For | Loop | Choose | InlinedCall):
-        return part
-    blocks = {each.name: getattr(part, each.name) for each in fields(part) if each.name in _BLOCKS}
-    made = replace(part, **{name: _told_apart(block, world) for name, block in blocks.items()})
-    if isinstance(made, InlinedCall) and made.of_library and made.name in world.functions:
-        return replace(made, name=f"${made.name}")
-    return made
+    return tuple(_one_told_apart(with_blocks(each, lambda inner: _told_apart(inner, world)), world) for each in block)
+
+
+def _one_told_apart(statement: Statement, world: GlobalScope) -> Statement:
+    if isinstance(statement, InlinedCall) and statement.of_library and statement.name in world.functions:
+        return replace(statement, name=f"${statement.name}")
+    return statement
 
 
 def unwritten(program: ContractProgram, function: str) -> tuple[InlinedCall, MessageProgram]:

@@ -21,8 +21,7 @@ from rdma_robust.contracts.language.spec_terms import Agree, Apply, Global, OldV
 from rdma_robust.expr import Const, Name
 from rdma_robust.messages.language.collective_loops import all_rounds, entry_parameter, one_round
 from rdma_robust.messages.language.message_folding import fold_operation
-from rdma_robust.messages.language.message_parts import inner_blocks
-from rdma_robust.messages.language.message_program import Assign, Block, Call, InlinedCall, Place, Process
+from rdma_robust.messages.language.message_program import Assign, Block, Call, InlinedCall, Place, Process, blocks_of
 
 
 class NoRoundError(Exception):
@@ -161,10 +160,9 @@ def round_of(process: Process, contract: Contract, loop: CollectiveLoop) -> Proc
 
 def _find(block: Block, name: str) -> InlinedCall | None:
     for statement in block:
-        inside = (statement.body,) if isinstance(statement, InlinedCall) else inner_blocks(statement)
         if isinstance(statement, InlinedCall) and statement.name == name:
             return statement
-        for inner in inside:
+        for inner in blocks_of(statement):
             found = _find(inner, name)
             if found is not None:
                 return found

@@ -1,4 +1,4 @@
-"""What the compiled search needs to sort the blocks of packed states: groups of blocks as tables of numbers."""
+"""Tables by which the compiled search sorts the blocks of packed states: groups of blocks as numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What expressions and places of a process are worth as terms, and where that is a fault."""
+"""Symbolic evaluation of expressions and places of a process: the terms they are worth, and where that is a fault."""
 
 from __future__ import annotations
 

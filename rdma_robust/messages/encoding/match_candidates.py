@@ -1,4 +1,4 @@
-"""Which pairs of a receive and a send can be matched at all: four rules that drop pairs, each with its reason.
+"""Candidate pairs of a receive and a send: four rules that drop those that can never be matched, with their reasons.
 
 Too many candidates are harmless, since the constraints refuse them; so a pair may go only if no execution has it. "Surely"
 means: in every execution in which both operations happen. Definition: the four rules, Lemma 5 of docs/theory-messages.md.

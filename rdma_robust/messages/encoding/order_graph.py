@@ -1,4 +1,4 @@
-"""What must come before what, given which pairs are matched: the edges of PO, MP, W, NS, NR and Z, and their circles.
+"""The order graph of a matching: edges of PO, MP, W, NS, NR and Z among its matches and events, and their circles.
 
 A solution of the other constraints is an execution if and only if these edges have no circle (Theorem 4).
 """

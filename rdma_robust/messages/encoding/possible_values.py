@@ -1,4 +1,4 @@
-"""Which numbers terms can be, where these are few: a least fixed point over what candidates can send."""
+"""Sets of the numbers that terms can be, where these are few: a least fixed point over what candidates send."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""The statements of one process that have no others in them, as guarded events; and where a process is while it is unrolled,
-with how two paths of it meet.
+"""The statements of one process that have no others in them, as guarded events.
+
+A process that is unrolled is in a :class:`PathState`; where branches meet again, two of these are joined.
 """
 
 from __future__ import annotations
@@ -115,7 +116,7 @@ MOST_EVENTS: Final = 300_000
 
 @dataclass(slots=True)
 class Unrolling:
-    """What all processes have made so far, and what it is made of."""
+    """The state of one unrolling: the events of all processes so far, and the program, bound and shapes that they come from."""
 
     program: mp.MessageProgram
     loop_bound: int

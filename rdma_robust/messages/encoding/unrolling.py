@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Final
 
 from rdma_robust.errors import NO_SPAN, Span
-from rdma_robust.expr import Name
 from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.messages.encoding import unrolled as events
 from rdma_robust.messages.encoding.evaluation import Evaluation, Held, value_shape
@@ -26,7 +25,7 @@ from rdma_robust.messages.encoding.unrolled_statements import (
 )
 from rdma_robust.messages.language import message_program as mp
 from rdma_robust.messages.language.message_program import MessageProgram
-from rdma_robust.messages.language.message_terms import Element, Length, Operation, Term, Zeros
+from rdma_robust.messages.language.message_terms import Term, term_names
 
 Exit = tuple[Symbol, Symbol, PathState]
 """A way out of a loop: the guard before the test, the test, and where it leads if the test is false."""
@@ -147,7 +146,7 @@ class _Process(Statements):
 
     def _while(self, condition: Term, body: mp.Block, span: Span, state: PathState) -> PathState:
         exits: list[Exit] = []
-        read = sorted(names_of(condition))
+        read = sorted(set(term_names(condition)))
         counted, free, before = 0, 0, None
         while state.guard is not self.symbols.false:
             truth = self.truth(condition, state, span)
@@ -208,21 +207,6 @@ class _Process(Statements):
         for entry, truth, left in reversed(exits):
             state = join_paths(self.symbols, entry, truth, state, left)
         return state
-
-
-def names_of(term: Term) -> set[str]:
-    """Return the registers that a term names."""
-    match term:
-        case Name(name):
-            return {name}
-        case Operation(_, operands):
-            return set().union(*map(names_of, operands))
-        case Element(of, index):
-            return names_of(of) | names_of(index)
-        case Length(of) | Zeros(of):
-            return names_of(of)
-        case _:
-            return set()
 
 
 _ROUNDS: Final = 12

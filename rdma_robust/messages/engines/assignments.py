@@ -1,4 +1,4 @@
-"""Whether all of some receives can have different sends, and the most that they can add up to: exact, and why."""
+"""Assignments of different sends to receives, or a Hall violator; bounds on their sums by multipliers, with proofs."""
 
 from __future__ import annotations
 

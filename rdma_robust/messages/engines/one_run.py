@@ -7,12 +7,12 @@ from itertools import combinations
 
 from rdma_robust.errors import Span
 from rdma_robust.limits import Limits
+from rdma_robust.messages.engines.solved_runs import mismatch_of
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
-from rdma_robust.messages.machine.courses import Course, blocked
+from rdma_robust.messages.machine.courses import Course, blocked, unmatched
 from rdma_robust.messages.machine.matching import meetings
 from rdma_robust.messages.machine.process_state import ANYTHING, ReceiveOp
 from rdma_robust.messages.machine.shortening import cut_to_the_end
-from rdma_robust.messages.machine.state_search import first_difference
 from rdma_robust.messages.machine.states import said_of
 from rdma_robust.messages.message_answers import (
     BufferAnswer,
@@ -23,7 +23,6 @@ from rdma_robust.messages.message_answers import (
     MatchMove,
     MessageQuestions,
     Mismatch,
-    OperationId,
     Tri,
     Violation,
 )
@@ -168,11 +167,7 @@ class _Run:
     def leak(self) -> Leak | None:
         if not self._complete():
             return None
-        frames, processes = self.course.frames, self.course.processes
-        sends = tuple(OperationId(me, op.nth) for me, frame in enumerate(frames) for op in frame.sends)
-        receives = tuple(
-            OperationId(me, op.nth) for me, frame in enumerate(frames) if not processes[me].daemon for op in frame.receives
-        )
+        sends, receives = unmatched(self.course)
         return Leak(sends, receives, tuple(self.course.moves)) if sends or receives else None
 
     def matchings(self, pairs: frozenset[MatchedPair], questions: MessageQuestions) -> Matchings:
@@ -180,11 +175,5 @@ class _Run:
         return Matchings(min(count, questions.limit), count <= questions.limit, (pairs,) * min(count, questions.listed))
 
     def mismatches(self) -> tuple[Mismatch, ...]:
-        calls = [(frame.calls, frame.status == "ended") for frame in self.course.frames]
-        found = []
-        for ours, theirs in combinations(range(len(calls)), 2):
-            each = first_difference((ours, theirs), calls[ours], calls[theirs])
-            if each is not None:
-                span = self.program.processes[ours].span
-                found.append(Mismatch(each.position, each.processes, each.calls, span))
-        return tuple(found)
+        pairs = combinations(range(len(self.course.frames)), 2)
+        return tuple([found for pair in pairs if (found := mismatch_of(self.program, self.course, pair)) is not None])

@@ -314,16 +314,8 @@ def without_assertions(program: mp.MessageProgram, places: frozenset[Span] | Non
         return tuple([one(each) for each in statements])
 
     def one(statement: mp.Statement) -> mp.Statement:
-        match statement:
-            case mp.Assert(_, span) if places is None or span in places:
-                return mp.Assert(Const(1), span)
-            case mp.If(_, then, other, _):
-                return replace(statement, then=block(then), other=block(other))
-            case mp.While() | mp.For() | mp.Loop() | mp.InlinedCall():
-                return replace(statement, body=block(statement.body))
-            case mp.Choose(branches, _):
-                return replace(statement, branches=tuple([block(each) for each in branches]))
-            case _:
-                return statement
+        if isinstance(statement, mp.Assert) and (places is None or statement.span in places):
+            return mp.Assert(Const(1), statement.span)
+        return mp.with_blocks(statement, block)
 
     return replace(program, processes=tuple([replace(each, body=block(each.body)) for each in program.processes]))

@@ -20,11 +20,10 @@ from rdma_robust.messages.encoding.unrolling import unroll
 from rdma_robust.messages.engines.match_clauses import MatchClauses
 from rdma_robust.messages.engines.message_goals import Goals, dynamic_names
 from rdma_robust.messages.engines.solved_models import Executions, SolverModel
-from rdma_robust.messages.engines.solved_runs import Place, course_of
-from rdma_robust.messages.engines.solver_answers import PartialAnswer, ask_all
+from rdma_robust.messages.engines.solved_runs import Place, course_of, mismatch_of
+from rdma_robust.messages.engines.solver_answers import PartialAnswer, ask_all, count_matchings
 from rdma_robust.messages.engines.solver_clauses import Clauses
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
-from rdma_robust.messages.machine.state_search import first_difference
 from rdma_robust.messages.message_answers import (
     BufferAnswer,
     MatchedPair,
@@ -127,11 +126,9 @@ def mismatches(program: MessageProgram, buffer: Buffer, executions: Executions, 
         model = None if goal is None else executions.find([goal])
         if model is None:
             continue
-        frames = course_of(program, buffer, model).frames
-        ours, theirs = [(frames[each].calls, frames[each].status == "ended") for each in pair]
-        found = first_difference(pair, ours, theirs)
+        found = mismatch_of(program, course_of(program, buffer, model), pair)
         if found is not None:
-            yield Mismatch(found.position, pair, found.calls, program.processes[pair[0]].span)
+            yield found
 
 
 class _Orders:
@@ -242,18 +239,14 @@ class PairQuestions:
         named = self._named()
         if named is None:
             return Matchings(0, False)
+        return count_matchings(self._complete_matchings(named), limit, listed, exact=exact)
+
+    def _complete_matchings(self, named: dict[MatchedPair, int]) -> Iterator[Matching]:
         goal = self._goals.one_of([self._goals.complete()])
-        some: list[Matching] = []
-        count = 0
         while (model := self._executions.find([goal])) is not None:
-            if count == limit:
-                return Matchings(count, False, tuple(some))
             pairs = frozenset(model.pairs())
-            count += 1
-            if len(some) < listed:
-                some.append(pairs)
+            yield pairs
             self._clauses.clause(-goal, *[-named[pair] for pair in pairs], *self._beyond(pairs))
-        return Matchings(count, exact, tuple(some))
 
     def _beyond(self, pairs: Iterable[MatchedPair]) -> list[int]:
         """Return the pairs of receives that a matching leaves out: a larger matching is another one.

@@ -31,10 +31,9 @@ from rdma_robust.messages.encoding.unrolled import (
 from rdma_robust.messages.encoding.unrolling import unroll
 from rdma_robust.messages.engines.clock_formula import ClockFormula
 from rdma_robust.messages.engines.smt_solver import SmtSolver, SmtUndecidedError
-from rdma_robust.messages.engines.solved_runs import Place, course_of
-from rdma_robust.messages.engines.solver_answers import PartialAnswer, ask_all
+from rdma_robust.messages.engines.solved_runs import Place, course_of, mismatch_of
+from rdma_robust.messages.engines.solver_answers import PartialAnswer, ask_all, count_matchings
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
-from rdma_robust.messages.machine.state_search import first_difference
 from rdma_robust.messages.message_answers import (
     BufferAnswer,
     MatchedPair,
@@ -271,11 +270,9 @@ class SmtQuestions:
         for pair in combinations(range(len(processes)), 2):
             run = self._find(self._goals.differ(*pair))
             if run is not None:
-                frames = course_of(self._program, self._formula.buffer, run).frames
-                ours, theirs = [(frames[each].calls, frames[each].status == "ended") for each in pair]
-                found = first_difference(pair, ours, theirs)
+                found = mismatch_of(self._program, course_of(self._program, self._formula.buffer, run), pair)
                 if found is not None:
-                    yield Mismatch(found.position, pair, found.calls, processes[pair[0]].span)
+                    yield found
 
     def feasible(self, found: set[MatchedPair]) -> bool:
         """Add the feasible pairs to `found`: ask for pairs with a name that is in no run so far, until there is none."""
@@ -313,18 +310,14 @@ class SmtQuestions:
 
     def matchings(self, limit: int, listed: int, *, exact: bool) -> Matchings:
         """Count the matchings of complete executions up to a limit, each once."""
+        return count_matchings(self._complete_matchings(), limit, listed, exact=exact)
+
+    def _complete_matchings(self) -> Iterator[Matching]:
         complete = self._formula.solver.named("complete", self._goals.complete())
-        some: list[Matching] = []
-        count = 0
         while (run := self._find(complete)) is not None:
-            if count == limit:
-                return Matchings(count, False, tuple(some))
             matching = frozenset(run.pairs())
-            count += 1
-            if len(some) < listed:
-                some.append(matching)
+            yield matching
             self._formula.solver.add(self._z3.Implies(complete, self._other(matching)))
-        return Matchings(count, exact, tuple(some))
 
     def _other(self, matching: Matching) -> Any:
         """Return whether some pair happens that is not in a matching, or one of it does not."""

@@ -7,13 +7,15 @@ from typing import Any, Protocol
 
 from rdma_robust.errors import InternalError, Span
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
-from rdma_robust.messages.machine.courses import Course, NormalFormDecisions, NormalFormRun, blocked
+from rdma_robust.messages.machine.courses import Course, NormalFormDecisions, NormalFormRun, blocked, unmatched
 from rdma_robust.messages.machine.shortening import cut_to_the_end
+from rdma_robust.messages.machine.state_search import first_difference
 from rdma_robust.messages.machine.states import said_of
 from rdma_robust.messages.message_answers import (
     Deadlock,
     Leak,
     MatchedPair,
+    Mismatch,
     OperationId,
     Violation,
 )
@@ -95,16 +97,18 @@ def deadlock_of(program: MessageProgram, buffer: Buffer, run: SolvedRun) -> Dead
 def leak_of(program: MessageProgram, buffer: Buffer, run: SolvedRun) -> Leak:
     """Return what is not matched where a solved run ends. Raises InternalError if nothing is."""
     course = _at_rest(program, buffer, run)
-    sends = [OperationId(me, op.nth) for me, frame in enumerate(course.frames) for op in frame.sends]
-    receives = [
-        OperationId(me, op.nth)
-        for me, frame in enumerate(course.frames)
-        if not program.processes[me].daemon
-        for op in frame.receives
-    ]
+    sends, receives = unmatched(course)
     if not sends and not receives:
         raise InternalError("a run that was to leave operations unmatched leaves none")
-    return Leak(tuple(sends), tuple(receives), tuple(course.moves))
+    return Leak(sends, receives, tuple(course.moves))
+
+
+def mismatch_of(program: MessageProgram, course: Course, pair: tuple[int, int]) -> Mismatch | None:
+    """Return the first library procedure in which two processes differ where a run ends, None if there is none."""
+    frames = [course.frames[each] for each in pair]
+    ours, theirs = [(frame.calls, frame.status == "ended") for frame in frames]
+    found = first_difference(pair, ours, theirs)
+    return found and Mismatch(found.position, pair, found.calls, program.processes[pair[0]].span)
 
 
 def course_of(program: MessageProgram, buffer: Buffer, run: SolvedRun) -> Course:

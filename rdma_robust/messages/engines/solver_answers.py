@@ -1,4 +1,4 @@
-"""What every engine with a solver asks, in which order, and how its solutions become an answer with runs."""
+"""The questions of every engine with a solver, in their order, and the answer that its solutions become."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from rdma_robust.messages.message_answers import (
     Deadlock,
     Leak,
     MatchedPair,
+    Matching,
     Matchings,
     MessageQuestions,
     Mismatch,
@@ -89,6 +90,19 @@ class PartialAnswer:
             "; ".join(self.reasons),
             self.work,
         )
+
+
+def count_matchings(found: Iterable[Matching], limit: int, listed: int, *, exact: bool) -> Matchings:
+    """Count matchings, each of which is found once, up to a limit; `exact` says whether these are all there are."""
+    some: list[Matching] = []
+    count = 0
+    for matching in found:
+        if count == limit:
+            return Matchings(count, False, tuple(some))
+        count += 1
+        if len(some) < listed:
+            some.append(matching)
+    return Matchings(count, exact, tuple(some))
 
 
 def ask_all(

@@ -1,4 +1,4 @@
-"""What the names in `.mp` programs are, checked once for each process and function, whatever numbers and arguments are."""
+"""The check of names in `.mp` programs: once for each process and function, whatever numbers and arguments are."""
 
 from __future__ import annotations
 

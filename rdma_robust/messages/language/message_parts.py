@@ -189,17 +189,5 @@ def _returns_nothing(block: made.Block, result: str) -> bool:
     for before, this in pairs:
         if isinstance(this, made.Return) and not (isinstance(before, made.Assign) and before.target.name == result):
             return True
-    return any(_returns_nothing(inner, result) for statement in block for inner in inner_blocks(statement))
-
-
-def inner_blocks(statement: made.Statement) -> tuple[made.Block, ...]:
-    """Return the blocks directly inside of a statement, but that of a function."""
-    match statement:
-        case made.If(_, then, other):
-            return then, other
-        case made.While(body=body) | made.For(body=body) | made.Loop(body=body):
-            return (body,)
-        case made.Choose(branches):
-            return branches
-        case _:
-            return ()
+    own = [each for each in block if not isinstance(each, made.InlinedCall)]
+    return any(_returns_nothing(inner, result) for statement in own for inner in made.blocks_of(statement))

@@ -6,9 +6,9 @@ comparisons give 1 or 0, and arrays are copied: nothing is shared.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, assert_never
 
 from rdma_robust.expr import OPERATORS, Const, Name
 
@@ -63,6 +63,25 @@ class Operation:
 
 Term = Const | Name | Element | Length | Zeros | Operation
 """An expression over the registers of one process; PID, NPROCS, constants and processes' names are numbers by now."""
+
+
+def term_names(term: Term) -> Iterator[str]:
+    """Yield the registers that a term names, from left to right, as often as they stand there."""
+    match term:
+        case Name(name):
+            yield name
+        case Element(array, index):
+            yield from term_names(array)
+            yield from term_names(index)
+        case Length(inner) | Zeros(inner):
+            yield from term_names(inner)
+        case Operation(_, operands):
+            for each in operands:
+                yield from term_names(each)
+        case Const():
+            pass
+        case _:
+            assert_never(term)
 
 
 def require_number(value: Value) -> int:

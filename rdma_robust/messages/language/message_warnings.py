@@ -103,7 +103,7 @@ def _ends(line: tree.Line) -> bool:
 
 
 @dataclass(slots=True)
-class _Issued:
+class _OpenRequest:
     """A request that is active as far as is known; `targets` is where a receive stores at its wait."""
 
     request: tree.IndexedName
@@ -111,7 +111,7 @@ class _Issued:
     targets: tuple[tree.IndexedName, ...]
     told: bool = False
 
-    def without(self, name: str) -> _Issued:
+    def without(self, name: str) -> _OpenRequest:
         """Return the same without targets of which an index is another one by now."""
         kept = (each for each in self.targets if all(name != m.name.text for m in places_in(*each.indices)))
         return replace(self, targets=tuple(kept))
@@ -121,7 +121,7 @@ class _Issued:
 class _Active:
     """The active requests at a place of the text, by how they are written."""
 
-    found: dict[str, _Issued] = field(default_factory=dict)
+    found: dict[str, _OpenRequest] = field(default_factory=dict)
 
     def waited(self, request: tree.IndexedName) -> None:
         """Note that a request, or all of an array, is waited for; one of an array may be any of them."""
@@ -185,7 +185,7 @@ def _round(line: ast.While | ast.For | ast.Loop, active: _Active, report: Report
         active.found.pop(text, None)
 
 
-def _waited_first(body: ast.Block, issued: _Issued) -> bool:
+def _waited_first(body: ast.Block, issued: _OpenRequest) -> bool:
     """Whether a body has a wait for a request in front of its issue, which then is for that of the round before."""
     name = issued.request.name.text
     for line in all_lines(body):
@@ -206,7 +206,7 @@ def _issue(line: tree.SendLine | tree.ReceiveLine, request: tree.IndexedName, ac
     if before is not None and _is_fixed(request):
         said = f"{quote(text)} is active since line {before.span.line}, and is lost here: it stays posted"
         report.warn("RR742", request.span, said, hint=f"`wait {text}` before")
-    active.found[text] = _Issued(request, line.span, stored_places(line))
+    active.found[text] = _OpenRequest(request, line.span, stored_places(line))
 
 
 def _uses(line: tree.Line, active: _Active, report: Reporter) -> None:

@@ -1,4 +1,4 @@
-"""What the names of an `.mp` program mean: those of the whole program, and those of one process or function."""
+"""Scopes of the names of an `.mp` program: the whole program, and one process or function while it is written out."""
 
 from __future__ import annotations
 

@@ -14,9 +14,8 @@ from rdma_robust.language.syntax.formatter import format_tree
 from rdma_robust.messages.language import message_program as made
 from rdma_robust.messages.language import message_tree as tree
 from rdma_robust.messages.language.message_library import library
-from rdma_robust.messages.language.message_parts import inner_blocks
 from rdma_robust.messages.language.message_printer import MESSAGE_STYLE
-from rdma_robust.messages.language.message_terms import Element, Length, Operation, Term, Zeros
+from rdma_robust.messages.language.message_terms import Term, term_names
 from rdma_robust.messages.language.written_terms import Families, TermTrees, TextNames
 
 
@@ -59,7 +58,8 @@ def foreign_names(block: made.Block) -> Iterator[str]:
     for statement in block:
         if isinstance(statement, made.InlinedCall):
             yield from (name for name in _used(statement.body) if "." not in name and name[0] != "$")
-        for inner in inner_blocks(statement):
+            continue
+        for inner in made.blocks_of(statement):
             yield from foreign_names(inner)
 
 
@@ -68,8 +68,7 @@ def _used(block: made.Block) -> Iterator[str]:
     for statement in block:
         for part in _parts(statement):
             yield from _names(part)
-        inlined = (statement.body,) if isinstance(statement, made.InlinedCall) else ()
-        for inner in (*inner_blocks(statement), *inlined):
+        for inner in made.blocks_of(statement):
             yield from _used(inner)
 
 
@@ -82,22 +81,10 @@ def _parts(statement: made.Statement) -> Iterator[Term | made.Place]:
 
 
 def _names(part: Term | made.Place) -> Iterator[str]:
-    match part:
-        case made.Place(name, indices):
-            yield name
-            for index in indices:
-                yield from _names(index)
-        case Name(name):
-            yield name
-        case Element(array, index):
-            yield from (*_names(array), *_names(index))
-        case Length(inner) | Zeros(inner):
-            yield from _names(inner)
-        case Operation(_, operands):
-            for operand in operands:
-                yield from _names(operand)
-        case Const():
-            pass
+    if isinstance(part, made.Place):
+        yield part.name
+    for term in part.indices if isinstance(part, made.Place) else (part,):
+        yield from term_names(term)
 
 
 class ProcessTree:

@@ -137,6 +137,13 @@ def blocked(course: Course) -> tuple[WaitingProcess, ...]:
     return tuple(found)
 
 
+def unmatched(course: Course) -> tuple[tuple[OperationId, ...], tuple[OperationId, ...]]:
+    """Return the sends that nothing has matched, and the receives, but for those of daemons."""
+    sends = [OperationId(me, op.nth) for me, frame in enumerate(course.frames) for op in frame.sends]
+    owners = [me for me, process in enumerate(course.processes) if not process.daemon]
+    return tuple(sends), tuple([OperationId(me, op.nth) for me in owners for op in course.frames[me].receives])
+
+
 def expanded(program: MessageProgram, buffer: Buffer, decisions: NormalFormDecisions) -> Schedule:
     """Return the run in normal form with these decisions: all processes run until they wait, then comes one match.
 

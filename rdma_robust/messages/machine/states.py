@@ -7,7 +7,7 @@ from typing import Final
 
 from rdma_robust.limits import Limits
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
-from rdma_robust.messages.machine.courses import Course, blocked
+from rdma_robust.messages.machine.courses import Course, blocked, unmatched
 from rdma_robust.messages.machine.few_buffers import lean
 from rdma_robust.messages.machine.flat_code import FlatProcess, flat
 from rdma_robust.messages.machine.interchangeable import Alike, interchangeable_processes
@@ -252,14 +252,7 @@ def _leak(search: StateSearch) -> Leak | None:
     if state is None:
         return None
     course = _course(search, state)
-    sends = [OperationId(me, op.nth) for me, frame in enumerate(course.frames) for op in frame.sends]
-    receives = [
-        OperationId(me, op.nth)
-        for me, frame in enumerate(course.frames)
-        if not course.processes[me].daemon
-        for op in frame.receives
-    ]
-    return Leak(tuple(sends), tuple(receives), tuple(course.moves))
+    return Leak(*unmatched(course), tuple(course.moves))
 
 
 def _mismatches(program: MessageProgram, named: SearchFindings) -> tuple[Mismatch, ...]:

@@ -1,4 +1,4 @@
-"""Which choices between messages change how a run ends, by all states of the normal form."""
+"""The effect of choices between messages on how a run ends, by all states of the normal form."""
 
 from __future__ import annotations
 

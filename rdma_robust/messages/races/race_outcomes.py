@@ -1,4 +1,4 @@
-"""How runs end: what of the last state counts as the outcome of a run."""
+"""Outcomes of runs: what counts of the last state."""
 
 from __future__ import annotations
 
@@ -12,16 +12,11 @@ from rdma_robust.messages.language.message_program import (
     Assert,
     Assign,
     Block,
-    Choose,
-    For,
-    If,
-    InlinedCall,
-    Loop,
     MessageProgram,
     Place,
     Process,
     Statement,
-    While,
+    with_blocks,
 )
 from rdma_robust.messages.language.message_terms import Operation, Term, Value
 from rdma_robust.messages.machine.flat_code import FlatProcess
@@ -52,19 +47,12 @@ def remembering(program: MessageProgram) -> RememberingProgram:
 
 def _block(block: Block, made: dict[str, Span]) -> Iterator[Statement]:
     for statement in block:
-        match statement:
-            case Assert(condition, span):
-                register = f"{FAILED}{len(made)}"
-                made[register] = span
-                yield Assign(Place(register), _or_false(register, condition), span)
-            case If(_, then, other):
-                yield replace(statement, then=tuple(_block(then, made)), other=tuple(_block(other, made)))
-            case While(_, body) | Loop(body) | InlinedCall(_, body) | For(_, _, _, body):
-                yield replace(statement, body=tuple(_block(body, made)))
-            case Choose(branches):
-                yield replace(statement, branches=tuple(tuple(_block(each, made)) for each in branches))
-            case _:
-                yield statement
+        if isinstance(statement, Assert):
+            register = f"{FAILED}{len(made)}"
+            made[register] = statement.span
+            yield Assign(Place(register), _or_false(register, statement.condition), statement.span)
+        else:
+            yield with_blocks(statement, lambda inner: tuple(_block(inner, made)))
 
 
 def _or_false(register: str, condition: Term) -> Operation:

@@ -1,4 +1,4 @@
-"""What the statements of one process do, on the structured program."""
+"""The statements of one process at work, on the structured program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What expressions are worth in a replay: an evaluator of its own, so that a mistake in another one shows."""
+"""Evaluation of expressions in a replay: an evaluator of its own, so that a mistake in another one shows."""
 
 from __future__ import annotations
 

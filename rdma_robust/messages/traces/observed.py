@@ -64,7 +64,7 @@ def _observed(trace: MessageTrace, program: MessageProgram, report: Reporter) ->
                 pass
     if not wanted or report.failed:
         return None
-    course = _Observed(program, wanted)
+    course = _ObservedRun(program, wanted)
     course.run()
     missing = [span for span in wanted if span not in course.done]
     if missing and course.guesses:
@@ -75,7 +75,7 @@ def _observed(trace: MessageTrace, program: MessageProgram, report: Reporter) ->
     return None if missing or course.guesses else tuple(course.moves)
 
 
-class _Observed(NormalFormRun):
+class _ObservedRun(NormalFormRun):
     """The run in which receives take what was observed, and others what nobody was observed to take.
 
     Operations are known by the places of their events; those of library procedures have other places.

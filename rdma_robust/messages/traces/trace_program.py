@@ -6,12 +6,12 @@ import dataclasses
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from rdma_robust.diagnose import Reporter, quote
 from rdma_robust.errors import NO_SPAN, Diagnostic, ProgramError, Span
 from rdma_robust.messages.language.load_messages import load_messages
-from rdma_robust.messages.language.message_program import Block, MessageProgram, Process, Requests, Statement
+from rdma_robust.messages.language.message_program import Block, MessageProgram, Process, Requests, Statement, with_blocks
 from rdma_robust.messages.traces.trace_record import MessageTrace, TraceEvent, TraceProcess
 
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
@@ -248,14 +248,10 @@ def _moved_block(block: Block, made: _Text, report: Reporter) -> Block:
     return tuple(_moved(each, made, report) for each in block)
 
 
-def _moved(statement: Any, made: _Text, report: Reporter) -> Any:
+def _moved(statement: Statement, made: _Text, report: Reporter) -> Statement:
     """Return a statement with what is in it, at the places of the trace."""
-    changes: dict[str, Any] = {"span": _moved_span(statement.span, made, report)}
-    for each in dataclasses.fields(statement):
-        value = getattr(statement, each.name)
-        if isinstance(value, tuple) and value and isinstance(value[0], Statement):
-            changes[each.name] = _moved_block(value, made, report)
-    return dataclasses.replace(statement, **changes)
+    inner = with_blocks(statement, lambda block: _moved_block(block, made, report))
+    return dataclasses.replace(inner, span=_moved_span(statement.span, made, report))
 
 
 def _moved_span(span: Span, made: _Text, report: Reporter) -> Span:

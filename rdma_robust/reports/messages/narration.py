@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rdma_robust.errors import Span
-from rdma_robust.expr import Const, Name
 from rdma_robust.messages.language.message_program import (
     Assert,
     Assume,
@@ -20,7 +19,7 @@ from rdma_robust.messages.language.message_program import (
     IssueSend,
     MessageProgram,
 )
-from rdma_robust.messages.language.message_terms import Element, Length, Operation, Term, Value, Zeros, shown_value
+from rdma_robust.messages.language.message_terms import Term, Value, shown_value, term_names
 from rdma_robust.messages.machine.flat_code import BranchChoice, WaitFor, flat
 from rdma_robust.messages.machine.process_rules import ProcessRules, give, open_send, take
 from rdma_robust.messages.machine.process_state import ANYTHING, ProcessFrame, Slot, initial
@@ -189,20 +188,5 @@ def _singles(slot: Slot) -> list[tuple[int, object]]:
 
 def _values(condition: Term, registers: Mapping[str, Value]) -> str:
     """Return what the registers of a condition were, as in `v is 2, w is 0`."""
-    names = dict.fromkeys(_names(condition))
+    names = dict.fromkeys(term_names(condition))
     return ", ".join(f"{name} is {shown_value(registers[name])}" for name in names if name in registers)
-
-
-def _names(term: Term) -> Iterator[str]:
-    match term:
-        case Name(name):
-            yield name
-        case Element(of, index):
-            yield from (*_names(of), *_names(index))
-        case Length(of) | Zeros(of):
-            yield from _names(of)
-        case Operation(_, operands):
-            for each in operands:
-                yield from _names(each)
-        case Const():
-            return
