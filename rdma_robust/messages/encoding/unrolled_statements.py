@@ -116,7 +116,7 @@ MOST_EVENTS: Final = 300_000
 
 @dataclass(slots=True)
 class Unrolling:
-    """The state of one unrolling: the events of all processes so far, and the program, bound and shapes that they come from."""
+    """One unrolling: the program, bound and shapes that it is of, and the events of all processes so far."""
 
     program: mp.MessageProgram
     loop_bound: int
