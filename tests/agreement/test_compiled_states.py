@@ -18,7 +18,7 @@ from rdma_robust.analyses.prove.reductions import reduced
 from rdma_robust.analyses.prove.safety_claims import safety_claims
 from rdma_robust.analyses.prove.transition_system import SafetyClaim
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.language.flow.claims import AnyModelName, Claim
+from rdma_robust.language.flow.claims import AnyModelName, OutcomeClaim
 from rdma_robust.limits import Limits
 from tests.agreement.test_safety_agrees import FEW, loaded
 from tests.support.random_safety import LARGE_SAFETY, SafetySize
@@ -59,7 +59,7 @@ def agreement(seeds: range, size: SafetySize, states: int) -> Counter[str]:
     answers: Counter[str] = Counter()
     for seed in seeds:
         program = loaded(seed, "shared", size)
-        everywhere = tuple(Claim(False, model) for model in MODELS)
+        everywhere = tuple(OutcomeClaim(False, model) for model in MODELS)
         program = replace(program, outcomes=tuple(replace(line, claims=everywhere) for line in program.outcomes))
         for model in MODELS:
             claims = safety_claims(program, model)

@@ -17,7 +17,7 @@ from rdma_robust.analyses.lints.waiting_polls import polls_that_find_nothing
 from rdma_robust.errors import Diagnostic, SizeLimitError, Span
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.copies import copies_of
-from rdma_robust.language.load import FOUND_BY_READING, decidable, in_order, load_with_all_warnings
+from rdma_robust.language.load import FOUND_BY_READING, decidable, in_source_order, load_with_all_warnings
 from rdma_robust.semantics.values import ValueFlow, value_flow
 
 CODES: Final = frozenset({"RR702", "RR703", *(f"RR{k}" for k in range(721, 732) if k != 727)})
@@ -54,7 +54,7 @@ def linted(
     for each in (*program.warnings, *own.found, *more):
         found.setdefault((each.span.line, each.span.column, each.code), each)
     looked_for = FOUND_BY_READING | also | (frozenset() if own.cut else CODES)
-    return Linted(in_order(ignored.applied(found.values(), looked_for)), own.cut)
+    return Linted(in_source_order(ignored.applied(found.values(), looked_for)), own.cut)
 
 
 def lints(program: Program, exceeded: Callable[[], str] = lambda: "") -> Linted:

@@ -11,7 +11,7 @@ from rdma_robust.analyses.prove.placing import Placing, Variable
 from rdma_robust.analyses.prove.transition_system import SafetyClaim
 from rdma_robust.expr import names
 from rdma_robust.language.flow.cfg import Program, RemoteOp
-from rdma_robust.language.flow.claims import PointAt, ThreadEnded
+from rdma_robust.language.flow.claims import EndedAtom, PointAt
 
 
 class Touch(NamedTuple):
@@ -141,9 +141,9 @@ def quiet_points(
     return found
 
 
-def _point(program: Program, t: int, atom: PointAt | ThreadEnded) -> int:
+def _point(program: Program, t: int, atom: PointAt | EndedAtom) -> int:
     thread = program.threads[t]
-    return thread.exit if isinstance(atom, ThreadEnded) else dict(thread.labels)[atom.label]
+    return thread.exit if isinstance(atom, EndedAtom) else dict(thread.labels)[atom.label]
 
 
 def _written_now(command: Command, buffered: bool) -> str | None:

@@ -10,7 +10,7 @@ from rdma_robust.analyses.prove.compiled_values import Valued
 from rdma_robust.analyses.prove.value_sets import ValueSets
 from rdma_robust.expr import Name
 from rdma_robust.language.flow.cfg import Cell, Program
-from rdma_robust.language.flow.claims import PointAt, ThreadEnded
+from rdma_robust.language.flow.claims import EndedAtom, PointAt
 
 SmallState = tuple[int, ...]
 
@@ -80,11 +80,11 @@ class Placing:
     def word(self, cell: Cell) -> Variable:
         return self.variables[str(cell)]
 
-    def atom(self, atom: PointAt | ThreadEnded) -> str:
+    def atom(self, atom: PointAt | EndedAtom) -> str:
         """Return the code, over a control state `s`, of an atom of a claim."""
         number = next(i for i, t in enumerate(self.program.threads) if t.name == atom.thread)
         thread = self.program.threads[number]
-        at = thread.exit if isinstance(atom, ThreadEnded) else dict(thread.labels)[atom.label]
+        at = thread.exit if isinstance(atom, EndedAtom) else dict(thread.labels)[atom.label]
         return f"(1 if s[{number}] == {at} else 0)"
 
     def register(self, thread: int, name: str) -> Variable:

@@ -16,7 +16,7 @@ from typing import NamedTuple, Protocol
 from rdma_robust.errors import Span
 from rdma_robust.expr import TRUE, Expr
 from rdma_robust.language.flow.cfg import Cell, Fault, Program, Step
-from rdma_robust.language.flow.claims import AnyModelName, PointAt, ThreadEnded
+from rdma_robust.language.flow.claims import AnyModelName, EndedAtom, PointAt
 from rdma_robust.semantics.machines.machine import Verb
 
 Control = Hashable
@@ -112,7 +112,7 @@ class SafetyClaim:
     number: int
     fault: Fault | None = None
     bad: Expr = TRUE
-    atoms: tuple[tuple[str, PointAt | ThreadEnded], ...] = ()
+    atoms: tuple[tuple[str, PointAt | EndedAtom], ...] = ()
     final: bool = False
     allowed: bool = False
 

@@ -14,7 +14,7 @@ from rdma_robust.analyses.repair.repairs import Barrier, Choices, Costs, Inserti
 from rdma_robust.analyses.repair.sites import Sites, fresh_word
 from rdma_robust.expr import names
 from rdma_robust.language.flow.cfg import Cell, Op, Program, steps
-from rdma_robust.language.syntax.ast import Node
+from rdma_robust.language.syntax.ast import NodeDeclaration
 from rdma_robust.semantics.event_table import cells_read, cells_written
 
 SCRAP, PROBE = "scrap", "probe"
@@ -74,7 +74,7 @@ class Patcher:
         declared = [
             source.declare(item, [self._declaration(w) for w in words.declared[item.name.text]])
             for item in source.tree.items
-            if isinstance(item, Node) and item.name.text in words.declared
+            if isinstance(item, NodeDeclaration) and item.name.text in words.declared
         ]
         expecting = [*(source.expect_robust() if self.robust else ()), *(source.expect_safe("rdma") if self.safe else ())]
         done = (*edits.values(), *declared, *expecting)

@@ -14,8 +14,8 @@ from rdma_robust.language.load import load_decidable
 
 
 def repair_of_original(repair: Repair, original: str, define: Sequence[str], file: str) -> Repair:
-    """Return the repair of the program that :func:`~rdma_robust.language.defines.defined` makes of `original` as one of
-    `original` itself. No line moves.
+    """Return the repair of the program that :func:`~rdma_robust.language.defines.with_definitions` makes of `original`
+    as one of `original` itself. No line moves.
 
     A solution that is no program with the values of that text, because it uses more elements of an array, keeps the others.
     """

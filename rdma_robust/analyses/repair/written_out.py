@@ -22,7 +22,7 @@ OUTSIDE = (
 
 def has_copies(text: str, file: str) -> bool:
     """Whether a thread of the program has a `for` or a call of a macro. Raises ProgramError."""
-    threads = (item for item in parse_program(text, file).items if isinstance(item, ast.Thread))
+    threads = (item for item in parse_program(text, file).items if isinstance(item, ast.ThreadDeclaration))
     return any(isinstance(s, ast.For | ast.MacroCall) for thread in threads for s in statements_in(thread.body))
 
 

@@ -24,8 +24,8 @@ from rdma_robust.expr import Const, Expr, Name, conj, disj, equals, negate, subs
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.model import SC
-from rdma_robust.robustness.event_graph import EventEdge, Kept
-from rdma_robust.robustness.frame import Frame
+from rdma_robust.robustness.event_graph import EventEdge, GraphDetail
+from rdma_robust.robustness.frame import InstrumentationFrame
 from rdma_robust.robustness.plain import PlainTarget, sequential
 from rdma_robust.semantics.machines.chosen import uses_deployed
 from rdma_robust.semantics.machines.sc import ScMachine
@@ -54,7 +54,7 @@ def search_deadlocks(
     if uses_deployed(program) or any(quiet_cycles(thread) for thread in program.threads):
         return None
     try:
-        frame = Frame.of(program, SC, (Kept.STEPS,) * len(program.threads), limits)
+        frame = InstrumentationFrame.of(program, SC, (GraphDetail.STEPS,) * len(program.threads), limits)
     except LimitReached as reached:
         return Deadlocks(None, reached.said, 0)
     lowered = lower(sequential(frame, tuple(_targets(frame))))
@@ -68,7 +68,7 @@ def search_deadlocks(
     return Deadlocks(replay_labels(machine, look, found.run, met_by(HangGoal(), machine), ends=True), "", result.states)
 
 
-def _targets(frame: Frame) -> Iterator[PlainTarget]:
+def _targets(frame: InstrumentationFrame) -> Iterator[PlainTarget]:
     """Yield, for every place where a thread can be blocked, that it is and that the others are blocked or have ended."""
     blocked = [dict(_blocked(frame, t)) for t in range(len(frame.graphs))]
     stuck = []
@@ -82,7 +82,7 @@ def _targets(frame: Frame) -> Iterator[PlainTarget]:
             yield Target(None, conj(condition, *others), t, point)
 
 
-def _blocked(frame: Frame, t: int) -> Iterator[tuple[int, Expr]]:
+def _blocked(frame: InstrumentationFrame, t: int) -> Iterator[tuple[int, Expr]]:
     """Yield the points where thread `t` may wait, with the condition that it can take no step there.
 
     Where all that it could do is pass an `assume`, or where a fault has ended it, it does not wait.
@@ -101,7 +101,7 @@ def _blocked(frame: Frame, t: int) -> Iterator[tuple[int, Expr]]:
         yield point, conj(*(negate(_enabled(frame, e)) for e in edges))
 
 
-def _enabled(frame: Frame, edge: EventEdge) -> Expr:
+def _enabled(frame: InstrumentationFrame, edge: EventEdge) -> Expr:
     guard = conj(frame.messages.enabled(edge), substitute(edge.guard, frame.values_for(edge)))
     if edge.type is not EventType.P or edge.remote is None:
         return guard

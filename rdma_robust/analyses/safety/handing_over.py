@@ -29,7 +29,7 @@ from rdma_robust.analyses.safety.verify import (
     status_of,
 )
 from rdma_robust.guard import found_within
-from rdma_robust.language.check.refusals import refusals
+from rdma_robust.language.check.refusals import model_refusals
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.limits import Limits, Progress, ignore
@@ -131,7 +131,7 @@ class _Handing:
         return done
 
     def _answers(self, model: AnyModelName, asked: Sequence[Checked], limits: Limits) -> Iterable[Checked]:
-        if refused := refusals(self.program, model):
+        if refused := model_refusals(self.program, model):
             reason = f"{refused[0].message} (line {refused[0].span.where})"
             return [_with(each, None, None, f"`prove` was not asked: {reason}") for each in asked]
         if self.hardware not in PROVEN_ON:

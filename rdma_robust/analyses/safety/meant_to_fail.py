@@ -14,7 +14,7 @@ from rdma_robust.analyses.safety.goals import SafeGoal
 from rdma_robust.analyses.safety.questions import Answer, Argument, Reached
 from rdma_robust.analyses.safety.verify import Checked, Claim, Status
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.language.flow.claims import Expectation
+from rdma_robust.language.flow.claims import ExpectedAnswer
 
 _APART: Final = ("hang", "outcome", "safe", "violated")
 """Kinds of claims that `expect` and `outcome` lines make themselves."""
@@ -43,7 +43,7 @@ def with_expected_violations(program: Program, checked: Sequence[Checked]) -> li
     return [*found, *(_of_line(line, [each for each in fallible if each.claim.model == line.model]) for line in said)]
 
 
-def _said(program: Program) -> list[Expectation]:
+def _said(program: Program) -> list[ExpectedAnswer]:
     return [each for each in program.expectations if each.kind == "violated"]
 
 
@@ -55,7 +55,7 @@ def _key(claim: Claim) -> tuple[str, int, str]:
     return claim.kind, claim.span.start, claim.text
 
 
-def _of_line(line: Expectation, fallible: Sequence[Checked]) -> Checked:
+def _of_line(line: ExpectedAnswer, fallible: Sequence[Checked]) -> Checked:
     """Return whether some claim under the model of a line is violated."""
     claim = Claim("violated", line.text, line.span, SafeGoal(), line.model or "rdma", allowed=True)
     violated = next((each for each in fallible if each.status is Status.VIOLATED), None)

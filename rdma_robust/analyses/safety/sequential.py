@@ -28,7 +28,7 @@ from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.model import SC
 from rdma_robust.options import RECV_DEPTH
 from rdma_robust.robustness.event_graph import EventEdge
-from rdma_robust.robustness.frame import EventLabel, Frame
+from rdma_robust.robustness.frame import EventLabel, InstrumentationFrame
 from rdma_robust.robustness.plain import sequential
 from rdma_robust.semantics.machines.chosen import AnyRdmaMachine, sc_machine_of, uses_deployed
 from rdma_robust.semantics.machines.deployed import DeployedMachine
@@ -73,7 +73,7 @@ def search_sequential(
     if uses_deployed(program):
         return _by_machine(program, goals, limits, progress, recv_depth)
     try:
-        frame = Frame.of(program, SC, event_detail(program, goals), limits)
+        frame = InstrumentationFrame.of(program, SC, event_detail(program, goals), limits)
     except LimitReached as reached:
         return Sequential({}, reached.said, 0)
     look = watched_by_goals(program, goals)

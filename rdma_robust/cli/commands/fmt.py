@@ -59,7 +59,7 @@ def run_fmt(items: Sequence[Item], mode: Mode, path: str | None = None, *, expan
     """
 
     def formatted(source: Source, old: str) -> Exit:
-        from rdma_robust.language.load import is_trencher, written_out  # noqa: PLC0415
+        from rdma_robust.language.load import is_trencher, written_out_tree  # noqa: PLC0415
         from rdma_robust.language.syntax.formatter import (  # noqa: PLC0415 - after the reading, which may fail at once
             format_source,
             format_tree,
@@ -69,7 +69,7 @@ def run_fmt(items: Sequence[Item], mode: Mode, path: str | None = None, *, expan
             return _deliver(source, old, _of_messages(old, source.name, expanded=expanded), mode, path)
         if is_trencher(old, source.name):
             raise UsageError("a program of Trencher has no layout of ours; `rdma-robust import trencher` makes one that has")
-        new = format_tree(written_out(old, source.name)) if expanded else format_source(old, source.name)
+        new = format_tree(written_out_tree(old, source.name)) if expanded else format_source(old, source.name)
         return _deliver(source, old, new, mode, path)
 
     return answer_each(items, default_limits, formatted)

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from rdma_robust.certify.checker import Proved, verify
+from rdma_robust.certify.checker import ProofCheck, verify
 from rdma_robust.certify.document import LARGEST, NET, PROGRAM, Certificate, InvalidCertificate, read_document
 from rdma_robust.certify.judge_question import NotCovered
 from rdma_robust.certify.messages.proven_claims import CLAIMS
@@ -108,7 +108,7 @@ def _say(text: str) -> None:
     StandardOutput().say("\n".join(sentence(printable(text), width_of_output())))
 
 
-def _checked(item: Source, given: Item | None, judge: str | None) -> tuple[str, Proved, _Judged]:
+def _checked(item: Source, given: Item | None, judge: str | None) -> tuple[str, ProofCheck, _Judged]:
     """Return the name of what the certificate is about, what is proved, and what the judge says, if there is one.
 
     Raises InvalidCertificate, UnreadableError; with a judge also UsageError if it does not answer.

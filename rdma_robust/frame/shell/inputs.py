@@ -20,7 +20,7 @@ from rdma_robust.errors import Diagnostic, LimitReached, RdmaRobustError
 from rdma_robust.files import LARGEST, read_regular
 from rdma_robust.frame.shell.stderr import error_line
 from rdma_robust.guard import Overrun, guarded_by
-from rdma_robust.language.value_ranges import Valuation, file_of, instances
+from rdma_robust.language.value_ranges import Valuation, definition_combinations, file_of
 from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.messages.language.recognised import is_messages
 from rdma_robust.text import printable
@@ -104,10 +104,10 @@ def expand(
     A directory stands for every file below it with one of `suffixes`, sorted; an argument that names no file is a glob if it
     can be, and `dir/**` stands for what `dir` does. A link in a directory stands for a file only if that would count too.
     `commands` are what a mistyped first argument may have meant. `define` are the definitions of :attr:`Source.define`; with
-    ranges among them every program is there once for each combination of values (:func:`value_ranges.instances`).
+    ranges among them every program is there once for each combination of values (see `value_ranges.py`).
     Raises UsageError for a range of no values.
     """
-    chosen = instances(define or ())
+    chosen = definition_combinations(define or ())
     items: list[Item] = []
     seen: set[str] = set()
     for argument in arguments:
@@ -276,10 +276,10 @@ def read_source(source: Source, *, any_bytes: bool = False, largest: int = LARGE
         raise UnreadableError(f"not UTF-8: byte 0x{data[at]:02x} at byte offset {at} (line {line})") from error
     if not source.define:
         return text
-    from rdma_robust.language.defines import defined  # noqa: PLC0415 - slow, and few programs are read so
+    from rdma_robust.language.defines import with_definitions  # noqa: PLC0415 - slow, and few programs are read so
 
     if is_messages(text, file_of(source.name)):
         from rdma_robust.messages.language.message_words import message_grammar  # noqa: PLC0415 - as above
 
-        return defined(text, source.define, message_grammar())
-    return defined(text, source.define)
+        return with_definitions(text, source.define, message_grammar())
+    return with_definitions(text, source.define)

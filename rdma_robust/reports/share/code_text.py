@@ -6,10 +6,10 @@ import shlex
 import textwrap
 from collections.abc import Iterable, Iterator
 
-from rdma_robust.codes.registry import EXAMPLES, RANGES, Code
+from rdma_robust.codes.registry import EXAMPLES, RANGES, MessageCode
 
 
-def listed(codes: Iterable[Code]) -> str:
+def listed(codes: Iterable[MessageCode]) -> str:
     """Return a line for each code, under what its range is about."""
     titles = {begin: title for begin, _, title in RANGES}
     lines: list[str] = []
@@ -21,7 +21,7 @@ def listed(codes: Iterable[Code]) -> str:
     return "\n".join(lines)
 
 
-def explained(code: Code, width: int) -> str:
+def explained(code: MessageCode, width: int) -> str:
     """Return what a code means, at most `width` characters wide, with its examples."""
     blocks = [f"{code.name}: {code.title} ({code.severity})", *_paragraphs(code.explanation, width)]
     if code.kind == "command":

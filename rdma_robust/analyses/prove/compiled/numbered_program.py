@@ -47,7 +47,7 @@ from rdma_robust.language.flow.cfg import (
     Write,
     steps,
 )
-from rdma_robust.language.flow.claims import AnyModelName, PointAt, ThreadEnded
+from rdma_robust.language.flow.claims import AnyModelName, EndedAtom, PointAt
 from rdma_robust.semantics.machines.machine import Verb
 
 MOST_DRAWN: Final = 64
@@ -174,8 +174,8 @@ class _Translation:
         found = {self._point(thread, atom) for atom in atoms}
         return found | ({thread.exit} if any(claim.final for claim in self.asked) else set())
 
-    def _point(self, thread: Thread, atom: PointAt | ThreadEnded) -> int:
-        return thread.exit if isinstance(atom, ThreadEnded) else dict(thread.labels)[atom.label]
+    def _point(self, thread: Thread, atom: PointAt | EndedAtom) -> int:
+        return thread.exit if isinstance(atom, EndedAtom) else dict(thread.labels)[atom.label]
 
     def _watched_registers(self, thread: Thread) -> set[str]:
         own = {f"{thread.name}.{name}": name for name, _ in thread.registers}
