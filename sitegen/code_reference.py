@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterator
 from itertools import pairwise
 
-from rdma_robust.codes.registry import EXAMPLES, RANGES, MessageCode, codes
+from rdma_robust.codes.known_codes import EXAMPLES, RANGES, MessageCode, codes
 from sitegen.text import GENERATED
 
 INTRODUCTION = f"""{GENERATED}

@@ -147,7 +147,7 @@ def _about_messages(certificate: Certificate, program: MessageProgram) -> ProofC
     options = json_members(certificate.options, "`options`", ("buffer",))
     buffer = json_word(options["buffer"], "`options.buffer`", BUFFERS)
     json_members(certificate.claim, "`claim`", ("kind",))
-    claim = json_word(certificate.claim["kind"], "`claim.kind` about the input 'mp'", tuple(CLAIMS))
+    claim = json_word(certificate.claim["kind"], "`claim.kind` about the input 'mp'", CLAIMS)
     return ProofCheck(claim, check_message_claim(program, buffer, claim, certificate.evidence), buffer)
 
 

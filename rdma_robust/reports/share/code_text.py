@@ -6,7 +6,7 @@ import shlex
 import textwrap
 from collections.abc import Iterable, Iterator
 
-from rdma_robust.codes.registry import EXAMPLES, RANGES, MessageCode
+from rdma_robust.codes.known_codes import EXAMPLES, RANGES, MessageCode
 
 
 def listed(codes: Iterable[MessageCode]) -> str:
