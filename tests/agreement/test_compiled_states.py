@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from rdma_robust.analyses.prove.compiled_search import compiled_search
 from rdma_robust.analyses.prove.concrete_search import concrete_search
+from rdma_robust.analyses.prove.explicit_search import compiled_search
 from rdma_robust.analyses.prove.on_machine import shows
 from rdma_robust.analyses.prove.path_replay import replay_path
 from rdma_robust.analyses.prove.path_values import path_values

@@ -1,4 +1,4 @@
-"""What no execution can do or see: values that nothing has, statements that nothing reaches, words that nobody reads."""
+"""Values that nothing has, statements that nothing reaches, words that nobody reads: what no execution can do or see."""
 
 from __future__ import annotations
 

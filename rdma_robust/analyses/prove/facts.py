@@ -1,4 +1,4 @@
-"""Which facts make a program safe: an inductive invariant in readable form, for the places that its claims are about.
+"""An inductive invariant in readable form: the facts that make a program safe, at the places that its claims are about.
 
 An invariant has regions for each of often thousands of control states. Here the states at one place (where threads are) are
 joined to the strongest simple facts that all of them have (:mod:`state_join`), for the places that decide a claim: `T1 at
@@ -19,7 +19,7 @@ from typing import Any, Final
 from rdma_robust.analyses.prove.prove import decide_safety
 from rdma_robust.analyses.prove.safety_outcome import Safety, SafetyOutcome
 from rdma_robust.analyses.prove.state_join import Bounds, StateJoin, read_facts, region_bounds, shown_condition
-from rdma_robust.analyses.prove.transition_system import SafetyClaim
+from rdma_robust.analyses.prove.transition_system import SafetyClaim, point_of
 from rdma_robust.errors import LimitReached
 from rdma_robust.expr import TRUE, VALUE, Binary, Expr, evaluate, names
 from rdma_robust.language.flow.cfg import Get, Program, Read, RemoteRmw, Step, Thread, steps
@@ -37,7 +37,7 @@ FACTS_S: Final = 5.0
 
 @dataclass(frozen=True, slots=True)
 class PlaceKnown:
-    """What is true whenever threads are at a place, in so many states of the invariant."""
+    """Facts that are true whenever threads are at a place, in so many states of the invariant."""
 
     place: str
     facts: tuple[str, ...]
@@ -248,8 +248,7 @@ class _Telling:
                     yield _Place(f"{here.text}, {where}", (*here.at, (other.thread, before)))
 
     def points_of(self, atom: PointAt | EndedAtom) -> frozenset[int]:
-        thread = self.threads[atom.thread]
-        return frozenset((thread.exit if isinstance(atom, EndedAtom) else dict(thread.labels)[atom.label],))
+        return frozenset((point_of(self.threads[atom.thread], atom),))
 
     def before(self, atom: PointAt | EndedAtom) -> frozenset[int]:
         """Return the program points from which one step leads to those of an atom."""

@@ -344,7 +344,7 @@ def _bytes(text: str, source: Source) -> bytes:
 
 
 def _report(repair: Repair, source: Source, request: RepairRequest, written: str | None, hardware: Hardware) -> Exit:
-    from rdma_robust.reports.analyses import repair_report, repair_sarif  # noqa: PLC0415
+    from rdma_robust.reports.analyses import repair_report  # noqa: PLC0415
 
     out = StandardOutput()
     if request.path == "-" or request.diff:
@@ -357,7 +357,7 @@ def _report(repair: Repair, source: Source, request: RepairRequest, written: str
         report = repair_report.repair_object(repair, source.name, TOOL, _options(request, repair, hardware), written)
         out.line(layout(report))
     elif request.format == "sarif":
-        log = repair_sarif.repair_sarif(repair, source.name, TOOL, request.needless)
+        log = repair_report.repair_sarif(repair, source.name, TOOL, request.needless)
         out.line(json.dumps(log, indent=1))
     else:
         out.say("\n".join(repair_report.repair_text(repair, source.name, request.needless, width_of_output())))

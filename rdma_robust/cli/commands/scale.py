@@ -45,7 +45,7 @@ from rdma_robust.options import CheckOptions
 from rdma_robust.reports.check.json_report import described
 from rdma_robust.reports.check.summary import exit_of, summarise
 from rdma_robust.reports.scale.scale_record import ScaleRecord
-from rdma_robust.reports.scale.scale_text import ScaleText
+from rdma_robust.reports.scale.scale_report import ScaleText
 from rdma_robust.text import printable
 
 
@@ -211,7 +211,7 @@ def _is_crowd(item: Item, name: str) -> bool:
 
 def _written(record: ScaleRecord, form: str) -> str:
     """Return the report in a form for machines or browsers, without the end of its last line."""
-    from rdma_robust.reports.scale.scale_data import scale_csv, scale_document  # noqa: PLC0415 - only where it is wanted
+    from rdma_robust.reports.scale.scale_report import scale_csv, scale_document  # noqa: PLC0415 - only where it is wanted
 
     if form == "json":
         return layout(scale_document(record))

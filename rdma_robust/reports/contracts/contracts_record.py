@@ -18,7 +18,7 @@ from rdma_robust.reports.contracts.contract_words import (
     bounds_text,
     every_text,
     first_violation,
-    numbers_text,
+    procs_text,
     reasons_of,
     violation_line,
 )
@@ -150,7 +150,7 @@ def _row(
         verdict=answer.verdict,
         error=None if violation is None or violation.counterexample is None else violation.counterexample.error,
         mode=", ".join(dict.fromkeys(each.mode for each in answer.answers)),
-        procs=numbers_text(answer),
+        procs=procs_text(answer),
         bounds="" if contract is None else bounds_text(program, contract),
         runs=sum(each.runs for each in answer.answers),
         solver_calls=sum(each.solver_calls for each in every) + sum(each.solver_calls for each in answer.answers),
