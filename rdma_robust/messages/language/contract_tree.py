@@ -240,7 +240,7 @@ class BehaviorHead:
     span: Span = field(default=NO_SPAN, compare=False)
 
 
-Part = ConditionClause | Behaviors | AssignsLine | BoundsLine | WaitsForClause | Quiet | BehaviorHead | ast.Broken
+Part = ConditionClause | Behaviors | AssignsLine | BoundsLine | WaitsForClause | Quiet | BehaviorHead | ast.BrokenStatement
 
 
 @dataclass(frozen=True, slots=True)

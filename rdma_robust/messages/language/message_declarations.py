@@ -40,7 +40,7 @@ class Declarations:
         self._constants = ProcessScope(self.world, report, None, {})
         self._first: Span | None = None
 
-    def read(self, program: ast.Program) -> GlobalScope:
+    def read(self, program: ast.ProgramTree) -> GlobalScope:
         """Return what the names of a program mean."""
         for item in tree.declarations(program):
             self._item(item)
@@ -69,7 +69,7 @@ class Declarations:
                 self._proc(item)
             case tree.ExpectLine():
                 self._expect(item)
-            case ast.Broken():
+            case ast.BrokenStatement():
                 pass
 
     def _is_new(self, name: ast.Ident) -> bool:

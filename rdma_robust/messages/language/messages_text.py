@@ -44,7 +44,7 @@ def program_text(program: made.MessageProgram) -> str:
     items += text.functions.items
     items += [_proc(family, each, counter) for family, each in zip(families.found, bodies, strict=True)]
     items += map(_expected, program.claims)
-    return format_tree(ast.Program(tree.as_part(tuple(items))), MESSAGE_STYLE)
+    return format_tree(ast.ProgramTree(tree.as_part(tuple(items))), MESSAGE_STYLE)
 
 
 def _members(program: made.MessageProgram, family: FamilyNames) -> tuple[made.Process, ...]:

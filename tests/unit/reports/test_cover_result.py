@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from rdma_robust.errors import InternalError
 from rdma_robust.petri.net import Net, NetRun, NetTransition, RepeatedFirings
-from rdma_robust.petri.slice import replay
+from rdma_robust.petri.slice import replay_firings
 from rdma_robust.reports.cover.cover_result import Group, firing_sequence, grouped
 
 
@@ -52,7 +52,7 @@ def test_a_loop_is_fired_as_its_rounds_are() -> None:
     view = firing_sequence(net, run, True)
     assert view.length == run.length == 4 * 10**30
     assert [(t.place, t.tokens) for t in view.end] == [("a", 1), ("c", 10**30)]
-    replay(net, run)
+    replay_firings(net, run)
     for wrong, said in (
         (RepeatedFirings(10**30 + 1, ((0, 3), (1, 1))), "fires pack"),
         (RepeatedFirings(10**30, ((0, 2), (1, 1))), "fires pack"),
@@ -61,4 +61,4 @@ def test_a_loop_is_fired_as_its_rounds_are() -> None:
         with pytest.raises(InternalError, match=said):
             firing_sequence(net, NetRun(run.start, (wrong,), 0), False)
         with pytest.raises(InternalError):
-            replay(net, NetRun(run.start, (wrong,), 0))
+            replay_firings(net, NetRun(run.start, (wrong,), 0))
