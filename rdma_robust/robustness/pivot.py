@@ -199,13 +199,10 @@ class PivotInstrumentation:
         if edge.type is EventType.NAW:  # as a pivot only
             return leaf(EventLabel(edge, 1), Require(FALSE))
         first = (*self._phase1(edge), *self._starts(edge), *self.atomics.openings(edge))
-        alternatives = []
-        if first:
-            alternatives.append(Body((Require(equals(Name(CLASS), Const(0))),), first))
+        alternatives = [Body((Require(equals(Name(CLASS), Const(0))),), first)] if first else []
         if (current := self.classes.current_kept(edge)) != FALSE:
-            second = LazyBranches(
-                lambda: (self._alpha(edge), *self._beta(edge)), self._outline(edge), frozenset(self.of_program)
-            )
+            outline, own = self._outline(edge), frozenset(self.of_program)
+            second = LazyBranches(lambda: (self._alpha(edge), *self._beta(edge)), outline, own)
             alternatives.append(Body((Require(Name(CLASS)), Require(current)), second))
         return Body((), tuple(alternatives)) if alternatives else leaf(EventLabel(edge, 1), Require(FALSE))
 

@@ -15,14 +15,7 @@ import numpy as np
 from rdma_robust.messages.encoding.endpoint_pairs import EndpointPairs
 from rdma_robust.messages.encoding.match_candidates import Candidates
 from rdma_robust.messages.encoding.symbolic_terms import Symbol
-from rdma_robust.messages.encoding.unrolled import (
-    Event,
-    Guards,
-    ReceiveEvent,
-    SendEvent,
-    WaitEvent,
-    acceptance,
-)
+from rdma_robust.messages.encoding.unrolled import Event, Guards, ReceiveEvent, SendEvent, WaitEvent, acceptance
 
 FAMILIES: Final = frozenset({"PO", "MP", "U", "W", "NS", "NR", "Z"})
 

@@ -141,9 +141,8 @@ class Performer:
                 place = _target(target, registers)
                 _store(place, replay_value(value, registers), registers)
             case Requests(name, size):
-                opened.requests[name] = (
-                    None if size is None else RequestArray((None,) * _size(replay_number(size, registers)))
-                )
+                places = None if size is None else (None,) * _size(replay_number(size, registers))
+                opened.requests[name] = None if places is None else RequestArray(places)
             case IssueSend():
                 self._send(opened, statement)
             case IssueReceive():
@@ -170,9 +169,8 @@ class Performer:
                 assert choice is not None
                 opened.point.append(self._at(branches[choice]))
             case For(_, low, high):
-                opened.point.append(
-                    ForTest(top.block, top.index, replay_number(low, registers), replay_number(high, registers))
-                )
+                ends = replay_number(low, registers), replay_number(high, registers)
+                opened.point.append(ForTest(top.block, top.index, *ends))
             case CollectiveCall() | Return() | InlinedCall():
                 pass
 
