@@ -10,7 +10,7 @@ from rdma_robust.analyses.prove.safety_outcome import SafetyRun
 from rdma_robust.analyses.prove.transition_system import SafetyClaim, point_of
 from rdma_robust.expr import Const, constants, names, substitute
 from rdma_robust.language.flow.cfg import Program, operands, steps
-from rdma_robust.language.flow.claims import PointAt, ThreadEnded
+from rdma_robust.language.flow.claims import EndedAtom, PointAt
 from rdma_robust.semantics.machines.by_model import stepwise_machine
 from rdma_robust.semantics.machines.machine import Move
 from rdma_robust.semantics.machines.stepping import StepMachine, StepState
@@ -83,7 +83,7 @@ class _Reader:
         cell = self.cells[name]
         return lambda state: state.memory[cell]
 
-    def atom(self, atom: PointAt | ThreadEnded) -> Callable[[StepState], int]:
+    def atom(self, atom: PointAt | EndedAtom) -> Callable[[StepState], int]:
         t = self.threads[atom.thread]
         point = point_of(self.program.threads[t], atom)
         return lambda state: int(state.threads[t].point == point)

@@ -15,7 +15,7 @@ from rdma_robust.analyses.prove.transition_system import SafetyClaim, point_of
 from rdma_robust.analyses.prove.value_sets import VariableDomains
 from rdma_robust.expr import VALUE, Binary, Const, Expr, Ite, Name, Unary, divide, evaluate, modulo, names, substitute
 from rdma_robust.language.flow.cfg import Cell, Program
-from rdma_robust.language.flow.claims import PointAt, ThreadEnded
+from rdma_robust.language.flow.claims import EndedAtom, PointAt
 
 Valued = int | Expr
 """A value that is known, or an expression over wide variables."""
@@ -175,7 +175,7 @@ class Placing:
     def word(self, cell: Cell) -> PlacedVariable:
         return self.variables[str(cell)]
 
-    def atom(self, atom: PointAt | ThreadEnded) -> str:
+    def atom(self, atom: PointAt | EndedAtom) -> str:
         """Return the code, over a control state `s`, of an atom of a claim."""
         number = next(i for i, t in enumerate(self.program.threads) if t.name == atom.thread)
         at = point_of(self.program.threads[number], atom)

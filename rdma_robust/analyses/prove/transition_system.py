@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple, Protocol
 from rdma_robust.errors import Span
 from rdma_robust.expr import TRUE, Expr
 from rdma_robust.language.flow.cfg import Cell, Fault, Program, Step, Thread
-from rdma_robust.language.flow.claims import AnyModelName, PointAt, ThreadEnded
+from rdma_robust.language.flow.claims import AnyModelName, EndedAtom, PointAt
 from rdma_robust.limits import Limits, Progress
 from rdma_robust.semantics.machines.machine import Verb
 
@@ -113,14 +113,14 @@ class SafetyClaim:
     number: int
     fault: Fault | None = None
     bad: Expr = TRUE
-    atoms: tuple[tuple[str, PointAt | ThreadEnded], ...] = ()
+    atoms: tuple[tuple[str, PointAt | EndedAtom], ...] = ()
     final: bool = False
     allowed: bool = False
 
 
-def point_of(thread: Thread, atom: PointAt | ThreadEnded) -> int:
+def point_of(thread: Thread, atom: PointAt | EndedAtom) -> int:
     """Return the program point of `thread` at which an atom of a claim is true."""
-    return thread.exit if isinstance(atom, ThreadEnded) else dict(thread.labels)[atom.label]
+    return thread.exit if isinstance(atom, EndedAtom) else dict(thread.labels)[atom.label]
 
 
 class Bad(NamedTuple):

@@ -14,8 +14,8 @@ from rdma_robust.contracts.language.spec_worth import CollectiveState, clause_ho
 from rdma_robust.errors import RdmaRobustError
 from rdma_robust.expr import Name
 from rdma_robust.limits import NEVER, Poll
-from rdma_robust.messages.language.message_program import Inlined, Place
-from rdma_robust.messages.language.message_terms import FaultError, Value, number
+from rdma_robust.messages.language.message_program import InlinedCall, Place
+from rdma_robust.messages.language.message_terms import FaultError, Value, require_number
 
 MOST_INPUTS: Final = 1_000_000
 """Inputs of one process, before `requires` of all processes together excludes some."""
@@ -139,7 +139,7 @@ class _Choice:
 
         def range_of(low: Spec, high: Spec) -> range:
             nothing = CollectiveState.of_one(self.procs, process, {}, {})
-            first, last = (number(spec_value(each, nothing, process, indices)) for each in (low, high))
+            first, last = (require_number(spec_value(each, nothing, process, indices)) for each in (low, high))
             if last - first >= MOST_INPUTS:
                 raise UnboundedInputsError(f"{bounds.name} has more than {MOST_INPUTS:,} values within its bounds")
             return range(first, last + 1)
@@ -193,7 +193,7 @@ def unread_inputs(program: ContractProgram, contract: Contract, written: Functio
     parameters: dict[str, str] = {}
     for process in written.program.processes:
         (own,) = process.body
-        assert isinstance(own, Inlined)
+        assert isinstance(own, InlinedCall)
         parameters |= {term.name: name for name, term in own.call.arguments if isinstance(term, Name)}
         for part in records_in(own.body):
             match part:
@@ -201,7 +201,7 @@ def unread_inputs(program: ContractProgram, contract: Contract, written: Functio
                     read.add(name)
                 case Place(name, indices) if indices or (contract.frames is not None and name in program.globals):
                     read.add(name)
-                case Inlined(name):
+                case InlinedCall(name):
                     callees.add(name)
     named = {parameters.get(each, each) for each in read if each in parameters or each in program.globals}
     named |= {each.name for each in records_in(contract) if isinstance(each, Parameter | Global)}

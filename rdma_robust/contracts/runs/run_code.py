@@ -37,7 +37,7 @@ from rdma_robust.messages.language.message_program import (
     For,
     Halt,
     If,
-    Inlined,
+    InlinedCall,
     IssueReceive,
     IssueSend,
     Loop,
@@ -71,7 +71,7 @@ def run_code(
     maker = _RunMaker(contracted, abstract, posts=posts or rendezvous, rendezvous=rendezvous)
     code = maker.made(process)
     (function,) = process.body
-    assert isinstance(function, Inlined)
+    assert isinstance(function, InlinedCall)
     given = tuple((name, term.name) for name, term in function.call.arguments if isinstance(term, Name))
     registers = tuple(dict.fromkeys((*process.registers, *maker.registers)))
     return RunCode(tuple(code), registers, given, rendezvous)
@@ -84,7 +84,7 @@ def _own_receives(part: object, abstract: Collection[str], *, outermost: bool = 
             yield from _own_receives(each, abstract, outermost=outermost)
     elif isinstance(part, IssueReceive):
         yield part
-    elif isinstance(part, Inlined):
+    elif isinstance(part, InlinedCall):
         if outermost or part.name not in abstract:
             yield from _own_receives(part.body, abstract, outermost=False)
     elif isinstance(part, If | While | For | Loop | Choose):
@@ -231,7 +231,7 @@ class _RunMaker(CodeMaker[Instruction]):
 
         self.code[at] = LocalStep(again, loop.span)
 
-    def inlined(self, statement: Inlined) -> None:
+    def inlined(self, statement: InlinedCall) -> None:
         name, call, span = statement.name, statement.call, statement.span
         if name in self.contracted:
             self.code.append(EntryPoint(name, tuple((each, code_of(term)) for each, term in call.arguments), span))

@@ -20,7 +20,7 @@ from rdma_robust.messages.language.message_program import (
     For,
     Halt,
     If,
-    Inlined,
+    InlinedCall,
     IssueReceive,
     IssueSend,
     Loop,
@@ -240,7 +240,7 @@ class CodeMaker(Generic[Each]):
                 self.code[pick] = BranchChoice((self.here(), pick + 1), span)
             case Choose():
                 self._choose(statement)
-            case Inlined():
+            case InlinedCall():
                 self.inlined(statement)
             case Return():
                 self.returns[-1].append(self.later())
@@ -268,7 +268,7 @@ class CodeMaker(Generic[Each]):
         self.block(statement.other)
         self.land([over])
 
-    def inlined(self, statement: Inlined) -> None:
+    def inlined(self, statement: InlinedCall) -> None:
         """Append the code of a function."""
         self.returns.append([])
         self.block(statement.body)

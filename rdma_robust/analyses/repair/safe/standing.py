@@ -127,7 +127,7 @@ def _own(source: SourceText, program: Program, kind: Barrier) -> Iterator[WaitSp
             node = wanted.get((thread, statement.span.start))
             if node is not None and not labelled:
                 yield WaitSpot(kind, node, thread, depth, statement=statement)
-            labelled = isinstance(statement, ast.Label)
+            labelled = isinstance(statement, ast.LabelStatement)
             deeper = depth + isinstance(statement, ast.While | ast.Loop)
             for each in blocks_of(statement):
                 yield from inside(each, thread, deeper)
