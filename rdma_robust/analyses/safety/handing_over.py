@@ -137,9 +137,9 @@ class _Handing:
             return asked
         outcome: SafetyOutcome | None = None
         if any(each.claim.kind == "safe" for each in asked):
-            from rdma_robust.analyses.prove.prove import prove  # noqa: PLC0415 - slow, and most programs need none
+            from rdma_robust.analyses.prove.prove import decide_safety  # noqa: PLC0415 - slow, and most programs need none
 
-            outcome = prove(self.program, model, limits.share(0.5), progress=self.progress)
+            outcome = decide_safety(self.program, model, limits.share(0.5), progress=self.progress)
         wanted = [each for each in asked if each.claim.kind != "safe"]
         known = safety_claims(self.program, model)
         proven = outcome is not None and outcome.safety is Safety.SAFE

@@ -38,12 +38,12 @@ from rdma_robust.cli.options.arguments import (
 )
 from rdma_robust.cli.options.defaults import TIMEOUT_S, processors
 from rdma_robust.cli.options.formats import VERDICT_FORMATS
-from rdma_robust.cli.options.help_texts import COMMANDS
 from rdma_robust.cli.options.option_sets import HardwareOptions, SearchOptions, with_option_sets
 from rdma_robust.cli.options.reductions_option import parse_reductions
 from rdma_robust.cli.passed_over import without_proofs
 from rdma_robust.cli.processes.decide_program import Answer
 from rdma_robust.cli.warning_choice import chosen
+from rdma_robust.frame import registry
 from rdma_robust.frame.exits import Exit, worst
 from rdma_robust.frame.formats.json_text import dump, layout
 from rdma_robust.frame.formats.lines import WRITERS
@@ -160,7 +160,7 @@ def check_command(
     if watch:
         watch_instead(context, files)
         return
-    items, passed_over = without_proofs(expand(files, tuple(COMMANDS), (SUFFIX, TRENCHER_SUFFIX), define=define))
+    items, passed_over = without_proofs(expand(files, tuple(registry.commands()), (SUFFIX, TRENCHER_SUFFIX), define=define))
     if enable or disable:
         choice = chosen(enable, disable)
         items = [dataclasses.replace(item, warnings=choice) if isinstance(item, Source) else item for item in items]

@@ -40,10 +40,9 @@ from rdma_robust.cli.processes.decide_program import decide_item, limits_of
 from rdma_robust.cli.report_contracts import with_contracts
 from rdma_robust.cli.report_messages import Given, split, with_messages
 from rdma_robust.errors import UsageError
+from rdma_robust.frame import registry
 from rdma_robust.frame.exits import WORST_FIRST, Exit, worst
 from rdma_robust.frame.shell.inputs import (
-    MESSAGES_SUFFIX,
-    SUFFIX,
     Item,
     Missing,
     UnreadableError,
@@ -213,7 +212,7 @@ def report_command(
     quiet: OnlyErrors = False,
 ) -> None:
     """Note in the context what is to be done."""
-    given, messages = split(expand(paths, suffixes=(SUFFIX, MESSAGES_SUFFIX), define=define))
+    given, messages = split(expand(paths, suffixes=registry.folder_suffixes(), define=define))
     items, passed_over = without_proofs(given)
     if no_cache and cache is not None:
         raise UsageError("--cache and --no-cache exclude one another")

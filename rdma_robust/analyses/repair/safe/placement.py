@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from rdma_robust.analyses.prove.prove import prove
+from rdma_robust.analyses.prove.prove import decide_safety
 from rdma_robust.analyses.prove.safety_outcome import Safety, SafetyOutcome
 from rdma_robust.analyses.repair.each_copy import has_families, outside_of_copies
 from rdma_robust.analyses.repair.hitting import OutOfTimeError
@@ -92,7 +92,7 @@ class _Placement:
         self.search = Fewest(self.spots.universe, self.spots.costs(options.costs), self.decisions.judge)
 
     def _prove(self, program: Program, limits: Limits) -> SafetyOutcome:
-        return prove(program, self.waits.model, limits)
+        return decide_safety(program, self.waits.model, limits)
 
     def answer(self) -> Repair:
         """Return the answer. Raises OutOfTimeError if not even all waits were decided."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from rdma_robust.analyses.synthesis.program_shapes import ON_QUEUE_PAIRS, STATEMENTS, Key, Shape, Statement, shapes
+from rdma_robust.analyses.synthesis.program_shapes import ON_QUEUE_PAIRS, STATEMENTS, Key, ProgramShape, Statement, shapes
 from rdma_robust.errors import SizeLimitError, UsageError
 from rdma_robust.language.load import load_program
 from rdma_robust.model import Model
@@ -21,11 +21,11 @@ MOST: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class DistinguishingProgram:
     """A program that is told apart: its text up to the outcome lines, and conditions on final states that only the `first`
     model reaches, or only the second."""
 
-    shape: Shape
+    shape: ProgramShape
     body: str
     first: tuple[str, ...]
     second: tuple[str, ...]
@@ -34,7 +34,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class SynthesisProgress:
     """How far a search is: the size, programs of that size that were decided and that there are, and what was found."""
 
     size: int
@@ -58,7 +58,7 @@ def statements_for(first: Model, second: Model) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class SynthesisRequest:
     """What to look for: programs of at most `size` statements of `kinds` (None: what the difference of the models is about),
     in at most so many threads and seconds. Raises UsageError for a size that is not from 1 to MOST."""
 
@@ -73,8 +73,8 @@ class Wanted:
 
 
 def told_apart(
-    first: Model, second: Model, wanted: Wanted, progress: Callable[[Progress], None] = lambda _: None
-) -> Iterator[Found]:
+    first: Model, second: Model, wanted: SynthesisRequest, progress: Callable[[SynthesisProgress], None] = lambda _: None
+) -> Iterator[DistinguishingProgram]:
     """Yield every program that the models tell apart by a final state and that has no part, some statements less, which they
     tell apart too: the smallest ones, in a fixed order.
 
@@ -88,7 +88,7 @@ def told_apart(
     for size in range(1, wanted.size + 1):
         candidates = shapes(size, kinds, wanted.threads)
         for done, shape in enumerate(candidates):
-            progress(Progress(size, done, len(candidates), number))
+            progress(SynthesisProgress(size, done, len(candidates), number))
             left = None if until is None else until - time.monotonic()
             if left is not None and left <= 0:
                 raise SizeLimitError(f"the time was over at {done} of {len(candidates)} programs of {size} statements")
@@ -100,7 +100,7 @@ def told_apart(
                 yield found
 
 
-def _has_part(shape: Shape, told: set[Key]) -> bool:
+def _has_part(shape: ProgramShape, told: set[Key]) -> bool:
     """Whether a program with some statements less is among `told`; parts that show nothing by themselves are looked into."""
     todo, seen = [shape], {shape.key()}
     while todo:
@@ -114,8 +114,8 @@ def _has_part(shape: Shape, told: set[Key]) -> bool:
     return False
 
 
-def _compared(shape: Shape, first: Model, second: Model, seconds: float | None) -> Found | None:
-    body = text_of(shape)
+def _compared(shape: ProgramShape, first: Model, second: Model, seconds: float | None) -> DistinguishingProgram | None:
+    body = shape_text(shape)
     program = load_program(body, "synthesised.rdma")
     limits = DEFAULT_LIMITS.within(seconds)
     one, other = (axiomatic_outcomes(program, model, limits) for model in (first, second))
@@ -128,10 +128,10 @@ def _compared(shape: Shape, first: Model, second: Model, seconds: float | None) 
 
     only_one, only_other = one.rdma - other.rdma, other.rdma - one.rdma
     under_sc = frozenset(conditions(one.sc & (only_one | only_other)))
-    return Found(shape, body, conditions(only_one), conditions(only_other), under_sc)
+    return DistinguishingProgram(shape, body, conditions(only_one), conditions(only_other), under_sc)
 
 
-def text_of(shape: Shape) -> str:
+def shape_text(shape: ProgramShape) -> str:
     """Return the program, without outcome lines."""
     writer = _Text(shape)
     threads = [writer.thread(t) for t in range(len(shape.threads))]
@@ -144,7 +144,7 @@ def text_of(shape: Shape) -> str:
 class _Text:
     """Names, and values in the order in which words are written."""
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: ProgramShape) -> None:
         self.shape = shape
         self._values = [0] * len(shape.words)
         self._answers: dict[int, list[str]] = {}

@@ -6,9 +6,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from rdma_robust.analyses.prove.compiled.numbered_program import FULL, numbered_program
-from rdma_robust.analyses.prove.proof_engine import AbstractPath, Searched
-from rdma_robust.analyses.prove.transition_system import Bad, SafetyClaim, Transition, TransitionSystem
+from rdma_robust.analyses.prove.numbered_program import FULL, numbered_program
+from rdma_robust.analyses.prove.transition_system import (
+    AbstractPath,
+    Bad,
+    EngineResult,
+    SafetyClaim,
+    Transition,
+    TransitionSystem,
+)
 from rdma_robust.counters.kernel import driver
 from rdma_robust.counters.kernel.bytecode import UnsupportedError
 from rdma_robust.expr import TRUE
@@ -25,7 +31,7 @@ LOOK_SHARE: Final = 0.5
 UNKNOWN_HERE: Final = "a value without bound, or an operation that the compiled search does not know"
 
 
-class CompiledLook:
+class CompiledEngine:
     """The compiled search as an engine, for buffers with room for so many stores; it looks at the program of a system only.
 
     A look at a program with wide variables is short, and made once; `whole` is the search without an end of its own.
@@ -33,9 +39,9 @@ class CompiledLook:
 
     def __init__(self, room: int) -> None:
         self.room = room
-        self._seen: Searched | None = None
+        self._seen: EngineResult | None = None
 
-    def __call__(self, system: TransitionSystem, limits: Limits, progress: Progress) -> Searched:
+    def __call__(self, system: TransitionSystem, limits: Limits, progress: Progress) -> EngineResult:
         if self._seen is None:
             if system.wide:
                 states = LOOK if limits.states is None else min(LOOK, limits.states)
@@ -43,15 +49,15 @@ class CompiledLook:
             self._seen = self._searched(system, limits, progress)
         return self._seen
 
-    def whole(self, system: TransitionSystem, limits: Limits, progress: Progress) -> Searched:
+    def whole(self, system: TransitionSystem, limits: Limits, progress: Progress) -> EngineResult:
         """Search until everything is seen, or a limit reached."""
         if self._seen is None or self._seen.cut in ("time", "states"):
             self._seen = self._searched(system, limits, progress)
         return self._seen
 
-    def _searched(self, system: TransitionSystem, limits: Limits, progress: Progress) -> Searched:
+    def _searched(self, system: TransitionSystem, limits: Limits, progress: Progress) -> EngineResult:
         found = compiled_search(system.program, system.model, system.claims, limits, progress, room=self.room)
-        return found or Searched("explicit", None, None, False, UNKNOWN_HERE, 0, 0)
+        return found or EngineResult("explicit", None, None, False, UNKNOWN_HERE, 0, 0)
 
 
 def compiled_search(
@@ -62,7 +68,7 @@ def compiled_search(
     progress: Progress = ignore,
     *,
     room: int,
-) -> Searched | None:
+) -> EngineResult | None:
     """Search every state of `program` under `model`, buffers with room for so many stores, up to the first violation.
 
     None if the program has what this search does not know, a number grows beyond 62 bits, or there is no kernel. A path is
@@ -81,7 +87,7 @@ def compiled_search(
     path = None if result.target < 0 else _path(numbered.claims[result.target], found.run)
     overflowed = any(each.to == FULL for each in found.fired)
     taken = frozenset((cause.thread, cause.step) for each in found.fired for cause in each.causes if cause.step is not None)
-    return Searched("explicit", path, None, overflowed, result.cut, result.states, result.transitions, {}, taken)
+    return EngineResult("explicit", path, None, overflowed, result.cut, result.states, result.transitions, {}, taken)
 
 
 def _path(claim: int | None, run: Sequence[Transition]) -> AbstractPath:

@@ -6,10 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-from rdma_robust.analyses.prove.compiled_values import Valued, Valuer, valuer
-from rdma_robust.analyses.prove.placing import Placing, SmallState, Variable
-from rdma_robust.analyses.prove.register_liveness import live_registers
-from rdma_robust.analyses.prove.transition_system import Cause, Drop, Let, SafetyClaim, Suppose, Update
+from rdma_robust.analyses.prove.placing import PlacedVariable, Placing, SmallState, Valued, Valuer, valuer
+from rdma_robust.analyses.prove.transition_system import Assignment, Cause, Drop, SafetyClaim, Suppose, Update
 from rdma_robust.expr import TRUE, VALUE, Const, Expr, Name, Unary, equals, names, substitute
 from rdma_robust.language.flow.cfg import (
     Cas,
@@ -31,7 +29,43 @@ from rdma_robust.language.flow.cfg import (
 )
 from rdma_robust.semantics.machines.machine import Verb
 
-Write_ = tuple[Variable, Valued]
+Live = Mapping[int, frozenset[str]]
+"""Registers by program point."""
+
+
+def live_registers(thread: Thread, claims: Sequence[SafetyClaim]) -> Live:
+    """Return the registers of `thread` whose value at a program point a step or a claim may still ask for.
+
+    Those of an invariant are asked for at every point, those of an outcome at the end.
+    """
+    own = {name for name, _ in thread.registers}
+    always = {r for claim in claims if not claim.final for r in _registers(claim.bad, thread.name)} & own
+    finally_ = {r for claim in claims if claim.final for r in _registers(claim.bad, thread.name)} & own
+    live = {point: set(always) for point in thread.points}
+    live[thread.exit] |= finally_
+    edges = list(reversed(steps(thread)))
+    changed = True
+    while changed:
+        changed = False
+        for source, target, step in edges:
+            needed = used_registers(step) | (live[target] - {name for name, _ in step.assigns})
+            if not needed <= live[source]:
+                live[source] |= needed
+                changed = True
+    return {point: frozenset(found) for point, found in live.items()}
+
+
+def _registers(condition: Expr, thread: str) -> list[str]:
+    return [name.partition(".")[2] for name in names(condition) if name.partition(".")[0] == thread]
+
+
+def used_registers(step: Step) -> set[str]:
+    """Return the names in a step's guard, its operation, and what it assigns, hidden registers included, VALUE not."""
+    used = [step.guard, *(expr for _, expr in step.assigns), *operands(step.op)]
+    return {name for expr in used for name in names(expr) if name != VALUE.name}
+
+
+Write_ = tuple[PlacedVariable, Valued]
 Way = tuple[list[object], tuple[Update, ...]]
 """The control state after, as a list that may still be changed, and what happens to wide variables."""
 
@@ -40,7 +74,7 @@ SPARE = "$old"
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class CompiledStep:
     """A step of thread number `thread` compiled; `number` is its place in `cfg.steps`.
 
     `guard` is None for true. `source` and `target` are the words that the operation reads and writes, `new` what it
@@ -56,9 +90,9 @@ class Command:
     to: int
     causes: tuple[Cause, ...]
     guard: Valuer | None
-    assigns: tuple[tuple[Variable, Valuer], ...]
-    source: Variable | None
-    target: Variable | None
+    assigns: tuple[tuple[PlacedVariable, Valuer], ...]
+    source: PlacedVariable | None
+    target: PlacedVariable | None
     new: Valuer | None
     when: Valuer | None
     ends: tuple[Valuer | None, Valuer | None]
@@ -73,7 +107,7 @@ class Command:
         return self.guard is None or self.guard(state, value) != 0
 
 
-Code = Mapping[int, tuple[Command, ...]]
+Code = Mapping[int, tuple[CompiledStep, ...]]
 """The commands of a thread by program point."""
 
 
@@ -82,7 +116,7 @@ def compiled_thread(placing: Placing, number: int, claims: Sequence[SafetyClaim]
     thread = placing.program.threads[number]
     live = live_registers(thread, claims)
     back = _back_edges(thread)
-    code: dict[int, list[Command]] = {}
+    code: dict[int, list[CompiledStep]] = {}
     for place, (source, to, step) in enumerate(steps(thread)):
         command = _Compiler(placing, number, step).command(place, to, (source, to) not in back)
         gone = (live[source] | {name for name, _ in step.assigns}) - live[to]
@@ -130,16 +164,16 @@ class _Compiler:
     def _is_small(self, expr: Expr) -> bool:
         return all(name in self.placing.small for name in names(self.expression(expr)) if name != VALUE.name)
 
-    def _targets(self) -> list[tuple[Variable, Expr]]:
+    def _targets(self) -> list[tuple[PlacedVariable, Expr]]:
         return [(self.placing.register(self.number, name), expr) for name, expr in self.step.assigns]
 
-    def command(self, place: int, to: int, forward: bool) -> Command:
+    def command(self, place: int, to: int, forward: bool) -> CompiledStep:
         step = self.step
         new, when = written_of(step)
         used = [step.guard, *(expr for _, expr in step.assigns), *operands(step.op)]
         touched = [variable for variable, _ in self._targets()] + [v for v in (self.source, self.target) if v is not None]
         plain = self._small_value and all(map(self._is_small, used)) and not any(v.wide for v in touched)
-        return Command(
+        return CompiledStep(
             self.number,
             place,
             step,
@@ -226,7 +260,7 @@ def _back_edges(thread: Thread) -> frozenset[tuple[int, int]]:
     return frozenset(back)
 
 
-def ways(state: SmallState, command: Command, value: Valued | None, writes: Sequence[Write_] = ()) -> Iterable[Way]:
+def ways(state: SmallState, command: CompiledStep, value: Valued | None, writes: Sequence[Write_] = ()) -> Iterable[Way]:
     """Yield what may be after a command whose operation has read `value` and writes all of `writes` at once.
 
     None if the guard is false. Where something small gets the value of an expression over wide variables, one way for each
@@ -247,12 +281,12 @@ def ways(state: SmallState, command: Command, value: Valued | None, writes: Sequ
     return _with_wide(state, command, value, writes)
 
 
-def _with_wide(state: SmallState, command: Command, value: Valued | None, writes: Sequence[Write_]) -> Iterator[Way]:
+def _with_wide(state: SmallState, command: CompiledStep, value: Valued | None, writes: Sequence[Write_]) -> Iterator[Way]:
     condition: Valued = 1 if command.guard is None else command.guard(state, value)
     if condition == 0:
         return
     given = [(variable, of(state, value)) for variable, of in command.assigns]
-    for changes, updates in assigned([*given, *writes]):
+    for changes, updates in ways_to_assign([*given, *writes]):
         after: list[object] = list(state)
         after[command.thread] = command.to
         for place, small in (*changes, *command.cleared):
@@ -261,30 +295,32 @@ def _with_wide(state: SmallState, command: Command, value: Valued | None, writes
         yield after, (*supposed, *updates, *command.dropped)
 
 
-def assigned(given: Sequence[Write_]) -> Iterator[tuple[list[tuple[int, int]], tuple[Update, ...]]]:
+def ways_to_assign(given: Sequence[Write_]) -> Iterator[tuple[list[tuple[int, int]], tuple[Update, ...]]]:
     """Yield the ways of giving variables their values, all at once: what small ones become, and the updates."""
     known = [(variable.place, v) for variable, v in given if not variable.wide and isinstance(v, int)]
     open_ = [(variable, v) for variable, v in given if not variable.wide and not isinstance(v, int)]
-    lets = in_order([(variable.name, Const(v) if isinstance(v, int) else v) for variable, v in given if variable.wide])
+    lets = sequential_updates(
+        [(variable.name, Const(v) if isinstance(v, int) else v) for variable, v in given if variable.wide]
+    )
     for chosen in product(*(variable.values for variable, _ in open_)):
         supposed = tuple(Suppose(equals(v, Const(c))) for (_, v), c in zip(open_, chosen, strict=True))
         yield known + [(v.place, c) for (v, _), c in zip(open_, chosen, strict=True)], (*supposed, *lets)
 
 
-def in_order(given: Sequence[tuple[str, Expr]]) -> tuple[Update, ...]:
+def sequential_updates(given: Sequence[tuple[str, Expr]]) -> tuple[Update, ...]:
     """Return updates one after the other that do what these do all at once."""
     rest = [(name, value) for name, value in given if value != Name(name)]
     made: list[Update] = []
     while rest:
         for i, (name, value) in enumerate(rest):
             if not any(name in names(other) for j, (_, other) in enumerate(rest) if j != i):
-                made.append(Let(name, value))
+                made.append(Assignment(name, value))
                 del rest[i]
                 break
         else:
             spares = [f"{SPARE}{i}" for i in range(len(rest))]
-            made += [Let(spare, value) for spare, (_, value) in zip(spares, rest, strict=True)]
-            made += [Let(name, Name(spare)) for spare, (name, _) in zip(spares, rest, strict=True)]
+            made += [Assignment(spare, value) for spare, (_, value) in zip(spares, rest, strict=True)]
+            made += [Assignment(name, Name(spare)) for spare, (name, _) in zip(spares, rest, strict=True)]
             made += [Drop(spare) for spare in spares]
             return tuple(made)
     return tuple(made)
@@ -301,7 +337,7 @@ def spares_needed(placing: Placing, number: int) -> int:
     return most if most > 1 else 0
 
 
-def covers(conditions: Sequence[tuple[Expr, ...]]) -> bool:
+def covers_all_cases(conditions: Sequence[tuple[Expr, ...]]) -> bool:
     """Return whether one of these conjunctions is sure to hold: one is empty, or two are a condition and its negation."""
     if any(not each for each in conditions):
         return True

@@ -11,7 +11,7 @@ from rdma_robust.language.flow.cfg import Flush, MFence, Program, Silent, Step, 
 
 
 @dataclass(frozen=True, slots=True)
-class Needed:
+class WaitTrial:
     """A flush or fence of the text, and the answer for the program `without` it: only if that is SAFE it is not needed."""
 
     span: Span
@@ -19,7 +19,7 @@ class Needed:
     without: SafetyOutcome
 
 
-def needed(program: Program, prove: Callable[[Program], SafetyOutcome]) -> Iterator[Needed]:
+def trials_without_waits(program: Program, prove: Callable[[Program], SafetyOutcome]) -> Iterator[WaitTrial]:
     """Yield, for every flush and fence in the order of the text, what `prove` says of the program without it."""
     waits = {
         step.span: step.text
@@ -28,10 +28,10 @@ def needed(program: Program, prove: Callable[[Program], SafetyOutcome]) -> Itera
         if isinstance(step.op, Flush | MFence) and step.span != NO_SPAN
     }
     for span in sorted(waits, key=lambda each: (each.start, each.line)):
-        yield Needed(span, waits[span], prove(without(program, span)))
+        yield WaitTrial(span, waits[span], prove(without_wait(program, span)))
 
 
-def without(program: Program, span: Span) -> Program:
+def without_wait(program: Program, span: Span) -> Program:
     """Return `program` in which the flush or fence at this place of the text does nothing."""
     return replace(program, threads=tuple(_without(thread, span) for thread in program.threads))
 

@@ -7,9 +7,16 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
-from rdma_robust.analyses.prove.predicates.cube_search import Answer, Cube, Implied, Impossible, Refuted, bits
+from rdma_robust.analyses.prove.predicates.cube_search import (
+    Answer,
+    Countermodel,
+    Cube,
+    Implication,
+    Impossible,
+    bit_numbers,
+)
 from rdma_robust.analyses.prove.predicates.solving import Formulas
-from rdma_robust.analyses.prove.predicates.update_ways import Way
+from rdma_robust.analyses.prove.predicates.update_ways import UpdateCase
 from rdma_robust.expr import Expr, Name, evaluate, names, substitute
 
 
@@ -40,10 +47,12 @@ class Vocabulary:
         return len(self.predicates)
 
 
-class Statement:
+class CubeOracle:
     """A way of a tuple of updates, with the predicates that may be asked about; more may be added to them at any time."""
 
-    def __init__(self, way: Way, vocabulary: Vocabulary, formulas: Formulas, counts: SolverCounts, wait_ms: int) -> None:
+    def __init__(
+        self, way: UpdateCase, vocabulary: Vocabulary, formulas: Formulas, counts: SolverCounts, wait_ms: int
+    ) -> None:
         self.way = way
         self._vocabulary = vocabulary
         self._formulas = formulas
@@ -74,19 +83,19 @@ class Statement:
             self._solver = z3.SolverFor("QF_LIA")  # it knows more than that, and is faster with what this is mostly
             self._solver.set("timeout", self._wait_ms)
             self._solver.add(self._formulas.condition(self.way.guard))
-        assumed = {self._literal(each, True): (each, True) for each in bits(cube.true)}
-        assumed |= {self._literal(each, False): (each, False) for each in bits(cube.false)}
+        assumed = {self._literal(each, True): (each, True) for each in bit_numbers(cube.true)}
+        assumed |= {self._literal(each, False): (each, False) for each in bit_numbers(cube.false)}
         goal = self._goal(goals) if goals else None
         result = self._solver.check(*assumed, *([] if goal is None else [goal]))
         if result == z3.sat:
             self._models.append(_Values(self._solver.model(), self._formulas))
-            return Refuted(self._true_in(len(self._models) - 1), len(self._models) - 1)
+            return Countermodel(self._true_in(len(self._models) - 1), len(self._models) - 1)
         if result != z3.unsat:
             return None
         core = self._solver.unsat_core()
         needed = [assumed[each] for each in core if each in assumed]
         by = Cube(sum(1 << i for i, sign in needed if sign), sum(1 << i for i, sign in needed if not sign))
-        return Impossible(by) if goal is None or not any(each.eq(goal) for each in core) else Implied(by)
+        return Impossible(by) if goal is None or not any(each.eq(goal) for each in core) else Implication(by)
 
     def _literal(self, number: int, positive: bool) -> Any:
         """A constant that implies that all instances of a predicate are true, or that all are false."""
@@ -113,12 +122,12 @@ class Statement:
         made = self._instances.get(number)
         if made is None:
             predicate = self._vocabulary.predicates[number]
-            made = self._instances[number] = instances(predicate, self.way.copies)
+            made = self._instances[number] = predicate_instances(predicate, self.way.copies)
         return made
 
-    def renewed(self, refuted: Refuted) -> Refuted:
+    def renewed(self, refuted: Countermodel) -> Countermodel:
         """Return the same with what its model says of predicates that have been added since."""
-        return Refuted(self._true_in(refuted.number), refuted.number)
+        return Countermodel(self._true_in(refuted.number), refuted.number)
 
     def _true_in(self, number: int) -> Cube:
         """The literals that are true in a model."""
@@ -133,7 +142,7 @@ class Statement:
         return Cube(true, false)
 
 
-def instances(predicate: Expr, copies: Mapping[str, str]) -> tuple[Expr, ...]:
+def predicate_instances(predicate: Expr, copies: Mapping[str, str]) -> tuple[Expr, ...]:
     """Return a predicate with every choice of a folded variable and its copies."""
     choices: list[list[tuple[str, str]]] = []
     for name in dict.fromkeys(names(predicate)):

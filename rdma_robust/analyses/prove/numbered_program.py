@@ -12,10 +12,9 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Final
 
-from rdma_robust.analyses.prove.commands import verb_of, written_of
-from rdma_robust.analyses.prove.compiled.store_variables import Queue, queues_of
+from rdma_robust.analyses.prove.compiled_steps import live_registers, verb_of, written_of
 from rdma_robust.analyses.prove.reduced_system import DRAWN
-from rdma_robust.analyses.prove.register_liveness import live_registers
+from rdma_robust.analyses.prove.store_bounds import BufferVariables, queues_of
 from rdma_robust.analyses.prove.transition_system import Cause, Draw, Drop, SafetyClaim, Transition
 from rdma_robust.analyses.prove.value_sets import value_sets
 from rdma_robust.counters.program import (
@@ -160,7 +159,7 @@ class _Translation:
                 target = failed
             moved = source != to and (source in marked or to in marked)
             seen = moved or bool(watched & {name for name, _ in step.assigns})
-            made = _Made(self, t, step, live[source], live[to], seen=seen)
+            made = _StepTranslation(self, t, step, live[source], live[to], seen=seen)
             commands.append(Command(places[source], target, made.body(), made.footprint()))
             if (overflow := made.overflow()) is not None:
                 if full < 0:
@@ -183,7 +182,7 @@ class _Translation:
 
     # Buffers and claims.
 
-    def _buffer(self, queue: Queue) -> Process[Transition]:
+    def _buffer(self, queue: BufferVariables) -> Process[Transition]:
         commands = []
         for cell in queue.cells:
             label = Transition((Cause(queue.thread, Verb.FLUSH, None, cell),), (), None)
@@ -235,7 +234,7 @@ class _Translation:
         return equals(Name(pc(t)), Const(list(places).index(point)))
 
 
-class _Made:
+class _StepTranslation:
     """One step of a thread as a command."""
 
     def __init__(
