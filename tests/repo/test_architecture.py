@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from rdma_robust.cli.options.help_texts import COMMANDS
+from rdma_robust.frame.registry import Command, commands
 from tests.conftest import ROOT
 
 PACKAGE = ROOT / "rdma_robust"
@@ -74,6 +74,11 @@ def size(part: str) -> int:
     return lines_of(paths)
 
 
+def with_its_own(command: Command) -> list[Command]:
+    """A command and those below it."""
+    return [command, *(each for one in command.below for each in with_its_own(one))]
+
+
 def test_every_path_of_the_page_is_there() -> None:
     text = PAGE.read_text(encoding="utf-8")
     folders = [ROOT, ROOT / "grammars", PACKAGE, *(p for p in PACKAGE.rglob("*") if p.is_dir())]
@@ -86,13 +91,10 @@ def test_every_path_of_the_page_is_there() -> None:
 def test_every_command_is_in_the_table_and_needs_what_answers_it() -> None:
     rows = table("command")
     named = [name for row in rows for name in re.findall(r"`([\w-]+)`", row[0])]
-    assert sorted(named) == sorted(COMMANDS)
+    assert sorted(named) == sorted(commands())
     for row in rows:
-        starts = [
-            f"rdma_robust.cli.commands.{path.stem}"
-            for name in re.findall(r"`([\w-]+)`", row[0])
-            for path in (PACKAGE / "cli/commands").glob(f"{name.replace('-', '_')}*.py")
-        ]
+        mine = [commands()[name] for name in re.findall(r"`([\w-]+)`", row[0])]
+        starts = {each.place.partition(":")[0] for one in mine for each in with_its_own(one) if each.place}
         assert starts, row
         needed = {each for start in starts for each in behind(start, late=True)}
         for place in re.findall(r"`((?:\w+/)*\w*(?:\.py|/))`", row[1]):
