@@ -65,7 +65,7 @@ MAY_IMPORT = {
     "analyses.prove": f"{WORDS} language semantics counters",
     "analyses.explain": f"{WORDS} language semantics robustness",
     "analyses.hardware": f"{WORDS} language semantics robustness",
-    "reports": f"{WORDS} frame codes language semantics petri analyses.safety analyses.repair analyses.explain "
+    "reports": f"{WORDS} frame language semantics petri analyses.safety analyses.repair analyses.explain "
     "analyses.prove analyses.hardware messages.language messages.machine messages.message_answers "
     "messages.replay "
     "messages.encoding messages.races contracts.language contracts.contract_answers contracts.standings contracts.inference",

@@ -213,9 +213,9 @@ def run_check(request: Request) -> Exit:
 def _batch(request: Request, answers: Sequence[Answer], summary: Summary) -> BatchReport:
     """Return the answers as the forms for other tools are written from them."""
     from rdma_robust.batch.job import sha256  # noqa: PLC0415 - for few forms
-    from rdma_robust.reports.batch.batch_view import BatchReport, Entry  # noqa: PLC0415
+    from rdma_robust.reports.batch.batch_view import BatchReport, ReportEntry  # noqa: PLC0415
 
-    entries = [Entry(each.result, each.text, None if each.text is None else sha256(each.text)) for each in answers]
+    entries = [ReportEntry(each.result, each.text, None if each.text is None else sha256(each.text)) for each in answers]
     return BatchReport(entries, summary, request.expect, TOOL, json_report.described(request.options, request.expect))
 
 

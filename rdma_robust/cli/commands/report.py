@@ -59,7 +59,7 @@ from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.options import CheckOptions
 from rdma_robust.processes import can_fork
 from rdma_robust.reports.batch.batch_formats import FORMS
-from rdma_robust.reports.batch.batch_view import BatchReport, Entry
+from rdma_robust.reports.batch.batch_view import BatchReport, ReportEntry
 from rdma_robust.reports.batch.contract_rows import contracts_line
 from rdma_robust.reports.batch.message_rows import messages_line
 from rdma_robust.reports.check.json_report import described
@@ -100,7 +100,7 @@ class _Batch:
     """The state of a run: what is known of each item, by number."""
 
     request: ReportRequest
-    entries: dict[int, Entry] = field(default_factory=dict)
+    entries: dict[int, ReportEntry] = field(default_factory=dict)
 
     def jobs(self, page: bool) -> Iterator[Numbered]:
         """Yield a job for each program that can be read; the others are entries at once."""
@@ -111,14 +111,14 @@ class _Batch:
                 item, text = Missing(item.name, str(error)), None
             if text is None:
                 answer = decide_item(item, self.request.options)
-                self.entries[number] = Entry(answer.result)
+                self.entries[number] = ReportEntry(answer.result)
                 _say(answer.messages)
             else:
                 repair = self.request.repair if page else 0.0
                 yield number, Job(item.name, text, self.request.options, page, repair, self.request.claims)
 
     def add(self, number: int, job: Job, record: Record) -> None:
-        self.entries[number] = Entry(record.result, job.text, sha256(job.text), record.page, record.claims)
+        self.entries[number] = ReportEntry(record.result, job.text, sha256(job.text), record.page, record.claims)
 
     def report(self, started: float, stopped: Exit | None) -> BatchReport:
         entries = [self.entries[number] for number in sorted(self.entries)]

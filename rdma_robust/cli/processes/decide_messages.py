@@ -200,21 +200,21 @@ def load_messages_room() -> None:
 
 
 def _answer(source: Source, asking: MessagesAsking, limits: Limits, started: float) -> MessagesAnswer:
-    from rdma_robust.reports.messages.messages_explained import explained_lines  # noqa: PLC0415
-    from rdma_robust.reports.messages.messages_record import Judging, about_nothing, messages_record  # noqa: PLC0415
+    from rdma_robust.reports.messages.messages_explained import messages_lines  # noqa: PLC0415
+    from rdma_robust.reports.messages.messages_record import Judging, messages_record, nothing_complete_notes  # noqa: PLC0415
 
     found = decide_in_time(source, asking, limits)
     program, answers = found.program, found.answers
     assert program is not None, "decided, so read"
     judging = Judging(asking.expect, asking.deny)
-    found.notes += about_nothing(program, answers)
+    found.notes += nothing_complete_notes(program, answers)
     record = messages_record(program, answers, judging, _since(started), found.notes, objects=asking.objects)
     if asking.explain:
-        explained = partial(explained_lines, program, answers, asking.width, full=asking.full)
+        explained = partial(messages_lines, program, answers, asking.width, full=asking.full)
         lines = found_within(ENDING.of(limits), explained, lambda why: [f"Left out: the explanation: {why}."])
         record = replace(record, lines=tuple(lines))
     if asking.page:
-        from rdma_robust.reports.messages.messages_part import messages_part  # noqa: PLC0415 - seldom wanted
+        from rdma_robust.reports.messages.messages_page import messages_part  # noqa: PLC0415 - seldom wanted
 
         record = replace(record, page=messages_part(program, answers, record))
     if asking.findings:

@@ -17,7 +17,7 @@ from rdma_robust.frame.shell.inputs import Item, Missing, Source, UnreadableErro
 from rdma_robust.guard import ENDING, Overrun, found_within, guarded_by, out_of_memory
 from rdma_robust.limits import Limits
 from rdma_robust.petri.cover import DIGITS
-from rdma_robust.reports.cover.cover_result import CoverRecord, invariant_view, run_view
+from rdma_robust.reports.cover.cover_result import CoverRecord, firing_sequence, invariant_view
 from rdma_robust.text import printable
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def _decide(
         targets=len(net.targets),
         stored=result.stored,
         invariant=invariant_view(result.invariant) if result.invariant else None,
-        run=run_view(net, result.run, options.markings) if result.run else None,
+        run=firing_sequence(net, result.run, options.markings) if result.run else None,
     )
     return record, (f"{printable(name)}: warning: no certificate: {printable(complaint)} [RR006]",) if complaint else ()
 

@@ -38,7 +38,7 @@ ASSERTS: Final = {"no": "hold", "yes": "violated", "unknown": "unknown"}
 
 
 def result_object(
-    told: Told,
+    told: AnswerObjects,
     answer: BufferAnswer,
     claims: Iterable[JudgedClaim],
     *,
@@ -68,7 +68,7 @@ def result_object(
     }
 
 
-def _found(told: Told, answer: BufferAnswer) -> JsonObject:
+def _found(told: AnswerObjects, answer: BufferAnswer) -> JsonObject:
     """Return what was found."""
     deadlock, leak, matchings = answer.deadlock, answer.leak, answer.matchings
     return {
@@ -136,7 +136,7 @@ def document(
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Told:
+class AnswerObjects:
     """Parts of answers as JSON, with the names and lines of the program.
 
     There may be millions of pairs, of few operations and the same under all buffer semantics: they share their objects.

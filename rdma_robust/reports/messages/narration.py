@@ -32,7 +32,7 @@ Slots = dict[tuple[str, int], object]
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class IssuedRequest:
     """A send or receive that was issued. `peer` is the destination or the named source; it and `tag` are None for any.
 
     `hidden` if the statement waits for it by itself.
@@ -56,8 +56,8 @@ class RunEvent:
     kind: EventKind
     process: int
     span: Span
-    request: Request | None = None
-    taken: Request | None = None
+    request: IssuedRequest | None = None
+    taken: IssuedRequest | None = None
     text: str = ""
 
 
@@ -66,10 +66,10 @@ class Narration:
     """The events of a run, and its end: operations that nothing matched, and the processes that ended and that stopped."""
 
     events: tuple[RunEvent, ...]
-    unmatched: tuple[Request, ...]
+    unmatched: tuple[IssuedRequest, ...]
     ended: frozenset[int]
     stopped: frozenset[int]
-    requests: Mapping[tuple[Direction, Issued], Request]
+    requests: Mapping[tuple[Direction, Issued], IssuedRequest]
     matches: Mapping[Issued, Issued]
     """The send of each receive that is matched."""
 
@@ -98,9 +98,9 @@ class _Teller:
         count = len(processes)
         self.rules = [ProcessRules(process, me, count, buffer) for me, process in enumerate(processes)]
         self.frames = [ProcessFrame(process, initial(process)) for process in processes]
-        self.requests: dict[tuple[Direction, Issued], Request] = {}
+        self.requests: dict[tuple[Direction, Issued], IssuedRequest] = {}
         self.matches: dict[Issued, Issued] = {}
-        self.slots: dict[tuple[int, str, int], Request] = {}
+        self.slots: dict[tuple[int, str, int], IssuedRequest] = {}
 
     def told(self, move: object) -> Iterator[RunEvent]:
         match move:
@@ -163,11 +163,11 @@ class _Teller:
         if isinstance(issue, IssueSend):
             sent = frame.sends[-1]
             at = Issued(process, sent.nth)
-            request = Request(at, "send", sent.to, sent.port, sent.tag, hidden, issue.span, sent.value)
+            request = IssuedRequest(at, "send", sent.to, sent.port, sent.tag, hidden, issue.span, sent.value)
         else:
             op = frame.receives[-1]
             at = Issued(process, op.nth)
-            request = Request(at, "receive", _any(op.source), op.port, _any(op.tag), hidden, issue.span)
+            request = IssuedRequest(at, "receive", _any(op.source), op.port, _any(op.tag), hidden, issue.span)
         self.requests[request.direction, at] = request
         for name, index in changed:
             self.slots[process, name, index] = request

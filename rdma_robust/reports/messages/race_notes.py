@@ -14,7 +14,7 @@ from rdma_robust.messages.message_answers import BufferAnswer, Issued
 from rdma_robust.messages.races.race_effects import Contrast, Effect, RaceEffect, RaceEffects, race_effects
 from rdma_robust.messages.replay.replaying import replayed
 from rdma_robust.reports.messages.chart import Chart
-from rdma_robust.reports.messages.chart_builder import Shown, chart_of
+from rdma_robust.reports.messages.chart_builder import ChartContents, chart_of
 from rdma_robust.reports.messages.chart_text import LEGEND, chart_text
 from rdma_robust.reports.messages.narration import narrated
 from rdma_robust.reports.messages.operation_names import operation_names
@@ -91,7 +91,7 @@ def _runs(program: MessageProgram, buffer: Buffer, contrast: Contrast | None) ->
     for which, (send, run) in enumerate(zip(contrast.sends, contrast.runs, strict=True)):
         title = f"If {receive} takes {names.told('send', send)}"
         told = narrated(program, buffer, run)
-        chart = chart_of(program, names, told, Shown(title, feasible={contrast.receive: contrast.sends}))
+        chart = chart_of(program, names, told, ChartContents(title, feasible={contrast.receive: contrast.sends}))
         ends = [
             f"{what} {way if isinstance(way := both[which], str) else f'is {shown(way)}'}"
             for what, both in zip(contrast.differs, contrast.ends, strict=True)

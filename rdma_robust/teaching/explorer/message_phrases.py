@@ -25,14 +25,14 @@ from rdma_robust.messages.language.message_terms import shown
 from rdma_robust.messages.message_answers import Granted, Issued, Matched, Move, Pair, Step
 from rdma_robust.messages.replay.interpreter import Interpreter
 from rdma_robust.messages.replay.world import Active, ActiveReceive, ActiveSend, Called, Counting, Receive, Send, World
-from rdma_robust.reports.messages.narration import Request
+from rdma_robust.reports.messages.narration import IssuedRequest
 from rdma_robust.reports.messages.operation_names import Direction
 from rdma_robust.reports.messages.violation_words import FAULTS, line_of, statement_at
 from rdma_robust.teaching.explorer.message_runs import is_local
 from rdma_robust.teaching.explorer.message_view import MessageMoveView
 
 ASSERT: Final = "the assertion is false"
-Requests = Mapping[tuple[Direction, Issued], Request]
+Requests = Mapping[tuple[Direction, Issued], IssuedRequest]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from rdma_robust.messages.replay.interpreter import Interpreter
 from rdma_robust.messages.replay.replaying import ending, waiting
 from rdma_robust.messages.replay.world import Active, ActiveReceive, ActiveSend, Called, Process, RequestArray, World
 from rdma_robust.reports.messages.chart import Chart
-from rdma_robust.reports.messages.chart_builder import Shown, chart_of
+from rdma_robust.reports.messages.chart_builder import ChartContents, chart_of
 from rdma_robust.reports.messages.narration import Narration, narrated
 from rdma_robust.reports.messages.operation_names import OperationNames
 from rdma_robust.reports.messages.wait_reasons import DeadlockReason, deadlock_reason
@@ -156,12 +156,12 @@ class ShownRun:
         kind = ending(self.interpreter, self.at.world)
         moves = self.runs.moves(self.at)
         if kind == "open" or any(isinstance(move, Step) for move in moves):
-            return MessageEndView(""), self._chart(Shown(self.program.name))
+            return MessageEndView(""), self._chart(ChartContents(self.program.name))
         if kind == "deadlock":
             return self._deadlock(refused=bool(moves))
         if kind == "stopped":
             text = "Nothing can happen any more, and a process has stopped: this is neither complete nor a deadlock."
-            return MessageEndView("stopped", text), self._chart(Shown(self.program.name))
+            return MessageEndView("stopped", text), self._chart(ChartContents(self.program.name))
         return self._complete()
 
     def _deadlock(self, *, refused: bool) -> tuple[MessageEndView, Chart]:
@@ -169,7 +169,7 @@ class ShownRun:
         why: DeadlockReason = deadlock_reason(self.program, deadlock, self.told, buffered_is_fine=False)
         text = "If the runtime buffers nothing more, this is for ever." if refused else "Nothing can happen any more."
         reasons = (*(each.text for each in why.reasons), *((why.circle,) if why.circle else ()))
-        chart = self._chart(Shown(self.program.name, why.reasons, why.cycle))
+        chart = self._chart(ChartContents(self.program.name, why.reasons, why.cycle))
         return MessageEndView("deadlock", text, reasons, why.advice), chart
 
     def _complete(self) -> tuple[MessageEndView, Chart]:
@@ -184,9 +184,9 @@ class ShownRun:
         parts = [count(sends, "message") + " that nothing takes"] if sends else []
         parts += [count(len(left) - sends, "receive") + " without a message"] if len(left) > sends else []
         reasons = (f"left over: {' and '.join(parts)}",) if parts else ()
-        return MessageEndView("complete", text, reasons), self._chart(Shown(self.program.name, leaked=left))
+        return MessageEndView("complete", text, reasons), self._chart(ChartContents(self.program.name, leaked=left))
 
-    def _chart(self, show: Shown) -> Chart:
+    def _chart(self, show: ChartContents) -> Chart:
         return chart_of(self.program, OperationNames(self.program, {}), self.told, show)
 
 

@@ -9,7 +9,7 @@ from typing import Final
 from rdma_robust.errors import UsageError
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import RDMA, Model
-from rdma_robust.reports.share.coloured import coloured
+from rdma_robust.reports.share.coloured import coloured_lines
 from rdma_robust.semantics.machines.chosen import following_machine, machine_of
 from rdma_robust.semantics.machines.deployed import DeployedMachine
 from rdma_robust.teaching.explorer.address import (
@@ -66,7 +66,7 @@ class Session:
             file=printable(program.file),
             name=program.name,
             source=source,
-            coloured=tuple(line.pieces for line in coloured("\n".join((*source, "")), "rdma")) if source else (),
+            coloured=tuple(line.pieces for line in coloured_lines("\n".join((*source, "")), "rdma")) if source else (),
             threads=tuple(thread.name for thread in program.threads),
             ordered_reads=self.model.ordered_reads,
             await_loops=self.await_loops,

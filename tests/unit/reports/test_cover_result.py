@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from rdma_robust.errors import InternalError
 from rdma_robust.petri.net import Loop, Net, NetTransition, Run
 from rdma_robust.petri.slice import replay
-from rdma_robust.reports.cover.cover_result import Group, grouped, run_view
+from rdma_robust.reports.cover.cover_result import Group, firing_sequence, grouped
 
 
 def unfolded(groups: list[tuple[int, Group]]) -> list[int]:
@@ -49,7 +49,7 @@ def test_a_loop_is_fired_as_its_rounds_are() -> None:
         (((2, 10**30),),),
     )
     run = Run((1, 0, 0, 10**30), (Loop(10**30, ((0, 3), (1, 1))),), 0)
-    view = run_view(net, run, True)
+    view = firing_sequence(net, run, True)
     assert view.length == run.length == 4 * 10**30
     assert [(t.place, t.tokens) for t in view.end] == [("a", 1), ("c", 10**30)]
     replay(net, run)
@@ -59,6 +59,6 @@ def test_a_loop_is_fired_as_its_rounds_are() -> None:
         (Loop(10**30 - 1, ((0, 3), (1, 1))), "cover"),
     ):
         with pytest.raises(InternalError, match=said):
-            run_view(net, Run(run.start, (wrong,), 0), False)
+            firing_sequence(net, Run(run.start, (wrong,), 0), False)
         with pytest.raises(InternalError):
             replay(net, Run(run.start, (wrong,), 0))
