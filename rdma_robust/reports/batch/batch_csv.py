@@ -7,8 +7,8 @@ from io import StringIO
 
 from rdma_robust.reports.analyses.claim_findings import ClaimAnswer
 from rdma_robust.reports.batch.batch_view import BatchReport, ReportEntry
-from rdma_robust.reports.batch.contract_rows import contract_cells
-from rdma_robust.reports.batch.message_rows import message_cells
+from rdma_robust.reports.batch.report_section import CsvRow
+from rdma_robust.reports.batch.report_sections import sections_of
 from rdma_robust.text import printable
 
 COLUMNS = (
@@ -61,9 +61,8 @@ def write_csv(report: BatchReport) -> str:
     out = StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
     writer.writerow(COLUMNS)
-    rows = [_row(entry) for entry in report.entries]
-    rows += [row for record in report.messages for row in message_cells(record)]
-    rows += [row for record in report.contracts for row in contract_cells(record)]
+    rows: list[CsvRow] = [_row(entry) for entry in report.entries]
+    rows += [row for section in sections_of(report) for row in section.numbers]
     for row in rows:
         writer.writerow([csv_cell(row.get(name)) for name in COLUMNS])
     return out.getvalue()

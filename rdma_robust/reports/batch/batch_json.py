@@ -7,6 +7,7 @@ import dataclasses
 from rdma_robust.frame.answer import JsonObject
 from rdma_robust.frame.formats.json_text import dump, layout, valid_unicode
 from rdma_robust.reports.batch.batch_view import BatchReport
+from rdma_robust.reports.batch.report_sections import sections_of
 from rdma_robust.reports.check.json_report import result_object
 
 FORMAT = "rdma-robust/report"
@@ -30,17 +31,8 @@ def batch_document(report: BatchReport) -> JsonObject:
         "claims": [None if e.claims is None else dataclasses.asdict(e.claims) for e in report.entries],
         "families": [dataclasses.asdict(f) | {"family": valid_unicode(f.family)} for f in report.families],
         "summary": totals,
-        **({"messages": _messages(report)} if report.messages else {}),
-        **({"contracts": _contracts(report)} if report.contracts else {}),
+        **{section.name: list(section.objects) for section in sections_of(report)},
     }
-
-
-def _messages(report: BatchReport) -> list[JsonObject]:
-    return [each for record in report.messages for each in record.results]
-
-
-def _contracts(report: BatchReport) -> list[JsonObject]:
-    return [each.result for each in report.contracts if each.result is not None]
 
 
 def write_json(report: BatchReport) -> str:
@@ -48,5 +40,5 @@ def write_json(report: BatchReport) -> str:
 
 
 def write_jsonl(report: BatchReport) -> str:
-    results = [*map(result_object, report.results), *_messages(report), *_contracts(report)]
+    results = [*map(result_object, report.results), *(each for section in sections_of(report) for each in section.objects)]
     return "".join(f"{dump(each)}\n" for each in results)

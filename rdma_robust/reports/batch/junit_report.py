@@ -13,8 +13,7 @@ from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.formats.junit import Case, junit_document
 from rdma_robust.reports.analyses.claim_findings import claim_cases
 from rdma_robust.reports.batch.batch_view import BatchReport, ReportEntry
-from rdma_robust.reports.batch.contract_rows import contract_cases
-from rdma_robust.reports.batch.message_rows import message_cases
+from rdma_robust.reports.batch.report_sections import sections_of
 from rdma_robust.reports.check.paragraphs import explain
 from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.check.summary import exit_of, why_not_expected
@@ -30,8 +29,7 @@ def write_junit(report: BatchReport) -> str:
             family.family: [case for e in report.entries if e.family == family.family for case in _cases(e, report.expect)]
             for family in report.families
         }
-        | ({"messages": message_cases(report.messages)} if report.messages else {})
-        | ({"contracts": contract_cases(report.contracts, expect=report.expect)} if report.contracts else {})
+        | {section.name: section.cases for section in sections_of(report)}
     )
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rdma_robust.frame.formats.sarif import ScannedFile, sarif_log
 from rdma_robust.reports.batch.batch_view import BatchReport
+from rdma_robust.reports.batch.report_sections import sections_of
 from rdma_robust.reports.check.check_findings import findings_of
-from rdma_robust.reports.messages.file_record import FileRecord, reported_findings
 
 
 def write_sarif(report: BatchReport) -> str:
@@ -18,6 +18,5 @@ def write_sarif(report: BatchReport) -> str:
         )
         for entry in report.entries
     ]
-    others: list[FileRecord] = [*report.messages, *report.contracts]
-    files += [ScannedFile(each.file, each.source, list(reported_findings(each))) for each in others]
+    files += [each for section in sections_of(report) for each in section.files]
     return sarif_log(files, report.summary.exit_code, report.tool, interrupted=report.summary.interrupted)
