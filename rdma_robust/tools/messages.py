@@ -124,10 +124,10 @@ def _written_out(text: str, file: str) -> str:
 
 
 def _defined(text: str, define: Sequence[str]) -> str:
-    from rdma_robust.language.defines import defined  # noqa: PLC0415 - slow, and few programs are read so
+    from rdma_robust.language.defines import with_definitions  # noqa: PLC0415 - slow, and few programs are read so
     from rdma_robust.messages.language.message_words import message_grammar  # noqa: PLC0415
 
-    return defined(text, define, message_grammar())
+    return with_definitions(text, define, message_grammar())
 
 
 TOOL: Final = Tool(

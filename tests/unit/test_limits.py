@@ -27,7 +27,7 @@ from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
 from rdma_robust.pipeline import check_text
 from rdma_robust.robustness.crowds import decide_any
-from rdma_robust.robustness.crowds.counted import Counted
+from rdma_robust.robustness.crowds.counted import CrowdSearchResult
 from rdma_robust.semantics.machines.outcomes import explore_outcomes
 from tests.conftest import ROOT
 
@@ -245,7 +245,7 @@ def test_counting_has_what_few_copies_leave_of_the_time(
             clock.now += took
             return CountingAnswer(-1, None, None, "forward", 9, "time" if self.left else "")
 
-    def few(counted: Counted, _context: object, limits: Limits) -> Counted:
+    def few(counted: CrowdSearchResult, _context: object, limits: Limits) -> CrowdSearchResult:
         clock.now += limits.seconds_left() or 0.0
         return replace(counted, unknown=True)
 

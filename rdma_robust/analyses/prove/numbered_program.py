@@ -15,7 +15,7 @@ from typing import Final
 from rdma_robust.analyses.prove.compiled_steps import live_registers, verb_of, written_of
 from rdma_robust.analyses.prove.reduced_system import DRAWN
 from rdma_robust.analyses.prove.store_bounds import BufferVariables, queues_of
-from rdma_robust.analyses.prove.transition_system import Cause, Draw, Drop, SafetyClaim, Transition
+from rdma_robust.analyses.prove.transition_system import Cause, Draw, Drop, SafetyClaim, Transition, point_of
 from rdma_robust.analyses.prove.value_sets import value_sets
 from rdma_robust.counters.program import (
     Assign,
@@ -46,7 +46,7 @@ from rdma_robust.language.flow.cfg import (
     Write,
     steps,
 )
-from rdma_robust.language.flow.claims import AnyModelName, PointAt, ThreadEnded
+from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.semantics.machines.machine import Verb
 
 MOST_DRAWN: Final = 64
@@ -170,11 +170,8 @@ class _Translation:
     def _marked(self, thread: Thread) -> set[int]:
         """Return the program points that claims ask for."""
         atoms = [atom for claim in self.asked for _, atom in claim.atoms if atom.thread == thread.name]
-        found = {self._point(thread, atom) for atom in atoms}
+        found = {point_of(thread, atom) for atom in atoms}
         return found | ({thread.exit} if any(claim.final for claim in self.asked) else set())
-
-    def _point(self, thread: Thread, atom: PointAt | ThreadEnded) -> int:
-        return thread.exit if isinstance(atom, ThreadEnded) else dict(thread.labels)[atom.label]
 
     def _watched_registers(self, thread: Thread) -> set[str]:
         own = {f"{thread.name}.{name}": name for name, _ in thread.registers}
@@ -206,7 +203,7 @@ class _Translation:
         reads = 0
         for name, atom in claim.atoms:
             t = numbers[atom.thread]
-            by[name] = self._at(t, self._point(self.program.threads[t], atom))
+            by[name] = self._at(t, point_of(self.program.threads[t], atom))
             reads |= self.seen_bits[t]
         cells = {str(cell): bit for cell, bit in self.bits.items()}
         owners = {

@@ -13,7 +13,7 @@ from math import prod
 from rdma_robust.analyses.safety.goals import FaultGoal, Goal, HangGoal, points_at
 from rdma_robust.errors import SizeLimitError
 from rdma_robust.expr import evaluate, names
-from rdma_robust.language.check.targets import At, Atom, Before, Ended
+from rdma_robust.language.check.targets import Atom, ThreadAtExit, ThreadAtLine, ThreadAtPoints
 from rdma_robust.language.flow.cfg import Cell, Fault, ImmPut, Program, Recv, RecvPoll, Send, Thread, steps
 from rdma_robust.limits import Limits
 from rdma_robust.semantics.machines.threadcode import Command, Registers, Seen, ThreadCode, Usage
@@ -125,7 +125,7 @@ def _thread_of(program: Program, goal: Goal) -> int | None:
         found: set[int | None] = set()
         for name in names(goal.target.condition):
             match atoms.get(name):
-                case Ended(thread) | At(thread) | Before(thread):
+                case ThreadAtExit(thread) | ThreadAtLine(thread) | ThreadAtPoints(thread):
                     found.add(numbers[thread])
                 case None:
                     found.add(registers.get(name))
@@ -205,9 +205,9 @@ def _met(program: Program, t: int, goal: Goal, seen: set[Local], faults: set[Fau
 
 def _points_of(thread: Thread, atom: Atom) -> frozenset[int]:
     match atom:
-        case At(_, line):
+        case ThreadAtLine(_, line):
             return frozenset(points_at(thread, line))
-        case Before(_, points):
+        case ThreadAtPoints(_, points):
             return frozenset(points)
         case _:
             return frozenset({thread.exit})

@@ -16,19 +16,19 @@ from rdma_robust.messages.replay.interpreter import Interpreter
 from rdma_robust.messages.replay.world import Active, ActiveReceive, ActiveSend, Process, RequestArray, World
 
 
-class EndlessError(Exception):
+class EndlessProcessError(Exception):
     """A process computes without end, so it is never settled."""
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class SettledWorlds:
     """What follows a state while no process waits: the settled states, and what is violated on the way, by kinds."""
 
     worlds: frozenset[World]
     violations: frozenset[str]
 
 
-def settled(rules: Interpreter, world: World, look: Callable[[], None]) -> Settled:
+def settled_worlds(rules: Interpreter, world: World, look: Callable[[], None]) -> SettledWorlds:
     """Let all processes run until they wait, in every way that choices and buffers allow. Raises EndlessError.
 
     `look` is called now and then, and may raise what it likes.
@@ -39,7 +39,7 @@ def settled(rules: Interpreter, world: World, look: Callable[[], None]) -> Settl
         for each in worlds:
             ends |= _run(rules, each, me, violations, look)
         worlds = ends
-    return Settled(frozenset(canonical(each) for each in worlds), frozenset(violations))
+    return SettledWorlds(frozenset(canonical_world(each) for each in worlds), frozenset(violations))
 
 
 def _run(rules: Interpreter, first: World, me: int, violations: set[str], look: Callable[[], None]) -> set[World]:
@@ -63,7 +63,7 @@ def _run(rules: Interpreter, first: World, me: int, violations: set[str], look: 
             todo.append(new)
     graph = nx.DiGraph((world, new) for world, news in after.items() for new in news) if again else nx.DiGraph()
     if not nx.is_directed_acyclic_graph(graph):
-        raise EndlessError
+        raise EndlessProcessError
     return ends
 
 
@@ -85,7 +85,7 @@ def matched(rules: Interpreter, world: World) -> Iterator[World]:
                 yield rules.after(world, Matched(Pair(receive.name, send.name)))[0]
 
 
-def canonical(world: World) -> World:
+def canonical_world(world: World) -> World:
     """Return a state that goes on in the same way, and is the same for states that differ in names and in the past only.
 
     Operations that nothing can ask for any more are left out, and the others are numbered anew, in their order; so are the

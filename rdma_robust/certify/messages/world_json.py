@@ -40,20 +40,20 @@ _NAMED: Final[Mapping[str, Callable[..., object]]] = {each.__name__: each for ea
 _DEEPEST: Final = 200
 
 
-def written(value: object) -> object:
+def world_as_json(value: object) -> object:
     """Return a state, or a part of one, as what JSON has."""
     match value:
         case None | int() | str():
             return value
         case frozenset():
-            return ["set", *(written(each) for each in sorted(value))]
+            return ["set", *(world_as_json(each) for each in sorted(value))]
         case tuple() if type(value).__name__ in _NAMED:
-            return [type(value).__name__, *(written(each) for each in value)]
+            return [type(value).__name__, *(world_as_json(each) for each in value)]
         case tuple():
-            return ["list", *(written(each) for each in value)]
+            return ["list", *(world_as_json(each) for each in value)]
         case _:
             assert is_dataclass(value)
-            return [type(value).__name__, *(written(getattr(value, each.name)) for each in fields(value))]
+            return [type(value).__name__, *(world_as_json(getattr(value, each.name)) for each in fields(value))]
 
 
 def read(value: object, where: str, depth: int = 0) -> Any:

@@ -10,7 +10,7 @@ from typing import Annotated, Final
 
 import typer
 
-from rdma_robust.codes.known_codes import EXAMPLES, RANGES, Code
+from rdma_robust.codes.known_codes import EXAMPLES, RANGES, MessageCode
 from rdma_robust.diagnose import did_you_mean
 from rdma_robust.errors import UsageError
 from rdma_robust.frame.exits import Exit
@@ -45,7 +45,7 @@ def run_explain_code(asked: str | None) -> Exit:
     return Exit.OK
 
 
-def listed(codes: Iterable[Code]) -> str:
+def listed(codes: Iterable[MessageCode]) -> str:
     """Return a line for each code, under what its range is about."""
     titles = {begin: title for begin, _, title in RANGES}
     lines: list[str] = []
@@ -57,7 +57,7 @@ def listed(codes: Iterable[Code]) -> str:
     return "\n".join(lines)
 
 
-def explained(code: Code, width: int) -> str:
+def explained(code: MessageCode, width: int) -> str:
     """Return what a code means, at most `width` characters wide, with its examples."""
     blocks = [f"{code.name}: {code.title} ({code.severity})", *_paragraphs(code.explanation, width)]
     if code.kind == "command":

@@ -254,12 +254,12 @@ def _agree(request: RepairRequest) -> None:
 def _repair(text: str, name: str, request: RepairRequest) -> Repair:
     from rdma_robust.analyses.repair.needless import remove_needless  # noqa: PLC0415
     from rdma_robust.analyses.repair.plan import repair  # noqa: PLC0415
-    from rdma_robust.language.load import explicit, load_decidable, load_program  # noqa: PLC0415 - slow, not always needed
+    from rdma_robust.language.load import load_decidable, load_program, without_crowds  # noqa: PLC0415 - slow, not always needed
 
     if request.safety is None:
         program = load_decidable(text, name, crowds=not request.needless)
     else:
-        program = explicit(load_program(text, name))
+        program = without_crowds(load_program(text, name))
     for warning in program.warnings:
         warn(printable(warning.render(name, text), "\n"))
     if request.safety is not None:

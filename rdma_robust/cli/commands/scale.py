@@ -40,7 +40,7 @@ from rdma_robust.frame.shell.inputs import Item, Missing, all_loaded, expand, re
 from rdma_robust.frame.shell.output import Output, output
 from rdma_robust.frame.shell.screen import width_of_output
 from rdma_robust.frame.shell.stderr import warn
-from rdma_robust.language.value_ranges import instances, ranges
+from rdma_robust.language.value_ranges import definition_combinations, range_definitions
 from rdma_robust.options import CheckOptions
 from rdma_robust.reports.check.json_report import described
 from rdma_robust.reports.check.summary import exit_of, summarise
@@ -111,7 +111,7 @@ def _instances(file: str, define: Sequence[str]) -> tuple[str, tuple[int, ...], 
 
     Raises UsageError.
     """
-    several = ranges(define)
+    several = range_definitions(define)
     if len(several) != 1:
         names = " and ".join(f"`{each.partition('=')[0].strip()}`" for each in several)
         says = (
@@ -123,7 +123,7 @@ def _instances(file: str, define: Sequence[str]) -> tuple[str, tuple[int, ...], 
     found = expand([file])
     if len(found) > 1:
         raise UsageError(f"scale takes one program, and {printable(file)} stands for {len(found)}")
-    chosen = sorted(instances(define), key=lambda each: each.values)
+    chosen = sorted(definition_combinations(define), key=lambda each: each.values)
     (item,) = found
     constant = chosen[0].values[0][0]
     if isinstance(item, Missing):
@@ -203,7 +203,7 @@ def _is_crowd(item: Item, name: str) -> bool:
     try:
         if isinstance(item, Missing) or "*" not in (text := read_source(item)) or is_trencher(text, item.name):
             return False
-        threads = (each for each in parse_program(text, item.name).items if isinstance(each, ast.Thread))
+        threads = (each for each in parse_program(text, item.name).items if isinstance(each, ast.ThreadDeclaration))
         return any(each.name.text == name and each.family is not None and each.family.low is None for each in threads)
     except (RdmaRobustError, MemoryError):
         return False  # the instances say what is wrong

@@ -15,7 +15,7 @@ _CLASSES: Final[dict[str, ErrorClass]] = {name: name for name in CLASSES}
 
 
 def read_claims(
-    program: ast.Program, world: World, contracts: Collection[str], report: Reporter
+    program: ast.ProgramTree, world: World, contracts: Collection[str], report: Reporter
 ) -> tuple[ContractClaim, ...]:
     """Return the claims of the `expect` lines about functions, of which `contracts` have one. Errors go to `report`."""
     found: dict[tuple[str, ContractBuffer], ContractClaim] = {}

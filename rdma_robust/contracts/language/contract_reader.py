@@ -144,7 +144,7 @@ class _ContractReader:
                 self.found.paths.append(self.paths.waits_for(part, self._of_path(part.span)))
             case written.Quiet():
                 self.found.paths.append(self.paths.quiet(part, self._of_path(part.span)))
-            case written.BehaviorHead() | ast.Broken():
+            case written.BehaviorHead() | ast.BrokenStatement():
                 pass
 
     def _assumes(self, part: written.Condition) -> None:
@@ -224,7 +224,7 @@ class _ContractReader:
 
 def _may_return(block: ast.Block) -> bool:
     """Whether a block returns a value, or may where a statement could not be read."""
-    return returns(block) or any(isinstance(each, ast.Broken) for each in all_lines(block))
+    return returns(block) or any(isinstance(each, ast.BrokenStatement) for each in all_lines(block))
 
 
 def _no_assigns(name: str) -> str:

@@ -53,7 +53,7 @@ def instance(program: ContractProgram, function: str, procs: int) -> FunctionIns
     Of a loop it is one round. Raises KeyError if there is no such function, TooManyStatements, and NoRoundError.
     """
     report = Reporter(program.file, program.source)
-    world = Declarations(report, frozenset()).read(cast(ast.Program, program.tree))
+    world = Declarations(report, frozenset()).read(cast(ast.ProgramTree, program.tree))
     world.processes = procs
     contract = program.contract(function)
     loop = None if contract is None else contract.loop
@@ -103,7 +103,7 @@ def unwritten(program: ContractProgram, function: str) -> tuple[Inlined, Message
     The only process of that program has the function as its statement. Raises KeyError and TooManyStatements as `instance`.
     """
     report = Reporter(program.file, program.source)
-    world = Declarations(report, frozenset()).read(cast(ast.Program, program.tree))
+    world = Declarations(report, frozenset()).read(cast(ast.ProgramTree, program.tree))
     world.processes = 0
     found = world.function(function)
     if found is None:

@@ -15,10 +15,10 @@ from rdma_robust.contracts.language.input_kinds import with_kinds
 from rdma_robust.contracts.language.loop_reader import misplaced_loops, read_loops
 from rdma_robust.diagnose import Reporter, quote
 from rdma_robust.errors import NO_SPAN
-from rdma_robust.language.load import in_order
+from rdma_robust.language.load import in_source_order
 from rdma_robust.language.suppressions import suppressions
 from rdma_robust.language.syntax import ast
-from rdma_robust.language.syntax.parse import parse
+from rdma_robust.language.syntax.parse import parse_tree
 from rdma_robust.language.syntax.tree_limits import first_line
 from rdma_robust.messages.language import message_tree as tree
 from rdma_robust.messages.language.load_messages import FOUND
@@ -37,7 +37,7 @@ def load_contracts(text: str, file: str) -> ContractProgram:
     Raises ProgramError with every error of the file, also those of its processes and functions.
     """
     report = Reporter(file, text)
-    found, layout, poisoned = parse(text, report, message_grammar())
+    found, layout, poisoned = parse_tree(text, report, message_grammar())
     if found is None:
         report.raise_errors()
         raise AssertionError("no tree and no error")
@@ -62,7 +62,7 @@ def load_contracts(text: str, file: str) -> ContractProgram:
         tuple(world.globals),
         tuple(world.ports),
         claims,
-        in_order((*ignored.applied(report.warnings, FOUND_IN_CONTRACTS), *wrong)),
+        in_source_order((*ignored.applied(report.warnings, FOUND_IN_CONTRACTS), *wrong)),
         found,
     )
 
@@ -80,7 +80,7 @@ def _contracts(function: tree.Function, world: World, report: Reporter) -> tuple
     return replace(own, calls=(*own.calls, *(each.name for each in loops))), *loops
 
 
-def _check_loops(program: ast.Program, world: World, contracts: tuple[Contract, ...], report: Reporter) -> None:
+def _check_loops(program: ast.ProgramTree, world: World, contracts: tuple[Contract, ...], report: Reporter) -> None:
     """Report loops with contracts where none can stand, and names of theirs that mean something else."""
     for item in tree.declarations(program):
         for line in misplaced_loops(item) if isinstance(item, tree.Proc | tree.Function) else ():

@@ -257,7 +257,7 @@ class _LoopReader:
                 clause = self._at(self.paths.quiet(part, None))
                 self._check_quiet(part, clause)
                 self.found.paths.append(clause)
-            case ast.Broken():
+            case ast.BrokenStatement():
                 pass
 
     def _at(self, clause: PathClause) -> PathClause:

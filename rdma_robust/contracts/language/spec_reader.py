@@ -91,7 +91,7 @@ class _Reading:
 
     def read(self, node: object, bound: frozenset[str], entry: bool) -> Spec:
         match cast("tree.Operand | written.Named", node):
-            case ast.Number(value):
+            case ast.NumberLiteral(value):
                 return spec.SpecNumber(value)
             case tree.OwnNumber():
                 return spec.SpecPid()
@@ -168,12 +168,12 @@ class _Reading:
         return _conjunction(list(pairs))
 
     def _text(self, node: object) -> str:
-        span = cast(ast.Number, node).span
+        span = cast(ast.NumberLiteral, node).span
         return " ".join(self.report.source[span.start : span.end].split())
 
     def _check_division(self, op: str, divisor: Spec, node: object) -> None:
         if op in "/%" and known_value(divisor) == 0:
-            self.report.error("RR917", cast(ast.Number, node).span, "division by zero")
+            self.report.error("RR917", cast(ast.NumberLiteral, node).span, "division by zero")
 
     def _check_range(self, word: str, ends: tuple[Spec, Spec], span: Span) -> None:
         low, high = map(known_value, ends)

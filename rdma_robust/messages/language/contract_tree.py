@@ -240,7 +240,7 @@ class BehaviorHead:
     span: Span = field(default=NO_SPAN, compare=False)
 
 
-Part = Condition | Behaviors | AssignsLine | BoundsLine | WaitsFor | Quiet | BehaviorHead | ast.Broken
+Part = Condition | Behaviors | AssignsLine | BoundsLine | WaitsFor | Quiet | BehaviorHead | ast.BrokenStatement
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,10 @@ from typing import Final
 from rdma_robust.diagnose import Reporter
 from rdma_robust.errors import NO_SPAN
 from rdma_robust.expr import Const
-from rdma_robust.language.load import in_order
+from rdma_robust.language.load import in_source_order
 from rdma_robust.language.suppressions import suppressions
 from rdma_robust.language.syntax import ast
-from rdma_robust.language.syntax.parse import parse
+from rdma_robust.language.syntax.parse import parse_tree
 from rdma_robust.messages.language import message_world as written_names
 from rdma_robust.messages.language.message_names import NameCheck
 from rdma_robust.messages.language.message_program import Block, MessageProgram, Process
@@ -32,14 +32,14 @@ def load_messages(text: str, file: str) -> MessageProgram:
     it is too large is said of a program without other errors.
     """
     report = Reporter(file, text)
-    found, layout, poisoned = parse(text, report, message_grammar())
+    found, layout, poisoned = parse_tree(text, report, message_grammar())
     if found is None:
         report.raise_errors()
         raise AssertionError("no tree and no error")
     program = _Reader(report, poisoned).program(found)
     ignored = suppressions(text, layout)
     wrong = (replace(each, span=report.at(each.span)) for each in ignored.wrong)
-    return replace(program, warnings=in_order((*ignored.applied(program.warnings, FOUND), *wrong)))
+    return replace(program, warnings=in_source_order((*ignored.applied(program.warnings, FOUND), *wrong)))
 
 
 class _Reader:
@@ -49,7 +49,7 @@ class _Reader:
         self.report = report
         self.names = NameCheck(report, poisoned)
 
-    def program(self, found: ast.Program) -> MessageProgram:
+    def program(self, found: ast.ProgramTree) -> MessageProgram:
         world = self.names.read(found)
         self.report.raise_errors()
         ports = ("", *world.ports)

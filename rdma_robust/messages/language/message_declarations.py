@@ -33,7 +33,7 @@ class Declarations:
         self._constants = Scope(self.world, report, None, {})
         self._first: Span | None = None
 
-    def read(self, program: ast.Program) -> World:
+    def read(self, program: ast.ProgramTree) -> World:
         """Return what the names of a program mean."""
         for item in tree.declarations(program):
             self._item(item)
@@ -62,7 +62,7 @@ class Declarations:
                 self._proc(item)
             case tree.ExpectLine():
                 self._expect(item)
-            case ast.Broken():
+            case ast.BrokenStatement():
                 pass
 
     def _is_new(self, name: ast.Ident) -> bool:

@@ -31,13 +31,13 @@ class NameCheck:
         self.report = report
         self.declared = Declarations(report, poisoned)
 
-    def read(self, found: ast.Program, *, any_number: bool = False) -> World:
+    def read(self, found: ast.ProgramTree, *, any_number: bool = False) -> World:
         """Return what the names of a program mean; functions may be for `any_number` of processes."""
         world = self.declared.read(found)
         self._check(found, world, any_number)
         return world
 
-    def _check(self, found: ast.Program, world: World, any_number: bool) -> None:
+    def _check(self, found: ast.ProgramTree, world: World, any_number: bool) -> None:
         """Check every process and function once, whatever its number and its arguments are."""
         start = Scope(world, self.report, Name("PID"), {})
         self.globals(Writer(start, world))

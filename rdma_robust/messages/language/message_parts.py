@@ -7,7 +7,7 @@ from typing import cast
 
 from rdma_robust.diagnose import Reporter
 from rdma_robust.language.syntax import ast
-from rdma_robust.language.syntax.tree_limits import expressions_of, operands, statements, statements_in
+from rdma_robust.language.syntax.tree_limits import all_statements, expressions_in, statements_in, subexpressions
 from rdma_robust.messages.language import message_program as made
 from rdma_robust.messages.language import message_tree as tree
 from rdma_robust.messages.language.contract_tree import BoundsLine, CellsOf, ContractText, Named, parts_of
@@ -20,7 +20,7 @@ def inner_operands(expr: object) -> tuple[ast.Expr, ...]:
         inner = expr.indices if isinstance(expr, tree.Indexed) else expr.arguments
         return cast("tuple[ast.Expr, ...]", inner)
     of_contracts = cast("tuple[ast.Expr | None, ...]", parts_of(expr))
-    return tuple(each for each in of_contracts if each is not None) or operands(cast(ast.Expr, expr))
+    return tuple(each for each in of_contracts if each is not None) or subexpressions(cast(ast.Expr, expr))
 
 
 def names_in(contract: ContractText) -> Iterator[ast.Ident]:
@@ -43,7 +43,7 @@ def places_in(*parts: object) -> Iterator[tree.Indexed]:
         stack += inner_operands(part)
 
 
-def operands_in(program: ast.Program, report: Reporter) -> Iterator[ast.Expr]:
+def operands_in(program: ast.ProgramTree, report: Reporter) -> Iterator[ast.Expr]:
     """Yield every whole expression of a program, until the report is full."""
     for item in tree.declarations(program):
         match item:
@@ -57,7 +57,7 @@ def operands_in(program: ast.Program, report: Reporter) -> Iterator[ast.Expr]:
                 yield from _expressions((numbers.low, numbers.high))
             case _:
                 pass
-    for statement in statements(program):
+    for statement in all_statements(program):
         if report.full:
             return
         if isinstance(statement, ast.While | ast.For) and statement.contract is not None:
@@ -90,7 +90,7 @@ def operands_of(line: tree.Line) -> tuple[tree.Operand | None, ...]:
         case tree.ReturnLine(value):
             return (value,)
         case _:
-            return tuple(map(tree.operand, expressions_of(line)))
+            return tuple(map(tree.operand, expressions_in(line)))
 
 
 def all_lines(block: ast.Block) -> Iterator[tree.Line]:

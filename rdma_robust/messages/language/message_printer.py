@@ -24,7 +24,7 @@ def spec_text(node: object, *, last: bool = True) -> str:
     What begins with a word such as `\\forall` goes on as far as it can: it needs them where it is not the `last` part.
     """
     match node:
-        case ast.Number(value):
+        case ast.NumberLiteral(value):
             return str(value)
         case contracts.Named(name):
             return name.text
@@ -141,7 +141,7 @@ def clause_text(part: contracts.Part) -> str:
             return f"quiet {'from' if until is None else 'to'} {_set(who)}{shown}{tagged}{ends}{_if(condition)}"
         case contracts.BehaviorHead(name):
             return f"behavior {name.text}:"
-        case ast.Broken():
+        case ast.BrokenStatement():
             return ""
 
 
@@ -197,7 +197,7 @@ def contract_of(item: object) -> tuple[str, Span, list[tuple[int, str, Span]]] |
 def expression(expr: object) -> str:
     """Return an expression with the parentheses it needs, and those around `&&` in `||` that readers need."""
     match tree.operand(expr):
-        case ast.Number(value):
+        case ast.NumberLiteral(value):
             return str(value)
         case tree.Indexed(name, indices):
             return name.text + "".join(f"[{expression(index)}]" for index in indices)
@@ -287,7 +287,7 @@ def item(part: object) -> str:
             of_buffers = [f"matchings {each.number}" if each.kind == "matchings" else each.kind for each in claims]
             under = f" under {', '.join(each.buffer for each in buffers)}" if buffers else ""
             return f"expect {', '.join((*of_buffers, *map(_contract_claim, contracts)))}{under}"
-        case ast.Broken():
+        case ast.BrokenStatement():
             return ""
 
 

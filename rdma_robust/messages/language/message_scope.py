@@ -80,7 +80,7 @@ class Scope:
     def term(self, expr: object) -> Term:
         """Return the meaning of an expression."""
         match tree.operand(expr):
-            case ast.Number(value):
+            case ast.NumberLiteral(value):
                 return Const(value)
             case tree.OwnNumber():
                 return self._known(self.pid, "PID", expr)

@@ -47,7 +47,7 @@ class ProcessCount:
     span: Span = field(default=NO_SPAN, compare=False)
 
 
-Operand = ast.Number | ast.Unary | ast.Binary | Indexed | FunctionCall | OwnNumber | ProcessCount
+Operand = ast.NumberLiteral | ast.Unary | ast.Binary | Indexed | FunctionCall | OwnNumber | ProcessCount
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,8 @@ class ReturnLine:
 
 Line = (
     RegisterLine | RequestLine | ast.Assign | CallLine | SendLine | ReceiveLine | WaitLine | ReturnLine
-    | ast.Assume | ast.Assert | ast.Halt | ast.Skip | ast.If | ast.While | ast.For | ast.Loop | ast.Choose | ast.Broken
+    | ast.Assume | ast.Assert | ast.Halt | ast.Skip | ast.If | ast.While | ast.For | ast.Loop
+    | ast.Choose | ast.BrokenStatement
 )  # fmt: skip
 
 
@@ -204,7 +205,7 @@ class ExpectLine:
     span: Span = field(default=NO_SPAN, compare=False)
 
 
-Declaration = ast.ProgramName | ast.Constants | PortLine | RegisterLine | Function | Proc | ExpectLine | ast.Broken
+Declaration = ast.ProgramName | ast.Constants | PortLine | RegisterLine | Function | Proc | ExpectLine | ast.BrokenStatement
 
 
 def inside(part: object) -> Any:
@@ -227,6 +228,6 @@ def lines(block: ast.Block) -> tuple[Line, ...]:
     return cast("tuple[Line, ...]", block.statements)
 
 
-def declarations(tree: ast.Program) -> tuple[Declaration, ...]:
+def declarations(tree: ast.ProgramTree) -> tuple[Declaration, ...]:
     """Return the declarations of a program."""
     return cast("tuple[Declaration, ...]", tree.items)

@@ -36,7 +36,7 @@ def warn_unused(world: World, locals_: Iterable[tuple[str, Local]], report: Repo
         report.warn("RR701", span, f"{what} {quote(name)} is never used")
 
 
-def warn_of_ports(program: ast.Program, report: Reporter) -> None:
+def warn_of_ports(program: ast.ProgramTree, report: Reporter) -> None:
     """Warn of ports that nothing uses, or on which nothing is sent, or received."""
     bodies = [item.body for item in tree.declarations(program) if isinstance(item, tree.Proc | tree.Function)]
     lines = [line for body in bodies for line in all_lines(body)]
@@ -93,7 +93,7 @@ def _ends(line: tree.Line) -> bool:
         case ast.Halt() | tree.ReturnLine():
             return True
         case ast.While(condition):
-            return isinstance(condition, ast.Number) and condition.value != 0
+            return isinstance(condition, ast.NumberLiteral) and condition.value != 0
         case ast.If(_, None):
             return False
         case ast.If() | ast.Choose():
@@ -197,7 +197,7 @@ def _waited_first(body: ast.Block, issued: _Issued) -> bool:
 
 
 def _is_fixed(request: tree.Indexed) -> bool:
-    return all(isinstance(index, ast.Number) for index in request.indices)
+    return all(isinstance(index, ast.NumberLiteral) for index in request.indices)
 
 
 def _issue(line: tree.SendLine | tree.ReceiveLine, request: tree.Indexed, active: _Active, report: Reporter) -> None:

@@ -302,7 +302,7 @@ _SYNTAX: Final = SyntaxWords(
 )
 
 
-def _within_limits(program: ast.Program, report: Reporter) -> bool:
+def _within_limits(program: ast.ProgramTree, report: Reporter) -> bool:
     return shallow(operands_in(program, report), inner_operands, report, ContractText)
 
 

@@ -44,7 +44,7 @@ def written_out(program: made.MessageProgram) -> str:
     items += text.functions.items
     items += [_proc(family, each, counter) for family, each in zip(families.found, bodies, strict=True)]
     items += map(_expected, program.claims)
-    return format_tree(ast.Program(tree.inside(tuple(items))), MESSAGE_STYLE)
+    return format_tree(ast.ProgramTree(tree.inside(tuple(items))), MESSAGE_STYLE)
 
 
 def _members(program: made.MessageProgram, family: Family) -> tuple[made.Process, ...]:

@@ -113,7 +113,7 @@ class Writer:
                 return []
             case ast.If() | ast.While() | ast.For() | ast.Loop() | ast.Choose():
                 return self._structured(line)
-            case ast.Broken(blocks):
+            case ast.BrokenStatement(blocks):
                 for block in blocks:
                     self.block(block)
                 return []

@@ -31,7 +31,7 @@ class Functions:
     def name_of(self, name: str, parameters: Sequence[str], body: ast.Block) -> str:
         """Return what a function is called in the text, which has it from now on; `name` if there is no other of it."""
         item = tree.Function(ast.Ident(name), tuple(map(ast.Ident, parameters)), body)
-        text = format_tree(ast.Program(tree.inside((item,))), MESSAGE_STYLE)
+        text = format_tree(ast.ProgramTree(tree.inside((item,))), MESSAGE_STYLE)
         if text not in self._named:
             number, shown = 1, name
             while shown in self._taken:

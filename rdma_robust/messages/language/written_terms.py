@@ -93,11 +93,11 @@ def number(value: int) -> tree.Operand:
     if value < 0:
         return ast.Unary("-", tree.inside(number(-value)))
     if value < _LARGE:
-        return ast.Number(value)
+        return ast.NumberLiteral(value)
     high, low = divmod(value, _LARGE)
-    half = ast.Number(10 ** (MAX_DIGITS // 2))
+    half = ast.NumberLiteral(10 ** (MAX_DIGITS // 2))
     product = _binary("*", _binary("*", number(high), half), half)
-    return _binary("+", product, ast.Number(low)) if low else product
+    return _binary("+", product, ast.NumberLiteral(low)) if low else product
 
 
 def _binary(op: str, left: tree.Operand, right: tree.Operand) -> ast.Binary:

@@ -9,7 +9,7 @@ from rdma_robust.analyses.safety.hangs import Hang
 from rdma_robust.analyses.safety.on_hardware import Run
 from rdma_robust.expr import names
 from rdma_robust.frame.formats.columns import PAPER
-from rdma_robust.language.check.targets import At, Before, Ended
+from rdma_robust.language.check.targets import ThreadAtExit, ThreadAtLine, ThreadAtPoints
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import RDMA, Model
 from rdma_robust.reports.check.steps_table import StepRow, folded_rows, gutter, note_of_places, place_text, table
@@ -76,7 +76,7 @@ def _mattering(program: Program, run: Run, goal: Goal, hang: Hang | None, sc: bo
     if isinstance(goal, StateGoal):
         used = set(names(goal.target.condition))
         atoms = [atom for name, atom in goal.target.atoms if name in used]
-        named = {atom.thread for atom in atoms if isinstance(atom, Ended | At | Before)}
+        named = {atom.thread for atom in atoms if isinstance(atom, ThreadAtExit | ThreadAtLine | ThreadAtPoints)}
         owned = [name.partition(".") for name in used]
         registers = [(threads[owner], register) for owner, _, register in owned if owner in threads]
         return known.matter(_last(known, named, threads) | {cells[name] for name in used if name in cells}, registers)

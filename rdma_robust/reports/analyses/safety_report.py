@@ -16,7 +16,7 @@ from rdma_robust.frame.answer import JsonObject
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.formats.columns import Column, Columns, sentence
 from rdma_robust.frame.formats.json_text import valid_unicode
-from rdma_robust.language.check.targets import Target
+from rdma_robust.language.check.targets import StateTarget
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import ModelName
 from rdma_robust.outcome import Copies
@@ -50,7 +50,13 @@ def verify_exit(verified: Verified, *, strict: bool) -> Exit:
 
 
 def reach_text(
-    program: Program, target: Target, model: ModelName, asked: ReachOutcome, width: int | None = None, *, full: bool = False
+    program: Program,
+    target: StateTarget,
+    model: ModelName,
+    asked: ReachOutcome,
+    width: int | None = None,
+    *,
+    full: bool = False,
 ) -> list[str]:
     """Return the answer of `reach` as lines, for a terminal of this `width`; with `full` every step of a long run."""
     answer = asked.answers[0]

@@ -10,7 +10,7 @@ from rdma_robust.contracts.language.contract_program import ContractProgram, Err
 from rdma_robust.frame.answer import DiagnosticView, JsonObject, diagnostics
 from rdma_robust.frame.exits import Exit, within
 from rdma_robust.frame.finding import Finding
-from rdma_robust.language.syntax.ast import Program
+from rdma_robust.language.syntax.ast import ProgramTree
 from rdma_robust.messages.language.message_tree import Proc, declarations
 from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.contracts.contract_claims import JudgedContractClaim, judged_claims
@@ -112,7 +112,7 @@ def contracts_record(
         verdicts=tuple(answer.verdict for answer in answers),
         program=program.name,
         source=program.source,
-        runs=isinstance(tree := program.tree, Program) and any(isinstance(each, Proc) for each in declarations(tree)),
+        runs=isinstance(tree := program.tree, ProgramTree) and any(isinstance(each, Proc) for each in declarations(tree)),
     )
 
 

@@ -14,7 +14,7 @@ from rdma_robust.analyses.prove.wait_trials import WaitTrial
 from rdma_robust.frame.answer import diagnostics
 from rdma_robust.frame.formats.columns import PAPER
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.language.flow.claims import AnyModelName, Expectation
+from rdma_robust.language.flow.claims import AnyModelName, ExpectedAnswer
 from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.reports.prove.move_wording import deed_of, lane_of
 from rdma_robust.reports.prove.proof_lines import difference_lines, model_lines, reason_words
@@ -142,7 +142,7 @@ def _proof_told(outcome: SafetyOutcome, how: HowShown) -> tuple[SafetyOutcome | 
     return proof, known_facts(proof or outcome, full=how.full, seconds=how.seconds(FACTS_S))
 
 
-def _expected(said: Expectation | None) -> Expected | None:
+def _expected(said: ExpectedAnswer | None) -> Expected | None:
     return None if said is None else "unsafe" if said.negated else "safe"
 
 

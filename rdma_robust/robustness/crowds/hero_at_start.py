@@ -13,14 +13,14 @@ from functools import cached_property
 
 from rdma_robust.counting.protocol import Move
 from rdma_robust.robustness.crowds.parts import NOBODY, Local
-from rdma_robust.robustness.crowds.steps import Control, CrowdLabel, CrowdMove, Steps
+from rdma_robust.robustness.crowds.steps import Control, CrowdLabel, CrowdMove, InstanceSteps
 
 
 @dataclass
 class HeroAtStart:
     """A :class:`~rdma_robust.counting.protocol.CountingSystem` whose target can be covered iff some P(n) is not robust."""
 
-    steps: Steps
+    steps: InstanceSteps
     _choices: dict[tuple[Control, Local], tuple[CrowdMove, ...]] = field(default_factory=dict)
     _pairs: dict[tuple[Control, Local, Local], tuple[CrowdMove, ...]] = field(default_factory=dict)
 

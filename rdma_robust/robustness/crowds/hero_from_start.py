@@ -13,7 +13,7 @@ from typing import Final
 
 from rdma_robust.counting.protocol import Move
 from rdma_robust.robustness.crowds.parts import Local
-from rdma_robust.robustness.crowds.steps import Control, CrowdLabel, CrowdMove, Steps
+from rdma_robust.robustness.crowds.steps import Control, CrowdLabel, CrowdMove, InstanceSteps
 
 _OPEN: Final = -2
 """In the place of the hero: not chosen yet."""
@@ -23,7 +23,7 @@ _OPEN: Final = -2
 class HeroFromStart:
     """A :class:`~rdma_robust.counting.protocol.CountingSystem` whose target can be covered iff some P(n) is not robust."""
 
-    steps: Steps
+    steps: InstanceSteps
 
     @cached_property
     def initial(self) -> Control:

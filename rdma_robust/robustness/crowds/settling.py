@@ -22,7 +22,7 @@ from rdma_robust.counters.independence import LONGEST_CHAIN, independence
 from rdma_robust.counters.lower import Chain
 from rdma_robust.counters.vass import Effect
 from rdma_robust.errors import InternalError
-from rdma_robust.robustness.crowds.instance import Instance
+from rdma_robust.robustness.crowds.instance import TwoCopyInstance
 from rdma_robust.robustness.crowds.parts import WHOLE, Owned, Parts, State, of_cell, of_queue_pair
 from rdma_robust.robustness.crowds.unread import accessed_next, read_next
 from rdma_robust.robustness.event_graph import EventGraph
@@ -34,7 +34,7 @@ from rdma_robust.robustness.pivot_classes import opens
 class Settling:
     """For one instance. Without `active` nothing is forgotten or passed."""
 
-    instance: Instance
+    instance: TwoCopyInstance
     parts: Parts
     active: bool = True
 

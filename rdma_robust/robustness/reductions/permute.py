@@ -26,14 +26,14 @@ from rdma_robust.counters.program import CounterProgram, pc
 from rdma_robust.errors import InternalError
 from rdma_robust.robustness.event_graph import Connection
 from rdma_robust.robustness.forwarding import StoreBuffers
-from rdma_robust.robustness.frame import Frame, PivotClass
-from rdma_robust.robustness.marks import ALPHA_VALUE, POISON_CARRIED, MarkSet, Remembered
+from rdma_robust.robustness.frame import InstrumentationFrame, PivotClass
+from rdma_robust.robustness.marks import ALPHA_VALUE, POISON_CARRIED, AccessMemory, MarkSet
 from rdma_robust.robustness.pivot_classes import CLASS, PivotClasses
 from rdma_robust.robustness.receiving import CLOSED
 from rdma_robust.robustness.reductions.like_threads import LikeThreads, Renaming, Thing, image_of
 from rdma_robust.robustness.reductions.value_sorts import Sorts, Variable
 from rdma_robust.robustness.remote_atomics import RemoteAtomics
-from rdma_robust.robustness.rules import CPU_BETA, STORE_BETA, Rules
+from rdma_robust.robustness.rules import CPU_BETA, STORE_BETA, ForcingRules
 
 Label = TypeVar("Label")
 
@@ -45,16 +45,16 @@ class Instrumentation(Protocol):
     """What has the variables of an instrumentation."""
 
     @property
-    def frame(self) -> Frame: ...
+    def frame(self) -> InstrumentationFrame: ...
 
     @property
-    def rules(self) -> Rules: ...
+    def rules(self) -> ForcingRules: ...
 
     @property
     def classes(self) -> PivotClasses: ...
 
     @property
-    def seen(self) -> Remembered: ...
+    def seen(self) -> AccessMemory: ...
 
     @property
     def buffers(self) -> StoreBuffers: ...
@@ -74,19 +74,19 @@ def with_exchanges(
     if not alike:
         return made
     parts = pivot.frame, pivot.classes, pivot.rules, pivot.seen, pivot.buffers, pivot.atomics
-    layout = Layout(*parts, Sorts(pivot.frame, forgets))
+    layout = StateLayout(*parts, Sorts(pivot.frame, forgets))
     layout.check(made)
     return replace(made, alike=tuple(map(layout.blocks, alike)))
 
 
 @dataclass(frozen=True)
-class Layout:
+class StateLayout:
     """The parts of the states of an instrumentation, each with what it is about."""
 
-    frame: Frame
+    frame: InstrumentationFrame
     classes: PivotClasses
-    rules: Rules
-    seen: Remembered
+    rules: ForcingRules
+    seen: AccessMemory
     buffers: StoreBuffers
     atomics: RemoteAtomics
     sorts: Sorts
@@ -247,7 +247,7 @@ def _number(value: Thing) -> int:
 class _Keys:
     """By what the blocks of one group are sorted."""
 
-    def __init__(self, layout: Layout, group: LikeThreads) -> None:
+    def __init__(self, layout: StateLayout, group: LikeThreads) -> None:
         self.layout, self.group = layout, group
         self.size = len(group.threads)
 

@@ -6,7 +6,7 @@ from rdma_robust.contracts.language.contract_program import ContractProgram
 from rdma_robust.contracts.language.function_instances import instance
 from rdma_robust.diagnose import Reporter
 from rdma_robust.expr import Const, Name
-from rdma_robust.language.syntax.parse import parse
+from rdma_robust.language.syntax.parse import parse_tree
 from rdma_robust.messages.language.message_program import Assign, Block, Call, Inlined, IssueSend
 from rdma_robust.messages.language.message_words import message_grammar
 
@@ -23,7 +23,7 @@ fun f(val) {
 
 def body(number: int, procs: int) -> tuple[Inlined, Block]:
     """Return the function `f` in one of its processes."""
-    tree, _, _ = parse(TEXT, Reporter("a.mp", TEXT), message_grammar())
+    tree, _, _ = parse_tree(TEXT, Reporter("a.mp", TEXT), message_grammar())
     program = ContractProgram("a", "a.mp", TEXT, (), globals=("u",), tree=tree)
     process = instance(program, "f", procs).program.processes[number]
     (found,) = process.body
@@ -53,6 +53,6 @@ def test_numbers_are_those_of_the_process_and_of_all(number: int, procs: int) ->
 
 
 def test_a_function_that_is_not_there() -> None:
-    tree, _, _ = parse(TEXT, Reporter("a.mp", TEXT), message_grammar())
+    tree, _, _ = parse_tree(TEXT, Reporter("a.mp", TEXT), message_grammar())
     with pytest.raises(KeyError):
         instance(ContractProgram("a", "a.mp", TEXT, (), tree=tree), "h", 1)

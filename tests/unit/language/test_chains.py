@@ -13,7 +13,7 @@ from rdma_robust.language.load import load_program, load_program_and_target, par
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.formatter import format_source
 from rdma_robust.language.syntax.printer import expression
-from rdma_robust.language.syntax.tree_limits import depth as tree_depth
+from rdma_robust.language.syntax.tree_limits import expression_depth as tree_depth
 from rdma_robust.limits import Limits
 from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.language.message_printer import format_messages
@@ -34,7 +34,7 @@ def constant(text: str) -> ast.Expr:
 
 def worth(expr: ast.Expr) -> int:
     match expr:
-        case ast.Number(value):
+        case ast.NumberLiteral(value):
             return value
         case ast.Unary(op, arg):
             return -worth(arg) if op == "-" else int(not worth(arg))

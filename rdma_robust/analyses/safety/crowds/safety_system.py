@@ -15,10 +15,10 @@ from rdma_robust.analyses.safety.crowds.instances import goal_in, of_copy
 from rdma_robust.analyses.safety.goals import FaultGoal, StateGoal, met_by, watched_by_goals
 from rdma_robust.counting.protocol import Move
 from rdma_robust.expr import Expr, names
-from rdma_robust.language.check.targets import Atom, Target
+from rdma_robust.language.check.targets import Atom, StateTarget
 from rdma_robust.language.flow.cfg import Fault, Program
 from rdma_robust.language.flow.copies import copies_of
-from rdma_robust.language.flow.wanted_copies import Wanted, alternatives
+from rdma_robust.language.flow.wanted_copies import CopyRequest, alternatives
 from rdma_robust.options import RECV_DEPTH
 from rdma_robust.semantics.machines.machine import Action, Verb
 from rdma_robust.semantics.machines.machine import Move as MachineMove
@@ -200,11 +200,11 @@ class SafetySystem:
             self._fitting[shared] = found
         return found
 
-    def _of(self, goal: int, target: Target) -> Iterator[_Alternative]:
+    def _of(self, goal: int, target: StateTarget) -> Iterator[_Alternative]:
         for wanted in alternatives(target.condition, [name for name, _ in target.counts]):
             yield self._alternative(goal, target, wanted)
 
-    def _alternative(self, goal: int, target: Target, wanted: Wanted) -> _Alternative:
+    def _alternative(self, goal: int, target: StateTarget, wanted: CopyRequest) -> _Alternative:
         counts = dict(target.counts)
         shared = self.test(wanted.shared, dict(target.atoms))
         copies = []
@@ -215,7 +215,7 @@ class SafetySystem:
         return _Alternative(goal, lambda control: shared(control, None), tuple(copies))
 
     def test(self, condition: Expr, atoms: dict[str, Atom]) -> Callable[[SharedPart, LocalPart | None], bool]:
-        met = met_by(StateGoal(Target("", condition, tuple(atoms.items()))), self.steps.machine)
+        met = met_by(StateGoal(StateTarget("", condition, tuple(atoms.items()))), self.steps.machine)
         known: dict[tuple[SharedPart, LocalPart | None], bool] = {}
 
         def test(shared: SharedPart, local: LocalPart | None) -> bool:
