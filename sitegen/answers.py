@@ -16,7 +16,7 @@ from rdma_robust.cli.commands.report import LocalExecutor
 from rdma_robust.options import CheckOptions
 from rdma_robust.reports.batch.batch_view import BatchReport, Entry
 from rdma_robust.reports.batch.html_report import write_html
-from rdma_robust.reports.check.json_report import described
+from rdma_robust.reports.check.robustness_view import described
 from rdma_robust.reports.check.summary import summarise
 
 REPAIR_S: Final = 20.0

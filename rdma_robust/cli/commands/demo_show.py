@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from rdma_robust.cli.answering import answering, default_limits
 from rdma_robust.cli.destinations import made_file, make_folder, report_form
 from rdma_robust.cli.options.demo_options import Showing
-from rdma_robust.cli.processes.decide_program import exit_of_error, message_of
 from rdma_robust.errors import UsageError
+from rdma_robust.frame.deciding import exit_of_error, message_of
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.formats.columns import PAPER, Column, Columns
 from rdma_robust.frame.shell import stop

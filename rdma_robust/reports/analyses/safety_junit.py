@@ -9,14 +9,13 @@ from collections.abc import Iterable, Iterator
 
 from rdma_robust.frame.exits import Exit
 from rdma_robust.reports.analyses.claim_findings import Finding
-from rdma_robust.reports.analyses.safety_batch import SafetyBatch
 from rdma_robust.reports.analyses.safety_record import SafetyRecord
 from rdma_robust.reports.batch.junit_xml import Case, Kind, junit_document
 
 
-def write_claims_junit(batch: SafetyBatch) -> str:
+def write_claims_junit(records: Iterable[SafetyRecord]) -> str:
     """Return the document of `verify` or `reach`."""
-    return junit_document({record.file: list(_cases(record)) for record in batch.records})
+    return junit_document({record.file: list(_cases(record)) for record in records})
 
 
 def claim_cases(findings: Iterable[Finding], classname: str, prefix: str = "") -> Iterator[Case]:

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+from rdma_robust import TOOL
+from rdma_robust.frame.answer import Counts
 from rdma_robust.frame.exits import Exit
 from rdma_robust.reports.analyses.claim_findings import Finding, StepView
-from rdma_robust.reports.analyses.safety_batch import SafetyBatch
 from rdma_robust.reports.analyses.safety_record import SafetyRecord
 from rdma_robust.reports.batch.sarif_log import Invocation, Json, ScannedFile, message, sarif_log
 
 CODES: Final = {"violated": "RR016", "unreachable": "RR017", "unknown": "RR018", "reachable": "RR019"}
 
 
-def write_claims_sarif(batch: SafetyBatch) -> str:
+def write_claims_sarif(records: Sequence[SafetyRecord], counts: Counts) -> str:
     """Return the log of `verify` or `reach`."""
-    files = [(record, _scanned(record)) for record in batch.records]
+    files = [(record, _scanned(record)) for record in records]
     found = [result for record, file in files for result in _results(file, record)]
-    problems = [f"{r.file}: {r.reason}" for r in batch.records if r.error_kind in ("internal", "unreadable")]
-    invocation = Invocation(batch.exit_code, batch.stopped is not None, problems)
-    return sarif_log([file for _, file in files], found, invocation, batch.tool)
+    problems = [f"{r.file}: {r.reason}" for r in records if r.error_kind in ("internal", "unreadable")]
+    invocation = Invocation(counts.exit_code, counts.interrupted, problems)
+    return sarif_log([file for _, file in files], found, invocation, TOOL)
 
 
 def claim_results(file: ScannedFile, findings: Iterable[Finding]) -> Iterator[Json]:

@@ -17,8 +17,8 @@ from rdma_robust.reports.batch.junit_xml import Case, junit_document
 from rdma_robust.reports.batch.message_rows import message_cases
 from rdma_robust.reports.check.paragraphs import explain
 from rdma_robust.reports.check.result import Result
+from rdma_robust.reports.check.robustness_view import VERDICTS
 from rdma_robust.reports.check.summary import exit_of, why_not_expected
-from rdma_robust.reports.check.text_report import VERDICTS
 
 WIDTH = 100
 

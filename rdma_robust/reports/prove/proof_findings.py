@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
+from rdma_robust import TOOL
+from rdma_robust.frame.answer import Counts
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.finding import FindingLine
 from rdma_robust.reports.analyses.claim_findings import Finding, StepView
@@ -84,14 +86,13 @@ def _cases(record: ProofRecord, expect: bool) -> Iterator[Case]:
         yield from claim_cases(found, classname, name)
 
 
-def proof_sarif(
-    records: Sequence[ProofRecord], expect: bool, stopped: Exit | None, code: Exit, tool: Mapping[str, object]
-) -> str:
+def proof_sarif(records: Sequence[ProofRecord], expect: bool, counts: Counts) -> str:
     """Return the answers as a SARIF log: what is unsafe or undecided, at the line of its claim, with the run."""
     files = [(record, ScannedFile(record.file, record.source, _sha256(record.source))) for record in records]
     found = [result for record, file in files for result in _results(file, record, expect)]
     problems = [f"{r.file}: {r.reason}" for r in records if r.error_kind in ("internal", "unreadable")]
-    return sarif_log([file for _, file in files], found, Invocation(int(code), stopped is not None, problems), tool)
+    invocation = Invocation(int(counts.exit_code), counts.interrupted, problems)
+    return sarif_log([file for _, file in files], found, invocation, TOOL)
 
 
 def _results(file: ScannedFile, record: ProofRecord, expect: bool) -> Iterator[Json]:
