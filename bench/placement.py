@@ -17,7 +17,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from rdma_robust.analyses.repair.repairs import COUNTING, Repair, RepairOptions, Waits
+from rdma_robust.analyses.repair.repairs import COUNTING, Repair, RepairOptions, WaitOptions
 from rdma_robust.analyses.repair.safe.placement import make_safe
 from rdma_robust.analyses.repair.safe.standing import WAITS
 from rdma_robust.language.flow.claims import AnyModelName
@@ -69,7 +69,7 @@ def rows(only: str, options: RepairOptions) -> Iterator[Row]:
         for model, kind in WAITS.items():
             if model in expected and kind is not None and only in path.stem:
                 processor, wall = time.process_time(), time.perf_counter()
-                found = make_safe(text, path.name, Waits(model), options)
+                found = make_safe(text, path.name, WaitOptions(model), options)
                 yield Row(path.stem, model, found, time.process_time() - processor, time.perf_counter() - wall)
 
 

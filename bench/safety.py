@@ -12,7 +12,7 @@ from typing import Final
 
 from bench.records import Placement, Proof, save
 from rdma_robust.analyses.prove.prove import prove
-from rdma_robust.analyses.repair.repairs import COUNTING, RepairOptions, Waits
+from rdma_robust.analyses.repair.repairs import COUNTING, RepairOptions, WaitOptions
 from rdma_robust.analyses.repair.safe.placement import make_safe
 from rdma_robust.language.check.refusals import refusals
 from rdma_robust.language.flow.cfg import Program
@@ -61,7 +61,7 @@ def _proof(path: Path, program: Program, model: AnyModelName) -> Proof:
 
 def _placement(path: Path, program: Program, model: AnyModelName) -> Placement:
     started = time.process_time()
-    found = make_safe(program.source, path.name, Waits(model), RepairOptions(COUNTING, timeout=PLACEMENT_S))
+    found = make_safe(program.source, path.name, WaitOptions(model), RepairOptions(COUNTING, timeout=PLACEMENT_S))
     seconds = time.process_time() - started
     fewest = found.cost if found.status in ("safe", "repaired") else None
     return Placement(path.stem, model, found.status, found.optimal, fewest, found.candidates, found.checked, seconds)

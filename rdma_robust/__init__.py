@@ -173,8 +173,8 @@ def reach(
     `timeout` is in seconds, `max_states` for each search, `memory` in MiB of the process. Raises ProgramError also for a
     target that means nothing in the program, and UsageError for another `model`.
     """
-    from rdma_robust.analyses.safety.goals import StateGoal, waiting  # noqa: PLC0415
-    from rdma_robust.analyses.safety.reach import reach as answer  # noqa: PLC0415 - slow
+    from rdma_robust.analyses.safety.goals import StateGoal, with_blocking_waits  # noqa: PLC0415
+    from rdma_robust.analyses.safety.reach import reach_goals as answer  # noqa: PLC0415 - slow
     from rdma_robust.errors import UsageError  # noqa: PLC0415
     from rdma_robust.language.load import decidable, target_in  # noqa: PLC0415
     from rdma_robust.limits import Limits  # noqa: PLC0415
@@ -187,7 +187,7 @@ def reach(
     limits = Limits.of(timeout, max_states, memory)
     meant = target_in(loaded, target)
     hardware = Hardware(cpu, atomics, order, ordered_reads or None).over(loaded.hardware)
-    return answer(waiting(loaded, meant), [StateGoal(meant)], model, limits, hardware.model).answers[0]
+    return answer(with_blocking_waits(loaded, meant), [StateGoal(meant)], model, limits, hardware.model).answers[0]
 
 
 def verify(

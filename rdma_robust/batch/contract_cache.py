@@ -35,9 +35,9 @@ def known_contracts(cache: Cache, asked: AskedFile, replays: Replays) -> Contrac
             continue
         if record.result is not None and record.error_kind is None and (not wrong or wrong <= replays(asked, runs)):
             cache.hits += 1
-            return dataclasses.replace(
-                record, file=asked.name, source=asked.text, result=record.result | {"file": asked.name}
-            )
+            found = tuple(dataclasses.replace(each, file=asked.name) for each in record.findings)
+            result = record.result | {"file": asked.name}
+            return dataclasses.replace(record, file=asked.name, source=asked.text, result=result, findings=found)
     return None
 
 

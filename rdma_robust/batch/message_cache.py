@@ -32,7 +32,8 @@ def known_messages(cache: Cache, asked: AskedFile) -> MessagesRecord | None:
         if record.headlines and _proven(record, proofs, asked):
             cache.hits += 1
             results = tuple(each | {"file": asked.name} for each in record.results)
-            return dataclasses.replace(record, file=asked.name, results=results, source=asked.text)
+            found = tuple(dataclasses.replace(each, file=asked.name) for each in record.findings)
+            return dataclasses.replace(record, file=asked.name, results=results, findings=found, source=asked.text)
     return None
 
 

@@ -58,7 +58,8 @@ def _written(told: ProofsOfProgram, record: ProofRecord, asking: ProofAsking, fo
             return "\n".join(explained_lines(record, asking.width))
         case "json":
             from rdma_robust.frame.formats.json_text import layout  # noqa: PLC0415
-            from rdma_robust.frame.run_question import document, section_of  # noqa: PLC0415
+            from rdma_robust.frame.formats.section import document  # noqa: PLC0415
+            from rdma_robust.frame.run_question import section_of  # noqa: PLC0415
 
             return layout(document(section_of(PROVE, asking, [Answer(record)], record.time_s)))
     drawings = _drawings(told)

@@ -1,63 +1,93 @@
-"""Findings as one line each: for people and editors (`concise`), and as commands that GitHub reads from a log (`github`)."""
+"""A finding: something that somebody should look at, as the forms for editors, logs, code scanning and CI have it."""
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
-from rdma_robust.language.value_ranges import file_of, instance_of
-from rdma_robust.text import printable
+from rdma_robust.frame.answer import DiagnosticView
 
 Level = Literal["error", "warning", "note"]
+Kind = Literal["verdict", "problem", "diagnostic", "claim"]
+"""The verdict on a whole input; why there is no answer; an error or warning of the text; anything that is found in it."""
+
+PROBLEMS: Final = {"unreadable": "RR001", "invalid": "RR002", "internal": "RR004"}
+"""The codes of what keeps an input from having an answer, by the kind of the error."""
 
 
 @dataclass(frozen=True, slots=True)
-class FindingLine:
-    """Something to be looked at, at a 1-based place of a file; without a place it is about the file."""
+class Step:
+    """A place and what happens there, in a run or beside a finding; without a line if no statement stands for it.
+
+    `statement` is what stands at the place, as far as it is on one line; `kinds` are words for who does it and how.
+    """
+
+    line: int | None
+    column: int | None
+    text: str
+    statement: str = ""
+    kinds: tuple[str, ...] = ()
+    essential: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """Steps in the order of time, or around a cycle; `name` is a word for them."""
+
+    name: str
+    title: str
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something to be looked at, at a 1-based place of a file; without a line it is about the file.
+
+    `message` goes on one line, `sentence` says it where there is room, and is '' if that is no more. `fingerprint` is the
+    name of a scheme and what the finding is known again by after edits elsewhere; None for its code, line and words.
+    """
 
     file: str
     line: int | None
     column: int | None
-    severity: Level
+    level: Level
     code: str
     message: str
+    kind: Kind = "claim"
+    sentence: str = ""
+    statement: str = ""
+    related: tuple[Step, ...] = ()
+    flows: tuple[Flow, ...] = ()
+    fingerprint: tuple[str, str] | None = None
 
 
-def concise(finding: FindingLine) -> str:
-    """Return `file:9:3: error: message [RR010]`, on one line whatever the file is called."""
-    place = "" if finding.line is None else f":{finding.line}:{finding.column or 1}"
-    message = f"{finding.severity}: {printable(finding.message)}{_which(finding)} [{finding.code}]"
-    return f"{printable(file_of(finding.file))}{place}: {message}"
+def in_a_line(sentence: str) -> str:
+    """Return a sentence as it stands behind a place: without capital and full stop."""
+    return f"{sentence[:1].lower()}{sentence[1:-1]}"
 
 
-def github(finding: FindingLine) -> str:
-    """Return a workflow command (`::error file=...,line=...,col=...::message`), which GitHub shows at the line.
-
-    In values of properties `%`, line ends, `:` and `,` are escaped, in the message `%` and line ends.
-    """
-    place = {
-        "file": file_of(finding.file),
-        "line": finding.line,
-        "col": finding.column,
-        "title": f"rdma-robust {finding.code}",
-    }
-    properties = ",".join(f"{name}={_property(str(value))}" for name, value in place.items() if value is not None)
-    word = "notice" if finding.severity == "note" else finding.severity
-    return f"::{word} {properties}::{_data(f'{finding.message}{_which(finding)} [{finding.code}]')}"
+def digest(text: str) -> str:
+    """Return a fingerprint of `text`."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-def _which(finding: FindingLine) -> str:
-    """Return which instance of its file a finding is about, nothing if it is about the file."""
-    instance = instance_of(finding.file)
-    return f" ({instance})" if instance else ""
+def diagnostic_findings(file: str, found: Iterable[DiagnosticView]) -> Iterator[Finding]:
+    """Yield errors and warnings of a text, with their hints."""
+    for each in found:
+        more = "".join(f"; {word}: {text}" for word, text in (("expected", each.expected), ("hint", each.hint)) if text)
+        yield Finding(file, each.line, each.column, each.severity, each.code, each.message + more, "diagnostic")
 
 
-def _data(text: str) -> str:
-    return printable(text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A"))
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
-
-
-WRITERS = {"concise": concise, "github": github}
+def problem_findings(
+    file: str, found: Iterable[DiagnosticView], error_kind: str | None, reason: str, undecided: str = ""
+) -> Iterator[Finding]:
+    """Yield the errors and warnings of an input, what else is wrong with it, and why it got no answer, if it got none."""
+    diagnostics = tuple(found)
+    yield from diagnostic_findings(file, diagnostics)
+    if error_kind is not None and not any(each.severity == "error" for each in diagnostics):
+        yield Finding(file, None, None, "error", PROBLEMS[error_kind], reason, "problem")
+    if undecided:
+        sentence = f"Undecided: {undecided}."
+        yield Finding(file, None, None, "warning", "RR011", in_a_line(sentence), "problem", sentence)

@@ -12,7 +12,8 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from rdma_robust.frame.answer import Answer, Counts, Failure, JsonObject, R
 from rdma_robust.frame.exits import Exit
-from rdma_robust.frame.finding import FindingLine
+from rdma_robust.frame.finding import Finding
+from rdma_robust.frame.formats.junit import Case
 from rdma_robust.frame.shell.inputs import Source
 from rdma_robust.guard import ENDING, Slack
 from rdma_robust.limits import Limits, Progress
@@ -88,12 +89,12 @@ class View(ABC, Generic[R]):
     def exit_of(self, record: R) -> Exit:
         """Return the exit code that an input alone would give."""
 
-    def findings(self, record: R) -> Iterable[FindingLine]:
+    def findings(self, record: R) -> Iterable[Finding]:
         """Return what somebody should look at, a line each."""
         raise NotImplementedError
 
-    def written(self, form: str, section: Section[Any, R]) -> str:
-        """Return a whole report in a form for other tools."""
+    def cases(self, section: Section[Any, R]) -> Mapping[str, Sequence[Case]]:
+        """Return the tests of a report for tools of continuous integration, by their suites."""
         raise NotImplementedError
 
     def more(self, section: Section[Any, R]) -> Mapping[str, object]:  # noqa: ARG002 - most reports have none
@@ -138,6 +139,11 @@ class Section(Generic[A, R]):
     asking: A
     answers: Sequence[Answer[R]]
     counts: Counts
+
+    @property
+    def view(self) -> View[R]:
+        """What the answers look like."""
+        return self.question.view(self.asking)
 
     @property
     def records(self) -> list[R]:

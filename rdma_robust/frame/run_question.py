@@ -7,14 +7,14 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
-from rdma_robust import TOOL
-from rdma_robust.frame.answer import Answer, Counts, JsonObject, R, envelope
+from rdma_robust.frame.answer import Answer, Counts, R
 from rdma_robust.frame.deciding import answer_item, kept_item, lost_item
 from rdma_robust.frame.exits import Exit, worst
-from rdma_robust.frame.finding import WRITERS
-from rdma_robust.frame.formats.json_text import dump, layout
+from rdma_robust.frame.formats.json_text import dump
+from rdma_robust.frame.formats.lines import WRITERS
+from rdma_robust.frame.formats.section import SECTION_WRITERS
 from rdma_robust.frame.question import A, Layout, Question, Section, Text, View
 from rdma_robust.frame.shell.defaults import processors
 from rdma_robust.frame.shell.inputs import Item, Missing, Source, all_loaded
@@ -118,20 +118,10 @@ class _Report(Generic[A, R]):
             if lines := self.text.totals(section):
                 self.out.say("\n".join(lines))
             return
-        if run.form == "json":
-            self.out.line(layout(document(section)))
-        elif run.form not in WRITERS and run.form != "jsonl":
-            self.out.line(self.view.written(run.form, section).rstrip("\n"))
+        if run.form in SECTION_WRITERS:
+            self.out.line(SECTION_WRITERS[run.form](section).rstrip("\n"))
         if counts.interrupted:
             warn(f"interrupted: {counts.done} of {counts.requested} {counts.noun}s done")
-
-
-def document(section: Section[Any, Any]) -> JsonObject:
-    """Return the answers to one question as one versioned object."""
-    asking = section.asking
-    view = section.question.view(asking)
-    results = [each for record in section.records for each in view.objects(record)]
-    return envelope(section.question.form, results, section.counts, (TOOL, asking.described()), view.more(section))
 
 
 def answer_all(

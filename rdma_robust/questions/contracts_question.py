@@ -139,7 +139,7 @@ def _answer(
 
         record = replace(record, findings=reported_contracts(program, found.answers, expect=asking.expect))
     warnings = tuple(printable(each.render(program.file, program.source), "\n") for each in program.warnings)
-    return Answer(record, warnings, proofs=tuple(_runs(found.answers)) if asking.proofs else ())
+    return Answer(record, warnings, text=record.source, proofs=tuple(_runs(found.answers)) if asking.proofs else ())
 
 
 def _runs(answers: list[FunctionAnswer]) -> Iterator[dict[str, object]]:

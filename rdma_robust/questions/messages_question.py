@@ -203,7 +203,7 @@ def _answer(
     missing = tuple(f"{source.name}: warning: no certificate: {printable(why)} [RR006]" for why in complaints)
     proofs = _proofs(program, answers) if asking.proofs else ()
     lasting = not any("memory" in answer.reason for answer in answers)
-    return Answer(record, (*warnings, *notes, *missing), len(complaints), proofs=proofs, lasting=lasting)
+    return Answer(record, (*warnings, *notes, *missing), len(complaints), record.source, proofs, lasting)
 
 
 def _proofs(program: MessageProgram, answers: Sequence[BufferAnswer]) -> tuple[bytes, ...]:

@@ -18,7 +18,7 @@ from rdma_robust.options import RECV_DEPTH
 from rdma_robust.text import printable
 
 if TYPE_CHECKING:
-    from rdma_robust.analyses.safety.questions import Asked, Reached
+    from rdma_robust.analyses.safety.questions import Reached, ReachOutcome
     from rdma_robust.analyses.safety.verify import Verified
     from rdma_robust.language.flow.cfg import Program
     from rdma_robust.reports.analyses.safety_record import SafetyRecord
@@ -119,7 +119,7 @@ def _claims(text: str, name: str, *, asking: SafetyAsking, progress: Progress) -
         return told(replace(verified, checked=tuple(checked)))
 
     record = found_within(limits, partial(told, verified), without_runs)
-    return Answer(record, _warnings(program.warnings, name, text))
+    return Answer(record, _warnings(program.warnings, name, text), text=text)
 
 
 def _without_run(answer: Reached, why: str) -> Reached:
@@ -130,16 +130,16 @@ def _without_run(answer: Reached, why: str) -> Reached:
 
 
 def _target(text: str, name: str, *, asking: SafetyAsking, progress: Progress) -> Answer[SafetyRecord]:
-    from rdma_robust.analyses.safety.goals import StateGoal, waiting  # noqa: PLC0415
-    from rdma_robust.analyses.safety.reach import reach  # noqa: PLC0415
+    from rdma_robust.analyses.safety.goals import StateGoal, with_blocking_waits  # noqa: PLC0415
+    from rdma_robust.analyses.safety.reach import reach_goals  # noqa: PLC0415
     from rdma_robust.language.load import load_program_and_target  # noqa: PLC0415 - slow, and reading may have failed
     from rdma_robust.reports.analyses.safety_record import reached_record  # noqa: PLC0415
     from rdma_robust.reports.analyses.safety_report import reach_object, reach_text  # noqa: PLC0415
 
     program, meant = load_program_and_target(text, name, asking.target or "")
-    program = waiting(program, meant)
+    program = with_blocking_waits(program, meant)
     limits = asking.limits()
-    asked = reach(
+    asked = reach_goals(
         program,
         [StateGoal(meant)],
         asking.model,
@@ -149,7 +149,7 @@ def _target(text: str, name: str, *, asking: SafetyAsking, progress: Progress) -
         progress=progress,
     )
 
-    def told(found: Asked) -> SafetyRecord:
+    def told(found: ReachOutcome) -> SafetyRecord:
         lines = reach_text(program, meant, asking.model, found, asking.width, full=asking.full)
         return replace(
             reached_record(program, meant.text, asking.model, found),
@@ -162,7 +162,7 @@ def _target(text: str, name: str, *, asking: SafetyAsking, progress: Progress) -
         return told(replace(asked, answers=tuple(_without_run(each, why) for each in asked.answers)))
 
     record = found_within(limits, partial(told, asked), without_runs)
-    return Answer(record, _warnings(program.warnings, name, text))
+    return Answer(record, _warnings(program.warnings, name, text), text=text)
 
 
 def _warnings(warnings: tuple[Diagnostic, ...], name: str, text: str) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from rdma_robust.analyses.safety.crowds.instances import goal_in
 from rdma_robust.analyses.safety.crowds.safety_system import SafetySystem
 from rdma_robust.analyses.safety.goals import Goal, HangGoal, StateGoal
 from rdma_robust.analyses.safety.questions import Answer
-from rdma_robust.analyses.safety.reach import reach
+from rdma_robust.analyses.safety.reach import reach_goals
 from rdma_robust.language.check.targets import Target
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.copies import copies_of
@@ -32,7 +32,7 @@ def first_that_reaches(program: Program, goal: Goal, most: int) -> tuple[int | N
     """Return the fewest copies in all with which P(n) reaches a goal under SC, and whether every search was finished."""
     for numbers in numbers_from(program, 0, most):
         there = copies_of(program, numbers)
-        found = reach(there, [goal_in(goal, program, numbers)], "sc", Limits.of(5, 20_000)).answers[0]
+        found = reach_goals(there, [goal_in(goal, program, numbers)], "sc", Limits.of(5, 20_000)).answers[0]
         if found.answer is Answer.REACHABLE:
             return sum(numbers.values()), True
         if found.answer is Answer.UNKNOWN:
@@ -91,7 +91,7 @@ def compare_absences(seed: int) -> str:
         goals.append(final)
     seen = ""
     for goal in goals:
-        found = reach(asked.program, [goal], "sc", Limits.of(5, 20_000)).answers[0]
+        found = reach_goals(asked.program, [goal], "sc", Limits.of(5, 20_000)).answers[0]
         first, _ = first_that_reaches(asked.program, goal, 2)
         seen += f"{found.answer.value} "
         if found.answer is Answer.UNREACHABLE:
@@ -109,11 +109,11 @@ def compare_on_hardware(seed: int) -> str:
     asked = asked_of(seed)
     goals: list[Goal] = [StateGoal(asked.target), HangGoal()]
     seen = ""
-    for goal, found in zip(goals, reach(asked.program, goals, "rdma", Limits.of(5, 3000)).answers, strict=True):
+    for goal, found in zip(goals, reach_goals(asked.program, goals, "rdma", Limits.of(5, 3000)).answers, strict=True):
         seen += f"{found.argument.value} "
         for numbers in numbers_from(asked.program, 0, 2):
             there = copies_of(asked.program, numbers)
-            explicit = reach(there, [goal_in(goal, asked.program, numbers)], "rdma", Limits.of(2, 3000)).answers[0]
+            explicit = reach_goals(there, [goal_in(goal, asked.program, numbers)], "rdma", Limits.of(2, 3000)).answers[0]
             if explicit.answer is Answer.REACHABLE:
                 assert found.answer is not Answer.UNREACHABLE, (seed, goal, numbers, asked.text)
             if found.copies is not None and explicit.answer is Answer.REACHABLE and found.copies.least:

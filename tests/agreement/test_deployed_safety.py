@@ -11,7 +11,7 @@ import pytest
 
 from rdma_robust.analyses.safety.goals import FaultGoal, Goal, HangGoal, HangMet, StateGoal, faults
 from rdma_robust.analyses.safety.questions import Answer, Argument
-from rdma_robust.analyses.safety.reach import answer
+from rdma_robust.analyses.safety.reach import answer_goals
 from rdma_robust.expr import Const, Expr, Name, conj, equals
 from rdma_robust.language.check.targets import Target
 from rdma_robust.language.flow.cfg import Program
@@ -97,7 +97,7 @@ def agree(cases: Iterable[tuple[Program, Model]], rng: Random) -> Counter[tuple[
         if not all(truth.whole for truth in truths.values()):
             continue
         questions = [(goal, which) for goal in goals_of(program, rng) for which in models]
-        asked = answer(program, questions, Limits.of(60.0), model)
+        asked = answer_goals(program, questions, Limits.of(60.0), model)
         for (goal, which), found in zip(questions, asked.answers, strict=True):
             if found.answer is not Answer.UNKNOWN:
                 expected = truths[which].reaches(program, goal)

@@ -11,9 +11,9 @@ import pytest
 
 from rdma_robust.analyses.repair.counting import stands
 from rdma_robust.analyses.repair.needless import remove_needless
-from rdma_robust.analyses.repair.patch import Usage
+from rdma_robust.analyses.repair.patch import WordUsage
 from rdma_robust.analyses.repair.plan import repair
-from rdma_robust.analyses.repair.repairs import Choice, Costs, Kind, Repair, RepairOptions
+from rdma_robust.analyses.repair.repairs import Barrier, Costs, InsertionChoice, Repair, RepairOptions
 from rdma_robust.analyses.repair.sites import Sites
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
@@ -104,10 +104,10 @@ def test_which_sets_stand(wanted: int) -> None:
             return
 
 
-def as_choices(sites: Sites, inserts: Inserts) -> frozenset[Choice] | None:
+def as_choices(sites: Sites, inserts: Inserts) -> frozenset[InsertionChoice] | None:
     """The same insertions as the repair room has them, None if it has no such place."""
     threads = sites.source.threads
-    found: set[Choice] = set()
+    found: set[InsertionChoice] = set()
     for insert in inserts:
         places = [
             k
@@ -119,7 +119,9 @@ def as_choices(sites: Sites, inserts: Inserts) -> frozenset[Choice] | None:
         if not places:
             return None
         copies = count()
-        choice = next(c for k in copies if (c := Choice(places[0], Kind(insert.kind), insert.node, k)) not in found)
+        choice = next(
+            c for k in copies if (c := InsertionChoice(places[0], Barrier(insert.kind), insert.node, k)) not in found
+        )
         found.add(choice)
     return frozenset(found)
 
@@ -163,7 +165,7 @@ def test_repairs_change_nothing_but_the_order() -> None:
         text = random_program(Random(seed), Size(threads=(2, 2), nodes=(2, 2), total=6))
         answer = repair(text, "random.rdma", RepairOptions(all_minimal=True, most_solutions=3, timeout=3))
         program = load_program(text, "random.rdma")
-        words = [name for name in state_names(program) if not Usage(program).untouched(name.split(".")[0])]
+        words = [name for name in state_names(program) if not WordUsage(program).untouched(name.split(".")[0])]
         for solution in answer.solutions:
             assert endings(text, words) == endings(solution.patched, words), solution.patched
             seen += 1

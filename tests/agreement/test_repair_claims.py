@@ -17,7 +17,7 @@ import pytest
 
 from rdma_robust.analyses.repair.repairs import Costs, Repair, RepairOptions
 from rdma_robust.analyses.repair.safe.under_rdma import keep_claims
-from rdma_robust.analyses.safety.goals import HangMet, SafeGoal, met_by, watched
+from rdma_robust.analyses.safety.goals import HangMet, SafeGoal, met_by, watched_by_goals
 from rdma_robust.analyses.safety.verify import claims
 from rdma_robust.errors import ProgramError
 from rdma_robust.language.flow.cfg import Program
@@ -46,7 +46,7 @@ class Seen:
     def __init__(self, program: Program, model: Model | None) -> None:
         found = [c for c in claims(program, hangs=False) if c.model != "sc" and not c.allowed]
         goals = [c.goal for c in found if not isinstance(c.goal, SafeGoal)]
-        look = watched(program, goals)
+        look = watched_by_goals(program, goals)
         machine: Any = sc_machine_of(program, look) if model is None else machine_of(program, model, look)
         met, hangs = [met_by(goal, machine) for goal in goals], HangMet(machine)
         self.finals: set[tuple[int, ...]] = set()

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from rdma_robust import Verdict, check, verify
-from rdma_robust.analyses.repair.edits import Source, apply, places
+from rdma_robust.analyses.repair.edits import SourceText, apply_edits, gaps
 from rdma_robust.analyses.repair.plan import repair
 from rdma_robust.analyses.repair.repairs import RepairOptions
 from rdma_robust.analyses.safety.verify import Status
@@ -56,10 +56,10 @@ def random_family(seed: int) -> str:
 
 def cheaper(text: str, cost: int) -> Iterator[str]:
     """Yield the program with every set of up to two polls and fences that costs less."""
-    source = Source.of(text, "t")
+    source = SourceText.of(text, "t")
     single = [
         (place, f"{word} {node}", price)
-        for place in places(source)
+        for place in gaps(source)
         if place.thread == 0
         for node in ("Hub", NEXT)
         for word, price in PRICES.items()
@@ -67,7 +67,7 @@ def cheaper(text: str, cost: int) -> Iterator[str]:
     for size in (1, 2):
         for chosen in itertools.combinations(single, size):
             if sum(price for *_, price in chosen) < cost:
-                yield apply(text, [source.insert(place, [statement]) for place, statement, _ in chosen])[0]
+                yield apply_edits(text, [source.insert(place, [statement]) for place, statement, _ in chosen])[0]
 
 
 def agrees(seed: int) -> str:

@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from rdma_robust.analyses.repair.repairs import COUNTING, RepairOptions
-from rdma_robust.analyses.repair.repairs import Waits as Wanted
+from rdma_robust.analyses.repair.repairs import WaitOptions as Wanted
 from rdma_robust.analyses.repair.safe.placement import make_safe
 from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.semantics.machines.final import FinalState

@@ -12,7 +12,7 @@ import pytest
 
 from rdma_robust.analyses.safety import vacuity
 from rdma_robust.analyses.safety.goals import FaultGoal, StateGoal
-from rdma_robust.analyses.safety.verify import Claim, Status, verify
+from rdma_robust.analyses.safety.verify import Claim, Status, check_claims
 from rdma_robust.expr import evaluate
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.waiting import blocking
@@ -62,7 +62,7 @@ def compare(text: str, counts: Counter[str]) -> None:
         states = {model: all_states(machine) for model, machine in machines.items()}
     except TooLarge:
         return
-    for each in verify(program, Limits(), hangs=False).checked:
+    for each in check_claims(program, Limits(), hangs=False).checked:
         claim = each.claim
         if claim.kind == "hang" or claim.allowed or each.status is Status.VIOLATED:
             assert each.reached is None
@@ -190,7 +190,7 @@ def _differs(text: str) -> bool:
 def test_a_claim_whose_reach_is_unknown_holds_and_says_so() -> None:
     text = HEAD + "thread T on A { x = 1\n loop { put B.y = x }\n x = 2\n put B.y = x\n }\n"
     text += "thread U on B { reg r\n await y == 2\n await y == 1\n assert r == 0 }\n"
-    (found,) = verify(load_program(text, "x.rdma"), Limits(states=400), hangs=False).checked
+    (found,) = check_claims(load_program(text, "x.rdma"), Limits(states=400), hangs=False).checked
     assert (found.status, found.reached) == (Status.HOLDS, None)
     assert "it is not known whether it is about anything" in found.answer.reason
     assert "the limit of 400 states" in found.answer.reason

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rdma_robust import Verdict, check, verify
-from rdma_robust.analyses.repair.edits import Source, apply, places
+from rdma_robust.analyses.repair.edits import SourceText, apply_edits, gaps
 from rdma_robust.analyses.repair.plan import repair
 from rdma_robust.analyses.safety.verify import Status
 from rdma_robust.language.defines import defined
@@ -85,13 +85,13 @@ def test_nothing_cheaper_of_polls_and_fences_does(text: str) -> None:
     found = repair(text, "t")
     assert found.status == "repaired" and found.optimal
     cost = found.solutions[0].cost
-    source = Source.of(text, "t")
+    source = SourceText.of(text, "t")
     terms = {0: ["Peer[(i + 1) % N]"]} if text is RING else {0: ["Hub"], 1: []} if text is STAGED else {
         0: ["Near[i]", "Far"], 1: ["Far"]
     }  # fmt: skip
     single = [
         (place, f"{word} {term}", price)
-        for place in places(source)
+        for place in gaps(source)
         for term in terms[place.thread]
         for word, price in (("poll", 2), ("rfence", 1))
     ]
@@ -99,7 +99,7 @@ def test_nothing_cheaper_of_polls_and_fences_does(text: str) -> None:
     for size in (1,) if text is FLAGS else (1, 2):
         for chosen in itertools.combinations(single, size):
             if sum(price for _, _, price in chosen) < cost:
-                other, _ = apply(text, [source.insert(place, [statement]) for place, statement, _ in chosen])
+                other, _ = apply_edits(text, [source.insert(place, [statement]) for place, statement, _ in chosen])
                 tried += 1
                 if check(other).verdict is Verdict.ROBUST:
                     assert any(c.claim.kind == "hang" and c.status is not Status.HOLDS for c in verify(other).checked), other

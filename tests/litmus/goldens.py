@@ -11,7 +11,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from rdma_robust.analyses.safety.verify import Checked, verify
+from rdma_robust.analyses.safety.verify import Checked, check_claims
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.language.load import load_program
@@ -59,7 +59,7 @@ def measure_paper(program: Program, budget: int = PAPER_BUDGET) -> dict[str, Any
 
 
 def measure_claims(program: Program) -> list[str]:
-    return [_told(checked) for checked in verify(blocking(program), Limits(states=CLAIMS_BUDGET)).checked]
+    return [_told(checked) for checked in check_claims(blocking(program), Limits(states=CLAIMS_BUDGET)).checked]
 
 
 def _told(checked: Checked) -> str:

@@ -66,11 +66,11 @@ MAY_IMPORT = {
     "analyses.prove": f"{WORDS} language semantics counters",
     "analyses.explain": f"{WORDS} language semantics robustness",
     "analyses.hardware": f"{WORDS} language semantics robustness",
-    "reports": f"{WORDS} frame codes language semantics petri analyses.safety analyses.repair analyses.explain "
+    "reports": f"{WORDS} __init__ frame codes language semantics petri analyses.safety analyses.repair analyses.explain "
     "analyses.prove analyses.hardware analyses.scaling messages.language messages.machine messages.message_answers "
     "messages.replay "
     "messages.encoding messages.races contracts.language contracts.contract_answers contracts.standings contracts.inference",
-    "frame": f"{WORDS} language messages.language",
+    "frame": f"{WORDS} __init__ codes language messages.language",
     "questions": (
         f"{WORDS} __init__ frame language petri pipeline robustness certify evidence reports analyses.safety analyses.lints "
         "analyses.prove analyses.hardware messages.language messages.message_answers messages.engines messages.traces "

@@ -153,7 +153,7 @@ def verified(limits: Limits) -> Iterator[str]:
 
 def reached(limits: Limits, *, model: str) -> Iterator[str]:
     program, meant = load_program_and_target(SMALL, "small.rdma", "A.z == 7 && A.a == 8 && B.y == 6")
-    for answer in reach.reach(program, [StateGoal(meant)], "sc" if model == "sc" else "rdma", limits).answers:
+    for answer in reach.reach_goals(program, [StateGoal(meant)], "sc" if model == "sc" else "rdma", limits).answers:
         yield answer.reason
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from rdma_robust.analyses.repair.edits import Edit, Place
+from rdma_robust.analyses.repair.edits import Gap, SourceEdit
 from rdma_robust.diagnose import Reporter
 from rdma_robust.expr import TRUE
 from rdma_robust.language.flow.cfg import Cell, Edge, Program, Read, Step, Thread
@@ -60,7 +60,7 @@ class AutomataSource:
             threads.append(_marked(thread, {labels[name]: k for name, k in at.items() if name in labels}, cell))
         return replace(program, cells=(*program.cells, cell), threads=tuple(threads))
 
-    def fence(self, place: Place | StatePlace) -> tuple[str, tuple[Edit, ...]]:
+    def fence(self, place: Gap | StatePlace) -> tuple[str, tuple[SourceEdit, ...]]:
         """Return the transition that is an `mfence` at a place, and the edits that put it there, the new line first."""
         assert isinstance(place, StatePlace)
         thread = self.automata.threads[place.thread]
@@ -72,16 +72,16 @@ class AutomataSource:
         if indent.strip():
             start, indent = leaving[0].span.start, ""
         line = f"transition {place.state} {fenced} mfence"
-        new = Edit(start, f"{indent}{line}\n", 0, ((len(indent), len(indent) + len(line)),))
-        renamed = (Edit(t.source_span.start, fenced, len(place.state)) for t in leaving)
+        new = SourceEdit(start, f"{indent}{line}\n", 0, ((len(indent), len(indent) + len(line)),))
+        renamed = (SourceEdit(t.source_span.start, fenced, len(place.state)) for t in leaving)
         return line, (new, *renamed)
 
-    def expect_robust(self) -> list[Edit]:
+    def expect_robust(self) -> list[SourceEdit]:
         """Return the edit after which a line expects robustness."""
         for claim in self.automata.expectations:
             at = self.text.find("not", claim.span.start)
             if claim.negated:
-                return [Edit(at, "", len("not "))]
+                return [SourceEdit(at, "", len("not "))]
         return []
 
 

@@ -19,26 +19,28 @@ from collections.abc import Callable, Iterator
 
 from rdma_robust.analyses.repair.automata_sites import StatePlace
 from rdma_robust.analyses.repair.counting import most_outstanding
-from rdma_robust.analyses.repair.edits import Place
-from rdma_robust.analyses.repair.repairs import MOST_COPIES, Choice, Kind
+from rdma_robust.analyses.repair.edits import Gap
+from rdma_robust.analyses.repair.repairs import MOST_COPIES, Barrier, InsertionChoice
 from rdma_robust.analyses.repair.sites import Flow, Sites
 from rdma_robust.language.syntax import ast
 
 
-def universe(sites: Sites, go_on: Callable[[], None], *, every: bool = False, standing: bool = False) -> tuple[Choice, ...]:
+def universe(
+    sites: Sites, go_on: Callable[[], None], *, every: bool = False, standing: bool = False
+) -> tuple[InsertionChoice, ...]:
     """Return what can be part of a cheapest solution, or of `every` irreducible one, in a fixed order. `go_on` is called now
     and then, and may raise. If it counts where threads are `standing` there are places that no event follows, too."""
-    found: list[Choice] = []
+    found: list[InsertionChoice] = []
     for thread, flow in enumerate(sites.flows):
         buffered = flow.stored if standing else flow.buffered
-        found += (Choice(place, Kind.MFENCE, "") for place in sorted(buffered) if sites.tso)
+        found += (InsertionChoice(place, Barrier.MFENCE, "") for place in sorted(buffered) if sites.tso)
         for node in flow.nodes:
             go_on()
             found += _of(sites, thread, flow, node, every=every or standing, standing=standing)
     return tuple(sorted(found, key=lambda c: c.order))
 
 
-def _of(sites: Sites, thread: int, flow: Flow, node: str, *, every: bool, standing: bool) -> Iterator[Choice]:
+def _of(sites: Sites, thread: int, flow: Flow, node: str, *, every: bool, standing: bool) -> Iterator[InsertionChoice]:
     behind, ahead_here = flow.behind(node), flow.ahead(node)
     ahead = flow.marks.keys() if standing else flow.ahead(None)
     most = most_outstanding(flow, node)
@@ -48,16 +50,16 @@ def _of(sites: Sites, thread: int, flow: Flow, node: str, *, every: bool, standi
         earlier = not every and _can_stand_before(place, node) and not flow.chooses(number - 1)
         if not earlier or sites.tso:
             for copy in range(min(MOST_COPIES, flow.polls_ahead(number, node) + 1)):
-                yield Choice(number, Kind.GET, node, copy)
+                yield InsertionChoice(number, Barrier.GET, node, copy)
         if earlier:
             continue
         for copy in range(min(MOST_COPIES, most[number] + 2)):
-            yield Choice(number, Kind.POLL, node, copy)
+            yield InsertionChoice(number, Barrier.POLL, node, copy)
         if number in behind and number in ahead_here:
-            yield Choice(number, Kind.RFENCE, node)
+            yield InsertionChoice(number, Barrier.RFENCE, node)
 
 
-def _can_stand_before(place: Place, node: str) -> bool:
+def _can_stand_before(place: Gap, node: str) -> bool:
     """Whether the statement before a place is one that an insertion towards `node` can as well stand before."""
     match place.before:
         case ast.Assign() | ast.Call() | ast.RFence() | ast.Assume() | ast.Assert():

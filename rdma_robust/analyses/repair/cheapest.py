@@ -18,16 +18,16 @@ from functools import cached_property
 from typing import ClassVar, Literal
 
 from rdma_robust.analyses.repair.candidates import universe
-from rdma_robust.analyses.repair.counting import Exactly, Refusal, commits, refusals
+from rdma_robust.analyses.repair.counting import Exactly, Refusal, commits, path_refusals
 from rdma_robust.analyses.repair.each_copy import EachCopy, Ties
 from rdma_robust.analyses.repair.extension import Extension
-from rdma_robust.analyses.repair.hanging import Comparison, Hangs
+from rdma_robust.analyses.repair.hanging import HangComparison, Hangs
 from rdma_robust.analyses.repair.hitting import HittingSets, OutOfTimeError
-from rdma_robust.analyses.repair.keeping import Broken, Kept, Where, same, where_of
+from rdma_robust.analyses.repair.keeping import Agreement, Deviation, Where, unmoved, where_of
 from rdma_robust.analyses.repair.learning import Lesson
 from rdma_robust.analyses.repair.patch import Patch, Patcher
 from rdma_robust.analyses.repair.refused_runs import refused_by
-from rdma_robust.analyses.repair.repairs import Choice, Choices, RepairOptions
+from rdma_robust.analyses.repair.repairs import Choices, InsertionChoice, RepairOptions
 from rdma_robust.analyses.repair.replay import End, anywhere, skeleton
 from rdma_robust.analyses.repair.sites import Sites
 from rdma_robust.language.flow.cfg import Program
@@ -47,7 +47,7 @@ _RESERVE = 0.3
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class Judgement:
     """Whether a program is `good`, None if that was not decided, and why. If it is not, a counterexample: a trace whose
     threads come to the `end`, None for one that says nothing of other sets. `lasting`: no insertion changes that.
     `hopeless`: why no set can be proven."""
@@ -90,22 +90,22 @@ class Checker:
         """Decide a text as if it came from a file."""
         return self.decide(spin_assumed(load_decidable(text, self.file), self.options.await_loops))
 
-    def judge(self, text: str, where: Where = same) -> Judged:
+    def judge(self, text: str, where: Where = unmoved) -> Judgement:
         """Decide whether a text with insertions will do. `where` tells where what is in the text is in the program's."""
         del where  # what is not robust is found in the events of the program itself
         outcome = self.check(text)
         if outcome.witness is not None:
-            return Judged(False, outcome.reason, outcome.witness.trace, violation=_overtaking(outcome.witness))
+            return Judgement(False, outcome.reason, outcome.witness.trace, violation=_overtaking(outcome.witness))
         hopeless = outcome.reason if waiting_among(outcome.faults) else ""
-        return Judged(True if outcome.verdict is Verdict.ROBUST else None, outcome.reason, hopeless=hopeless)
+        return Judgement(True if outcome.verdict is Verdict.ROBUST else None, outcome.reason, hopeless=hopeless)
 
-    def comparison(self, program: Program) -> Comparison:
+    def comparison(self, program: Program) -> HangComparison:
         """Return what compares the hangs of repaired programs with those of `program`."""
-        return Comparison(program, self.options.model, await_loops=self.options.await_loops)
+        return HangComparison(program, self.options.model, await_loops=self.options.await_loops)
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class PatchedSolution:
     """A solution: its choices, the patched text that the checker has found good, and what is known of its hangs."""
 
     chosen: Choices
@@ -114,7 +114,7 @@ class Found:
 
 
 @dataclass
-class Search:
+class RepairSearch:
     """The state of one search.
 
     `exact` until something was left out that could have been a solution; `cheapest` if the first solution was found before.
@@ -129,10 +129,10 @@ class Search:
     sites: Sites
     checker: Checker
     options: RepairOptions
-    comparison: Comparison
+    comparison: HangComparison
     copies: EachCopy | None = None
     below: int | None = None
-    found: list[Found] = field(default_factory=list)
+    found: list[PatchedSolution] = field(default_factory=list)
     cycles: int = 0
     exact: bool = True
     cheapest: bool = False
@@ -141,10 +141,10 @@ class Search:
     undecided: int = 0
     hopeless: str = ""
     ties: Ties | None = None
-    _paid: frozenset[Choice] | None = None
+    _paid: frozenset[InsertionChoice] | None = None
     _bones: list[Extension] = field(default_factory=list)
 
-    def cost(self, choice: Choice) -> int:
+    def cost(self, choice: InsertionChoice) -> int:
         if self._paid is not None and choice not in self._paid:
             return 0
         return self.options.costs.of(choice.kind, self.sites.places[choice.place].depth)
@@ -154,7 +154,7 @@ class Search:
         safe = self.checker.fine == "safe"
         return Patcher(self.sites, robust=not safe, safe=safe)
 
-    def run(self, first: Judged) -> None:
+    def run(self, first: Judgement) -> None:
         """Search from the first counterexample on, until the answer or the end of the time."""
         try:
             standing = self.checker.fine == "safe" and bool(self.sites.program.invariants)
@@ -179,7 +179,7 @@ class Search:
         except OutOfTimeError:
             self.exact = False
 
-    def _tied(self, copies: EachCopy, everything: tuple[Choice, ...]) -> HittingSets:
+    def _tied(self, copies: EachCopy, everything: tuple[InsertionChoice, ...]) -> HittingSets:
         """Return the sets of a program with families, whose statements are each one, and cost what one does."""
         self.ties = ties = copies.ties(self.sites, everything)
         self._paid = frozenset(group[0] for group in ties.groups.values())
@@ -209,7 +209,7 @@ class Search:
         """Find out about one candidate."""
         if self._known(sets, chosen):
             return
-        refused = refusals(self.sites, chosen)
+        refused = path_refusals(self.sites, chosen)
         patch = self.patcher.patch(chosen)
         if refused or commits(self.sites, chosen):
             refused = self._by_runs(chosen, patch, refused)
@@ -220,7 +220,7 @@ class Search:
         judged = self.checker.judge(patch.text, where_of(patch.edits))
         if judged.good:
             found = self.judged(chosen, patch)
-            if not isinstance(found, Found):
+            if not isinstance(found, PatchedSolution):
                 sets.refuse(found)
                 return
             self.cheapest = self.cheapest or (self.exact and not self.found)
@@ -240,7 +240,7 @@ class Search:
         If a limit comes first the set is left out, and with it what the path says of others.
         """
         found = self.comparison.kept(patch.text, where_of(patch.edits), self.checker.deadline)
-        if isinstance(found, Kept):
+        if isinstance(found, Agreement):
             return []
         if found is not None:
             return [refused_by(self.sites, chosen, found)]
@@ -248,17 +248,17 @@ class Search:
         self.undecided += 1
         return by_paths or [Exactly(chosen, frozenset(range(len(self.sites.places))))]
 
-    def judged(self, chosen: Choices, patch: Patch) -> Found | Refusal:
+    def judged(self, chosen: Choices, patch: Patch) -> PatchedSolution | Refusal:
         """Return a good candidate with what is known of its hangs; what its run says if it has one that the program has
         not."""
         hangs = self.comparison.hangs(patch.text, where_of(patch.edits), self.checker.deadline)
-        if isinstance(hangs, Broken):
+        if isinstance(hangs, Deviation):
             return refused_by(self.sites, chosen, hangs)
         if self._doubtful(chosen, hangs):
             self.exact = False
             self.undecided += 1
             return Exactly(chosen, frozenset(range(len(self.sites.places))))
-        return Found(chosen, patch, hangs)
+        return PatchedSolution(chosen, patch, hangs)
 
     def _doubtful(self, chosen: Choices, hangs: Hangs) -> bool:
         """Whether a set may let a thread wait that did not, as far as its paths and the search for hangs tell.
@@ -268,7 +268,7 @@ class Search:
         """
         if self.checker.fine == "robust":
             return hangs == "unknown" and commits(self.sites, chosen)
-        return hangs != "none" and (commits(self.sites, chosen) or bool(refusals(self.sites, chosen)))
+        return hangs != "none" and (commits(self.sites, chosen) or bool(path_refusals(self.sites, chosen)))
 
     def _known(self, sets: HittingSets, chosen: Choices) -> bool:
         """Learn from all counterexamples of before that a candidate leaves."""
@@ -281,7 +281,7 @@ class Search:
     def _on_time(self) -> bool:
         return not self.checker.late
 
-    def _learn(self, sets: HittingSets, judged: Judged, chosen: Choices, new: tuple[tuple[int, int], ...]) -> None:
+    def _learn(self, sets: HittingSets, judged: Judgement, chosen: Choices, new: tuple[tuple[int, int], ...]) -> None:
         """Add the clause of a counterexample to `chosen`."""
         self.cycles += 1
         trace, model = judged.trace, self.checker.options.model

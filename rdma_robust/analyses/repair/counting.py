@@ -14,8 +14,8 @@ poll ends, because the card completes operations without help. So with a set tha
 goes in the program, but for polls left out of these, and stops only where it did: fences, and gets of words that nobody
 writes into words that nobody reads, do nothing else.
 
-What does not stand is refused with the path that shows it, as a bound that all sets have to keep (`Bound`): how many more
-polls than gets a path can have.
+What does not stand is refused with the path that shows it, as a bound that all sets have to keep (`BalanceBound`): how
+many more polls than gets a path can have.
 """
 
 from __future__ import annotations
@@ -25,36 +25,36 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 
-from rdma_robust.analyses.repair.repairs import MOST_UNBOUNDED, Choice, Choices, Kind
-from rdma_robust.analyses.repair.sites import Edge, Flow, Sites
+from rdma_robust.analyses.repair.repairs import MOST_UNBOUNDED, Barrier, Choices, InsertionChoice
+from rdma_robust.analyses.repair.sites import Flow, MarkedEdge, Sites
 from rdma_robust.semantics.event_table import completes_on, polls_of
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class PollBalance:
     """The sum of polls towards `node` less that of gets, each as often as `passes` says for its place."""
 
     node: str
     passes: Mapping[int, int]
 
-    def weight(self, choice: Choice) -> int:
-        if choice.node != self.node or choice.kind is Kind.RFENCE:
+    def weight(self, choice: InsertionChoice) -> int:
+        if choice.node != self.node or choice.kind is Barrier.RFENCE:
             return 0
         weight = self.passes.get(choice.place, 0)
-        return weight if choice.kind is Kind.POLL else -weight
+        return weight if choice.kind is Barrier.POLL else -weight
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class BalanceBound:
     """What sets that stand keep: `row`, by which `sign` is, is at most `most`; if they have `given` (always if that is
     None), and unless one of `escapes` (a row and a number) is at least its number: then the path is none with this set.
     """
 
-    row: Row
+    row: PollBalance
     sign: int
     most: int
-    given: Choice | None = None
-    escapes: tuple[tuple[Row, int], ...] = ()
+    given: InsertionChoice | None = None
+    escapes: tuple[tuple[PollBalance, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Nothing:
     place: int
 
 
-Refusal = Bound | Exactly | Nothing
+Refusal = BalanceBound | Exactly | Nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +89,14 @@ class _State:
     more: int
 
 
-def refusals(sites: Sites, chosen: Choices) -> list[Refusal]:
+def path_refusals(sites: Sites, chosen: Choices) -> list[Refusal]:
     """Return why a set does not stand on all paths, at most one reason for each queue pair; nothing if it stands."""
     found: list[Refusal] = []
     for thread in sorted({sites.places[c.place].thread for c in chosen}):
         flow = sites.flows[thread]
         here = frozenset(c for c in chosen if sites.places[c.place].thread == thread)
         for node in dict.fromkeys((*flow.nodes, *sorted(c.node for c in here))):
-            refusal = Walk(flow, node, here).refusal()
+            refusal = OutstandingWalk(flow, node, here).refusal()
             if refusal is not None:
                 found.append(refusal)
     return found
@@ -110,7 +110,7 @@ def commits(sites: Sites, chosen: Choices) -> bool:
 
 def stands(sites: Sites, chosen: Choices) -> bool:
     """Whether a set lets no poll wait for ever and leaves every poll of the program as it was."""
-    return not refusals(sites, chosen)
+    return not path_refusals(sites, chosen)
 
 
 def outstanding(sites: Sites, chosen: Choices, place: int, node: str) -> frozenset[int]:
@@ -119,7 +119,7 @@ def outstanding(sites: Sites, chosen: Choices, place: int, node: str) -> frozens
     """
     thread = sites.places[place].thread
     here = frozenset(c for c in chosen if sites.places[c.place].thread == thread)
-    walk = Walk(sites.flows[thread], node, here)
+    walk = OutstandingWalk(sites.flows[thread], node, here)
     walk.refusal()
     source = sites.flows[thread].marks[place].source
     return frozenset(state.now for state in walk.parents if state.point == source)
@@ -128,7 +128,7 @@ def outstanding(sites: Sites, chosen: Choices, place: int, node: str) -> frozens
 def most_outstanding(flow: Flow, node: str) -> dict[int, int]:
     """Return for every place that some path comes to the most that the program has outstanding there towards `node`; where
     that has no end, what MOST_UNBOUNDED polls are enough for."""
-    walk = Walk(flow, node, frozenset())
+    walk = OutstandingWalk(flow, node, frozenset())
     walk.refusal()
     found: dict[int, int] = {}
     for state in walk.parents:
@@ -139,18 +139,18 @@ def most_outstanding(flow: Flow, node: str) -> dict[int, int]:
     return found
 
 
-class Walk:
+class OutstandingWalk:
     """The paths of one thread and its queue pair to one node, shortest first."""
 
     def __init__(self, flow: Flow, node: str, chosen: Choices) -> None:
         self.flow, self.node, self.chosen = flow, node, chosen
-        self.gets = Counter(c.place for c in chosen if c.node == node and c.kind is Kind.GET)
-        self.polls = Counter(c.place for c in chosen if c.node == node and c.kind is Kind.POLL)
+        self.gets = Counter(c.place for c in chosen if c.node == node and c.kind is Barrier.GET)
+        self.polls = Counter(c.place for c in chosen if c.node == node and c.kind is Barrier.POLL)
         self.occupied = {c.place: c for c in sorted(chosen, key=lambda c: c.order, reverse=True)}
         self.cap = 1 + flow.operations(node) + self.gets.total() + self.polls.total()
         entry = flow.thread.entry
         start = _State(entry, entry, None, 0, 0, 0)
-        self.parents: dict[_State, tuple[_State, Edge] | None] = {start: None}
+        self.parents: dict[_State, tuple[_State, MarkedEdge] | None] = {start: None}
 
     def refusal(self) -> Refusal | None:
         todo = deque(self.parents)
@@ -166,7 +166,7 @@ class Walk:
                         todo.append(after)
         return None
 
-    def _refused(self, state: _State, edge: Edge) -> Refusal | None:
+    def _refused(self, state: _State, edge: MarkedEdge) -> Refusal | None:
         if edge.place is not None:
             if state.now + self.gets[edge.place] < self.polls[edge.place]:
                 return self._reason(state, edge, 0)
@@ -180,7 +180,7 @@ class Walk:
                     return self._reason(state, edge, 1, self.occupied[state.committed])
         return None
 
-    def _after(self, state: _State, edge: Edge) -> Iterator[_State]:
+    def _after(self, state: _State, edge: MarkedEdge) -> Iterator[_State]:
         """The states that an edge leads to."""
         if edge.place is not None:
             committed = edge.place if edge.place in self.occupied else state.committed
@@ -199,7 +199,7 @@ class Walk:
                 if _agree(have, now, state.more, self.cap):
                     yield _State(edge.target, edge.target, None, have, now, state.more)
 
-    def _reason(self, state: _State, last: Edge, kept: int, given: Choice | None = None) -> Refusal:
+    def _reason(self, state: _State, last: MarkedEdge, kept: int, given: InsertionChoice | None = None) -> Refusal:
         """Return what the path to a poll that must not be there asks of every set."""
         path = [last]
         while (step := self.parents[state]) is not None:
@@ -207,7 +207,7 @@ class Walk:
             path.append(edge)
         return self.reason(path[::-1], kept, given)
 
-    def reason(self, path: Sequence[Edge], kept: int, given: Choice | None = None) -> Refusal:
+    def reason(self, path: Sequence[MarkedEdge], kept: int, given: InsertionChoice | None = None) -> Refusal:
         """Return what a path to a poll that must not be there, its last edge, asks of every set.
 
         For a poll that finds nothing, that `kept` are outstanding there after the inserted polls. A poll of the program on
@@ -216,19 +216,19 @@ class Walk:
         """
         last = path[-1]
         have, now, exact, escapes = self._follow(path[:-1])
-        row = Row(self.node, _passes(path))
+        row = PollBalance(self.node, _passes(path))
         if last.place is not None:
             exact &= now + self.gets[last.place] < self.polls[last.place]
-            found = Bound(row, 1, have, None, escapes)
+            found = BalanceBound(row, 1, have, None, escapes)
         elif kept:
             exact &= have > 0 and now == 0
-            found = Bound(row, 1, have - kept, given, escapes)
+            found = BalanceBound(row, 1, have - kept, given, escapes)
         else:
             exact &= have == 0 and now > 0
-            found = Bound(row, -1, 0, None, escapes)
+            found = BalanceBound(row, -1, 0, None, escapes)
         return found if exact else Exactly(self.chosen, frozenset(self.flow.marks))
 
-    def _follow(self, path: Sequence[Edge]) -> tuple[int, int, bool, tuple[tuple[Row, int], ...]]:
+    def _follow(self, path: Sequence[MarkedEdge]) -> tuple[int, int, bool, tuple[tuple[PollBalance, int], ...]]:
         """Return what is outstanding at the end of a path, in the program and with the insertions, whether it can be taken,
         and its escapes."""
         have: Counter[str] = Counter()
@@ -245,7 +245,7 @@ class Walk:
             if polled is not None:
                 exact &= polled != self.node or (have[polled] > 0 and now > 0)
                 if self.flow.shared(edge) or (polled == self.node and self.flow.idle(real, edge)):
-                    escapes.append((Row(polled, _passes(path[:done])), have[polled]))
+                    escapes.append((PollBalance(polled, _passes(path[:done])), have[polled]))
             for node, change in ((polled, -1), (completes, 1)):
                 have[node or ""] += change
                 now += change if node == self.node else 0
@@ -253,7 +253,7 @@ class Walk:
         return have[self.node], now, exact, tuple(escapes)
 
 
-def _passes(path: Sequence[Edge]) -> Counter[int]:
+def _passes(path: Sequence[MarkedEdge]) -> Counter[int]:
     return Counter(e.place for e in path if e.place is not None)
 
 

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from rdma_robust.analyses.repair.put_back import put_back
-from rdma_robust.analyses.repair.repairs import Repair, RepairOptions, Solution
+from rdma_robust.analyses.repair.put_back import repair_of_original
+from rdma_robust.analyses.repair.repairs import Repair, RepairOptions, RepairSolution
 from rdma_robust.language.defines import defined
 from rdma_robust.language.flow.spinning import spin_assumed
 from rdma_robust.language.load import load_decidable
@@ -57,7 +57,7 @@ class CrowdRepair:
             define = [f"{name}={n}" for name, n in numbers.items()]
             found = self.repaired(defined(self.text, define), replace(self.options, timeout=self._left()))
             self.checked, self.cycles = self.checked + found.checked, self.cycles + found.cycles
-            found = put_back(found, self.text, define, self.file)
+            found = repair_of_original(found, self.text, define, self.file)
             if not found.solutions:
                 return self._told(replace(found, reason=f"with {with_numbers(tuple(numbers.items()))}: {found.reason}"))
             outcomes = [self._decided(solution.patched) for solution in found.solutions]
@@ -84,7 +84,7 @@ class CrowdRepair:
         return replace(repair, checked=self.checked, cycles=self.cycles, time_s=time.monotonic() - self.started)
 
 
-def _held(found: Repair, good: list[Solution], *, first: bool) -> Repair:
+def _held(found: Repair, good: list[RepairSolution], *, first: bool) -> Repair:
     """Return what was found with the solutions that hold for any number; `first` if the cheapest one is among them."""
     return replace(
         found,

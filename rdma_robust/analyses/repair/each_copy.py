@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
 
-from rdma_robust.analyses.repair.edits import Edit, Place, Source, apply, places
-from rdma_robust.analyses.repair.repairs import Choice, Choices, Kind
-from rdma_robust.analyses.repair.sites import Sites, fresh
+from rdma_robust.analyses.repair.edits import Gap, SourceEdit, SourceText, apply_edits, gaps
+from rdma_robust.analyses.repair.repairs import Barrier, Choices, InsertionChoice
+from rdma_robust.analyses.repair.sites import Sites, fresh_word
 from rdma_robust.diagnose import Reporter
 from rdma_robust.errors import SizeLimitError
 from rdma_robust.language.check.names import world_of
@@ -31,7 +31,7 @@ class EachCopy:
     `threads` are, for every thread of `source`, those of it in the program, by their numbers there and in `written`.
     """
 
-    source: Source
+    source: SourceText
     program: Program
     written: str
     threads: tuple[tuple[int, ...], ...]
@@ -42,19 +42,19 @@ class EachCopy:
         """Return None for a program without families. Raises ProgramError, and SizeLimitError where none is written out."""
         if is_trencher(text, file):
             return None
-        source, program = Source.of(text, file), load_decidable(text, file)
+        source, program = SourceText.of(text, file), load_decidable(text, file)
         if not any(thread.family for thread in source.threads):
             return None
-        edits: list[Edit] = []
+        edits: list[SourceEdit] = []
         owners: list[tuple[int, ...]] = []
         taken, number = source.identifiers(), 0
         for item in source.tree.items:
             match item:
                 case ast.Outcome() | ast.Expect() | ast.Invariant():
-                    edits.append(Edit(item.span.start, "", item.span.end - item.span.start))
+                    edits.append(SourceEdit(item.span.start, "", item.span.end - item.span.start))
                 case ast.Node(family=ast.Family(counter=None) as family):
                     star = source.text.index("*", family.span.start)
-                    edits.append(Edit(star, fresh("copy", taken), 1))
+                    edits.append(SourceEdit(star, fresh_word("copy", taken), 1))
                 case ast.Thread(family=None):
                     owners.append((number,))
                     number += 1
@@ -64,24 +64,24 @@ class EachCopy:
                     number += len(members)
                     copies = []
                     for member in members:
-                        name = fresh(f"{item.name.text}_{_number(member)}", taken)
+                        name = fresh_word(f"{item.name.text}_{_number(member)}", taken)
                         taken |= {name}
                         copies.append(f"thread {name} on {member.node} {_body(source, item, family, _number(member))}")
-                    edits.append(Edit(item.span.start, "\n".join(copies), item.span.end - item.span.start))
+                    edits.append(SourceEdit(item.span.start, "\n".join(copies), item.span.end - item.span.start))
                 case _:
                     pass
-        return EachCopy(source, program, apply(text, edits)[0], tuple(owners), await_loops)
+        return EachCopy(source, program, apply_edits(text, edits)[0], tuple(owners), await_loops)
 
     @cached_property
-    def places(self) -> tuple[Place, ...]:
+    def places(self) -> tuple[Gap, ...]:
         """The places of the program as it is written."""
-        return tuple(places(self.source, await_loops=self.await_loops))
+        return tuple(gaps(self.source, await_loops=self.await_loops))
 
     @cached_property
     def terms(self) -> tuple[dict[str, tuple[str, ...]], ...]:
         """For every thread of the source, how it names other nodes, each with the nodes that these are for its threads."""
         world, silent = world_of(self.program), Reporter("", "")
-        made = Source.of(self.written, self.program.file).threads
+        made = SourceText.of(self.written, self.program.file).threads
         found: list[dict[str, tuple[str, ...]]] = []
         for thread, numbers in zip(self.source.threads, self.threads, strict=True):
             named = [printer.place(name) for name in _named(thread.body)]
@@ -94,14 +94,14 @@ class EachCopy:
             found.append({node: (node,) * len(numbers) for node in self.program.nodes if "[" not in node} | here)
         return tuple(found)
 
-    def ties(self, sites: Sites, universe: tuple[Choice, ...]) -> Ties:
+    def ties(self, sites: Sites, universe: tuple[InsertionChoice, ...]) -> Ties:
         """Return which choices of the written-out program belong together; `sites` are the places of that."""
         mine: dict[int, list[int]] = {}
         for number, place in enumerate(sites.places):
             mine.setdefault(place.thread, []).append(number)
         there = frozenset(universe)
-        groups: dict[Choice, tuple[Choice, ...]] = {}
-        used: set[Choice] = set()
+        groups: dict[InsertionChoice, tuple[InsertionChoice, ...]] = {}
+        used: set[InsertionChoice] = set()
         exact = True
         for thread, members in enumerate(self.threads):
             here = [number for number, place in enumerate(self.places) if place.thread == thread]
@@ -121,7 +121,7 @@ class EachCopy:
                     key = replace(choice, place=here[at], node=term)
                     if key in groups:
                         continue
-                    if (len(known) < len(group) and choice.kind in (Kind.GET, Kind.POLL)) or used.intersection(known):
+                    if (len(known) < len(group) and choice.kind in (Barrier.GET, Barrier.POLL)) or used.intersection(known):
                         exact = exact and bool(used.intersection(known) == set(known))
                         continue
                     groups[key] = tuple(known)
@@ -137,8 +137,8 @@ class Ties:
     `exact` if every statement that could help is among them.
     """
 
-    groups: dict[Choice, tuple[Choice, ...]]
-    left: tuple[Choice, ...]
+    groups: dict[InsertionChoice, tuple[InsertionChoice, ...]]
+    left: tuple[InsertionChoice, ...]
     exact: bool
 
     def of(self, chosen: Choices) -> Choices:
@@ -150,7 +150,7 @@ def has_families(text: str, file: str) -> bool:
     """Whether nodes or threads of the program in `text` are declared for several numbers. Raises ProgramError."""
     if is_trencher(text, file):
         return False
-    items = Source.of(text, file).tree.items
+    items = SourceText.of(text, file).tree.items
     return any(isinstance(item, ast.Node | ast.Thread) and item.family is not None for item in items)
 
 
@@ -179,7 +179,7 @@ def _number(thread: Thread) -> int:
     return thread.family[1]
 
 
-def _body(source: Source, item: ast.Thread, family: ast.Family, number: int) -> str:
+def _body(source: SourceText, item: ast.Thread, family: ast.Family, number: int) -> str:
     """Return the text of the block of one thread. Raises SizeLimitError where its number has another meaning as well."""
     start, end = item.body.span.start, item.body.span.end
     text = source.text[start:end]
@@ -193,10 +193,10 @@ def _body(source: Source, item: ast.Thread, family: ast.Family, number: int) -> 
     tokens = [t for t in source.tokens if str(t) == name and start <= (t.start_pos or 0) < end]
     if any(text[: (t.start_pos or 0) - start].rstrip().endswith(".") for t in tokens):
         raise SizeLimitError(f"`{name}` is the number of a thread and a word of a node, which is not repaired")
-    return apply(text, [Edit((t.start_pos or 0) - start, f"{number}", len(name)) for t in tokens])[0]
+    return apply_edits(text, [SourceEdit((t.start_pos or 0) - start, f"{number}", len(name)) for t in tokens])[0]
 
 
-def _is_thread(source: Source, name: ast.Ident) -> bool:
+def _is_thread(source: SourceText, name: ast.Ident) -> bool:
     nodes = {item.name.text for item in source.tree.items if isinstance(item, ast.Node)}
     return name.text not in nodes
 

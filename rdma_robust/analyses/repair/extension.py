@@ -29,7 +29,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from rdma_robust.analyses.repair.repairs import Choice, Choices, Kind
+from rdma_robust.analyses.repair.repairs import Barrier, Choices, InsertionChoice
 from rdma_robust.analyses.repair.replay import Skeleton
 from rdma_robust.language.flow.cfg import Cell
 from rdma_robust.model import Model
@@ -67,14 +67,14 @@ class Limit:
 class Extension:
     """A counterexample with every statement of `universe` put in; what of it counts is told by :meth:`survives`."""
 
-    def __init__(self, skeleton: Skeleton, universe: Sequence[Choice], model: Model) -> None:
+    def __init__(self, skeleton: Skeleton, universe: Sequence[InsertionChoice], model: Model) -> None:
         self.places = skeleton.places
         self._optional = skeleton.optional
         self._model = model
         self._old = skeleton.trace
         self._events = list(skeleton.trace.events)
         self._slots: dict[tuple[int, str], list[_Slot]] = {}
-        at: dict[int, dict[str, set[Kind]]] = {}
+        at: dict[int, dict[str, set[Barrier]]] = {}
         for choice in sorted(universe, key=lambda c: c.order):
             at.setdefault(choice.place, {}).setdefault(choice.node, set()).add(choice.kind)
         for thread, items in enumerate(skeleton.threads):
@@ -95,25 +95,25 @@ class Extension:
         self._position += 1
         return made
 
-    def _pass(self, thread: int, place: int, at: dict[str, set[Kind]]) -> None:
+    def _pass(self, thread: int, place: int, at: dict[str, set[Barrier]]) -> None:
         """Put in what can stand at a place, in the order of the text."""
         found = {}
         for node, kinds in at.items():
             get = poll = -1
-            if Kind.MFENCE in kinds:
+            if Barrier.MFENCE in kinds:
                 fence = self._add(thread, Event(-1, EventType.F)).index
                 self._slots.setdefault((thread, ""), []).append(_Slot(place, fence=fence))
             if not node:
                 continue
-            if Kind.GET in kinds:
+            if Barrier.GET in kinds:
                 self._add(thread, Event(-1, EventType.NRR, remote=node, cell=Cell(node, "$probe"), read=0))
                 scrap = Cell(f"${thread}", f"$scrap {node}")
                 get = self._add(thread, Event(-1, EventType.NLW, remote=node, cell=scrap, written=0)).index
-            if Kind.POLL in kinds:
+            if Barrier.POLL in kinds:
                 poll = self._add(thread, Event(-1, EventType.P, remote=node)).index
             found[node] = get, poll
         for node, (get, poll) in found.items():
-            fenced = Kind.RFENCE in at[node]
+            fenced = Barrier.RFENCE in at[node]
             fence = self._add(thread, Event(-1, EventType.NF, remote=node)).index if fenced else -1
             self._slots.setdefault((thread, node), []).append(_Slot(place, get, poll, fence))
 
@@ -143,15 +143,15 @@ class Extension:
         polled = ((number[a], number[b]) for a, b in taken if a in number and b in number)
         return whole.over(events, number, pf=Relation.of(len(events), polled))
 
-    def _here(self, counts: Counter[tuple[int, str, Kind]]) -> int:
+    def _here(self, counts: Counter[tuple[int, str, Barrier]]) -> int:
         """The events that count, as bits."""
         here = self._own
         for (_, node), slots in self._slots.items():
             for slot in slots:
                 if slot.event is None:
-                    here |= 3 << slot.get - 1 if counts[slot.place, node, Kind.GET] else 0
-                    here |= 1 << slot.poll if counts[slot.place, node, Kind.POLL] else 0
-                    here |= 1 << slot.fence if counts[slot.place, node, Kind.RFENCE if node else Kind.MFENCE] else 0
+                    here |= 3 << slot.get - 1 if counts[slot.place, node, Barrier.GET] else 0
+                    here |= 1 << slot.poll if counts[slot.place, node, Barrier.POLL] else 0
+                    here |= 1 << slot.fence if counts[slot.place, node, Barrier.RFENCE if node else Barrier.MFENCE] else 0
         return here | self._inits
 
     def operations(self, thread: int, node: str) -> int:
@@ -167,16 +167,16 @@ class Extension:
         """The queue pairs, each with the number of its slots: the passes of places, polls and operations."""
         return [(thread, node, len(slots)) for (thread, node), slots in self._slots.items()]
 
-    def row(self, limit: Limit) -> tuple[dict[tuple[int, Kind], int], int]:
+    def row(self, limit: Limit) -> tuple[dict[tuple[int, Barrier], int], int]:
         """Return what a set has to have so that operation number `limit.most` + 1 is taken before the limit: the sum of its
         polls less that of its gets, each as often as said for its place, must be at least a number.
         """
-        weights: Counter[tuple[int, Kind]] = Counter()
+        weights: Counter[tuple[int, Barrier]] = Counter()
         needed, done = limit.most + 1, 0
         for number, slot in enumerate(self._slots[limit.thread, limit.node]):
             if slot.event is None:
-                weights[slot.place, Kind.GET] -= done <= limit.most
-                weights[slot.place, Kind.POLL] += number < limit.until
+                weights[slot.place, Barrier.GET] -= done <= limit.most
+                weights[slot.place, Barrier.POLL] += number < limit.until
             elif slot.event.completes:
                 done += 1
             else:
@@ -184,16 +184,19 @@ class Extension:
         return dict(weights), needed
 
     def _taken(
-        self, counts: Counter[tuple[int, str, Kind]], forced: Counter[tuple[int, str, Kind]], limit: Limit | None = None
+        self,
+        counts: Counter[tuple[int, str, Barrier]],
+        forced: Counter[tuple[int, str, Barrier]],
+        limit: Limit | None = None,
     ) -> list[tuple[int, int]] | None:
         """Return which poll takes what first; None if a poll that was not the only way on finds nothing."""
         found: list[tuple[int, int]] = []
         for (thread, node), slots in self._slots.items():
             if limit is not None and (thread, node) == (limit.thread, limit.node):
-                found += _limited(slots, {s.place for s in slots if counts[s.place, node, Kind.GET]}, limit)
+                found += _limited(slots, {s.place for s in slots if counts[s.place, node, Barrier.GET]}, limit)
                 continue
-            gets = {s.place: forced[s.place, node, Kind.GET] for s in slots}
-            polls = {s.place: counts[s.place, node, Kind.POLL] for s in slots}
+            gets = {s.place: forced[s.place, node, Barrier.GET] for s in slots}
+            polls = {s.place: counts[s.place, node, Barrier.POLL] for s in slots}
             here = _queue(slots, gets, polls)
             busy = {poll for _, poll in here}
             if any(
@@ -202,7 +205,7 @@ class Extension:
                 return None
             found += ((a, b) for a, b in here if a >= 0)
             for place, number in gets.items():
-                if not number and counts[place, node, Kind.GET]:
+                if not number and counts[place, node, Barrier.GET]:
                     own = {s.get for s in slots if s.place == place}
                     found += ((a, b) for a, b in _queue(slots, {**gets, place: 1}, polls) if a in own)
         return found
@@ -275,7 +278,7 @@ class Extension:
         return self._old.over(events, same, po=po, rf=Relation.of(n, rf), mo=Relation.of(n, mo), nfo=nfo)
 
 
-def _counts(chosen: Choices) -> Counter[tuple[int, str, Kind]]:
+def _counts(chosen: Choices) -> Counter[tuple[int, str, Barrier]]:
     return Counter((c.place, c.node, c.kind) for c in chosen)
 
 

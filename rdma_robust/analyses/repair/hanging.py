@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final, Literal
 
-from rdma_robust.analyses.repair.keeping import Broken, Keeping, Kept, Where
+from rdma_robust.analyses.repair.keeping import Agreement, Deviation, Keeping, Where
 from rdma_robust.analyses.safety.hangs import find_hang
 from rdma_robust.analyses.safety.questions import Answer
 from rdma_robust.language.flow.cfg import Program
@@ -26,23 +26,23 @@ STATES: Final = 50_000
 """Stored states of each search for hangs."""
 
 
-class Comparison:
+class HangComparison:
     """Compares texts with insertions with `program`. What was found of the last one is remembered."""
 
     def __init__(self, program: Program, model: Model, *, await_loops: bool = False) -> None:
         self._program, self._model = program, replace(model, cpu="sc")
         self._await_loops = await_loops
         self._keeping = Keeping(program)
-        self._last: tuple[str, Broken | Kept | None] | None = None
+        self._last: tuple[str, Deviation | Agreement | None] | None = None
 
-    def kept(self, text: str, where: Where, deadline: float | None) -> Broken | Kept | None:
+    def kept(self, text: str, where: Where, deadline: float | None) -> Deviation | Agreement | None:
         """Return whether the runs of a text with insertions keep to the program; None if a limit comes first. `where` tells
         where what is in the text is in the program's."""
         if self._last is None or self._last[0] != text:
             self._last = text, self._keeping.compare(self._loaded(text), where, Limits(deadline=deadline))
         return self._last[1]
 
-    def hangs(self, text: str, where: Where, deadline: float | None) -> Hangs | Broken:
+    def hangs(self, text: str, where: Where, deadline: float | None) -> Hangs | Deviation:
         """Return what is known of the hangs of a text that is robust."""
         if self._last is None or self._last[0] != text or self._last[1] is None:
             limits = Limits(deadline=deadline, states=STATES)
@@ -50,7 +50,7 @@ class Comparison:
             if found.answer.answer is Answer.UNREACHABLE:
                 return "none"
         compared = self.kept(text, where, deadline)
-        if isinstance(compared, Broken):
+        if isinstance(compared, Deviation):
             return compared
         return "unknown" if compared is None else "kept" if compared.hangs else "none"
 

@@ -10,8 +10,8 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from rdma_robust.analyses.repair.counting import Exactly, Nothing, Refusal, Row
-from rdma_robust.analyses.repair.repairs import Choice, Choices
+from rdma_robust.analyses.repair.counting import Exactly, Nothing, PollBalance, Refusal
+from rdma_robust.analyses.repair.repairs import Choices, InsertionChoice
 from rdma_robust.errors import InternalError
 from rdma_robust.solver_library import linear_solver
 
@@ -26,7 +26,7 @@ class HittingSets:
     All coefficients are integers, so an answer whose proven bound is less than half a unit away is exact.
     """
 
-    def __init__(self, universe: Sequence[Choice], costs: Mapping[Choice, int]) -> None:
+    def __init__(self, universe: Sequence[InsertionChoice], costs: Mapping[InsertionChoice, int]) -> None:
         import highspy  # noqa: PLC0415 - 0.1 s; robust programs do without
 
         self.universe = tuple(universe)
@@ -48,24 +48,24 @@ class HittingSets:
             if choice.copy:
                 self._row(0, {replace(choice, copy=choice.copy - 1): 1, choice: -1})
 
-    def tie(self, group: Sequence[Choice]) -> None:
+    def tie(self, group: Sequence[InsertionChoice]) -> None:
         """All of these or none."""
         for one, other in pairwise(group):
             self._row(0, {one: 1, other: -1})
             self._row(0, {one: -1, other: 1})
 
-    def leave(self, choices: Iterable[Choice]) -> None:
+    def leave(self, choices: Iterable[InsertionChoice]) -> None:
         """None of these."""
         for choice in choices:
             self._row(0, {choice: -1})
 
-    def hit(self, choices: Iterable[Choice], unless: Choices = frozenset()) -> None:
+    def hit(self, choices: Iterable[InsertionChoice], unless: Choices = frozenset()) -> None:
         """At least one of these, or not all of `unless`."""
         members = dict.fromkeys(choices, 1) | dict.fromkeys(unless, -1)
         self._infeasible |= not members
         self._row(1 - len(unless), members)
 
-    def reach(self, weights: Mapping[Choice, int], least: int, unless: Iterable[Choice]) -> None:
+    def reach(self, weights: Mapping[InsertionChoice, int], least: int, unless: Iterable[InsertionChoice]) -> None:
         """The sum of weights is at least that, or there is one of `unless`."""
         row = {c: weight for c, weight in weights.items() if weight}
         spare = least - sum(min(0, weight) for weight in row.values())
@@ -79,7 +79,7 @@ class HittingSets:
         self._infeasible |= not choices
         self._row(1 - len(choices), dict.fromkeys(choices, -1))
 
-    def exclude(self, chosen: Choices, among: Iterable[Choice]) -> None:
+    def exclude(self, chosen: Choices, among: Iterable[InsertionChoice]) -> None:
         """Not exactly these of `among`."""
         self._row(1 - len(chosen), {c: -1 if c in chosen else 1 for c in among})
 
@@ -102,7 +102,7 @@ class HittingSets:
             least -= spare
         self._add(least, members | dict.fromkeys(escapes, spare))
 
-    def _escape(self, row: Row, least: int) -> int:
+    def _escape(self, row: PollBalance, least: int) -> int:
         """Return a new column that can be 1 only if a row is at least that."""
         members, smallest = self._weighed(row, 1)
         self._solver.addVar(0.0, 1.0)
@@ -111,7 +111,7 @@ class HittingSets:
         self._add(smallest, members | {column: smallest - least})
         return column
 
-    def _weighed(self, row: Row, sign: int) -> tuple[dict[int, int], int]:
+    def _weighed(self, row: PollBalance, sign: int) -> tuple[dict[int, int], int]:
         """Return a row by its columns, and the least that it can be."""
         weights = {self._column[c]: sign * row.weight(c) for c in self.universe if row.weight(c)}
         return weights, sum(min(0, w) for w in weights.values())
@@ -137,7 +137,7 @@ class HittingSets:
         values = solver.getSolution().col_value
         return frozenset(c for c, value in zip(self.universe, values, strict=False) if value > 0.5)
 
-    def _row(self, least: int, members: Mapping[Choice, int]) -> None:
+    def _row(self, least: int, members: Mapping[InsertionChoice, int]) -> None:
         self._add(least, {self._column[c]: weight for c, weight in members.items()})
 
     def _add(self, least: int, members: Mapping[int, int]) -> None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple
 
-from rdma_robust.analyses.repair.edits import Edit
+from rdma_robust.analyses.repair.edits import SourceEdit
 from rdma_robust.analyses.repair.repairs import TextEdit
 from rdma_robust.analyses.safety.goals import HangMet
 from rdma_robust.language.flow.cfg import Program, Step
@@ -36,7 +36,7 @@ Where = Callable[[int], int | None]
 """Where what is at an offset of the text with insertions is in the program's; None for what was inserted."""
 
 
-def same(offset: int) -> int:
+def unmoved(offset: int) -> int:
     """Of the program's own text."""
     return offset
 
@@ -45,7 +45,7 @@ Label = tuple[Any, ...]
 """What is the same of a step in both programs."""
 
 
-class Taken(NamedTuple):
+class DoneStep(NamedTuple):
     """A step that a thread has done: where it is in the program's text (None if it was inserted), and the step."""
 
     at: int | None
@@ -53,7 +53,7 @@ class Taken(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
+class Deviation:
     """A run after which thread number `thread` does not what the program does. `done` are the steps of it up to there.
 
     `how` is `inserted`: the inserted poll `last` finds nothing; `poll`: the program's poll `last` finds nothing, as it does
@@ -63,13 +63,13 @@ class Broken:
 
     how: Literal["inserted", "poll", "goes on", "waits"]
     thread: int
-    done: tuple[Taken, ...]
-    last: Taken | None = None
+    done: tuple[DoneStep, ...]
+    last: DoneStep | None = None
     alone: bool = True
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class Agreement:
     """All runs do what the program does; `hangs` says whether some thread waits for ever, as it does there."""
 
     hangs: bool
@@ -98,7 +98,7 @@ class Keeping:
     def _rest(self) -> HangMet:
         return HangMet(self._machine)
 
-    def compare(self, repaired: Program, where: Where, limits: Limits) -> Broken | Kept | None:
+    def compare(self, repaired: Program, where: Where, limits: Limits) -> Deviation | Agreement | None:
         """Return whether a program with insertions keeps to this one; None if a limit comes first."""
         states = STATES if self._finished else STATES_AFTER
         found = _Comparison(self._machine, self._rest, repaired, where).run(replace(limits, states=states))
@@ -115,11 +115,11 @@ class _Comparison:
         self.met = HangMet(self.mine)
         self.where = where
         self.before: dict[_Pair, tuple[_Pair | None, Move]] = {}
-        self.broken: Broken | None = None
+        self.broken: Deviation | None = None
         self.hangs = False
         self.lost = False
 
-    def run(self, limits: Limits) -> Broken | Kept | None:
+    def run(self, limits: Limits) -> Deviation | Agreement | None:
         reached = limits.watch()
         starts = set()
         for move in self.machine.initial():
@@ -138,7 +138,7 @@ class _Comparison:
         cut, _ = by_layers(self.mine.initial(), begin, self._expand, self.before.__len__, limits, enough=over)
         if self.broken is not None:
             return self.broken
-        return None if cut or self.lost or self.met.large or self.rest.large else Kept(self.hangs)
+        return None if cut or self.lost or self.met.large or self.rest.large else Agreement(self.hangs)
 
     def _expand(self, pair: _Pair, following: list[_Pair]) -> None:
         self.broken = self._starved(pair) or self._hanging(pair)
@@ -162,7 +162,7 @@ class _Comparison:
     def _unmatched(self, pair: _Pair, t: int, step: Step | None) -> None:
         """Note a step that the program cannot do there: one that is no poll cannot be told, and the comparison is lost."""
         if step is not None and takes_completion(step.op):
-            self.broken = Broken("goes on", *self._thread(pair, t), self._taken(step))
+            self.broken = Deviation("goes on", *self._thread(pair, t), self._taken(step))
         self.lost = True
 
     def _matching(self, own: frozenset[Any], t: int, label: Label) -> Iterator[Any]:
@@ -173,7 +173,7 @@ class _Comparison:
                 if (*_label(step, step.span.start), action.read, action.written, action.words) == label:
                     yield move.state
 
-    def _starved(self, pair: _Pair) -> Broken | None:
+    def _starved(self, pair: _Pair) -> Deviation | None:
         """Whether a thread is at an inserted poll that finds nothing, or at one of the program that would find something."""
         for t, thread in enumerate(pair.state.threads):
             if thread.carried:
@@ -182,11 +182,11 @@ class _Comparison:
             for command in waiting:
                 at = self._at(command.step)
                 if at is None:
-                    return Broken("inserted", *self._thread(pair, t), self._taken(command.step))
+                    return Deviation("inserted", *self._thread(pair, t), self._taken(command.step))
                 idle = command.to == thread.point and not command.assigns
                 others = (c for c in self._polls(t, thread) if thread.unpolled[c.qp] and c.to == command.to)
                 if not idle and not any(self._at(c.step) == at for c in others) and self._all_poll(pair, t, at):
-                    return Broken("poll", *self._thread(pair, t), self._taken(command.step))
+                    return Deviation("poll", *self._thread(pair, t), self._taken(command.step))
         return None
 
     def _polls(self, t: int, thread: Any) -> list[Command]:
@@ -203,7 +203,7 @@ class _Comparison:
         commands: Sequence[Command] = self.machine.codes[t].visible.get(state.threads[t].point, ())
         return commands
 
-    def _hanging(self, pair: _Pair) -> Broken | None:
+    def _hanging(self, pair: _Pair) -> Deviation | None:
         """Whether threads wait for ever that cannot in the program."""
         found = self.met.hanging(pair.state)
         self.hangs |= bool(found)
@@ -211,7 +211,7 @@ class _Comparison:
         if not new:
             return None
         thread, done = self._thread(pair, new[0])
-        return Broken("waits", thread, done, alone=len(new) == 1)
+        return Deviation("waits", thread, done, alone=len(new) == 1)
 
     def _hangs(self, state: Any, waiting: Resting) -> bool:
         """Whether a thread hangs in a state of the program too, for something that it waits for with the insertions."""
@@ -224,12 +224,12 @@ class _Comparison:
     def _at(self, step: Step | None) -> int | None:
         return None if step is None else self.where(step.span.start)
 
-    def _taken(self, step: Step | None) -> Taken | None:
-        return None if step is None else Taken(self._at(step), step)
+    def _taken(self, step: Step | None) -> DoneStep | None:
+        return None if step is None else DoneStep(self._at(step), step)
 
-    def _thread(self, pair: _Pair, thread: int) -> tuple[int, tuple[Taken, ...]]:
+    def _thread(self, pair: _Pair, thread: int) -> tuple[int, tuple[DoneStep, ...]]:
         """Return a thread, and its steps on the way to a pair."""
-        done: list[Taken] = []
+        done: list[DoneStep] = []
         here: _Pair | None = pair
         own = {id(step) for _, _, step in self.mine.program.threads[thread].edges}
         while here is not None:
@@ -237,7 +237,7 @@ class _Comparison:
             steps: Sequence[Step] = [step for step in move.action.silent if id(step) in own]
             if move.action.thread == thread and move.action.step is not None and not move.state.threads[thread].carried:
                 steps = [move.action.step, *steps]
-            done += (Taken(self._at(step), step) for step in reversed(steps))
+            done += (DoneStep(self._at(step), step) for step in reversed(steps))
             here = before
         return thread, tuple(reversed(done))
 
@@ -246,7 +246,7 @@ def _label(step: Step, at: int) -> Label:
     return at, step.guard, step.assigns
 
 
-def where_of(edits: Sequence[Edit | TextEdit]) -> Where:
+def where_of(edits: Sequence[SourceEdit | TextEdit]) -> Where:
     """Return where things are in a text before `edits` that do not overlap; what they have put in is nowhere."""
     moved: list[tuple[int, int, int]] = []
     shift = 0

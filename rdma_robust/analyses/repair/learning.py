@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from rdma_robust.analyses.repair.extension import Extension, Limit
 from rdma_robust.analyses.repair.hitting import HittingSets
-from rdma_robust.analyses.repair.repairs import Choice, Choices, Kind
+from rdma_robust.analyses.repair.repairs import Barrier, Choices, InsertionChoice
 
 
 class Lesson:
@@ -28,7 +28,7 @@ class Lesson:
         most = self._chosen | self._away
         least: Choices = frozenset()
         if not self._bones.survives(most, least):
-            least = frozenset(c for c in self._chosen - self._away if c.kind is Kind.GET)
+            least = frozenset(c for c in self._chosen - self._away if c.kind is Barrier.GET)
             if not least or not self._bones.survives(most, least):
                 return False
             for get in sorted(least, key=lambda c: (c.copy, c.order), reverse=True):
@@ -56,7 +56,7 @@ class Lesson:
         here = {c: weights.get((c.place, c.kind), 0) for c in self._sets.universe if c.node == node}
         if sum(here.get(c, 0) for c in self._chosen) >= needed:
             return False
-        polls = frozenset(c for c in here if c.kind is Kind.POLL and (c.place, c.kind) in weights)
+        polls = frozenset(c for c in here if c.kind is Barrier.POLL and (c.place, c.kind) in weights)
         kept = self._grown(self._chosen | self._away | polls, frozenset(), limit)
         self._sets.reach(here, needed, [c for c in self._sets.universe if c not in kept])
         return True
@@ -67,9 +67,9 @@ class Lesson:
         What is cheap is kept if there is a choice: then the row asks for what is dear. Late in the time it may be less.
         Where one more of equal statements is one too many, so are all others of them.
         """
-        full: set[tuple[int, Kind, str]] = set()
+        full: set[tuple[int, Barrier, str]] = set()
 
-        def add(group: list[Choice], kept: Choices) -> Choices:
+        def add(group: list[InsertionChoice], kept: Choices) -> Choices:
             if not self._go_on():
                 return kept
             group = [c for c in group if (c.place, c.kind, c.node) not in full]

@@ -19,9 +19,9 @@ from dataclasses import dataclass, replace
 
 from rdma_robust.analyses.repair.cheapest import Checker
 from rdma_robust.analyses.repair.each_copy import as_declared
-from rdma_robust.analyses.repair.edits import Edit, Source, apart, apply, text_edits
-from rdma_robust.analyses.repair.patch import Usage, unified
-from rdma_robust.analyses.repair.repairs import Insertion, Kind, Repair, RepairOptions, Solution
+from rdma_robust.analyses.repair.edits import SourceEdit, SourceText, apply_edits, disjoint_edits, text_edits
+from rdma_robust.analyses.repair.patch import WordUsage, unified
+from rdma_robust.analyses.repair.repairs import Barrier, Insertion, Repair, RepairOptions, RepairSolution
 from rdma_robust.errors import LimitReached, UsageError
 from rdma_robust.expr import names
 from rdma_robust.language.flow.cfg import Get, Op, Program, RFence, Step, Thread, steps
@@ -39,7 +39,7 @@ Removed = frozenset[int]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class RemovablePart:
     """A statement, or the flag of a fenced request, that could go; `thread` is the one that has it, as it is written. `node`
     is that of its queue pair, or the family of that."""
 
@@ -53,14 +53,14 @@ class Part:
         return self.statement.span.start
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> Barrier:
         match self.statement:
             case ast.Poll():
-                return Kind.POLL
+                return Barrier.POLL
             case ast.Get():
-                return Kind.GET
+                return Barrier.GET
             case ast.RFence() | ast.Flag():
-                return Kind.RFENCE
+                return Barrier.RFENCE
 
 
 def remove_needless(
@@ -98,7 +98,7 @@ def own_polls(
     Empty too if a limit comes first.
     """
     program = spin_assumed(load_decidable(text, checker.file), checker.options.await_loops)
-    source = Source.of(text, checker.file)
+    source = SourceText.of(text, checker.file)
     parts = list(_parts(source, program))
     new = {p.at for p in parts if any(a <= p.at < b for a, b in inserted)}
     found = []
@@ -119,7 +119,7 @@ def _searched(text: str, options: RepairOptions, checker: Checker, within: Seque
         robustly = first.verdict is Verdict.NOT_ROBUST
         reason = "the program is not robust: repair it first" if robustly else first.reason
         return Repair("impossible" if robustly else "unknown", reason, checked=1)
-    source = Source.of(text, checker.file)
+    source = SourceText.of(text, checker.file)
     some = (p for p in _parts(source, program) if within is None or any(a <= p.at < b for a, b in within))
     parts = sorted(some, key=lambda p: (-_saves(p, options), p.at))
     gone, complete = _greatest(source, program, parts, checker)
@@ -131,7 +131,7 @@ def _searched(text: str, options: RepairOptions, checker: Checker, within: Seque
     return Repair("repaired" if removed else "robust", reason, solutions, complete, complete, checker.checked)
 
 
-def _greatest(source: Source, program: Program, parts: list[Part], checker: Checker) -> tuple[Removed, bool]:
+def _greatest(source: SourceText, program: Program, parts: list[RemovablePart], checker: Checker) -> tuple[Removed, bool]:
     """Return what can go, and whether that is known to be all: pass after pass, until one finds nothing."""
     gone: Removed = frozenset()
     changed, complete = True, True
@@ -152,7 +152,7 @@ def _greatest(source: Source, program: Program, parts: list[Part], checker: Chec
     return gone, complete
 
 
-def _units(parts: list[Part]) -> Iterator[Removed]:
+def _units(parts: list[RemovablePart]) -> Iterator[Removed]:
     """Yield what to try at once: a poll, a fence, or a get with a poll of its queue pair or without."""
     for part in parts:
         if isinstance(part.statement, ast.Get):
@@ -164,20 +164,20 @@ def _units(parts: list[Part]) -> Iterator[Removed]:
         yield frozenset({part.at})
 
 
-def _without(source: Source, parts: list[Part], gone: Removed) -> str:
-    return apply(source.text, _removals(source, parts, gone))[0]
+def _without(source: SourceText, parts: list[RemovablePart], gone: Removed) -> str:
+    return apply_edits(source.text, _removals(source, parts, gone))[0]
 
 
-def _removals(source: Source, parts: list[Part], gone: Removed) -> list[Edit]:
-    return apart([_removal(source, p) for p in parts if p.at in gone])
+def _removals(source: SourceText, parts: list[RemovablePart], gone: Removed) -> list[SourceEdit]:
+    return disjoint_edits([_removal(source, p) for p in parts if p.at in gone])
 
 
-def _removal(source: Source, part: Part) -> Edit:
+def _removal(source: SourceText, part: RemovablePart) -> SourceEdit:
     if not isinstance(part.statement, ast.Flag):
         return source.remove(part.statement)
     span = part.statement.span
     start = len(source.text[: span.start].rstrip(" \t"))
-    return Edit(start, "", span.end - start)
+    return SourceEdit(start, "", span.end - start)
 
 
 def keeps_executions(program: Program, gone: Removed) -> bool:
@@ -231,7 +231,7 @@ def _same_polls(thread: Thread, node: str, gone: Removed) -> bool:
     return True
 
 
-def _parts(source: Source, program: Program) -> Iterator[Part]:
+def _parts(source: SourceText, program: Program) -> Iterator[RemovablePart]:
     unread = _unread(program)
     fences = {at: op.node.partition("[")[0] for at, op in _ops(program) if isinstance(op, RFence)}
     for thread in source.threads:
@@ -240,7 +240,7 @@ def _parts(source: Source, program: Program) -> Iterator[Part]:
 
 def _parts_in(
     block: ast.Block, thread: str, depth: int, unread: Mapping[int, str], fences: Mapping[int, str]
-) -> Iterator[Part]:
+) -> Iterator[RemovablePart]:
     """Yield what could go of a block: `unread` are the gets that nobody reads and `fences` all fences, those of fenced
     requests too, by where they begin, with their nodes."""
     labelled = False
@@ -249,12 +249,12 @@ def _parts_in(
         at = statement.span.start
         if isinstance(statement, ast.Put | ast.Get | ast.Send):
             fenced = (flag for flag in statement.flags if flag.word == "fenced" and at in fences)
-            yield from (Part(flag, thread, fences[at], depth) for flag in fenced)
+            yield from (RemovablePart(flag, thread, fences[at], depth) for flag in fenced)
         match statement:
             case ast.Poll(node) | ast.RFence(node) if free:
-                yield Part(statement, thread, node.text, depth)
+                yield RemovablePart(statement, thread, node.text, depth)
             case ast.Get() if free and at in unread:
-                yield Part(statement, thread, unread[at].partition("[")[0], depth)
+                yield RemovablePart(statement, thread, unread[at].partition("[")[0], depth)
             case _:
                 inner = depth + isinstance(statement, ast.While | ast.Loop)
                 for inside in blocks_of(statement):
@@ -271,7 +271,7 @@ def _unread(program: Program) -> dict[int, str]:
     ops = _ops(program)
     conditions = [line.condition for line in program.outcomes] + [line.condition for line in program.invariants]
     asked = {name for condition in conditions for name in names(condition)}
-    usage = Usage(program)
+    usage = WordUsage(program)
     kept = usage.read | {str(c) for _, op in ops if not isinstance(op, Get) for c in cells_written(op)} | asked
     found: dict[int, str] = {}
     spoilt: set[int] = set()
@@ -282,20 +282,22 @@ def _unread(program: Program) -> dict[int, str]:
     return {at: node for at, node in found.items() if at not in spoilt}
 
 
-def _saves(part: Part, options: RepairOptions) -> int:
+def _saves(part: RemovablePart, options: RepairOptions) -> int:
     return options.costs.of(part.kind, part.depth)
 
 
-def _solution(source: Source, program: Program, removed: tuple[Part, ...], options: RepairOptions) -> Solution:
+def _solution(
+    source: SourceText, program: Program, removed: tuple[RemovablePart, ...], options: RepairOptions
+) -> RepairSolution:
     removals = _removals(source, list(removed), frozenset(p.at for p in removed))
-    patched = apply(source.text, removals)[0]
+    patched = apply_edits(source.text, removals)[0]
     rows = [_row(part, options) for part in removed]
     diff = unified(source.text, patched, program.file)
     edits = text_edits(source.text, removals)
-    return Solution((), sum(r.cost for r in rows), (), patched, diff, tuple(rows), edits)
+    return RepairSolution((), sum(r.cost for r in rows), (), patched, diff, tuple(rows), edits)
 
 
-def _row(part: Part, options: RepairOptions) -> Insertion:
+def _row(part: RemovablePart, options: RepairOptions) -> Insertion:
     statement = part.statement
     shown = statement.word if isinstance(statement, ast.Flag) else printer.statement(statement)
     kind = shown if isinstance(statement, ast.Flag) else part.kind.value

@@ -9,9 +9,9 @@ from functools import cached_property
 from itertools import groupby
 
 from rdma_robust.analyses.repair.automata_sites import AutomataSource
-from rdma_robust.analyses.repair.edits import Edit, Place, Source, apply, text_edits
-from rdma_robust.analyses.repair.repairs import Choice, Choices, Costs, Insertion, Kind, Solution
-from rdma_robust.analyses.repair.sites import Sites, fresh
+from rdma_robust.analyses.repair.edits import Gap, SourceEdit, SourceText, apply_edits, text_edits
+from rdma_robust.analyses.repair.repairs import Barrier, Choices, Costs, Insertion, InsertionChoice, RepairSolution
+from rdma_robust.analyses.repair.sites import Sites, fresh_word
 from rdma_robust.expr import names
 from rdma_robust.language.flow.cfg import Cell, Op, Program, steps
 from rdma_robust.language.syntax.ast import Node
@@ -22,11 +22,11 @@ SCRAP, PROBE = "scrap", "probe"
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class PatchRow:
     """What stands at a place for one queue pair: its kind (a flush is a get with polls), statements and line."""
 
     kind: str
-    choices: tuple[Choice, ...]
+    choices: tuple[InsertionChoice, ...]
     statements: tuple[str, ...]
     line: int
 
@@ -37,9 +37,9 @@ class Patch:
 
     text: str
     new: tuple[tuple[int, int], ...]
-    rows: tuple[Row, ...]
+    rows: tuple[PatchRow, ...]
     declared: tuple[str, ...]
-    edits: tuple[Edit, ...]
+    edits: tuple[SourceEdit, ...]
 
 
 @dataclass(frozen=True)
@@ -62,14 +62,14 @@ class Patcher:
         if isinstance(source, AutomataSource):
             return self._automata(source, chosen)
         words = _Words(self.sites, source)
-        at: dict[int, list[tuple[str, tuple[Choice, ...], tuple[str, ...]]]] = {}
+        at: dict[int, list[tuple[str, tuple[InsertionChoice, ...], tuple[str, ...]]]] = {}
         for kind, choices in _grouped(chosen):
             statements = tuple(self._statement(c, words) for c in choices)
             at.setdefault(choices[0].place, []).append((kind, choices, statements))
         edits = {}
         for number, found in at.items():
             place = self.sites.places[number]
-            assert isinstance(place, Place)
+            assert isinstance(place, Gap)
             edits[number] = source.insert(place, [s for _, _, statements in found for s in statements])
         declared = [
             source.declare(item, [self._declaration(w) for w in words.declared[item.name.text]])
@@ -78,13 +78,13 @@ class Patcher:
         ]
         expecting = [*(source.expect_robust() if self.robust else ()), *(source.expect_safe("rdma") if self.safe else ())]
         done = (*edits.values(), *declared, *expecting)
-        text, new = apply(source.text, done)
+        text, new = apply_edits(source.text, done)
         rows = []
         ranges = iter(new)
         for number in sorted(edits, key=lambda p: edits[p].offset):
             for kind, choices, statements in at[number]:
                 starts = [next(ranges)[0] for _ in statements]
-                rows.append(Row(kind, choices, statements, text.count("\n", 0, starts[0]) + 1))
+                rows.append(PatchRow(kind, choices, statements, text.count("\n", 0, starts[0]) + 1))
         names_declared = tuple(f"{node}.{word}" for node, each in words.declared.items() for word in each)
         return Patch(text, new, tuple(rows), names_declared, done)
 
@@ -92,14 +92,14 @@ class Patcher:
         """Return the text with an `mfence` at each of the chosen states."""
         at = {choice: source.fence(self.sites.places[choice.place]) for choice in chosen}
         done = (*(edit for _, edits in at.values() for edit in edits), *source.expect_robust())
-        text, new = apply(source.text, done)
+        text, new = apply_edits(source.text, done)
         rows = []
         for choice, (line, edits) in at.items():
             start = edits[0].offset + sum(len(e.text) - e.removed for e in done if e.offset < edits[0].offset)
-            rows.append(Row(choice.kind.value, (choice,), (line,), text.count("\n", 0, start) + 1))
+            rows.append(PatchRow(choice.kind.value, (choice,), (line,), text.count("\n", 0, start) + 1))
         return Patch(text, new, tuple(sorted(rows, key=lambda row: row.line)), (), done)
 
-    def solution(self, patch: Patch, costs: Costs) -> Solution:
+    def solution(self, patch: Patch, costs: Costs) -> RepairSolution:
         """Return a patch as a report shows it."""
         insertions = []
         for row in patch.rows:
@@ -110,11 +110,13 @@ class Patcher:
         old = self.sites.source.text
         diff = unified(old, patch.text, self.sites.program.file)
         edits = text_edits(old, patch.edits)
-        return Solution(tuple(insertions), sum(i.cost for i in insertions), patch.declared, patch.text, diff, edits=edits)
+        return RepairSolution(
+            tuple(insertions), sum(i.cost for i in insertions), patch.declared, patch.text, diff, edits=edits
+        )
 
-    def _statement(self, choice: Choice, words: _Words) -> str:
+    def _statement(self, choice: InsertionChoice, words: _Words) -> str:
         node = choice.node
-        if choice.kind is Kind.GET:
+        if choice.kind is Barrier.GET:
             return f"get {words.scrap(self.sites.places[choice.place].thread, node)} = {node}.{words.probe(node)}"
         return f"{choice.kind.value} {node}".strip()
 
@@ -123,14 +125,14 @@ class Patcher:
         return word if domain is not None and not domain[0] <= 0 <= domain[1] else f"{word} = 0"
 
 
-def _grouped(chosen: Choices) -> Iterator[tuple[str, tuple[Choice, ...]]]:
+def _grouped(chosen: Choices) -> Iterator[tuple[str, tuple[InsertionChoice, ...]]]:
     """Yield choices as rows, in their order: fences and polls each for itself, gets of a place with its polls."""
     for (_, fence, _), group in groupby(sorted(chosen, key=lambda c: c.order), key=lambda c: c.order[:3]):
         choices = tuple(group)
-        if fence or choices[0].kind in (Kind.POLL, Kind.MFENCE):
+        if fence or choices[0].kind in (Barrier.POLL, Barrier.MFENCE):
             yield from ((c.kind.value, (c,)) for c in choices)
         else:
-            yield ("flush" if choices[-1].kind is Kind.POLL else Kind.GET.value), choices
+            yield ("flush" if choices[-1].kind is Barrier.POLL else Barrier.GET.value), choices
 
 
 class _Words:
@@ -140,7 +142,7 @@ class _Words:
     so one word of a node is enough for that.
     """
 
-    def __init__(self, sites: Sites, source: Source) -> None:
+    def __init__(self, sites: Sites, source: SourceText) -> None:
         self._sites = sites
         self._members: dict[str, list[str]] = {}
         self._taken = source.identifiers()
@@ -164,7 +166,7 @@ class _Words:
         """Return a new word of `node`, declared where its family is if it has one, which may be a word of others there."""
         family = node.partition("[")[0]
         everywhere, here = self.declared.setdefault(family, []), self._members.setdefault(node, [])
-        word = fresh(name, self._taken | frozenset(here))
+        word = fresh_word(name, self._taken | frozenset(here))
         here.append(word)
         if word not in everywhere:
             everywhere.append(word)
@@ -172,7 +174,7 @@ class _Words:
 
 
 @dataclass(frozen=True)
-class Usage:
+class WordUsage:
     """Who touches the words of a program."""
 
     program: Program

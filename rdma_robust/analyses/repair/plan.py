@@ -9,15 +9,15 @@ from typing import Final
 
 from rdma_robust.analyses.repair.anyhow import any_solution
 from rdma_robust.analyses.repair.automata_sites import AutomataSource
-from rdma_robust.analyses.repair.cheapest import Checker, Found, Search
+from rdma_robust.analyses.repair.cheapest import Checker, PatchedSolution, RepairSearch
 from rdma_robust.analyses.repair.crowd_repairs import CrowdRepair
 from rdma_robust.analyses.repair.each_copy import EachCopy, as_written, has_families
 from rdma_robust.analyses.repair.hitting import OutOfTimeError
 from rdma_robust.analyses.repair.immediates import immediate_for
-from rdma_robust.analyses.repair.keeping import Broken, where_of
+from rdma_robust.analyses.repair.keeping import Deviation, where_of
 from rdma_robust.analyses.repair.needless import own_polls
 from rdma_robust.analyses.repair.patch import Patcher
-from rdma_robust.analyses.repair.repairs import MOST_COPIES, MOST_UNBOUNDED, Repair, RepairOptions, Solution, Status
+from rdma_robust.analyses.repair.repairs import MOST_COPIES, MOST_UNBOUNDED, Repair, RepairOptions, RepairSolution, Status
 from rdma_robust.analyses.repair.request_flags import with_flags
 from rdma_robust.analyses.repair.sites import Sites
 from rdma_robust.analyses.repair.written_out import outside_of_copies
@@ -115,7 +115,7 @@ def _searched(text: str, file: str, options: RepairOptions, checker: Checker, be
         return Repair("impossible", first.reason, complete=True, checked=1)
     if unfollowed := values_left(sites.program):
         return Repair("unknown", f"{_unproven(checker)}: {unfollowed}", checked=1)
-    search = Search(sites, checker, options, checker.comparison(sites.program), copies, below=below)
+    search = RepairSearch(sites, checker, options, checker.comparison(sites.program), copies, below=below)
     try:
         search.run(first)
     except LimitReached:
@@ -134,7 +134,7 @@ def _unproven(checker: Checker) -> str:
     return f"not {checker.fine}, but no repair can be proven"
 
 
-def _in_families(copies: EachCopy, search: Search, options: RepairOptions) -> Repair:
+def _in_families(copies: EachCopy, search: RepairSearch, options: RepairOptions) -> Repair:
     """Return the answer with what was found put into the text of the families, and decided again from there."""
     patcher = Patcher(as_written(copies, search.sites), robust=search.patcher.robust, safe=search.patcher.safe)
     comparison = search.checker.comparison(blocking(copies.program, search.checker.options.await_loops))
@@ -145,7 +145,7 @@ def _in_families(copies: EachCopy, search: Search, options: RepairOptions) -> Re
         patch = patcher.patch(chosen)
         if search.checker.judge(patch.text).good:
             hangs = comparison.hangs(patch.text, where_of(patch.edits), search.checker.deadline)
-            if not isinstance(hangs, Broken):
+            if not isinstance(hangs, Deviation):
                 solutions.append(replace(patcher.solution(patch, options.costs), hangs=hangs))
     known = search.exhausted and search.exact
     cheapest = search.cheapest and len(solutions) == len(search.found)
@@ -165,7 +165,7 @@ def _in_families(copies: EachCopy, search: Search, options: RepairOptions) -> Re
 IN_FAMILIES: Final = "what goes into a family goes into each of its threads, towards nodes as the family names them"
 
 
-def _answer(search: Search, options: RepairOptions, violation: str) -> Repair:
+def _answer(search: RepairSearch, options: RepairOptions, violation: str) -> Repair:
     found = {f.patch.text: f for f in reversed(search.found)}  # some insertions are the same text as others
     solutions = tuple(_solution(search, f, options) for f in search.found if found[f.patch.text] is f)
     if solutions:
@@ -187,7 +187,7 @@ def _answer(search: Search, options: RepairOptions, violation: str) -> Repair:
     )
 
 
-def _solution(search: Search, found: Found, options: RepairOptions) -> Solution:
+def _solution(search: RepairSearch, found: PatchedSolution, options: RepairOptions) -> RepairSolution:
     """Return what was found as a report shows it. If it happens to be robust, its text expects that it is."""
     patcher, patch = search.patcher, found.patch
     expecting = not patcher.robust and search.sites.source.expect_robust()
@@ -206,7 +206,7 @@ SCOPE: Final = (
 """Which sets of insertions a repair is a cheapest of, in words."""
 
 
-def _scope(search: Search) -> str:
+def _scope(search: RepairSearch) -> str:
     """Which sets of insertions a repair is a cheapest of, in words."""
     if isinstance(search.sites.source, AutomataSource):
         return "all sets of `mfence`s at states of threads that have nothing locked"
@@ -214,7 +214,7 @@ def _scope(search: Search) -> str:
     return SCOPE + fences + (f"; {IN_FAMILIES}" if search.copies is not None else "")
 
 
-def _reason(search: Search, solutions: tuple[Solution, ...], violation: str) -> str:
+def _reason(search: RepairSearch, solutions: tuple[RepairSolution, ...], violation: str) -> str:
     if search.cheapest:
         return f"a cheapest repair among {_scope(search)}"
     undecided = f"; {count(search.undecided, 'set')} of insertions undecided" if search.undecided else ""

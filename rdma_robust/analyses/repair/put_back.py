@@ -7,13 +7,13 @@ from dataclasses import replace
 
 from rdma_robust.analyses.repair.edits import one_edit
 from rdma_robust.analyses.repair.patch import unified
-from rdma_robust.analyses.repair.repairs import Repair, Solution
+from rdma_robust.analyses.repair.repairs import Repair, RepairSolution
 from rdma_robust.errors import ProgramError
 from rdma_robust.language.defines import undefined
 from rdma_robust.language.load import load_decidable
 
 
-def put_back(repair: Repair, original: str, define: Sequence[str], file: str) -> Repair:
+def repair_of_original(repair: Repair, original: str, define: Sequence[str], file: str) -> Repair:
     """Return the repair of the program that :func:`~rdma_robust.language.defines.defined` makes of `original` as one of
     `original` itself. No line moves.
 
@@ -22,7 +22,7 @@ def put_back(repair: Repair, original: str, define: Sequence[str], file: str) ->
     return replace(repair, solutions=tuple(_solution_back(s, original, define, file) for s in repair.solutions))
 
 
-def _solution_back(solution: Solution, original: str, define: Sequence[str], file: str) -> Solution:
+def _solution_back(solution: RepairSolution, original: str, define: Sequence[str], file: str) -> RepairSolution:
     """Return one solution of such a repair."""
     text = undefined(solution.patched, original, define)
     try:

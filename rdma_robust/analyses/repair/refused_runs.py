@@ -6,17 +6,17 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from rdma_robust.analyses.repair.counting import Exactly, Nothing, Refusal, Walk
-from rdma_robust.analyses.repair.keeping import Broken, Taken, where_of
+from rdma_robust.analyses.repair.counting import Exactly, Nothing, OutstandingWalk, Refusal
+from rdma_robust.analyses.repair.keeping import Deviation, DoneStep, where_of
 from rdma_robust.analyses.repair.repairs import Choices
-from rdma_robust.analyses.repair.sites import Edge, Flow, Sites
+from rdma_robust.analyses.repair.sites import Flow, MarkedEdge, Sites
 from rdma_robust.errors import NO_SPAN
 from rdma_robust.expr import TRUE
 from rdma_robust.language.flow.cfg import Silent, Step
 from rdma_robust.semantics.event_table import polls_of
 
 
-def refused_by(sites: Sites, chosen: Choices, broken: Broken) -> Refusal:
+def refused_by(sites: Sites, chosen: Choices, broken: Deviation) -> Refusal:
     """Return what a run of the program with `chosen` says of all sets."""
     if not broken.alone:
         return Exactly(chosen, _all_of(sites, None))
@@ -27,7 +27,7 @@ def refused_by(sites: Sites, chosen: Choices, broken: Broken) -> Refusal:
     return found or Exactly(here, _all_of(sites, broken.thread))
 
 
-def _of_path(flow: Flow, here: Choices, broken: Broken, path: list[Edge]) -> Refusal | None:
+def _of_path(flow: Flow, here: Choices, broken: Deviation, path: list[MarkedEdge]) -> Refusal | None:
     """Return what the path of a run says, None if it says nothing of other sets."""
     occupied = {c.place for c in here}
     real = flow.thread.entry
@@ -41,7 +41,7 @@ def _of_path(flow: Flow, here: Choices, broken: Broken, path: list[Edge]) -> Ref
         return Nothing(since[0]) if len(since) == 1 else None
     node = polls_of(broken.last.step.op)
     assert node is not None
-    walk, last = Walk(flow, node, here), path[-1]
+    walk, last = OutstandingWalk(flow, node, here), path[-1]
     if broken.how != "poll" or not flow.idle(real, last):
         return walk.reason(path, int(broken.how == "poll"))
     if since and not flow.idle(flow.marks[since[-1]].target, last):
@@ -54,15 +54,15 @@ def _all_of(sites: Sites, thread: int | None) -> frozenset[int]:
     return frozenset(k for k, place in enumerate(sites.places) if thread in (None, place.thread))
 
 
-def path_of(sites: Sites, flow: Flow, chosen: Choices, broken: Broken) -> list[Edge] | None:
+def path_of(sites: Sites, flow: Flow, chosen: Choices, broken: Deviation) -> list[MarkedEdge] | None:
     """Return the path of the marked thread on which a run has come to where it broke, the poll there included."""
     back = where_of(sites.edits)
     number = Counter(c.place for c in chosen)
     steps = broken.done if broken.last is None else (*broken.done, broken.last)
     start = (flow.thread.entry, 0)
-    before: dict[tuple[int, int], tuple[tuple[int, int], Edge | None] | None] = {start: None}
+    before: dict[tuple[int, int], tuple[tuple[int, int], MarkedEdge | None] | None] = {start: None}
 
-    def ahead(edge: Edge, done: int) -> int | None:
+    def ahead(edge: MarkedEdge, done: int) -> int | None:
         """How many steps are done behind an edge, None if it is not the next one."""
         if edge.place is None:
             taken = steps[done]
@@ -76,13 +76,13 @@ def path_of(sites: Sites, flow: Flow, chosen: Choices, broken: Broken) -> list[E
         now = todo.pop()
         point, done = now
         if done == len(steps):
-            path: list[Edge] = []
+            path: list[MarkedEdge] = []
             while (step := before[now]) is not None:
                 now, edge = step
                 path += [] if edge is None else [edge]
             return path[::-1]
         following = ((edge, ahead(edge, done)) for edge in flow.out.get(point, ()))
-        found: list[tuple[tuple[int, int], Edge | None]] = [((e.target, n), e) for e, n in following if n is not None]
+        found: list[tuple[tuple[int, int], MarkedEdge | None]] = [((e.target, n), e) for e, n in following if n is not None]
         if _is_idle(steps[done]):
             found.append(((point, done + 1), None))
         for there, by in found:
@@ -92,7 +92,7 @@ def path_of(sites: Sites, flow: Flow, chosen: Choices, broken: Broken) -> list[E
     return None
 
 
-def _is_idle(taken: Taken) -> bool:
+def _is_idle(taken: DoneStep) -> bool:
     """Whether a step does nothing: then a mark may stand for it."""
     return isinstance(taken.step.op, Silent) and taken.step.guard == TRUE and not taken.step.assigns
 

@@ -26,7 +26,7 @@ MOST_UNBOUNDED: Final = 8
 """The greatest number of polls at one place where what is outstanding has no bound on the paths there."""
 
 
-class Kind(Enum):
+class Barrier(Enum):
     """The statement that is inserted. For robustness a flush is a get with the polls that take it; for safety there are
     `flush` and `mfence` statements instead."""
 
@@ -38,7 +38,7 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class InsertionChoice:
     """One statement: `kind` towards `node` at place number `place`; `copy` numbers equal ones of a place from 0.
 
     At a place stand an `mfence` (which has no node), for one node after the other its gets and its polls, and behind all of
@@ -46,17 +46,17 @@ class Choice:
     """
 
     place: int
-    kind: Kind
+    kind: Barrier
     node: str
     copy: int = 0
 
     @property
     def order(self) -> tuple[int, bool, str, bool, int]:
         """The key by which statements are sorted as they stand in the text."""
-        return self.place, self.kind is Kind.RFENCE, self.node, self.kind is Kind.POLL, self.copy
+        return self.place, self.kind is Barrier.RFENCE, self.node, self.kind is Barrier.POLL, self.copy
 
 
-Choices = frozenset[Choice]
+Choices = frozenset[InsertionChoice]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +82,10 @@ class Costs:
         if not 1 <= self.loop_weight <= MOST_LOOP_WEIGHT:
             raise UsageError(f"the weight of a loop is {self.loop_weight}; it must be from 1 to {MOST_LOOP_WEIGHT}")
 
-    def of(self, kind: Kind, depth: int) -> int:
+    def of(self, kind: Barrier, depth: int) -> int:
         """Return the cost of one statement inside `depth` loops."""
-        plain = {Kind.POLL: self.poll, Kind.RFENCE: self.rfence, Kind.GET: self.flush}
-        plain |= {Kind.FLUSH: self.flush, Kind.MFENCE: self.mfence}
+        plain = {Barrier.POLL: self.poll, Barrier.RFENCE: self.rfence, Barrier.GET: self.flush}
+        plain |= {Barrier.FLUSH: self.flush, Barrier.MFENCE: self.mfence}
         factor: int = self.loop_weight ** min(depth, DEEPEST)
         return plain[kind] * factor
 
@@ -97,7 +97,7 @@ SiteName = Literal["after-remote", "all"]
 
 
 @dataclass(frozen=True, slots=True)
-class Waits:
+class WaitOptions:
     """For the goal `safe`: the memory model, where flushes or `mfence`s can stand (behind each remote operation or store, at
     all places between two statements, or nowhere), and whether those of the program (`own`) can go."""
 
@@ -149,7 +149,7 @@ class TextEdit:
 
 
 @dataclass(frozen=True, slots=True)
-class Solution:
+class RepairSolution:
     """A set of insertions that makes the program robust, with the patched text, its unified diff and the edits that make it.
 
     `declared` are the words (`Node.word`) that flushes needed. `removed` is what can go, and then `cost` what that saves.
@@ -190,14 +190,14 @@ class Repair:
 
     status: Status
     reason: str
-    solutions: tuple[Solution, ...] = ()
+    solutions: tuple[RepairSolution, ...] = ()
     optimal: bool = False
     complete: bool = False
     checked: int = 0
     cycles: int = 0
     time_s: float = 0.0
     scope: str = ""
-    waits: Waits | None = None
+    waits: WaitOptions | None = None
     candidates: int = 0
     needed: tuple[Insertion, ...] = ()
     undecided: tuple[tuple[Insertion, ...], ...] = ()

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rdma_robust.analyses.repair.keeping import Where, where_of
-from rdma_robust.analyses.repair.sites import Edge, Flow, Sites
+from rdma_robust.analyses.repair.sites import Flow, MarkedEdge, Sites
 from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.event_table import completes_on, polls_of
 from rdma_robust.semantics.relation import Relation
@@ -26,7 +26,7 @@ _Local = tuple[int, tuple[int, ...], int]
 
 
 @dataclass(frozen=True, slots=True)
-class Arrival:
+class ThreadArrival:
     """Where thread number `thread` is when it has made its events: what has gone wrong with its last step, as kind and
     offset in the program's text; whether it has ended; its registers."""
 
@@ -36,11 +36,11 @@ class Arrival:
     registers: Mapping[str, int]
 
 
-End = Callable[[Arrival], bool]
+End = Callable[[ThreadArrival], bool]
 """Whether what a counterexample shows is there, as far as a thread tells."""
 
 
-def anywhere(_there: Arrival) -> bool:
+def anywhere(_there: ThreadArrival) -> bool:
     """Of a counterexample that is one by its events alone."""
     return True
 
@@ -115,12 +115,12 @@ class _Ends:
     back: Where
     end: End
 
-    def __call__(self, last: Edge | None, local: _Local) -> bool:
+    def __call__(self, last: MarkedEdge | None, local: _Local) -> bool:
         point, values, _ = local
         fault = None if last is None else last.step.fault
         wrong = None if fault is None else (fault.kind, self.back(fault.span.start))
         registers = dict(zip((name for name, _ in self.flow.thread.registers), values, strict=True))
-        return self.end(Arrival(self.thread, wrong, point == self.flow.thread.exit, registers))
+        return self.end(ThreadArrival(self.thread, wrong, point == self.flow.thread.exit, registers))
 
 
 def _in(event: Event, inserted: Sequence[tuple[int, int]]) -> bool:
@@ -128,17 +128,17 @@ def _in(event: Event, inserted: Sequence[tuple[int, int]]) -> bool:
     return any(a <= at < b for a, b in inserted)
 
 
-def _path(flow: Flow, events: Sequence[Event], model: Model, end: _Ends) -> list[tuple[Edge, Sequence[Event]]] | None:
+def _path(flow: Flow, events: Sequence[Event], model: Model, end: _Ends) -> list[tuple[MarkedEdge, Sequence[Event]]] | None:
     """Return a path of the marked thread that makes the events and comes to the end: its edges with the events of each."""
     start = (flow.thread.entry, tuple(value for _, value in flow.thread.registers), 0)
-    before: dict[_Local, tuple[_Local, Edge] | None] = {start: None}
+    before: dict[_Local, tuple[_Local, MarkedEdge] | None] = {start: None}
     todo = [start]
     while todo:
         now = todo.pop()
         point, values, done = now
         last = before[now]
         if done == len(events) and end(None if last is None else last[1], now):
-            path: list[tuple[Edge, Sequence[Event]]] = []
+            path: list[tuple[MarkedEdge, Sequence[Event]]] = []
             while (step := before[now]) is not None:
                 path.append((step[1], events[step[0][2] : now[2]]))
                 now = step[0]

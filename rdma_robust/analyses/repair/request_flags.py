@@ -13,11 +13,11 @@ from itertools import combinations
 from typing import Final, Literal
 
 from rdma_robust.analyses.repair.cheapest import Checker
-from rdma_robust.analyses.repair.edits import Edit, Source, apply, one_edit, text_edits
-from rdma_robust.analyses.repair.hanging import Comparison
-from rdma_robust.analyses.repair.keeping import Broken, where_of
+from rdma_robust.analyses.repair.edits import SourceEdit, SourceText, apply_edits, one_edit, text_edits
+from rdma_robust.analyses.repair.hanging import HangComparison
+from rdma_robust.analyses.repair.keeping import Deviation, where_of
 from rdma_robust.analyses.repair.patch import unified
-from rdma_robust.analyses.repair.repairs import Insertion, Repair, Solution, Status, TextEdit
+from rdma_robust.analyses.repair.repairs import Insertion, Repair, RepairSolution, Status, TextEdit
 from rdma_robust.errors import ProgramError
 from rdma_robust.language.load import load_decidable
 from rdma_robust.language.syntax import ast
@@ -41,22 +41,22 @@ Decide = Callable[[str, int | None], Repair]
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FlagChange:
     """One flag: the edit that makes it, and the statement that it is about."""
 
     kind: Literal["signaled", "inline"]
     thread: str
     node: str
     statement: ast.Statement
-    edit: Edit
+    edit: SourceEdit
 
 
-def changes(text: str, file: str) -> tuple[Change, ...]:
+def flag_changes(text: str, file: str) -> tuple[FlagChange, ...]:
     """Return the flags that can change, outside of `for` and macros, in the order of the text. Raises ProgramError.
 
     None of a program whose requests have no flags and that sends no messages: it is repaired in the words that it has.
     """
-    source = Source.of(text, file)
+    source = SourceText.of(text, file)
     if not any(_speaks_of_flags(s) for thread in source.threads for s in _statements(thread.body)):
         return ()
     nodes = {thread.name.text: thread.node.text for thread in source.threads}
@@ -86,7 +86,7 @@ def _speaks_of_flags(statement: ast.Statement) -> bool:
             return isinstance(statement, ast.Send)
 
 
-def _of(text: str, thread: str, statement: ast.Statement, nodes: dict[str, str]) -> Iterator[Change]:
+def _of(text: str, thread: str, statement: ast.Statement, nodes: dict[str, str]) -> Iterator[FlagChange]:
     if not isinstance(statement, ast.Put | ast.Get | ast.Send):
         return
     node = _node_of(statement, nodes)
@@ -94,9 +94,9 @@ def _of(text: str, thread: str, statement: ast.Statement, nodes: dict[str, str])
     if "unsignaled" in words:
         span = words["unsignaled"].span
         start = len(text[: span.start].rstrip(" \t"))
-        yield Change("signaled", thread, node, statement, Edit(start, "", span.end - start))
+        yield FlagChange("signaled", thread, node, statement, SourceEdit(start, "", span.end - start))
     if not isinstance(statement, ast.Get) and "inline" not in words and isinstance(statement.source, ast.Ref):
-        yield Change("inline", thread, node, statement, Edit(statement.span.end, " inline"))
+        yield FlagChange("inline", thread, node, statement, SourceEdit(statement.span.end, " inline"))
 
 
 def _node_of(statement: ast.Put | ast.Get | ast.Send, nodes: dict[str, str]) -> str:
@@ -119,7 +119,7 @@ def with_flags(text: str, file: str, base: Repair, decide: Decide, checker: Chec
     `decide` finds the cheapest insertions for a text; every answer of it is decided from its text. `checker` is what
     decides.
     """
-    found = changes(text, file) if base.status in ("repaired", "impossible") else ()
+    found = flag_changes(text, file) if base.status in ("repaired", "impossible") else ()
     if not found:
         return base
     if len(found) > MOST_CHANGES:
@@ -156,21 +156,21 @@ class _Work:
     file: str
     decide: Decide
     checker: Checker
-    comparison: Comparison
+    comparison: HangComparison
 
 
-def _tried(work: _Work, chosen: Sequence[Change], below: int | None) -> Repair | None:
+def _tried(work: _Work, chosen: Sequence[FlagChange], below: int | None) -> Repair | None:
     """Return the repair with these flags and what they still need; None if the text is not one of the language any more."""
     text = work.text
     changed = [change.edit for change in chosen]
-    flagged, _ = apply(text, changed)
+    flagged, _ = apply_edits(text, changed)
     try:
         repaired = work.decide(flagged, below)
     except ProgramError:
         return None
     if repaired.status in ("robust", "safe"):
-        expecting = _expecting(Source.of(flagged, work.file), work.checker)
-        solution = Solution((), 0, (), apply(flagged, expecting)[0], "", edits=text_edits(flagged, expecting))
+        expecting = _expecting(SourceText.of(flagged, work.file), work.checker)
+        solution = RepairSolution((), 0, (), apply_edits(flagged, expecting)[0], "", edits=text_edits(flagged, expecting))
     elif repaired.solutions:
         solution = repaired.solutions[0]
     else:
@@ -182,7 +182,7 @@ def _tried(work: _Work, chosen: Sequence[Change], below: int | None) -> Repair |
         return None if there is None else flagging(there)
 
     hangs = work.comparison.hangs(solution.patched, where, None)
-    if isinstance(hangs, Broken):
+    if isinstance(hangs, Deviation):
         return replace(repaired, status="unknown", solutions=(), optimal=False)
     solution = replace(solution, hangs=hangs)
     flags = tuple(_shown(change, text, flagged, solution.edits) for change in chosen)
@@ -196,7 +196,7 @@ def _tried(work: _Work, chosen: Sequence[Change], below: int | None) -> Repair |
     return replace(repaired, status="repaired", solutions=(whole,), optimal=repaired.optimal)
 
 
-def _expecting(source: Source, checker: Checker) -> list[Edit]:
+def _expecting(source: SourceText, checker: Checker) -> list[SourceEdit]:
     """Return the edits after which lines expect what is true of a text that is as it should be."""
     if checker.fine == "robust":
         return source.expect_robust()
@@ -205,7 +205,7 @@ def _expecting(source: Source, checker: Checker) -> list[Edit]:
     return [*source.expect_safe("rdma"), *(expecting if robust else ())]
 
 
-def _shown(change: Change, text: str, flagged: str, later: Sequence[TextEdit]) -> Insertion:
+def _shown(change: FlagChange, text: str, flagged: str, later: Sequence[TextEdit]) -> Insertion:
     """The changed request as it stands in the patched text: `later` are the edits of the flagged one."""
     start = change.statement.span.start
     line = text.count("\n", 0, start)

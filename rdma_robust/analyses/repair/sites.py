@@ -14,7 +14,7 @@ from functools import cached_property
 import networkx as nx
 
 from rdma_robust.analyses.repair.automata_sites import AutomataSource, StatePlace
-from rdma_robust.analyses.repair.edits import Edit, Place, Source, apply, places
+from rdma_robust.analyses.repair.edits import Gap, SourceEdit, SourceText, apply_edits, gaps
 from rdma_robust.errors import ProgramError, SizeLimitError
 from rdma_robust.language.flow.cfg import Program, Read, Step, Thread, steps
 from rdma_robust.language.flow.spinning import spin_assumed
@@ -28,7 +28,7 @@ from rdma_robust.semantics.trace import EventType
 _MARK = "mark"
 
 
-def fresh(name: str, taken: frozenset[str]) -> str:
+def fresh_word(name: str, taken: frozenset[str]) -> str:
     """Return `name`, with a number if need be, so that it is not in `taken`."""
     if name not in taken:
         return name
@@ -39,13 +39,13 @@ def fresh(name: str, taken: frozenset[str]) -> str:
 class Sites:
     """The places of a program and the marked program."""
 
-    source: Source | AutomataSource
+    source: SourceText | AutomataSource
     program: Program
-    places: tuple[Place | StatePlace, ...]
+    places: tuple[Gap | StatePlace, ...]
     marked: Program
     mark: str
     tso: bool = False
-    edits: tuple[Edit, ...] = ()
+    edits: tuple[SourceEdit, ...] = ()
 
     @staticmethod
     def of(text: str, file: str, *, await_loops: bool, tso: bool = False) -> Sites:
@@ -55,17 +55,17 @@ class Sites:
         if is_trencher(text, file):
             automata = AutomataSource.of(text, file)
             return Sites(automata, program, automata.places(), automata.marked(program, _MARK), _MARK, tso)
-        source = Source.of(text, file)
-        found = tuple(places(source, await_loops=await_loops))
-        mark = fresh(_MARK, source.identifiers())
+        source = SourceText.of(text, file)
+        found = tuple(gaps(source, await_loops=await_loops))
+        mark = fresh_word(_MARK, source.identifiers())
         homes = {thread.node.text for thread in source.threads}
-        edits: list[Edit] = [
+        edits: list[SourceEdit] = [
             source.declare(item, [mark]) for item in source.tree.items if isinstance(item, Node) and item.name.text in homes
         ]
         edits += (source.insert(place, [f"await {mark} != {k + 1}"]) for k, place in enumerate(found))
         try:
             # With every round: what is put into a spin loop is in the rounds that fail too.
-            marked = blocking(load_decidable(apply(text, edits)[0], file), await_loops)
+            marked = blocking(load_decidable(apply_edits(text, edits)[0], file), await_loops)
         except ProgramError as error:
             raise SizeLimitError(f"too large to be repaired: {error.diagnostics[0].message}") from error
         return Sites(source, program, found, marked, mark, tso, tuple(edits))
@@ -85,7 +85,7 @@ class Sites:
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
+class MarkedEdge:
     """A step of the marked program; `place` is set if it is a mark."""
 
     source: int
@@ -99,15 +99,15 @@ class Flow:
     """The graph of one thread of the marked program: its edges that can be reached, by source."""
 
     thread: Thread
-    out: Mapping[int, tuple[Edge, ...]]
+    out: Mapping[int, tuple[MarkedEdge, ...]]
 
     @staticmethod
     def of(sites: Sites, thread: Thread) -> Flow:
         reached = nx.descendants(thread.graph, thread.entry) | {thread.entry}
-        out: dict[int, list[Edge]] = {}
+        out: dict[int, list[MarkedEdge]] = {}
         for source, target, step in steps(thread):
             if source in reached:
-                out.setdefault(source, []).append(Edge(source, target, step, sites.place_of(step)))
+                out.setdefault(source, []).append(MarkedEdge(source, target, step, sites.place_of(step)))
         return Flow(thread, {point: tuple(edges) for point, edges in out.items()})
 
     @cached_property
@@ -130,7 +130,7 @@ class Flow:
         return frozenset(k for k, e in self.marks.items() if (e.source if forward else e.target) in near)
 
     @cached_property
-    def marks(self) -> Mapping[int, Edge]:
+    def marks(self) -> Mapping[int, MarkedEdge]:
         """The edge of every place that can be reached."""
         return {e.place: e for edges in self.out.values() for e in edges if e.place is not None}
 
@@ -154,11 +154,11 @@ class Flow:
         points = nx.descendants(self.thread.graph, start) | {start}
         return sum(any(polls_of(e.step.op) == node for e in self.out.get(point, ())) for point in points)
 
-    def idle(self, point: int, poll: Edge) -> bool:
+    def idle(self, point: int, poll: MarkedEdge) -> bool:
         """Whether a thread at a point can do without a poll all that it can do behind it next; marks are no steps."""
         return not poll.step.assigns and self._next(poll.target) <= self._next(point)
 
-    def shared(self, poll: Edge) -> bool:
+    def shared(self, poll: MarkedEdge) -> bool:
         """Whether a poll is one of several queue pairs, which can take of another instead."""
         others = (e for e in self.out[poll.source] if e is not poll and polls_of(e.step.op) is not None)
         return any(e.target == poll.target and e.step.span == poll.step.span for e in others)

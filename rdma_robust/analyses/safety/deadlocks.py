@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from rdma_robust.analyses.safety.goals import HangGoal, met_by
 from rdma_robust.analyses.safety.on_hardware import Run
-from rdma_robust.analyses.safety.sequential import replayed
+from rdma_robust.analyses.safety.sequential import replay_labels
 from rdma_robust.counters.lower import lower
 from rdma_robust.counters.program import Target, pc
 from rdma_robust.counters.search import explore_lowered
@@ -65,7 +65,7 @@ def search_deadlocks(
     if result.target < 0:
         return Deadlocks(None, limits.said(result.cut) if result.cut else "", result.states)
     machine = ScMachine(program, look)
-    return Deadlocks(replayed(machine, look, found.run, met_by(HangGoal(), machine), ends=True), "", result.states)
+    return Deadlocks(replay_labels(machine, look, found.run, met_by(HangGoal(), machine), ends=True), "", result.states)
 
 
 def _targets(frame: Frame) -> Iterator[PlainTarget]:

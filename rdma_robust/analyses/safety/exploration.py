@@ -40,7 +40,7 @@ FIRST_BOUND = 2
 
 
 @dataclass(frozen=True)
-class Explored:
+class MachineExploration:
     """`runs` has a run for each goal that was reached, by its place among the goals.
 
     `cut` is the limit that ended the search, for people, empty if the other goals are unreachable. `states` are those of
@@ -67,7 +67,7 @@ def explore_machine(
     *,
     bounded: bool = False,
     reduce: bool = True,
-) -> Explored:
+) -> MachineExploration:
     """Look for every goal. `bounded` is for programs whose queues may grow for ever: the search is repeated with longer
     queues, so that every run with short ones is tried before any with long ones; it is exhausted once no queue was cut."""
     tests = {i: met_by(goal, machine) for i, goal in enumerate(goals)}
@@ -86,7 +86,7 @@ def explore_machine(
             size = len(layers.before)
             bound = None if whole else seen_to
             said = limits.said(cut) if cut and tests else ""
-            return Explored(runs, said, size, layers.depth, bound, large, bool(cut) and layers.growing())
+            return MachineExploration(runs, said, size, layers.depth, bound, large, bool(cut) and layers.growing())
         seen_to, bound = bound, 2 * bound
 
 
@@ -192,7 +192,7 @@ def _polls_aside(state: ScState) -> ScState:
     return ScState(tuple([thread._replace(unpolled=()) for thread in state.threads]), state.memory)
 
 
-def confirmed(machine: AnyRdmaMachine, run: Run, goal: Goal) -> tuple[Event, ...] | None:
+def confirmed_events(machine: AnyRdmaMachine, run: Run, goal: Goal) -> tuple[Event, ...] | None:
     """Return the events of :func:`confirmed_trace` in the order in which they take effect."""
     trace = confirmed_trace(machine, run, goal)
     return None if trace is None else trace.events[len(machine.program.cells) :]

@@ -77,7 +77,7 @@ def faults_of(thread: Thread, step: Step) -> tuple[Fault, ...]:
     return found
 
 
-def with_copies(program: Program) -> list[tuple[Fault, str]]:
+def faults_by_copy(program: Program) -> list[tuple[Fault, str]]:
     """Return everything that may go wrong, each with what tells it from other copies of its statement: from where that is
     expanded, in which threads it is, or what it says; '' where there is one."""
     statements: dict[tuple[str, str, int, int], list[Fault]] = {}
@@ -103,7 +103,7 @@ def _told_apart(program: Program, alike: Sequence[Fault]) -> list[str]:
     return next((way for way in ways if len(set(way)) == len(alike)), ways[-1])
 
 
-def watched(program: Program, goals: Iterable[Goal]) -> Watched:
+def watched_by_goals(program: Program, goals: Iterable[Goal]) -> Watched:
     """Return what the goals look at before the end of a run."""
     threads: set[int] = set()
     used: set[str] = set()
@@ -127,10 +127,10 @@ def watched(program: Program, goals: Iterable[Goal]) -> Watched:
     return Watched(frozenset(threads), cells, drained)
 
 
-def kept(program: Program, goals: Iterable[StateGoal | FaultGoal]) -> tuple[Kept, ...]:
+def event_detail(program: Program, goals: Iterable[StateGoal | FaultGoal]) -> tuple[Kept, ...]:
     """Return how exactly each thread's events must be modelled for the goals."""
     goals = tuple(goals)
-    exact = watched(program, goals).threads
+    exact = watched_by_goals(program, goals).threads
     end = any(isinstance(goal, StateGoal) and goal.final for goal in goals)
     return tuple(Kept.ALL if t in exact else Kept.END if end else Kept.EVENTS for t in range(len(program.threads)))
 
@@ -147,7 +147,7 @@ def points_at(thread: Thread, line: int) -> tuple[int, ...]:
     )
 
 
-def waiting(program: Program, target: Target) -> Program:
+def with_blocking_waits(program: Program, target: Target) -> Program:
     """Return `program` with its loops that only wait as blocking reads, as far as `target` cannot tell the difference.
 
     Their failed reads change no state; but where such a loop is not one statement they may be all that makes a thread be at
@@ -249,7 +249,7 @@ def _reader(machine: SomeMachine, name: str, atom: Atom | None) -> Callable[[obj
 
 
 def program_targets(frame: Frame, goal: StateGoal | FaultGoal) -> tuple[PlainTarget, ...]:
-    """Return the goal as targets of the frame's sequential counter program, see :func:`kept`."""
+    """Return the goal as targets of the frame's sequential counter program, see :func:`event_detail`."""
     if isinstance(goal, FaultGoal):
         return tuple(t for t in fault_targets(frame) if t.label is not None and t.label.edge.fault == goal.fault)
     program = frame.program
@@ -284,7 +284,7 @@ def _atom(frame: Frame, atom: Atom) -> Expr:
             return conj(*(negate(equals(Name(pc(t)), Const(p))) for t, p in sorted(set(halves))))
 
 
-def is_local(program: Program, target: Target, changing: Iterable[str] | None = None) -> bool:
+def concerns_threads(program: Program, target: Target, changing: Iterable[str] | None = None) -> bool:
     """Return whether the target is about what threads have done, and about memory only where nothing is under way.
 
     Memory are the words that are `changing` when what is under way is completed, by default all.

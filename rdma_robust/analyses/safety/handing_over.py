@@ -16,9 +16,18 @@ from rdma_robust.analyses.prove.safety_claims import safety_claims
 from rdma_robust.analyses.prove.safety_outcome import AllowedClaim, Safety, SafetyOutcome, SafetyRun
 from rdma_robust.analyses.prove.transition_system import SafetyClaim
 from rdma_robust.analyses.safety.goals import FaultGoal, SafeGoal, StateGoal
-from rdma_robust.analyses.safety.meant_to_fail import judged, under_sc
-from rdma_robust.analyses.safety.questions import Answer, Argument, Asked, Reached
-from rdma_robust.analyses.safety.verify import Checked, Claim, Status, Verified, claims, outcome_claim, status_of, verify
+from rdma_robust.analyses.safety.meant_to_fail import under_sc, with_expected_violations
+from rdma_robust.analyses.safety.questions import Answer, Argument, Reached, ReachOutcome
+from rdma_robust.analyses.safety.verify import (
+    Checked,
+    Claim,
+    Status,
+    Verified,
+    check_claims,
+    claims,
+    outcome_claim,
+    status_of,
+)
 from rdma_robust.guard import found_within
 from rdma_robust.language.check.refusals import refusals
 from rdma_robust.language.flow.cfg import Program
@@ -58,14 +67,16 @@ def verify_all(
     besides = under_sc(program, own_claims)
     if program.undecided:
         every = [*(c for c in own_claims if c.kind != "hang" or c.text in _said(program)), *besides]
-        verified = Verified(program, tuple(map(_unasked, every)), Asked((), 0, 0, 0, None, 0.0))
+        verified = Verified(program, tuple(map(_unasked, every)), ReachOutcome((), 0, 0, 0, None, 0.0))
     else:
         handed = not program.crowds and hardware in PROVEN_ON
         more = bool(_others(program)) or (handed and not is_loop_free(program))
         own = limits.share(OWN_SHARE) if more else limits
-        verified = verify(program, own, hardware, hangs=hangs, besides=besides, recv_depth=recv_depth, progress=progress)
+        verified = check_claims(
+            program, own, hardware, hangs=hangs, besides=besides, recv_depth=recv_depth, progress=progress
+        )
     checked = [*verified.checked, *map(_unasked, _others(program))]
-    answers = judged(program, _Handing(program, limits, hardware, progress).over(checked))
+    answers = with_expected_violations(program, _Handing(program, limits, hardware, progress).over(checked))
     answers.sort(key=lambda c: (not c.claim.span.end, c.claim.span.start, c.claim.kind, c.claim.model))
     asked = replace(verified.asked, time_s=time.monotonic() - started)
     return Verified(program, tuple(answers), asked)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from rdma_robust.analyses.safety.goals import HangGoal, HangMet
 from rdma_robust.analyses.safety.on_hardware import Run
 from rdma_robust.analyses.safety.questions import Reached
-from rdma_robust.analyses.safety.reach import answer
+from rdma_robust.analyses.safety.reach import answer_goals
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.limits import Limits, Progress, ignore
@@ -22,7 +22,7 @@ from rdma_robust.semantics.machines.chosen import is_rdma, machine_of, sc_machin
 from rdma_robust.semantics.machines.hang_words import hang_at
 from rdma_robust.text import count
 
-__all__ = ["Hang", "HangAnswer", "HangKind", "Wait", "find_hang", "hang_of", "told"]
+__all__ = ["Hang", "HangAnswer", "HangKind", "Wait", "find_hang", "hang_of", "hang_summary"]
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def find_hang(
 ) -> HangAnswer:
     """Look for a hang of `program` under `model`. Raises InternalError if a run that was found is not confirmed."""
     ready = blocking(program)
-    asked = answer(ready, [(HangGoal(), model)], limits, hardware, recv_depth=recv_depth, progress=progress)
+    asked = answer_goals(ready, [(HangGoal(), model)], limits, hardware, recv_depth=recv_depth, progress=progress)
     found = asked.answers[0]
     there = ready if found.copies is None else found.copies.program
     return HangAnswer(found, None if found.run is None else hang_of(there, found.run, hardware, recv_depth))
@@ -57,7 +57,7 @@ def hang_of(program: Program, run: Run, hardware: Model = RDMA, recv_depth: int 
     return hang_at(program, run, met.hanging(run[-1].state))
 
 
-def told(hang: Hang) -> str:
+def hang_summary(hang: Hang) -> str:
     """Return the hang in a few words."""
     lines = ", ".join(f"line {line}" for line in hang.lines)
     return f"{hang.kind}: {lines or count(len(hang.waits), 'thread')}"

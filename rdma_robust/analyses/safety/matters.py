@@ -8,8 +8,8 @@ from typing import Final
 
 from rdma_robust.analyses.safety.goals import Goal, SafeGoal
 from rdma_robust.analyses.safety.questions import Answer
-from rdma_robust.analyses.safety.reach import answer
-from rdma_robust.analyses.safety.verify import Checked, Claim, Status, claims, verify
+from rdma_robust.analyses.safety.reach import answer_goals
+from rdma_robust.analyses.safety.verify import Checked, Claim, Status, check_claims, claims
 from rdma_robust.errors import SizeLimitError
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.waiting import blocking
@@ -49,7 +49,7 @@ def what_matters(outcome: Outcome, context: Context, limits: Limits) -> Matters:
     standing: tuple[ClaimStanding, ...] = ()
     skipped: list[str] = []
     if any(map(_forbids, claims(program, hangs=False))):
-        found = verify(program, own, outcome.model, hangs=False, recv_depth=context.options.recv_depth)
+        found = check_claims(program, own, outcome.model, hangs=False, recv_depth=context.options.recv_depth)
         about = [each for each in found.checked if _forbids(each.claim)]
         also = _under_sc(program, [each for each in about if each.status is Status.VIOLATED], outcome, own)
         standing = tuple(_standing(each, also) for each in about)
@@ -71,7 +71,7 @@ def _under_sc(
     """Return which claims are violated under SC too, as far as that is found out."""
     asked = [(each.claim, each.claim.goal) for each in violated]
     questions: list[tuple[Goal, ModelName]] = [(goal, "sc") for _, goal in asked if not isinstance(goal, SafeGoal)]
-    answers = answer(program, questions, limits, outcome.model).answers if questions else ()
+    answers = answer_goals(program, questions, limits, outcome.model).answers if questions else ()
     meaning = {Answer.REACHABLE: True, Answer.UNREACHABLE: False}
     return {claim: meaning.get(found.answer) for (claim, _), found in zip(asked, answers, strict=True)}
 

@@ -27,7 +27,7 @@ def under_sc(program: Program, every: Iterable[Claim]) -> list[Claim]:
     return [replace(each, model="sc") for each in every if _fallible(each)]
 
 
-def judged(program: Program, checked: Sequence[Checked]) -> list[Checked]:
+def with_expected_violations(program: Program, checked: Sequence[Checked]) -> list[Checked]:
     """Return the answers with one for each line that expects a violation, in place of those of :func:`under_sc`.
 
     Claims that are violated as such a line says are `expected` to be.

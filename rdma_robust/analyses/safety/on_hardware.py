@@ -15,14 +15,14 @@ Run = tuple[Move, ...]
 _REQUEST = (Verb.NIC_READ, Verb.NIC_WRITE, Verb.FENCE)
 
 
-def deployed_run(machine: DeployedMachine, run: Run) -> Run:
+def run_as_deployed(machine: DeployedMachine, run: Run) -> Run:
     """Return a run of the machine that does what `run` of an SC machine does.
 
     A request that has written nothing yet, and that `run` does not end, is left out, unless something goes wrong with it.
     Both machines must watch the same.
     Raises InternalError if there is none: everything that SC allows is allowed under RDMA.
     """
-    made = _started(machine, places(run[0].state))
+    made = _started(machine, places_of_threads(run[0].state))
     left_out: set[int] = set()
     for number, move in enumerate(run[1:], 1):
         t = move.action.thread
@@ -33,12 +33,12 @@ def deployed_run(machine: DeployedMachine, run: Run) -> Run:
             if end is None and not wrote and not run[-1].faults:
                 left_out.add(t)
             else:
-                made.step(Verb.ISSUE, move.action, None if end is None else places(end.state)[t])
+                made.step(Verb.ISSUE, move.action, None if end is None else places_of_threads(end.state)[t])
                 made.drain(t)
         if t in left_out:
             continue
         if not _is_request(move.action):
-            made.step(move.action.verb, move.action, places(move.state)[t])
+            made.step(move.action.verb, move.action, places_of_threads(move.state)[t])
             made.drain(t)
         elif move.action.verb is not Verb.ACCESS:
             made.events(move.action)
@@ -52,22 +52,24 @@ def _is_request(action: Action) -> bool:
     return action.verb is Verb.ACCESS and action.step is not None and remote_of(action.step.op) is not None
 
 
-def _started(machine: DeployedMachine, wanted: tuple[object, ...]) -> _Made:
+def _started(machine: DeployedMachine, wanted: tuple[object, ...]) -> _GrowingRun:
     """Return the run with its start, and with the fences that threads pass at once under SC."""
     starts = machine.initial()
     begun = []
     for t, place in enumerate(wanted):
         mine = (move.state for move in starts.of_threads([t]))
-        begun.append(next((places(s)[t] for s in mine if _Made(machine, []).passed(s, t, place) is not None), None))
+        begun.append(
+            next((places_of_threads(s)[t] for s in mine if _GrowingRun(machine, []).passed(s, t, place) is not None), None)
+        )
     for start in starts.at(begun):
-        made = _Made(machine, [start])
+        made = _GrowingRun(machine, [start])
         for t, place in enumerate(wanted):
             made.moves += made.passed(made.moves[-1].state, t, place) or []
         return made
     raise InternalError("the machine of RDMA as deployed does not start as the SC machine does")
 
 
-class _Made:
+class _GrowingRun:
     """The run so far."""
 
     def __init__(self, machine: DeployedMachine, moves: list[Move]) -> None:
@@ -88,7 +90,7 @@ class _Made:
     def passed(self, state: State, t: int, place: object) -> list[Move] | None:
         """Return the moves by which a thread comes to its place through fences, which are nothing under SC; None if it does
         not."""
-        if place is None or places(state)[t] == place:
+        if place is None or places_of_threads(state)[t] == place:
             return []
         if not self.machine.buffers:
             return None
@@ -124,6 +126,6 @@ class _Made:
         self.moves.append(found)
 
 
-def places(state: State) -> tuple[object, ...]:
+def places_of_threads(state: State) -> tuple[object, ...]:
     """Return where the threads are in a state of any machine."""
     return tuple((thread.point, thread.registers) for thread in state.threads)

@@ -62,7 +62,7 @@ class Reached:
 
 
 @dataclass(frozen=True)
-class Asked:
+class ReachOutcome:
     """Answers in the order of the questions.
 
     `sc_states`, `rdma_states` and `check_states` are the sizes of the searches: under SC, of the RDMA machine, and for
@@ -78,7 +78,7 @@ class Asked:
     hardware: Model = RDMA
 
 
-class Questions(ABC):
+class ReachProcedure(ABC):
     """The goals, each once; what is found out about each under SC and, where that is asked, under RDMA."""
 
     def __init__(
@@ -107,7 +107,7 @@ class Questions(ABC):
         self.robust = robust
         self.open: Reached | None = None
 
-    def asked(self) -> Asked:
+    def asked(self) -> ReachOutcome:
         """Answer the questions: what was answered before a limit ended the searches stays answered.
 
         Raises InternalError if a run that was found is not confirmed.
@@ -120,7 +120,7 @@ class Questions(ABC):
         others = {} if self.open is None else dict.fromkeys(self.goals, self.open)
         answers = tuple((others | known[model])[goal] for goal, model in self.questions)
         took = time.monotonic() - self.started
-        return Asked(answers, self.sc_states, self.rdma_states, self.check_states, self.robust, took, self.hardware)
+        return ReachOutcome(answers, self.sc_states, self.rdma_states, self.check_states, self.robust, took, self.hardware)
 
     @abstractmethod
     def stages(self) -> Sequence[Callable[[], None]]:

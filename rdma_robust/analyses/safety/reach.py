@@ -11,9 +11,17 @@ from typing import Any, Final
 
 from rdma_robust.analyses.safety.alone import impossible_alone
 from rdma_robust.analyses.safety.deadlocks import Deadlocks, search_deadlocks
-from rdma_robust.analyses.safety.exploration import confirmed, explore_machine
-from rdma_robust.analyses.safety.goals import FaultGoal, Goal, HangGoal, StateGoal, is_local, met_by, watched
-from rdma_robust.analyses.safety.questions import Answer, Argument, Asked, Questions, Reached, no_hang_alone
+from rdma_robust.analyses.safety.exploration import confirmed_events, explore_machine
+from rdma_robust.analyses.safety.goals import (
+    FaultGoal,
+    Goal,
+    HangGoal,
+    StateGoal,
+    concerns_threads,
+    met_by,
+    watched_by_goals,
+)
+from rdma_robust.analyses.safety.questions import Answer, Argument, Reached, ReachOutcome, ReachProcedure, no_hang_alone
 from rdma_robust.analyses.safety.sequential import Sequential, rdma_run, search_sequential
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import is_trencher
@@ -33,7 +41,7 @@ _GROWN: Final = "; completions that are not polled grow without bound"
 _LARGE: Final = "a loop has too many local states to see whether a thread goes round in it for ever"
 
 
-def reach(
+def reach_goals(
     program: Program,
     goals: Sequence[Goal],
     model: ModelName,
@@ -42,13 +50,13 @@ def reach(
     *,
     recv_depth: int = RECV_DEPTH,
     progress: Progress = ignore,
-) -> Asked:
-    """Answer for every goal whether it is reachable under `model`, see :func:`answer`."""
+) -> ReachOutcome:
+    """Answer for every goal whether it is reachable under `model`, see :func:`answer_goals`."""
     questions = [(goal, model) for goal in goals]
-    return answer(program, questions, limits, hardware, recv_depth=recv_depth, progress=progress)
+    return answer_goals(program, questions, limits, hardware, recv_depth=recv_depth, progress=progress)
 
 
-def answer(
+def answer_goals(
     program: Program,
     questions: Sequence[tuple[Goal, ModelName]],
     limits: Limits,
@@ -57,7 +65,7 @@ def answer(
     robust: bool | None = None,
     recv_depth: int = RECV_DEPTH,
     progress: Progress = ignore,
-) -> Asked:
+) -> ReachOutcome:
     """Answer for every goal whether it is reachable under its model, where `hardware` is what `rdma` means.
 
     What SC does is searched once for all. The states of `limits` are those of each search. At most `recv_depth` receives of
@@ -65,11 +73,12 @@ def answer(
 
     Under RDMA, in this order: what SC reaches is reachable; what a thread cannot do by itself is unreachable
     (:mod:`alone`); if the program is robust, what is about threads only is unreachable if SC does not reach it
-    (:func:`goals.is_local`); the rest is looked for among the states of the machine. `robust` is what is known about that.
+    (:func:`goals.concerns_threads`); the rest is looked for among the states of the machine. `robust` is what is known of
+    that.
     Of a program with crowds the questions are about any number of copies, see :mod:`crowds.crowd_answers`.
     Raises InternalError if a run that was found is not confirmed.
     """
-    kind: type[Questions] = _OfOneProgram
+    kind: type[ReachProcedure] = _OfOneProgram
     if program.crowds:
         from rdma_robust.analyses.safety.crowds.crowd_answers import CrowdQuestions  # noqa: PLC0415 - it asks this for P(n)
 
@@ -91,12 +100,12 @@ def _as_far_as_read(answers: tuple[Reached, ...], program: Program) -> tuple[Rea
     return tuple(new if old.answer is Answer.UNREACHABLE else old for old, new in zip(answers, unknown, strict=True))
 
 
-class _OfOneProgram(Questions):
+class _OfOneProgram(ReachProcedure):
     """The questions about a program without crowds."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self.machine = machine_of(self.program, self.hardware, watched(self.program, self.goals), self.recv_depth)
+        self.machine = machine_of(self.program, self.hardware, watched_by_goals(self.program, self.goals), self.recv_depth)
         self.grown = ""
 
     def stages(self) -> Sequence[Callable[[], None]]:
@@ -179,7 +188,7 @@ class _OfOneProgram(Questions):
             if isinstance(goal, FaultGoal):
                 run = run[: 1 + next((n for n, move in enumerate(run) if met(move)), len(run))]
             if met(run[-1]):
-                traced = confirmed(self.machine, run, goal) is not None
+                traced = confirmed_events(self.machine, run, goal) is not None
                 # Who asks why a program hangs is served best by the run in which nothing is delayed.
                 told = sc_run if isinstance(goal, HangGoal) else run
                 self.under_rdma[goal] = Reached(Answer.REACHABLE, Argument.SC_RUN, "a run that SC allows too", told, traced)
@@ -226,7 +235,7 @@ class _OfOneProgram(Questions):
                     here = replace(here, reason=here.reason + self.grown)
                 self.under_rdma[goal] = here
                 continue
-            traced = confirmed(self.machine, run, goal) is not None
+            traced = confirmed_events(self.machine, run, goal) is not None
             alone = self.under_sc[goal].answer is Answer.UNREACHABLE
             reason = f"a run of the hardware{'; no run under SC leads there' if alone else ''}"
             self.under_rdma[goal] = Reached(Answer.REACHABLE, Argument.RDMA_RUN, reason, run, traced)
@@ -234,7 +243,7 @@ class _OfOneProgram(Questions):
 
 def _is_local(program: Program, goal: Goal) -> bool:
     """Final states, hangs and what goes wrong are about threads, or about memory where nothing is under way."""
-    return not isinstance(goal, StateGoal) or goal.final or is_local(program, goal.target)
+    return not isinstance(goal, StateGoal) or goal.final or concerns_threads(program, goal.target)
 
 
 def _states(number: int) -> str:

@@ -11,8 +11,16 @@ from dataclasses import dataclass
 from typing import Final
 
 from rdma_robust.analyses.safety.exploration import explore_machine
-from rdma_robust.analyses.safety.goals import FaultGoal, Met, StateGoal, kept, met_by, program_targets, watched
-from rdma_robust.analyses.safety.on_hardware import Run, deployed_run, places
+from rdma_robust.analyses.safety.goals import (
+    FaultGoal,
+    Met,
+    StateGoal,
+    event_detail,
+    met_by,
+    program_targets,
+    watched_by_goals,
+)
+from rdma_robust.analyses.safety.on_hardware import Run, places_of_threads, run_as_deployed
 from rdma_robust.counters.search import explore
 from rdma_robust.errors import InternalError, LimitReached
 from rdma_robust.language.flow.cfg import Program
@@ -65,10 +73,10 @@ def search_sequential(
     if uses_deployed(program):
         return _by_machine(program, goals, limits, progress, recv_depth)
     try:
-        frame = Frame.of(program, SC, kept(program, goals), limits)
+        frame = Frame.of(program, SC, event_detail(program, goals), limits)
     except LimitReached as reached:
         return Sequential({}, reached.said, 0)
-    look = watched(program, goals)
+    look = watched_by_goals(program, goals)
     machine = ScMachine(program, look)
     left = {i: program_targets(frame, goal) for i, goal in enumerate(goals)}
     runs: dict[int, Run] = {}
@@ -86,7 +94,7 @@ def search_sequential(
         goal = goals[number]
         last = targets[found.result.target].label if isinstance(goal, FaultGoal) else None
         labels = found.run if last is None else [*found.run, last]
-        run = runs[number] = replayed(machine, look, labels, met_by(goal, machine), ends=last is None)
+        run = runs[number] = replay_labels(machine, look, labels, met_by(goal, machine), ends=last is None)
         del left[number]
         for i in list(left):
             if (way := _on_the_way(machine, goals[i], run)) is not None:
@@ -97,7 +105,7 @@ def search_sequential(
 def _by_machine(
     program: Program, goals: Sequence[StateGoal | FaultGoal], limits: Limits, progress: Progress, recv_depth: int
 ) -> Sequential:
-    machine = sc_machine_of(program, watched(program, goals), recv_depth)
+    machine = sc_machine_of(program, watched_by_goals(program, goals), recv_depth)
     found = explore_machine(machine, goals, limits.by_default(STATES), progress)
     return Sequential(found.runs, found.cut, found.states)
 
@@ -114,7 +122,7 @@ _STARTS: Final = 1_000
 """Ways to begin that are followed at a time."""
 
 
-def replayed(machine: ScMachine, look: Watched, labels: Sequence[EventLabel], met: Met, *, ends: bool) -> Run:
+def replay_labels(machine: ScMachine, look: Watched, labels: Sequence[EventLabel], met: Met, *, ends: bool) -> Run:
     """Return a run of the machine with the events of `labels` that meets the goal: at its end if `ends`, else anywhere.
 
     Register-only steps leave choices open, so all ways are followed, each with whether the goal was met on it. Raises
@@ -159,9 +167,9 @@ def rdma_run(machine: AnyRdmaMachine, run: Run) -> Run:
     if there is none: everything that SC allows is allowed under RDMA.
     """
     if isinstance(machine, DeployedMachine):
-        return deployed_run(machine, run)
+        return run_as_deployed(machine, run)
     start = run[0].state
-    begun = next(iter(machine.initial().at(places(start))), None)
+    begun = next(iter(machine.initial().at(places_of_threads(start))), None)
     if begun is None:
         raise InternalError("the RDMA machine does not start as the SC machine does")
     moves = [begun]
@@ -174,13 +182,13 @@ def rdma_run(machine: AnyRdmaMachine, run: Run) -> Run:
 def _doings(run: Run, number: int, move: Move) -> Iterator[tuple[Verb, object]]:
     """Yield the verbs of the RDMA machine for a move of the SC machine, and where the thread is after each, if it moves."""
     t = move.action.thread
-    after = places(move.state)[t]
+    after = places_of_threads(move.state)[t]
     match move.action.verb:
         case Verb.NIC_READ:
             second = (m for m in run[number + 1 :] if m.action.thread == t)
             written = next(second, None)
             if written is not None:
-                yield Verb.ISSUE, places(written.state)[t]
+                yield Verb.ISSUE, places_of_threads(written.state)[t]
                 yield Verb.NIC_READ, None
         case Verb.NIC_WRITE:
             yield Verb.NIC_WRITE, None
@@ -196,6 +204,6 @@ def _step(machine: RdmaMachine, state: RdmaState, wanted: Move, verb: Verb, plac
     for move in machine.successors(state):
         action = move.action
         same = action.verb is verb and action.thread == wanted.action.thread and action.step == wanted.action.step
-        if same and (place is None or places(move.state)[action.thread] == place):
+        if same and (place is None or places_of_threads(move.state)[action.thread] == place):
             return move
     raise InternalError("the RDMA machine cannot do what the SC machine does")

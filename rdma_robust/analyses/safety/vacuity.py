@@ -14,7 +14,7 @@ from typing import Final
 
 from rdma_robust.analyses.safety.goals import FaultGoal, Goal, StateGoal, faults_of
 from rdma_robust.analyses.safety.questions import Answer, Reached
-from rdma_robust.analyses.safety.reach import answer
+from rdma_robust.analyses.safety.reach import answer_goals
 from rdma_robust.errors import SizeLimitError
 from rdma_robust.expr import TRUE, Binary, Expr, Name, evaluate, names
 from rdma_robust.language.check.targets import Before, Counted, Target
@@ -70,7 +70,7 @@ def _set(values: list[int]) -> str:
     return ", ".join(shown)
 
 
-def reached(
+def vacuities(
     program: Program,
     questions: list[tuple[Goal, ModelName]],
     limits: Limits,
@@ -85,7 +85,7 @@ def reached(
     """
     places = {goal: _place(program, goal) for goal, _ in questions}
     wanted = tuple(dict.fromkeys(places[goal] for goal, _ in questions))
-    ask = partial(answer, program, limits=limits, hardware=hardware, recv_depth=recv_depth)
+    ask = partial(answer_goals, program, limits=limits, hardware=hardware, recv_depth=recv_depth)
     sc = dict(zip(wanted, ask([(p, "sc") for p in wanted]).answers, strict=True))
     left = tuple(
         dict.fromkeys(

@@ -12,11 +12,11 @@ from enum import Enum
 from functools import partial
 
 from rdma_robust.analyses.prove.safety_outcome import SafetyRun
-from rdma_robust.analyses.safety.goals import FaultGoal, Goal, HangGoal, SafeGoal, StateGoal, with_copies
+from rdma_robust.analyses.safety.goals import FaultGoal, Goal, HangGoal, SafeGoal, StateGoal, faults_by_copy
 from rdma_robust.analyses.safety.hangs import Hang, hang_of
-from rdma_robust.analyses.safety.questions import Answer, Asked, Reached
-from rdma_robust.analyses.safety.reach import answer
-from rdma_robust.analyses.safety.vacuity import NOT_KNOWN, Vacuity, impossible_values, reached
+from rdma_robust.analyses.safety.questions import Answer, Reached, ReachOutcome
+from rdma_robust.analyses.safety.reach import answer_goals
+from rdma_robust.analyses.safety.vacuity import NOT_KNOWN, Vacuity, impossible_values, vacuities
 from rdma_robust.errors import NO_SPAN, InternalError, Span
 from rdma_robust.expr import conj, negate
 from rdma_robust.guard import found_within
@@ -83,7 +83,7 @@ class Verified:
 
     program: Program
     checked: tuple[Checked, ...]
-    asked: Asked
+    asked: ReachOutcome
 
     @property
     def status(self) -> Status:
@@ -98,7 +98,7 @@ def claims(program: Program, *, hangs: bool = True) -> tuple[Claim, ...]:
 
     With `hangs` it claims as well that it does not hang under RDMA, unless it says something else about that.
     """
-    found = [Claim(f.kind, f.text or f.message, f.span, FaultGoal(f), copy=c) for f, c in with_copies(program)]
+    found = [Claim(f.kind, f.text or f.message, f.span, FaultGoal(f), copy=c) for f, c in faults_by_copy(program)]
     found += [Claim("invariant", line.text, line.span, StateGoal(_violation(program, line))) for line in program.invariants]
     found += [outcome_claim(line, c) for line in program.outcomes for c in line.claims if c.model in SEARCHED]
     expected = [e for e in program.expectations if e.kind == "hang"]
@@ -141,7 +141,7 @@ def _atom(program: Program, of: PointAt | ThreadEnded) -> Atom:
     return Before(of.thread, (dict(thread.labels)[of.label],))
 
 
-def verify(
+def check_claims(
     program: Program,
     limits: Limits,
     hardware: Model = RDMA,
@@ -155,7 +155,7 @@ def verify(
     confirmed."""
     every = (*claims(program, hangs=hangs), *besides)
     questions = [_question(c) for c in every]
-    asked = answer(program, questions, limits, hardware, recv_depth=recv_depth, progress=progress)
+    asked = answer_goals(program, questions, limits, hardware, recv_depth=recv_depth, progress=progress)
     checked = []
     for claim, found in zip(every, asked.answers, strict=True):
         is_hang = claim.kind == "hang" and found.run is not None
@@ -164,7 +164,7 @@ def verify(
         checked.append(Checked(claim, status_of(claim, found), found, None, hang))
 
     def about(claimed: list[tuple[Goal, ModelName]]) -> list[Vacuity]:
-        look = partial(reached, program, claimed, limits, hardware, asked.robust, recv_depth=recv_depth)
+        look = partial(vacuities, program, claimed, limits, hardware, asked.robust, recv_depth=recv_depth)
         return found_within(limits, look, lambda why: [Vacuity(None, f"{NOT_KNOWN}: {why}")] * len(claimed))
 
     return Verified(program, _about_something(program, checked, about), asked)

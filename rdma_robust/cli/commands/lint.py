@@ -31,8 +31,8 @@ from rdma_robust.errors import Diagnostic, ProgramError
 from rdma_robust.frame.answer import ErrorKind, diagnostics
 from rdma_robust.frame.deciding import message_of
 from rdma_robust.frame.exits import Exit
-from rdma_robust.frame.finding import WRITERS
 from rdma_robust.frame.formats.json_text import dump, layout
+from rdma_robust.frame.formats.lines import WRITERS
 from rdma_robust.frame.shell.defaults import TIMEOUT_S
 from rdma_robust.frame.shell.inputs import Item, Missing, Source, WarningChoice, all_loaded, expand, read_source
 from rdma_robust.frame.shell.output import output

@@ -33,7 +33,7 @@ from rdma_robust.cli.options.messages_options import (
     denied,
 )
 from rdma_robust.cli.options.option_sets import with_option_sets
-from rdma_robust.frame.finding import WRITERS
+from rdma_robust.frame.formats.lines import WRITERS
 from rdma_robust.frame.run_question import Run, run_question
 from rdma_robust.frame.shell.defaults import TIMEOUT_S, processors
 from rdma_robust.frame.shell.inputs import MESSAGES_SUFFIX, expand

@@ -269,7 +269,7 @@ def _repair(text: str, name: str, request: RepairRequest) -> Repair:
 
 
 def _made_safe(text: str, program: Program, safety: Safety, request: RepairRequest) -> Repair:
-    from rdma_robust.analyses.repair.repairs import Waits  # noqa: PLC0415
+    from rdma_robust.analyses.repair.repairs import WaitOptions  # noqa: PLC0415
     from rdma_robust.analyses.repair.safe.placement import make_safe, remove_waits  # noqa: PLC0415
     from rdma_robust.analyses.repair.safe.under_rdma import keep_claims  # noqa: PLC0415
 
@@ -285,7 +285,7 @@ def _made_safe(text: str, program: Program, safety: Safety, request: RepairReque
                 "--remove-needless takes out what a robust program, or one safe under another model, does not need"
             )
         return keep_claims(text, program.file, request.options, request.limits)
-    waits = Waits(model, safety.sites, safety.own)
+    waits = WaitOptions(model, safety.sites, safety.own)
     work = remove_waits if request.needless else make_safe
     return work(text, program.file, waits, replace(request.options, costs=safety.costs), request.limits)
 
@@ -293,10 +293,10 @@ def _made_safe(text: str, program: Program, safety: Safety, request: RepairReque
 def _expected_model(program: Program) -> AnyModelName:
     """Return the model that the program expects to be safe or unsafe under, else rdma if it claims something of that. Raises
     UsageError."""
-    from rdma_robust.analyses.repair.safe.under_rdma import forbidding  # noqa: PLC0415
+    from rdma_robust.analyses.repair.safe.under_rdma import forbidding_claims  # noqa: PLC0415
 
     expected = {e.model for e in program.expectations if e.kind == "safe" and e.model is not None}
-    if not expected and not program.undecided and forbidding(program):
+    if not expected and not program.undecided and forbidding_claims(program):
         return "rdma"
     if len(expected) != 1:
         named = f"the program expects something under {', '.join(sorted(expected))}" if expected else "it has no such line"
@@ -309,9 +309,9 @@ def _undefined(repair: Repair, original: str, source: Source) -> Repair:
     """Return a repair of a program with other values for constants as one of its `original` text."""
     if not source.define:
         return repair
-    from rdma_robust.analyses.repair.put_back import put_back  # noqa: PLC0415
+    from rdma_robust.analyses.repair.put_back import repair_of_original  # noqa: PLC0415
 
-    return put_back(repair, original, source.define, source.name)
+    return repair_of_original(repair, original, source.define, source.name)
 
 
 def _write(repair: Repair, text: str, source: Source, request: RepairRequest) -> str | None:

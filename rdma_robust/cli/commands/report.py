@@ -15,7 +15,7 @@ import typer
 
 from rdma_robust import TOOL
 from rdma_robust.batch.cache import Cache, default_folder
-from rdma_robust.batch.job import Job, Record, sha256
+from rdma_robust.batch.job import Job, Record
 from rdma_robust.batch.run import Answers, Executor, Numbered, Tick, run_batch
 from rdma_robust.cli.destinations import Destination, destinations
 from rdma_robust.cli.options.arguments import (
@@ -68,7 +68,7 @@ from rdma_robust.reports.batch.message_rows import messages_line
 from rdma_robust.reports.check.result import unanswered_result
 from rdma_robust.reports.check.robustness_view import described, verdicts_line
 from rdma_robust.reports.check.summary import summarise
-from rdma_robust.text import count, printable
+from rdma_robust.text import count, printable, sha256
 
 DASK = "dask://"
 

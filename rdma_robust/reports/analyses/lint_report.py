@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from rdma_robust.frame.answer import DiagnosticView, ErrorKind, JsonObject
 from rdma_robust.frame.exits import Exit, worst
-from rdma_robust.frame.finding import WRITERS, FindingLine
+from rdma_robust.frame.finding import PROBLEMS, Finding, diagnostic_findings
 from rdma_robust.frame.formats.json_text import valid_unicode
-from rdma_robust.reports.check.check_findings import KINDS, from_diagnostics
+from rdma_robust.frame.formats.lines import WRITERS
 from rdma_robust.text import count
 
 FORMAT = ("rdma-robust/lint", 1)
@@ -64,10 +64,10 @@ def lint_document(records: Sequence[LintRecord], tool: Mapping[str, object], opt
 
 def lint_lines(record: LintRecord, form: str) -> list[str]:
     """Return the lines of one program in the form `concise` or `github`."""
-    found = [*from_diagnostics(record.file, record.errors), *from_diagnostics(record.file, record.warnings)]
+    found = list(diagnostic_findings(record.file, (*record.errors, *record.warnings)))
     if record.reason and not record.errors:
-        code = KINDS[record.error_kind] if record.error_kind else "RR011"
-        found.append(FindingLine(record.file, None, None, "error" if record.error_kind else "warning", code, record.reason))
+        code = PROBLEMS[record.error_kind] if record.error_kind else "RR011"
+        found.append(Finding(record.file, None, None, "error" if record.error_kind else "warning", code, record.reason))
     return [WRITERS[form](finding) for finding in found]
 
 

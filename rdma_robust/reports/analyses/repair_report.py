@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
-from rdma_robust.analyses.repair.repairs import Insertion, Repair, Solution
+from rdma_robust.analyses.repair.repairs import Insertion, Repair, RepairSolution
 from rdma_robust.frame.answer import JsonObject
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.formats.columns import PAPER, Column, Columns, sentence
@@ -109,7 +109,7 @@ def _named(insertion: Insertion) -> str:
     return f"{insertion.lines[0]} at line {insertion.line}"
 
 
-def _rows(solution: Solution, width: int | None) -> list[str]:
+def _rows(solution: RepairSolution, width: int | None) -> list[str]:
     rows = [*((i, "") for i in solution.insertions), *((i, "without ") for i in solution.removed)]
     rows += [(i, "as before: ") for i in solution.kept]
     cells = [

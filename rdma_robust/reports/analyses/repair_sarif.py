@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from rdma_robust.analyses.repair.repairs import Repair, Solution, TextEdit
+from rdma_robust.analyses.repair.repairs import Repair, RepairSolution, TextEdit
+from rdma_robust.frame.formats.sarif import BASES, SCHEMA, artifact, driver, level_of, message
 from rdma_robust.reports.analyses.repair_report import exit_of_repair
-from rdma_robust.reports.batch.sarif_log import ROOT, SCHEMA, artifact, message
-from rdma_robust.reports.batch.sarif_rules import level_of, rule
 
 Json = dict[str, Any]
 
@@ -22,15 +21,11 @@ VIOLATED: Final = "RR016"
 def repair_sarif(repair: Repair, file: str, tool: Mapping[str, object], needless: bool) -> Json:
     """Return the log: one run, with one result unless nothing is to do; every solution is one of its fixes."""
     results = list(_results(repair, file, needless))
-    version = str(tool["version"])
-    rules = [rule(result["ruleId"]) for result in results]
     run = {
-        "tool": {
-            "driver": {"name": "rdma-robust", "version": version, "semanticVersion": version, "rules": rules},
-        },
+        "tool": {"driver": driver(tool, [result["ruleId"] for result in results])},
         "automationDetails": {"id": "rdma-robust/repair/"},
         "columnKind": "unicodeCodePoints",
-        "originalUriBaseIds": {ROOT: {"description": {"text": "The folder in which rdma-robust was started."}}},
+        "originalUriBaseIds": BASES,
         "invocations": [{"executionSuccessful": True, "exitCode": int(exit_of_repair(repair))}],
         "results": results,
     }
@@ -54,13 +49,13 @@ def _results(repair: Repair, file: str, needless: bool) -> Iterator[Json]:
         yield result | {"fixes": [_fix(solution, file) for solution in repair.solutions]}
 
 
-def _told(solution: Solution) -> str:
+def _told(solution: RepairSolution) -> str:
     parts = [*((i, "insert") for i in solution.insertions), *((i, "remove") for i in solution.removed)]
     said = (f"{verb} `{'; '.join(i.lines)}` in {i.thread}, line {i.line}" for i, verb in parts)
     return f"{', '.join(said)} (cost {solution.cost})"
 
 
-def _line(solution: Solution) -> int:
+def _line(solution: RepairSolution) -> int:
     """The line of the program where the first statement comes or goes."""
     if solution.removed:
         return solution.removed[0].line
@@ -73,7 +68,7 @@ def _statement_line(edit: TextEdit) -> int:
     return max(1, edit.line - (edit.column == 1))
 
 
-def _fix(solution: Solution, file: str) -> Json:
+def _fix(solution: RepairSolution, file: str) -> Json:
     replacements = [
         {
             "deletedRegion": {

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 
 from rdma_robust.analyses.prove.safety_outcome import SafetyRun
 from rdma_robust.analyses.safety.on_hardware import Run
-from rdma_robust.analyses.safety.questions import Asked
+from rdma_robust.analyses.safety.questions import ReachOutcome
 from rdma_robust.analyses.safety.verify import Checked, Status, Verified
 from rdma_robust.errors import NO_SPAN
 from rdma_robust.frame.answer import DiagnosticView, Failure, JsonObject, diagnostics
 from rdma_robust.frame.exits import Exit
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import ModelName
-from rdma_robust.reports.analyses.claim_findings import Finding, StepView
+from rdma_robust.reports.analyses.claim_findings import ClaimAnswer, StepView
 from rdma_robust.reports.analyses.safety_report import (
     REACH_EXITS,
     VERIFY_EXITS,
@@ -44,7 +44,7 @@ class SafetyRecord:
     reason: str = ""
     error_kind: str | None = None
     program: str | None = None
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[ClaimAnswer, ...] = ()
     warnings: tuple[DiagnosticView, ...] = ()
     errors: tuple[DiagnosticView, ...] = ()
     time_s: float = 0.0
@@ -85,13 +85,13 @@ def verified_record(verified: Verified, *, strict: bool) -> SafetyRecord:
     )
 
 
-def reached_record(program: Program, target: str, model: ModelName, asked: Asked) -> SafetyRecord:
+def reached_record(program: Program, target: str, model: ModelName, asked: ReachOutcome) -> SafetyRecord:
     """Return the record of `reach`, without text and JSON."""
     answer = asked.answers[0]
     code = REACH_EXITS[answer.answer]
     run = _steps(shown(program, answer), answer.run)
     line, column = next(((s.line, s.column) for s in reversed(run) if s.line is not None), (None, None))
-    finding = Finding("target", target, model, line, column, answer.answer.value, answer.reason, code, (), run)
+    finding = ClaimAnswer("target", target, model, line, column, answer.answer.value, answer.reason, code, (), run)
     return SafetyRecord(
         program.file,
         answer.answer.value,
@@ -103,12 +103,12 @@ def reached_record(program: Program, target: str, model: ModelName, asked: Asked
     )
 
 
-def _finding(program: Program, checked: Checked, strict: bool) -> Finding:
+def _finding(program: Program, checked: Checked, strict: bool) -> ClaimAnswer:
     claim = checked.claim
     placed = claim.span != NO_SPAN
     waits = () if checked.hang is None else checked.hang.waits
     counts = strict and checked.status is Status.UNREACHABLE
-    return Finding(
+    return ClaimAnswer(
         claim.kind,
         claim_text(claim),
         claim.model,

@@ -8,9 +8,9 @@ from rdma_robust.analyses.prove.safety_outcome import SafetyRun
 from rdma_robust.analyses.safety.crowds.crowd_words import of_any
 from rdma_robust.analyses.safety.crowds.instances import goal_in
 from rdma_robust.analyses.safety.goals import Goal, SafeGoal, StateGoal
-from rdma_robust.analyses.safety.hangs import Hang, told
+from rdma_robust.analyses.safety.hangs import Hang, hang_summary
 from rdma_robust.analyses.safety.on_hardware import Run
-from rdma_robust.analyses.safety.questions import Answer, Asked, Reached
+from rdma_robust.analyses.safety.questions import Answer, Reached, ReachOutcome
 from rdma_robust.analyses.safety.verify import Checked, Claim, Status, Verified
 from rdma_robust.errors import NO_SPAN
 from rdma_robust.frame.answer import JsonObject
@@ -51,7 +51,7 @@ def verify_exit(verified: Verified, *, strict: bool) -> Exit:
 
 
 def reach_text(
-    program: Program, target: Target, model: ModelName, asked: Asked, width: int | None = None, *, full: bool = False
+    program: Program, target: Target, model: ModelName, asked: ReachOutcome, width: int | None = None, *, full: bool = False
 ) -> list[str]:
     """Return the answer of `reach` as lines, for a terminal of this `width`; with `full` every step of a long run."""
     answer = asked.answers[0]
@@ -121,7 +121,7 @@ def _where(claim: Claim) -> str:
 def reason_text(checked: Checked) -> str:
     """Return why a claim has its status, on one line: of a hang who waits first."""
     found = "as expected; " if checked.expected else ""
-    found += "" if checked.hang is None else f"{told(checked.hang)}; "
+    found += "" if checked.hang is None else f"{hang_summary(checked.hang)}; "
     return found + checked.answer.reason
 
 
@@ -159,7 +159,7 @@ def _checks(answer: Reached, width: int | None) -> list[str]:
     return ["", *sentence(f"Checked: {by}.", width, "    ")]
 
 
-def reach_object(program: Program, target: str, model: ModelName, asked: Asked) -> JsonObject:
+def reach_object(program: Program, target: str, model: ModelName, asked: ReachOutcome) -> JsonObject:
     """Return what `schema/reach.schema.json` says of one program and of no other command."""
     return {
         "program": program.name,
@@ -261,7 +261,7 @@ def no_answer(target: str | None, model: ModelName, status: str) -> JsonObject:
     return {"program": None, **asked, "answer": status, "argument": argument, "reason": "", "run": None, **sizes}
 
 
-def _sizes(asked: Asked) -> JsonObject:
+def _sizes(asked: ReachOutcome) -> JsonObject:
     return {
         "robust": asked.robust,
         "states": {"sc": asked.sc_states, "rdma": asked.rdma_states, "robustness": asked.check_states},

@@ -10,9 +10,10 @@ from typing import Any, Final
 
 from rdma_robust.frame.answer import JsonObject
 from rdma_robust.frame.exits import Exit
-from rdma_robust.frame.finding import FindingLine
+from rdma_robust.frame.finding import Finding
 from rdma_robust.frame.formats.columns import sentence
 from rdma_robust.frame.formats.json_text import valid_unicode
+from rdma_robust.frame.formats.junit import Case
 from rdma_robust.frame.question import Layout, Section, View
 from rdma_robust.reports.analyses.safety_record import SafetyRecord
 from rdma_robust.text import count
@@ -56,19 +57,19 @@ class SafetyView(View[SafetyRecord]):
     def exit_of(self, record: SafetyRecord) -> Exit:
         return Exit(record.exit_code)
 
-    def findings(self, record: SafetyRecord) -> Iterable[FindingLine]:
-        from rdma_robust.reports.analyses.safety_lines import claim_findings  # noqa: PLC0415 - for few forms
+    def findings(self, record: SafetyRecord) -> Iterable[Finding]:
+        from rdma_robust.reports.analyses.safety_findings import safety_findings  # noqa: PLC0415 - for few forms
 
-        return claim_findings(record)
+        return safety_findings(record)
 
-    def written(self, form: str, section: Section[Any, SafetyRecord]) -> str:
-        if form == "junit":
-            from rdma_robust.reports.analyses.safety_junit import write_claims_junit  # noqa: PLC0415 - for few forms
+        from rdma_robust.reports.analyses.safety_findings import safety_findings  # noqa: PLC0415 - for few forms
 
-            return write_claims_junit(section.records)
-        from rdma_robust.reports.analyses.safety_sarif import write_claims_sarif  # noqa: PLC0415
+        return safety_findings(record)
 
-        return write_claims_sarif(section.records, section.counts)
+    def cases(self, section: Section[Any, SafetyRecord]) -> Mapping[str, Sequence[Case]]:
+        from rdma_robust.reports.analyses.safety_findings import safety_cases  # noqa: PLC0415 - for few forms
+
+        return {record.file: list(safety_cases(record)) for record in section.records}
 
     def more(self, section: Section[Any, SafetyRecord]) -> Mapping[str, object]:
         """Return the members of the only program, which stand beside `results` too, where readers of one look for them."""

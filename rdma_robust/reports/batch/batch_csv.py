@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from io import StringIO
 
-from rdma_robust.reports.analyses.claim_findings import Finding
+from rdma_robust.reports.analyses.claim_findings import ClaimAnswer
 from rdma_robust.reports.batch.batch_view import BatchReport, Entry
 from rdma_robust.reports.batch.contract_rows import contract_cells
 from rdma_robust.reports.batch.message_rows import message_cells
@@ -82,7 +82,7 @@ def _row(entry: Entry) -> dict[str, object]:
     }
 
 
-def _violated(finding: Finding) -> str:
+def _violated(finding: ClaimAnswer) -> str:
     place = "" if finding.line is None else f" (line {finding.line})"
     return f"{finding.text}{place}"
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from rdma_robust import TOOL
-from rdma_robust.frame.exits import Exit
+from rdma_robust.text import sha256
 
 if TYPE_CHECKING:
     from rdma_robust.frame.question import Section
     from rdma_robust.reports.batch.batch_view import BatchReport
-    from rdma_robust.reports.contracts.contracts_record import ContractsRecord
-    from rdma_robust.reports.messages.messages_record import MessagesRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,23 +42,8 @@ FORMS: Final[Mapping[str, Form]] = {
 }
 
 
-def report_of(
-    section: Section[Any, Any], *, messages: Sequence[MessagesRecord] = (), contracts: Sequence[ContractsRecord] = ()
-) -> BatchReport:
-    """Return the answers to a question about message programs as the forms for other tools are written from them."""
-    from rdma_robust.reports.batch.batch_view import BatchReport  # noqa: PLC0415 - for few forms
-    from rdma_robust.reports.check.summary import summarise  # noqa: PLC0415
-
-    asking, counts = section.asking, section.counts
-    stopped = Exit(counts.exit_code) if counts.interrupted else None
-    none = summarise([], requested=0, expect=asking.expect, time_s=counts.time_s, stopped=stopped)
-    totals = replace(none, exit_code=counts.exit_code)
-    return BatchReport([], totals, asking.expect, TOOL, asking.described(), messages, contracts)
-
-
 def checked(section: Section[Any, Any]) -> BatchReport:
     """Return the answers of `check` as the forms for other tools are written from them."""
-    from rdma_robust.batch.job import sha256  # noqa: PLC0415 - for few forms
     from rdma_robust.reports.batch.batch_view import BatchReport, Entry  # noqa: PLC0415
 
     entries = [Entry(a.record, a.text, None if a.text is None else sha256(a.text)) for a in section.answers]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from rdma_robust.reports.analyses.claim_findings import Finding
+from rdma_robust.reports.analyses.claim_findings import ClaimAnswer
 from rdma_robust.reports.batch.batch_view import BatchReport, Entry
 from rdma_robust.reports.batch.contract_rows import COLUMNS as CONTRACT_COLUMNS
 from rdma_robust.reports.batch.contract_rows import contract_rows, contracts_line
@@ -104,7 +104,7 @@ def _attention(report: BatchReport) -> list[str]:
     return [*lines, ""]
 
 
-def _violation(finding: Finding) -> str:
+def _violation(finding: ClaimAnswer) -> str:
     place = "" if finding.line is None else f"line {finding.line}: "
     waits = "".join(f"; {wait.text}" for wait in finding.waits)
     return f"{place}{code(finding.text, cell=False)} is **VIOLATED**: {prose(finding.reason + waits)}"

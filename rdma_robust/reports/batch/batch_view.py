@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from rdma_robust.frame.answer import Counts
 from rdma_robust.frame.exits import Exit, within
-from rdma_robust.reports.analyses.claim_findings import Claims, Finding, violated_note
+from rdma_robust.reports.analyses.claim_findings import ClaimAnswer, Claims, violated_note
 from rdma_robust.reports.batch.program_page import Page
 from rdma_robust.reports.check.result import Result, VerdictWord
 from rdma_robust.reports.check.robustness_view import note
@@ -33,7 +33,7 @@ class Entry:
         return family_of(self.result.file)
 
     @property
-    def violated(self) -> tuple[Finding, ...]:
+    def violated(self) -> tuple[ClaimAnswer, ...]:
         """Its claims that count against the exit code."""
         return () if self.claims is None else self.claims.violated
 

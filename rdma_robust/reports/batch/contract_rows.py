@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.formats.junit import Case, Kind
 from rdma_robust.frame.formats.row_text import expected_cell
 from rdma_robust.reports.batch.batch_view import family_of
-from rdma_robust.reports.batch.junit_xml import Case, Kind
 from rdma_robust.reports.contracts.contracts_record import ContractsRecord, FunctionRow
 from rdma_robust.reports.contracts.contracts_view import contract_numbers
-from rdma_robust.reports.messages.messages_sarif import source_digest
+from rdma_robust.reports.messages.file_record import source_digest
 from rdma_robust.text import count, one_line
 
 COLUMNS = ("program", "function", "verdict", "class", "n", "expected?", "mode", "bounds", "time", "note")

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.formats.junit import Case, Kind
 from rdma_robust.reports.batch.batch_view import family_of
-from rdma_robust.reports.batch.junit_xml import Case, Kind
+from rdma_robust.reports.messages.file_record import source_digest
 from rdma_robust.reports.messages.messages_record import BufferHeadline, MessagesRecord, as_expected
-from rdma_robust.reports.messages.messages_sarif import source_digest
 from rdma_robust.reports.messages.messages_view import ASSERTS, deadlock_cell, expected_word, message_numbers
 from rdma_robust.text import count, one_line
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
-from rdma_robust.frame.answer import DiagnosticView
-from rdma_robust.frame.finding import FindingLine
+from rdma_robust.frame.finding import Finding, Flow, Level, Step, digest, in_a_line, problem_findings
+from rdma_robust.reports.analyses.claim_findings import ClaimAnswer, claim_findings
 from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.check.witness_view import EventView, WitnessView
 
@@ -19,52 +19,79 @@ DOES: Final = {
 }
 """What an event of a card does late, by its type; the cell of a remote event is named with its node."""
 
-KINDS: Final = {"unreadable": "RR001", "invalid": "RR002", "internal": "RR004"}
 
+def findings_of(result: Result, expect: bool, claims: Sequence[ClaimAnswer] = ()) -> Iterator[Finding]:
+    """Yield the findings; a verdict is one where it counts against the exit code, see `--expect`.
 
-def findings_of(result: Result, expect: bool) -> Iterator[FindingLine]:
-    """Yield the findings; a verdict is one where it counts against the exit code, see `--expect`."""
+    What the answers for its `claims` say of a fault or a hang is not said again.
+    """
     file = result.file
-    yield from from_diagnostics(file, result.errors)
-    yield from from_diagnostics(file, result.warnings)
-    if result.error_kind is not None and not result.errors:
-        code = KINDS[result.error_kind]
-        yield FindingLine(file, None, None, "error", code, result.reason)
+    yield from problem_findings(file, (*result.errors, *result.warnings), result.error_kind, result.reason)
     match result.verdict:
         case "not-robust" if result.witness is not None and not (expect and result.expected == "not-robust"):
             yield _violation(result, result.witness)
         case "robust" if result.expected == "not-robust":
-            yield FindingLine(file, result.expected_line or 1, 1, "warning", "RR012", "robust, but `expect not robust`")
+            says = "The program is robust; its `expect` line says it is not."
+            yield _verdict(file, result.expected_line or 1, "RR012", says, "robust, but `expect not robust`")
         case "robust" if expect and result.expected is None:
-            yield FindingLine(file, 1, 1, "warning", "RR013", "robust, without an `expect` line")
+            says = "The program is robust and has no `expect` line."
+            yield _verdict(file, 1, "RR013", says, "robust, without an `expect` line")
         case "unknown":
-            yield FindingLine(file, 1, 1, "warning", "RR011", f"undecided: {result.reason}")
+            yield _verdict(file, 1, "RR011", f"Undecided: {result.reason}.")
+    answered = [each for each in claims if each.status != "unknown"]
+    yield from claim_findings(file, answered)
+    places = {(each.kind, each.line) for each in answered}
     for fault in result.faults:
         counts = expect and result.counts(fault)
-        if counts or not (expect and fault.met):
+        if (fault.kind, fault.line) not in places and (counts or not (expect and fault.met)):
             text = f"{fault.may}: {fault.kind}: {fault.message}"
-            yield FindingLine(file, fault.line, fault.column, "error" if counts else "warning", "RR014", text)
-    for wait in result.hangs:
-        text = f"the program can hang: {wait.text}"
-        yield FindingLine(file, wait.line, wait.column, "error" if expect else "warning", "RR015", text)
+            yield Finding(file, fault.line, fault.column, "error" if counts else "warning", "RR014", text)
+    for wait in () if any(each.kind == "hang" for each in answered) else result.hangs:
+        level: Level = "error" if expect else "warning"
+        says = f"The program can hang: {wait.text}."
+        yield Finding(file, wait.line, wait.column, level, "RR015", in_a_line(says), sentence=says)
     for claim in result.broken:
         if claim.kind == "violated":
-            yield FindingLine(file, claim.line, claim.column, "warning", "RR012", claim.text)
+            yield Finding(file, claim.line, claim.column, "warning", "RR012", claim.text, sentence=f"{claim.text}.")
 
 
-def from_diagnostics(file: str, found: Iterable[DiagnosticView]) -> Iterator[FindingLine]:
-    """Yield diagnostics of a file as findings, with their hints."""
-    for each in found:
-        more = "".join(f"; {word}: {text}" for word, text in (("expected", each.expected), ("hint", each.hint)) if text)
-        yield FindingLine(file, each.line, each.column, each.severity, each.code, each.message + more)
+def _verdict(file: str, line: int, code: str, sentence: str, message: str = "") -> Finding:
+    return Finding(file, line, None, "warning", code, message or in_a_line(sentence), "verdict", sentence)
 
 
-def _violation(result: Result, witness: WitnessView) -> FindingLine:
-    at, text = not_robust_because(witness)
+def _violation(result: Result, witness: WitnessView) -> Finding:
+    """The cycle at the operation that was overtaken, or at its first event; the run and the cycle as flows."""
+    events = {event.id: event for event in witness.events}
+    on_cycle = [events[edge.source] for edge in witness.cycle]
+    main, because = not_robust_because(witness)
+    why = "; ".join(dict.fromkeys(pair.text for pair in witness.relaxed))
+    sentence = f"Not robust: {because}." + (f" {why[:1].upper()}{why[1:]}." if why else "")
     if result.spin_only:
-        text += ", only through failed spin reads"
-    line, column = (1, 1) if at is None else (at.line, at.column)
-    return FindingLine(result.file, line, column, "error", "RR010", f"not robust: {text}")
+        sentence += " Only through failed spin reads: robust if loops that only wait are blocking reads."
+    run = tuple(_step(events[each], events[each].text) for each in witness.order)
+    cycle = tuple(_step(events[edge.source], edge.text) for edge in witness.cycle)
+    shape = "\n".join(f"{events[e.source].statement} {events[e.source].type} {e.relation}" for e in witness.cycle)
+    return Finding(
+        result.file,
+        1 if main is None or main.line is None else main.line,
+        None if main is None else main.column,
+        "error",
+        "RR010",
+        f"not robust: {because}{', only through failed spin reads' if result.spin_only else ''}",
+        "verdict",
+        sentence,
+        "" if main is None else main.statement,
+        related=tuple(_step(event, event.text) for event in dict.fromkeys(on_cycle) if event.line is not None),
+        flows=(
+            Flow("run", "The run, each step where it takes effect", run),
+            Flow("cycle", "The cycle: why no sequentially consistent execution does this", cycle),
+        ),
+        fingerprint=("rdmaRobustCycle/v1", digest(f"{result.program}\n{shape}")),
+    )
+
+
+def _step(event: EventView, text: str) -> Step:
+    return Step(event.line, event.column, text, event.statement, (event.agent, event.type), event.part == "pivot")
 
 
 def not_robust_because(witness: WitnessView) -> tuple[EventView | None, str]:

@@ -9,10 +9,11 @@ from typing import Any
 
 from rdma_robust.frame.answer import Counts, JsonObject
 from rdma_robust.frame.exits import Exit
-from rdma_robust.frame.finding import FindingLine
+from rdma_robust.frame.finding import Finding
 from rdma_robust.frame.formats.answer_table import AnswerTable, Row, Totals, totals_line
 from rdma_robust.frame.formats.columns import Column
 from rdma_robust.frame.formats.json_text import valid_unicode
+from rdma_robust.frame.formats.junit import Case
 from rdma_robust.frame.formats.row_text import expected_cell
 from rdma_robust.frame.question import Layout, Section, View
 from rdma_robust.options import REDUCTIONS, CheckOptions
@@ -59,15 +60,16 @@ class RobustnessView(View[Result]):
     def exit_of(self, record: Result) -> Exit:
         return exit_of(record, self.asking.expect)
 
-    def findings(self, record: Result) -> Iterable[FindingLine]:
+    def findings(self, record: Result) -> Iterable[Finding]:
         from rdma_robust.reports.check.check_findings import findings_of  # noqa: PLC0415 - for few forms
 
         return findings_of(record, self.asking.expect)
 
-    def written(self, form: str, section: Section[Any, Result]) -> str:
-        from rdma_robust.reports.batch.batch_formats import FORMS, checked  # noqa: PLC0415 - for few forms
+    def cases(self, section: Section[Any, Result]) -> Mapping[str, Sequence[Case]]:
+        from rdma_robust.reports.batch.batch_formats import checked  # noqa: PLC0415 - for few forms
+        from rdma_robust.reports.batch.junit_report import check_cases  # noqa: PLC0415
 
-        return FORMS[form].write(checked(section))
+        return check_cases(checked(section))
 
 
 def _cells(result: Result) -> Sequence[str]:

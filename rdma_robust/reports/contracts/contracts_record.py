@@ -9,6 +9,7 @@ from rdma_robust.contracts.contract_answers import FunctionAnswer, ProcsAnswer, 
 from rdma_robust.contracts.language.contract_program import ContractProgram, ErrorClass
 from rdma_robust.frame.answer import DiagnosticView, Failure, JsonObject, diagnostics
 from rdma_robust.frame.exits import Exit, within
+from rdma_robust.frame.finding import Finding
 from rdma_robust.language.syntax.ast import Program
 from rdma_robust.messages.language.message_tree import Proc, declarations
 from rdma_robust.reports.contracts.contract_claims import JudgedContractClaim, judged_claims
@@ -21,7 +22,6 @@ from rdma_robust.reports.contracts.contract_words import (
     violation_line,
 )
 from rdma_robust.reports.contracts.contracts_json import no_contracts_object, program_object
-from rdma_robust.reports.messages.message_findings import MessageFinding
 
 _CODES: dict[Verdict, Exit] = {"VERIFIED": Exit.OK, "VIOLATED": Exit.NOT_ROBUST, "UNKNOWN": Exit.UNKNOWN}
 
@@ -70,7 +70,7 @@ class ContractsRecord:
     verdicts: tuple[Verdict, ...] = ()
     program: str | None = None
     source: str | None = None
-    findings: tuple[MessageFinding, ...] = ()
+    findings: tuple[Finding, ...] = ()
     runs: bool = False
 
     @property

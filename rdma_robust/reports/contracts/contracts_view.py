@@ -7,13 +7,14 @@ from typing import Any, Final
 
 from rdma_robust.frame.answer import Counts, JsonObject
 from rdma_robust.frame.exits import Exit
-from rdma_robust.frame.finding import FindingLine
+from rdma_robust.frame.finding import Finding
 from rdma_robust.frame.formats.answer_table import AnswerTable, Row, Totals
 from rdma_robust.frame.formats.columns import Column
+from rdma_robust.frame.formats.junit import Case
 from rdma_robust.frame.formats.row_text import expected_cell
 from rdma_robust.frame.question import Asking, Layout, Section, View
 from rdma_robust.reports.contracts.contracts_record import ContractsRecord, FunctionRow
-from rdma_robust.reports.messages.message_lines import finding_lines_of
+from rdma_robust.reports.messages.file_record import reported_findings
 from rdma_robust.text import count, one_line, printable
 
 _MOST_NOTE: Final = 300
@@ -50,13 +51,13 @@ class ContractsView(View[ContractsRecord]):
     def exit_of(self, record: ContractsRecord) -> Exit:
         return Exit(record.exit_code)
 
-    def findings(self, record: ContractsRecord) -> Iterable[FindingLine]:
-        return finding_lines_of(record)
+    def findings(self, record: ContractsRecord) -> Iterable[Finding]:
+        return reported_findings(record)
 
-    def written(self, form: str, section: Section[Any, ContractsRecord]) -> str:
-        from rdma_robust.reports.batch.batch_formats import FORMS, report_of  # noqa: PLC0415 - for few forms
+    def cases(self, section: Section[Any, ContractsRecord]) -> Mapping[str, Sequence[Case]]:
+        from rdma_robust.reports.batch.contract_rows import contract_cases  # noqa: PLC0415 - for few forms
 
-        return FORMS[form].write(report_of(section, contracts=section.records))
+        return {"contracts": contract_cases(section.records, expect=self.asking.expect)} if section.records else {}
 
 
 def contract_numbers(records: Sequence[ContractsRecord], *, expect: bool) -> dict[str, int]:

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from rdma_robust.errors import NO_SPAN, Span
-from rdma_robust.frame.finding import Level
+from rdma_robust.frame.finding import Finding, Level, Step
 from rdma_robust.messages.language.message_program import MessageProgram
 from rdma_robust.messages.message_answers import BufferAnswer, Issued
-from rdma_robust.reports.analyses.claim_findings import StepView
 from rdma_robust.reports.messages.chart import BAD, ChartRow
+from rdma_robust.reports.messages.file_record import known_again, run_flow
 from rdma_robust.reports.messages.message_claims import JudgedClaim, judged
 from rdma_robust.reports.messages.messages_explained import order_line
 from rdma_robust.reports.messages.operation_names import OperationNames, operation_names
@@ -29,28 +29,16 @@ CONTRADICTED: Final = {"RR020": "holds", "RR021": "holds", "RR022": "no deadlock
 
 
 @dataclass(frozen=True, slots=True)
-class MessageFinding:
-    """Something at a 1-based place of the text. `counts` says whether it counts against the exit code, of a note as well.
+class ShapedFinding:
+    """A finding, and its text without lines and values, by which it is known again after edits elsewhere."""
 
-    `shape` is the text without lines and values, by which the finding is known again after edits elsewhere. `others` are
-    further places that it is about, `run` leads there. `statement` is what stands at the place, if that is on one line.
-    """
-
-    code: str
-    level: Level
-    line: int
-    column: int
-    text: str
+    finding: Finding
     shape: str
-    counts: bool = True
-    others: tuple[StepView, ...] = ()
-    run: tuple[StepView, ...] = ()
-    statement: str = ""
 
 
 def message_findings(
     program: MessageProgram, answers: Sequence[BufferAnswer], *, expect: bool, deny: Sequence[str] = ()
-) -> tuple[MessageFinding, ...]:
+) -> tuple[Finding, ...]:
     """Return the findings: with `expect` those that contradict the claims or are denied; else all, and claims that fail."""
     finder = _Finder(program, operation_names(program), deny)
     claims = judged(program, answers)
@@ -59,17 +47,21 @@ def message_findings(
     found = [*finder.runs(answers), *finder.races(answers), *finder.orders(answers)]
     if expect:
         found = [
-            replace(each, level="error", counts=True)
+            replace(each, finding=replace(each.finding, level="error"))
             for each in found
-            if CONTRADICTED.get(each.code) in broken or (each.counts and each.code in ("RR023", "RR024"))
+            if CONTRADICTED.get(each.finding.code) in broken
+            or (each.finding.level == "error" and each.finding.code in ("RR023", "RR024"))
         ]
     found += finder.claims([each for each in failed if each.text not in CONTRADICTED.values()])
     if expect and not claims:
-        found.append(MessageFinding("RR013", "warning", 1, 1, "There is no `expect` line", "no claims"))
+        found.append(
+            ShapedFinding(Finding(program.file, 1, 1, "warning", "RR013", "There is no `expect` line"), "no claims")
+        )
     reasons = dict.fromkeys(answer.reason for answer in answers if answer.reason)
     if reasons and _open(answers, claims, expect=expect):
-        found.append(MessageFinding("RR011", "warning", 1, 1, f"Undecided: {'; '.join(reasons)}", "undecided"))
-    return tuple(found)
+        says = f"Undecided: {'; '.join(reasons)}"
+        found.append(ShapedFinding(Finding(program.file, 1, 1, "warning", "RR011", says), "undecided"))
+    return known_again([each.finding for each in found], [each.shape for each in found], program.name, program.source)
 
 
 def _open(answers: Sequence[BufferAnswer], claims: Sequence[JudgedClaim], *, expect: bool) -> bool:
@@ -84,7 +76,7 @@ class _Finder:
     names: OperationNames
     deny: Sequence[str]
 
-    def runs(self, answers: Sequence[BufferAnswer]) -> Iterator[MessageFinding]:
+    def runs(self, answers: Sequence[BufferAnswer]) -> Iterator[ShapedFinding]:
         """Yield what runs show: false assertions and faults, a deadlock, a leak."""
         for found in run_findings(self.program, answers):
             steps = tuple(self.step(row) for row in found.chart.rows if row.line is not None)
@@ -94,10 +86,12 @@ class _Finder:
             code, level = self.kind(found, at)
             others = tuple(self.step(row) for row in places if row is not at and row.line is not None)
             line, column = (1, 1) if at is None else (at.line or 1, at.column or 1)
-            counts = code != "RR024" or "leak" in self.deny
             said = ". ".join((found.headline, *(each.rstrip(". ") for each in (*found.words, found.advice) if each)))
             shape = f"{found.kind} {' '.join(found.buffers)}"
-            yield MessageFinding(code, level, line, column, said, shape, counts, others, steps)
+            finding = Finding(
+                self.program.file, line, column, level, code, said, related=others, flows=run_flow(steps, line)
+            )
+            yield ShapedFinding(finding, shape)
 
     def kind(self, found: RunFinding, at: ChartRow | None) -> tuple[str, Level]:
         """Return the code and the level of what a run shows."""
@@ -107,10 +101,10 @@ class _Finder:
             return "RR022", "error"
         return ("RR021" if at is not None and at.mark == "fault" else "RR020"), "error"
 
-    def step(self, row: ChartRow) -> StepView:
-        return StepView(self.program.processes[row.lane].name, row.line, row.column, row.text)
+    def step(self, row: ChartRow) -> Step:
+        return Step(row.line, row.column, row.text, kinds=(self.program.processes[row.lane].name,))
 
-    def races(self, answers: Sequence[BufferAnswer]) -> Iterator[MessageFinding]:
+    def races(self, answers: Sequence[BufferAnswer]) -> Iterator[ShapedFinding]:
         """Yield a finding for each statement that is a receive which races, under the buffers with most runs."""
         widest = widest_answer(answers)
         statements: dict[Span, list[tuple[Issued, list[Issued]]]] = {}
@@ -124,34 +118,31 @@ class _Finder:
             said += [f"{more} more here race"] if more > 0 else []
             issued = {span for _, sends in racing for each in sends for span in self.names.spans("send", each)[:1]}
             places = sorted({place_of(self.program, span) for span in issued}, key=lambda span: span.start)
-            yield MessageFinding(
-                "RR023",
-                "error" if denied else "note",
-                place.line,
-                place.column,
-                f"{count(len(racing), 'racing receive')}: {'; '.join(said)}",
-                f"race {len(racing)}",
-                denied,
-                tuple(StepView("", each.line, each.column, "a message that can be taken") for each in places),
-            )
+            level: Level = "error" if denied else "note"
+            text = f"{count(len(racing), 'racing receive')}: {'; '.join(said)}"
+            others = tuple(Step(each.line, each.column, "a message that can be taken") for each in places)
+            finding = Finding(self.program.file, place.line, place.column, level, "RR023", text, related=others)
+            yield ShapedFinding(finding, f"race {len(racing)}")
 
     def race(self, receive: Issued, sends: Sequence[Issued]) -> str:
         named = ", ".join(self.names.told("send", each) for each in sends[:MOST_SENDS])
         more = f" and {len(sends) - MOST_SENDS} more" if len(sends) > MOST_SENDS else ""
         return f"{self.names.told('receive', receive)} can take {named}{more}"
 
-    def orders(self, answers: Sequence[BufferAnswer]) -> Iterator[MessageFinding]:
+    def orders(self, answers: Sequence[BufferAnswer]) -> Iterator[ShapedFinding]:
         """Yield calls of library procedures in different orders."""
         for each in dict.fromkeys(each for answer in answers for each in answer.mismatches):
             place = place_of(self.program, each.span)
             text = order_line(self.program, each)
-            yield MessageFinding("RR025", "warning", place.line, place.column, text, f"orders {each.calls}", counts=False)
+            finding = Finding(self.program.file, place.line, place.column, "warning", "RR025", text)
+            yield ShapedFinding(finding, f"orders {each.calls}")
 
-    def claims(self, failed: Sequence[JudgedClaim]) -> Iterator[MessageFinding]:
+    def claims(self, failed: Sequence[JudgedClaim]) -> Iterator[ShapedFinding]:
         """Yield the claims that fail without a run that shows it, each once for its buffers."""
         buffers: dict[tuple[int, int, str, str], list[str]] = {}
         for each in failed:
             buffers.setdefault((each.line, each.column, each.text, each.found), []).append(each.buffer)
         for (line, column, claim, found), under in buffers.items():
             text = one_line(f"`{claim}` under {', '.join(under)}: found {found}", 200)
-            yield MessageFinding("RR026", "warning", line, column, text, f"claim {claim}")
+            finding = Finding(self.program.file, line, column, "warning", "RR026", text)
+            yield ShapedFinding(finding, f"claim {claim}")

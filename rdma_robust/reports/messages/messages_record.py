@@ -8,10 +8,10 @@ from typing import Literal
 
 from rdma_robust.frame.answer import DiagnosticView, Failure, JsonObject, diagnostics
 from rdma_robust.frame.exits import Exit, within
+from rdma_robust.frame.finding import Finding
 from rdma_robust.messages.language.message_program import Assume, Buffer, MessageProgram
 from rdma_robust.messages.message_answers import BufferAnswer, Tri
 from rdma_robust.reports.messages.message_claims import JudgedClaim, judged, matchings_of, race_of
-from rdma_robust.reports.messages.message_findings import MessageFinding
 from rdma_robust.reports.messages.messages_json import Told, no_answer_object, result_object
 from rdma_robust.reports.messages.operation_names import operation_names
 from rdma_robust.reports.messages.violation_words import line_of, violation_text
@@ -79,7 +79,7 @@ class MessagesRecord:
     results: tuple[JsonObject, ...] = field(default_factory=tuple)
     source: str | None = None
     page: str = ""
-    findings: tuple[MessageFinding, ...] = ()
+    findings: tuple[Finding, ...] = ()
 
     @property
     def answered(self) -> bool:

@@ -7,12 +7,13 @@ from typing import Any, Final
 
 from rdma_robust.frame.answer import Counts, JsonObject
 from rdma_robust.frame.exits import Exit
-from rdma_robust.frame.finding import FindingLine
+from rdma_robust.frame.finding import Finding
 from rdma_robust.frame.formats.answer_table import AnswerTable, Row, Totals
 from rdma_robust.frame.formats.columns import Column
+from rdma_robust.frame.formats.junit import Case
 from rdma_robust.frame.formats.row_text import expected_cell
 from rdma_robust.frame.question import Layout, Section, View
-from rdma_robust.reports.messages.message_lines import finding_lines_of
+from rdma_robust.reports.messages.file_record import reported_findings
 from rdma_robust.reports.messages.messages_record import MessagesRecord
 from rdma_robust.text import count, one_line
 
@@ -59,13 +60,13 @@ class MessagesView(View[MessagesRecord]):
     def exit_of(self, record: MessagesRecord) -> Exit:
         return Exit(record.exit_code)
 
-    def findings(self, record: MessagesRecord) -> Iterable[FindingLine]:
-        return finding_lines_of(record)
+    def findings(self, record: MessagesRecord) -> Iterable[Finding]:
+        return reported_findings(record)
 
-    def written(self, form: str, section: Section[Any, MessagesRecord]) -> str:
-        from rdma_robust.reports.batch.batch_formats import FORMS, report_of  # noqa: PLC0415 - for few forms
+    def cases(self, section: Section[Any, MessagesRecord]) -> Mapping[str, Sequence[Case]]:
+        from rdma_robust.reports.batch.message_rows import message_cases  # noqa: PLC0415 - for few forms
 
-        return FORMS[form].write(report_of(section, messages=section.records))
+        return {"messages": message_cases(section.records)} if section.records else {}
 
 
 def message_numbers(records: Sequence[MessagesRecord], *, expect: bool) -> dict[str, int]:

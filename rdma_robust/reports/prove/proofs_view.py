@@ -9,10 +9,11 @@ from typing import Any, Final
 
 from rdma_robust.frame.answer import Counts, JsonObject
 from rdma_robust.frame.exits import Exit
-from rdma_robust.frame.finding import FindingLine
+from rdma_robust.frame.finding import Finding
 from rdma_robust.frame.formats.answer_table import AnswerTable, Row, Totals
 from rdma_robust.frame.formats.columns import Column, Columns, of_files
 from rdma_robust.frame.formats.json_text import valid_unicode
+from rdma_robust.frame.formats.junit import Case
 from rdma_robust.frame.formats.row_text import expected_cell
 from rdma_robust.frame.question import Layout, Section, View
 from rdma_robust.reports.prove.proof_record import ModelRecord, ProofRecord
@@ -61,17 +62,19 @@ class ProofView(View[ProofRecord]):
     def exit_of(self, record: ProofRecord) -> Exit:
         return record.exit_of(self.asking.expect)
 
-    def findings(self, record: ProofRecord) -> Iterable[FindingLine]:
-        from rdma_robust.reports.prove.proof_findings import proof_lines  # noqa: PLC0415 - for few forms
+    def findings(self, record: ProofRecord) -> Iterable[Finding]:
+        from rdma_robust.reports.prove.proof_findings import proof_findings  # noqa: PLC0415 - for few forms
 
-        return proof_lines(record, self.asking.expect)
+        return proof_findings(record, self.asking.expect)
 
-    def written(self, form: str, section: Section[Any, ProofRecord]) -> str:
-        from rdma_robust.reports.prove.proof_findings import proof_junit, proof_sarif  # noqa: PLC0415 - for few forms
+        from rdma_robust.reports.prove.proof_findings import proof_findings  # noqa: PLC0415 - for few forms
 
-        if form == "junit":
-            return proof_junit(section.records, section.asking.expect)
-        return proof_sarif(section.records, section.asking.expect, section.counts)
+        return proof_findings(record, self.asking.expect)
+
+    def cases(self, section: Section[Any, ProofRecord]) -> Mapping[str, Sequence[Case]]:
+        from rdma_robust.reports.prove.proof_findings import proof_cases  # noqa: PLC0415 - for few forms
+
+        return {record.file: list(proof_cases(record, self.asking.expect)) for record in section.records}
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from math import prod
 
 from rdma_robust.analyses.safety.goals import StateGoal
 from rdma_robust.analyses.safety.questions import Answer
-from rdma_robust.analyses.safety.reach import reach
+from rdma_robust.analyses.safety.reach import reach_goals
 from rdma_robust.errors import InternalError
 from rdma_robust.hardness.automata import TARGET, Automata, accepted_word, automata_program, read_automata
 from rdma_robust.hardness.finite import FiniteProgram, finite_program
@@ -170,7 +170,7 @@ def _others(question: Question, found: bool, timeout: float | None) -> str:
         shown = " ".join(word) or "(the empty word)"
         return f"The product of the automata, built state by state, says the same: a shortest word is {shown}."
     program, target = load_program_and_target(question.text, question.file, question.target)
-    answer = reach(program, [StateGoal(target)], "sc", Limits.of(timeout)).answers[0]
+    answer = reach_goals(program, [StateGoal(target)], "sc", Limits.of(timeout)).answers[0]
     if answer.answer is Answer.UNKNOWN:
         return f"`rdma-robust reach --model sc` has no answer: {answer.reason}."
     _agree(question, found, answer.answer is Answer.REACHABLE)

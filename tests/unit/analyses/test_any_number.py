@@ -12,8 +12,8 @@ from rdma_robust.analyses.safety.crowds import copy_steps, crowd_answers, exact_
 from rdma_robust.analyses.safety.crowds.any_number import AnyNumber, search_any_number
 from rdma_robust.analyses.safety.crowds.copy_steps import CopySteps
 from rdma_robust.analyses.safety.goals import HangGoal, StateGoal
-from rdma_robust.analyses.safety.questions import Answer, Argument, Asked, Reached
-from rdma_robust.analyses.safety.reach import reach
+from rdma_robust.analyses.safety.questions import Answer, Argument, Reached, ReachOutcome
+from rdma_robust.analyses.safety.reach import reach_goals
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_program_and_target
 from rdma_robust.limits import Limits
@@ -39,7 +39,7 @@ def searched(text: str, target: str) -> AnyNumber:
 
 def answered(text: str, target: str | None, model: Any = "sc") -> Reached:
     program, meant = load_program_and_target(text, "t.rdma", target or "1 == 1")
-    return reach(program, [StateGoal(meant) if target else HangGoal()], model, Limits.of(20)).answers[0]
+    return reach_goals(program, [StateGoal(meant) if target else HangGoal()], model, Limits.of(20)).answers[0]
 
 
 def test_few_completions_are_counted_exactly() -> None:
@@ -209,13 +209,13 @@ thread B[*] on S { await x == 1 }
 def undecided_with_b_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is known of the programs with copies of B and none of A."""
 
-    def answer(program: Program, *args: Any, **options: Any) -> Asked:
-        asked = reach_module.answer(program, *args, **options)
+    def answer(program: Program, *args: Any, **options: Any) -> ReachOutcome:
+        asked = reach_module.answer_goals(program, *args, **options)
         if {thread.name[0] for thread in program.threads} != {"B"}:
             return asked
         return replace(asked, answers=(Reached(Answer.UNKNOWN, Argument.LIMIT, "reached a limit"),))
 
-    monkeypatch.setattr(crowd_answers, "answer", answer)
+    monkeypatch.setattr(crowd_answers, "answer_goals", answer)
 
 
 @pytest.mark.usefixtures("undecided_with_b_alone")

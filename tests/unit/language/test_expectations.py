@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rdma_robust.analyses.repair.edits import Source, apply
+from rdma_robust.analyses.repair.edits import SourceText, apply_edits
 from rdma_robust.build import ProgramBuilder
 from rdma_robust.language.flow import cfg
 from rdma_robust.language.flow.canonical import canonical
@@ -60,8 +60,8 @@ def test_repair_changes_the_claim_about_robustness_only() -> None:
         ("expect hang under sc, not  robust, no hang under rdma", "expect hang under sc, robust, no hang under rdma"),
         ("expect hang under sc\nexpect not robust", "expect hang under sc\nexpect robust"),
     ):
-        source = Source.of(NODE + old, "t")
-        assert apply(source.text, source.expect_robust())[0] == NODE + new
+        source = SourceText.of(NODE + old, "t")
+        assert apply_edits(source.text, source.expect_robust())[0] == NODE + new
 
 
 def aside(body: str, await_loops: bool = False) -> list[bool]:

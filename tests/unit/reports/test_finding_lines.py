@@ -7,7 +7,8 @@ from urllib.parse import unquote
 
 import pytest
 
-from rdma_robust.frame.finding import FindingLine, concise, github
+from rdma_robust.frame.finding import Finding
+from rdma_robust.frame.formats.lines import concise, github
 
 NASTY = ["a.rdma", "a b,c.rdma", "50%/x:y.rdma", "::error::.rdma", "new\nline.rdma", "esc\x1b[31m.rdma", "ü\udcff.rdma"]
 
@@ -22,7 +23,7 @@ def read(command: str) -> tuple[str, dict[str, str], str]:
 
 @pytest.mark.parametrize("file", NASTY)
 def test_github_reads_what_was_meant(file: str) -> None:
-    finding = FindingLine(file, 9, 3, "error", "RR010", f"not robust: 100% of\nwhat\ris in `{file}`")
+    finding = Finding(file, 9, 3, "error", "RR010", f"not robust: 100% of\nwhat\ris in `{file}`")
     command = github(finding)
     assert len(command.splitlines()) == 1
     assert command.isprintable()
@@ -34,7 +35,7 @@ def test_github_reads_what_was_meant(file: str) -> None:
 
 
 def test_github_without_a_place() -> None:
-    assert read(github(FindingLine("a.rdma", None, None, "warning", "RR001", "gone"))) == (
+    assert read(github(Finding("a.rdma", None, None, "warning", "RR001", "gone"))) == (
         "warning",
         {"file": "a.rdma", "title": "rdma-robust RR001"},
         "gone [RR001]",
@@ -43,7 +44,7 @@ def test_github_without_a_place() -> None:
 
 @pytest.mark.parametrize("file", NASTY)
 def test_concise_is_one_line(file: str) -> None:
-    line = concise(FindingLine(file, 9, 3, "error", "RR010", "a\nb"))
+    line = concise(Finding(file, 9, 3, "error", "RR010", "a\nb"))
     assert line.isprintable()
     assert line.endswith(":9:3: error: a\\nb [RR010]")
-    assert concise(FindingLine(file, None, None, "error", "RR010", "a")).endswith(".rdma: error: a [RR010]")
+    assert concise(Finding(file, None, None, "error", "RR010", "a")).endswith(".rdma: error: a [RR010]")

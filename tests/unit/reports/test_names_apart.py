@@ -5,10 +5,10 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 
 from rdma_robust.analyses.safety.verify import claims
+from rdma_robust.frame.formats.junit import Case, junit_document
 from rdma_robust.language.load import load_program
 from rdma_robust.reports.analyses.safety_report import claim_text
 from rdma_robust.reports.batch.batch_markdown import code, prose
-from rdma_robust.reports.batch.junit_xml import Case, junit_document
 
 COPIES = """
 const N = 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rdma_robust.analyses.safety.verify import Status, verify
+from rdma_robust.analyses.safety.verify import Status, check_claims
 from rdma_robust.expr import VALUE, names, size
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import NO_LIMITS
@@ -116,7 +116,7 @@ thread U on A {{ x = 7; put B.y = 2 }}
     program = load_program(text, "clash.rdma")
     outcome = decide(program, CheckOptions())
     assert (outcome.verdict, outcome.faults) == (decide(program, CheckOptions(instrumentation="paper")).verdict, ())
-    assert verify(program, NO_LIMITS).status is Status.HOLDS
+    assert check_claims(program, NO_LIMITS).status is Status.HOLDS
 
 
 def test_a_compare_and_swap_that_fails_drains_the_store_buffer_first() -> None:

@@ -7,7 +7,7 @@ from itertools import islice, product
 import pytest
 
 from rdma_robust.analyses.safety.hangs import find_hang
-from rdma_robust.analyses.safety.verify import Status, verify
+from rdma_robust.analyses.safety.verify import Status, check_claims
 from rdma_robust.errors import UsageError
 from rdma_robust.language.load import load_decidable
 from rdma_robust.limits import Limits
@@ -89,7 +89,7 @@ def test_a_note_about_hangs_costs_no_verdict_of_many_starts() -> None:
 
 def test_a_run_is_told_of_a_program_with_many_starts() -> None:
     program = load_decidable(choosers(14, last="x = r\n  assert r != 2"), "starts.rdma")
-    checked = verify(program, Limits.of(60.0), Model(), hangs=False).checked
+    checked = check_claims(program, Limits.of(60.0), Model(), hangs=False).checked
     (violated,) = (each for each in checked if each.claim.kind == "assertion")
     assert violated.status is Status.VIOLATED and violated.answer.run
 

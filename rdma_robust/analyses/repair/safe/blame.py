@@ -13,8 +13,8 @@ from typing import Final
 
 from rdma_robust.analyses.prove.safety_outcome import SafetyRun
 from rdma_robust.analyses.prove.transition_system import SafetyClaim
-from rdma_robust.analyses.repair.repairs import Choices, Kind
-from rdma_robust.analyses.repair.safe.spots import Spots, ends
+from rdma_robust.analyses.repair.repairs import Barrier, Choices
+from rdma_robust.analyses.repair.safe.spots import WaitSpots, ends
 from rdma_robust.analyses.repair.safe.standing import started
 from rdma_robust.errors import InternalError
 from rdma_robust.language.flow.claims import PointAt
@@ -24,7 +24,7 @@ _OWN: Final = frozenset({Verb.ACCESS, Verb.ISSUE})
 """What a thread does itself; all else is done by what it has under way."""
 
 
-def blame(spots: Spots, chosen: Choices, run: SafetyRun, claim: SafetyClaim) -> Choices:
+def blame(spots: WaitSpots, chosen: Choices, run: SafetyRun, claim: SafetyClaim) -> Choices:
     """Return the clause of a run of the program with `chosen`, which violates `claim`."""
     walk = _Walk(spots, chosen)
     for move in run.moves[1:]:
@@ -43,7 +43,7 @@ def blame(spots: Spots, chosen: Choices, run: SafetyRun, claim: SafetyClaim) -> 
 class _Walk:
     """Follows a run through the graphs of the full program; `kept` are the spots that would have kept a thread."""
 
-    def __init__(self, spots: Spots, chosen: Choices) -> None:
+    def __init__(self, spots: WaitSpots, chosen: Choices) -> None:
         self._spots = spots
         self._under_way: Counter[tuple[int, str]] = Counter()
         self._chosen = frozenset(c.place for c in chosen)
@@ -70,7 +70,7 @@ class _Walk:
 
     def count(self, action: Action) -> None:
         """Count what is under way after a move."""
-        kind = Kind.FLUSH if self._spots.model == "rma" else Kind.MFENCE
+        kind = Barrier.FLUSH if self._spots.model == "rma" else Barrier.MFENCE
         op = None if action.step is None else action.step.op
         what = None if op is None else started(op, kind)
         if action.verb is Verb.FLUSH:

@@ -16,11 +16,11 @@ from dataclasses import dataclass, field
 
 from rdma_robust.analyses.prove.safety_outcome import Safety
 from rdma_robust.analyses.repair.hitting import HittingSets
-from rdma_robust.analyses.repair.repairs import Choice, Choices
+from rdma_robust.analyses.repair.repairs import Choices, InsertionChoice
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class WaitJudgement:
     """Whether a program with a set of waits is safe; if not, the `clause` of a run: waits of which each safe set has one.
 
     UNKNOWN may be otherwise with more `patience`, if that would be of use.
@@ -31,7 +31,7 @@ class Judged:
     patience: bool = False
 
 
-Judge = Callable[[Choices, int], Judged]
+Judge = Callable[[Choices, int], WaitJudgement]
 """Decides a set of waits, with a patience from 0 on. Raises OutOfTimeError when the time for everything is over."""
 
 
@@ -45,8 +45,8 @@ class Fewest:
     safe, `needed` are waits that every safe set has.
     """
 
-    universe: Sequence[Choice]
-    costs: Mapping[Choice, int]
+    universe: Sequence[InsertionChoice]
+    costs: Mapping[InsertionChoice, int]
     judge: Judge
     found: list[Choices] = field(default_factory=list)
     undecided: list[Choices] = field(default_factory=list)
@@ -55,7 +55,7 @@ class Fewest:
     needed: Choices = frozenset()
     exhausted: bool = False
     _safe: list[Choices] = field(default_factory=list)
-    _unknown: dict[Choices, Judged] = field(default_factory=dict)
+    _unknown: dict[Choices, WaitJudgement] = field(default_factory=dict)
     _patience: int = 0
 
     def cost(self, chosen: Choices) -> int:
@@ -115,14 +115,14 @@ class Fewest:
                 sets.exclude(chosen, sets.universe)
         self.found, self.undecided, self.exhausted = found, undecided, chosen is None
 
-    def _known(self, chosen: Choices) -> Judged | None:
+    def _known(self, chosen: Choices) -> WaitJudgement | None:
         """Return what clauses and safe sets say of a set."""
         for clause in self.clauses:
             if not clause & chosen:
-                return Judged(Safety.UNSAFE, clause)
-        return Judged(Safety.SAFE) if any(safe <= chosen for safe in self._safe) else None
+                return WaitJudgement(Safety.UNSAFE, clause)
+        return WaitJudgement(Safety.SAFE) if any(safe <= chosen for safe in self._safe) else None
 
-    def _ask(self, chosen: Choices) -> Judged:
+    def _ask(self, chosen: Choices) -> WaitJudgement:
         """Decide a set, unless it is known what it is, or that this is not to be found out."""
         known = self._known(chosen) or self._unknown.get(chosen)
         if known is not None:
@@ -169,5 +169,5 @@ class Fewest:
                 if judged.safety is Safety.UNSAFE:
                     clause = judged.clause
 
-    def _dear_first(self, choices: Choices) -> list[Choice]:
+    def _dear_first(self, choices: Choices) -> list[InsertionChoice]:
         return sorted(choices, key=lambda c: (-self.costs[c], c.order))

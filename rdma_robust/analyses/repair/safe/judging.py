@@ -12,10 +12,10 @@ from rdma_robust.analyses.prove.safety_outcome import Safety, SafetyOutcome
 from rdma_robust.analyses.repair.hitting import OutOfTimeError
 from rdma_robust.analyses.repair.repairs import Choices
 from rdma_robust.analyses.repair.safe.blame import blame
-from rdma_robust.analyses.repair.safe.fewest import Judged
+from rdma_robust.analyses.repair.safe.fewest import WaitJudgement
 from rdma_robust.analyses.repair.safe.rerun import has_run
 from rdma_robust.analyses.repair.safe.rewriting import Rewriter
-from rdma_robust.analyses.repair.safe.spots import Spots
+from rdma_robust.analyses.repair.safe.spots import WaitSpots
 from rdma_robust.analyses.repair.safe.twins import told_in
 from rdma_robust.errors import LimitReached
 from rdma_robust.language.flow.cfg import Program
@@ -36,10 +36,10 @@ _QUICK: Final = 0.75
 
 
 @dataclass
-class Decisions:
+class WaitDecisions:
     """Decides sets of waits. `checked` counts programs, `cycles` runs learnt from."""
 
-    spots: Spots
+    spots: WaitSpots
     rewriter: Rewriter
     prove: Prove
     limits: Limits
@@ -55,14 +55,14 @@ class Decisions:
         self.checked += 1
         model, name = self.spots.model, self.spots.program.file
         program = blocking(load_program(self.rewriter.text(chosen), name), self.await_loops)
-        outcome = self.prove(forbidding(program, model), limits or self.limits)
+        outcome = self.prove(without_allowed(program, model), limits or self.limits)
         if outcome.run is None or outcome.claim is None:
             return outcome
         twin = self.spots.having(chosen)
-        claims = safety_claims(forbidding(twin, model), model)
+        claims = safety_claims(without_allowed(twin, model), model)
         return replace(outcome, run=told_in(outcome.run, program, twin), claim=claims[outcome.claim.number])
 
-    def judge(self, chosen: Choices, patience: int) -> Judged:
+    def judge(self, chosen: Choices, patience: int) -> WaitJudgement:
         """Decide a set. Raises OutOfTimeError."""
         most = _FIRST_S * _TIMES**patience
         left = self.limits.seconds_left()
@@ -72,11 +72,11 @@ class Decisions:
         try:
             outcome = self.decide(chosen, limits)
         except LimitReached as reached:
-            return Judged(Safety.UNKNOWN, patience=reached.limit == "time")
+            return WaitJudgement(Safety.UNKNOWN, patience=reached.limit == "time")
         if outcome.safety is not Safety.UNSAFE:
-            return Judged(outcome.safety, patience=(limits.seconds_left() or 0) < _QUICK * most)
+            return WaitJudgement(outcome.safety, patience=(limits.seconds_left() or 0) < _QUICK * most)
         self.cycles += 1
-        return Judged(Safety.UNSAFE, self.clause(chosen, outcome))
+        return WaitJudgement(Safety.UNSAFE, self.clause(chosen, outcome))
 
     def clause(self, chosen: Choices, outcome: SafetyOutcome) -> Choices:
         """Return waits of which every safe set has one, since a run is left without them: at worst all but the chosen."""
@@ -89,7 +89,7 @@ class Decisions:
         return everything - chosen
 
 
-def forbidding(program: Program, model: AnyModelName) -> Program:
+def without_allowed(program: Program, model: AnyModelName) -> Program:
     """Return a program without what it says to be possible, or says of other models: no wait is needed for that."""
     outcomes = (
         replace(o, claims=tuple(c for c in o.claims if c.model == model and not c.allowed)) for o in program.outcomes

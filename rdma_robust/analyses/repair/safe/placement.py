@@ -11,11 +11,11 @@ from rdma_robust.analyses.prove.prove import prove
 from rdma_robust.analyses.prove.safety_outcome import Safety, SafetyOutcome
 from rdma_robust.analyses.repair.each_copy import has_families
 from rdma_robust.analyses.repair.hitting import OutOfTimeError
-from rdma_robust.analyses.repair.repairs import COUNTING, Choices, Repair, RepairOptions, Status, Waits
+from rdma_robust.analyses.repair.repairs import COUNTING, Choices, Repair, RepairOptions, Status, WaitOptions
 from rdma_robust.analyses.repair.safe.fewest import Fewest
-from rdma_robust.analyses.repair.safe.judging import Decisions
+from rdma_robust.analyses.repair.safe.judging import WaitDecisions
 from rdma_robust.analyses.repair.safe.rewriting import Rewriter
-from rdma_robust.analyses.repair.safe.spots import Spots
+from rdma_robust.analyses.repair.safe.spots import WaitSpots
 from rdma_robust.analyses.repair.safe.standing import WAITS, spots_of
 from rdma_robust.analyses.repair.written_out import outside_of_copies
 from rdma_robust.errors import LimitReached, ProgramError, UsageError
@@ -29,7 +29,7 @@ from rdma_robust.text import count, one_line
 
 
 def make_safe(
-    text: str, file: str, waits: Waits, options: RepairOptions | None = None, limits: CheckOptions | None = None
+    text: str, file: str, waits: WaitOptions, options: RepairOptions | None = None, limits: CheckOptions | None = None
 ) -> Repair:
     """Return the cheapest waits, of those that `waits` allows, with which the program in `text` is safe under its model.
 
@@ -41,7 +41,7 @@ def make_safe(
 
 
 def remove_waits(
-    text: str, file: str, waits: Waits, options: RepairOptions | None = None, limits: CheckOptions | None = None
+    text: str, file: str, waits: WaitOptions, options: RepairOptions | None = None, limits: CheckOptions | None = None
 ) -> Repair:
     """Return the waits of the program in `text` that can go while it stays safe under a model: of most cost together.
 
@@ -55,7 +55,7 @@ def remove_waits(
     return replace(found, solutions=gone, complete=found.optimal if done else found.complete)
 
 
-def _answer(text: str, file: str, waits: Waits, options: RepairOptions | None, limits: CheckOptions | None) -> Repair:
+def _answer(text: str, file: str, waits: WaitOptions, options: RepairOptions | None, limits: CheckOptions | None) -> Repair:
     started = time.monotonic()
     options, limits = options or RepairOptions(COUNTING), limits or CheckOptions()
     if waits.model not in WAITS:
@@ -84,10 +84,12 @@ FAMILIES: Final = (
 class _Placement:
     """One search, from the program with all waits to the answer."""
 
-    def __init__(self, spots: Spots, waits: Waits, options: RepairOptions, work: Limits, await_loops: bool) -> None:
+    def __init__(
+        self, spots: WaitSpots, waits: WaitOptions, options: RepairOptions, work: Limits, await_loops: bool
+    ) -> None:
         self.spots, self.waits, self.options = spots, waits, options
         self.rewriter = Rewriter(spots, options.costs)
-        self.decisions = Decisions(spots, self.rewriter, self._prove, work, await_loops)
+        self.decisions = WaitDecisions(spots, self.rewriter, self._prove, work, await_loops)
         self.search = Fewest(self.spots.universe, self.spots.costs(options.costs), self.decisions.judge)
 
     def _prove(self, program: Program, limits: Limits) -> SafetyOutcome:
@@ -159,7 +161,7 @@ NAMES: Final[Mapping[AnyModelName, str]] = {"sc": "waits", "tso": "mfences", "ps
 """What waits of a model are called."""
 
 
-def _scope(waits: Waits) -> str:
+def _scope(waits: WaitOptions) -> str:
     """Return which sets a cheapest one is a cheapest of, in words."""
     behind = {"rma": "of the peer behind each put, get and remote atomic"}.get(waits.model, "behind each store")
     where = behind if waits.sites == "after-remote" else "between any two statements, but first in a branch or loop"

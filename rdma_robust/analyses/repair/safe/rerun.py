@@ -12,7 +12,7 @@ from rdma_robust.analyses.prove.on_machine import met_on
 from rdma_robust.analyses.prove.safety_outcome import SafetyRun
 from rdma_robust.analyses.prove.transition_system import SafetyClaim
 from rdma_robust.analyses.repair.repairs import Choices
-from rdma_robust.analyses.repair.safe.spots import Spots
+from rdma_robust.analyses.repair.safe.spots import WaitSpots
 from rdma_robust.language.flow.cfg import Step
 from rdma_robust.semantics.machines.by_model import stepwise_machine
 from rdma_robust.semantics.machines.machine import Action, Move, Verb
@@ -21,7 +21,7 @@ from rdma_robust.semantics.machines.stepping import StepMachine, StepState
 Waits = frozenset[Step]
 
 
-def has_run(spots: Spots, chosen: Choices, run: SafetyRun, claim: SafetyClaim) -> bool:
+def has_run(spots: WaitSpots, chosen: Choices, run: SafetyRun, claim: SafetyClaim) -> bool:
     """Return whether the program with `chosen` has a run with the same moves, but for waits, that violates `claim`."""
     program = spots.having(chosen)
     machine = stepwise_machine(program, spots.model)

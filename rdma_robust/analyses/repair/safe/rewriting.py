@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rdma_robust.analyses.prove.safety_outcome import SafetyRun
-from rdma_robust.analyses.repair.edits import Edit, apart, apply, text_edits
+from rdma_robust.analyses.repair.edits import SourceEdit, apply_edits, disjoint_edits, text_edits
 from rdma_robust.analyses.repair.patch import unified
-from rdma_robust.analyses.repair.repairs import Choices, Costs, Insertion, Solution
-from rdma_robust.analyses.repair.safe.spots import Spot, Spots
+from rdma_robust.analyses.repair.repairs import Choices, Costs, Insertion, RepairSolution
+from rdma_robust.analyses.repair.safe.spots import WaitSpot, WaitSpots
 from rdma_robust.analyses.repair.safe.standing import insertions
 from rdma_robust.semantics.machines.machine import Action, Verb
 from rdma_robust.text import one_line
@@ -19,33 +19,33 @@ from rdma_robust.text import one_line
 class Rewriter:
     """Writes sets of waits into the text of a program. Comments and layout stay; what it expects is that it is safe."""
 
-    spots: Spots
+    spots: WaitSpots
     costs: Costs
 
     def text(self, chosen: Choices) -> str:
         """Return the text with a set of waits."""
-        return apply(self.spots.source.text, self._edits(chosen)[0])[0]
+        return apply_edits(self.spots.source.text, self._edits(chosen)[0])[0]
 
-    def _edits(self, chosen: Choices) -> tuple[list[Edit], list[int], list[int]]:
+    def _edits(self, chosen: Choices) -> tuple[list[SourceEdit], list[int], list[int]]:
         """Return what makes the text, the spots that are inserted in the order of their text, and those that go."""
         source, spots = self.spots.source, self.spots.spots
         inside = sorted(c.place for c in chosen)
         edits, order = insertions(source, spots, inside)
         gone = [k for k, spot in enumerate(spots) if spot.statement is not None and k not in inside]
-        edits += apart([source.remove(s) for k in gone if (s := spots[k].statement) is not None])
+        edits += disjoint_edits([source.remove(s) for k in gone if (s := spots[k].statement) is not None])
         if edits:
             edits += source.expect_safe(self.spots.model)
         return edits, order, gone
 
-    def solution(self, chosen: Choices) -> Solution:
+    def solution(self, chosen: Choices) -> RepairSolution:
         """Return a set of waits as a report shows it: what is inserted by the lines of the new text, the rest by the old."""
         source, spots = self.spots.source, self.spots.spots
         inside = sorted(c.place for c in chosen)
         edits, order, gone = self._edits(chosen)
-        text, new = apply(source.text, edits)
+        text, new = apply_edits(source.text, edits)
         lines = {k: text.count("\n", 0, start) + 1 for k, (start, _) in zip(order, new, strict=True)}
         diff = unified(source.text, text, self.spots.program.file)
-        return Solution(
+        return RepairSolution(
             tuple(self._row(k, lines[k]) for k in order),
             sum(self._cost(spots[k]) for k in inside),
             (),
@@ -70,7 +70,7 @@ class Rewriter:
         thread = self.spots.program.threads[spot.thread].name
         return Insertion(spot.kind.value, thread, spot.node, line, (spot.text,), self._cost(spot))
 
-    def _cost(self, spot: Spot) -> int:
+    def _cost(self, spot: WaitSpot) -> int:
         return self.costs.of(spot.kind, spot.depth)
 
     def told(self, run: SafetyRun) -> tuple[str, ...]:

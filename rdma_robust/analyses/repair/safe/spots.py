@@ -11,25 +11,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from rdma_robust.analyses.repair.edits import Edit, Place, Source
-from rdma_robust.analyses.repair.repairs import Choice, Choices, Costs, Kind
+from rdma_robust.analyses.repair.edits import Gap, SourceEdit, SourceText
+from rdma_robust.analyses.repair.repairs import Barrier, Choices, Costs, InsertionChoice
 from rdma_robust.language.flow.cfg import Edge, Program, Thread
 from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.language.syntax import ast
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class WaitSpot:
     """A wait to insert at `place`, or the `statement` of the program that it is, in thread number `thread`.
 
     `depth` counts the loops around it; `node` is the peer of a flush, else empty.
     """
 
-    kind: Kind
+    kind: Barrier
     node: str
     thread: int
     depth: int
-    place: Place | None = None
+    place: Gap | None = None
     statement: ast.Statement | None = None
 
     @property
@@ -48,23 +48,23 @@ class Spot:
 
 
 @dataclass(frozen=True)
-class Spots:
+class WaitSpots:
     """The spots of a program under a model.
 
     `full` is the program with all that can be inserted, by `edits` of the source. `at` has, by thread and program point, the
     spot whose step begins there; no other step does. `universe` are the spots worth choosing: the others are never in.
     """
 
-    source: Source
+    source: SourceText
     program: Program
     model: AnyModelName
-    spots: tuple[Spot, ...]
+    spots: tuple[WaitSpot, ...]
     full: Program
-    edits: tuple[Edit, ...]
+    edits: tuple[SourceEdit, ...]
     at: tuple[Mapping[int, int], ...]
-    universe: tuple[Choice, ...]
+    universe: tuple[InsertionChoice, ...]
 
-    def costs(self, costs: Costs) -> dict[Choice, int]:
+    def costs(self, costs: Costs) -> dict[InsertionChoice, int]:
         return {c: costs.of(c.kind, self.spots[c.place].depth) for c in self.universe}
 
     def gone(self, chosen: Choices) -> tuple[frozenset[int], ...]:

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from rdma_robust.analyses.repair.edits import Edit, Place, Source, apply, places
-from rdma_robust.analyses.repair.repairs import Choice, Kind, SiteName, Waits
-from rdma_robust.analyses.repair.safe.spots import Spot, Spots
+from rdma_robust.analyses.repair.edits import Gap, SourceEdit, SourceText, apply_edits, gaps
+from rdma_robust.analyses.repair.repairs import Barrier, InsertionChoice, SiteName, WaitOptions
+from rdma_robust.analyses.repair.safe.spots import WaitSpot, WaitSpots
 from rdma_robust.digraph import reachable
 from rdma_robust.errors import ProgramError, SizeLimitError
 from rdma_robust.language.flow.cfg import Cas, Flush, Get, MFence, Op, Program, Put, RemoteRmw, Rmw, Silent, Write
@@ -25,20 +25,25 @@ from rdma_robust.language.load import load_program
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.tree_limits import blocks_of
 
-WAITS: Final[Mapping[AnyModelName, Kind | None]] = {"sc": None, "tso": Kind.MFENCE, "pso": Kind.MFENCE, "rma": Kind.FLUSH}
+WAITS: Final[Mapping[AnyModelName, Barrier | None]] = {
+    "sc": None,
+    "tso": Barrier.MFENCE,
+    "pso": Barrier.MFENCE,
+    "rma": Barrier.FLUSH,
+}
 """What waits under a model."""
 
 _Started = Mapping[tuple[int, int], frozenset[str]]
 """What the statement of a thread that begins at an offset may start: peers of remote operations, '' for a store."""
 
 
-def spots_of(text: str, file: str, waits: Waits, *, await_loops: bool) -> Spots:
+def spots_of(text: str, file: str, waits: WaitOptions, *, await_loops: bool) -> WaitSpots:
     """Return the spots of the program in `text`.
 
     Raises ProgramError for a bad program and SizeLimitError for one that is too large with all waits in.
     """
     program = blocking(load_program(text, file), await_loops)
-    source = Source.of(text, file)
+    source = SourceText.of(text, file)
     kind = WAITS[waits.model]
     mine = list(_own(source, program, kind)) if waits.own and kind else []
     new = list(_new(source, program, kind, waits.sites, await_loops)) if waits.sites and kind else []
@@ -51,7 +56,7 @@ def spots_of(text: str, file: str, waits: Waits, *, await_loops: bool) -> Spots:
     for thread in full.threads:
         here = ((p, step.span.start) for p, _, step in thread.edges if _wait(step.op) is not None)
         at.append({p: starts[offset] for p, offset in here if offset in starts})
-    found = Spots(source, program, waits.model, tuple(spots), full, edits, tuple(at), ())
+    found = WaitSpots(source, program, waits.model, tuple(spots), full, edits, tuple(at), ())
     return replace(found, universe=tuple(_universe(found)))
 
 
@@ -65,11 +70,11 @@ def _choosing(full: Program, starts: Mapping[int, int]) -> frozenset[int]:
     return frozenset(found)
 
 
-def _order(spot: Spot) -> tuple[int, bool, str]:
+def _order(spot: WaitSpot) -> tuple[int, bool, str]:
     return _offset(spot), spot.statement is not None, spot.node
 
 
-def _offset(spot: Spot) -> int:
+def _offset(spot: WaitSpot) -> int:
     if spot.statement is not None:
         return spot.statement.span.start
     assert spot.place is not None
@@ -87,17 +92,17 @@ def _wait(op: Op) -> str | None:
     return None
 
 
-def started(op: Op, kind: Kind) -> str | None:
+def started(op: Op, kind: Barrier) -> str | None:
     """Return what an operation starts that a wait of this kind is for: its peer, '' for a store, None for nothing."""
     match op:
-        case Put(target=cell) | Get(source=cell) | RemoteRmw(source=cell) if kind is Kind.FLUSH:
+        case Put(target=cell) | Get(source=cell) | RemoteRmw(source=cell) if kind is Barrier.FLUSH:
             return cell.node
-        case Write() if kind is Kind.MFENCE:
+        case Write() if kind is Barrier.MFENCE:
             return ""
     return None
 
 
-def _started(program: Program, kind: Kind) -> _Started:
+def _started(program: Program, kind: Barrier) -> _Started:
     found: dict[tuple[int, int], set[str]] = {}
     for number, thread in enumerate(program.threads):
         for _, _, step in thread.edges:
@@ -106,21 +111,21 @@ def _started(program: Program, kind: Kind) -> _Started:
     return {key: frozenset(each) for key, each in found.items()}
 
 
-def _own(source: Source, program: Program, kind: Kind) -> Iterator[Spot]:
+def _own(source: SourceText, program: Program, kind: Barrier) -> Iterator[WaitSpot]:
     """Yield the waits of the program itself, but for labelled ones and those in macros."""
     wanted: dict[tuple[int, int], str] = {}
     for number, thread in enumerate(program.threads):
         for _, _, step in thread.edges:
             node = _wait(step.op)
-            if node is not None and bool(node) == (kind is Kind.FLUSH):
+            if node is not None and bool(node) == (kind is Barrier.FLUSH):
                 wanted[number, step.span.start] = node
 
-    def inside(block: ast.Block, thread: int, depth: int) -> Iterator[Spot]:
+    def inside(block: ast.Block, thread: int, depth: int) -> Iterator[WaitSpot]:
         labelled = False
         for statement in block.statements:
             node = wanted.get((thread, statement.span.start))
             if node is not None and not labelled:
-                yield Spot(kind, node, thread, depth, statement=statement)
+                yield WaitSpot(kind, node, thread, depth, statement=statement)
             labelled = isinstance(statement, ast.Label)
             deeper = depth + isinstance(statement, ast.While | ast.Loop)
             for each in blocks_of(statement):
@@ -130,7 +135,7 @@ def _own(source: Source, program: Program, kind: Kind) -> Iterator[Spot]:
         yield from inside(tree.body, number, 0)
 
 
-def _new(source: Source, program: Program, kind: Kind, sites: SiteName, await_loops: bool) -> Iterator[Spot]:
+def _new(source: SourceText, program: Program, kind: Barrier, sites: SiteName, await_loops: bool) -> Iterator[WaitSpot]:
     """Yield what can be inserted: nothing in front of a wait that is the same."""
     starts = _started(program, kind)
     own = {(spot.thread, spot.node, spot.statement) for spot in _own(source, program, kind)}
@@ -138,36 +143,36 @@ def _new(source: Source, program: Program, kind: Kind, sites: SiteName, await_lo
         sorted({n for (t, _), nodes in starts.items() if t == number for n in nodes})
         for number in range(len(source.threads))
     ]
-    for place in places(source, await_loops=await_loops):
+    for place in gaps(source, await_loops=await_loops):
         here = None if place.before is None else starts.get((place.thread, place.before.span.start))
         for node in peers[place.thread]:
             behind = here is not None and node in here
             waits = behind if sites == "after-remote" else behind or here is None or bool(blocks_of_before(place))
             if waits and (place.thread, node, place.after) not in own:
-                yield Spot(kind, node, place.thread, place.depth, place)
+                yield WaitSpot(kind, node, place.thread, place.depth, place)
 
 
-def blocks_of_before(place: Place) -> tuple[ast.Block, ...]:
+def blocks_of_before(place: Gap) -> tuple[ast.Block, ...]:
     return () if place.before is None else blocks_of(place.before)
 
 
 def _filled(
-    source: Source, file: str, spots: Sequence[Spot], await_loops: bool
-) -> tuple[Program, tuple[Edit, ...], dict[int, int]]:
+    source: SourceText, file: str, spots: Sequence[WaitSpot], await_loops: bool
+) -> tuple[Program, tuple[SourceEdit, ...], dict[int, int]]:
     """Return the program with all spots, the edits that put them in, and the spots by where they begin in it."""
     edits, ordered = insertions(source, spots, range(len(spots)))
-    text, new = apply(source.text, edits)
+    text, new = apply_edits(source.text, edits)
     starts = {start: k for (start, _), k in zip(new, ordered, strict=True)}
     for number, spot in enumerate(spots):
         if spot.statement is not None:
-            starts[moved(edits, spot.statement.span.start)] = number
+            starts[offset_after(edits, spot.statement.span.start)] = number
     try:
         return blocking(load_program(text, file), await_loops), tuple(edits), starts
     except ProgramError as error:
         raise SizeLimitError(f"too large to be repaired: {error.diagnostics[0].message}") from error
 
 
-def insertions(source: Source, spots: Sequence[Spot], chosen: Iterable[int]) -> tuple[list[Edit], list[int]]:
+def insertions(source: SourceText, spots: Sequence[WaitSpot], chosen: Iterable[int]) -> tuple[list[SourceEdit], list[int]]:
     """Return the edits that put in the chosen spots that can be inserted, and the spots in the order of their text."""
     groups: dict[tuple[int, int, int], list[int]] = {}
     for number in chosen:
@@ -183,20 +188,20 @@ def insertions(source: Source, spots: Sequence[Spot], chosen: Iterable[int]) -> 
     return [edit for edit, _ in edits], [k for _, group in edits for k in group]
 
 
-def moved(edits: Iterable[Edit], offset: int) -> int:
+def offset_after(edits: Iterable[SourceEdit], offset: int) -> int:
     """Return where the character at an offset is after insertions."""
     return offset + sum(len(edit.text) for edit in edits if edit.offset <= offset)
 
 
-def _universe(spots: Spots) -> Iterator[Choice]:
+def _universe(spots: WaitSpots) -> Iterator[InsertionChoice]:
     """Yield the spots worth choosing, see above."""
     useful = [_useful(spots, number) for number in range(len(spots.full.threads))]
     for number, spot in enumerate(spots.spots):
         if number in useful[spot.thread] or spot.statement is not None:
-            yield Choice(number, spot.kind, spot.node)
+            yield InsertionChoice(number, spot.kind, spot.node)
 
 
-def _useful(spots: Spots, number: int) -> frozenset[int]:
+def _useful(spots: WaitSpots, number: int) -> frozenset[int]:
     """Return the spots of a thread that a thread can come to with something to wait for, and with something left to do."""
     thread, at = spots.full.threads[number], spots.at[number]
     named = any(atom.thread == thread.name for line in spots.program.invariants for _, atom in line.atoms)
@@ -209,7 +214,7 @@ def _useful(spots: Spots, number: int) -> frozenset[int]:
     return frozenset(k for p, k in at.items() if p in pending[spots.spots[k].node] and (named or p in ahead))
 
 
-def _pending(spots: Spots, number: int, node: str) -> set[int]:
+def _pending(spots: WaitSpots, number: int, node: str) -> set[int]:
     """Return the points of a thread before which something may be under way that a wait for `node` is for."""
     thread, at = spots.full.threads[number], spots.at[number]
     kind = WAITS[spots.model]
@@ -219,7 +224,7 @@ def _pending(spots: Spots, number: int, node: str) -> set[int]:
     for source, target, step in thread.edges:
         if started(step.op, kind) == node:
             starts.add(target)
-        ended = source not in at and (_wait(step.op) == node or (kind is Kind.MFENCE and isinstance(step.op, Cas | Rmw)))
+        ended = source not in at and (_wait(step.op) == node or (kind is Barrier.MFENCE and isinstance(step.op, Cas | Rmw)))
         if not ended:
             following.setdefault(source, []).append(target)
     return reachable(starts, following)

@@ -15,20 +15,20 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, Final, Literal
 
-from rdma_robust.analyses.repair.cheapest import Checker, Judged
+from rdma_robust.analyses.repair.cheapest import Checker, Judgement
 from rdma_robust.analyses.repair.each_copy import has_families
-from rdma_robust.analyses.repair.hanging import STATES, Comparison, Hangs
-from rdma_robust.analyses.repair.keeping import Broken, Where, same
+from rdma_robust.analyses.repair.hanging import STATES, HangComparison, Hangs
+from rdma_robust.analyses.repair.keeping import Deviation, Where, unmoved
 from rdma_robust.analyses.repair.plan import repair
-from rdma_robust.analyses.repair.repairs import Repair, RepairOptions, Status, Waits
+from rdma_robust.analyses.repair.repairs import Repair, RepairOptions, Status, WaitOptions
 from rdma_robust.analyses.repair.replay import End
 from rdma_robust.analyses.repair.safe.placement import FAMILIES
 from rdma_robust.analyses.safety.exploration import confirmed_trace
-from rdma_robust.analyses.safety.goals import FaultGoal, Goal, SafeGoal, StateGoal, watched
+from rdma_robust.analyses.safety.goals import FaultGoal, Goal, SafeGoal, StateGoal, watched_by_goals
 from rdma_robust.analyses.safety.hangs import find_hang
 from rdma_robust.analyses.safety.on_hardware import Run
 from rdma_robust.analyses.safety.questions import Answer, Argument, Reached
-from rdma_robust.analyses.safety.reach import answer
+from rdma_robust.analyses.safety.reach import answer_goals
 from rdma_robust.analyses.safety.verify import Claim, claims, status_of
 from rdma_robust.analyses.safety.verify import Status as Standing
 from rdma_robust.errors import UsageError
@@ -60,14 +60,14 @@ def keep_claims(text: str, file: str, options: RepairOptions | None = None, limi
     if has_families(text, file):
         found = _as_they_are(text, file, options, limits)
     found = found or repair(text, file, options, limits, ClaimChecker)
-    return replace(found, waits=Waits("rdma", None), time_s=time.monotonic() - started)
+    return replace(found, waits=WaitOptions("rdma", None), time_s=time.monotonic() - started)
 
 
 def _as_they_are(text: str, file: str, options: RepairOptions, limits: CheckOptions) -> Repair | None:
     """Return the answer for families with claims that are about several threads, which no written-out copy makes: only
     whether they hold. None if there are no such claims."""
     program = load_decidable(text, file)
-    if all(isinstance(claim.goal, FaultGoal) for claim in forbidding(program)):
+    if all(isinstance(claim.goal, FaultGoal) for claim in forbidding_claims(program)):
         return None
     deadline = None if options.timeout is None else time.monotonic() + options.timeout
     judged = ClaimChecker(file, limits.on(program.hardware), deadline, options.timeout).judge(text)
@@ -83,43 +83,43 @@ class ClaimChecker(Checker):
 
     fine: ClassVar[Literal["robust", "safe"]] = "safe"
 
-    def judge(self, text: str, where: Where = same) -> Judged:
+    def judge(self, text: str, where: Where = unmoved) -> Judgement:
         """Decide whether a text with insertions keeps its claims."""
         program = load_decidable(text, self.file)
-        asked = {c: c.goal for c in forbidding(program) if not isinstance(c.goal, SafeGoal)}
+        asked = {c: c.goal for c in forbidding_claims(program) if not isinstance(c.goal, SafeGoal)}
         if not asked:
-            return Judged(True, NOTHING)
+            return Judgement(True, NOTHING)
         self.checked += 1
         limits = Limits(self.deadline, self.options.max_states, self.options.memory).share(SHARE)
         model, depth = self.options.model, self.options.recv_depth
-        answers = answer(program, [(goal, "rdma") for goal in asked.values()], limits, model, recv_depth=depth).answers
+        answers = answer_goals(program, [(goal, "rdma") for goal in asked.values()], limits, model, recv_depth=depth).answers
         violated = [(c, found) for c, found in zip(asked, answers, strict=True) if status_of(c, found) is Standing.VIOLATED]
         for claim, found in violated:
             if found.argument is Argument.SC_RUN and claim.kind != "hang":
                 reason = f"{_said(claim)} is violated under sequential consistency, where insertions change nothing"
-                return Judged(False, reason, lasting=True)
+                return Judgement(False, reason, lasting=True)
         if violated:
-            machine = machine_of(program, model, watched(program, asked.values()), depth)
+            machine = machine_of(program, model, watched_by_goals(program, asked.values()), depth)
             return self._learnt(machine, [(c, asked[c], found.run) for c, found in violated if found.run], where)
         unknown = (f"{_said(c)}: {found.reason}" for c, found in zip(asked, answers, strict=True) if _open(found))
         reason = next(unknown, "")
-        return Judged(None, reason) if reason else Judged(True, "all that it claims of what happens under rdma holds")
+        return Judgement(None, reason) if reason else Judgement(True, "all that it claims of what happens under rdma holds")
 
-    def _learnt(self, machine: AnyRdmaMachine, runs: Sequence[tuple[Claim, Goal, Run]], where: Where) -> Judged:
+    def _learnt(self, machine: AnyRdmaMachine, runs: Sequence[tuple[Claim, Goal, Run]], where: Where) -> Judgement:
         """Return the first run that says something of other sets, as what it says; else only that a claim is violated."""
         said = f"{_said(runs[0][0])} is violated"
         for _, goal, run in runs:
             end = end_of(machine.program, goal, run, where)
             trace = None if end is None else confirmed_trace(machine, run, goal)
             if end is not None and trace is not None:
-                return Judged(False, said, trace, end, said)
-        return Judged(False, said, violation=said)
+                return Judgement(False, said, trace, end, said)
+        return Judgement(False, said, violation=said)
 
-    def comparison(self, program: Program) -> Comparison:
+    def comparison(self, program: Program) -> HangComparison:
         return HardwareComparison(program, self.options.model, self.deadline, await_loops=self.options.await_loops)
 
 
-def forbidding(program: Program) -> list[Claim]:
+def forbidding_claims(program: Program) -> list[Claim]:
     """Return the claims that something does not happen on the hardware, as the program makes them itself."""
     return [claim for claim in claims(program, hangs=False) if claim.model != "sc" and not claim.allowed]
 
@@ -152,7 +152,7 @@ def end_of(program: Program, goal: Goal, run: Run, where: Where) -> End | None:
     return None
 
 
-class HardwareComparison(Comparison):
+class HardwareComparison(HangComparison):
     """Compares hangs on the hardware as well: a repaired program that is not robust may have one there only."""
 
     def __init__(self, program: Program, model: Model, deadline: float | None, *, await_loops: bool = False) -> None:
@@ -160,16 +160,16 @@ class HardwareComparison(Comparison):
         self._own = program
         self._hardware, self._deadline = model, deadline
 
-    def hangs(self, text: str, where: Where, deadline: float | None) -> Hangs | Broken:
+    def hangs(self, text: str, where: Where, deadline: float | None) -> Hangs | Deviation:
         """Return what is known of the hangs of a text; a hang that the program has not is a reason to refuse the text."""
         compared = self.kept(text, where, deadline)
-        if isinstance(compared, Broken):
+        if isinstance(compared, Deviation):
             return compared
         found = self._look(self._loaded(text))
         if found.answer is Answer.UNREACHABLE:
             return "none"
         if found.answer is Answer.REACHABLE and self._never_hung:
-            return Broken("waits", 0, (), alone=False)
+            return Deviation("waits", 0, (), alone=False)
         kept = compared is not None and compared.hangs and found.argument is Argument.SC_RUN
         return "kept" if kept else "unknown"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from rdma_robust.analyses.safety.crowds.copy_steps import Local, Shared
-from rdma_robust.analyses.safety.crowds.exact_markings import ANY, Kept, Tokens, search_exact
+from rdma_robust.analyses.safety.crowds.copy_steps import LocalPart, SharedPart
+from rdma_robust.analyses.safety.crowds.exact_markings import ANY, MarkingSearch, Tokens, search_exact
 from rdma_robust.analyses.safety.crowds.instances import of_copy
 from rdma_robust.analyses.safety.crowds.safety_system import Control, SafetySystem
 from rdma_robust.analyses.safety.goals import HangGoal, StateGoal
@@ -19,7 +19,9 @@ _MIRRORED: Final = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">="
 _NEGATED: Final = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
 
-def search_absence(system: SafetySystem, goal: StateGoal | HangGoal, limits: Limits, progress: Progress = ignore) -> Kept:
+def search_absence(
+    system: SafetySystem, goal: StateGoal | HangGoal, limits: Limits, progress: Progress = ignore
+) -> MarkingSearch:
     """Look for markings that may be a hang, or a final state with a condition; the system's goals have what they look at."""
     may_be = _MayHang(system) if isinstance(goal, HangGoal) else _MayEnd(system, goal)
     return search_exact(system, may_be, limits, progress)
@@ -31,10 +33,10 @@ class _MayHang:
     def __init__(self, system: SafetySystem) -> None:
         self.steps = system.steps
         self.test = RestTest(system.steps.single)
-        self._known: dict[tuple[Shared, Local | None], tuple[bool, bool]] = {}
+        self._known: dict[tuple[SharedPart, LocalPart | None], tuple[bool, bool]] = {}
 
     def __call__(self, control: Control, tokens: Tokens) -> bool:
-        if not isinstance(control, Shared):
+        if not isinstance(control, SharedPart):
             return False
         rests, hangs = self._at_rest(control, None)
         if not rests:
@@ -46,7 +48,7 @@ class _MayHang:
             hangs = hangs or (resting and hanging)
         return hangs
 
-    def _at_rest(self, shared: Shared, local: Local | None) -> tuple[bool, bool]:
+    def _at_rest(self, shared: SharedPart, local: LocalPart | None) -> tuple[bool, bool]:
         """Return whether a copy, or all named threads, may be at rest without an end of the execution, and may hang."""
         found = self._known.get((shared, local))
         if found is None:
@@ -57,7 +59,7 @@ class _MayHang:
             self._known[shared, local] = found
         return found
 
-    def _look(self, shared: Shared, local: Local | None) -> tuple[bool, bool]:
+    def _look(self, shared: SharedPart, local: LocalPart | None) -> tuple[bool, bool]:
         if local is None:
             state = self.steps.state(shared, None)
             if not is_still(self.steps.machine, state):
@@ -67,12 +69,12 @@ class _MayHang:
         ends = [self._of_start(shared, each) for each in self._starts(local)]
         return any(ends), any(each & HANGING for each in ends)
 
-    def _of_start(self, shared: Shared, local: Local) -> frozenset[Rest]:
+    def _of_start(self, shared: SharedPart, local: LocalPart) -> frozenset[Rest]:
         if local.thread.carried:  # type: ignore[union-attr]
             return frozenset()
         return self._ends(self.steps.state(shared, local), self.steps.crowd[local.template]) - _OVER
 
-    def _starts(self, local: Local) -> Iterator[Local]:
+    def _starts(self, local: LocalPart) -> Iterator[LocalPart]:
         places = self.steps.starts[local.template] if local.thread is None else (local.thread,)
         return (local._replace(thread=place) for place in places)
 
@@ -91,30 +93,30 @@ class _MayEnd:
         self.target = goal.target
         self.counts = dict(goal.target.counts)
         self._numbers = {t.name: k for k, t in enumerate(system.program.crowds)}
-        self._tests: dict[str, Callable[[Shared, Local | None], bool]] = {
+        self._tests: dict[str, Callable[[SharedPart, LocalPart | None], bool]] = {
             name: system.test(*of_copy(counted, system.program, 1)) for name, counted in self.counts.items()
         }
-        self._shared: dict[Expr, Callable[[Shared, Local | None], bool]] = {}
+        self._shared: dict[Expr, Callable[[SharedPart, LocalPart | None], bool]] = {}
 
     def __call__(self, control: Control, tokens: Tokens) -> bool:
-        if not isinstance(control, Shared) or not self._ended_named(control):
+        if not isinstance(control, SharedPart) or not self._ended_named(control):
             return False
         if any(number != ANY and not self._ending(local) for local, number in tokens.items()):
             return False
         return self._may(self.target.condition, control, tokens, wanted=True)
 
-    def _ended_named(self, shared: Shared) -> bool:
+    def _ended_named(self, shared: SharedPart) -> bool:
         threads = self.steps.single.threads
         pairs = zip(self.steps.named, shared.threads, strict=True)
         return all(place.point == threads[t].exit and not place.carried for t, place in pairs)
 
-    def _ending(self, local: Local) -> list[Local]:
+    def _ending(self, local: LocalPart) -> list[LocalPart]:
         """Return the local part of a copy that has ended; of one that has not started, as it ends without a step."""
         end = self.steps.single.threads[self.steps.crowd[local.template]].exit
         places = self.steps.starts[local.template] if local.thread is None else (local.thread,)
         return [local._replace(thread=p) for p in places if p.point == end and not p.carried]
 
-    def _may(self, expr: Expr, shared: Shared, tokens: Tokens, *, wanted: bool) -> bool:
+    def _may(self, expr: Expr, shared: SharedPart, tokens: Tokens, *, wanted: bool) -> bool:
         """Whether the condition may be true, or false if it is not `wanted`; true where that is not clear."""
         if not any(name in self.counts for name in names(expr)):
             return self._shared_test(expr)(shared, None) is wanted
@@ -135,7 +137,7 @@ class _MayEnd:
             case _:
                 return True
 
-    def _compares(self, name: str, op: str, number: int, shared: Shared, tokens: Tokens) -> bool:
+    def _compares(self, name: str, op: str, number: int, shared: SharedPart, tokens: Tokens) -> bool:
         """Whether the number of copies may compare so with another."""
         k, test = self._numbers[self.counts[name].thread], self._tests[name]
         mine = [(each, n) for local, n in tokens.items() if local.template == k for each in self._ending(local)]
@@ -156,7 +158,7 @@ class _MayEnd:
             case _:
                 return high is None or low != number
 
-    def _shared_test(self, expr: Expr) -> Callable[[Shared, Local | None], bool]:
+    def _shared_test(self, expr: Expr) -> Callable[[SharedPart, LocalPart | None], bool]:
         found = self._shared.get(expr)
         if found is None:
             found = self._shared[expr] = self.system.test(expr, dict(self.target.atoms))

@@ -14,7 +14,7 @@ from typing import Final
 
 from rdma_robust.analyses.safety.crowds.copy_steps import MOST_COUNTED
 from rdma_robust.analyses.safety.crowds.instances import goal_in
-from rdma_robust.analyses.safety.crowds.lifted import Lifted, lifted
+from rdma_robust.analyses.safety.crowds.lifted import InstanceRun, lift_to_instance
 from rdma_robust.analyses.safety.crowds.safety_system import SafetySystem
 from rdma_robust.analyses.safety.goals import FaultGoal, StateGoal
 from rdma_robust.analyses.safety.sequential import search_sequential
@@ -38,10 +38,10 @@ _SMALL: Final = 300
 
 
 @dataclass(frozen=True)
-class Instance:
+class GoalInstance:
     """A run of P(n) to a goal; `least` if no P(n') with fewer copies has one."""
 
-    lifted: Lifted
+    lifted: InstanceRun
     least: bool
 
 
@@ -52,7 +52,7 @@ class AnyNumber:
     `states` are the markings of the largest search.
     """
 
-    found: Mapping[int, Instance]
+    found: Mapping[int, GoalInstance]
     open: Mapping[int, str]
     states: int
 
@@ -70,7 +70,7 @@ def search_any_number(
     Raises AbsenceError for a goal that asks for the absence of copies, InternalError if the SC machine of P(n) cannot run
     what was found.
     """
-    found: dict[int, Instance] = {}
+    found: dict[int, GoalInstance] = {}
     unclear: dict[int, str] = {}
     left = list(range(len(goals)))
     states = 0
@@ -98,7 +98,7 @@ def search_any_number(
 
 def _instance(
     program: Program, goal: StateGoal | FaultGoal, most: int, limits: Limits, recv_depth: int
-) -> tuple[Instance | None, str]:
+) -> tuple[GoalInstance | None, str]:
     """Return a run in P(n) to a goal that the system reaches, with the smallest n if that is found within limits.
 
     None if the SC machine has no such run, or if it is too long, with the reason.
@@ -109,7 +109,7 @@ def _instance(
         return None, "it can be reached with some number of copies, and no run of it was found that is short enough"
     if system.steps.inexact:
         # The smallest number of the system need not be that of the program.
-        known = lifted(system, goal, name_copies(system, run), recv_depth)
+        known = lift_to_instance(system, goal, name_copies(system, run), recv_depth)
         return (
             (None, _unpolled(system))
             if known is None
@@ -118,33 +118,33 @@ def _instance(
     least = smallest(system, replace(limits.share(_LEAST), states=_SMALL), bound=run)
     assert least is not None
     assert least.run is not None
-    known = lifted(system, goal, least.run, recv_depth)
+    known = lift_to_instance(system, goal, least.run, recv_depth)
     if known is None:
         raise InternalError("the SC machine cannot run what the search for any number of copies has found")
     if not least.cut and not system.steps.inexact:
-        return Instance(known, least=True), ""
+        return GoalInstance(known, least=True), ""
     return _with_fewest(program, goal, least.least if least.cut else 0, known, limits, recv_depth=recv_depth), ""
 
 
 def _with_fewest(
-    program: Program, goal: StateGoal | FaultGoal, least: int, known: Lifted, limits: Limits, *, recv_depth: int
-) -> Instance:
+    program: Program, goal: StateGoal | FaultGoal, least: int, known: InstanceRun, limits: Limits, *, recv_depth: int
+) -> GoalInstance:
     """Return the instance with the fewest copies, at least so many, or the known one if that is not found out."""
     fewer = numbers_from(program, least, sum(number for _, number in known.numbers) - 1)
     found, cut = _fewest(program, goal, fewer, limits.share(_LEAST), recv_depth)
-    return found or Instance(known, least=not cut)
+    return found or GoalInstance(known, least=not cut)
 
 
 def _fewest(
     program: Program, goal: StateGoal | FaultGoal, several: Iterable[dict[str, int]], limits: Limits, recv_depth: int
-) -> tuple[Instance | None, bool]:
+) -> tuple[GoalInstance | None, bool]:
     """Return the first instance of these numbers of copies that has the goal, by a search of each P(n), and whether a
     limit has ended that."""
     for numbers in several:
         there = copies_of(program, numbers)
         found = search_sequential(there, [goal_in(goal, program, numbers)], limits, recv_depth=recv_depth)
         if found.runs:
-            return Instance(Lifted(tuple(numbers.items()), there, found.runs[0]), least=True), False
+            return GoalInstance(InstanceRun(tuple(numbers.items()), there, found.runs[0]), least=True), False
         if found.cut:
             return None, True
     return None, False

@@ -26,7 +26,7 @@ MOST_COUNTED: Final = 3
 """Completions of a queue pair that are told apart at first, from there it is "more"; raised if that is not enough."""
 
 
-class Shared(NamedTuple):
+class SharedPart(NamedTuple):
     """What all copies share: the named threads, the words that are not private to a copy, the messages between threads."""
 
     threads: tuple[ScPlace, ...]
@@ -34,7 +34,7 @@ class Shared(NamedTuple):
     rest: tuple[Any, ...]
 
 
-class Local(NamedTuple):
+class LocalPart(NamedTuple):
     """What is one copy's own: the number of its template, its thread, and the words of its node, if every copy has one.
 
     `thread` is None for a copy that has not started and whose first register-only steps may lead to several places.
@@ -45,11 +45,11 @@ class Local(NamedTuple):
     memory: tuple[int, ...]
 
 
-class Stepped(NamedTuple):
+class CopyStep(NamedTuple):
     """A step of a thread: the shared part and the thread's own part after it (None for a named one), and what goes wrong."""
 
-    shared: Shared
-    local: Local | None
+    shared: SharedPart
+    local: LocalPart | None
     faults: tuple[Fault, ...]
 
 
@@ -88,44 +88,44 @@ class CopySteps:
         self.starts = [self._starts(k) for k in range(len(self.crowd))]
 
     @cached_property
-    def initial(self) -> tuple[tuple[Shared, tuple[Fault, ...]], ...]:
+    def initial(self) -> tuple[tuple[SharedPart, tuple[Fault, ...]], ...]:
         """The shared parts at the start, each with what may go wrong in a named thread's first register-only steps."""
-        found: dict[Shared, tuple[Fault, ...]] = {}
+        found: dict[SharedPart, tuple[Fault, ...]] = {}
         for move in self.machine.initial().of_threads(self.named):
             shared = self._shared(move.state)
             found[shared] = (*found.get(shared, ()), *self._faults_at_start(self.named))
         return tuple(found.items())
 
-    def fresh(self) -> tuple[Local, ...]:
+    def fresh(self) -> tuple[LocalPart, ...]:
         """Return the local part of a copy of each template that has not started."""
         found = []
         for k, starts in enumerate(self.starts):
             memory = tuple([self._blank.memory[c] for c in self.private[k]])
             single = len(starts) == 1 and not self._faults_at_start([self.crowd[k]])
-            found.append(Local(k, starts[0] if single else None, memory))
+            found.append(LocalPart(k, starts[0] if single else None, memory))
         return tuple(found)
 
-    def of_named(self, shared: Shared, t: int) -> Iterator[Stepped]:
+    def of_named(self, shared: SharedPart, t: int) -> Iterator[CopyStep]:
         """Yield the steps of a named thread, by its number."""
         state = self.state(shared, None)
         for move in self.machine.moves_of(state, t):
             for after in self._counted(state, move, t):
-                yield Stepped(self._shared(after), None, move.faults)
+                yield CopyStep(self._shared(after), None, move.faults)
 
-    def of_copy(self, shared: Shared, local: Local) -> Iterator[Stepped]:
+    def of_copy(self, shared: SharedPart, local: LocalPart) -> Iterator[CopyStep]:
         """Yield the steps of a copy."""
         t = self.crowd[local.template]
         for place in self.starts[local.template] if local.thread is None else (local.thread,):
             state = self.state(shared, local._replace(thread=place))
             for move in self.machine.moves_of(state, t):
                 for after in self._counted(state, move, t):
-                    yield Stepped(self._shared(after), self._local(after, local.template), move.faults)
+                    yield CopyStep(self._shared(after), self._local(after, local.template), move.faults)
 
-    def faults_of_start(self, local: Local) -> tuple[Fault, ...]:
+    def faults_of_start(self, local: LocalPart) -> tuple[Fault, ...]:
         """Return what may go wrong in the first register-only steps of a copy that has not started."""
         return self._faults_at_start([self.crowd[local.template]]) if local.thread is None else ()
 
-    def state(self, shared: Shared, local: Local | None) -> Any:
+    def state(self, shared: SharedPart, local: LocalPart | None) -> Any:
         """Return the state of P(1) with these parts; the other copies are as at the start."""
         threads, memory = list(self._blank.threads), list(self._blank.memory)
         for t, place in zip(self.named, shared.threads, strict=True):
@@ -138,7 +138,7 @@ class CopySteps:
                 memory[c] = value
         return self._kind(tuple(threads), tuple(memory), *shared.rest)
 
-    def ended(self, local: Local) -> bool:
+    def ended(self, local: LocalPart) -> bool:
         """Whether the copy can take no step any more, whatever the others do."""
         place = local.thread
         if place is None or place.carried:
@@ -158,13 +158,15 @@ class CopySteps:
             return place
         return place._replace(unpolled=tuple([min(n, top) for n in place.unpolled]))
 
-    def _shared(self, state: Any) -> Shared:
+    def _shared(self, state: Any) -> SharedPart:
         threads = tuple([self.cleaned(t, state.threads[t]) for t in self.named])
-        return Shared(threads, tuple([state.memory[c] for c in self.common]), tuple(state[2:]))
+        return SharedPart(threads, tuple([state.memory[c] for c in self.common]), tuple(state[2:]))
 
-    def _local(self, state: Any, template: int) -> Local:
+    def _local(self, state: Any, template: int) -> LocalPart:
         t = self.crowd[template]
-        return Local(template, self.cleaned(t, state.threads[t]), tuple([state.memory[c] for c in self.private[template]]))
+        return LocalPart(
+            template, self.cleaned(t, state.threads[t]), tuple([state.memory[c] for c in self.private[template]])
+        )
 
     def _counted(self, before: Any, move: Move, t: int) -> Iterator[Any]:
         """Yield the states after a move, with completions beyond `most` taken for one value."""

@@ -13,13 +13,13 @@ from typing import Final
 
 from rdma_robust.analyses.safety.alone import impossible_alone
 from rdma_robust.analyses.safety.crowds.absences import search_absence
-from rdma_robust.analyses.safety.crowds.any_number import Instance, numbers_from, search_any_number
-from rdma_robust.analyses.safety.crowds.crowd_words import copies_said, none_up_to, undecided
+from rdma_robust.analyses.safety.crowds.any_number import GoalInstance, numbers_from, search_any_number
+from rdma_robust.analyses.safety.crowds.crowd_words import copies_said, none_up_to, undecided_numbers
 from rdma_robust.analyses.safety.crowds.instances import goal_in
 from rdma_robust.analyses.safety.crowds.safety_system import SafetySystem
-from rdma_robust.analyses.safety.goals import FaultGoal, Goal, HangGoal, StateGoal, is_local
-from rdma_robust.analyses.safety.questions import Answer, Argument, Questions, Reached, no_hang_alone
-from rdma_robust.analyses.safety.reach import answer
+from rdma_robust.analyses.safety.goals import FaultGoal, Goal, HangGoal, StateGoal, concerns_threads
+from rdma_robust.analyses.safety.questions import Answer, Argument, Reached, ReachProcedure, no_hang_alone
+from rdma_robust.analyses.safety.reach import answer_goals
 from rdma_robust.diagnose import listing
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.copies import copies_of
@@ -42,7 +42,7 @@ _SHARE: Final = 0.4
 """Of the time that is left, for one search among several."""
 
 
-class CrowdQuestions(Questions):
+class CrowdQuestions(ReachProcedure):
     """The questions about any number of copies."""
 
     @property
@@ -110,7 +110,7 @@ class CrowdQuestions(Questions):
                 unclear = unclear or (numbers, f"reached {limits.said(cut)}")
                 break
             there = copies_of(self.program, numbers)
-            asked = answer(
+            asked = answer_goals(
                 there,
                 [(goal_in(goal, self.program, numbers), model)],
                 limits.share(1 / (len(every) - place)),
@@ -128,7 +128,9 @@ class CrowdQuestions(Questions):
                 unclear = unclear or (numbers, found.reason)
         if unclear is None:
             return Reached(Answer.UNKNOWN, Argument.LIMIT, f"{none_up_to(most, self.said)}; not decided for more"), most
-        return Reached(Answer.UNKNOWN, Argument.LIMIT, undecided(unclear[0], unclear[1], self.said)), _below(unclear[0])
+        return Reached(Answer.UNKNOWN, Argument.LIMIT, undecided_numbers(unclear[0], unclear[1], self.said)), _below(
+            unclear[0]
+        )
 
     def _from_sc(self) -> None:
         """What some P(n) reaches under SC it reaches under RDMA, unless it is about a put or get that is half done."""
@@ -147,7 +149,7 @@ class CrowdQuestions(Questions):
                     self.under_rdma[goal] = fewer
                     continue
             there = goal_in(goal, self.program, dict(found.copies.numbers))
-            asked = answer(
+            asked = answer_goals(
                 found.copies.program,
                 [(there, "rdma")],
                 self.limits.share(_SHARE),
@@ -197,14 +199,14 @@ def _is_local(program: Program, goal: Goal, hardware: Model) -> bool:
     if not isinstance(goal, StateGoal) or goal.final:
         return True
     written = {str(cell) for cell in written_by_cards(program)} if hardware.cpu == "sc" else None
-    return is_local(program, goal.target, written)
+    return concerns_threads(program, goal.target, written)
 
 
 def _below(numbers: dict[str, int]) -> int:
     return sum(numbers.values()) - 1
 
 
-def _instance(found: Instance) -> Reached:
+def _instance(found: GoalInstance) -> Reached:
     lifted = found.lifted
     copies = Copies(lifted.numbers, lifted.program, found.least)
     return _with_copies(Reached(Answer.REACHABLE, Argument.SC_RUN, "a run under sequential consistency", lifted.run), copies)

@@ -34,7 +34,7 @@ def none_up_to(done: int, names: str) -> str:
     return f"not with up to {so_many(done, names)}" if done else f"not without a copy of {names}"
 
 
-def undecided(numbers: Mapping[str, int], why: str, names: str) -> str:
+def undecided_numbers(numbers: Mapping[str, int], why: str, names: str) -> str:
     """Return the reason where these are the first numbers that were not decided, and why they were not."""
     total = sum(numbers.values())
     if not total:

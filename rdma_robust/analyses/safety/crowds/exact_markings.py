@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Final
 
-from rdma_robust.analyses.safety.crowds.copy_steps import Local
+from rdma_robust.analyses.safety.crowds.copy_steps import LocalPart
 from rdma_robust.analyses.safety.crowds.safety_system import Control, Doing, SafetySystem
 from rdma_robust.counting.interned import Few, Interned, Step, bits, fire, support
 from rdma_robust.limits import Limits, Progress, ignore
@@ -27,12 +27,12 @@ from rdma_robust.limits import Limits, Progress, ignore
 ANY: Final = -1
 """The number of tokens that may be any."""
 
-Tokens = Mapping[Local, int]
+Tokens = Mapping[LocalPart, int]
 """The number of tokens of each local state that has some, or ANY; that of a fresh one is always ANY."""
 
 
 @dataclass(frozen=True)
-class Kept:
+class MarkingSearch:
     """`possible` if a marking was kept that may be one of those in question; else none can be reached, unless `cut` names
     the limit that ended the search. `markings` were kept."""
 
@@ -53,7 +53,7 @@ class _Node:
 
 def search_exact(
     system: SafetySystem, may_be: Callable[[Control, Tokens], bool], limits: Limits, progress: Progress = ignore
-) -> Kept:
+) -> MarkingSearch:
     """Search until a marking may be one in question, all were seen, or a limit is reached."""
     search = _Search(system)
     kept: dict[int, list[_Node]] = {}
@@ -66,25 +66,25 @@ def search_exact(
         if any(_stands_for(other, node) for other in those):
             continue
         if may_be(search.known.controls[node.control], search.tokens(node)):
-            return Kept(possible=True, cut="", markings=stored)
+            return MarkingSearch(possible=True, cut="", markings=stored)
         those.append(node)
         stored += 1
         if limits.states is not None and stored > limits.states:
-            return Kept(possible=False, cut="states", markings=stored)
+            return MarkingSearch(possible=False, cut="states", markings=stored)
         if cut := reached():
-            return Kept(possible=False, cut=cut, markings=stored)
+            return MarkingSearch(possible=False, cut=cut, markings=stored)
         if stored % 256 == 0:
             progress(stored, len(todo))
         todo += search.following(node)
-    return Kept(possible=False, cut="", markings=stored)
+    return MarkingSearch(possible=False, cut="", markings=stored)
 
 
 class _Search:
     def __init__(self, system: SafetySystem) -> None:
-        self.known: Interned[Control, Local, Doing] = Interned(system)
+        self.known: Interned[Control, LocalPart, Doing] = Interned(system)
         self._again: dict[int, bool] = {}
 
-    def tokens(self, node: _Node) -> dict[Local, int]:
+    def tokens(self, node: _Node) -> dict[LocalPart, int]:
         names = self.known.locals
         return {names[i]: ANY for i in bits(node.wide)} | {names[i]: n for i, n in node.few.items()}
 

@@ -16,10 +16,10 @@ AnyGoal = TypeVar("AnyGoal", bound=Goal)
 
 def goal_in(goal: AnyGoal, program: Program, numbers: Mapping[str, int]) -> AnyGoal:
     """Return a goal about a program with crowds as one about P(n), which is `copies_of(program, numbers)`."""
-    return replace(goal, target=target_in(goal.target, program, numbers)) if isinstance(goal, StateGoal) else goal
+    return replace(goal, target=instance_target(goal.target, program, numbers)) if isinstance(goal, StateGoal) else goal
 
 
-def target_in(target: Target, program: Program, numbers: Mapping[str, int]) -> Target:
+def instance_target(target: Target, program: Program, numbers: Mapping[str, int]) -> Target:
     """Return a target about any number of copies as one about P(n)."""
     by: dict[str, Expr] = {}
     atoms = dict(target.atoms)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from rdma_robust.analyses.safety.crowds.copy_steps import Local, Shared
+from rdma_robust.analyses.safety.crowds.copy_steps import LocalPart, SharedPart
 from rdma_robust.analyses.safety.crowds.instances import goal_in
 from rdma_robust.analyses.safety.crowds.safety_system import Control, Doing, SafetySystem
-from rdma_robust.analyses.safety.goals import FaultGoal, StateGoal, met_by, watched
+from rdma_robust.analyses.safety.goals import FaultGoal, StateGoal, met_by, watched_by_goals
 from rdma_robust.analyses.safety.on_hardware import Run
 from rdma_robust.counting.named_run import Copy, NamedRun
 from rdma_robust.language.flow.cfg import Program
@@ -21,7 +21,7 @@ from rdma_robust.semantics.machines.threadcode import Watched
 
 
 @dataclass(frozen=True)
-class Lifted:
+class InstanceRun:
     """P(n) by its numbers, and a run of its SC machine that meets the goal."""
 
     numbers: tuple[tuple[str, int], ...]
@@ -37,12 +37,12 @@ class _Step:
     copy: Copy | None
 
 
-def lifted(
+def lift_to_instance(
     system: SafetySystem,
     goal: StateGoal | FaultGoal,
-    run: NamedRun[Control, Local, Doing],
+    run: NamedRun[Control, LocalPart, Doing],
     recv_depth: int = RECV_DEPTH,
-) -> Lifted | None:
+) -> InstanceRun | None:
     """Return the run in P(n) that a run of the system with finite numbers of tokens stands for, where n is what it takes.
 
     None if there is none, which can only be if the system was inexact about completions.
@@ -50,7 +50,7 @@ def lifted(
     names = {t.name: number for t, number in zip(system.program.crowds, run.numbers, strict=True)}
     program = copies_of(system.program, names)
     there = goal_in(goal, system.program, names)
-    look = watched(program, [there])
+    look = watched_by_goals(program, [there])
     machine = _machine(system, program, look, recv_depth)
     parts = _Parts(system, program, run.numbers)
     met = met_by(there, machine)
@@ -69,7 +69,7 @@ def lifted(
                     following.setdefault(move.state, MoveTrail(way, move))
         ways = following
     found = next((way for way in ways.values() if fault or met(way.move)), None)
-    return None if found is None else Lifted(tuple(names.items()), program, found.run())
+    return None if found is None else InstanceRun(tuple(names.items()), program, found.run())
 
 
 def _machine(system: SafetySystem, program: Program, look: Watched, recv_depth: int) -> AnyScMachine:
@@ -117,9 +117,9 @@ class _Parts:
         memory = tuple([state.memory[c] for c in self._private[copy]])
         return bool(place == doing.place.thread) and memory == doing.place.memory
 
-    def shared(self, state: Any) -> Shared:
+    def shared(self, state: Any) -> SharedPart:
         """Return the shared part of a state of P(n)."""
         named = zip(self.steps.named, self._named, strict=True)
         threads = [self.steps.limited(self.steps.cleaned(t, state.threads[mine])) for t, mine in named]
         memory = [init if c is None else state.memory[c] for c, init in self._common]
-        return Shared(tuple(threads), tuple(memory), tuple(state[2:]))
+        return SharedPart(tuple(threads), tuple(memory), tuple(state[2:]))

@@ -10,9 +10,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from rdma_robust.analyses.safety.crowds.copy_steps import MOST_COUNTED, CopySteps, Local, Shared, Stepped
+from rdma_robust.analyses.safety.crowds.copy_steps import MOST_COUNTED, CopyStep, CopySteps, LocalPart, SharedPart
 from rdma_robust.analyses.safety.crowds.instances import goal_in, of_copy
-from rdma_robust.analyses.safety.goals import FaultGoal, StateGoal, met_by, watched
+from rdma_robust.analyses.safety.goals import FaultGoal, StateGoal, met_by, watched_by_goals
 from rdma_robust.counting.protocol import Move
 from rdma_robust.expr import Expr, names
 from rdma_robust.language.check.targets import Atom, Target
@@ -24,25 +24,25 @@ from rdma_robust.semantics.machines.machine import Action, Verb
 from rdma_robust.semantics.machines.machine import Move as MachineMove
 
 
-class Start(NamedTuple):
+class BeforeStart(NamedTuple):
     """Before the named threads have taken their first register-only steps."""
 
 
-class Found(NamedTuple):
+class GoalReached(NamedTuple):
     """A goal, by its place, is reached."""
 
     goal: int
 
 
-class Counting(NamedTuple):
+class CopyCount(NamedTuple):
     """Copies are being counted for an alternative of a goal: the numbers of them that are still wanted, by requirement."""
 
     alternative: int
     wanted: tuple[int, ...]
-    shared: Shared
+    shared: SharedPart
 
 
-Control = Start | Shared | Found | Counting
+Control = BeforeStart | SharedPart | GoalReached | CopyCount
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +52,14 @@ class Doing:
     `shared` is the shared part after it, which the control state does not tell where something goes wrong in the step."""
 
     thread: int
-    shared: Shared | None = None
-    place: Local | None = None
+    shared: SharedPart | None = None
+    place: LocalPart | None = None
 
 
-SystemMove = Move[Control, Local, Doing]
+SystemMove = Move[Control, LocalPart, Doing]
 
 
-_Requirement = tuple[int, Callable[[Shared, Local], bool], int]
+_Requirement = tuple[int, Callable[[SharedPart, LocalPart], bool], int]
 """A template, whether a copy of it meets the requirement, and how many must."""
 
 
@@ -68,7 +68,7 @@ class _Alternative:
     """One alternative of a goal: whether the shared part fits, and what is required of copies."""
 
     goal: int
-    fits: Callable[[Shared], bool]
+    fits: Callable[[SharedPart], bool]
     copies: tuple[_Requirement, ...]
 
 
@@ -88,44 +88,44 @@ class SafetySystem:
     ) -> None:
         self.program = program
         self.goals = tuple(goals)
-        look = watched(*_watching(program, goals))
+        look = watched_by_goals(*_watching(program, goals))
         self.steps = CopySteps(program, look, _needed(program, goals), most=most, recv_depth=recv_depth)
         self.fresh = self.steps.fresh()
-        self.initial: Control = Start()
+        self.initial: Control = BeforeStart()
         self._faults = {g.fault: i for i, g in enumerate(self.goals) if isinstance(g, FaultGoal)}
         targets = {i: goal for i, goal in enumerate(self.goals) if isinstance(goal, StateGoal)}
         self._alternatives = [a for i, goal in targets.items() if not goal.final for a in self._of(i, goal.target)]
         counted = {each.thread for goal in targets.values() for _, each in goal.target.counts}
         self._counted = frozenset(k for k, t in enumerate(program.crowds) if t.name in counted)
-        self._known: dict[tuple[Control, Local | None], tuple[SystemMove, ...]] = {}
-        self._fitting: dict[Shared, tuple[int, ...]] = {}
+        self._known: dict[tuple[Control, LocalPart | None], tuple[SystemMove, ...]] = {}
+        self._fitting: dict[SharedPart, tuple[int, ...]] = {}
 
-    def moves(self, control: Control, present: Collection[Local]) -> Iterable[SystemMove]:
+    def moves(self, control: Control, present: Collection[LocalPart]) -> Iterable[SystemMove]:
         match control:
-            case Start():
+            case BeforeStart():
                 yield from self._start()
-            case Found():
+            case GoalReached():
                 return
-            case Counting():
+            case CopyCount():
                 for local in dict.fromkeys((*present, *self.fresh)):
                     yield from self._counted_on(control, local)
-            case Shared():
+            case SharedPart():
                 yield from self._remembered(control, None)
                 for local in dict.fromkeys((*present, *self.fresh)):
                     yield from self._remembered(control, local)
 
     def target(self, control: Control) -> int:
         match control:
-            case Found(goal):
+            case GoalReached(goal):
                 return goal
-            case Shared():
+            case SharedPart():
                 return next(
                     (self._alternatives[a].goal for a in self._fits(control) if not self._alternatives[a].copies), -1
                 )
             case _:
                 return -1
 
-    def idle(self, control: Control, local: Local) -> bool:  # noqa: ARG002 - of the protocol
+    def idle(self, control: Control, local: LocalPart) -> bool:  # noqa: ARG002 - of the protocol
         return local.template not in self._counted and self.steps.ended(local)
 
     def milestone(self, control: Control) -> int:  # noqa: ARG002 - of the protocol
@@ -135,21 +135,21 @@ class SafetySystem:
         for shared, faults in self.steps.initial:
             yield Move(Doing(-1, shared), (), shared, ())
             for g in self._met(faults):
-                yield Move(Doing(-1, shared), (), Found(g), ())
+                yield Move(Doing(-1, shared), (), GoalReached(g), ())
         for local in self.fresh:
             for g in self._met(self.steps.faults_of_start(local)):
-                yield Move(Doing(-1), (local,), Found(g), ())
+                yield Move(Doing(-1), (local,), GoalReached(g), ())
 
     def _met(self, faults: Iterable[Fault]) -> list[int]:
         return [self._faults[fault] for fault in faults if fault in self._faults]
 
-    def _remembered(self, control: Shared, local: Local | None) -> tuple[SystemMove, ...]:
+    def _remembered(self, control: SharedPart, local: LocalPart | None) -> tuple[SystemMove, ...]:
         found = self._known.get((control, local))
         if found is None:
             found = self._known[control, local] = tuple(self._steps(control, local))
         return found
 
-    def _steps(self, control: Shared, local: Local | None) -> Iterator[SystemMove]:
+    def _steps(self, control: SharedPart, local: LocalPart | None) -> Iterator[SystemMove]:
         if local is None:
             for t in self.steps.named:
                 for step in self.steps.of_named(control, t):
@@ -159,21 +159,21 @@ class SafetySystem:
             for step in self.steps.of_copy(control, local):
                 yield from self._made(self.steps.crowd[local.template], (local,), step)
 
-    def _made(self, thread: int, takes: tuple[Local, ...], step: Stepped) -> Iterator[SystemMove]:
+    def _made(self, thread: int, takes: tuple[LocalPart, ...], step: CopyStep) -> Iterator[SystemMove]:
         doing = Doing(thread, step.shared, step.local)
         for g in self._met(step.faults):
-            yield Move(doing, takes, Found(g), ())
+            yield Move(doing, takes, GoalReached(g), ())
         gives = () if step.local is None or self.idle(step.shared, step.local) else (step.local,)
         yield Move(doing, takes, step.shared, gives)
 
-    def _begun(self, control: Shared, local: Local) -> Iterator[SystemMove]:
+    def _begun(self, control: SharedPart, local: LocalPart) -> Iterator[SystemMove]:
         """Yield the moves that take a first copy for an alternative."""
         for a in self._fits(control):
             copies = self._alternatives[a].copies
             if copies and self._meets(copies[0], control, local):
-                yield self._taking(Counting(a, tuple(n for _, _, n in copies), control), local)
+                yield self._taking(CopyCount(a, tuple(n for _, _, n in copies), control), local)
 
-    def _counted_on(self, control: Counting, local: Local) -> tuple[SystemMove, ...]:
+    def _counted_on(self, control: CopyCount, local: LocalPart) -> tuple[SystemMove, ...]:
         known = self._known.get((control, local))
         if known is None:
             copies = self._alternatives[control.alternative].copies
@@ -181,19 +181,19 @@ class SafetySystem:
             known = self._known[control, local] = (self._taking(control, local),) if wanted else ()
         return known
 
-    def _taking(self, control: Counting, local: Local) -> SystemMove:
+    def _taking(self, control: CopyCount, local: LocalPart) -> SystemMove:
         """Return the move that takes a copy; it counts for every requirement that it meets."""
         copies = self._alternatives[control.alternative].copies
         met = (self._meets(each, control.shared, local) for each in copies)
         left = tuple([max(0, n - m) for n, m in zip(control.wanted, met, strict=True)])
         goal = self._alternatives[control.alternative].goal
-        return Move(Doing(-1), (local,), control._replace(wanted=left) if any(left) else Found(goal), ())
+        return Move(Doing(-1), (local,), control._replace(wanted=left) if any(left) else GoalReached(goal), ())
 
     @staticmethod
-    def _meets(requirement: _Requirement, shared: Shared, local: Local) -> bool:
+    def _meets(requirement: _Requirement, shared: SharedPart, local: LocalPart) -> bool:
         return requirement[0] == local.template and requirement[1](shared, local)
 
-    def _fits(self, shared: Shared) -> tuple[int, ...]:
+    def _fits(self, shared: SharedPart) -> tuple[int, ...]:
         found = self._fitting.get(shared)
         if found is None:
             found = tuple(a for a, each in enumerate(self._alternatives) if each.fits(shared))
@@ -214,11 +214,11 @@ class SafetySystem:
             copies.append((k, test, number))
         return _Alternative(goal, lambda control: shared(control, None), tuple(copies))
 
-    def test(self, condition: Expr, atoms: dict[str, Atom]) -> Callable[[Shared, Local | None], bool]:
+    def test(self, condition: Expr, atoms: dict[str, Atom]) -> Callable[[SharedPart, LocalPart | None], bool]:
         met = met_by(StateGoal(Target("", condition, tuple(atoms.items()))), self.steps.machine)
-        known: dict[tuple[Shared, Local | None], bool] = {}
+        known: dict[tuple[SharedPart, LocalPart | None], bool] = {}
 
-        def test(shared: Shared, local: Local | None) -> bool:
+        def test(shared: SharedPart, local: LocalPart | None) -> bool:
             found = known.get((shared, local))
             if found is None:
                 state = self.steps.state(shared, local)

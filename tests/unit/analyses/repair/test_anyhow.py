@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rdma_robust.analyses.repair.cheapest import Search
+from rdma_robust.analyses.repair.cheapest import RepairSearch
 from rdma_robust.analyses.repair.plan import repair
 from tests.conftest import ROOT
 from tests.support.naive_repair import robust
@@ -24,10 +24,10 @@ from tests.support.naive_repair import robust
 def test_some_repair_is_found(monkeypatch: pytest.MonkeyPatch, name: str, most: int) -> None:
     """Robust, not much dearer than the cheapest, and not said to be that."""
 
-    def out_of_time(search: Search, *_: object) -> None:
+    def out_of_time(search: RepairSearch, *_: object) -> None:
         search.exact = False
 
-    monkeypatch.setattr(Search, "run", out_of_time)
+    monkeypatch.setattr(RepairSearch, "run", out_of_time)
     answer = repair((ROOT / f"{name}.rdma").read_text(encoding="utf-8"), "some.rdma")
     assert (answer.status, answer.optimal) == ("repaired", False)
     assert answer.reason == f"the cheapest found: sets cheaper than {answer.cost} were not all tried"

@@ -6,7 +6,7 @@ import pytest
 
 from rdma_robust.analyses.repair.needless import remove_needless
 from rdma_robust.analyses.repair.plan import repair
-from rdma_robust.analyses.repair.repairs import RepairOptions, Waits
+from rdma_robust.analyses.repair.repairs import RepairOptions, WaitOptions
 from rdma_robust.analyses.repair.safe.placement import make_safe
 from tests.conftest import ROOT
 from tests.support.naive_repair import robust
@@ -54,7 +54,7 @@ def test_all_irreducible_repairs_are_at_every_place() -> None:
 
 @pytest.mark.parametrize("own", [False, True])
 def test_no_wait_stands_where_it_makes_a_choice(own: bool) -> None:
-    answer = make_safe(text_of("safe-beside-choose"), "p", Waits("rma", "all", own))
+    answer = make_safe(text_of("safe-beside-choose"), "p", WaitOptions("rma", "all", own))
     assert (answer.status, answer.cost, answer.optimal) == ("repaired", 1, True)
 
 

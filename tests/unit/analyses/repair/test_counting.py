@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rdma_robust.analyses.repair.counting import Bound, most_outstanding, outstanding, refusals, stands
-from rdma_robust.analyses.repair.repairs import Choice, Choices, Kind
+from rdma_robust.analyses.repair.counting import BalanceBound, most_outstanding, outstanding, path_refusals, stands
+from rdma_robust.analyses.repair.repairs import Barrier, Choices, InsertionChoice
 from rdma_robust.analyses.repair.sites import Sites
 
 
@@ -13,16 +13,16 @@ def sites(body: str) -> Sites:
     return Sites.of(f"node A {{ x, y }}\nnode B {{ z }}\nnode C {{ w }}\nthread T on A {{ {body} }}", "t", await_loops=False)
 
 
-def chosen(*parts: tuple[int, Kind]) -> Choices:
-    copies: dict[tuple[int, Kind], int] = {}
+def chosen(*parts: tuple[int, Barrier]) -> Choices:
+    copies: dict[tuple[int, Barrier], int] = {}
     found = set()
     for place, kind in parts:
-        found.add(Choice(place, kind, "B", copies.get((place, kind), 0)))
+        found.add(InsertionChoice(place, kind, "B", copies.get((place, kind), 0)))
         copies[place, kind] = copies.get((place, kind), 0) + 1
     return frozenset(found)
 
 
-P, G, F = Kind.POLL, Kind.GET, Kind.RFENCE
+P, G, F = Barrier.POLL, Barrier.GET, Barrier.RFENCE
 
 
 @pytest.mark.parametrize(
@@ -65,15 +65,15 @@ P, G, F = Kind.POLL, Kind.GET, Kind.RFENCE
         ("loop { put B.z = x }; x = 1", [(2, G), (2, P), (2, P)], True),
     ],
 )
-def test_standing(body: str, parts: list[tuple[int, Kind]], fine: bool) -> None:
+def test_standing(body: str, parts: list[tuple[int, Barrier]], fine: bool) -> None:
     assert stands(sites(body), chosen(*parts)) == fine
 
 
 def test_a_refusal_holds_for_other_sets_too() -> None:
     """Three polls of two puts: the bound says so of every set that polls three times before a get."""
     marked = sites("put B.z = x; put B.z = x; x = 1")
-    (refusal,) = refusals(marked, chosen((1, P), (2, P), (2, P)))
-    assert isinstance(refusal, Bound)
+    (refusal,) = path_refusals(marked, chosen((1, P), (2, P), (2, P)))
+    assert isinstance(refusal, BalanceBound)
     for other in (
         [(1, P), (2, P), (2, P)],
         [(1, P), (1, P), (1, P)],

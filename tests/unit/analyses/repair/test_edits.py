@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rdma_robust.analyses.repair.edits import Source, apart, apply, places
+from rdma_robust.analyses.repair.edits import SourceText, apply_edits, disjoint_edits, gaps
 from rdma_robust.language.load import load_program, parse_program
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.tree_limits import statements
@@ -19,8 +19,8 @@ HEAD = "node A { x, y }\nnode B { z }\n"
 
 def inserted(thread: str, place: int, *new: str, head: str = HEAD) -> str:
     """Insert statements into a thread and return it; every result must load."""
-    source = Source.of(head + thread, "t.rdma")
-    text, ranges = apply(source.text, [source.insert(places(source)[place], new or ["poll B"])])
+    source = SourceText.of(head + thread, "t.rdma")
+    text, ranges = apply_edits(source.text, [source.insert(gaps(source)[place], new or ["poll B"])])
     assert [text[a:b] for a, b in ranges] == list(new or ["poll B"])
     load_program(text, "t.rdma")
     return text.removeprefix(head)
@@ -68,13 +68,13 @@ def test_several_statements_stand_in_order() -> None:
 
 def test_places_that_no_event_separates_are_one() -> None:
     def count(body: str, await_loops: bool = False) -> int:
-        return len(places(Source.of(f"{HEAD}thread T on A {{ {body} }}", "t.rdma"), await_loops=await_loops))
+        return len(gaps(SourceText.of(f"{HEAD}thread T on A {{ {body} }}", "t.rdma"), await_loops=await_loops))
 
     assert count("reg r; skip; x = 1; skip; skip; y = 1; skip") == 3
     assert count("x = 1; halt; y = 1") == 2
     assert count("while x != 1 { }") == 3
     assert count("while x != 1 { skip }", await_loops=True) == 2
-    assert [p.depth for p in places(Source.of(f"{HEAD}thread T on A {{ loop {{ while x == 1 {{ y = 1 }} }} }}", "t"))] == [
+    assert [p.depth for p in gaps(SourceText.of(f"{HEAD}thread T on A {{ loop {{ while x == 1 {{ y = 1 }} }} }}", "t"))] == [
         0,
         1,
         2,
@@ -97,10 +97,10 @@ def test_places_that_no_event_separates_are_one() -> None:
     ],
 )
 def test_declarations(node: str, result: str) -> None:
-    source = Source.of(node, "t.rdma")
+    source = SourceText.of(node, "t.rdma")
     item = source.tree.items[0]
     assert isinstance(item, ast.Node)
-    text = apply(node, [source.declare(item, ["s = 0"])])[0]
+    text = apply_edits(node, [source.declare(item, ["s = 0"])])[0]
     assert text == result
     load_program(text, "t.rdma")
 
@@ -117,16 +117,16 @@ def test_declarations(node: str, result: str) -> None:
     ],
 )
 def test_removal_takes_the_line_and_leaves_comments(thread: str, gone: str, result: str) -> None:
-    source = Source.of(thread, "t.rdma")
+    source = SourceText.of(thread, "t.rdma")
     found = [s for s in statements(source.tree) if thread[s.span.start : s.span.end] == gone]
-    assert apply(thread, [source.remove(found[0])])[0] == result
+    assert apply_edits(thread, [source.remove(found[0])])[0] == result
 
 
 def test_the_expect_line_changes_with_the_verdict() -> None:
     for old, new in (("expect not robust", "expect robust"), ("expect  not /* yet */ robust // x", "expect  robust // x")):
-        source = Source.of(f"node A {{ }}\n{old}", "t.rdma")
-        assert apply(source.text, source.expect_robust())[0] == f"node A {{ }}\n{new}"
-    assert Source.of("node A { }\nexpect robust", "t.rdma").expect_robust() == []
+        source = SourceText.of(f"node A {{ }}\n{old}", "t.rdma")
+        assert apply_edits(source.text, source.expect_robust())[0] == f"node A {{ }}\n{new}"
+    assert SourceText.of("node A { }\nexpect robust", "t.rdma").expect_robust() == []
 
 
 @settings(max_examples=40, deadline=None)
@@ -138,16 +138,16 @@ def test_what_is_inserted_everywhere_can_be_removed_again(seed: int, line_end: s
         text = text.replace("{\n", "{ ").replace("\n  ", "; ").replace("{;", "{").replace("\n}", " }")
     else:
         text = text.replace("\n", line_end)
-    source = Source.of(text, "t.rdma")
-    found = places(source)
-    more, ranges = apply(text, [source.insert(p, ["assume 7 == 7"]) for p in found])
+    source = SourceText.of(text, "t.rdma")
+    found = gaps(source)
+    more, ranges = apply_edits(text, [source.insert(p, ["assume 7 == 7"]) for p in found])
     assert [more[a:b] for a, b in ranges] == ["assume 7 == 7"] * len(found)
-    again = Source.of(more, "t.rdma")
+    again = SourceText.of(more, "t.rdma")
     starts = {a for a, _ in ranges}
     new = [s for s in statements(again.tree) if s.span.start in starts]
     assert len(new) == len(found)
     assert all(isinstance(s, ast.Assume) for s in new)
-    assert parse_program(apply(more, apart([again.remove(s) for s in new]))[0], "t.rdma") == source.tree
+    assert parse_program(apply_edits(more, disjoint_edits([again.remove(s) for s in new]))[0], "t.rdma") == source.tree
 
 
 def test_outcomes_claim_under_rdma_what_they_do_under_sc() -> None:
@@ -163,5 +163,5 @@ def test_outcomes_claim_under_rdma_what_they_do_under_sc() -> None:
         ),
         ("outcome A.x == 1 : allowed under rdma", "outcome A.x == 1 : allowed under rdma"),
     ):
-        source = Source.of(head + old, "t.rdma")
-        assert apply(source.text, source.expect_robust())[0] == head + new
+        source = SourceText.of(head + old, "t.rdma")
+        assert apply_edits(source.text, source.expect_robust())[0] == head + new

@@ -10,7 +10,7 @@ from rdma_robust.analyses.repair.candidates import universe
 from rdma_robust.analyses.repair.counting import stands
 from rdma_robust.analyses.repair.extension import Extension, Limit, consistent
 from rdma_robust.analyses.repair.patch import Patcher
-from rdma_robust.analyses.repair.repairs import Choice, Choices, Kind
+from rdma_robust.analyses.repair.repairs import Barrier, Choices, InsertionChoice
 from rdma_robust.analyses.repair.replay import Skeleton, skeleton
 from rdma_robust.analyses.repair.sites import Sites
 from rdma_robust.model import RDMA, rdma
@@ -38,7 +38,9 @@ node B { d, f }
 thread S on A { v = 1; put B.d = v; v = 2; put B.f = v }
 thread R on B { reg r; await f == 2; r = d }
 """
-EVERYWHERE = [Choice(place, kind, "B") for place in range(5) for kind in (Kind.GET, Kind.POLL, Kind.RFENCE)]
+EVERYWHERE = [
+    InsertionChoice(place, kind, "B") for place in range(5) for kind in (Barrier.GET, Barrier.POLL, Barrier.RFENCE)
+]
 
 
 def bones_of(sites: Sites) -> Skeleton:
@@ -58,7 +60,7 @@ def test_a_counterexample_knows_the_places_it_passes() -> None:
     ]
 
 
-P, G, F = Kind.POLL, Kind.GET, Kind.RFENCE
+P, G, F = Barrier.POLL, Barrier.GET, Barrier.RFENCE
 
 
 @pytest.mark.parametrize(
@@ -74,9 +76,11 @@ P, G, F = Kind.POLL, Kind.GET, Kind.RFENCE
         ([(1, G), (2, P)], [(1, G)], True),
     ],
 )
-def test_what_a_counterexample_survives(most: list[tuple[int, Kind]], least: list[tuple[int, Kind]], survives: bool) -> None:
+def test_what_a_counterexample_survives(
+    most: list[tuple[int, Barrier]], least: list[tuple[int, Barrier]], survives: bool
+) -> None:
     bones = Extension(bones_of(sites_of(MAILBOX)), EVERYWHERE, RDMA)
-    allowed, forced = (frozenset(Choice(place, kind, "B") for place, kind in each) for each in (most, least))
+    allowed, forced = (frozenset(InsertionChoice(place, kind, "B") for place, kind in each) for each in (most, least))
     assert bones.survives(allowed, forced) == survives
 
 
@@ -109,13 +113,13 @@ def test_the_lemma_on_random_programs(ordered_reads: bool, wanted: int) -> None:
         if outcome.witness is None or not choices:
             continue
         some = _contiguous(frozenset(rng.sample(choices, min(len(choices), rng.randint(1, 4)))))
-        chosen, witness, new = _with(sites, some, options) or (frozenset[Choice](), outcome.witness, ())
+        chosen, witness, new = _with(sites, some, options) or (frozenset[InsertionChoice](), outcome.witness, ())
         found = skeleton(sites, witness.trace, new)
         assert found is not None
         bones = Extension(found, choices, model)
         most = chosen | frozenset(rng.sample(choices, min(len(choices), rng.randint(1, 5))))
         least = frozenset(c for c in most if c.kind is G and rng.random() < 0.4)
-        least = frozenset(c for c in least if all(Choice(c.place, G, c.node, k) in least for k in range(c.copy)))
+        least = frozenset(c for c in least if all(InsertionChoice(c.place, G, c.node, k) in least for k in range(c.copy)))
         trace = bones.trace(most, least)
         if trace is not None:
             assert sc_violation(trace) is not None
@@ -134,7 +138,7 @@ def test_the_lemma_on_random_programs(ordered_reads: bool, wanted: int) -> None:
 
 def _contiguous(chosen: Choices) -> Choices:
     """Leave out copies without the ones before them."""
-    return frozenset(c for c in chosen if all(Choice(c.place, c.kind, c.node, k) in chosen for k in range(c.copy)))
+    return frozenset(c for c in chosen if all(InsertionChoice(c.place, c.kind, c.node, k) in chosen for k in range(c.copy)))
 
 
 def _with(sites: Sites, some: Choices, options: CheckOptions) -> tuple[Choices, Witness, tuple[tuple[int, int], ...]] | None:

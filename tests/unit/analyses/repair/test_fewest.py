@@ -9,8 +9,8 @@ import pytest
 
 from rdma_robust.analyses.prove.safety_outcome import Safety
 from rdma_robust.analyses.repair.hitting import OutOfTimeError
-from rdma_robust.analyses.repair.repairs import Choice, Choices, Kind
-from rdma_robust.analyses.repair.safe.fewest import Fewest, Judged
+from rdma_robust.analyses.repair.repairs import Barrier, Choices, InsertionChoice
+from rdma_robust.analyses.repair.safe.fewest import Fewest, WaitJudgement
 
 NEVER = 9
 """A patience that nobody has."""
@@ -21,7 +21,7 @@ class Puzzle:
 
     def __init__(self, random: Random, size: int) -> None:
         self.random = random
-        self.universe = tuple(Choice(k, Kind.FLUSH, "B") for k in range(size))
+        self.universe = tuple(InsertionChoice(k, Barrier.FLUSH, "B") for k in range(size))
         self.costs = {c: random.choice((1, 1, 2, 10)) for c in self.universe}
         self.clauses = [
             frozenset(random.sample(self.universe, random.randint(1, min(3, size))))
@@ -33,15 +33,15 @@ class Puzzle:
     def safe(self, chosen: Choices) -> bool:
         return all(clause & chosen for clause in self.clauses)
 
-    def judge(self, chosen: Choices, patience: int) -> Judged:
+    def judge(self, chosen: Choices, patience: int) -> WaitJudgement:
         self.asked.append(chosen)
         if self.hard.get(chosen, 0) > patience:
-            return Judged(Safety.UNKNOWN, patience=self.hard[chosen] < NEVER)
+            return WaitJudgement(Safety.UNKNOWN, patience=self.hard[chosen] < NEVER)
         if self.safe(chosen):
-            return Judged(Safety.SAFE)
+            return WaitJudgement(Safety.SAFE)
         clause = self.random.choice([clause for clause in self.clauses if not clause & chosen])
         more = (c for c in self.universe if c not in chosen and self.random.random() < 0.3)
-        return Judged(Safety.UNSAFE, clause.union(more))
+        return WaitJudgement(Safety.UNSAFE, clause.union(more))
 
     def sets(self) -> list[Choices]:
         return [frozenset(s) for k in range(len(self.universe) + 1) for s in combinations(self.universe, k)]
@@ -103,7 +103,7 @@ def test_when_the_time_is_over_the_cheapest_known_set_is_left() -> None:
     puzzle = Puzzle(Random(3), 6)
     puzzle.clauses = [frozenset(puzzle.universe[:2]), frozenset(puzzle.universe[1:4]), frozenset(puzzle.universe[3:5])]
 
-    def judge(chosen: Choices, patience: int) -> Judged:
+    def judge(chosen: Choices, patience: int) -> WaitJudgement:
         if len(puzzle.asked) == 5:
             raise OutOfTimeError
         return puzzle.judge(chosen, patience)

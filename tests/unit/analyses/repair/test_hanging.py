@@ -6,8 +6,8 @@ import pytest
 
 from rdma_robust.analyses.repair import hanging, keeping
 from rdma_robust.analyses.repair.edits import one_edit
-from rdma_robust.analyses.repair.hanging import Comparison
-from rdma_robust.analyses.repair.keeping import Broken, where_of
+from rdma_robust.analyses.repair.hanging import HangComparison
+from rdma_robust.analyses.repair.keeping import Deviation, where_of
 from rdma_robust.analyses.repair.plan import repair
 from rdma_robust.language.load import load_program
 from rdma_robust.model import RDMA
@@ -24,8 +24,8 @@ thread T on A {
 
 
 def said(before: str, after: str) -> str:
-    found = Comparison(load_program(before, "p"), RDMA).hangs(after, where_of([one_edit(before, after)]), None)
-    return found.how if isinstance(found, Broken) else found
+    found = HangComparison(load_program(before, "p"), RDMA).hangs(after, where_of([one_edit(before, after)]), None)
+    return found.how if isinstance(found, Deviation) else found
 
 
 def test_a_hang_is_new_where_the_program_does_not_wait() -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from itertools import combinations
 from random import Random
 
-from rdma_robust.analyses.repair.counting import Bound, Exactly, Row
+from rdma_robust.analyses.repair.counting import BalanceBound, Exactly, PollBalance
 from rdma_robust.analyses.repair.hitting import HittingSets
-from rdma_robust.analyses.repair.repairs import Choice, Choices, Kind
+from rdma_robust.analyses.repair.repairs import Barrier, Choices, InsertionChoice
 
-UNIVERSE = [Choice(k, Kind.POLL if k % 2 else Kind.RFENCE, "B") for k in range(9)]
+UNIVERSE = [InsertionChoice(k, Barrier.POLL if k % 2 else Barrier.RFENCE, "B") for k in range(9)]
 SETS = [frozenset(some) for n in range(len(UNIVERSE) + 1) for some in combinations(UNIVERSE, n)]
 
 
@@ -47,14 +47,20 @@ def test_no_set_hits_an_empty_one() -> None:
 
 
 def test_equal_statements_of_one_place_come_in_order() -> None:
-    polls = [Choice(0, Kind.POLL, "B", k) for k in range(3)]
+    polls = [InsertionChoice(0, Barrier.POLL, "B", k) for k in range(3)]
     sets = HittingSets(polls, dict.fromkeys(polls, 1))
     sets.hit([polls[2]])
     assert sets.best(None) == frozenset(polls)
 
 
-POLL, GET = Choice(0, Kind.POLL, "B"), Choice(1, Kind.GET, "B")
-MORE = [POLL, Choice(0, Kind.POLL, "B", 1), GET, Choice(2, Kind.POLL, "C"), Choice(2, Kind.RFENCE, "B")]
+POLL, GET = InsertionChoice(0, Barrier.POLL, "B"), InsertionChoice(1, Barrier.GET, "B")
+MORE = [
+    POLL,
+    InsertionChoice(0, Barrier.POLL, "B", 1),
+    GET,
+    InsertionChoice(2, Barrier.POLL, "C"),
+    InsertionChoice(2, Barrier.RFENCE, "B"),
+]
 EVERY = [frozenset(some) for n in range(len(MORE) + 1) for some in combinations(MORE, n)]
 
 
@@ -68,7 +74,9 @@ def test_bounds_and_numbers_of_polls() -> None:
         weights = {POLL: 1, MORE[1]: 1, GET: -1}
         sets.reach(weights, least, unless)
         given = rng.choice([None, MORE[4]])
-        bound = Bound(Row("B", {0: 2, 1: 1}), 1, rng.randint(0, 3), given, ((Row("C", {2: 1}), 1),) if seed % 2 else ())
+        bound = BalanceBound(
+            PollBalance("B", {0: 2, 1: 1}), 1, rng.randint(0, 3), given, ((PollBalance("C", {2: 1}), 1),) if seed % 2 else ()
+        )
         sets.refuse(bound)
 
         allowed = [s for s in EVERY if _reached(s, weights, least, unless) and _kept(s, bound)]
@@ -78,11 +86,11 @@ def test_bounds_and_numbers_of_polls() -> None:
         assert (None if found is None else sum(costs[c] for c in found)) == wanted
 
 
-def _reached(some: Choices, weights: dict[Choice, int], least: int, unless: list[Choice]) -> bool:
+def _reached(some: Choices, weights: dict[InsertionChoice, int], least: int, unless: list[InsertionChoice]) -> bool:
     return sum(weights.get(c, 0) for c in some) >= least or not some.isdisjoint(unless)
 
 
-def _kept(some: Choices, bound: Bound) -> bool:
+def _kept(some: Choices, bound: BalanceBound) -> bool:
     away = any(sum(row.weight(c) for c in some) >= number for row, number in bound.escapes)
     free = bound.given is not None and bound.given not in some
     return sum(bound.row.weight(c) for c in some) <= bound.most or away or free

@@ -6,9 +6,9 @@ from itertools import combinations
 
 import pytest
 
-from rdma_robust.analyses.repair.edits import apply
+from rdma_robust.analyses.repair.edits import apply_edits
 from rdma_robust.analyses.repair.plan import repair
-from rdma_robust.analyses.repair.request_flags import MOST_CHANGES, NOT_TRIED, changes
+from rdma_robust.analyses.repair.request_flags import MOST_CHANGES, NOT_TRIED, flag_changes
 from rdma_robust.language.load import load_program
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
@@ -51,8 +51,9 @@ def test_flags_alone_are_found_if_they_will_do(name: str) -> None:
     alone = [
         size
         for size in (1, 2)
-        for chosen in combinations(changes(text, "p"), size)
-        if decide(load_program(apply(text, [c.edit for c in chosen])[0], "p"), CheckOptions()).verdict is Verdict.ROBUST
+        for chosen in combinations(flag_changes(text, "p"), size)
+        if decide(load_program(apply_edits(text, [c.edit for c in chosen])[0], "p"), CheckOptions()).verdict
+        is Verdict.ROBUST
     ]
     assert found.status == "repaired"
     assert not alone or found.cost <= min(alone)
@@ -70,7 +71,7 @@ def test_a_request_is_signaled_where_its_completion_is_needed() -> None:
 
 def test_programs_without_flags_are_repaired_in_their_own_words() -> None:
     text = (ROOT / "litmus/mailbox-plain.rdma").read_text(encoding="utf-8")
-    assert changes(text, "p") == ()
+    assert flag_changes(text, "p") == ()
     assert {i.kind for i in repair(text, "p").insertions} <= {"poll", "rfence", "flush", "get"}
 
 

@@ -14,9 +14,9 @@ import pytest
 import rdma_robust
 from rdma_robust import ProgramError, Verdict, check, parse
 from rdma_robust.analyses.safety.exploration import explore_machine
-from rdma_robust.analyses.safety.goals import StateGoal, waiting, watched
-from rdma_robust.analyses.safety.questions import Answer, Argument, Asked, Reached
-from rdma_robust.analyses.safety.reach import reach
+from rdma_robust.analyses.safety.goals import StateGoal, watched_by_goals, with_blocking_waits
+from rdma_robust.analyses.safety.questions import Answer, Argument, Reached, ReachOutcome
+from rdma_robust.analyses.safety.reach import reach_goals
 from rdma_robust.analyses.safety.verify import Status
 from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.language.load import load_program, load_program_and_target
@@ -31,9 +31,9 @@ from tests.support.targets import everything, random_target, reachable
 LIMITS = Limits(states=20_000)
 
 
-def asked(text: str, target: str, model: ModelName, limits: Limits = LIMITS, hardware: Model = RDMA) -> Asked:
+def asked(text: str, target: str, model: ModelName, limits: Limits = LIMITS, hardware: Model = RDMA) -> ReachOutcome:
     program, meant = load_program_and_target(text, "test.rdma", target)
-    return reach(waiting(program, meant), [StateGoal(meant)], model, limits, hardware)
+    return reach_goals(with_blocking_waits(program, meant), [StateGoal(meant)], model, limits, hardware)
 
 
 def answered(text: str, target: str, model: ModelName = "rdma", limits: Limits = LIMITS, hardware: Model = RDMA) -> Reached:
@@ -106,7 +106,7 @@ POSTED = "node A { s = 0 }\nnode B { y = 0 }\nthread T on A {\n put B.y = 1\n}\n
 def test_a_reduced_search_must_watch_what_is_asked_about(text: str, target: str, forgotten: dict[str, Any]) -> None:
     program, meant = load_program_and_target(text, "test.rdma", target)
     goals = [StateGoal(meant)]
-    look = watched(program, goals)
+    look = watched_by_goals(program, goals)
     assert explore_machine(RdmaMachine(program, RDMA, look), goals, Limits()).runs
     blind = RdmaMachine(program, RDMA, replace(look, **forgotten))
     assert not explore_machine(blind, goals, Limits()).runs
@@ -126,7 +126,7 @@ def test_robustness_says_nothing_of_memory_while_operations_are_under_way(monkey
     assert answered(IN_FLIGHT, "T ended && B.d == 0", "sc").answer is Answer.UNREACHABLE
     assert verdict("drained && T ended && B.d == 0") == (Answer.UNREACHABLE, Argument.ROBUST)
     assert verdict("(drained || B.d == 5) && T ended && B.d == 0") == (Answer.UNREACHABLE, Argument.RDMA_EXHAUSTED)
-    monkeypatch.setattr("rdma_robust.analyses.safety.reach.is_local", lambda _program, _target: True)
+    monkeypatch.setattr("rdma_robust.analyses.safety.reach.concerns_threads", lambda _program, _target: True)
     assert verdict("T ended && B.d == 0") == (Answer.UNREACHABLE, Argument.ROBUST)
 
 
@@ -162,7 +162,7 @@ thread U on A { x = 1 }
     # Where a loop is one statement its failed reads are left out.
     one = text.replace("choose {\n      assume x == 0\n    } or {", "if x == 1 {").replace("      assume x == 1\n", "")
     loaded, meant = load_program_and_target(one, "one.rdma", "T at 4")
-    assert waiting(loaded, meant) == blocking(loaded) != loaded
+    assert with_blocking_waits(loaded, meant) == blocking(loaded) != loaded
 
 
 def test_the_elements_of_an_array_may_stand_in_any_order() -> None:

@@ -6,10 +6,10 @@ from random import Random
 
 import pytest
 
-from rdma_robust.analyses.safety.exploration import confirmed, explore_machine
+from rdma_robust.analyses.safety.exploration import confirmed_events, explore_machine
 from rdma_robust.analyses.safety.goals import FaultGoal, StateGoal
 from rdma_robust.analyses.safety.questions import Argument
-from rdma_robust.analyses.safety.verify import Status, Verified, claims, verify
+from rdma_robust.analyses.safety.verify import Status, Verified, check_claims, claims
 from rdma_robust.errors import InternalError
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.waiting import blocking
@@ -35,7 +35,7 @@ LIMITS = Limits(states=20_000)
 
 
 def verified(text: str, limits: Limits = LIMITS, hardware: Model = RDMA) -> Verified:
-    return verify(blocking(load_program(text, "test.rdma")), limits, hardware, hangs=False)
+    return check_claims(blocking(load_program(text, "test.rdma")), limits, hardware, hangs=False)
 
 
 def only(text: str) -> tuple[Status, Argument]:
@@ -138,11 +138,11 @@ def test_a_run_that_is_none_is_refused() -> None:
     (goal,) = (claim.goal for claim in claims(program, hangs=False))
     machine = RdmaMachine(program)
     (run,) = explore_machine(machine, [goal], Limits()).runs.values()
-    assert [str(e) for e in confirmed(machine, run, goal)]
+    assert [str(e) for e in confirmed_events(machine, run, goal)]
     with pytest.raises(InternalError, match="none of the RDMA machine"):
-        confirmed(machine, (*run[:2], *run[3:]), goal)
+        confirmed_events(machine, (*run[:2], *run[3:]), goal)
     with pytest.raises(InternalError, match="does not lead to the goal"):
-        confirmed(machine, run[:-1], goal)
+        confirmed_events(machine, run[:-1], goal)
 
 
 def test_final_goals_are_met_only_when_all_is_over() -> None:

@@ -9,7 +9,7 @@ import pytest
 from rdma_robust.analyses.repair.plan import repair
 from rdma_robust.analyses.safety.goals import FaultGoal
 from rdma_robust.analyses.safety.questions import Answer
-from rdma_robust.analyses.safety.reach import reach
+from rdma_robust.analyses.safety.reach import reach_goals
 from rdma_robust.errors import NO_SPAN, ProgramError
 from rdma_robust.expr import TRUE, Binary, Const, Name, Unary, evaluate, value_of
 from rdma_robust.language.flow.cfg import Cell, Fault, MFence, Program, Read, Rmw, Section, Write, steps
@@ -206,7 +206,7 @@ def test_what_is_not_followed_is_never_said_to_be_unreachable() -> None:
     assert "grow" in left_out(load(GROWING))
     goal = FaultGoal(Fault("assertion", "", NO_SPAN))
     for text, expected in ((always, Answer.UNREACHABLE), (waiting, Answer.UNKNOWN)):
-        assert reach(load(text), [goal], "sc", Limits()).answers[0].answer is expected
+        assert reach_goals(load(text), [goal], "sc", Limits()).answers[0].answer is expected
 
 
 def test_a_program_whose_values_grow_is_decided_where_it_is_not_robust() -> None:
