@@ -164,8 +164,8 @@ def test_junit_counts(nasty: BatchReport) -> None:
     claims = sum(len(entry.claims.findings) for entry in nasty.entries if entry.claims)
     assert claims
     assert int(root.get("tests")) == len(cases) == len(nasty.entries) + claims
-    assert int(root.get("failures")) == len(root.findall(".//failure")) == nasty.summary.not_robust
-    assert int(root.get("errors")) == len(root.findall(".//error")) == nasty.summary.error + nasty.summary.unknown
+    assert int(root.get("failures")) == len(root.findall(".//failure")) == nasty.summary["not_robust"]
+    assert int(root.get("errors")) == len(root.findall(".//error")) == nasty.summary["error"] + nasty.summary["unknown"]
     for suite in root.findall("testsuite"):
         assert int(suite.get("tests")) == len(suite.findall("testcase"))
 
