@@ -20,7 +20,7 @@ from bench.paper_encoding import PaperEncoding
 from bench.records import Solving, save
 from rdma_robust.limits import NO_LIMITS
 from rdma_robust.messages.encoding.match_candidates import candidates
-from rdma_robust.messages.encoding.message_shapes import unroll
+from rdma_robust.messages.encoding.unrolling import unroll
 from rdma_robust.messages.engines.clock_formula import ClockFormula
 from rdma_robust.messages.engines.match_clauses import MatchClauses
 from rdma_robust.messages.engines.sat import SatQuestions

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from bench.records import Placement, Proof, save
-from rdma_robust.analyses.prove.prove import prove
+from rdma_robust.analyses.prove.prove import decide_safety
 from rdma_robust.analyses.repair.repairs import COUNTING, RepairOptions, WaitOptions
 from rdma_robust.analyses.repair.safe.placement import make_safe
 from rdma_robust.language.check.refusals import refusals
@@ -54,7 +54,7 @@ def models_of(program: Program) -> list[AnyModelName]:
 
 def _proof(path: Path, program: Program, model: AnyModelName) -> Proof:
     started = time.process_time()
-    outcome = prove(program, model, Limits.of(PROOF_S))
+    outcome = decide_safety(program, model, Limits.of(PROOF_S))
     seconds = time.process_time() - started
     return Proof(path.stem, model, outcome.safety.value, outcome.engine or "", outcome.states, outcome.taken, seconds)
 

@@ -239,7 +239,7 @@ def prove(
     """
     from typing import get_args  # noqa: PLC0415 - only here
 
-    from rdma_robust.analyses.prove.prove import prove as proved  # noqa: PLC0415 - slow
+    from rdma_robust.analyses.prove.prove import decide_safety  # noqa: PLC0415 - slow
     from rdma_robust.analyses.prove.safety_outcome import ReductionOptions  # noqa: PLC0415
     from rdma_robust.errors import ProgramError, UsageError  # noqa: PLC0415
     from rdma_robust.language.check.refusals import refusals  # noqa: PLC0415
@@ -252,7 +252,7 @@ def prove(
     if refused := refusals(loaded, model):
         raise ProgramError(loaded.file, loaded.source, refused)
     limits = Limits.of(timeout, max_states, memory)
-    return proved(loaded, model, limits, engine=engine, reduction=ReductionOptions(reduction, bound))
+    return decide_safety(loaded, model, limits, engine=engine, reduction=ReductionOptions(reduction, bound))
 
 
 def _loaded(

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from rdma_robust.counters.dot import write_dot
 from rdma_robust.counters.explicit import ExplicitVass, explicit, to_net
-from rdma_robust.counters.explicit_dot import write_dot
 from rdma_robust.counters.explicit_json import write_json
 from rdma_robust.counters.lower import lower
 from rdma_robust.counters.program import Choose, CounterProgram

@@ -36,7 +36,7 @@ from rdma_robust.language.load import load_decidable, load_program
 from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.language.message_program import BUFFERS, MessageProgram
 from rdma_robust.messages.traces.trace_program import program_of
-from rdma_robust.messages.traces.trace_reading import trace_of
+from rdma_robust.messages.traces.trace_record import trace_of
 from rdma_robust.petri.net import Net
 from rdma_robust.petri.spec.reader import read_spec
 

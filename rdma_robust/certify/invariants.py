@@ -18,17 +18,12 @@ from rdma_robust.certify.normal_form import Rules
 from rdma_robust.certify.remembered import Marks, Pivot, Placed, QueuePair
 from rdma_robust.certify.search_steps import Around, Steps
 from rdma_robust.certify.thread_events import Event, Local, Move
-from rdma_robust.certify.thread_reading import Ahead, ThreadReading, readings_of
+from rdma_robust.certify.thread_reading import Ahead, ThreadReading, readings_of, request_of
 from rdma_robust.language.flow.cfg import (
     Cell,
-    Get,
-    ImmPut,
-    InlinePut,
     Program,
-    Put,
     RemoteRmw,
     RFence,
-    Send,
     Thread,
     peer_of,
     steps,
@@ -102,15 +97,11 @@ def fences_matter(program: Program) -> frozenset[QueuePair]:
 def _events(thread: Thread, remote: str) -> Iterator[Kind]:
     for _, _, step in steps(thread):
         if peer_of(step.op) == remote:
-            match step.op:
-                case Put() | Send() | ImmPut() | InlinePut():
-                    yield Kind.PUT_READS
-                case Get() | RemoteRmw():
-                    yield Kind.GET_WRITES
-                case RFence():
-                    yield Kind.FENCE
-                case _:
-                    pass
+            request = request_of(step.op)
+            if request is not None:
+                yield Kind.GET_WRITES if request.writes is Kind.GET_WRITES else Kind.PUT_READS
+            elif isinstance(step.op, RFence):
+                yield Kind.FENCE
 
 
 @dataclass(slots=True)

@@ -11,18 +11,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import assert_never
 
 from rdma_robust.certify.hardware import USUAL, Kind, Platform
 from rdma_robust.certify.known_values import Seen, Value, evaluated
 from rdma_robust.certify.thread_events import Access, Completion, Event, Local, Move, Stage
-from rdma_robust.expr import VALUE, Binary
+from rdma_robust.expr import VALUE, Binary, Expr
 from rdma_robust.language.flow.cfg import (
     Cas,
     Cell,
+    Flush,
     Get,
     ImmPut,
     InlinePut,
     MFence,
+    Nondet,
+    Op,
     Payload,
     Poll,
     Program,
@@ -109,29 +113,22 @@ class ThreadReading:
                 case Section(cells, writes):
                     yield from (Access(cell, False) for cell in cells)
                     yield from (Access(cells[k], True) for k, _ in writes)
-                case Put(target, source) | Get(target, source):
-                    yield from (Access(source, False), Access(target, True))
-                case RemoteRmw(target, source):
-                    yield from (Access(source, False, True), Access(source, True), Access(target, True))
-                case InlinePut(data=data) | Send(data=data) | ImmPut(data=data):
-                    if data.source is not None:
-                        yield Access(data.source, False)
-                    yield from (Access(cell, True) for cell in self._targets(step))
+                case _:
+                    yield from self._accesses_of(request_of(step.op))
+
+    def _accesses_of(self, request: Request | None) -> Iterator[Access]:
+        if request is not None and request.source is not None:
+            yield Access(request.source, False, request.swaps)
+            yield from [Access(request.source, True)] if request.swaps else []
+        if request is not None:
+            targets = self.buffers.get(request.to or "", ()) if request.target is None else (request.target,)
+            yield from (Access(cell, True) for cell in targets)
 
     def cells_of(self, event: Event) -> tuple[Cell, ...]:
         """Return the cells that an event of the thread may access: one, or each buffer that a message may find."""
         if event.fills and event.cell is None:
             return self.buffers.get(event.peer or "", ())
         return () if event.cell is None else (event.cell,)
-
-    def _targets(self, step: Step) -> tuple[Cell, ...]:
-        match step.op:
-            case InlinePut(target=target) | ImmPut(target=target):
-                return (target,)
-            case Send(to=to):
-                return self.buffers.get(to, ())
-            case _:
-                return ()
 
     def ahead(self, local: Local) -> tuple[Ahead, ...]:
         """Return every step with an event that can come next, after any steps without one."""
@@ -208,18 +205,12 @@ class ThreadReading:
                 yield Move(Event(self.number, Kind.POSTS_BUFFER, peer=sender, buffer=cell), None, after, line)
             case RecvPoll(sender):
                 yield Move(Event(self.number, Kind.RECEIVES, peer=sender), None, after, line)
-            case Put(target_cell, source):
-                event = Event(self.number, Kind.PUT_READS, source, target_cell.node)
-                yield Move(event, None, self._middle(ahead, value), line)
-            case Get(_, source):
-                event = Event(self.number, Kind.GET_READS, source, source.node)
-                yield Move(event, None, self._middle(ahead, value), line)
             case RemoteRmw():
                 yield from self._remote_swaps(step.op, ahead, value, line)
-            case InlinePut(data=data) | Send(data=data) | ImmPut(data=data):
-                yield from self._requests(data, step, ahead, value)
             case _:
-                raise AssertionError(f"nothing is certified of {type(step.op).__name__}")
+                request = request_of(step.op)
+                assert request is not None, f"nothing is certified of {type(step.op).__name__}"
+                yield from self._requests(request, step, ahead, value)
 
     def _section(self, step: Step, op: Section, here: Local, target: int, seen: Seen) -> Iterator[Move]:
         """Everything between `lock` and `unlock`, which has the effect on a store buffer that a swap has."""
@@ -275,18 +266,15 @@ class ThreadReading:
         if writes is None or writes == 0:
             yield Move(Event(self.number, Kind.ATOMIC_READS, cell, cell.node), None, answers, line)
 
-    def _requests(self, data: Payload, step: Step, ahead: Ahead, value: Value) -> Iterator[Move]:
-        """The first event of a request that carries data: a read by the CPU or the card, or none."""
-        carried = evaluated(data.value, self._values(ahead.local) | {VALUE.name: value})
+    def _requests(self, request: Request, step: Step, ahead: Ahead, value: Value) -> Iterator[Move]:
+        """The first event of a request: a read by the CPU or the card, or what it writes if it reads nothing."""
+        carried = evaluated(request.value, self._values(ahead.local) | {VALUE.name: value})
         middle = self._middle(ahead, carried)
-        if data.source is None:
+        if request.source is None:
             yield from self._continued(step, middle, self.steps[ahead.number][1], None, step.span.line)
             return
-        if data.inline:
-            read = Event(self.number, Kind.LOCAL_READ, data.source)
-        else:
-            read = Event(self.number, Kind.PUT_READS, data.source, _node(step))
-        yield Move(read, None, middle, step.span.line)
+        node = None if request.reads is Kind.LOCAL_READ else request.node
+        yield Move(Event(self.number, request.reads, request.source, node), None, middle, step.span.line)
 
     def _continued(self, step: Step, here: Local, target: int, value: Value, line: int) -> Iterator[Move]:
         """The next event of an operation of which some are made."""
@@ -298,7 +286,7 @@ class ThreadReading:
                 yield Move(event, here.carried, over if last else message, line)
             case Stage.MESSAGE:
                 assert isinstance(step.op, ImmPut)
-                event = Event(self.number, Kind.PUT_WRITES, None, _node(step), _completion(step), step.op.to)
+                event = Event(self.number, Kind.PUT_WRITES, None, step.op.target.node, _completion(step), step.op.to)
                 yield Move(event, evaluated(step.op.imm, self._values(here)), over, line)
             case Stage.FENCED:
                 cell, writes, _ = self._swap(step, here, value)
@@ -307,24 +295,19 @@ class ThreadReading:
             case Stage.HALF:
                 assert isinstance(step.op, RemoteRmw)
                 new = evaluated(step.op.new, self._values(here) | {VALUE.name: here.carried})
-                event = Event(self.number, Kind.ATOMIC_WRITES, step.op.source, _node(step))
+                event = Event(self.number, Kind.ATOMIC_WRITES, step.op.source, step.op.source.node)
                 answers = Local(here.point, here.registers, here.operation, here.carried, Stage.CARRIES)
                 yield Move(event, new, answers, line)
 
     def _carrying(self, step: Step) -> tuple[Event, bool]:
         """The event that writes what an operation has read, and whether it is the last one."""
-        me, remote, completion = self.number, _node(step), _completion(step)
-        match step.op:
-            case Put(target) | InlinePut(target):
-                return Event(me, Kind.PUT_WRITES, target, remote, completion), True
-            case Get(target) | RemoteRmw(target):
-                return Event(me, Kind.GET_WRITES, target, remote, completion), True
-            case Send(to):
-                return Event(me, Kind.PUT_WRITES, None, remote, completion, to, fills=True), True
-            case ImmPut(target):
-                return Event(me, Kind.PUT_WRITES, target, remote), False
-            case _:
-                raise AssertionError("only a remote operation carries something")
+        request = request_of(step.op)
+        assert request is not None, "only a request carries something"
+        if isinstance(step.op, ImmPut):
+            return Event(self.number, request.writes, request.target, request.node), False
+        fills = request.target is None
+        completion = _completion(step)
+        return Event(self.number, request.writes, request.target, request.node, completion, request.to, fills=fills), True
 
     def _values(self, here: Local) -> dict[str, Value]:
         return dict(zip(self.names, here.registers, strict=True))
@@ -340,38 +323,64 @@ class ThreadReading:
         return tuple((values | {name: evaluated(expr, known) for name, expr in step.assigns}).values())
 
 
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a request that a thread posts towards `node` does.
+
+    Its first event `reads` the word `source`, if there is one, and a later one `writes` the `value` to `target`, or to a
+    buffer of the thread `to`. The value is over registers and VALUE, which is what was read. One that `swaps` changes its
+    source too.
+    """
+
+    node: str
+    reads: Kind
+    source: Cell | None
+    writes: Kind
+    target: Cell | None
+    value: Expr = VALUE
+    to: str | None = None
+    swaps: bool = False
+
+
+def request_of(op: Op) -> Request | None:
+    """Return what the card is asked for by an operation, None for what asks it for nothing that touches words."""
+    match op:
+        case Put(target, source):
+            return Request(target.node, Kind.PUT_READS, source, Kind.PUT_WRITES, target)
+        case Get(target, source):
+            return Request(source.node, Kind.GET_READS, source, Kind.GET_WRITES, target)
+        case RemoteRmw(target, source):
+            return Request(source.node, Kind.ATOMIC_READS, source, Kind.GET_WRITES, target, swaps=True)
+        case InlinePut(target, data) | ImmPut(target, data):
+            return Request(target.node, _read_of(data), data.source, Kind.PUT_WRITES, target, data.value)
+        case Send(to, node, data):
+            return Request(node, _read_of(data), data.source, Kind.PUT_WRITES, None, data.value, to)
+        case Silent() | Read() | Write() | Cas() | Rmw() | Section() | MFence() | Nondet():
+            return None
+        case Poll() | RFence() | Flush() | Recv() | RecvPoll():
+            return None
+        case _:
+            assert_never(op)
+
+
+def _read_of(data: Payload) -> Kind:
+    return Kind.LOCAL_READ if data.inline else Kind.PUT_READS
+
+
 def stages_of(step: Step) -> frozenset[Stage]:
     """Return where a thread can be in the middle of a step."""
-    match step.op:
-        case Put() | Get():
-            return frozenset({Stage.CARRIES})
-        case InlinePut(data=data) | Send(data=data):
-            return frozenset({Stage.CARRIES} if data.source is not None else ())
-        case ImmPut(data=data):
-            return frozenset({Stage.MESSAGE, *([Stage.CARRIES] if data.source is not None else ())})
-        case RemoteRmw():
-            return frozenset({Stage.CARRIES, Stage.HALF, Stage.STOPPED})
-        case Cas() | Rmw():
-            return frozenset({Stage.FENCED})
-        case _:
-            return frozenset()
+    request = request_of(step.op)
+    if isinstance(step.op, Cas | Rmw):
+        return frozenset({Stage.FENCED})
+    if request is None:
+        return frozenset()
+    stages = {Stage.CARRIES} if request.source is not None else set()
+    stages |= {Stage.MESSAGE} if isinstance(step.op, ImmPut) else set()
+    return frozenset(stages | ({Stage.HALF, Stage.STOPPED} if request.swaps else set()))
 
 
 def _completion(step: Step) -> Completion:
     return Completion.SIGNALED if getattr(step.op, "signaled", True) else Completion.UNSIGNALED
-
-
-def _node(step: Step) -> str:
-    """The other node of the queue pair of a remote operation."""
-    match step.op:
-        case Put(target) | InlinePut(target) | ImmPut(target):
-            return target.node
-        case Get(_, source) | RemoteRmw(_, source):
-            return source.node
-        case Send(node=node):
-            return node
-        case _:
-            raise AssertionError("no remote operation")
 
 
 def _cell_read(step: Step) -> Cell | None:
@@ -379,9 +388,6 @@ def _cell_read(step: Step) -> Cell | None:
     match step.op:
         case Read(cell) | Cas(cell, _, _) | Rmw(cell, _, _):
             return cell
-        case Put(_, source) | Get(_, source) | RemoteRmw(_, source):
-            return source
-        case InlinePut(data=data) | Send(data=data) | ImmPut(data=data):
-            return data.source
-        case _:
-            return None
+        case op:
+            request = request_of(op)
+            return None if request is None else request.source

@@ -11,7 +11,7 @@ from rdma_robust.diagnose import Reporter
 from rdma_robust.errors import Span
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.parse import parse
-from rdma_robust.language.syntax.tree_limits import alone, expressions_of, statements_in
+from rdma_robust.language.syntax.tree_limits import alone, parts_of, statements_in
 
 SymbolKind = Literal["constant", "node", "variable", "array", "thread", "register", "macro", "parameter", "counter", "label"]
 
@@ -177,18 +177,12 @@ class Names:
             case ast.Ref(of, name, index):
                 yield from self._reference(of, name, scope)
                 yield from self._uses(index, scope, owner)
-            case ast.RFence(node) | ast.Flush(node):
-                yield from self._named(node, scope, "node")
-            case ast.Poll() | ast.PollAny() | ast.TryPoll():
-                yield from self._uses(_expressions(item), scope, owner)
-                for node in item.nodes if isinstance(item, ast.PollAny) else (item.node,):
-                    yield from self._named(node, scope, "node")
-            case ast.Send(to=thread) | ast.Immediate(to=thread) | ast.Posted(sender=thread):
-                yield from self._uses(_expressions(item), scope, owner)
-                yield from self._named(thread, scope, "thread")
-            case ast.Recv(_, thread) | ast.RecvPoll(thread):
-                yield from self._uses(_expressions(item), scope, owner)
-                yield from self._named(thread, scope, "thread")
+            case _ if isinstance(item, ast.Request):
+                for role, part in parts_of(item):
+                    if role in {"node", "thread"}:
+                        yield from self._named(part, scope, role)
+                    elif role in ("expression", "changed"):
+                        yield from self._uses(part, scope, owner)
             case ast.Label(name):
                 symbol = self._labels.get(owner, {}).get(name.text) or scope.get(name.text)
                 if symbol is not None and symbol.kind in ("label", "parameter"):
@@ -266,11 +260,6 @@ class Names:
         if found is not None:
             yield Occurrence(alone(name), found)
         yield from self._uses(name.index, scope, "")
-
-
-def _expressions(item: ast.Statement | ast.Immediate) -> tuple[ast.Expr, ...]:
-    """Return the expressions of a statement, or of its immediate."""
-    return (item.value,) if isinstance(item, ast.Immediate) else expressions_of(item)
 
 
 def _parts_of(item: Any) -> Iterator[Any]:

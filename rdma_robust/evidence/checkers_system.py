@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rdma_robust.analyses.prove.transition_system import (
+    Assignment,
     Bad,
     Control,
     Draw,
     Drop,
     Join,
-    Let,
-    Pick,
     SafetyClaim,
+    Selection,
     Suppose,
     Transition,
     Update,
@@ -107,7 +107,7 @@ def _in_words(update: WideUpdate) -> Iterator[Update]:
         case Fold(name, value):
             yield Join(name, value)
         case Take(name, folded):
-            yield Pick(name, folded)
+            yield Selection(name, folded)
         case Forget(name):
             yield Drop(name)
 
@@ -118,12 +118,12 @@ def _one_by_one(rest: list[tuple[str, Expr]]) -> Iterator[Update]:
     while rest:
         free = next((i for i, (name, _) in enumerate(rest) if not _asked(name, rest[:i] + rest[i + 1 :])), None)
         if free is not None:
-            yield Let(*rest.pop(free))
+            yield Assignment(*rest.pop(free))
             continue
         name, value = rest[0]
         spare = f"{SPARES}{len(spares)}"
         spares.append(spare)
-        yield Let(spare, value)
+        yield Assignment(spare, value)
         rest[0] = (name, Name(spare))
     yield from map(Drop, spares)
 

@@ -11,18 +11,19 @@ from rdma_robust.certify.search_steps import connections_of
 from rdma_robust.certify.thread_events import Local
 from rdma_robust.evidence.checkers_search import Found, Spot, all_states
 from rdma_robust.evidence.mark_words import MarkWords, numbered, told_local
-from rdma_robust.language.flow.cfg import ImmPut, InlinePut, Program, Recv, RecvPoll, RemoteRmw, Section, Send, steps
+from rdma_robust.language.flow.cfg import Cas, Get, MFence, Poll, Program, Put, Read, RFence, Rmw, Silent, Write, steps
 from rdma_robust.limits import Limits
 from rdma_robust.model import Model
 
-_NEW = RemoteRmw | InlinePut | Send | ImmPut | Recv | RecvPoll | Section
+_USUAL = Silent | Read | Write | Cas | Rmw | MFence | Put | Get | Poll | RFence
+"""The operations that the instrumentation and the checker read alike. Of any other the checker's own search is evidence."""
 
 
-def is_deployed(program: Program, model: Model) -> bool:
+def needs_checkers_search(program: Program, model: Model) -> bool:
     """Return whether the program has operations, or the hardware orders, that the invariant of the checker's own search is
     about."""
     listed = [step.op for thread in program.threads for _, _, step in steps(thread)]
-    new = any(isinstance(op, _NEW) or not getattr(op, "signaled", True) for op in listed)
+    new = any(not isinstance(op, _USUAL) or not getattr(op, "signaled", True) for op in listed)
     return new or model.cpu != "sc" or model.order != "default" or bool(connections_of(program))
 
 

@@ -10,10 +10,9 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import TypeVar
 
 from rdma_robust.analyses.prove.engines import engines_for
-from rdma_robust.analyses.prove.proof_engine import Region, Searched
 from rdma_robust.analyses.prove.prove import MOST_ALIKE, most_room
 from rdma_robust.analyses.prove.safety_outcome import Safety, SafetyOutcome
-from rdma_robust.analyses.prove.transition_system import Control
+from rdma_robust.analyses.prove.transition_system import Control, EngineResult, Region
 from rdma_robust.analyses.prove.value_sets import value_sets
 from rdma_robust.certify.document import GRAPHS, PROGRAM, Certificate, JsonObject, digest
 from rdma_robust.certify.safety.claimed import claims_of
@@ -88,7 +87,7 @@ def _bounds(outcome: SafetyOutcome) -> Iterator[int]:
         bound = min(2 * bound, most) if bound < most and outcome.model != "sc" else most + 1
 
 
-def _searched(outcome: SafetyOutcome, system: ReducedProgram, limits: Limits) -> Searched:
+def _searched(outcome: SafetyOutcome, system: ReducedProgram, limits: Limits) -> EngineResult:
     """Run the engine that gave the answer on the checker's reduction. Raises SizeLimitError if it is cut short."""
     seen = CheckersSystem(system)
     name = "explicit" if not seen.wide else "zones" if outcome.engine in (None, "explicit") else outcome.engine

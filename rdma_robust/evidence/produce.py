@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rdma_robust.certify.document import GRAPHS, NET, PROGRAM, Certificate, JsonObject, digest
 from rdma_robust.errors import ProgramError
-from rdma_robust.evidence.of_checkers_search import checkers_evidence, is_deployed
+from rdma_robust.evidence.of_checkers_search import checkers_evidence, needs_checkers_search
 from rdma_robust.evidence.of_copies import copies_evidence, copies_trace_evidence
 from rdma_robust.evidence.of_invariants import invariant_evidence_of
 from rdma_robust.evidence.of_nets import invariant_evidence, run_evidence
@@ -37,7 +37,7 @@ def robustness_certificate(outcome: Outcome, options: CheckOptions, limits: Limi
             claim, evidence = "robust", copies_evidence(program, options.model, options.recv_depth, limits)
         case Verdict.NOT_ROBUST if program.crowds:
             claim, evidence = "not-robust", copies_trace_evidence(outcome)
-        case Verdict.ROBUST if is_deployed(program, options.model):
+        case Verdict.ROBUST if needs_checkers_search(program, options.model):
             claim, evidence = "robust", checkers_evidence(program, options.model, options.recv_depth, limits)
         case Verdict.ROBUST:
             found = inductive_invariant(program, options.model, limits, options.recv_depth)

@@ -7,7 +7,7 @@ index or the end. A letter is compared as soon as both sides have one, so a wron
 **Nothing is lost.** Let i1 ... in be a solution. The run in which the guesser sends these indices and the guide picks all
 other moves meets no dead end before Checker has ended: all puts are delivered in lockstep, so every round of the protocol
 is completed, and Checker compares the letters of two equal words. So the search considers this run, or one from a state
-with the same future (:mod:`rdma_robust.hardness.alike`) that has made no more guesses. When no sequence of choices is
+with the same future (:mod:`rdma_robust.hardness.guided`) that has made no more guesses. When no sequence of choices is
 left, there is no solution, and the first run found has the fewest indices.
 
 **Nothing is invented.** Every move is one of the machine's, and a Checker that has ended proves a solution whatever the

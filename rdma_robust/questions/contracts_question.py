@@ -50,7 +50,8 @@ class ContractsAsking:
         return {
             "procs": list(asked.procs),
             "mode": asked.mode,
-            "engine": asked.engine,
+            "engine": "runs",
+            "self_check": asked.self_check,
             "only": list(asked.only),
             "buffer": asked.buffer,
             "any_n": asked.any_n,
@@ -79,7 +80,7 @@ def check_in_time(source: Source, asking: ContractsAsking, limits: Limits) -> Ch
     Raises what reading raises, LimitReached and Overrun if there was no time for that, UsageError for a function that is
     not there, and InternalError.
     """
-    from rdma_robust.contracts.checks.function_checks import checked, left_open  # noqa: PLC0415 - slow
+    from rdma_robust.contracts.checks.function_checks import checked, left_open, self_checked  # noqa: PLC0415 - slow
 
     so_far = CheckedFile()
 
@@ -87,6 +88,8 @@ def check_in_time(source: Source, asking: ContractsAsking, limits: Limits) -> Ch
         so_far.program = read_contracts(source, asking.checking)
         for answer in checked(so_far.program, asking.checking, limits):
             so_far.answers.append(answer)
+        if asking.checking.self_check:
+            self_checked(so_far.program, so_far.answers, limits)
 
     cut = cut_short(limits, check, lambda: so_far.program is not None)
     assert so_far.program is not None, "not cut before it was read"

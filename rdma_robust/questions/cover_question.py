@@ -14,7 +14,7 @@ from rdma_robust.frame.question import Question
 from rdma_robust.frame.shell.inputs import Source, read_source
 from rdma_robust.guard import found_within
 from rdma_robust.limits import Limits, Progress
-from rdma_robust.petri.digits import DIGITS
+from rdma_robust.petri.cover import DIGITS
 from rdma_robust.reports.cover.cover_result import CoverRecord, invariant_view, run_view
 from rdma_robust.text import printable
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
-from typing import Final
 
 from rdma_robust.counters.program import (
     Assign,
@@ -28,7 +27,7 @@ from rdma_robust.counters.program import (
 )
 from rdma_robust.errors import UsageError
 from rdma_robust.expr import Binary, Const, Name, conj, disj, equals, negate
-from rdma_robust.language.flow.cfg import Cell, ImmPut, InlinePut, Program, Recv, RecvPoll, RemoteRmw, Send, steps
+from rdma_robust.language.flow.cfg import Cell, Program, steps
 from rdma_robust.model import RDMA, Model
 from rdma_robust.robustness.event_graph import EventEdge
 from rdma_robust.robustness.frame import (
@@ -41,6 +40,7 @@ from rdma_robust.robustness.frame import (
     writes,
 )
 from rdma_robust.robustness.rules import Rules, buffers_stores
+from rdma_robust.semantics.event_table import row_of
 from rdma_robust.semantics.order_table import WEAKER
 from rdma_robust.semantics.values import possible_values
 
@@ -70,20 +70,10 @@ def instrument_frame(frame: Frame) -> CounterProgram[EventLabel]:
     return _Paper(frame, Rules(frame), possible_values(frame.program)).build()
 
 
-_BEYOND: Final[dict[type, str]] = {
-    RemoteRmw: "remote atomics",
-    InlinePut: "inline requests",
-    Send: "messages",
-    ImmPut: "messages",
-    Recv: "messages",
-    RecvPoll: "messages",
-}
-
-
 def beyond_paper(program: Program) -> str | None:
     """Return what the program has that the paper's programs have not, None if there is nothing."""
     ops = [step.op for thread in program.threads for _, _, step in steps(thread)]
-    found = next((_BEYOND[type(op)] for op in ops if type(op) in _BEYOND), None)
+    found = next((beyond for op in ops if (beyond := row_of(op).beyond)), None)
     if found is None and not all(getattr(op, "signaled", True) for op in ops):
         return "unsignaled requests"
     return found

@@ -9,7 +9,6 @@ from contextlib import suppress
 
 import pytest
 
-from rdma_robust.contracts.explicit.interleavings import by_interleavings
 from rdma_robust.contracts.language.contract_program import ContractProgram
 from rdma_robust.contracts.language.load_contracts import load_contracts
 from rdma_robust.contracts.language.loop_rounds import round_program
@@ -21,6 +20,7 @@ from rdma_robust.errors import SizeLimitError
 from rdma_robust.limits import NO_LIMITS, Limits
 from tests.support.contract_mutations import FOLDER, mutants
 from tests.support.contracts_agreement import compared as compared_engines
+from tests.support.contracts_oracle.interleavings import by_interleavings
 from tests.support.random_loops import random_local_loop, random_loop
 from tests.support.shares import chunks
 

@@ -6,11 +6,11 @@ from collections import Counter
 
 import pytest
 
-from rdma_robust.contracts.explicit.interleavings import searched
 from rdma_robust.contracts.language.load_contracts import load_contracts
 from rdma_robust.contracts.rerun.confirming import confirmed
 from rdma_robust.limits import Limits
 from tests.support.contracts_agreement import compared
+from tests.support.contracts_oracle.interleavings import searched
 from tests.support.random_array_contracts import random_array_contracts
 from tests.support.shares import chunks
 

@@ -6,8 +6,8 @@ import pytest
 
 from rdma_robust.limits import Limits
 from rdma_robust.messages.encoding.match_candidates import candidates
-from rdma_robust.messages.encoding.message_shapes import unroll
 from rdma_robust.messages.encoding.unrolled import NotEncodedError
+from rdma_robust.messages.encoding.unrolling import unroll
 from rdma_robust.messages.engines.answers_compared import contradictions
 from rdma_robust.messages.engines.gathers import by_gathering
 from rdma_robust.messages.engines.relaxed import proved

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rdma_robust.limits import Limits
-from rdma_robust.messages.engines import engine_choice
+from rdma_robust.messages.engines import engine_table as engine_choice
 from rdma_robust.messages.engines.answers_compared import contradictions
 from rdma_robust.messages.engines.engine_table import answered
 from rdma_robust.messages.language.message_program import BUFFERS

@@ -8,8 +8,8 @@ import pytest
 
 from rdma_robust.limits import Limits
 from rdma_robust.messages.encoding.match_candidates import candidates
-from rdma_robust.messages.encoding.message_shapes import unroll
 from rdma_robust.messages.encoding.unrolled import NotEncodedError
+from rdma_robust.messages.encoding.unrolling import unroll
 from rdma_robust.messages.engines.sat import by_sat
 from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.language.message_program import BUFFERS, Buffer, MessageProgram

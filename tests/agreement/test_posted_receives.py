@@ -8,7 +8,6 @@ from itertools import islice
 
 import pytest
 
-from rdma_robust.contracts.explicit.interleavings import Found, searched
 from rdma_robust.contracts.language.contract_program import ContractProgram
 from rdma_robust.contracts.language.function_instances import instance
 from rdma_robust.contracts.language.load_contracts import load_contracts
@@ -18,6 +17,7 @@ from rdma_robust.messages.machine.states import by_states
 from rdma_robust.messages.message_answers import Questions
 from tests.support.contract_mutations import FOLDER, mutants
 from tests.support.contracts_agreement import compared
+from tests.support.contracts_oracle.interleavings import Found, searched
 from tests.support.random_contracts import random_contracts
 from tests.support.random_posts import random_posts, with_requests
 from tests.support.shares import chunks

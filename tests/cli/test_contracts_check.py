@@ -99,9 +99,27 @@ def test_json_has_the_run(cli: Cli) -> None:
 
 
 def test_a_limit_is_unknown_and_named(cli: Cli) -> None:
-    done = cli("contracts", "check", "bcast.mp", "--engine", "explicit", "--procs", "12", "--timeout", "0.3")
+    done = cli("contracts", "check", "gather.mp", "--procs", "2,40", "--timeout", "0.3")
     assert done.returncode == 3
     assert "time limit" in done.stdout
+
+
+@pytest.mark.parametrize("option", [("--self-check",), ("--engine", "explicit")])
+def test_answers_are_compared_where_that_is_asked_for(cli: Cli, option: tuple[str, ...]) -> None:
+    made = json.loads(cli("contracts", "check", "--format", "json", *option, "bcast.mp", "gather.mp").stdout)
+    assert made["options"]["self_check"] is True
+    assert [each["functions"][0]["verdict"] for each in made["results"]] == ["VERIFIED", "VIOLATED"]
+    assert not any(each["functions"][0]["warnings"] for each in made["results"])
+
+
+def test_a_comparison_that_is_cut_short_costs_no_answer_and_is_told(cli: Cli) -> None:
+    Path("wide.mp").write_text(
+        "fun f(x) contract collective { bounds x in 0..999999; ensures \\result == x; } { return x }\n", encoding="utf-8"
+    )
+    done = cli("contracts", "check", "wide.mp", "--self-check", "--procs", "2", "--timeout", "2", "--format", "json")
+    (function,) = json.loads(done.stdout)["results"][0]["functions"]
+    assert function["verdict"] == "VERIFIED"
+    assert all(word in str(function["warnings"]) for word in ("numbers", "interleavings", "time limit"))
 
 
 def test_the_other_command_says_that_nothing_runs(cli: Cli) -> None:

@@ -9,8 +9,11 @@ from typing import Final
 import pytest
 
 from rdma_robust.contracts.language.contract_program import CLASSES
+from rdma_robust.contracts.language.load_contracts import load_contracts
+from rdma_robust.limits import NO_LIMITS
 from sitegen.contracts_index import SECTIONS, claims_of, contract_programs
 from tests.conftest import Cli
+from tests.support.contracts_oracle.interleavings import by_interleavings
 from tests.support.shares import share
 
 PROGRAMS: Final = contract_programs()
@@ -65,7 +68,7 @@ def test_what_is_expected_is_found(cli: Cli, path: Path) -> None:
 @pytest.mark.parametrize("path", share(ZERO, 2), ids=lambda path: path.stem)
 def test_what_is_expected_where_sends_wait(cli: Cli, path: Path) -> None:
     decided(cli, path, "--procs", "1..3", "--buffer", "zero")
-    decided(cli, path, "--procs", "1..3", "--buffer", "zero", "--engine", "explicit")
+    decided(cli, path, "--procs", "1..3", "--buffer", "zero", "--self-check")
 
 
 EVERY: Final = [path for path in PROGRAMS if any(claim.endswith("any n") for claim in claims_of(path).values())]
@@ -80,9 +83,22 @@ def test_what_is_expected_for_every_n_is_proved(cli: Cli, path: Path) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
-def test_the_other_engine_finds_the_same(cli: Cli, path: Path) -> None:
-    if path.stem != "endless" and not path.stem.startswith("loop_"):
-        decided(cli, path, "--procs", MOST.get(path.stem, "1..3"), "--engine", "explicit")
+def test_other_ways_find_the_same(cli: Cli, path: Path) -> None:
+    if path.stem != "endless":
+        decided(cli, path, "--procs", MOST.get(path.stem, "1..3"), "--self-check")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
+def test_the_oracle_finds_the_same(path: Path) -> None:
+    if path.stem == "endless" or path.stem.startswith("loop_"):
+        return
+    program = load_contracts(path.read_text(encoding="utf-8"), path.name)
+    for name, claim in claims(path, "infinite").items():
+        procs = range(1, 5 if path.stem in MOST else 4)
+        found = {by_interleavings(program, name, each, NO_LIMITS).verdict for each in procs}
+        assert ("VIOLATED" in found) == (claim != "verified"), (name, found)
+        assert "UNKNOWN" not in found
 
 
 @pytest.mark.long

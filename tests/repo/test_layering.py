@@ -49,15 +49,14 @@ MAY_IMPORT = {
     "messages.races": f"{WORDS} messages.language messages.machine messages.message_answers",
     "contracts.language": f"{WORDS} language messages.language",
     "contracts.runs": f"{WORDS} contracts.contract_answers contracts.language messages.language",
-    "contracts.explicit": f"{WORDS} contracts.language contracts.contract_answers messages.language",
     "contracts.rerun": f"{WORDS} contracts.language contracts.contract_answers contracts.standings messages.language "
     "messages.replay",
     "contracts.contract_answers": f"{WORDS} contracts.language contracts.standings messages.language",
     "contracts.standings": WORDS,
     "contracts.any_procs": f"{WORDS} contracts.contract_answers contracts.language messages.language",
     "contracts.modular": f"{WORDS} contracts.contract_answers contracts.language contracts.runs messages.language",
-    "contracts.checks": f"{WORDS} contracts.language contracts.contract_answers contracts.explicit contracts.modular "
-    "contracts.runs contracts.rerun contracts.any_procs",
+    "contracts.checks": f"{WORDS} contracts.language contracts.contract_answers contracts.modular "
+    "contracts.runs contracts.rerun contracts.any_procs messages.language messages.machine messages.message_answers",
     "contracts.inference": f"{WORDS} contracts.language contracts.contract_answers contracts.runs messages.language",
     "analyses.safety": f"{WORDS} language semantics counters counting robustness analyses.prove",
     "analyses.repair": f"{WORDS} language semantics robustness analyses.safety analyses.prove",
@@ -67,7 +66,7 @@ MAY_IMPORT = {
     "analyses.explain": f"{WORDS} language semantics robustness",
     "analyses.hardware": f"{WORDS} language semantics robustness",
     "reports": f"{WORDS} __init__ frame codes language semantics petri analyses.safety analyses.repair analyses.explain "
-    "analyses.prove analyses.hardware analyses.scaling messages.language messages.machine messages.message_answers "
+    "analyses.prove analyses.hardware messages.language messages.machine messages.message_answers "
     "messages.replay "
     "messages.encoding messages.races contracts.language contracts.contract_answers contracts.standings contracts.inference",
     "frame": f"{WORDS} __init__ codes language messages.language",

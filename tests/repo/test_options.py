@@ -21,6 +21,7 @@ OTHERWISE = {
     ("--instrumentation", ("export",)): "none is a question of its own, and the default depends on the form",
     ("--engine", ("cover",)): "the engines for nets",
     ("--self-check", ("messages check",)): "all engines for messages",
+    ("--self-check", ("contracts check", "contracts explain")): "other ways to the answers of contracts",
     ("--engine", ("prove",)): "the engines for safety",
     ("--engine", ("messages check", "messages matches", "messages explain")): "the engines for messages",
     ("--model", ("explain", "prove")): "several, and more of them",

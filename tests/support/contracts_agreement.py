@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 
-from rdma_robust.contracts.explicit.interleavings import nothing_in, searched
 from rdma_robust.contracts.language.contract_program import ContractProgram
 from rdma_robust.contracts.rerun.confirming import confirmed
 from rdma_robust.contracts.runs.runs_engine import RunsCheck
 from rdma_robust.limits import Limits
+from tests.support.contracts_oracle.interleavings import nothing_in, searched
 
 ENDS = frozenset({"RTE", "SRV", "CCM", "DL"})
 """Classes at which a run ends: where both engines show one of them, it need not be the same."""

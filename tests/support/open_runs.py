@@ -10,17 +10,17 @@ from collections.abc import Iterator
 from typing import cast
 
 from rdma_robust.contracts.contract_answers import Happening
-from rdma_robust.contracts.explicit.contract_rules import Bodies, Next, Rules
-from rdma_robust.contracts.explicit.local_steps import Incoming
-from rdma_robust.contracts.explicit.message_channels import Message, with_channel
-from rdma_robust.contracts.explicit.pending import Posted
-from rdma_robust.contracts.explicit.run_states import State
 from rdma_robust.contracts.language.bounded_inputs import inputs_of
 from rdma_robust.contracts.language.contract_program import ContractProgram
 from rdma_robust.contracts.language.function_instances import instance
 from rdma_robust.contracts.language.path_worth import Path
 from rdma_robust.contracts.language.read_inputs import unread_inputs
 from rdma_robust.messages.language.message_terms import Value
+from tests.support.contracts_oracle.contract_rules import Bodies, Next, Rules
+from tests.support.contracts_oracle.local_steps import Incoming
+from tests.support.contracts_oracle.message_channels import Message, with_channel
+from tests.support.contracts_oracle.pending import Posted
+from tests.support.contracts_oracle.run_states import State
 
 FOREIGN = cast(Value, ("foreign",))
 """The value of a foreign message, which no program has."""

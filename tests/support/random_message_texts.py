@@ -30,7 +30,7 @@ from rdma_robust.messages.language.message_program import (
     While,
 )
 from rdma_robust.messages.language.message_terms import Term
-from rdma_robust.messages.traces.symbolic_values import expression_text
+from rdma_robust.messages.traces.trace_writing import expression_text
 
 
 def expressible(program: MessageProgram) -> MessageProgram:

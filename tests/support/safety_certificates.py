@@ -9,7 +9,7 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from rdma_robust.analyses.prove.prove import prove
+from rdma_robust.analyses.prove.prove import decide_safety
 from rdma_robust.analyses.prove.safety_outcome import Safety
 from rdma_robust.certify.checker import SAFETY_CHECKS
 from rdma_robust.certify.document import InvalidCertificate
@@ -38,7 +38,7 @@ def random_claimed(seed: int, model: AnyModelName) -> Program:
 
 def evidence_for(program: Program, model: AnyModelName, *, lazy: bool = True) -> Evidence | None:
     """Return the evidence that a program is safe, None if `prove` does not say so."""
-    outcome = prove(program, model, Limits.of(20.0, states=20_000))
+    outcome = decide_safety(program, model, Limits.of(20.0, states=20_000))
     if outcome.safety is not Safety.SAFE:
         return None
     found: Evidence = json.loads(json.dumps(safe_evidence(outcome, Limits.of(20.0, states=60_000), lazy=lazy)))

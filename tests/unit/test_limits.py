@@ -12,7 +12,7 @@ from typing import NoReturn
 import pytest
 
 from rdma_robust.analyses.hardware.on_all_hardware import on_all_hardware
-from rdma_robust.analyses.prove.prove import prove
+from rdma_robust.analyses.prove.prove import decide_safety
 from rdma_robust.analyses.safety import reach
 from rdma_robust.analyses.safety.goals import StateGoal
 from rdma_robust.analyses.safety.handing_over import _Handing, verify_all
@@ -158,7 +158,7 @@ def reached(limits: Limits, *, model: str) -> Iterator[str]:
 
 
 def proved(limits: Limits) -> Iterator[str]:
-    yield prove(load_program(SMALL, "small.rdma"), "sc", limits).reason
+    yield decide_safety(load_program(SMALL, "small.rdma"), "sc", limits).reason
 
 
 def outcomes(limits: Limits) -> Iterator[str]:

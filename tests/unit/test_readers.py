@@ -17,7 +17,7 @@ from rdma_robust.certify.document import InvalidCertificate, read_document
 from rdma_robust.counters.explicit_json import read_json
 from rdma_robust.errors import ProgramError, UsageError
 from rdma_robust.hardness.automata import read_automata
-from rdma_robust.hardness.pcp_file import read_instance
+from rdma_robust.hardness.pcp import read_instance
 from rdma_robust.teaching.explorer.live import Live
 from rdma_robust.teaching.explorer.server import application
 from rdma_robust.teaching.explorer.view import VerdictView

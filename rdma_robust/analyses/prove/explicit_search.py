@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from rdma_robust.analyses.prove.proof_engine import AbstractPath, Region, Searched
-from rdma_robust.analyses.prove.transition_system import Bad, Control, Transition, TransitionSystem
+from rdma_robust.analyses.prove.transition_system import (
+    AbstractPath,
+    Bad,
+    Control,
+    EngineResult,
+    Region,
+    Transition,
+    TransitionSystem,
+)
 from rdma_robust.errors import InternalError
 from rdma_robust.limits import Limits, Progress, ignore
 
 _EVERYTHING: tuple[Region, ...] = ((),)
 
 
-def explicit_search(system: TransitionSystem, limits: Limits, progress: Progress = ignore) -> Searched:
+def explicit_search(system: TransitionSystem, limits: Limits, progress: Progress = ignore) -> EngineResult:
     """Search every reachable control state, up to the first that violates a claim or the first fault.
 
     Exact: a path found is one of the system, and without one the control states found are its inductive invariant. Raises
@@ -30,7 +37,7 @@ class _ExplicitSearch:
         self.overflowed = False
         self.taken = 0
 
-    def run(self) -> Searched:
+    def run(self) -> EngineResult:
         start = self.system.initial()
         self.parents[start] = None
         layer = [start]
@@ -53,7 +60,7 @@ class _ExplicitSearch:
             self.progress(len(self.parents), len(layer))
         return self._ended("")
 
-    def _expand(self, control: Control, following: list[Control]) -> Searched | None:
+    def _expand(self, control: Control, following: list[Control]) -> EngineResult | None:
         parents = self.parents
         for transition in self.system.successors(control):
             self.taken += 1
@@ -75,7 +82,7 @@ class _ExplicitSearch:
             return bad
         return None
 
-    def _found(self, control: Control, last: Transition | None, bad: Bad | None) -> Searched:
+    def _found(self, control: Control, last: Transition | None, bad: Bad | None) -> EngineResult:
         path = [] if last is None else [last]
         before = self.parents[control]
         while before is not None:
@@ -85,10 +92,10 @@ class _ExplicitSearch:
         path.reverse()
         return self._answer(AbstractPath(tuple(path), bad), "")
 
-    def _ended(self, cut: str) -> Searched:
+    def _ended(self, cut: str) -> EngineResult:
         return self._answer(None, cut)
 
-    def _answer(self, path: AbstractPath | None, cut: str) -> Searched:
+    def _answer(self, path: AbstractPath | None, cut: str) -> EngineResult:
         proven = path is None and not cut and not self.overflowed
         invariant = dict.fromkeys(self.parents, _EVERYTHING) if proven else None
-        return Searched("explicit", path, invariant, self.overflowed, cut, len(self.parents), self.taken)
+        return EngineResult("explicit", path, invariant, self.overflowed, cut, len(self.parents), self.taken)

@@ -1,8 +1,8 @@
 """Which facts make a program safe: an inductive invariant in readable form, for the places that its claims are about.
 
 An invariant has regions for each of often thousands of control states. Here the states at one place (where threads are) are
-joined to the strongest simple facts that all of them have (:mod:`joined`), for the places that decide a claim: `T1 at cs`;
-and with it, where the other thread is one step away from the place that would violate the claim. Each fact follows from
+joined to the strongest simple facts that all of them have (:mod:`state_join`), for the places that decide a claim: `T1 at
+cs`; and with it, where the other thread is one step away from the place that would violate the claim. Each fact follows from
 the invariant, so it is true; together they may say less than the invariant does.
 
 A search that puts off moves of buffers and cards, and tries only one order of steps that concern nobody, keeps fewer states
@@ -16,10 +16,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from rdma_robust.analyses.prove.joined import Bounds, Joined, region_bounds
-from rdma_robust.analyses.prove.prove import prove
-from rdma_robust.analyses.prove.read_facts import read_facts, shown_condition
+from rdma_robust.analyses.prove.prove import decide_safety
 from rdma_robust.analyses.prove.safety_outcome import Safety, SafetyOutcome
+from rdma_robust.analyses.prove.state_join import Bounds, StateJoin, read_facts, region_bounds, shown_condition
 from rdma_robust.analyses.prove.transition_system import SafetyClaim
 from rdma_robust.errors import LimitReached
 from rdma_robust.expr import TRUE, VALUE, Binary, Expr, evaluate, names
@@ -77,12 +76,12 @@ class _Place:
             return True
 
 
-def whole(outcome: SafetyOutcome, limits: Limits) -> SafetyOutcome | None:
+def unreduced_proof(outcome: SafetyOutcome, limits: Limits) -> SafetyOutcome | None:
     """Return a proof of the same whose invariant has every state that can be reached, None if none is found in time."""
     if not outcome.reduction.lazy or outcome.system is None or outcome.model == "rdma":
         return outcome
     reduction = replace(outcome.reduction, lazy=False)
-    found = prove(outcome.program, outcome.model, limits, engine=outcome.engine or "auto", reduction=reduction)
+    found = decide_safety(outcome.program, outcome.model, limits, engine=outcome.engine or "auto", reduction=reduction)
     return found if found.safety is Safety.SAFE else None
 
 
@@ -200,8 +199,8 @@ class _Telling:
         facts = (*read_facts(joined, said, ranges=ranges), *(each for each in empty if each not in said))
         return tuple(sorted(facts, key=lambda fact: not self.claimed.intersection(fact.split())))
 
-    def join(self, states: Iterable[_ProofState]) -> Joined:
-        joined = Joined(self.names)
+    def join(self, states: Iterable[_ProofState]) -> StateJoin:
+        joined = StateJoin(self.names)
         for state in self.poll.each(states):
             joined.add(state.values, state.wide)
         return joined

@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any, Final, Literal, NamedTuple
 
-from rdma_robust.analyses.prove.commands import Command
-from rdma_robust.analyses.prove.compiled_values import Valued
-from rdma_robust.analyses.prove.placing import Variable, seen
+from rdma_robust.analyses.prove.compiled_steps import CompiledStep
+from rdma_robust.analyses.prove.placing import PlacedVariable, Valued, seen
 from rdma_robust.analyses.prove.reduced_system import OVERFLOW, ReducedSystem, State
-from rdma_robust.analyses.prove.transition_system import Cause, Drop, Let, SafetyClaim, Transition, Update
+from rdma_robust.analyses.prove.transition_system import Assignment, Cause, Drop, SafetyClaim, Transition, Update
 from rdma_robust.digraph import reachable
 from rdma_robust.expr import Const, Expr, Name
 from rdma_robust.language.flow.cfg import Flush, Get, Poll, Program, Put, RFence, steps
@@ -33,7 +32,7 @@ COMPLETIONS: Final = 4
 """Completions of a queue pair that wait for a poll may be so many more than the puts and gets that there is room for."""
 
 
-class Pair(NamedTuple):
+class QueuePairState(NamedTuple):
     """A queue pair, everything oldest first: the operations that are not issued, the issued writes of puts and of gets, and
     of each operation that a poll may still take whether it is a get and whether it is complete."""
 
@@ -48,7 +47,7 @@ class Pair(NamedTuple):
 
 
 class PipeSystem(ReducedSystem):
-    """What a thread has under way: a :class:`Pair` per queue pair.
+    """What a thread has under way: a :class:`QueuePairState` per queue pair.
 
     The wide value of the i-th put of thread T towards node B that is not in memory is the variable `T@B.put#i`, and that of
     the i-th get `T@B.get#i`. `ordered_reads`: the gets of a queue pair read in order.
@@ -88,9 +87,9 @@ class PipeSystem(ReducedSystem):
         return {point: tuple(point in points for points in at) for point in thread.points}
 
     def nothing(self, thread: int) -> Hashable:
-        return (Pair(),) * len(self._peers[thread])
+        return (QueuePairState(),) * len(self._peers[thread])
 
-    def operate(self, state: State, command: Command) -> Iterable[Transition]:
+    def operate(self, state: State, command: CompiledStep) -> Iterable[Transition]:
         match command.step.op:
             case Put() | Get() | RFence():
                 return self._posts(state, command)
@@ -108,9 +107,9 @@ class PipeSystem(ReducedSystem):
                 cases = self.atomically(state, command, value)
                 return [t for writes, also in cases for t in self.done(state, command, value, writes, before=also)]
 
-    def _posts(self, state: State, command: Command) -> Iterable[Transition]:
+    def _posts(self, state: State, command: CompiledStep) -> Iterable[Transition]:
         t, qp = command.thread, self._qp(command)
-        pair: Pair = state[self.under_way + t][qp]
+        pair: QueuePairState = state[self.under_way + t][qp]
         op = command.step.op
         ahead = self._ahead[t][command.to][qp] and not isinstance(op, RFence)
         unpolled = (*pair.unpolled, (isinstance(op, Get), False)) if ahead else pair.unpolled
@@ -122,30 +121,30 @@ class PipeSystem(ReducedSystem):
         cause = (Cause(t, Verb.ISSUE, command.step),)
         yield from self.done(state, command, causes=cause, own=self._own(state, t, qp, posted, command.to))
 
-    def _alike(self, t: int, pair: Pair, op: object) -> int:
+    def _alike(self, t: int, pair: QueuePairState, op: object) -> int:
         """Return how many operations of this kind are not over."""
         every = (*pair.pipe, *pair.right, *pair.left)
         return sum(type(self._commands[t][number].step.op) is type(op) for number, _ in every)
 
-    def _takes(self, state: State, command: Command) -> Iterable[Transition]:
+    def _takes(self, state: State, command: CompiledStep) -> Iterable[Transition]:
         """Pass a poll or a flush."""
         t, qp = command.thread, self._qp(command)
-        pair: Pair = state[self.under_way + t][qp]
+        pair: QueuePairState = state[self.under_way + t][qp]
         if isinstance(command.step.op, Flush):
             if not pair.drained:
                 return ()
-            after = Pair()
+            after = QueuePairState()
         elif pair.unpolled and pair.unpolled[0][1]:
             after = pair._replace(unpolled=pair.unpolled[1:])
         else:
             return ()
         return self.done(state, command, own=self._own(state, t, qp, after, command.to))
 
-    def _qp(self, command: Command) -> int:
+    def _qp(self, command: CompiledStep) -> int:
         assert command.peer is not None
         return self._peers[command.thread].index(command.peer)
 
-    def _own(self, state: State, t: int, qp: int, pair: Pair, point: int) -> tuple[Pair, ...]:
+    def _own(self, state: State, t: int, qp: int, pair: QueuePairState, point: int) -> tuple[QueuePairState, ...]:
         """Return what thread `t` has under way with this queue pair, without what no poll from `point` on can take."""
         pairs = (*state[self.under_way + t][:qp], pair, *state[self.under_way + t][qp + 1 :])
         ahead = self._ahead[t][point]
@@ -161,7 +160,7 @@ class PipeSystem(ReducedSystem):
                     if buffer:
                         yield self._lands(state, t, qp, get)
 
-    def _from_pipe(self, state: State, t: int, qp: int, pair: Pair) -> Iterator[Transition]:
+    def _from_pipe(self, state: State, t: int, qp: int, pair: QueuePairState) -> Iterator[Transition]:
         """Yield the moves of what is not issued yet."""
         earlier: list[tuple[type, bool]] = []
         for i, (number, held) in enumerate(pair.pipe):
@@ -179,7 +178,7 @@ class PipeSystem(ReducedSystem):
                 yield self._issues(state, t, qp, i)
             earlier.append((kind, held != TO_READ))
 
-    def _may_read(self, pair: Pair, kind: type, earlier: list[tuple[type, bool]]) -> bool:
+    def _may_read(self, pair: QueuePairState, kind: type, earlier: list[tuple[type, bool]]) -> bool:
         """Return whether an operation may read behind these, each with whether it has."""
         if kind is Put:
             return not pair.left and (Put, False) not in earlier
@@ -188,7 +187,7 @@ class PipeSystem(ReducedSystem):
         return not pair.right and not any(other is Put for other, _ in earlier)
 
     def _reads(self, state: State, t: int, qp: int, i: int) -> Transition:
-        pair: Pair = state[self.under_way + t][qp]
+        pair: QueuePairState = state[self.under_way + t][qp]
         command = self._commands[t][pair.pipe[i][0]]
         assert command.source is not None and command.target is not None
         get = isinstance(command.step.op, Get)
@@ -198,7 +197,7 @@ class PipeSystem(ReducedSystem):
         if command.target.wide:
             before = [n for n, _ in pair.pipe[:i] if isinstance(self._commands[t][n].step.op, Get) == get]
             slot = self._slot(t, qp, get, len(pair.left if get else pair.right) + len(before))
-            updates = (Let(slot, _expression(value)),)
+            updates = (Assignment(slot, _expression(value)),)
         else:
             assert isinstance(value, int)
             held = value
@@ -206,7 +205,7 @@ class PipeSystem(ReducedSystem):
         return self._moved(state, (t, qp), after, Cause(t, Verb.NIC_READ, command.step), updates=updates)
 
     def _issues(self, state: State, t: int, qp: int, i: int) -> Transition:
-        pair: Pair = state[self.under_way + t][qp]
+        pair: QueuePairState = state[self.under_way + t][qp]
         operation = pair.pipe[i]
         command = self._commands[t][operation[0]]
         rest = pair._replace(pipe=(*pair.pipe[:i], *pair.pipe[i + 1 :]))
@@ -217,7 +216,7 @@ class PipeSystem(ReducedSystem):
         return self._moved(state, (t, qp), after, Cause(t, Verb.NIC_WRITE, command.step))
 
     def _lands(self, state: State, t: int, qp: int, get: bool) -> Transition:
-        pair: Pair = state[self.under_way + t][qp]
+        pair: QueuePairState = state[self.under_way + t][qp]
         number, held = (pair.left if get else pair.right)[0]
         command = self._commands[t][number]
         assert command.target is not None and held != TO_READ
@@ -229,16 +228,16 @@ class PipeSystem(ReducedSystem):
             state, (t, qp), after, Cause(t, Verb.FLUSH, command.step), updates=updates, writes=[(command.target, value)]
         )
 
-    def _shifted(self, t: int, qp: int, pair: Pair, get: bool) -> Iterator[Update]:
+    def _shifted(self, t: int, qp: int, pair: QueuePairState, get: bool) -> Iterator[Update]:
         """Yield what moves the wide values of a queue pair's puts or gets forward by one."""
         held = self._wide_places(t, pair, get)
         for place in held:
             if place:
-                yield Let(self._slot(t, qp, get, place - 1), Name(self._slot(t, qp, get, place)))
+                yield Assignment(self._slot(t, qp, get, place - 1), Name(self._slot(t, qp, get, place)))
             if place + 1 not in held:
                 yield Drop(self._slot(t, qp, get, place))
 
-    def _wide_places(self, t: int, pair: Pair, get: bool) -> list[int]:
+    def _wide_places(self, t: int, pair: QueuePairState, get: bool) -> list[int]:
         """Return the places of the puts or gets that a wide variable has the value of."""
         piped = [held for n, held in pair.pipe if isinstance(self._commands[t][n].step.op, Get if get else Put)]
         values = [*(held for _, held in (pair.left if get else pair.right)), *piped]
@@ -248,11 +247,11 @@ class PipeSystem(ReducedSystem):
         self,
         state: State,
         where: tuple[int, int],
-        after: Pair,
+        after: QueuePairState,
         cause: Cause,
         *,
         updates: tuple[Update, ...] = (),
-        writes: Sequence[tuple[Variable, Valued]] = (),
+        writes: Sequence[tuple[PlacedVariable, Valued]] = (),
     ) -> Transition:
         """Return the move of the card after which a thread's queue pair is like this; `updates` come behind `writes`."""
         t, qp = where
@@ -273,11 +272,11 @@ class PipeSystem(ReducedSystem):
         """By node, without those of which nothing is under way: `pipe`, `wbR` and `wbL`, lists with the `step` of each
         operation and the `value` that it has read (null if a wide variable has it), if it has; and `unpolled`, of each
         operation whether it is a `get` and whether it is `complete`."""
-        pairs: tuple[Pair, ...] = under_way
-        return {node: _told(pair) for node, pair in zip(self._peers[thread], pairs, strict=True) if pair != Pair()}
+        pairs: tuple[QueuePairState, ...] = under_way
+        return {node: _told(pair) for node, pair in zip(self._peers[thread], pairs, strict=True) if pair != QueuePairState()}
 
 
-def _told(pair: Pair) -> dict[str, object]:
+def _told(pair: QueuePairState) -> dict[str, object]:
     def listed(operations: tuple[Operation, ...]) -> list[dict[str, object]]:
         return [{"step": n} if held == TO_READ else {"step": n, "value": held} for n, held in operations]
 
@@ -285,7 +284,7 @@ def _told(pair: Pair) -> dict[str, object]:
     return told | {"unpolled": [{"get": get, "complete": complete} for get, complete in pair.unpolled]}
 
 
-def _completed(pair: Pair, get: bool) -> Pair:
+def _completed(pair: QueuePairState, get: bool) -> QueuePairState:
     """Return the queue pair after the oldest put or get that is not complete is."""
     for i, each in enumerate(pair.unpolled):
         if each == (get, False):

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, Final
 
-from rdma_robust.analyses.prove.commands import Code, Command
-from rdma_robust.analyses.prove.compiled_values import Valued
-from rdma_robust.analyses.prove.placing import seen
-from rdma_robust.analyses.prove.private_words import private_words
+from rdma_robust.analyses.prove.compiled_steps import Code, CompiledStep
+from rdma_robust.analyses.prove.footprints import private_words
+from rdma_robust.analyses.prove.placing import Valued, seen
 from rdma_robust.analyses.prove.reduced_system import ReducedSystem, State
-from rdma_robust.analyses.prove.transition_system import Cause, Drop, Let, SafetyClaim, Suppose, Transition, Update
+from rdma_robust.analyses.prove.transition_system import Assignment, Cause, Drop, SafetyClaim, Suppose, Transition, Update
 from rdma_robust.digraph import reachable
 from rdma_robust.expr import Const, Name
 from rdma_robust.language.flow.cfg import Flush, Get, Poll, Program, Put, RemoteOp, RemoteRmw, steps
@@ -51,20 +50,20 @@ class InOrderSystem(ReducedSystem):
     def nothing(self, thread: int) -> Hashable:
         return (-1, 0, (0,) * len(self._peers[thread]))
 
-    def ready(self, state: State, t: int) -> Sequence[Command]:
+    def ready(self, state: State, t: int) -> Sequence[CompiledStep]:
         """Return the commands that thread `t` may begin with, or the one that it is in the middle of."""
         number = state[self.under_way + t][0]
         commands = self.code[t].get(state[t], ())
         return commands if number < 0 else tuple([c for c in commands if c.number == number])
 
-    def concerns_nobody(self, state: State, command: Command) -> bool:
+    def concerns_nobody(self, state: State, command: CompiledStep) -> bool:
         """Of an operation in two halves it is the next half that counts."""
         if not isinstance(command.step.op, RemoteOp):
             return super().concerns_nobody(state, command)
         first, second = self.words.halves(command)
         return self.words.only(command.thread, first if state[self.under_way + command.thread][0] < 0 else second)
 
-    def operate(self, state: State, command: Command) -> Iterable[Transition]:
+    def operate(self, state: State, command: CompiledStep) -> Iterable[Transition]:
         value: Valued | None = None if command.source is None else seen(command.source, state)
         match command.step.op:
             case Put() | Get() | RemoteRmw():
@@ -81,7 +80,7 @@ class InOrderSystem(ReducedSystem):
                 cases = self.atomically(state, command, value)
                 return [t for writes, supposed in cases for t in self.done(state, command, value, writes, before=supposed)]
 
-    def _first(self, state: State, command: Command) -> Iterable[Transition]:
+    def _first(self, state: State, command: CompiledStep) -> Iterable[Transition]:
         """The first half: read, and for an atomic write. The guard is over registers, so it still holds in the second."""
         condition: Valued = 1 if command.guard is None else command.guard(state, None)
         if condition == 0:
@@ -91,13 +90,13 @@ class InOrderSystem(ReducedSystem):
         supposed = () if isinstance(condition, int) else (Suppose(condition),)
         let: tuple[Update, ...] = ()
         if command.target.wide:
-            let = (Let(self._slot(t, command.number), Const(value) if isinstance(value, int) else value),)
+            let = (Assignment(self._slot(t, command.number), Const(value) if isinstance(value, int) else value),)
         own = (command.number, None if command.target.wide else value, state[self.under_way + t][2])
         for writes, also in [((), ())] if command.new is None else self.atomically(state, command, value):
             before = (*supposed, *also, *let)
             yield from self.moved(state, t, Cause(t, Verb.NIC_READ, command.step), writes, own, before=before)
 
-    def _second(self, state: State, command: Command) -> list[Transition]:
+    def _second(self, state: State, command: CompiledStep) -> list[Transition]:
         t = command.thread
         _, value, unpolled = state[self.under_way + t]
         assert command.target is not None
@@ -109,7 +108,7 @@ class InOrderSystem(ReducedSystem):
         cause = (Cause(t, Verb.NIC_WRITE, command.step),)
         return self.done(state, command, None, [(command.target, written)], causes=cause, own=own, after=after)
 
-    def _takes(self, state: State, command: Command) -> Iterable[Transition]:
+    def _takes(self, state: State, command: CompiledStep) -> Iterable[Transition]:
         """Pass a poll or a flush."""
         t = command.thread
         unpolled: tuple[int, ...] = state[self.under_way + t][2]

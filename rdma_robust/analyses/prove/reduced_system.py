@@ -7,12 +7,18 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rdma_robust.analyses.prove.commands import SPARE, Code, Command, assigned, compiled_thread, spares_needed, ways
-from rdma_robust.analyses.prove.compiled_values import Valued, Valuer, valuer
-from rdma_robust.analyses.prove.footprints import NO_TOUCH, Awaited, SystemMove, Touch, Words
-from rdma_robust.analyses.prove.placing import Placing, Variable
-from rdma_robust.analyses.prove.private_words import Asked, Ways
-from rdma_robust.analyses.prove.register_liveness import live_registers
+from rdma_robust.analyses.prove.compiled_steps import (
+    SPARE,
+    Code,
+    CompiledStep,
+    compiled_thread,
+    live_registers,
+    spares_needed,
+    ways,
+    ways_to_assign,
+)
+from rdma_robust.analyses.prove.footprints import NO_TOUCH, Asked, SystemMove, WaitCondition, Ways, WordUse, WordUsers
+from rdma_robust.analyses.prove.placing import PlacedVariable, Placing, Valued, Valuer, valuer
 from rdma_robust.analyses.prove.transition_system import (
     Bad,
     Cause,
@@ -35,7 +41,7 @@ State = tuple[Any, ...]
 DRAWN = "$drawn"
 """The wide variable that holds what a `nondet` has drawn, where a register cannot."""
 
-Effect = tuple[Sequence[tuple[Variable, Valued]], tuple[Update, ...]]
+Effect = tuple[Sequence[tuple[PlacedVariable, Valued]], tuple[Update, ...]]
 """What an atomic writes, and what that supposes."""
 
 OVERFLOW: State = ("overflow",)
@@ -48,7 +54,7 @@ class CompiledClaim:
 
     claim: SafetyClaim
     bad: Valuer
-    words: tuple[Variable, ...]
+    words: tuple[PlacedVariable, ...]
 
 
 class ReducedSystem(ABC):
@@ -65,8 +71,8 @@ class ReducedSystem(ABC):
         self.under_way = self.placing.under_way
         self.exits = tuple(thread.exit for thread in program.threads)
         self.code: list[Code] = [compiled_thread(self.placing, t, claims) for t in range(len(program.threads))]
-        self.words = Words.of(self.placing, self.code)
-        self._concerned: dict[tuple[int, int], tuple[Touch, Awaited | None, bool]] = {}
+        self.words = WordUsers.of(self.placing, self.code)
+        self._concerned: dict[tuple[int, int], tuple[WordUse, WaitCondition | None, bool]] = {}
         self.private: list[Mapping[int, tuple[Asked, ...]]] = []
         """See :func:`private_words`; empty if no use is made of it."""
         self.live_at = [live_registers(thread, claims) for thread in program.threads]
@@ -109,7 +115,7 @@ class ReducedSystem(ABC):
         """Return what a thread has under way at the start."""
 
     @abstractmethod
-    def operate(self, state: State, command: Command) -> Iterable[Transition]:
+    def operate(self, state: State, command: CompiledStep) -> Iterable[Transition]:
         """Yield what a thread's command that is no register-only step leads to."""
 
     def system_moves(self, state: State) -> Iterable[Transition]:
@@ -143,19 +149,19 @@ class ReducedSystem(ABC):
         """Return how much is under way, in any unit: some move makes it less as long as there is anything."""
         return 0
 
-    def uses(self, command: Command) -> Touch:
+    def uses(self, command: CompiledStep) -> WordUse:
         """Return the words that the thread itself may use in memory with a step."""
         return self.words.touch(command)
 
-    def awaited(self, _command: Command) -> Awaited | None:
+    def awaited(self, _command: CompiledStep) -> WaitCondition | None:
         """Return what a step waits for."""
         return None
 
-    def untouched(self, _state: State, _thread: int, _touch: Touch) -> bool:
+    def untouched(self, _state: State, _thread: int, _touch: WordUse) -> bool:
         """Return whether nothing that the thread has under way has to do with these words."""
         return True
 
-    def concerns_nobody(self, state: State, command: Command) -> bool:
+    def concerns_nobody(self, state: State, command: CompiledStep) -> bool:
         """Return whether a step and all that others can do, now and before the thread takes it, can be made in either order.
 
         Others are threads and what they have under way, and what the thread has under way itself.
@@ -165,7 +171,7 @@ class ReducedSystem(ABC):
             return False
         return touch == NO_TOUCH or (only and self.untouched(state, command.thread, touch))
 
-    def concerned(self, command: Command) -> tuple[Touch, Awaited | None, bool]:
+    def concerned(self, command: CompiledStep) -> tuple[WordUse, WaitCondition | None, bool]:
         """Return what a step uses and waits for, and whether nobody else ever has to do with these words."""
         known = self._concerned.get((command.thread, command.number))
         if known is None:
@@ -206,11 +212,11 @@ class ReducedSystem(ABC):
             found += self.taken(state, command)
         return found
 
-    def ready(self, state: State, t: int) -> Sequence[Command]:
+    def ready(self, state: State, t: int) -> Sequence[CompiledStep]:
         """Return the commands at the program point of thread `t`."""
         return self.code[t].get(state[t], ())
 
-    def taken(self, state: State, command: Command) -> Iterable[Transition]:
+    def taken(self, state: State, command: CompiledStep) -> Iterable[Transition]:
         """Return what a thread's command leads to in a state at its program point."""
         match command.step.op:
             case Nondet():
@@ -225,9 +231,9 @@ class ReducedSystem(ABC):
     def done(
         self,
         state: State,
-        command: Command,
+        command: CompiledStep,
         value: Valued | None = None,
-        writes: Sequence[tuple[Variable, Valued]] = (),
+        writes: Sequence[tuple[PlacedVariable, Valued]] = (),
         *,
         causes: tuple[Cause, ...] | None = None,
         before: tuple[Update, ...] = (),
@@ -255,7 +261,7 @@ class ReducedSystem(ABC):
         state: State,
         t: int,
         cause: Cause,
-        writes: Sequence[tuple[Variable, Valued]],
+        writes: Sequence[tuple[PlacedVariable, Valued]],
         own: Hashable,
         *,
         before: tuple[Update, ...] = (),
@@ -264,7 +270,7 @@ class ReducedSystem(ABC):
     ) -> list[Transition]:
         """Return the transitions of a move that leaves thread `t` where it is, with `own` under way, and writes `writes`."""
         found = []
-        for changes, updates in assigned(writes):
+        for changes, updates in ways_to_assign(writes):
             changed = list(state)
             for place, value in changes:
                 changed[place] = value
@@ -275,12 +281,12 @@ class ReducedSystem(ABC):
             found.append(Transition((cause,), every, tuple(changed), None, exact))
         return found
 
-    def dead_words(self, state: Sequence[Any], t: int) -> list[tuple[Variable, int]]:
+    def dead_words(self, state: Sequence[Any], t: int) -> list[tuple[PlacedVariable, int]]:
         """Return the private words of thread `t` for whose values nobody asks any more, each with its initial value."""
         asked = self.private[t].get(state[t], ())
         return [(word, value) for word, value, ways in asked if self.is_dead(state, t, word, ways)]
 
-    def is_dead(self, _state: Sequence[Any], _t: int, _word: Variable, ways: Ways) -> bool:
+    def is_dead(self, _state: Sequence[Any], _t: int, _word: PlacedVariable, ways: Ways) -> bool:
         """Return whether a private word is not read on any of these ways before it is overwritten."""
         return not ways
 
@@ -296,7 +302,7 @@ class ReducedSystem(ABC):
         """Return a step's fault if a claim of this system is about it."""
         return fault if fault in self.faults else None
 
-    def atomically(self, state: State, command: Command, value: Valued) -> Iterable[Effect]:
+    def atomically(self, state: State, command: CompiledStep, value: Valued) -> Iterable[Effect]:
         """Yield what an atomic that has read `value` from the word `source` writes there, and what that supposes."""
         assert command.new is not None and command.source is not None
         if not command.may_pass(state, value):
@@ -309,7 +315,7 @@ class ReducedSystem(ABC):
         elif when == 0:
             yield [], ()
 
-    def _drawn(self, state: State, command: Command) -> Iterable[Transition]:
+    def _drawn(self, state: State, command: CompiledStep) -> Iterable[Transition]:
         """Return the transitions of a `nondet`: one for each value if only small registers get it, else one that draws."""
         try:
             low, high = (None if of is None else of(state, None) for of in command.ends)
@@ -380,12 +386,12 @@ class ReducedSystem(ABC):
         return {"threads": threads, "memory": {v.name: state[v.place] for v in words}}
 
 
-def draws_directly(command: Command) -> bool:
+def draws_directly(command: CompiledStep) -> bool:
     """Return whether all that a `nondet` does is to give one wide register any value."""
     step = command.step
     only = len(step.assigns) == 1 and step.assigns[0][1] == VALUE
     return only and command.guard is None and command.assigns[0][0].wide
 
 
-def _sets(update: Update, word: Variable) -> bool:
+def _sets(update: Update, word: PlacedVariable) -> bool:
     return not isinstance(update, Suppose) and update.name == word.name

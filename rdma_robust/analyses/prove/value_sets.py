@@ -41,7 +41,7 @@ _BOOLEAN: Final = frozenset({"==", "!=", "<", "<=", ">", ">=", "&&", "||"})
 
 
 @dataclass(frozen=True)
-class ValueSets:
+class VariableDomains:
     """The values that each register `T.r` and word `A.x` can ever have, sorted; those of wide ones are None."""
 
     of: Mapping[str, tuple[int, ...] | None]
@@ -50,7 +50,7 @@ class ValueSets:
         return self.of[name] is None
 
 
-def value_sets(program: Program, narrow: int) -> ValueSets:
+def value_sets(program: Program, narrow: int) -> VariableDomains:
     """Return the values of every register and word of a program, as `Thread.register` and `Node.word`."""
     flow = _Flow(program, narrow)
     flow.run()
@@ -64,7 +64,7 @@ def value_sets(program: Program, narrow: int) -> ValueSets:
             found[f"{thread.name}.{name}"] = None if ever is None else tuple(sorted(ever))
     for word, values in flow.words.items():
         found[word] = None if values is None else tuple(sorted(values))
-    return ValueSets(found)
+    return VariableDomains(found)
 
 
 class _Flow:

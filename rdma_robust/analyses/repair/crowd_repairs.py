@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from rdma_robust.analyses.repair.put_back import repair_of_original
+from rdma_robust.analyses.repair.patch import repair_of_original
 from rdma_robust.analyses.repair.repairs import Repair, RepairOptions, RepairSolution
 from rdma_robust.language.defines import defined
 from rdma_robust.language.flow.spinning import spin_assumed

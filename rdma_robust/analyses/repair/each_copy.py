@@ -13,15 +13,16 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
 
 from rdma_robust.analyses.repair.edits import Gap, SourceEdit, SourceText, apply_edits, gaps
-from rdma_robust.analyses.repair.repairs import Barrier, Choices, InsertionChoice
+from rdma_robust.analyses.repair.repairs import Barrier, Choices, InsertionChoice, Repair
 from rdma_robust.analyses.repair.sites import Sites, fresh_word
 from rdma_robust.diagnose import Reporter
 from rdma_robust.errors import SizeLimitError
 from rdma_robust.language.check.names import world_of
 from rdma_robust.language.check.resolve import ConstantResolver
 from rdma_robust.language.flow.cfg import Program, Thread
-from rdma_robust.language.load import is_trencher, load_decidable
+from rdma_robust.language.load import is_trencher, load_decidable, parse_program
 from rdma_robust.language.syntax import ast, printer
+from rdma_robust.language.syntax.tree_limits import statements_in
 
 
 @dataclass(frozen=True)
@@ -220,3 +221,30 @@ def _parts(part: object) -> Iterator[object]:
 def _value(name: ast.Ident, constants: ConstantResolver) -> str | None:
     value = None if name.index is None else constants.value(name.index)
     return None if value is None else f"{name.text}[{value}]"
+
+
+# A statement in the block of a `for` or in a macro stands at many program points, for which one insertion may be right
+# and wrong at once: a poll in a macro that two threads call may wait for ever in one of them. So only places outside
+# are tried, and nothing is claimed about others.
+
+
+OUTSIDE = (
+    "nothing is put inside of a `for` or a macro, since that stands at many places; `rdma-robust fmt --expand` writes them "
+    "out, and what it prints can be repaired everywhere"
+)
+
+
+def has_copies(text: str, file: str) -> bool:
+    """Whether a thread of the program has a `for` or a call of a macro. Raises ProgramError."""
+    threads = (item for item in parse_program(text, file).items if isinstance(item, ast.Thread))
+    return any(isinstance(s, ast.For | ast.MacroCall) for thread in threads for s in statements_in(thread.body))
+
+
+def outside_of_copies(repair: Repair, text: str, file: str) -> Repair:
+    """Return the answer for the program in `text` as one about insertions outside of `for` and macros, if it has any."""
+    if repair.status not in ("repaired", "impossible") or is_trencher(text, file) or not has_copies(text, file):
+        return repair
+    if repair.status == "repaired":
+        reason = f"the cheapest found outside of what is written once for many places: {OUTSIDE}"
+        return replace(repair, reason=reason, optimal=False, complete=False)
+    return replace(repair, status="unknown", reason=f"{repair.reason}; {OUTSIDE}", optimal=False, complete=False)

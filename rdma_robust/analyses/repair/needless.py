@@ -22,7 +22,8 @@ from rdma_robust.analyses.repair.each_copy import as_declared
 from rdma_robust.analyses.repair.edits import SourceEdit, SourceText, apply_edits, disjoint_edits, text_edits
 from rdma_robust.analyses.repair.patch import WordUsage, unified
 from rdma_robust.analyses.repair.repairs import Barrier, Insertion, Repair, RepairOptions, RepairSolution
-from rdma_robust.errors import LimitReached, UsageError
+from rdma_robust.diagnose import quote
+from rdma_robust.errors import Diagnostic, LimitReached, Span, UsageError
 from rdma_robust.expr import names
 from rdma_robust.language.flow.cfg import Get, Op, Program, RFence, Step, Thread, steps
 from rdma_robust.language.flow.spinning import spin_assumed
@@ -302,3 +303,31 @@ def _row(part: RemovablePart, options: RepairOptions) -> Insertion:
     shown = statement.word if isinstance(statement, ast.Flag) else printer.statement(statement)
     kind = shown if isinstance(statement, ast.Flag) else part.kind.value
     return Insertion(kind, part.thread, part.node, statement.span.line, (shown,), _saves(part, options))
+
+
+def needless_statements(text: str, file: str, options: RepairOptions, limits: CheckOptions) -> tuple[Diagnostic, ...]:
+    """Return the polls, fences and gets that a robust program does not need, all of which can go together.
+
+    Nothing is said of programs that are not robust or were not decided within the limits. Raises ProgramError.
+    """
+    found = remove_needless(text, file, options, limits).removed
+    return tuple(
+        Diagnostic(
+            "warning",
+            "RR727",
+            f"{quote(part.lines[0])} is not needed: without it the program is robust, too",
+            _place(text, file, part.line, part.lines[0]),
+            hint="`rdma-robust repair --remove-needless` takes out all that is not needed",
+        )
+        for part in found
+    )
+
+
+def _place(text: str, file: str, line: int, statement: str) -> Span:
+    """Return where a statement is in its line, the first column that is not blank if it is written otherwise there."""
+    lines = text.split("\n")
+    written = lines[line - 1]
+    column = max(written.find(statement), 0) or len(written) - len(written.lstrip())
+    start = sum(len(each) + 1 for each in lines[: line - 1]) + column
+    width = len(statement) if written[column:].startswith(statement) else 1
+    return Span(line, column + 1, line, column + 1 + width, start, start + width, file)

@@ -14,8 +14,7 @@ from typing import Final, Literal
 
 from rdma_robust.analyses.repair.cheapest import Checker
 from rdma_robust.analyses.repair.edits import SourceEdit, SourceText, apply_edits, one_edit, text_edits
-from rdma_robust.analyses.repair.hanging import HangComparison
-from rdma_robust.analyses.repair.keeping import Deviation, where_of
+from rdma_robust.analyses.repair.keeping import Deviation, HangComparison, where_of
 from rdma_robust.analyses.repair.patch import unified
 from rdma_robust.analyses.repair.repairs import Insertion, Repair, RepairSolution, Status, TextEdit
 from rdma_robust.errors import ProgramError

@@ -1,5 +1,8 @@
-"""What a thread cannot do whatever the others, the NIC and the hardware do: its own states, with reads that return anything
-that is ever written. A superset of its states under every memory model, so that what is missing is unreachable."""
+"""The states of one thread by itself, with reads that return anything that is ever written.
+
+They are a superset of its states under every memory model, whatever the others, the NIC and the hardware do: what is
+missing is unreachable.
+"""
 
 from __future__ import annotations
 

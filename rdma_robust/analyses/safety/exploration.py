@@ -1,4 +1,4 @@
-"""Looking for goals among the states of the RDMA machine, with runs that lead there, shortest first."""
+"""The search for goals among the states of the RDMA machine, with runs that lead there, shortest first."""
 
 from __future__ import annotations
 

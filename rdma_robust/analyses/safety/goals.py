@@ -1,4 +1,4 @@
-"""What is looked for among the states of a program, in the forms that the searches need."""
+"""Goals: states, faults and hangs that are looked for in a program, in the forms that the searches need."""
 
 from __future__ import annotations
 

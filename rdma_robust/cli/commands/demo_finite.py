@@ -12,7 +12,7 @@ from rdma_robust.cli.options.demo_options import AllMoves, Html, MaybeFile, Pace
 from rdma_robust.errors import UsageError
 
 if TYPE_CHECKING:
-    from rdma_robust.teaching.demos.walk import Walk
+    from rdma_robust.teaching.demos.walk import Walkthrough
 
 HELP = """Turn a finite-state program and a target into an RDMA program without polls: why that case is PSpace-hard.
 
@@ -57,7 +57,7 @@ def _finite(
         raise UsageError("-D defines constants of a FILE")
     shown = showing(output, html, force, pace, all_moves)
 
-    def build(text: str) -> Walk:
+    def build(text: str) -> Walkthrough:
         from rdma_robust.language.defines import defined  # noqa: PLC0415 - slow
 
         return _walk(file, target, automata, limit(timeout), defined(text, define or ()))
@@ -66,7 +66,7 @@ def _finite(
     context.obj.append(partial(run_demo, "demo finite", build, shown, file or automata, suffix))
 
 
-def _walk(file: str | None, target: str | None, automata: str | None, timeout: float | None, text: str) -> Walk:
+def _walk(file: str | None, target: str | None, automata: str | None, timeout: float | None, text: str) -> Walkthrough:
     from rdma_robust.teaching.demos.walk_finite import automata_question, finite_walk, program_question  # noqa: PLC0415
 
     if file is not None and target is not None:

@@ -13,7 +13,7 @@ from rdma_robust.errors import UsageError
 
 if TYPE_CHECKING:
     from rdma_robust.hardness.pcp import Instance
-    from rdma_robust.teaching.demos.walk import Walk
+    from rdma_robust.teaching.demos.walk import Walkthrough
 
 HELP = """Solve an instance of Post's Correspondence Problem by running an RDMA program: why reachability is undecidable.
 
@@ -62,14 +62,14 @@ def _pcp(
 
 def _walk(
     file: str | None, top: str | None, bottom: str | None, limits: tuple[int, int | None, float | None], text: str
-) -> Walk:
+) -> Walkthrough:
     from rdma_robust.teaching.demos.walk_pcp import pcp_walk  # noqa: PLC0415
 
     return pcp_walk(_instance(file, text, top, bottom), *limits)
 
 
 def _instance(file: str | None, text: str, top: str | None, bottom: str | None) -> Instance:
-    from rdma_robust.hardness.pcp_file import instance_of, read_instance  # noqa: PLC0415
+    from rdma_robust.hardness.pcp import instance_of, read_instance  # noqa: PLC0415
     from rdma_robust.teaching.demos.walk_pcp import CLASSIC  # noqa: PLC0415
 
     if file is None:

@@ -11,7 +11,7 @@ from rdma_robust.cli.options.arguments import Force, limit
 from rdma_robust.cli.options.demo_options import AllMoves, Html, MaybeFile, Pace, Save, SearchTimeout, showing
 
 if TYPE_CHECKING:
-    from rdma_robust.teaching.demos.walk import Walk
+    from rdma_robust.teaching.demos.walk import Walkthrough
 
 HELP = """Turn a VASS into an RDMA program and back: why robustness is ExpSpace-hard, and why it is no harder.
 
@@ -53,7 +53,7 @@ def _vass(
     context.obj.append(partial(run_demo, "demo vass", build, shown, file, ".spec"))
 
 
-def _walk(file: str | None, timeout: float | None, max_states: int, output: str | None, text: str) -> Walk:
+def _walk(file: str | None, timeout: float | None, max_states: int, output: str | None, text: str) -> Walkthrough:
     from rdma_robust.teaching.demos.walk_vass import EXAMPLE, EXAMPLE_FILE, read_question, vass_walk  # noqa: PLC0415
 
     if file is None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 import typer
 
 from rdma_robust.cli.options.option_sets import OptionSet
-from rdma_robust.contracts.checks.function_checks import Checking, ContractEngineName
+from rdma_robust.contracts.checks.function_checks import Checking
 from rdma_robust.contracts.contract_answers import Mode
 from rdma_robust.contracts.language.contract_program import ContractBuffer
 from rdma_robust.errors import UsageError
@@ -32,8 +32,16 @@ ModeOption = Annotated[
     ),
 ]
 ContractEngineOption = Annotated[
-    ContractEngineName,
-    typer.Option("--engine", help="runs: one run for each matching, with terms; explicit: all interleavings of all inputs."),
+    Literal["runs", "explicit"],
+    typer.Option("--engine", help="runs: one run for each matching, with terms; explicit: the same as --self-check."),
+]
+ContractsSelfCheck = Annotated[
+    bool,
+    typer.Option(
+        "--self-check",
+        help="Compare answers with two other ways: inputs as numbers, and all interleavings of the messages. A difference "
+        "is a defect, exit code 4.",
+    ),
 ]
 AnyN = Annotated[
     bool, typer.Option("--any-n", help="Try to prove each function for every number of processes, too; needs z3.")
@@ -47,17 +55,20 @@ ContractBufferOption = Annotated[
 
 @dataclass(frozen=True)
 class ContractOptions(OptionSet):
-    """What is asked of contracts, and who decides."""
+    """The options that say what is asked of contracts, and how it is decided."""
 
     procs: Procs = "1..4"
     only: Only = None
     mode: ModeOption = "auto"
     engine: ContractEngineOption = "runs"
     buffer: ContractBufferOption = "infinite"
+    self_check: ContractsSelfCheck = False
 
     def checking(self) -> Checking:
         """Return what is asked. Raises UsageError."""
-        return Checking(numbers_of_processes(self.procs), self.mode, self.engine, names_in(self.only), self.buffer)
+        procs, only = numbers_of_processes(self.procs), names_in(self.only)
+        self_check = self.self_check or self.engine == "explicit"
+        return Checking(procs, self.mode, only, self.buffer, self_check=self_check)
 
 
 _PART: Final = re.compile(r"(\d+)(?:\.\.(\d+))?")

@@ -79,7 +79,7 @@ SETTINGS: Final[dict[str, tuple[Kind, tuple[str, ...]]]] = {
     "engine": ("text", ("check", "scale", "report")),
     "kernel": ("text", ("check", "scale", "report")),
     "reductions": ("text", ("check", "scale", "report")),
-    "self-check": ("yes or no", ("check", "report", "messages")),
+    "self-check": ("yes or no", ("check", "report", "messages", "contracts")),
     "explain": ("yes or no", ("check", "cover", "reach", "verify", "prove", "messages", "contracts")),
     "quiet": (
         "yes or no",

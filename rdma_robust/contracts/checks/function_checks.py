@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 from rdma_robust.contracts.contract_answers import (
     AnswerKind,
@@ -23,24 +23,24 @@ from rdma_robust.limits import Limits
 if TYPE_CHECKING:
     from rdma_robust.contracts.any_procs.any_answers import EveryProcs
 
+NOT_COMPARED: Final = "self-check: a limit came first, nothing was compared"
 BETWEEN: Final = "what holds from round to round (`waitsfor`, `quiet from`) is looked at by the modes `auto` and `modular`"
-
-ContractEngineName = Literal["runs", "explicit"]
 
 
 @dataclass(frozen=True, slots=True)
 class Checking:
     """What is asked: `procs` are numbers of processes, `only` names of functions; none is all of them.
 
-    `buffer` is that of the program to check. With `any_n` a proof for every number of processes is tried besides.
+    `buffer` is that of the program to check. With `any_n` a proof for every number of processes is tried besides, with
+    `self_check` answers are compared with other ways to them.
     """
 
     procs: tuple[int, ...] = (1, 2, 3, 4)
     mode: Mode = "auto"
-    engine: ContractEngineName = "runs"
     only: tuple[str, ...] = ()
     buffer: ContractBuffer = "infinite"
     any_n: bool = False
+    self_check: bool = False
 
 
 def checked(program: ContractProgram, checking: Checking, limits: Limits) -> Iterator[FunctionAnswer]:
@@ -49,8 +49,8 @@ def checked(program: ContractProgram, checking: Checking, limits: Limits) -> Ite
     proofs = _proofs(program, limits) if checking.any_n else None
     for contract in program.contracts:
         if not checking.only or contract.name in checking.only:
-            modular = checking.mode != "inlined" and checking.engine != "explicit"
-            answers = tuple(_checked(program, contract, procs, engine, limits, modular=modular) for procs in checking.procs)
+            between = checking.mode == "inlined"
+            answers = tuple(_checked(program, contract, procs, engine, limits, between=between) for procs in checking.procs)
             answers = _about_something(answers)
             every = _every(proofs, contract.name, answers) if checking.any_n else None
             yield FunctionAnswer(contract.name, _kind(contract), answers, every=every)
@@ -85,36 +85,26 @@ def _every(proofs: EveryProcs | None, function: str, answers: tuple[ProcsAnswer,
     return proofs.answer(function)
 
 
-def engine_of(name: ContractEngineName) -> ContractEngine:
-    """Return the engine of a name; they are loaded when they are needed."""
-    if name == "explicit":
-        from rdma_robust.contracts.explicit.interleavings import by_interleavings  # noqa: PLC0415 - slow
-
-        return by_interleavings
+def _of_mode(program: ContractProgram, checking: Checking, limits: Limits) -> ContractEngine:
+    """Return the engine for the mode; they are loaded when they are needed."""
     from rdma_robust.contracts.runs.runs_engine import runs  # noqa: PLC0415 - slow
 
-    return runs
-
-
-def _of_mode(program: ContractProgram, checking: Checking, limits: Limits) -> ContractEngine:
-    """Return the engine for the mode: with the explicit one, bodies always count."""
-    bodies = engine_of(checking.engine)
-    if checking.mode == "inlined" or checking.engine == "explicit":
-        return bodies
+    if checking.mode == "inlined":
+        return runs
     from rdma_robust.contracts.modular.modes import ModularEngine  # noqa: PLC0415 - slow
 
-    modular = ModularEngine(program, bodies, checking.mode, limits)
+    modular = ModularEngine(program, runs, checking.mode, limits)
     return lambda _program, function, procs, _limits: modular.answer(function, procs)
 
 
 def _checked(
-    program: ContractProgram, contract: Contract, procs: int, engine: ContractEngine, limits: Limits, *, modular: bool
+    program: ContractProgram, contract: Contract, procs: int, engine: ContractEngine, limits: Limits, *, between: bool
 ) -> ProcsAnswer:
     started = time.monotonic()
     if contract.loop is not None:
         program = round_program(program, contract)
     found = engine(program, contract.name, procs, limits)
-    if found.verdict == "VERIFIED" and found.mode == "inlined" and _is_between(contract) and not modular:
+    if found.verdict == "VERIFIED" and found.mode == "inlined" and between and _is_between(contract):
         found = replace(found, verdict="UNKNOWN", reason=BETWEEN)
     if found.counterexample is not None:
         from rdma_robust.contracts.rerun.confirming import replayed  # noqa: PLC0415 - only for violations
@@ -134,9 +124,26 @@ def _kind(contract: Contract) -> AnswerKind:
     return contract.kind if contract.loop is None else "loop"
 
 
+def self_checked(program: ContractProgram, answers: list[FunctionAnswer], limits: Limits) -> None:
+    """Compare the answers, in place, with other ways to them; one that is not, or not in time, has a warning.
+
+    Raises InternalError if a way contradicts an answer, LimitReached and Overrun at a limit.
+    """
+    from rdma_robust.contracts.checks.self_check import compared  # noqa: PLC0415 - only where it is asked for
+
+    whole = list(answers)
+    for at, answer in enumerate(whole):
+        answers[at] = replace(answer, warnings=(*answer.warnings, NOT_COMPARED))
+    for at, answer in enumerate(whole):
+        contract = program.contract(answer.name)
+        assert contract is not None
+        opened = compared(program, contract, answer.answers, limits.share(1 / (len(whole) - at)))
+        answers[at] = replace(answer, warnings=(*answer.warnings, *opened))
+
+
 def left_open(program: ContractProgram, checking: Checking, done: int, reason: str) -> Iterator[FunctionAnswer]:
     """Yield UNKNOWN for the functions after the first `done` that were asked for."""
     asked = [each for each in program.contracts if not checking.only or each.name in checking.only]
     for contract in asked[done:]:
-        answers = tuple(ProcsAnswer(procs, "UNKNOWN", "inlined", checking.engine, reason=reason) for procs in checking.procs)
+        answers = tuple(ProcsAnswer(procs, "UNKNOWN", "inlined", "runs", reason=reason) for procs in checking.procs)
         yield FunctionAnswer(contract.name, _kind(contract), answers)

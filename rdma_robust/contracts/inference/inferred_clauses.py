@@ -22,7 +22,7 @@ from rdma_robust.contracts.language.spec_worth import CollectiveState
 from rdma_robust.contracts.runs.runs_engine import runs
 from rdma_robust.expr import Const
 from rdma_robust.limits import Limits
-from rdma_robust.messages.language.function_parts import inner_blocks
+from rdma_robust.messages.language.message_parts import inner_blocks
 from rdma_robust.messages.language.message_program import Block, Inlined, IssueReceive
 from rdma_robust.messages.language.message_terms import Value
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from rdma_robust.diagnose import Reporter, quote
 from rdma_robust.language.syntax import ast
 from rdma_robust.messages.language import message_tree as tree
-from rdma_robust.messages.language.function_parts import all_lines, calls_in
+from rdma_robust.messages.language.message_parts import all_lines, calls_in
 from rdma_robust.messages.language.message_world import World
 
 _COMMUNICATES = (tree.SendLine, tree.ReceiveLine, tree.WaitLine, tree.RequestLine)

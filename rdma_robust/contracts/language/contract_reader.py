@@ -16,7 +16,7 @@ from rdma_robust.errors import Span
 from rdma_robust.language.syntax import ast
 from rdma_robust.messages.language import contract_tree as written
 from rdma_robust.messages.language import message_tree as tree
-from rdma_robust.messages.language.function_parts import all_lines, returns
+from rdma_robust.messages.language.message_parts import all_lines, returns
 from rdma_robust.messages.language.message_world import World
 
 _ASSUMES = replace(AT_ENTRY, where="`assumes`")

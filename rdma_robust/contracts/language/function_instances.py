@@ -15,9 +15,15 @@ from rdma_robust.messages.language.message_declarations import Declarations
 from rdma_robust.messages.language.message_program import Choose, For, If, Inlined, Loop, MessageProgram, Process, While
 from rdma_robust.messages.language.message_scope import Scope
 from rdma_robust.messages.language.message_terms import Term
-from rdma_robust.messages.language.message_world import COLLECTIVE, World, library_world
+from rdma_robust.messages.language.message_world import (
+    COLLECTIVE,
+    MAX_STATEMENTS,
+    TooLargeError,
+    World,
+    Written,
+    library_world,
+)
 from rdma_robust.messages.language.writing_out import Writer
-from rdma_robust.messages.language.written_names import MAX_STATEMENTS, TooLargeError, Written
 
 _BLOCKS: Final = frozenset({"body", "then", "other", "branches"})
 

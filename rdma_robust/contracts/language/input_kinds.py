@@ -16,8 +16,7 @@ from rdma_robust.diagnose import Reporter, quote
 from rdma_robust.errors import Span
 from rdma_robust.language.syntax import ast
 from rdma_robust.messages.language import message_tree as tree
-from rdma_robust.messages.language.function_parts import all_lines, calls_in, stored_by
-from rdma_robust.messages.language.message_parts import inner_operands, operands_of
+from rdma_robust.messages.language.message_parts import all_lines, calls_in, inner_operands, operands_of, stored_by
 from rdma_robust.messages.language.message_world import World
 
 _MOST_LENGTHS: Final = 2

@@ -9,8 +9,7 @@ from rdma_robust.language.syntax import ast
 from rdma_robust.messages.language import contract_tree as written
 from rdma_robust.messages.language import message_tree as tree
 from rdma_robust.messages.language.collective_loops import Looping, loop_names
-from rdma_robust.messages.language.function_parts import all_lines, assigned_names
-from rdma_robust.messages.language.message_parts import names_in, operands_of, places_in
+from rdma_robust.messages.language.message_parts import all_lines, assigned_names, names_in, operands_of, places_in
 from rdma_robust.messages.language.message_world import World
 
 

@@ -35,7 +35,7 @@ from rdma_robust.messages.language.collective_loops import (
     loops_with_contracts,
     remembered_names,
 )
-from rdma_robust.messages.language.function_parts import all_lines, assigned_names
+from rdma_robust.messages.language.message_parts import all_lines, assigned_names
 from rdma_robust.messages.language.message_world import World
 
 _INVARIANT = Setting("`invariant`")

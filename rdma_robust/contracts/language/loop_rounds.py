@@ -20,8 +20,8 @@ from rdma_robust.contracts.language.contract_program import (
 from rdma_robust.contracts.language.spec_terms import Agree, Apply, Before, Global, Parameter, Spec, SpecNumber
 from rdma_robust.expr import Const, Name
 from rdma_robust.messages.language.collective_loops import before, one_round, whole
-from rdma_robust.messages.language.function_parts import inner_blocks
 from rdma_robust.messages.language.message_folding import folded
+from rdma_robust.messages.language.message_parts import inner_blocks
 from rdma_robust.messages.language.message_program import Assign, Block, Call, Inlined, Place, Process
 
 

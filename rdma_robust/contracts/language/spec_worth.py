@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from itertools import count
 from types import MappingProxyType
 from typing import Final, assert_never
 
-from rdma_robust.contracts.language.contract_program import Frame, StateClause
+from rdma_robust.contracts.language.contract_program import StateClause
 from rdma_robust.contracts.language.spec_terms import (
     Agree,
     Apply,
@@ -81,14 +80,6 @@ def is_true(spec: Spec, state: CollectiveState, process: int, poll: Poll = NEVER
     return bool(number(spec_value(spec, state, process, poll=poll)))
 
 
-def holds(spec: Spec, state: CollectiveState, process: int, poll: Poll = NEVER) -> bool:
-    """Whether `spec` is true for a process: a clause in which a fault occurs does not hold."""
-    try:
-        return is_true(spec, state, process, poll)
-    except FaultError:
-        return False
-
-
 def clause_holds(clause: StateClause, state: CollectiveState, process: int, poll: Poll = NEVER) -> bool:
     """Whether a clause holds for a process: where its behavior's `assumes` is true at entry, the condition is.
 
@@ -100,56 +91,6 @@ def clause_holds(clause: StateClause, state: CollectiveState, process: int, poll
         return is_true(clause.condition, state, process, poll)
     except FaultError:
         return False
-
-
-def changed_outside(
-    frames: tuple[Frame, ...] | None, state: CollectiveState, process: int, poll: Poll = NEVER
-) -> str | None:
-    """Return a global that is not what it was at entry though no frame of the process allows it; None if there is none.
-
-    None for `frames` allows everything. A fault in a frame gives "", as the clause does not hold then.
-    """
-    if frames is None:
-        return None
-    before, now = state.before[process], state.now[process]
-    try:
-        allowed = _allowed(frames, state.entry(), process, poll)
-    except FaultError:
-        return ""
-    for name, value in now.items():
-        cells = allowed.get(name, ())
-        if cells is not None and not _same_but(before[name], value, cells):
-            return name
-    return None
-
-
-def _allowed(
-    frames: tuple[Frame, ...], entry: CollectiveState, process: int, poll: Poll
-) -> dict[str, tuple[range, ...] | None]:
-    """Return for each global the elements that may change, None if it may as a whole."""
-    allowed: dict[str, tuple[range, ...] | None] = {}
-    for frame in frames:
-        if frame.assumes is not None and not is_true(frame.assumes, entry, process, poll):
-            continue
-        for cells in frame.cells:
-            if cells.low is None:
-                allowed[cells.name] = None
-                continue
-            low = number(spec_value(cells.low, entry, process, poll=poll))
-            high = low if cells.high is None else number(spec_value(cells.high, entry, process, poll=poll))
-            known = allowed.get(cells.name, ())
-            if known is not None:
-                allowed[cells.name] = (*known, range(low, high + 1))
-    return allowed
-
-
-def _same_but(before: Value, now: Value, cells: tuple[range, ...]) -> bool:
-    if before == now:
-        return True
-    if isinstance(before, int) or isinstance(now, int) or len(before) != len(now):
-        return False
-    pairs = zip(count(), before, now)
-    return all(old == new or any(at in each for each in cells) for at, old, new in pairs)
 
 
 def spec_value(

@@ -11,8 +11,7 @@ from rdma_robust.contracts.rerun.rerun_ends import call_of, standings
 from rdma_robust.contracts.rerun.rerun_events import Pass, Rerun
 from rdma_robust.contracts.rerun.rerun_specs import members
 from rdma_robust.contracts.standings import Standing, message_words, why_it_stays
-from rdma_robust.messages.language.message_terms import Value
-from rdma_robust.messages.language.shown_values import shown
+from rdma_robust.messages.language.message_terms import Value, shown
 
 _FAULTS_IN_CLAUSE = "a fault occurs in the clause"
 

@@ -36,6 +36,8 @@ from rdma_robust.messages.language.message_terms import Value
 ENGINE = "runs"
 NO_EFFECT: Final = "no run comes behind a call: what the callee's contract says cannot be"
 
+NEEDS_Z3: Final = "needs z3 (the extra `smt`), or bounds: "
+
 Starts = Callable[[Contract, Sequence[int]], Iterable[tuple[tuple[Snapshot, ...], Path]]]
 """The inputs of a function in some processes, each with the path of what is assumed of them."""
 
@@ -82,7 +84,15 @@ class RunsCheck:
         reason = self._followed(self.starts)
         if reason and self.solver.missing and (self.all_classes or not self.examples):
             self.tally, self.unsure = Tally(), ""
-            reason = self._followed(self.numbered_starts)
+            return self.answer_by(self.numbered_starts, started)
+        return self._answered(reason, started)
+
+    def answer_by(self, starts: Starts, started: float | None = None) -> ProcsAnswer:
+        """Return what is found out from these inputs alone, with the time since `started`."""
+        started = time.monotonic() if started is None else started
+        return self._answered(self._followed(starts), started)
+
+    def _answered(self, reason: str, started: float) -> ProcsAnswer:
         example = next(iter(self.examples.values()), None)
         verdict: Verdict = "VIOLATED" if example is not None else "UNKNOWN" if reason else "VERIFIED"
         return ProcsAnswer(
@@ -176,7 +186,7 @@ class RunsCheck:
             for inputs in found:
                 yield tuple(_numbered(each, own, globals_) for each in inputs), Path()
         except NoNumbersError as no:
-            raise NoInputsError(f"needs z3 (the extra `smt`), or bounds: {no}") from None
+            raise NoInputsError(f"{NEEDS_Z3}{no}") from None
 
     def starts(self, own: Contract, looked_at: Sequence[int]) -> list[tuple[tuple[Snapshot, ...], Path]]:
         """Return the inputs that meet `requires`, with the facts on each path."""

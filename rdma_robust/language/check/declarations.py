@@ -23,9 +23,8 @@ from rdma_robust.language.check.labels import declare_labels
 from rdma_robust.language.check.macros import macros_of
 from rdma_robust.language.check.names import Constant, Kind, NodeNames, Register, ThreadNames, Variable, World
 from rdma_robust.language.check.outcome_lines import invariant, outcome
-from rdma_robust.language.check.polling import warn_endless_polls, warn_never_signaled
-from rdma_robust.language.check.posting import check_posted_places
 from rdma_robust.language.check.register_places import check_register_places
+from rdma_robust.language.check.request_statements import check_posted_places, warn_endless_polls, warn_never_signaled
 from rdma_robust.language.check.resolve import ConstantResolver, domain_of
 from rdma_robust.language.check.statements import StatementChecker
 from rdma_robust.language.check.substitution import Substitution

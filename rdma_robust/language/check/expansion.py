@@ -138,8 +138,10 @@ class Expander:
                 return ast.Choose(tuple(self._block(b, scope, depth + 1) for b in branches), span)
             case ast.Broken(blocks):
                 return ast.Broken(tuple(self._block(b, scope, depth + 1) for b in blocks), span)
+            case ast.For() | ast.MacroCall():
+                raise AssertionError("these are written out, and never put in")
             case _:
-                return _simple(statement, put_in, span)
+                return put_in.statement(statement)
 
     def _copies(self, loop: ast.For, scope: Scope, depth: int) -> Iterator[ast.Statement]:
         self._check_counter(loop, scope)
@@ -286,58 +288,3 @@ def _assigned_first(name: str, statements: tuple[ast.Statement, ...]) -> bool:
                 if any(name in names_in(part) for part in inside):
                     return False
     return True
-
-
-def _simple(statement: ast.Statement, put_in: Substitution, span: Span) -> ast.Statement:
-    """Return a statement without blocks with what its names stand for."""
-    match statement:
-        case ast.Assign(target, value, op):
-            return ast.Assign(put_in.target(target), put_in.expression(value), op, span)
-        case ast.Call(call):
-            made = put_in.expression(call)
-            assert isinstance(made, ast.AtomicCall)
-            return ast.Call(made, span)
-        case ast.Put() | ast.Get() | ast.Send() | ast.Poll() | ast.PollAny() | ast.TryPoll():
-            return _request(statement, put_in, span)
-        case ast.Posted(buffers, sender):
-            return ast.Posted(tuple(map(put_in.target, buffers)), put_in.thread(sender), span)
-        case ast.Recv(buffer, sender):
-            return ast.Recv(put_in.target(buffer), put_in.thread(sender), span)
-        case ast.RecvPoll(sender, target):
-            return ast.RecvPoll(put_in.thread(sender), target and put_in.target(target), span)
-        case ast.RFence(node):
-            return ast.RFence(put_in.place(node), span)
-        case ast.Flush(node):
-            return ast.Flush(put_in.place(node), span)
-        case ast.Label(name):
-            return ast.Label(put_in.label(name), span)
-        case ast.Assume(condition):
-            return replace(statement, condition=put_in.expression(condition), span=span)
-        case ast.Assert(condition):
-            return ast.Assert(put_in.expression(condition), span)
-        case _:
-            return replace(statement, span=span)
-
-
-def _request(
-    statement: ast.Put | ast.Get | ast.Send | ast.Poll | ast.PollAny | ast.TryPoll, put_in: Substitution, span: Span
-) -> ast.Statement:
-    match statement:
-        case ast.Put(target, source, _, flags, imm):
-            if imm is not None:
-                imm = ast.Immediate(put_in.expression(imm.value), put_in.thread(imm.to), put_in.scope.at(imm.span))
-            return ast.Put(put_in.target(target), put_in.expression(source), span, _placed(flags, put_in), imm)
-        case ast.Get(target, source, _, flags):
-            return ast.Get(put_in.target(target), put_in.expression(source), span, _placed(flags, put_in))
-        case ast.Send(source, to, _, flags):
-            return ast.Send(put_in.expression(source), put_in.thread(to), span, _placed(flags, put_in))
-        case ast.Poll(node, _, count):
-            return ast.Poll(put_in.place(node), span, count and put_in.expression(count))
-        case ast.PollAny(nodes, register):
-            return ast.PollAny(tuple(map(put_in.place, nodes)), register and put_in.target(register), span)
-        case ast.TryPoll(register, node):
-            return ast.TryPoll(put_in.target(register), put_in.place(node), span)
-
-
-def _placed(flags: tuple[ast.Flag, ...], put_in: Substitution) -> tuple[ast.Flag, ...]:
-    return tuple(replace(flag, span=put_in.scope.at(flag.span)) for flag in flags)

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Final
 
-from rdma_robust.diagnose import Hint, Reporter, quote
-from rdma_robust.errors import Edit, Span
-from rdma_robust.expr import Expr, conj
-from rdma_robust.language.check import advice, any_value, polling, posting, remote_statements
-from rdma_robust.language.check.accesses import Lowered, Lowering
+from rdma_robust.diagnose import Reporter, quote
+from rdma_robust.errors import Span
+from rdma_robust.expr import Const, Expr, Name, conj
+from rdma_robust.language.check import advice
+from rdma_robust.language.check.accesses import Lowered
 from rdma_robust.language.check.meaning import defined
-from rdma_robust.language.check.names import Constant, NodeNames, Register, ThreadNames, Variable, World
+from rdma_robust.language.check.names import Constant, Register, ThreadNames, Variable, World
+from rdma_robust.language.check.request_statements import RequestChecker
 from rdma_robust.language.check.resolve import UNKNOWN
-from rdma_robust.language.check.rewrites import insertion, span_between
-from rdma_robust.language.check.threads import Access, Named, ThreadResolver
+from rdma_robust.language.check.threads import Named, Resolved
 from rdma_robust.language.flow import cfg
 from rdma_robust.language.syntax import ast, printer
-from rdma_robust.language.syntax.tree_limits import first_line
+
+MAX_ALTERNATIVES: Final = 64
+"""The most values that become a step each; of more, or of values that only a run knows, nothing but proofs can be made."""
+HIDDEN: Final = "$chosen"
+"""No name that a program can have."""
 
 
-class StatementChecker:
+class StatementChecker(RequestChecker):
     """Checks the statements of one thread. What is wrong goes to the report and makes no steps."""
 
     def __init__(
@@ -31,11 +36,7 @@ class StatementChecker:
         spend: Callable[[Span], None],
         declare: Callable[[ThreadNames, ast.Registers], None],
     ) -> None:
-        self.world = world
-        self.report = report
-        self.thread = thread
-        self.names = ThreadResolver(world, report, thread)
-        self._spend = spend
+        super().__init__(world, report, thread, spend)
         self._declare = declare
 
     def heading(self, statement: ast.Statement) -> tuple[str, Span]:
@@ -63,13 +64,13 @@ class StatementChecker:
             case ast.Poll() | ast.PollAny() | ast.TryPoll() | ast.RecvPoll():
                 return self._waiting(statement)
             case ast.Posted():
-                posting.posted(self, statement)
+                self._posted(statement)
                 return Lowered()
             case ast.RFence(node):
                 remote = self.queue_pair(node)
                 return self.lowering(statement).plain(cfg.RFence(remote.name)) if remote else Lowered()
             case ast.Flush(node):
-                return remote_statements.flush(self, statement, node)
+                return self._flush(statement, node)
             case ast.MFence():
                 return self.lowering(statement).plain(cfg.MFence())
             case ast.Assume(condition, keyword):
@@ -90,24 +91,24 @@ class StatementChecker:
     def _request(self, statement: ast.Put | ast.Get | ast.Send | ast.Recv) -> Lowered:
         match statement:
             case ast.Put():
-                return posting.put(self, statement)
+                return self._put(statement)
             case ast.Get():
                 return self._get(statement)
             case ast.Send():
-                return posting.send(self, statement)
+                return self._send(statement)
             case ast.Recv():
-                return posting.recv(self, statement)
+                return self._recv(statement)
 
     def _waiting(self, statement: ast.Poll | ast.PollAny | ast.TryPoll | ast.RecvPoll) -> Lowered:
         match statement:
             case ast.Poll():
-                return polling.poll(self, statement)
+                return self._poll(statement)
             case ast.PollAny():
-                return polling.poll_any(self, statement)
+                return self._poll_any(statement)
             case ast.TryPoll():
-                return polling.trypoll(self, statement)
+                return self._try_poll(statement)
             case ast.RecvPoll():
-                return polling.rpoll(self, statement)
+                return self._receive_poll(statement)
 
     def condition(self, part: ast.Arm | ast.While) -> Lowered:
         """Check the condition of an `if`, `else if` or `while`."""
@@ -140,18 +141,12 @@ class StatementChecker:
         failing = [replace(s, fault=fault) for s in lowered.otherwise]
         return Lowered(lowered.then, failing, lowered.faults)
 
-    def lowering(self, statement: ast.Statement) -> Lowering:
-        return self._lowering_of(printer.statement(statement), statement.span)
-
-    def _lowering_of(self, text: str, span: Span) -> Lowering:
-        return Lowering(text, self.report.at(span), self.world.domain, self._spend, self.report)
-
     def _assign(self, statement: ast.Assign, target: ast.Ref, value: ast.Expr) -> Lowered:
         found = self.names.find(target, written=value)
         if isinstance(value, ast.AtomicCall):
             return self._atomic(statement, value, self._cas_target(target, found, value))
         if isinstance(value, ast.NondetCall):
-            return any_value.nondet(self, statement, found, value)
+            return self._nondet(statement, found, value)
         match found:
             case Register(name):
                 self.names.no_index(target)
@@ -233,109 +228,85 @@ class StatementChecker:
         texts = printer.expression(call.expected), printer.expression(call.new)
         return self.lowering(statement).cas(access, expected, new, texts, register)
 
-    def own_cell(self, ref: ast.Ref, role: str) -> Access | None:
-        """Return the access to a cell of this node; None after an error. `role` says why it must be one."""
-        found = self.names.find(ref, role=role)
-        if isinstance(found, Variable):
-            return self.names.access(ref, found)
-        if found is not None:
-            kind = "register" if isinstance(found, Register) else "constant"
-            self.report.error("RR309", ref.span, f"{quote(ref.name.text)} is a {kind}: {role}")
-        return None
+    def _nondet(self, statement: ast.Assign, found: Named | None, call: ast.NondetCall) -> Lowered:
+        """Return the steps of a statement that gives `found`, what its target stands for, any value of a range."""
+        bounds = self._bounds(call)
+        match found:
+            case Register():
+                self.names.no_index(statement.target)
+            case Constant(name):
+                self.report.error("RR216", statement.target.span, f"{quote(name)} is a constant, it cannot be assigned")
+                return Lowered()
+            case None:
+                return Lowered()
+        numbers = [bound.expr.value for bound in bounds if bound is not None and isinstance(bound.expr, Const)]
+        if len(numbers) == 2:
+            low, high = numbers
+            if low > high:
+                self.report.error(
+                    "RR311", call.span, f"there is no value from {low} to {high}", expected="the smaller bound first"
+                )
+                return Lowered()
+            if high - low < MAX_ALTERNATIVES:
+                return self._alternatives(statement, found, range(low, high + 1))
+        elif bounds[0] is None and self.world.domain is not None:
+            low, high = self.world.domain
+            bounds = (Resolved(Const(low), None, call.span), Resolved(Const(high), None, call.span))
+            if high - low < MAX_ALTERNATIVES:
+                return self._alternatives(statement, found, range(low, high + 1))
+        self.report.leave_to_proofs(
+            "RR312",
+            call.span,
+            f"`nondet` of more than {MAX_ALTERNATIVES} values, or of bounds that are no constants, is left to `prove`",
+            hint=f"`nondet(0, 3)` has few values; up to {MAX_ALTERNATIVES} are decided",
+        )
+        return self._chosen(statement, found, call, bounds)
 
-    def queue_pair(self, name: ast.Ident) -> NodeNames | None:
-        """Return the node at the other end; None after an error."""
-        node = self.names.node(name)
-        if node is None or self.thread.node is None:
-            return None
-        if node is self.thread.node and not self.world.loopback:
-            self.report.error(
-                "RR401",
-                name.span,
-                f"{quote(name.text)} is the node thread {self.thread.name} itself runs on",
-                hint=self.names.proposals.loopback(),
-            )
-            return None
-        return node
+    def _bounds(self, call: ast.NondetCall) -> tuple[Resolved | None, Resolved | None]:
+        found: list[Resolved | None] = []
+        for bound in (call.low, call.high):
+            if bound is None:
+                found.append(None)
+                continue
+            value = self.names.private(bound, "the bounds of `nondet` are made of registers and constants")
+            self.names.warn_outside(value.expr, bound.span)
+            found.append(value)
+        return found[0], found[1]
 
-    def remote_cell(self, ref: ast.Ref, statement: ast.Put | ast.Get) -> Access | None:
-        """Return the access to a cell of another node; None after an error."""
-        verb = "put" if isinstance(statement, ast.Put) else "get"
-        if ref.owner is None:
-            self._unqualified(ref, statement, verb)
-            return None
-        node = self.names.node(ref.owner)
-        if node is None or self.thread.node is None:
-            return None
-        if node is self.thread.node and not self.world.loopback:
-            self.report.error(
-                "RR401",
-                ref.span,
-                f"`{verb}` needs a variable of another node, {quote(advice.written(ref))} is on this one",
-                hint=self.swapped(statement) or self.names.proposals.local_instead(statement),
-            )
-            return None
-        variable = self.names.variable(ref, node)
-        if variable is None:
-            return None
-        self.thread.sends_to.add(node.name)
-        return self.names.access(ref, variable)
+    def _alternatives(self, statement: ast.Assign, found: Register | Variable, values: range) -> Lowered:
+        """Return a step for each value; those of one value leave the domain if the value does."""
+        result = Lowered()
+        for value in values:
+            resolved, text = Resolved(Const(value), None, statement.value.span), str(value)
+            lowering = self.lowering(statement)
+            if isinstance(found, Register):
+                made = lowering.assign(found.name, resolved, text)
+            else:
+                made = lowering.write(self.names.access(statement.target, found), resolved, text)
+            result.then += made.then
+            result.faults += made.faults
+        return result
 
-    def _unqualified(self, ref: ast.Ref, statement: ast.Put | ast.Get, verb: str) -> None:
-        name = ref.name.text
-        own = self.thread.node
-        if name in self.world.poisoned or own is None:
-            return
-        owners = [n.name for n in self.world.nodes_with(name) if n is not own or self.world.loopback]
-        swapped = self.swapped(statement)
-        named = f"{owners[0]}.{advice.unqualified(ref)}" if owners else ""
-        inserted = (insertion(self.report.source, ref.span.start, f"{owners[0]}."),) if owners else ()
-        hint = swapped or Hint(f"write `{named}`" if owners else "name its node: `NODE.variable`", inserted)
-        self.report.error("RR402", ref.span, f"`{verb}` needs a variable of another node, with the node's name", hint=hint)
+    def _chosen(
+        self,
+        statement: ast.Assign,
+        found: Register | Variable,
+        call: ast.NondetCall,
+        bounds: tuple[Resolved | None, Resolved | None],
+    ) -> Lowered:
+        """Return a step that chooses; for a variable a second one that writes what a hidden register holds meanwhile."""
+        texts = tuple("" if bound is None else printer.expression(bound) for bound in (call.low, call.high))
+        register = found.name if isinstance(found, Register) else self._hidden()
+        chosen = self.lowering(statement).nondet(register, *bounds, (texts[0], texts[1]))
+        if isinstance(found, Register):
+            return chosen
+        value = Resolved(Name(register), None, call.span)
+        made = self.lowering(statement).write(self.names.access(statement.target, found), value, register)
+        return replace(made, before=chosen)
 
-    def swapped(self, statement: ast.Put | ast.Get) -> Hint:
-        """Return the opposite statement, if that is what the sides look like."""
-        source = statement.source
-        own = self.thread.node
-        if not isinstance(source, ast.Ref) or own is None:
-            return Hint("")
-        remote, local = (source, statement.target) if isinstance(statement, ast.Put) else (statement.target, source)
-        if remote.owner is None or remote.owner.text == own.name or remote.owner.text not in self.world.nodes:
-            return Hint("")
-        if (local.owner is not None and local.owner.text != own.name) or local.name.text not in own.variables:
-            return Hint("")
-        verb = "get" if isinstance(statement, ast.Put) else "put"
-        at = statement.span.start
-        keyword = Edit(span_between(self.report.source, at, at + len(verb)), verb)
-        text = f"did you mean `{verb} {advice.written(statement.target)} = {advice.written(source)}`?"
-        return self.names.proposals.site.rewritten(text, [keyword])
-
-    def is_remote(self, owner: ast.Ident) -> bool:
-        """Whether a name is that of another node."""
-        known = owner.text in self.world.nodes
-        return known and self.thread.node is not None and owner.text != self.thread.node.name
-
-    def _get(self, statement: ast.Get) -> Lowered:
-        words = posting.get_words(self, statement)
-        if isinstance(statement.source, ast.AtomicCall):
-            return remote_statements.atomic(self, statement, statement.source, words)
-        target = None
-        swapped = self.swapped(statement)
-        if not swapped:
-            target = self.own_cell(statement.target, "`get` writes to a variable of this node")
-        source = None
-        if isinstance(statement.source, ast.Ref):
-            source = self.remote_cell(statement.source, statement)
-        else:
-            self.names.reading(statement.source)
-            self.report.error(
-                "RR405",
-                first_line(statement.source.span),
-                "`get` reads a variable of another node",
-                expected="`NODE.variable`",
-            )
-        if target is None or source is None:
-            return Lowered()
-        node, signaled = source.variable.node, "unsignaled" not in words
-        self.thread.posts(node, signaled, statement.span)
-        return posting.fenced(self, statement, node, words, self.lowering(statement).get(target, source, signaled))
+    def _hidden(
+        self,
+    ) -> str:
+        """Return the register that holds what is chosen until it is written; a thread has one."""
+        self.thread.hidden = {HIDDEN: Register(HIDDEN, 0, self.thread.span, used=True)}
+        return HIDDEN

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal, TypeVar, assert_never, cast
 
 from rdma_robust.diagnose import Reporter, quote
 from rdma_robust.errors import Span
 from rdma_robust.language.syntax import ast, printer
+from rdma_robust.language.syntax.tree_limits import Role, roles_of
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +105,37 @@ class Substitution:
             case ast.ThreadAt() | ast.ThreadEnded() | ast.CopiesWhere():
                 raise AssertionError("no statement says where a thread is")
 
+    def statement(self, part: T) -> T:
+        """Return a statement with what its names stand for, or a part of one; its blocks are as they were.
+
+        What is to be done with a field, what it is declared as says: a statement that is new needs nothing here.
+        """
+        made = {name: self._field(role, getattr(part, name)) for name, role in roles_of(part)}
+        return cast(T, replace(cast(Any, part), **made))
+
+    def _field(self, role: Role, value: Any) -> Any:
+        if isinstance(value, tuple):
+            return tuple(self._field(role, each) for each in value)
+        if value is None:
+            return None
+        match role:
+            case "expression":
+                return self.expression(value)
+            case "changed":
+                return self.target(value)
+            case "node" | "thread":
+                return self.place(value, role)
+            case "label":
+                return self.label(value)
+            case "inner":
+                return self.statement(value)
+            case "span":
+                return self.scope.at(value)
+            case "block" | "kept":
+                return value
+            case _:
+                assert_never(role)
+
     def cell(self, cell: ast.Cell) -> ast.Cell:
         """Return a variable of a node of a family, without its number."""
         size, init = (None if value is None else self.expression(value) for value in (cell.size, cell.init))
@@ -135,10 +169,6 @@ class Substitution:
                 return found
             found = place
         return self._one_of(found if index is None else replace(found, index=index), kind)
-
-    def thread(self, name: ast.Ident) -> ast.Ident:
-        """Return the name of a thread."""
-        return self.place(name, "thread")
 
     def label(self, name: ast.Ident) -> ast.Ident:
         """Return the name of a label: only parameters stand for one, counters and registers are no labels."""

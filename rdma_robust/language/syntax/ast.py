@@ -1,6 +1,8 @@
 """The syntax tree: what was written, not yet what it means.
 
 Spans do not count in comparisons: programs are equal that differ in layout, comments and redundant parentheses only.
+
+More than 400 lines: one class for each thing that can be written, and nothing else.
 """
 
 from __future__ import annotations
@@ -25,23 +27,6 @@ from rdma_robust.language.syntax.expressions import (
     ThreadEnded,
     Unary,
 )
-from rdma_robust.language.syntax.request_tree import (
-    Flag,
-    FlagWord,
-    Flush,
-    Get,
-    Immediate,
-    Poll,
-    PollAny,
-    Posted,
-    Put,
-    Recv,
-    RecvPoll,
-    Request,
-    RFence,
-    Send,
-    TryPoll,
-)
 
 __all__ = [
     "AnyModelName",
@@ -50,31 +35,23 @@ __all__ = [
     "CasCall",
     "CopiesWhere",
     "Expr",
-    "Flag",
-    "FlagWord",
-    "Flush",
-    "Get",
     "Ident",
-    "Immediate",
     "NondetCall",
     "Number",
-    "Poll",
-    "PollAny",
-    "Posted",
-    "Put",
-    "RFence",
-    "Recv",
-    "RecvPoll",
     "Ref",
-    "Request",
     "RmwCall",
-    "Send",
     "ThreadAt",
     "ThreadEnded",
-    "TryPoll",
     "Unary",
 ]
 """What this module has of others; all that is declared here is for everyone too."""
+
+NodeName = Ident
+ThreadName = Ident
+LabelName = Ident
+"""What a name in a statement is one of: `parts_of` finds it by what its field is declared as."""
+
+FlagWord = Literal["unsignaled", "inline", "fenced"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +116,7 @@ class MFence:
 class Label:
     """`name:`, a label of what stands next in its block: a statement, or nothing where that was expanded to nothing."""
 
-    name: Ident
+    name: LabelName
     span: Span = field(default=NO_SPAN, compare=False)
 
 
@@ -228,6 +205,120 @@ class Broken:
 
     blocks: tuple[Block, ...]
     span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """How a request is made: without a completion, with data that the CPU reads at once, behind a fence."""
+
+    word: FlagWord
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Immediate:
+    """`imm value to thread`: a message that carries a number behind a put."""
+
+    value: Expr
+    to: ThreadName
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    target: Ref
+    source: Expr
+    span: Span = field(default=NO_SPAN, compare=False)
+    flags: tuple[Flag, ...] = ()
+    imm: Immediate | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Get:
+    target: Ref
+    source: Expr
+    span: Span = field(default=NO_SPAN, compare=False)
+    flags: tuple[Flag, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """`send source to thread`."""
+
+    source: Expr
+    to: ThreadName
+    span: Span = field(default=NO_SPAN, compare=False)
+    flags: tuple[Flag, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Poll:
+    """`poll node`, or `poll node count`."""
+
+    node: NodeName
+    span: Span = field(default=NO_SPAN, compare=False)
+    count: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PollAny:
+    """`target = poll node or node ...`: the number of the node that was polled, from 0, goes to the target."""
+
+    nodes: tuple[NodeName, ...]
+    target: Ref | None
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class TryPoll:
+    """`target = trypoll node`: 1 and a completion, or 0."""
+
+    target: Ref
+    node: NodeName
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class RFence:
+    node: NodeName
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Flush:
+    node: NodeName
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """`posted buffer, ... from thread`: receives that are posted before anything runs."""
+
+    buffers: tuple[Ref, ...]
+    sender: ThreadName
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Recv:
+    """`recv buffer from thread`."""
+
+    buffer: Ref
+    sender: ThreadName
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class RecvPoll:
+    """`target = rpoll thread`; without a target what was carried is not used."""
+
+    sender: ThreadName
+    target: Ref | None
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+Request = Put | Get | Send | Poll | PollAny | TryPoll | RFence | Flush | Posted | Recv | RecvPoll
+"""All of these that are statements."""
 
 
 Simple = Registers | Assign | Call | MacroCall | Request | MFence | Label | Assume | Assert | Halt | Skip

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
+from functools import cache
+from typing import Any, Final, Literal
 
 from rdma_robust.diagnose import Reporter
 from rdma_robust.errors import Span
@@ -148,54 +151,66 @@ def _bounds(family: ast.Family | None) -> tuple[ast.Expr, ...]:
     return () if family is None or family.low is None or family.high is None else (family.low, family.high)
 
 
+Role = Literal["expression", "changed", "node", "thread", "label", "inner", "block", "span", "kept"]
+"""What stands in a field of a statement: an expression, a word that it may change, a name of something, a part that has
+such fields too, a block, where it was written, or what is the same in every copy of the statement."""
+
+_ROLES: Final[dict[str, Role]] = {
+    "Expr": "expression",
+    "AtomicCall": "expression",
+    "Ref": "changed",
+    "NodeName": "node",
+    "ThreadName": "thread",
+    "LabelName": "label",
+    "Binding": "inner",
+    "Arm": "inner",
+    "Flag": "inner",
+    "Immediate": "inner",
+    "Block": "block",
+    "Span": "span",
+    "Ident": "kept",
+    "FlagWord": "kept",
+    "Literal": "kept",
+    "str": "kept",
+    "object": "kept",
+}
+"""By what the field is declared as, whether there is one of it, none or several. A contract, of `.mp`, is an `object`."""
+
+_DECLARED: Final = re.compile(r"(?:tuple\[)?(\w+)")
+
+
+def roles_of(part: Any) -> tuple[tuple[str, Role], ...]:
+    """Return the fields of a statement, or of a part of one, with what stands in each.
+
+    Raises KeyError for a field that is declared as something of which `_ROLES` says nothing.
+    """
+    return _roles(part.__class__)
+
+
+@cache
+def _roles(kind: Any) -> tuple[tuple[str, Role], ...]:
+    return tuple((each.name, _ROLES[_DECLARED.findall(str(each.type))[0]]) for each in fields(kind))
+
+
+def parts_of(part: Any) -> Iterator[tuple[Role, Any]]:
+    """Yield what stands in the fields of a statement, in their order, and what it is; of inner statements their blocks."""
+    for name, role in roles_of(part):
+        value = getattr(part, name)
+        for each in value if isinstance(value, tuple) else (value,):
+            if each is not None and role == "inner":
+                yield from parts_of(each)
+            elif each is not None:
+                yield role, each
+
+
 def expressions_of(statement: ast.Statement) -> tuple[ast.Expr, ...]:
     """Return the expressions a statement itself contains, not those of inner statements."""
-    match statement:
-        case ast.Registers(registers):
-            return tuple(r.value for r in registers if r.value is not None)
-        case ast.Assign(target, value):
-            return (target, value)
-        case ast.Call(call):
-            return (call,)
-        case ast.Put(target, source, _, _, imm):
-            return (target, source) if imm is None else (target, source, imm.value)
-        case ast.Get(target, source):
-            return (target, source)
-        case ast.Send(source):
-            return (source,)
-        case ast.Poll(_, _, count):
-            return () if count is None else (count,)
-        case ast.PollAny(_, target) | ast.RecvPoll(_, target):
-            return () if target is None else (target,)
-        case ast.TryPoll(target) | ast.Recv(target):
-            return (target,)
-        case ast.Posted(buffers):
-            return buffers
-        case ast.Assume(condition) | ast.Assert(condition) | ast.While(condition):
-            return (condition,)
-        case ast.If(arms):
-            return tuple(arm.condition for arm in arms)
-        case ast.For(_, low, high):
-            return (low, high)
-        case ast.MacroCall(_, arguments):
-            return arguments
-        case _:
-            return ()
+    return tuple(each for role, each in parts_of(statement) if role in ("expression", "changed"))
 
 
 def places_of(statement: ast.Statement) -> tuple[ast.Ident, ...]:
     """Return the nodes and threads that a statement itself names, but those of variables in its expressions."""
-    match statement:
-        case ast.Poll(node) | ast.RFence(node) | ast.Flush(node) | ast.TryPoll(node=node):
-            return (node,)
-        case ast.PollAny(nodes):
-            return nodes
-        case ast.Send(to=thread) | ast.Posted(sender=thread) | ast.Recv(sender=thread) | ast.RecvPoll(thread):
-            return (thread,)
-        case ast.Put(imm=ast.Immediate(to=thread)):
-            return (thread,)
-        case _:
-            return ()
+    return tuple(each for role, each in parts_of(statement) if role in ("node", "thread"))
 
 
 def alone(name: ast.Ident) -> Span:

@@ -1,24 +1,31 @@
-"""From a message program to guarded events: branches meet again at joins, values by if-then-else; never a tree of paths."""
+"""From a message program to guarded events: branches meet again at joins, values by if-then-else; never a tree of paths.
+
+The shapes of messages, numbers or arrays of known lengths, are those that receives really get: they are guessed, and the
+program is unrolled again with what its candidates send.
+"""
 
 from __future__ import annotations
 
 from typing import Final
 
-from rdma_robust.errors import Span
+from rdma_robust.errors import NO_SPAN, Span
 from rdma_robust.expr import Name
 from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.messages.encoding import unrolled as events
-from rdma_robust.messages.encoding.evaluation import Evaluation, Held
-from rdma_robust.messages.encoding.path_states import (
+from rdma_robust.messages.encoding.evaluation import Evaluation, Held, shape_of
+from rdma_robust.messages.encoding.match_candidates import candidates
+from rdma_robust.messages.encoding.symbolic_terms import Symbol, Symbols
+from rdma_robust.messages.encoding.unrolled import NotEncodedError, Shape, Shapes, Unrolled
+from rdma_robust.messages.encoding.unrolled_statements import (
     INACTIVE,
+    Made,
     PathState,
     Requests,
+    Statements,
     joined,
 )
-from rdma_robust.messages.encoding.symbolic_terms import Symbol, Symbols
-from rdma_robust.messages.encoding.unrolled import Shapes, Unrolled
-from rdma_robust.messages.encoding.unrolled_statements import Made, Statements
 from rdma_robust.messages.language import message_program as mp
+from rdma_robust.messages.language.message_program import MessageProgram
 from rdma_robust.messages.language.message_terms import Element, Length, Operation, Term, Zeros
 
 Exit = tuple[Symbol, Symbol, PathState]
@@ -214,3 +221,52 @@ def names_of(term: Term) -> set[str]:
             return names_of(of)
         case _:
             return set()
+
+
+_ROUNDS: Final = 12
+
+
+def unroll(program: MessageProgram, loop_bound: int, limits: Limits = NO_LIMITS) -> Unrolled:
+    """Return `program` unrolled: `while` and `loop` to `loop_bound` rounds, `for` exactly where its bounds are known.
+
+    What a receive can get is found by unrolling with a guess and looking at its candidates, until these have the guessed
+    shape. Then it is right: of a run in which a receive gets another shape, the part before is one of the unrolled program,
+    in which that pair is feasible, so it is a candidate. Raises NotEncodedError and LimitReached.
+    """
+    shapes = Shapes()
+    for _ in range(_ROUNDS):
+        unrolled = unrolled_with(program, loop_bound, shapes, limits)
+        if not shapes.known and all(isinstance(each.value, Symbol) for each in unrolled.sends):
+            return unrolled
+        found = _shapes(unrolled, limits)
+        if all(each.shape == found.get(each.number, each.shape) for each in unrolled.receives):
+            return unrolled
+        shapes = _guessed(unrolled, found)
+    raise NotEncodedError("arrays whose lengths depend on which messages arrive")
+
+
+def _guessed(unrolled: Unrolled, found: dict[int, Shape]) -> Shapes:
+    """Return what was found, for the next round: later rounds of a loop are likely to get what the last one gets."""
+    known: dict[tuple[int, int], Shape] = {}
+    of_statement: dict[tuple[int, Span], Shape] = {}
+    first: dict[int, int] = {}
+    for each in unrolled.receives:
+        nth = each.number - first.setdefault(each.process, each.number)
+        if each.number in found:
+            known[each.process, nth] = found[each.number]
+            if each.span != NO_SPAN:
+                of_statement[each.process, each.span] = found[each.number]
+    return Shapes(known, of_statement)
+
+
+def _shapes(unrolled: Unrolled, limits: Limits) -> dict[int, Shape]:
+    """Return the shape that the candidates of each receive have. Raises NotEncodedError if they have several."""
+    found: dict[int, Shape] = {}
+    left = candidates(unrolled, "infinite", limits)
+    for receive in unrolled.receives:
+        shapes = {shape_of(each.value) for each in left.senders(receive.number)}
+        if len(shapes) > 1:
+            raise NotEncodedError("a receive that may get a number or an array, or arrays of different lengths")
+        if shapes:
+            found[receive.number] = shapes.pop()
+    return found

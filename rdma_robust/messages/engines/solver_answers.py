@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from rdma_robust.errors import InternalError
-from rdma_robust.messages.engines.run_violations import Place
-from rdma_robust.messages.engines.solved_runs import SolvedRun, deadlock_of, leak_of, violations_in
+from rdma_robust.messages.engines.solved_runs import Place, SolvedRun, deadlock_of, leak_of, violations_in
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.message_answers import (
     BufferAnswer,

@@ -16,9 +16,8 @@ from rdma_robust.language.syntax.tree_limits import first_line
 from rdma_robust.messages.language import message_program as made
 from rdma_robust.messages.language import message_tree as tree
 from rdma_robust.messages.language.contract_tree import AtEntry, ContractText
-from rdma_robust.messages.language.function_parts import all_lines
 from rdma_robust.messages.language.message_folding import folded
-from rdma_robust.messages.language.message_parts import inner_operands, names_in, operands_of, places_in
+from rdma_robust.messages.language.message_parts import all_lines, inner_operands, names_in, operands_of, places_in
 from rdma_robust.messages.language.message_terms import Operation, Term
 from rdma_robust.messages.language.message_world import World
 

@@ -13,14 +13,13 @@ from rdma_robust.language.load import in_order
 from rdma_robust.language.suppressions import suppressions
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.parse import parse
-from rdma_robust.messages.language import written_names
+from rdma_robust.messages.language import message_world as written_names
 from rdma_robust.messages.language.message_names import NameCheck
 from rdma_robust.messages.language.message_program import Block, MessageProgram, Process
 from rdma_robust.messages.language.message_scope import Scope
 from rdma_robust.messages.language.message_words import message_grammar
-from rdma_robust.messages.language.message_world import COLLECTIVE, Family, World, library_world
+from rdma_robust.messages.language.message_world import COLLECTIVE, Family, TooLargeError, World, Written, library_world
 from rdma_robust.messages.language.writing_out import Writer
-from rdma_robust.messages.language.written_names import TooLargeError, Written
 
 FOUND: Final = frozenset({"RR701", "RR703", "RR705", "RR706", "RR741", "RR742", "RR743", "RR744", "RR745", "RR746"})
 """The codes of all warnings about programs of `.mp`."""

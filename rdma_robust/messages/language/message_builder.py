@@ -1,13 +1,154 @@
-"""From reductions of the grammar to nodes of the tree of `.mp`: the rules of `grammars/mp.lark`, one method each."""
+"""From reductions of `grammars/mp.lark` to nodes of the trees of programs and contracts: its rules, one method each."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from rdma_robust.language.syntax.common_tree import Part, between, ident_of, last_of, nodes_of, only
+from lark import Token
+
+from rdma_robust.language.syntax import ast
+from rdma_robust.language.syntax.common_tree import CommonBuilder, Part, between, ident_of, last_of, nodes_of, only
+from rdma_robust.messages.language import contract_tree as contracts
 from rdma_robust.messages.language import message_tree as tree
-from rdma_robust.messages.language.contract_builder import ContractBuilder
 from rdma_robust.messages.language.message_program import Buffer
+
+
+def _word(token: Token) -> Part:
+    """Return a word without its backslash."""
+    return str(token).removeprefix("\\")
+
+
+class ContractBuilder(CommonBuilder):
+    """Stateless, so that one parser serves every file."""
+
+    def contract(self, parts: list[Part]) -> contracts.ContractText:
+        found = tuple(part for part in parts if isinstance(part, contracts.Part))
+        return contracts.ContractText(_word(parts[1]), found, between(parts[0], parts[-1]))
+
+    def loop_contract(self, parts: list[Part]) -> contracts.ContractText:
+        found = tuple(part for part in parts if isinstance(part, contracts.Part))
+        return contracts.ContractText("loop", found, between(parts[0], parts[-1]), ident_of(parts[2]))
+
+    def while_contract(self, parts: list[Part]) -> ast.While:
+        keyword, condition, contract, body = parts
+        return ast.While(condition, body, between(keyword, body), contract)
+
+    def for_contract(self, parts: list[Part]) -> ast.For:
+        keyword, counter, _, low, _, high, contract, body = parts
+        return ast.For(ident_of(counter), low, high, body, between(keyword, body), contract)
+
+    def behavior_head(self, parts: list[Part]) -> contracts.BehaviorHead:
+        return contracts.BehaviorHead(ident_of(parts[1]), between(parts[0], parts[-1]))
+
+    def behaviors(self, parts: list[Part]) -> contracts.Behaviors:
+        names = tuple(ident_of(each) for each in parts[2:] if isinstance(each, Token) and each.type == "NAME")
+        return contracts.Behaviors(_word(parts[0]), names, between(parts[0], last_of(parts)))
+
+    def assumes(self, parts: list[Part]) -> contracts.Condition:
+        keyword, value, *_, condition = (*parts, None) if len(parts) == 2 else parts
+        return contracts.Condition(_word(keyword), value, condition, between(keyword, condition or value))
+
+    def requires(self, parts: list[Part]) -> contracts.Condition:
+        return self.assumes(parts)
+
+    def ensures(self, parts: list[Part]) -> contracts.Condition:
+        return self.assumes(parts)
+
+    def invariant(self, parts: list[Part]) -> contracts.Condition:
+        return self.assumes(parts)
+
+    def decreases(self, parts: list[Part]) -> contracts.Condition:
+        return self.assumes(parts)
+
+    def assigns(self, parts: list[Part]) -> contracts.AssignsLine:
+        return contracts.AssignsLine(only(parts, contracts.CellsOf), between(parts[0], last_of(parts)))
+
+    def cells(self, parts: list[Part]) -> contracts.CellsOf:
+        name, _, low, _, high, bracket = parts
+        return contracts.CellsOf(ident_of(name), low, high, between(name, bracket or name))
+
+    def bounds(self, parts: list[Part]) -> contracts.BoundsLine:
+        keyword, name, *_, last = parts
+        lengths = only(parts, contracts.Lengths)
+        if isinstance(last, contracts.Lengths):
+            return contracts.BoundsLine(ident_of(name), lengths, span=between(keyword, last))
+        return contracts.BoundsLine(ident_of(name), lengths, parts[-3], last, between(keyword, last))
+
+    def lengths(self, parts: list[Part]) -> contracts.Lengths:
+        keyword, low, _, high = parts
+        return contracts.Lengths(low, high, between(keyword, high))
+
+    def waitsfor(self, parts: list[Part]) -> contracts.WaitsFor:
+        keyword, who, _, condition = parts
+        return contracts.WaitsFor(who, condition, between(keyword, condition or who))
+
+    def quiet(self, parts: list[Part]) -> contracts.Quiet:
+        keyword, _, who, _, port, _, tag, *until, _, condition = parts
+        span = between(keyword, last_of(parts))
+        return contracts.Quiet(who, port and ident_of(port), tag, until[1] if until else None, condition, span)
+
+    def never(self, parts: list[Part]) -> contracts.Never:
+        keyword, what, _, after, _, until = parts
+        return contracts.Never(what, after, until, between(keyword, until))
+
+    def event(self, parts: list[Part]) -> contracts.EventOf:
+        return contracts.EventOf(_word(parts[0]), only(parts, contracts.SetOf), between(parts[0], parts[-1]))
+
+    def set(self, parts: list[Part]) -> contracts.SetOf:
+        span = between(parts[0], parts[-1])
+        if isinstance(parts[0], Token):
+            return contracts.SetOf(_word(parts[0]), span=span)
+        return contracts.SetOf("", parts[0], parts[2] if len(parts) > 1 else None, span)
+
+    def conditional(self, parts: list[Part]) -> contracts.Conditional:
+        test, _, then, _, other = parts
+        return contracts.Conditional(test, then, other, between(test, other))
+
+    def let(self, parts: list[Part]) -> contracts.LetIn:
+        keyword, name, _, value, _, inner = parts
+        return contracts.LetIn(ident_of(name), value, inner, between(keyword, inner))
+
+    def quantified(self, parts: list[Part]) -> contracts.OverRange:
+        keyword, name, _, low, _, high, _, inner = parts
+        return contracts.OverRange(_word(keyword), ident_of(name), low, high, inner, between(keyword, inner))
+
+    def of_processes(self, parts: list[Part]) -> contracts.OverRange:
+        keyword, type_, name, _, inner = parts
+        named = type_ and ident_of(type_)
+        return contracts.OverRange(_word(keyword), ident_of(name), None, None, inner, between(keyword, inner), named)
+
+    def extreme(self, parts: list[Part]) -> contracts.Extreme:
+        return contracts.Extreme(_word(parts[0]), nodes_of(parts), between(parts[0], parts[-1]))
+
+    def row(self, parts: list[Part]) -> contracts.Row | ast.Binary:
+        if len(parts) == 3:
+            return self.binary(parts)
+        return contracts.Row(tuple(parts[::2]), tuple(map(str, parts[1::2])), between(parts[0], parts[-1]))
+
+    def cell(self, parts: list[Part]) -> contracts.Cell:
+        array, _, index, bracket = parts
+        return contracts.Cell(array, index, between(array, bracket))
+
+    def named(self, parts: list[Part]) -> contracts.Named:
+        return contracts.Named(ident_of(parts[0]), between(parts[0], parts[0]))
+
+    def result(self, parts: list[Part]) -> contracts.ResultWord:
+        return contracts.ResultWord(between(parts[0], parts[0]))
+
+    def position(self, parts: list[Part]) -> contracts.Position:
+        return contracts.Position(_word(parts[0]), between(parts[0], parts[0]))
+
+    def at_process(self, parts: list[Part]) -> contracts.AtProcess:
+        process, value = nodes_of(parts)
+        return contracts.AtProcess(process, value, between(parts[0], parts[-1]))
+
+    def at_entry(self, parts: list[Part]) -> contracts.AtEntry:
+        word = "\\pre" if parts[0].type == "SL_PRE" else "\\old"
+        return contracts.AtEntry(parts[2], word, between(parts[0], parts[-1]))  # type: ignore[arg-type]
+
+    def agreed(self, parts: list[Part]) -> contracts.Agreed:
+        return contracts.Agreed(parts[2], between(parts[0], parts[-1]))
+
 
 _BUFFERS: Final[dict[str, Buffer]] = {"ZERO": "zero", "INFINITE": "infinite", "ANY": "any"}
 

@@ -6,16 +6,19 @@ from rdma_robust.diagnose import Reporter, listing, quote
 from rdma_robust.expr import Name
 from rdma_robust.language.syntax import ast
 from rdma_robust.messages.language import message_tree as tree
-from rdma_robust.messages.language.function_parts import calls_in
 from rdma_robust.messages.language.message_declarations import Declarations
-from rdma_robust.messages.language.message_hazards import warn_of_requests
-from rdma_robust.messages.language.message_parts import names_in
+from rdma_robust.messages.language.message_parts import calls_in, names_in
 from rdma_robust.messages.language.message_program import Statement
 from rdma_robust.messages.language.message_scope import Scope
-from rdma_robust.messages.language.message_warnings import warn_never_read, warn_of_ports, warn_unreached, warn_unused
-from rdma_robust.messages.language.message_world import World
+from rdma_robust.messages.language.message_warnings import (
+    warn_never_read,
+    warn_of_ports,
+    warn_of_requests,
+    warn_unreached,
+    warn_unused,
+)
+from rdma_robust.messages.language.message_world import InFunction, TooLargeError, World
 from rdma_robust.messages.language.writing_out import Writer
-from rdma_robust.messages.language.written_names import InFunction, TooLargeError
 
 
 class NameCheck:

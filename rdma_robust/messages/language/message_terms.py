@@ -139,3 +139,17 @@ _LAZY: Final[Mapping[str, Callable[[tuple[Term, ...], Mapping[str, Value]], Valu
     "||": lambda of, registers: int(_truth(of[0], registers) or _truth(of[1], registers)),
     "?": lambda of, registers: value_of(of[1] if _truth(of[0], registers) else of[2], registers),
 }
+
+
+MOST_ELEMENTS: Final = 8
+MOST_DIGITS: Final = 10**24
+
+
+def shown(value: Value, most: int = MOST_ELEMENTS) -> str:
+    """Return a value as people write it; of an array with more than `most` elements its beginning, and how many."""
+    if isinstance(value, int):
+        text = str(value) if abs(value) < MOST_DIGITS else ""
+        return text or f"a number of {value.bit_length()} bits"
+    parts = [shown(each, most) for each in value[:most]]
+    more = [f"... {len(value)} in all"] if len(value) > most else []
+    return f"[{', '.join(parts + more)}]"

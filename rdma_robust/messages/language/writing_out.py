@@ -14,15 +14,21 @@ from rdma_robust.language.syntax.tree_limits import first_line
 from rdma_robust.messages.language import message_program as made
 from rdma_robust.messages.language import message_tree as tree
 from rdma_robust.messages.language.collective_loops import remembered, written_for, written_while
-from rdma_robust.messages.language.else_ifs import Arm, chosen
-from rdma_robust.messages.language.function_parts import assigned_names, declared_names, gives_value, returns
-from rdma_robust.messages.language.issuing import issued_receive, issued_send
-from rdma_robust.messages.language.message_folding import folded
+from rdma_robust.messages.language.message_folding import Arm, chosen, folded
 from rdma_robust.messages.language.message_library import LIBRARY_REPORT
-from rdma_robust.messages.language.message_scope import NOTHING, Scope
+from rdma_robust.messages.language.message_parts import assigned_names, declared_names, gives_value, returns
+from rdma_robust.messages.language.message_scope import NOTHING, Scope, issued_receive, issued_send
 from rdma_robust.messages.language.message_terms import Length, Term
-from rdma_robust.messages.language.message_world import BUILT_IN, Local, World
-from rdma_robust.messages.language.written_names import MAX_DEPTH, MAX_STATEMENTS, InFunction, TooLargeError, Written
+from rdma_robust.messages.language.message_world import (
+    BUILT_IN,
+    MAX_DEPTH,
+    MAX_STATEMENTS,
+    InFunction,
+    Local,
+    TooLargeError,
+    World,
+    Written,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

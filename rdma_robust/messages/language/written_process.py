@@ -13,8 +13,8 @@ from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.formatter import format_tree
 from rdma_robust.messages.language import message_program as made
 from rdma_robust.messages.language import message_tree as tree
-from rdma_robust.messages.language.function_parts import inner_blocks
 from rdma_robust.messages.language.message_library import library
+from rdma_robust.messages.language.message_parts import inner_blocks
 from rdma_robust.messages.language.message_printer import MESSAGE_STYLE
 from rdma_robust.messages.language.message_terms import Element, Length, Operation, Term, Zeros
 from rdma_robust.messages.language.written_terms import Families, Names, TermTrees

@@ -12,8 +12,7 @@ from rdma_robust.messages.machine.courses import Course, Decided, Decisions
 from rdma_robust.messages.machine.matching import are_enabled
 from rdma_robust.messages.message_answers import Issued, Pair, Schedule
 from rdma_robust.messages.traces.trace_program import all_events, program_of
-from rdma_robust.messages.traces.trace_reading import trace_of
-from rdma_robust.messages.traces.trace_record import Trace
+from rdma_robust.messages.traces.trace_record import Trace, trace_of
 
 
 @dataclass(frozen=True, slots=True)

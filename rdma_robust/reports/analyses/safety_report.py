@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rdma_robust.analyses.prove.safety_outcome import SafetyRun
-from rdma_robust.analyses.safety.crowds.crowd_words import of_any
-from rdma_robust.analyses.safety.crowds.instances import goal_in
+from rdma_robust.analyses.safety.crowds.instances import goal_in, of_any
 from rdma_robust.analyses.safety.goals import Goal, SafeGoal, StateGoal
 from rdma_robust.analyses.safety.hangs import Hang, hang_summary
 from rdma_robust.analyses.safety.on_hardware import Run

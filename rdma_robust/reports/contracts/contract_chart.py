@@ -9,7 +9,7 @@ from rdma_robust.contracts.contract_answers import Counterexample, Happening
 from rdma_robust.contracts.language.contract_program import ContractProgram, ErrorClass
 from rdma_robust.contracts.standings import Standing, why_it_stays
 from rdma_robust.errors import NO_SPAN, Span
-from rdma_robust.messages.language.shown_values import shown
+from rdma_robust.messages.language.message_terms import shown
 from rdma_robust.reports.contracts.contract_words import main_place, name_of, named, what_of
 from rdma_robust.reports.messages.chart import Chart, ChartArrow, ChartRow, Mark
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from rdma_robust.contracts.contract_answers import Collate, Counterexample, FunctionAnswer, ProcsAnswer
 from rdma_robust.contracts.language.contract_program import ContractProgram
-from rdma_robust.messages.language.message_terms import Value
-from rdma_robust.messages.language.shown_values import shown
+from rdma_robust.messages.language.message_terms import Value, shown
 from rdma_robust.reports.contracts.contract_chart import contract_chart
 from rdma_robust.reports.contracts.contract_words import (
     first_violation,

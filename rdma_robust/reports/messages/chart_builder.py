@@ -8,7 +8,7 @@ from typing import Final
 
 from rdma_robust.errors import Span
 from rdma_robust.messages.language.message_program import MessageProgram
-from rdma_robust.messages.language.shown_values import shown
+from rdma_robust.messages.language.message_terms import shown
 from rdma_robust.messages.message_answers import Issued
 from rdma_robust.reports.messages.chart import Chart, ChartArrow, ChartBar, ChartRow, Mark, WaitsFor
 from rdma_robust.reports.messages.narration import Narration, Request, RunEvent

@@ -20,8 +20,7 @@ from rdma_robust.messages.language.message_program import (
     IssueSend,
     MessageProgram,
 )
-from rdma_robust.messages.language.message_terms import Element, Length, Operation, Term, Value, Zeros
-from rdma_robust.messages.language.shown_values import shown
+from rdma_robust.messages.language.message_terms import Element, Length, Operation, Term, Value, Zeros, shown
 from rdma_robust.messages.machine.flat_code import Pick, WaitFor, flat
 from rdma_robust.messages.machine.process_rules import ProcessRules, give, open_send, take
 from rdma_robust.messages.machine.process_state import ANYTHING, Frame, Slot, initial

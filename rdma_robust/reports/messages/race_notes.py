@@ -9,7 +9,7 @@ from typing import Final
 from rdma_robust.frame.answer import JsonObject
 from rdma_robust.limits import Limits
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
-from rdma_robust.messages.language.shown_values import shown
+from rdma_robust.messages.language.message_terms import shown
 from rdma_robust.messages.message_answers import BufferAnswer, Issued
 from rdma_robust.messages.races.race_effects import Contrast, Effect, RaceEffect, RaceEffects, race_effects
 from rdma_robust.messages.replay.replaying import replayed

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from rdma_robust.analyses.prove.facts import FACTS_S, PlaceKnown, known_facts, whole
-from rdma_robust.analyses.prove.needed import Needed
+from rdma_robust.analyses.prove.facts import FACTS_S, PlaceKnown, known_facts, unreduced_proof
 from rdma_robust.analyses.prove.reorderings import NEVER, MemoryAccess, Reordering, difference, nearest
 from rdma_robust.analyses.prove.safety_outcome import AllowedClaim, Safety, SafetyOutcome, SafetyRun
 from rdma_robust.analyses.prove.transition_system import Cause, SafetyClaim
+from rdma_robust.analyses.prove.wait_trials import WaitTrial
 from rdma_robust.frame.answer import diagnostics
 from rdma_robust.frame.formats.columns import PAPER
 from rdma_robust.language.flow.cfg import Program
@@ -66,7 +66,7 @@ def proof_record(
     program: Program,
     outcomes: Sequence[SafetyOutcome],
     how: HowShown,
-    needs: Mapping[AnyModelName, Sequence[Needed]],
+    needs: Mapping[AnyModelName, Sequence[WaitTrial]],
     refused: Mapping[AnyModelName, str],
 ) -> ProofRecord:
     """Return the record of a program: its answers in the order of the models, then those of models that refuse it."""
@@ -91,7 +91,7 @@ def refused_record(model: AnyModelName, reason: str) -> ModelRecord:
 
 
 def model_record(
-    outcome: SafetyOutcome, how: HowShown, needs: Sequence[Needed] = (), earlier: Sequence[ModelRecord] = ()
+    outcome: SafetyOutcome, how: HowShown, needs: Sequence[WaitTrial] = (), earlier: Sequence[ModelRecord] = ()
 ) -> ModelRecord:
     """Return the record of an answer; `needs` are the flushes and fences that were tried, `earlier` the records before it,
     so that no run is shown twice."""
@@ -138,7 +138,7 @@ def _proof_told(outcome: SafetyOutcome, how: HowShown) -> tuple[SafetyOutcome | 
     """
     if outcome.system is not None and outcome.invariant is None and not how.full:
         return None, ()
-    proof = whole(outcome, Limits.of(how.seconds(WHOLE_S)))
+    proof = unreduced_proof(outcome, Limits.of(how.seconds(WHOLE_S)))
     return proof, known_facts(proof or outcome, full=how.full, seconds=how.seconds(FACTS_S))
 
 
@@ -209,7 +209,7 @@ def _facts(each: PlaceKnown) -> PlaceFacts:
     return PlaceFacts(each.place, each.facts, each.states)
 
 
-def _need(program: Program, each: Needed) -> NeedView:
+def _need(program: Program, each: WaitTrial) -> NeedView:
     outcome = each.without
     claim = None if outcome.claim is None else claim_view(outcome.claim).text
     moves = [m for m in outcome.run.moves if m.action.verb is not Verb.START and not is_quiet(m)] if outcome.run else []

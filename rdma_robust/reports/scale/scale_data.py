@@ -6,11 +6,11 @@ import csv
 from io import StringIO
 from typing import Final
 
-from rdma_robust.analyses.scaling.growth_law import Law
 from rdma_robust.frame.answer import JsonObject
 from rdma_robust.frame.formats.json_text import valid_unicode
 from rdma_robust.reports.batch.batch_csv import cell
 from rdma_robust.reports.check.robustness_view import result_object
+from rdma_robust.reports.scale.growth_law import Law
 from rdma_robust.reports.scale.growth_wording import formula, growth_sentence
 from rdma_robust.reports.scale.scale_record import Growth, ScaleRecord
 

@@ -1,4 +1,4 @@
-"""What demos tell about a generated program: its verdict within a time limit, and the run of its witness."""
+"""The account of a generated program in a demo: its verdict within a time limit, and the run of its witness."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rdma_robust.teaching.explorer.run_tree import LONGEST
 from rdma_robust.teaching.explorer.witness import witness_choices
 
 
-def decided(text: str, file: str, timeout: float | None) -> Outcome:
+def decide_generated(text: str, file: str, timeout: float | None) -> Outcome:
     """Return whether the program in `text` is robust. Raises ProgramError."""
     return check_program(load_decidable(text, file), CheckOptions(timeout=timeout))
 

@@ -21,7 +21,7 @@ from rdma_robust.messages.language.message_program import (
     While,
 )
 from rdma_robust.messages.language.message_program import Requests as RequestsDeclared
-from rdma_robust.messages.language.shown_values import shown
+from rdma_robust.messages.language.message_terms import shown
 from rdma_robust.messages.message_answers import Granted, Issued, Matched, Move, Pair, Step
 from rdma_robust.messages.replay.interpreter import Interpreter
 from rdma_robust.messages.replay.world import Active, ActiveReceive, ActiveSend, Called, Counting, Receive, Send, World

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from rdma_robust.messages.language.message_program import MessageProgram
-from rdma_robust.messages.language.shown_values import shown
+from rdma_robust.messages.language.message_terms import shown
 from rdma_robust.messages.message_answers import Deadlock, Move, Step
 from rdma_robust.messages.replay.interpreter import Interpreter
 from rdma_robust.messages.replay.replaying import ending, waiting

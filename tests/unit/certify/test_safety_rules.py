@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from rdma_robust.analyses.prove.prove import prove
+from rdma_robust.analyses.prove.prove import decide_safety
 from rdma_robust.analyses.prove.safety_outcome import Safety
 from rdma_robust.certify.safety import doubts, lead_ups, thread_steps
 from rdma_robust.certify.safety.buffered_stores import PartialStoreOrder, TotalStoreOrder
@@ -117,7 +117,7 @@ def forged(text: str, model: AnyModelName, bound: int) -> dict[str, Any]:
 def test_without_a_rule_an_unsafe_program_would_pass(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
     where, name, instead, model, bound, text = RULES[rule]
     program = load_program(text, "rule.rdma")
-    assert prove(program, model).safety is Safety.UNSAFE
+    assert decide_safety(program, model).safety is Safety.UNSAFE
     assert refusal(program, model, forged(text, model, bound)) != ""
     monkeypatch.setattr(where, name, instead)
     evidence = forged(text, model, bound)

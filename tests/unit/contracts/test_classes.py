@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from rdma_robust.contracts.explicit.interleavings import by_interleavings, searched
 from rdma_robust.contracts.rerun.confirming import confirmed
 from rdma_robust.limits import NO_LIMITS
 from tests.support.class_programs import class_programs
+from tests.support.contracts_oracle.interleavings import by_interleavings, searched
 from tests.support.shares import share
 
 

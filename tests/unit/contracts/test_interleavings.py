@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from rdma_robust.contracts.explicit import local_steps
-from rdma_robust.contracts.explicit.interleavings import by_interleavings
 from rdma_robust.limits import Limits
+from tests.support.contracts_oracle import local_steps
+from tests.support.contracts_oracle.interleavings import by_interleavings
 from tests.support.gathering import BOUNDS, QUIET, TEXT, WAITS, Gathering
 
 GATHERING = Gathering(by_interleavings)

@@ -9,7 +9,6 @@ from typing import Any, Final
 
 import pytest
 
-from rdma_robust.contracts.explicit.interleavings import by_interleavings
 from rdma_robust.contracts.language import loop_reader
 from rdma_robust.contracts.language.contract_program import StateClause
 from rdma_robust.contracts.language.load_contracts import load_contracts
@@ -21,6 +20,7 @@ from rdma_robust.contracts.modular.round_checks import Rounds
 from rdma_robust.contracts.runs.run_inputs import NARROW
 from rdma_robust.contracts.runs.runs_engine import runs
 from rdma_robust.limits import NO_LIMITS
+from tests.support.contracts_oracle.interleavings import by_interleavings
 
 FRAME: Final = """\
 reg g

@@ -14,8 +14,6 @@ from typing import Any, Final
 import pytest
 
 from rdma_robust.contracts.contract_answers import Counterexample, Happening
-from rdma_robust.contracts.explicit import contract_rules, local_steps, pending
-from rdma_robust.contracts.explicit.interleavings import searched
 from rdma_robust.contracts.language.contract_program import ContractProgram
 from rdma_robust.contracts.language.load_contracts import load_contracts
 from rdma_robust.contracts.rerun import confirming, rerun_events
@@ -24,6 +22,8 @@ from rdma_robust.contracts.runs import request_steps, run_judge, run_requests
 from rdma_robust.contracts.runs.runs_engine import RunsCheck
 from rdma_robust.errors import InternalError
 from rdma_robust.limits import Limits
+from tests.support.contracts_oracle import contract_rules, local_steps, pending
+from tests.support.contracts_oracle.interleavings import searched
 from tests.support.shares import share
 from tests.support.switched import switched
 

@@ -8,13 +8,13 @@ from dataclasses import replace
 import pytest
 
 from rdma_robust.contracts.contract_answers import Counterexample
-from rdma_robust.contracts.explicit.interleavings import searched
 from rdma_robust.contracts.language.contract_program import ContractProgram, ErrorClass
 from rdma_robust.contracts.language.load_contracts import load_contracts
 from rdma_robust.contracts.rerun.confirming import confirmed
 from rdma_robust.errors import InternalError
 from rdma_robust.limits import NO_LIMITS
 from tests.support.class_programs import class_programs
+from tests.support.contracts_oracle.interleavings import searched
 
 TEXT = r"""
 fun f(x) contract collective { bounds x in PID..PID + 1; requires x < 3; ensures \result == 0; } {

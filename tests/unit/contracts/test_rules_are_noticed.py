@@ -9,13 +9,20 @@ from types import ModuleType
 
 import pytest
 
-from rdma_robust.contracts.explicit import contract_rules, local_steps, message_channels, run_states, shown_clauses
-from rdma_robust.contracts.explicit.interleavings import searched
 from rdma_robust.contracts.language import bounded_inputs, path_worth, spec_worth
 from rdma_robust.contracts.rerun.confirming import confirmed
 from rdma_robust.errors import InternalError
 from rdma_robust.limits import NO_LIMITS
 from tests.support.class_programs import class_programs
+from tests.support.contracts_oracle import (
+    allowed_changes,
+    contract_rules,
+    local_steps,
+    message_channels,
+    run_states,
+    shown_clauses,
+)
+from tests.support.contracts_oracle.interleavings import searched
 from tests.support.shares import share
 from tests.support.switched import switched
 
@@ -57,8 +64,8 @@ TOO_LITTLE: tuple[Rule, ...] = (
     (JUDGE, "yield Shown(self.contract.exit_error, sender,", "if False: yield Shown(0, sender,", "a message is left"),
     (JUDGE, 'if clause.kind == "ensures" and not', "if False and not", "ensures"),
     (JUDGE, "if name is not None:\n                span", "if False:\n                span", "a global changes"),
-    (spec_worth, "before == now:", "True:", "a global changes"),
-    (spec_worth, "any(at in each for each in cells)", "True", "an element changes"),
+    (allowed_changes, "before == now:", "True:", "a global changes"),
+    (allowed_changes, "any(at in each for each in cells)", "True", "an element changes"),
     (
         spec_worth,
         "return self._at(self.number(process)).value(value)",
@@ -192,8 +199,8 @@ TOO_MUCH: tuple[Rule, ...] = (
         "sends with another tag; a message with another tag",
     ),
     (path_worth, "return other in self.who and", "return", "sends to somebody else"),
-    (spec_worth, "and not _same_but(before[name], value, cells):", ":", "the same is stored"),
-    (spec_worth, "if cells is not None and", "if", "a global may change"),
+    (allowed_changes, "and not _same_but(before[name], value, cells):", ":", "the same is stored"),
+    (allowed_changes, "if cells is not None and", "if", "a global may change"),
     (
         JUDGE,
         "CollectiveState(self.parameters, self.globals, now, results)",

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
 from rdma_robust.contracts.checks.function_checks import Checking, checked
-from rdma_robust.contracts.contract_answers import FunctionAnswer
+from rdma_robust.contracts.contract_answers import FunctionAnswer, ProcsAnswer
 from rdma_robust.contracts.language.contract_program import Contract
 from rdma_robust.contracts.language.load_contracts import load_contracts
 from rdma_robust.errors import ProgramError
 from rdma_robust.limits import NO_LIMITS
 from rdma_robust.messages.language.message_printer import format_messages
 from tests.support.contracts_agreement import compared
+from tests.support.contracts_oracle.interleavings import by_interleavings
 
 FRAME = "fun f(x, y) contract collective {{ bounds x in 0..2; bounds y in 0..2; assigns \\nothing; {} }} {{ return x }}\n"
 NO = "\\no \\exit(PID) \\after \\enter(PID) \\until \\enter({})"
@@ -79,9 +79,13 @@ def test_parentheses_around_comparisons_stay(inner: str) -> None:
     assert f"requires {inner};" in laid
 
 
-def answer(text: str, *, engine: Any = "runs", procs: tuple[int, ...] = (1, 2, 3)) -> FunctionAnswer:
-    program = load_contracts(text, "t.mp")
-    return list(checked(program, Checking(procs=procs, engine=engine), NO_LIMITS))[-1]
+def answer(text: str, *, procs: tuple[int, ...] = (1, 2, 3)) -> FunctionAnswer:
+    return list(checked(load_contracts(text, "t.mp"), Checking(procs=procs), NO_LIMITS))[-1]
+
+
+def oracles(text: str, procs: tuple[int, ...] = (1, 2, 3)) -> list[ProcsAnswer]:
+    """Return what all interleavings show."""
+    return [by_interleavings(load_contracts(text, "t.mp"), "f", each, NO_LIMITS) for each in procs]
 
 
 BEHAVIORS = "behavior a: assumes x == 0; ensures \\result == 0; behavior b: assumes {}; ensures \\result == x; {};"
@@ -104,10 +108,10 @@ VERDICTS = [
 ]
 
 
-@pytest.mark.parametrize("engine", ["runs", "explicit"])
 @pytest.mark.parametrize(("clauses", "verdict"), VERDICTS, ids=[each[0] for each in VERDICTS])
-def test_the_engines_decide_them(clauses: str, verdict: str, engine: str) -> None:
-    assert answer(FRAME.format(clauses), engine=engine, procs=(1, 2)).verdict == verdict
+def test_the_engine_and_the_oracle_decide_them(clauses: str, verdict: str) -> None:
+    assert answer(FRAME.format(clauses), procs=(1, 2)).verdict == verdict
+    assert ("VIOLATED" in [each.verdict for each in oracles(FRAME.format(clauses), (1, 2))]) == (verdict == "VIOLATED")
 
 
 @pytest.mark.parametrize("clauses", [each[0] for each in VERDICTS])
@@ -158,12 +162,13 @@ NOTHING = [
 ]
 
 
-@pytest.mark.parametrize("engine", ["runs", "explicit"])
 @pytest.mark.parametrize(("clauses", "body", "why"), NOTHING, ids=[f"{each[0]} {each[1]}" for each in NOTHING])
-def test_that_nothing_was_checked_is_no_positive_answer(clauses: str, body: str, why: str, engine: str) -> None:
-    found = answer(FRAME.format(clauses).replace("return x", body), engine=engine)
+def test_that_nothing_was_checked_is_no_positive_answer(clauses: str, body: str, why: str) -> None:
+    text = FRAME.format(clauses).replace("return x", body)
+    found = answer(text)
     assert found.verdict == "UNKNOWN"
     assert all(f"nothing was checked: {why}" in each.reason for each in found.answers)
+    assert all(each.verdict == "VERIFIED" and why in each.reason for each in oracles(text))
 
 
 def test_numbers_of_processes_for_which_nothing_is_required_are_said() -> None:

@@ -9,8 +9,8 @@ from dataclasses import replace
 import pytest
 from jsonschema import Draft202012Validator
 
+from rdma_robust.counters.dot import write_dot
 from rdma_robust.counters.explicit import Cone, Edge, ExplicitVass, explicit, to_net
-from rdma_robust.counters.explicit_dot import write_dot
 from rdma_robust.counters.explicit_json import read_json, write_json
 from rdma_robust.counters.lower import LoweredProgram, lower
 from rdma_robust.counters.searches import karp_miller

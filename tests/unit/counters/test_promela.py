@@ -8,10 +8,9 @@ from hypothesis import strategies as st
 
 from rdma_robust.counters.intervals import Interval
 from rdma_robust.counters.program import Add, Assign, Body, Choose, Require, Zero, leaf
-from rdma_robust.counters.promela.body_paths import Path, fold, paths
-from rdma_robust.counters.promela.path_liveness import reset_dead
-from rdma_robust.counters.promela.promela_text import RESERVED, comment, identifiers, spell
+from rdma_robust.counters.promela.body_paths import Path, fold, paths, reset_dead
 from rdma_robust.counters.promela.words import BITS, Narrow, part
+from rdma_robust.counters.promela.write import RESERVED, comment, identifiers, spell
 from rdma_robust.errors import UsageError
 from rdma_robust.exports import promela_of
 from rdma_robust.expr import TRUE, Binary, Const, Expr, Ite, Name, Unary, evaluate

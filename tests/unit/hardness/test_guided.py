@@ -8,8 +8,7 @@ from random import Random
 
 import pytest
 
-from rdma_robust.hardness.alike import alike
-from rdma_robust.hardness.guided import guided_search
+from rdma_robust.hardness.guided import alike, guided_search
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 from rdma_robust.semantics.machines.machine import Move

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rdma_robust.errors import ProgramError
-from rdma_robust.hardness.pcp import Instance
-from rdma_robust.hardness.pcp_file import MOST_PAIRS, instance_of, read_instance
+from rdma_robust.hardness.pcp import MOST_PAIRS, Instance, instance_of, read_instance
 
 words = st.text('ab0,{}[]"\\\\:/é→𝕏', min_size=1, max_size=4)
 pairs = st.lists(st.tuples(words, words), min_size=1, max_size=4)

@@ -12,8 +12,15 @@ import pytest
 from rdma_robust.counters.explicit import Cone, Edge, ExplicitVass, to_net
 from rdma_robust.counters.vass import Effect
 from rdma_robust.errors import SizeLimitError
-from rdma_robust.hardness.from_vass import MAX_AMOUNT, UNROLLED, node_names, vass_program
-from rdma_robust.hardness.system import System, system_of_net, system_of_vass
+from rdma_robust.hardness.from_vass import (
+    MAX_AMOUNT,
+    UNROLLED,
+    System,
+    node_names,
+    system_of_net,
+    system_of_vass,
+    vass_program,
+)
 from rdma_robust.language.load import format_source, load_program
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict

@@ -9,7 +9,7 @@ from itertools import permutations
 import numpy as np
 
 from rdma_robust.messages.engines.assignments import Hall, assigned, at_most, bounds, is_hall
-from rdma_robust.messages.engines.gathered_orders import Endpoint
+from rdma_robust.messages.engines.gathers import Endpoint
 from rdma_robust.messages.message_answers import Issued
 
 

@@ -9,10 +9,10 @@ import pytest
 
 from bench.message_programs import figure_8, leader, senders
 from rdma_robust.limits import Limits
-from rdma_robust.messages.engines import engine_choice, sat
+from rdma_robust.messages.engines import engine_table as engine_choice
+from rdma_robust.messages.engines import sat
 from rdma_robust.messages.engines.answers_compared import contradictions, together
-from rdma_robust.messages.engines.engine_choice import by_auto
-from rdma_robust.messages.engines.engine_table import SelfChecked, comparison
+from rdma_robust.messages.engines.engine_table import SelfChecked, by_auto, comparison
 from rdma_robust.messages.engines.sat import by_sat
 from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.language.message_program import Buffer

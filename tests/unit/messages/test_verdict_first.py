@@ -8,9 +8,9 @@ from math import comb, factorial
 import pytest
 
 from rdma_robust.limits import Limits
-from rdma_robust.messages.engines import engine_choice
+from rdma_robust.messages.engines import engine_table as engine_choice
 from rdma_robust.messages.engines.engine_table import answered
-from rdma_robust.messages.engines.gathered_orders import MOST_COUNTED, Endpoint, count_of, feasible
+from rdma_robust.messages.engines.gathers import MOST_COUNTED, Endpoint, count_of, feasible
 from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.message_answers import BufferAnswer, Issued, Questions
 from rdma_robust.solver_library import has_solver

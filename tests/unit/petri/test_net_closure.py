@@ -9,8 +9,7 @@ import pytest
 
 from rdma_robust.evidence.produce import cover_certificate
 from rdma_robust.limits import Limits
-from rdma_robust.petri.boundedness import bounded
-from rdma_robust.petri.closure import closure
+from rdma_robust.petri.closure import bounded, closure
 from rdma_robust.petri.cover import cover
 from rdma_robust.petri.engine import KERNELS, PYTHON, DownwardProof, Enumerated, Kernel, Steps
 from rdma_robust.petri.kernel.loops import Marking

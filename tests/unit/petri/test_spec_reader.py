@@ -13,10 +13,9 @@ from rdma_robust.counters.explicit import Cone, Edge, ExplicitVass, to_net
 from rdma_robust.counters.vass import Effect
 from rdma_robust.errors import ProgramError
 from rdma_robust.petri.net import Net
-from rdma_robust.petri.spec import fast as spec_fast
+from rdma_robust.petri.spec import reader
 from rdma_robust.petri.spec.reader import read_spec
-from rdma_robust.petri.spec.spec_syntax import parse_program
-from rdma_robust.petri.spec.spec_tree import SpecSyntaxError
+from rdma_robust.petri.spec.spec_syntax import SpecSyntaxError, parse_program
 from rdma_robust.petri.spec.writer import place_names, write_spec
 from tests.conftest import ROOT
 from tests.support.random_nets import random_net
@@ -201,8 +200,8 @@ def test_the_fast_way_is_the_general_way(monkeypatch: pytest.MonkeyPatch) -> Non
     """Nets and messages are the same with the fast reader off, and what is wrong is what the whole grammar refuses."""
     sample = list(dict.fromkeys(texts()))
     fast = [read(text) for text in sample]
-    for name in ("names", "rule", "conjunctions"):
-        monkeypatch.setattr(spec_fast, name, lambda *_: None)
+    for name in ("usual_names", "usual_rule", "usual_conjunctions"):
+        monkeypatch.setattr(reader, name, lambda *_: None)
     assert sum(isinstance(answer, Net) for answer in fast) > 100
     assert sum(isinstance(answer, str) for answer in fast) > 500
     for text, answer in zip(sample, fast, strict=True):

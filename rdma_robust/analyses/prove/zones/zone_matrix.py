@@ -59,16 +59,16 @@ class compiled:  # noqa: N801 - a function to those who use it
 
     def __call__(self, zone: Matrix, kept: Sequence[Matrix] = ()) -> Matrix | Literal[True] | None:
         """The zone is looked for before it is clipped as well: most often that is enough."""
-        exact = run(self.code, zone, exact=True)
+        exact = run_zone_code(self.code, zone, exact=True)
         if exact is None:
             return None
         if any(included(exact, large) for large in kept):
             return True
-        after = run(self.code, zone)
+        after = run_zone_code(self.code, zone)
         return True if after is not None and any(included(after, large) for large in kept) else after
 
 
-def run(code: ZoneCode, zone: Matrix, *, exact: bool = False) -> Matrix | None:
+def run_zone_code(code: ZoneCode, zone: Matrix, *, exact: bool = False) -> Matrix | None:
     """Return the zone after the code, clipped unless it is to be `exact`, None if it is empty."""
     if code.keeps:
         return zone

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from rdma_robust.analyses.prove.prove import prove
+from rdma_robust.analyses.prove.prove import decide_safety
 from rdma_robust.analyses.prove.safety_outcome import Safety, SafetyOutcome
-from rdma_robust.analyses.repair.each_copy import has_families
+from rdma_robust.analyses.repair.each_copy import has_families, outside_of_copies
 from rdma_robust.analyses.repair.hitting import OutOfTimeError
 from rdma_robust.analyses.repair.repairs import COUNTING, Choices, Repair, RepairOptions, Status, WaitOptions
 from rdma_robust.analyses.repair.safe.fewest import Fewest
@@ -17,7 +17,6 @@ from rdma_robust.analyses.repair.safe.judging import WaitDecisions
 from rdma_robust.analyses.repair.safe.rewriting import Rewriter
 from rdma_robust.analyses.repair.safe.spots import WaitSpots
 from rdma_robust.analyses.repair.safe.standing import WAITS, spots_of
-from rdma_robust.analyses.repair.written_out import outside_of_copies
 from rdma_robust.errors import LimitReached, ProgramError, UsageError
 from rdma_robust.language.check.refusals import refusals
 from rdma_robust.language.flow.cfg import Program
@@ -93,7 +92,7 @@ class _Placement:
         self.search = Fewest(self.spots.universe, self.spots.costs(options.costs), self.decisions.judge)
 
     def _prove(self, program: Program, limits: Limits) -> SafetyOutcome:
-        return prove(program, self.waits.model, limits)
+        return decide_safety(program, self.waits.model, limits)
 
     def answer(self) -> Repair:
         """Return the answer. Raises OutOfTimeError if not even all waits were decided."""

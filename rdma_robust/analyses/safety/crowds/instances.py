@@ -1,4 +1,4 @@
-"""Goals about any number of copies, as goals about P(n)."""
+"""Goals about any number of copies, as goals about P(n), and what is said of the numbers."""
 
 from __future__ import annotations
 
@@ -7,9 +7,13 @@ from dataclasses import replace
 from typing import TypeVar
 
 from rdma_robust.analyses.safety.goals import Goal, StateGoal
+from rdma_robust.diagnose import listing
 from rdma_robust.expr import FALSE, Binary, Const, Expr, Name, disj, names, substitute
 from rdma_robust.language.check.targets import At, Atom, Before, Counted, Drained, Ended, Target
 from rdma_robust.language.flow.cfg import Program, Thread
+from rdma_robust.outcome import Copies
+from rdma_robust.robustness.crowds.numbers_said import copies as so_many
+from rdma_robust.robustness.crowds.numbers_said import with_numbers
 
 AnyGoal = TypeVar("AnyGoal", bound=Goal)
 
@@ -98,3 +102,34 @@ def _sum(parts: list[Expr]) -> Expr:
         counted = Binary("!=", part, Const(0))
         total = counted if total == Const(0) else Binary("+", total, counted)
     return total
+
+
+def of_any(program: Program, copies: Copies | None = None) -> str:
+    """Return as in "with 2 copies of C" or "for any number of copies of C"; nothing for a program without crowds."""
+    if not program.crowds:
+        return ""
+    if copies is not None:
+        return f"with {with_numbers(copies.numbers)}"
+    return f"for any number of copies of {listing((thread.name for thread in program.crowds), 'and')}"
+
+
+def copies_said(copies: Copies) -> str:
+    """Return as in "with 2 copies of C, not with 1"."""
+    total = sum(number for _, number in copies.numbers)
+    said = f"with {with_numbers(copies.numbers)}"
+    if not total or not copies.least:
+        return said
+    return f"{said}, not with {'fewer in all' if len(copies.numbers) > 1 else (total - 1 or 'none')}"
+
+
+def none_up_to(done: int, names: str) -> str:
+    """Return as in "not with up to 3 copies of C"."""
+    return f"not with up to {so_many(done, names)}" if done else f"not without a copy of {names}"
+
+
+def undecided_numbers(numbers: Mapping[str, int], why: str, names: str) -> str:
+    """Return the reason where these are the first numbers that were not decided, and why they were not."""
+    total = sum(numbers.values())
+    if not total:
+        return f"not even decided without a copy of {names}: {why}"
+    return f"{none_up_to(total - 1, names)}; with {with_numbers(tuple(numbers.items()))}: {why}"

@@ -6,9 +6,9 @@ from itertools import product
 
 from bench.message_programs import traffic
 from rdma_robust.messages.encoding.match_candidates import candidates
-from rdma_robust.messages.encoding.message_shapes import unroll
 from rdma_robust.messages.encoding.order_graph import Overtaking, Solution, ordered
-from rdma_robust.messages.encoding.two_way import circles_of_two
+from rdma_robust.messages.encoding.unrolling import unroll
+from rdma_robust.messages.engines.solved_models import circles_of_two
 from rdma_robust.messages.language.load_messages import load_messages
 
 FEW_BEFORE_MANY = """

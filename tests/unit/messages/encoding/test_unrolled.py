@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from rdma_robust.expr import Const, Name
-from rdma_robust.messages.encoding.message_shapes import unroll
 from rdma_robust.messages.encoding.unrolled import AssertEvent, FaultEvent, Guards, NotEncodedError, WaitEvent
+from rdma_robust.messages.encoding.unrolling import unroll
 from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.language.message_program import (
     Assert,

@@ -8,9 +8,9 @@ from bench.message_programs import senders
 from rdma_robust.errors import InternalError
 from rdma_robust.limits import NO_LIMITS
 from rdma_robust.messages.encoding.match_candidates import RULES, candidates
-from rdma_robust.messages.encoding.message_shapes import unroll
 from rdma_robust.messages.encoding.order_graph import FAMILIES
 from rdma_robust.messages.encoding.unrolled_statements import Statements
+from rdma_robust.messages.encoding.unrolling import unroll
 from rdma_robust.messages.engines import match_clauses
 from rdma_robust.messages.engines.channel_counts import ChannelCounts
 from rdma_robust.messages.engines.sat import by_sat

@@ -6,11 +6,10 @@ import pytest
 
 from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.messages.encoding.match_candidates import candidates
-from rdma_robust.messages.encoding.message_shapes import unroll
 from rdma_robust.messages.encoding.unrolled_statements import Statements
+from rdma_robust.messages.encoding.unrolling import unroll
 from rdma_robust.messages.engines.clock_formula import PARTS, ClockFormula
-from rdma_robust.messages.engines.smt import SmtQuestions, by_smt
-from rdma_robust.messages.engines.smt_goals import SmtGoals
+from rdma_robust.messages.engines.smt import SmtGoals, SmtQuestions, by_smt
 from rdma_robust.messages.engines.smt_solver import SmtSolver, UndecidedError
 from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.language.message_program import BUFFERS, Assume, Buffer, Statement

@@ -16,9 +16,8 @@ from rdma_robust.language.load import load_program
 from rdma_robust.language.syntax.contextual import in_context
 from rdma_robust.language.syntax.grammar import load_grammar
 from rdma_robust.reports.share.coloured import coloured
-from rdma_robust.teaching.demos.listing import thread_lines
-from rdma_robust.teaching.demos.walk import Code, Figure, Paragraph, Section, Table, Walk
-from rdma_robust.teaching.demos.walk_page import walk_page
+from rdma_robust.teaching.demos.walk import CodeListing, Figure, Paragraph, WalkSection, WalkTable, Walkthrough
+from rdma_robust.teaching.demos.walk_page import thread_lines, walk_page
 from tests.conftest import ROOT
 from tests.support.walks import animation, chain, litmus, random_run, sample
 
@@ -66,12 +65,12 @@ def test_nothing_from_outside_is_markup() -> None:
     run = replace(run, notes=tuple(BAD for _ in run.notes))
     blocks = (
         Paragraph(BAD),
-        Code(BAD, "json", BAD, BAD),
-        Table(BAD, (BAD,), ((BAD,),)),
+        CodeListing(BAD, "json", BAD, BAD),
+        WalkTable(BAD, (BAD,), ((BAD,),)),
         Figure(BAD, "<svg></svg>", BAD),
         run,
     )
-    text = walk_page(Walk(BAD, BAD, BAD, (Section(BAD, blocks),) * 3))
+    text = walk_page(Walkthrough(BAD, BAD, BAD, (WalkSection(BAD, blocks),) * 3))
     found = html.document_fromstring(text)
     assert len(re.findall("<script", text)) == 4 == len(list(found.iter("script")))
     assert not found.xpath("//img | //*[@onerror]")
