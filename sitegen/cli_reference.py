@@ -11,7 +11,7 @@ import typer.main
 
 from rdma_robust.cli.app import command_line
 from rdma_robust.cli.options.help_page import meaning
-from rdma_robust.cli.options.help_texts import COMMANDS
+from rdma_robust.frame import registry
 from rdma_robust.frame.exits import WORST_FIRST, Exit
 from rdma_robust.options import REDUCTIONS
 from rdma_robust.petri.cover import COVER_ENGINES
@@ -43,7 +43,7 @@ def cli_reference() -> str:
     """Return the page."""
     group: Any = typer.main.get_command(command_line())
     context = group.make_context("rdma-robust", [], resilient_parsing=True)
-    commands = (_command(context, name) for name in sorted(COMMANDS))
+    commands = (_command(context, name) for name in sorted(registry.commands()))
     return "\n".join((INTRODUCTION, *commands, _exit_codes(), _reductions(), _passes(), _engines()))
 
 

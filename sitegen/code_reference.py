@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterator
 from itertools import pairwise
 
-from rdma_robust.codes.registry import EXAMPLES, RANGES, Code, codes
+from rdma_robust.codes.known_codes import EXAMPLES, RANGES, Code, codes
 from sitegen.text import GENERATED
 
 INTRODUCTION = f"""{GENERATED}

@@ -147,7 +147,7 @@ def _about_messages(certificate: Certificate, program: MessageProgram) -> Proved
     options = members(certificate.options, "`options`", ("buffer",))
     buffer = one_of(options["buffer"], "`options.buffer`", BUFFERS)
     members(certificate.claim, "`claim`", ("kind",))
-    claim = one_of(certificate.claim["kind"], "`claim.kind` about the input 'mp'", tuple(CLAIMS))
+    claim = one_of(certificate.claim["kind"], "`claim.kind` about the input 'mp'", CLAIMS)
     return Proved(claim, check_message_claim(program, buffer, claim, certificate.evidence), buffer)
 
 

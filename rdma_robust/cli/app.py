@@ -1,11 +1,9 @@
-"""The command line: the list of commands. The command `NAME` is `NAME_command` of `cli/commands/NAME.py`: its options, what
-it checks of them, and what it does."""
+"""The command line, made of the commands that tools register (`frame/registry.py`): each is a function with its options,
+which checks them and appends what is to be done."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
-from importlib import import_module
 from typing import Annotated, Any, Final
 
 import typer
@@ -13,12 +11,11 @@ import typer
 from rdma_robust import VERSION_TEXT
 from rdma_robust.cli.mistakes import is_mistake, mistyped_command, told
 from rdma_robust.cli.options.help_page import HelpedCommand, HelpedGroup
-from rdma_robust.cli.options.help_texts import COMMANDS, NESTED
 from rdma_robust.cli.settings import Settings, settings_here
 from rdma_robust.errors import ProgramError, UsageError
+from rdma_robust.frame import registry
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.shell.colour import choose
-from rdma_robust.frame.shell.inputs import MESSAGES_SUFFIX, SUFFIX, TRENCHER_SUFFIX
 from rdma_robust.frame.shell.stderr import error_line, warn
 from rdma_robust.frame.shell.stop import listen
 from rdma_robust.text import printable
@@ -33,9 +30,6 @@ A program is robust if everything it can do on RDMA hardware it can also do unde
 """
 
 HELP_ASKED: Final = ("--help", "-h", "--version")
-WITH_COMMANDS: Final = ("messages", "contracts", "demo")
-"""The commands that have commands of their own; the library lists them last."""
-
 SHOW_SETTINGS: Final = "--show-settings"
 WITHOUT_SETTINGS: Final = frozenset({"--help", "-h", "--version", "lsp", "completion"})
 """With one of these words there is no need for settings, and no harm in wrong ones."""
@@ -44,45 +38,41 @@ WITHOUT_SETTINGS: Final = frozenset({"--help", "-h", "--version", "lsp", "comple
 def with_command(arguments: list[str]) -> list[str]:
     """Return `arguments` with the default command in front unless they begin with a command or ask about the tool.
 
-    Where all programs are message programs that is the one for these; `messages` and `contracts` have a default too.
+    Where all files are of front ends with a default of their own it is that; so have commands that have commands.
     Raises UsageError if they begin with what is nearly a command and no file.
     """
-    if arguments[:1] == ["--color"] and arguments[2:3] and arguments[2] in COMMANDS:
+    commands = registry.commands()
+    if arguments[:1] == ["--color"] and arguments[2:3] and arguments[2] in commands:
         arguments = [arguments[2], *arguments[:2], *arguments[3:]]
-    if arguments and arguments[0] in NESTED:
-        return _with_group_command(arguments)
+    if arguments and (one := commands.get(arguments[0])) is not None and one.is_group:
+        return _with_group_command(one, arguments)
     named = arguments[:1] == ["check"]
-    if arguments[:1] and (named or arguments[0] not in (*COMMANDS, *HELP_ASKED)) and _all_messages(arguments):
-        return ["messages", "check", *arguments[named:]]
-    if not arguments or arguments[0] in (*COMMANDS, *HELP_ASKED):
+    known = (*commands, *HELP_ASKED)
+    if arguments[:1] and (named or arguments[0] not in known) and (meant := registry.default_command(arguments)):
+        return [*meant, *arguments[named:]]
+    if not arguments or arguments[0] in known:
         return list(arguments)
-    if complaint := mistyped_command(arguments[0], tuple(COMMANDS)):
+    if complaint := mistyped_command(arguments[0], tuple(commands)):
         raise UsageError(complaint)
     return ["check", *arguments]
 
 
-def _with_group_command(arguments: list[str]) -> list[str]:
-    """Return the arguments of `messages` or `contracts` with the default command, unless they name one or ask about it.
+def _with_group_command(command: registry.Command, arguments: list[str]) -> list[str]:
+    """Return the arguments of a command with commands with the default one, unless they name one or ask about it.
 
     Raises UsageError if they begin with what is nearly a command and no file.
     """
     group, *rest = arguments
-    commands = NESTED[group]
+    commands = [each.name for each in command.below]
     words = [each for each in rest if not each.startswith("-")]
     asks = any(each in HELP_ASKED for each in arguments)
-    if words and words[0] not in commands and (complaint := mistyped_command(words[0], tuple(commands))):
+    if words and words[0] not in commands and (complaint := mistyped_command(words[0], commands)):
         raise UsageError(complaint)
-    return list(arguments) if not words or asks or words[0] in commands else [group, "check", *rest]
+    return list(arguments) if not words or asks or words[0] in commands else [group, command.default, *rest]
 
 
-def _all_messages(arguments: Sequence[str]) -> bool:
-    """Whether there are message programs among the arguments and no other programs or folders."""
-    others = any(each.endswith((SUFFIX, TRENCHER_SUFFIX)) or os.path.isdir(each) for each in arguments)
-    return not others and any(each.endswith(MESSAGES_SUFFIX) for each in arguments)
-
-
-def command_line(wanted: Sequence[str] = tuple(COMMANDS)) -> typer.Typer:
-    """Return the command line, where only the commands that are `wanted` have their options.
+def command_line(wanted: Sequence[str] | None = None) -> typer.Typer:
+    """Return the command line, where only the commands that are `wanted` have their options; None are all.
 
     To load and to describe them all takes as long as deciding, and the list of commands needs only their help texts.
     """
@@ -96,19 +86,33 @@ def command_line(wanted: Sequence[str] = tuple(COMMANDS)) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback(invoke_without_command=True, no_args_is_help=False)(_main)
-    for name, text in COMMANDS.items():
-        command = command_of(name) if name in wanted else _stub(name)
+    for name, one in registry.commands().items():
+        command = command_of(one) if wanted is None or name in wanted else _stub(one)
         if isinstance(command, typer.Typer):
-            app.add_typer(command, name=name, help=text, cls=HelpedGroup)
+            app.add_typer(command, name=name, help=one.help, cls=HelpedGroup)
         else:
-            app.command(name, help=text, cls=HelpedCommand)(command)
+            app.command(name, help=one.help, cls=HelpedCommand)(command)
     return app
 
 
-def command_of(name: str) -> Any:
-    """Return the command `name` from its module: a function with its options, or a typer with commands of its own."""
-    module = name.replace("-", "_")
-    return getattr(import_module(f"rdma_robust.cli.commands.{module}"), f"{module}_command")
+def command_of(command: registry.Command) -> Any:
+    """Return a command from where it is: a function with its options, or a typer with commands of its own."""
+    return _group(command) if command.is_group else registry.at(command.place)
+
+
+def _group(command: registry.Command) -> typer.Typer:
+    """Return the typer of a command that has commands of its own, and shows its help without one."""
+    group = typer.Typer(invoke_without_command=True, no_args_is_help=False)
+    for each in command.below:
+        group.command(each.name, help=each.help, cls=HelpedCommand)(registry.at(each.place))
+    group.callback(invoke_without_command=True)(_help_without_command)
+    return group
+
+
+def _help_without_command(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+        raise typer.Exit(Exit.INVALID)
 
 
 def _main(
@@ -120,18 +124,16 @@ def _main(
     if version:
         print(VERSION_TEXT)
         raise typer.Exit(Exit.OK)
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
-        raise typer.Exit(Exit.INVALID)
+    _help_without_command(context)
 
 
 def _listed() -> None:
     """Stand for a command in the list of commands."""
 
 
-def _stub(name: str) -> Any:
-    """Return what stands for a command that is only listed; one with commands of its own stays in their order."""
-    if name not in WITH_COMMANDS:
+def _stub(command: registry.Command) -> Any:
+    """Return what stands for a command that is only listed; the library lists those with commands of their own last."""
+    if not command.below:
         return _listed
     group = typer.Typer()
     group.callback()(_listed)
@@ -167,8 +169,8 @@ def run(arguments: Sequence[str]) -> int:
 
 def _defaults(command: str, settings: Settings) -> dict[str, Any]:
     """Return the defaults that settings give the options of a command; those of a group are for each of its commands."""
-    found = settings.defaults(command)
-    return dict.fromkeys(NESTED[command], found) if command in NESTED else found
+    found, one = settings.defaults(command), registry.commands()[command]
+    return dict.fromkeys([each.name for each in one.below], found) if one.is_group else found
 
 
 def _parse(arguments: Sequence[str], plan: list[Callable[[], Exit]], settings: Settings) -> int:
@@ -177,7 +179,7 @@ def _parse(arguments: Sequence[str], plan: list[Callable[[], Exit]], settings: S
 
     Raises UsageError, and ProgramError where it is a setting that an option does not take.
     """
-    defaults = {name: _defaults(name, settings) for name in arguments[:1] if name in COMMANDS}
+    defaults = {name: _defaults(name, settings) for name in arguments[:1] if name in registry.commands()}
     try:
         code = command_line(arguments[:1])(args=list(arguments), obj=plan, standalone_mode=False, default_map=defaults)
     except Exception as error:

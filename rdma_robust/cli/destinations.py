@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from rdma_robust.errors import UsageError
-from rdma_robust.frame.shell.inputs import MESSAGES_SUFFIX, SUFFIX, Item, Source
+from rdma_robust.frame import registry
+from rdma_robust.frame.shell.inputs import Item, Source
 from rdma_robust.frame.shell.output import StandardOutput, is_special, make_folder, must_be_writable, replace_file
 from rdma_robust.reports.batch.batch_formats import FORMS
 from rdma_robust.text import printable
@@ -37,9 +38,6 @@ SUFFIXES: Final[Mapping[str, tuple[str, ...]]] = {
     ".gv": ("dot",),
 }
 """What the suffix of a report's file means: the form that it picks, and the others that are no contradiction to it."""
-
-SOURCES: Final = (SUFFIX, MESSAGES_SUFFIX, ".spec")
-"""The suffixes of what people write: a report never has one of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +77,7 @@ def report_form(path: str | None, named: str | None, forms: Sequence[str], input
     if path is None or path == "-":
         return named or forms[0]
     shown = printable(path)
-    if path.endswith(SOURCES):
+    if path.endswith(registry.written_suffixes()):
         raise UsageError(f"{shown} is a program; a report never overwrites one")
     _spare(path, inputs)
     must_be_writable(path)

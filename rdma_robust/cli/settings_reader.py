@@ -8,11 +8,12 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any, Final
 
-from rdma_robust.cli.options.help_texts import COMMANDS
-from rdma_robust.cli.options.setting_names import COLOR, SETTINGS, TABLE, Kind, Setting, commands_of
+from rdma_robust.cli.options.setting_names import COLOR, TABLE, Setting, commands_of
 from rdma_robust.cli.settings_places import places_of
 from rdma_robust.diagnose import Reporter, did_you_mean, quote
 from rdma_robust.errors import NO_SPAN, Span
+from rdma_robust.frame import registry
+from rdma_robust.frame.registry import Kind
 from rdma_robust.text import json_mistake
 
 MOST_WRONG: Final = 100
@@ -78,7 +79,7 @@ class SettingsReader:
         for name, value in table.items():
             if self.wrong > MOST_WRONG:
                 return
-            if name in COMMANDS and isinstance(value, dict):
+            if name in registry.commands() and isinstance(value, dict):
                 for inner, setting in islice(value.items(), MOST_WRONG):
                     yield from self._setting(name, inner, setting)
             else:
@@ -86,10 +87,10 @@ class SettingsReader:
 
     def _setting(self, command: str | None, name: str, value: Any) -> Iterator[Setting]:
         span = self._place(*self.top, *((command,) if command else ()), name)
-        known = [each for each in (*SETTINGS, COLOR) if command is None or command in commands_of(each)]
+        known = [each for each in (*registry.settings(), COLOR) if command is None or command in commands_of(each)]
         if name not in known:
             where = f" of {command}" if command else ""
-            hint = did_you_mean(name, [*known, *(COMMANDS if command is None else ())])
+            hint = did_you_mean(name, [*known, *(registry.commands() if command is None else ())])
             hint = hint or (f"{command} has the settings {', '.join(known)}" if known and command else "")
             self._refuse("RR802", span, f"there is no setting {quote(name)}{where}", hint=hint)
             return
@@ -119,7 +120,7 @@ def _misfit(name: str, value: Any) -> str:
     """Return what a setting needs instead of `value`, nothing if that will do."""
     if name == COLOR:
         return "" if value in WHENS else ", ".join(WHENS[:-1]) + f" or {WHENS[-1]}"
-    kind = SETTINGS[name][0]
+    kind = registry.settings()[name][0]
     fits = {
         "number": isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= LARGEST,
         "whole": isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST,

@@ -9,10 +9,10 @@ import typer
 import typer.main
 
 from rdma_robust.cli.mistakes import is_mistake, told
-from rdma_robust.cli.options.help_texts import COMMANDS, NESTED
-from rdma_robust.cli.options.setting_names import COLOR, SETTINGS, TABLE
+from rdma_robust.cli.options.setting_names import COLOR, TABLE
 from rdma_robust.cli.settings import OWN, PROJECT, Settings
 from rdma_robust.errors import UsageError
+from rdma_robust.frame import registry
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.shell.output import StandardOutput
 from rdma_robust.text import printable
@@ -24,8 +24,8 @@ def show_settings(arguments: Sequence[str], settings: Settings, line: Callable[[
     `line` makes the command line in which the commands that are named have their options.
     """
     command, own = arguments[0], list(arguments[1:])
-    named = f"{command} {own.pop(0)}" if own and own[0] in NESTED.get(command, ()) else command
-    if command not in COMMANDS:
+    named = f"{command} {own.pop(0)}" if own and own[0] in registry.nested().get(command, ()) else command
+    if command not in registry.commands():
         raise UsageError("--show-settings stands behind a command, or alone")
     rows = list(_rows(line([command]), named, own, settings))
     file = settings.file or f"none ({OWN}, or [{TABLE}] in {PROJECT}, here or above)"
@@ -58,7 +58,7 @@ def _rows(line: typer.Typer, named: str, arguments: list[str], settings: Setting
         raise
     found = settings.of(command)
     known = {param.name for param in below.get_params(context)}
-    for name in (*SETTINGS, COLOR):
+    for name in (*registry.settings(), COLOR):
         parameter = name.replace("-", "_")
         if parameter not in known:
             continue

@@ -22,7 +22,7 @@ def chosen(enable: Sequence[str] | None, disable: Sequence[str] | None) -> Warni
 
 
 def _codes(option: str, names: Sequence[str] | None) -> frozenset[str]:
-    from rdma_robust.codes.registry import codes  # noqa: PLC0415 - only where something is chosen
+    from rdma_robust.codes.known_codes import codes  # noqa: PLC0415 - only where something is chosen
 
     known = [name for name, code in codes().items() if name.startswith("RR7") and code.severity == "warning"]
     found = [name.strip().upper() for each in names or () for name in each.split(",")]

@@ -12,8 +12,9 @@ from typing import Final
 
 from rdma_robust.errors import UsageError
 from rdma_robust.foreign import own_command
+from rdma_robust.frame import registry
 from rdma_robust.frame.exits import Exit
-from rdma_robust.frame.shell.inputs import MESSAGES_SUFFIX, SUFFIX, fixed_part, stream_of
+from rdma_robust.frame.shell.inputs import fixed_part, stream_of
 from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.frame.shell.stop import Stopped, asked_to_stop, check
 from rdma_robust.text import count, printable
@@ -61,7 +62,7 @@ class Watched:
         """Return whether a change of `path` is a reason to run again."""
         if path in self.files or os.path.basename(path) in SETTINGS:
             return True
-        return path.endswith((SUFFIX, MESSAGES_SUFFIX)) and any(path.startswith(folder + os.sep) for folder in self.folders)
+        return path.endswith(registry.folder_suffixes()) and any(path.startswith(folder + os.sep) for folder in self.folders)
 
 
 def changes_of(file: str) -> Iterator[object]:

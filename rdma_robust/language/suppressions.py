@@ -113,7 +113,7 @@ def _read(comment: Token, tokens: Sequence[Token], text: str, found: list[Suppre
 @cache
 def _problem(code: str) -> tuple[str, str] | None:
     """Return why a code cannot be ignored, and a hint; None if it can."""
-    from rdma_robust.codes.registry import codes  # noqa: PLC0415 - most programs ignore nothing
+    from rdma_robust.codes.known_codes import codes  # noqa: PLC0415 - most programs ignore nothing
 
     known = codes().get(code)
     if known is None:

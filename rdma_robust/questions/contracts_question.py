@@ -80,7 +80,7 @@ def check_in_time(source: Source, asking: ContractsAsking, limits: Limits) -> Ch
     Raises what reading raises, LimitReached and Overrun if there was no time for that, UsageError for a function that is
     not there, and InternalError.
     """
-    from rdma_robust.contracts.checks.function_checks import checked, left_open, self_checked  # noqa: PLC0415 - slow
+    from rdma_robust.contracts.checks.function_checks import checked, compare_answers, left_open  # noqa: PLC0415 - slow
 
     so_far = CheckedFile()
 
@@ -89,7 +89,7 @@ def check_in_time(source: Source, asking: ContractsAsking, limits: Limits) -> Ch
         for answer in checked(so_far.program, asking.checking, limits):
             so_far.answers.append(answer)
         if asking.checking.self_check:
-            self_checked(so_far.program, so_far.answers, limits)
+            compare_answers(so_far.program, so_far.answers, limits)
 
     cut = cut_short(limits, check, lambda: so_far.program is not None)
     assert so_far.program is not None, "not cut before it was read"

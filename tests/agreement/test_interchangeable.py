@@ -10,7 +10,7 @@ from rdma_robust.limits import Limits
 from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.language.message_program import BUFFERS, Buffer
 from rdma_robust.messages.machine import interchangeable, states, value_kinds
-from rdma_robust.messages.machine.interchangeable import alike
+from rdma_robust.messages.machine.interchangeable import interchangeable_processes
 from rdma_robust.messages.machine.states import by_states
 from rdma_robust.messages.message_answers import BufferAnswer, Questions
 from rdma_robust.messages.replay.replaying import confirm
@@ -38,7 +38,7 @@ def both(text: str, buffer: Buffer, limit: int = 3_000) -> tuple[BufferAnswer, B
     with_them = by_states(program, buffer, Questions(), Limits.of(30, limit))
     confirm(program, with_them)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(states, "alike", lambda _program: None)
+        patched.setattr(states, "interchangeable_processes", lambda _program: None)
         return with_them, by_states(program, buffer, Questions(), Limits.of(30, limit))
 
 
@@ -47,7 +47,7 @@ def compare(seeds: range) -> tuple[int, int]:
     having = fewer = 0
     for seed in seeds:
         text = random_family(seed)
-        if alike(load_messages(text, "t.mp")) is None:
+        if interchangeable_processes(load_messages(text, "t.mp")) is None:
             continue
         having += 1
         for buffer in BUFFERS:

@@ -15,7 +15,7 @@ import typer.main
 from rdma_robust.cli.app import command_line, with_command
 from rdma_robust.cli.mistakes import is_mistake, told
 from rdma_robust.cli.options.help_page import EXAMPLES, Listing, blocks, command_page
-from rdma_robust.cli.options.help_texts import COMMANDS, GROUPS
+from rdma_robust.frame import registry
 from tests.conftest import Cli
 
 LIBRARY = re.compile(
@@ -69,11 +69,11 @@ def test_the_installed_command_prints_it(installed: Cli, columns: str) -> None:
 
 
 def test_commands_and_options_are_in_groups() -> None:
-    named = [name for names in GROUPS.values() for name in names]
+    named = [name for names in registry.groups().values() for name in names]
     assert len(set(named)) == len(named)
-    assert not set(COMMANDS) - set(named), "help_texts.GROUPS has every command"
+    assert not set(registry.commands()) - set(named), "every command has a group"
     lines = command_page(PAGES["rdma-robust"].command, PAGES["rdma-robust"], 80)
-    assert [line for line in lines if line in GROUPS] == list(GROUPS)
+    assert [line for line in lines if line in registry.groups()] == list(registry.groups())
     path = "rdma-robust check"
     assert {"Model and search", "Limits", "Output", "Other"} <= set(command_page(PAGES[path].command, PAGES[path], 80))
 

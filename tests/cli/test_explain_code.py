@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rdma_robust import check, parse
-from rdma_robust.codes.registry import EXAMPLES, Code, codes
+from rdma_robust.codes.known_codes import EXAMPLES, Code, codes
 from rdma_robust.errors import ProgramError, SizeLimitError
 from rdma_robust.messages.language.load_messages import load_messages
 from tests.conftest import ROOT, Cli

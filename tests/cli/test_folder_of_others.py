@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from rdma_robust.cli.options.help_texts import COMMANDS
 from rdma_robust.foreign import own_command
+from rdma_robust.frame import registry
 from tests.conftest import COMMAND, NOT_ROBUST, ROBUST, ROOT, Cli
 from tests.support.hostile import ran, shadow_modules
 
@@ -81,7 +81,7 @@ def test_every_other_command(hostile: Path, installed: Cli) -> None:
         assert answer.returncode in (0, 1, 2, 3), f"{command}: {answer.stderr}"
         assert "no such option" not in answer.stderr.lower(), f"{command}: {answer.stderr}"
     assert {*FAST, *OTHERS, "explore", "lsp"} == set(
-        COMMANDS
+        registry.commands()
     )  # for `lsp` see tests/editing, for --watch tests/cli/test_watch.py
 
 

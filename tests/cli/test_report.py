@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from lxml import etree
 
-from rdma_robust.cli.options.help_texts import COMMANDS
+from rdma_robust.frame import registry
 from tests.cli.test_stop import endless
 from tests.conftest import COMMAND, INVALID, NOT_ROBUST, ROBUST, Cli
 from tests.support.batches import HOSTILE_NAMES
@@ -297,7 +297,7 @@ def test_compare_refuses_what_is_no_report(cli: Cli, programs: Path, name: str) 
 
 
 def test_both_are_commands() -> None:
-    assert {"report", "compare"} <= set(COMMANDS)
+    assert {"report", "compare"} <= set(registry.commands())
 
 
 @pytest.mark.usefixtures("programs")

@@ -9,8 +9,7 @@ import pytest
 import typer.main
 
 from rdma_robust.cli.app import command_line
-from rdma_robust.cli.options.help_texts import COMMANDS, NESTED
-from rdma_robust.cli.options.setting_names import DECIDING, SETTINGS
+from rdma_robust.frame import registry
 from tests.conftest import NOT_ROBUST, ROBUST, Cli
 
 
@@ -30,14 +29,14 @@ def test_settings_are_the_options_of_commands() -> None:
     group = typer.main.get_command(command_line())
     kinds = {"float": "number", "int": "whole", "bool": "yes or no", "boolean": "yes or no"}
     declared: dict[str, list[tuple[str, str]]] = {}
-    own = {command: [*group.commands[command].params] for command in COMMANDS}  # type: ignore[attr-defined]
-    for name in NESTED:
+    own = {command: [*group.commands[command].params] for command in registry.commands()}  # type: ignore[attr-defined]
+    for name in registry.nested():
         below = group.commands[name].commands.values()  # type: ignore[attr-defined]
         own[name] += [param for command in below for param in command.params]
-    for command in COMMANDS:
+    for command in registry.commands():
         for param in own[command]:
             names = [each.removeprefix("--") for each in param.opts if each.startswith("--")]
-            if names and names[0] in SETTINGS:
+            if names and names[0] in registry.settings():
                 declared.setdefault(names[0], []).append(
                     (
                         command,
@@ -54,8 +53,8 @@ def test_settings_are_the_options_of_commands() -> None:
         "instrumentation": {"export"},
     }
     otherwise |= {"strict": {"compare"}, "buffer": {"explore", "contracts"}}
-    assert set(declared) == set(SETTINGS)
-    for name, (kind, commands) in SETTINGS.items():
+    assert set(declared) == set(registry.settings())
+    for name, (kind, commands) in registry.settings().items():
         assert {each for each, _ in declared[name]} - otherwise.get(name, set()) == set(commands), name
         assert {each for command, each in declared[name] if command in commands} == {kind}, name
 
@@ -74,11 +73,11 @@ def test_an_option_is_a_setting_or_about_one_run() -> None:
     group = typer.main.get_command(command_line())
     found = {
         max(param.opts, key=len)
-        for command in (*DECIDING, "fmt")
+        for command in (*registry.settings()["timeout"][1], "fmt")
         for param in group.commands[command].params  # type: ignore[attr-defined]
         if param.param_type_name == "option"
     }
-    assert found - {f"--{name}" for name in SETTINGS} == ONE_RUN & found
+    assert found - {f"--{name}" for name in registry.settings()} == ONE_RUN & found
     assert found >= ONE_RUN
 
 

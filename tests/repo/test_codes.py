@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rdma_robust.codes.registry import RANGES, codes
+from rdma_robust.codes.known_codes import RANGES, codes
 from rdma_robust.errors import InternalError, SizeLimitError, UsageError
 from rdma_robust.frame.shell.inputs import UnreadableError
 from tests.conftest import ROOT

@@ -14,7 +14,7 @@ import pytest
 import yaml
 from pygments.token import Keyword, Name
 
-from rdma_robust.cli.options.help_texts import COMMANDS
+from rdma_robust.frame import registry
 from rdma_robust.language.syntax.contextual import WORDS as CONTEXTUAL
 from rdma_robust.messages.language.message_words import CLAUSES, message_grammar
 from rdma_robust.messages.language.message_words import WORDS as MESSAGE_WORDS
@@ -36,7 +36,7 @@ BIN = Path(sys.executable).parent
 def test_the_hooks_are_commands_with_options_that_there_are() -> None:
     for hook in HOOKS:
         program, command, *options = hook["entry"].split()
-        assert (program, command in COMMANDS, hook["language"]) == ("rdma-robust", True, "python")
+        assert (program, command in registry.commands(), hook["language"]) == ("rdma-robust", True, "python")
         assert re.search(hook["files"], "a/b.rdma")
         text = subprocess.run([str(BIN / program), command, "--help"], capture_output=True, text=True, check=True).stdout
         assert all(option in text for option in options)

@@ -69,12 +69,13 @@ MAY_IMPORT = {
     "analyses.prove analyses.hardware messages.language messages.machine messages.message_answers "
     "messages.replay "
     "messages.encoding messages.races contracts.language contracts.contract_answers contracts.standings contracts.inference",
-    "frame": f"{WORDS} __init__ codes language messages.language",
+    "frame": f"{WORDS} __init__ codes language",
     "questions": (
         f"{WORDS} __init__ frame language petri pipeline robustness certify evidence reports analyses.safety analyses.lints "
         "analyses.prove analyses.hardware messages.language messages.message_answers messages.engines messages.traces "
         "contracts.language contracts.contract_answers contracts.checks contracts.rerun"
     ),
+    "tools": f"{WORDS} frame language messages.language",
     "batch": f"{WORDS} __init__ frame certify analyses.repair analyses.explain reports",
     "teaching.explorer": f"{WORDS} language semantics pipeline analyses.explain reports messages.language "
     "messages.message_answers messages.replay",
@@ -174,11 +175,11 @@ def test_a_room_of_the_method_names_its_theorem_or_definition(room: str) -> None
 
 
 def test_no_two_modules_have_one_name() -> None:
-    """A command's file, its writer and the room of its subject may share the subject's name; nothing else does."""
+    """Files of a command, its tool and its writer, and the room of a subject, may share the subject's name; no others do."""
     names: dict[str, list[str]] = {}
     for path in MODULES:
         parts = path.relative_to(PACKAGE).with_suffix("").parts
-        if parts[:2] != ("cli", "commands") and parts[-1] != "__init__":
+        if parts[:2] != ("cli", "commands") and parts[0] != "tools" and parts[-1] != "__init__":
             names.setdefault(parts[-1], []).append("/".join(parts))
     twice = {name: places for name, places in names.items() if len(places) > 1}
     assert not twice

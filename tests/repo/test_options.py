@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import typer.main
 
-from rdma_robust.cli.app import command_line, command_of
-from rdma_robust.cli.options.help_texts import COMMANDS
+from rdma_robust.cli.app import command_line
+from rdma_robust.frame import registry
 from tests.conftest import ROOT
 from tests.repo.test_layering import imports
 
@@ -125,14 +125,17 @@ def test_options_do_not_import_commands() -> None:
         assert not [each for each in imports(path) if each.startswith("rdma_robust.cli.commands")], path
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", registry.commands())
 def test_a_command_is_in_the_module_of_its_name(name: str) -> None:
-    callback = getattr(command_of(name), "registered_callback", None)
-    function = command_of(name) if callback is None else callback.callback
-    assert function.__module__ == f"rdma_robust.cli.commands.{name.replace('-', '_')}"
+    command = registry.commands()[name]
+    for path, one in [(f"{name} {each.name}", each) for each in command.below if each.place] or [(name, command)]:
+        function = registry.at(one.place)
+        callback = getattr(function, "registered_callback", None)
+        module = (function if callback is None else callback.callback).__module__
+        assert module == f"rdma_robust.cli.commands.{path.replace('-', '_').replace(' ', '_')}"
 
 
-@pytest.mark.parametrize("wanted", COMMANDS)
+@pytest.mark.parametrize("wanted", registry.commands())
 def test_only_the_wanted_command_is_described(wanted: str) -> None:
     """The others are listed with their help and have no options; the one that is wanted is as in the whole command line."""
     whole: Any = typer.main.get_command(command_line())

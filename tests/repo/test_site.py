@@ -16,7 +16,7 @@ import pytest
 import yaml
 from markdown.extensions.toc import slugify
 
-from rdma_robust.cli.options.help_texts import COMMANDS
+from rdma_robust.frame import registry
 from rdma_robust.petri.cover import COVER_ENGINES
 from rdma_robust.pipeline import PASSES
 from sitegen.cli_reference import MEANINGS
@@ -112,7 +112,7 @@ def test_generated_pages_and_figures_are_up_to_date(page: str, text: str) -> Non
 
 def test_the_reference_is_complete() -> None:
     text = (DOCS / "reference/cli.md").read_text(encoding="utf-8")
-    for command in COMMANDS:
+    for command in registry.commands():
         assert f"\n## {command}\n" in text
     assert all(f"\n| {int(code)} | " in text for code in MEANINGS)
 
@@ -127,12 +127,12 @@ def test_every_option_that_a_document_names_exists() -> None:
 
 
 def test_examples_in_the_help_use_options_of_their_command(cli: Cli) -> None:
-    for command in COMMANDS:
+    for command in registry.commands():
         shown = cli(command, "--help").stdout
         examples = re.findall(r"^  rdma-robust (.*)$", shown, re.MULTILINE)
         for example in examples:
             first, _, rest = example.partition(" ")
-            own = shown if first == command or first not in COMMANDS else cli(first, "--help").stdout
+            own = shown if first == command or first not in registry.commands() else cli(first, "--help").stdout
             for option in re.findall(r"(?<=\s)--?[a-z][a-z-]*", rest.split(" && ")[0].split("  ")[0]):
                 assert option in own, example
 

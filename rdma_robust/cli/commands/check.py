@@ -32,11 +32,11 @@ from rdma_robust.cli.options.arguments import (
     memory_limit,
 )
 from rdma_robust.cli.options.formats import VERDICT_FORMATS
-from rdma_robust.cli.options.help_texts import COMMANDS
 from rdma_robust.cli.options.option_sets import HardwareOptions, SearchOptions, with_option_sets
 from rdma_robust.cli.options.reductions_option import parse_reductions
 from rdma_robust.cli.passed_over import without_proofs
 from rdma_robust.cli.warning_choice import chosen
+from rdma_robust.frame import registry
 from rdma_robust.frame.run_question import Run, run_question
 from rdma_robust.frame.shell.defaults import TIMEOUT_S, processors
 from rdma_robust.frame.shell.inputs import SUFFIX, TRENCHER_SUFFIX, Source, expand
@@ -78,7 +78,7 @@ def check_command(
     if watch:
         watch_instead(context, files)
         return
-    items, passed_over = without_proofs(expand(files, tuple(COMMANDS), (SUFFIX, TRENCHER_SUFFIX), define=define))
+    items, passed_over = without_proofs(expand(files, tuple(registry.commands()), (SUFFIX, TRENCHER_SUFFIX), define=define))
     if enable or disable:
         choice = chosen(enable, disable)
         items = [dataclasses.replace(item, warnings=choice) if isinstance(item, Source) else item for item in items]

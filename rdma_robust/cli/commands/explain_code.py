@@ -27,7 +27,7 @@ def explain_code_command(
 
 def run_explain_code(asked: str | None) -> Exit:
     """Print what the code `asked` means, or all codes; return the exit code. Raises UsageError for an unknown one."""
-    from rdma_robust.codes.registry import codes  # noqa: PLC0415 - the messages of the other commands need only names
+    from rdma_robust.codes.known_codes import codes  # noqa: PLC0415 - the messages of the other commands need only names
     from rdma_robust.reports.share.code_text import explained, listed  # noqa: PLC0415
 
     known = codes()

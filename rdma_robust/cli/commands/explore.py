@@ -23,10 +23,11 @@ from rdma_robust.cli.options.option_sets import HardwareOptions, with_option_set
 from rdma_robust.cli.processes.explored_messages import decided_messages
 from rdma_robust.cli.watching import Watched, changes_of, need_watchfiles
 from rdma_robust.errors import InternalError, RdmaRobustError, SizeLimitError, UsageError
+from rdma_robust.frame import registry
 from rdma_robust.frame.deciding import exit_of_error, message_of
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.shell.apart import each_apart
-from rdma_robust.frame.shell.inputs import MESSAGES_SUFFIX, SUFFIX, Missing, Source, expand, read_source
+from rdma_robust.frame.shell.inputs import Missing, Source, expand, read_source
 from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.frame.shell.stop import Stopped
 from rdma_robust.guard import Overrun, guarded_by, out_of_memory
@@ -118,7 +119,7 @@ def explore_command(
 def run_explore(request: ExploreRequest) -> Exit:
     """Let the user explore until Ctrl-C, or the end of the terminal interface. Raises UsageError."""
     one_value(request.options.define, "explore")
-    items = expand([request.file], suffixes=(SUFFIX, MESSAGES_SUFFIX), define=request.options.define)
+    items = expand([request.file], suffixes=registry.folder_suffixes(), define=request.options.define)
     item = items[0]
     if isinstance(item, Missing):
         warn(item.message())

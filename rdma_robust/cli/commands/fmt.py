@@ -12,12 +12,12 @@ from rdma_robust.cli.answering import answer_each, default_limits
 from rdma_robust.cli.destinations import made_file
 from rdma_robust.cli.options.arguments import Define, Files, Force, MadeFile
 from rdma_robust.errors import UsageError
+from rdma_robust.frame import registry
 from rdma_robust.frame.exits import Exit
-from rdma_robust.frame.shell.inputs import MESSAGES_SUFFIX, SUFFIX, Item, Source, expand
+from rdma_robust.frame.shell.inputs import Item, Source, expand
 from rdma_robust.frame.shell.output import StandardOutput, replace_file
 from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.language.value_ranges import one_value
-from rdma_robust.messages.language.recognised import is_messages
 from rdma_robust.text import printable
 
 Mode = Literal["print", "check", "write"]
@@ -45,7 +45,7 @@ def fmt_command(
         raise UsageError("--check, --write and --output exclude one another")
     one_value(define or (), "fmt --expand")
     mode: Mode = "check" if check else "write" if write else "print"
-    items = expand(files, suffixes=(SUFFIX, MESSAGES_SUFFIX), define=define)
+    items = expand(files, suffixes=registry.folder_suffixes(), define=define)
     if output not in (None, "-") and len(items) > 1:
         raise UsageError(f"--output takes one program, and there are {len(items)}; --write writes all of them back")
     made_file(output, items, force=force, back="--write")
@@ -59,32 +59,13 @@ def run_fmt(items: Sequence[Item], mode: Mode, path: str | None = None, *, expan
     """
 
     def formatted(source: Source, old: str) -> Exit:
-        from rdma_robust.language.load import is_trencher, written_out  # noqa: PLC0415
-        from rdma_robust.language.syntax.formatter import (  # noqa: PLC0415 - after the reading, which may fail at once
-            format_source,
-            format_tree,
-        )
-
-        if is_messages(old, source.name):
-            return _deliver(source, old, _of_messages(old, source.name, expanded=expanded), mode, path)
-        if is_trencher(old, source.name):
-            raise UsageError("a program of Trencher has no layout of ours; `rdma-robust import trencher` makes one that has")
-        new = format_tree(written_out(old, source.name)) if expanded else format_source(old, source.name)
-        return _deliver(source, old, new, mode, path)
+        front_end = registry.front_end_of(old, source.name)
+        layout = front_end.written_out if expanded else front_end.formatted
+        if layout is None:
+            raise UsageError(front_end.no_layout or f"there is no layout for what the front end {front_end.name} reads")
+        return _deliver(source, old, layout(old, source.name), mode, path)
 
     return answer_each(items, default_limits, formatted)
-
-
-def _of_messages(text: str, file: str, *, expanded: bool) -> str:
-    """Return a program of `.mp` in its one layout, or written out."""
-    if expanded:
-        from rdma_robust.messages.language.load_messages import load_messages  # noqa: PLC0415 - few programs are such
-        from rdma_robust.messages.language.messages_text import written_out  # noqa: PLC0415
-
-        return written_out(load_messages(text, file))
-    from rdma_robust.messages.language.message_printer import format_messages  # noqa: PLC0415
-
-    return format_messages(text, file)
 
 
 def _deliver(source: Source, old: str, new: str, mode: Mode, path: str | None) -> Exit:

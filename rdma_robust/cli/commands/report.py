@@ -38,13 +38,12 @@ from rdma_robust.cli.processes.decide_job import decide_job, kept_record
 from rdma_robust.cli.report_contracts import with_contracts
 from rdma_robust.cli.report_messages import Given, split, with_messages
 from rdma_robust.errors import UsageError
+from rdma_robust.frame import registry
 from rdma_robust.frame.answer import Failure
 from rdma_robust.frame.deciding import answer_item
 from rdma_robust.frame.exits import WORST_FIRST, Exit, worst
 from rdma_robust.frame.shell.defaults import TIMEOUT_S, processors
 from rdma_robust.frame.shell.inputs import (
-    MESSAGES_SUFFIX,
-    SUFFIX,
     Item,
     Missing,
     UnreadableError,
@@ -214,7 +213,7 @@ def report_command(
     quiet: OnlyErrors = False,
 ) -> None:
     """Note in the context what is to be done."""
-    given, messages = split(expand(paths, suffixes=(SUFFIX, MESSAGES_SUFFIX), define=define))
+    given, messages = split(expand(paths, suffixes=registry.folder_suffixes(), define=define))
     items, passed_over = without_proofs(given)
     if no_cache and cache is not None:
         raise UsageError("--cache and --no-cache exclude one another")

@@ -10,10 +10,9 @@ from typing import Annotated
 
 import typer
 
-from rdma_robust.certify.checker import Proved, verify
-from rdma_robust.certify.document import LARGEST, NET, PROGRAM, Certificate, InvalidCertificate, read_document
+from rdma_robust.certify.checker import Proved
+from rdma_robust.certify.document import LARGEST, PROGRAM, Certificate, InvalidCertificate, read_document
 from rdma_robust.certify.judge_question import NotCovered
-from rdma_robust.certify.messages.proven_claims import CLAIMS
 from rdma_robust.certify.proven_judge import (
     REFUSED,
     ROBUST,
@@ -27,6 +26,7 @@ from rdma_robust.certify.proven_judge import (
 )
 from rdma_robust.cli.answering import answer_sources, default_limits
 from rdma_robust.cli.options.arguments import Define, Files
+from rdma_robust.frame import registry
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.formats.columns import sentence
 from rdma_robust.frame.shell.inputs import (
@@ -46,14 +46,8 @@ from rdma_robust.language.value_ranges import one_value
 from rdma_robust.text import printable
 
 SUFFIXES = (".json", ".json.gz")
-
-PHRASES = {
-    "robust": "is robust",
-    "not-robust": "is not robust",
-    "safe": "is safe",
-    "unsafe": "is unsafe",
-    **CLAIMS,
-}
+UNKNOWN_KIND = registry.CertificateKind("", "rdma_robust.certify.checker:verify", {})
+"""What no tool has a kind for: the checker says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +89,11 @@ def run_verify(arguments: Sequence[str], given: str | None, define: tuple[str, .
 
 def _answer(given: Item | None, judge: str | None, source: Source) -> Exit:
     try:
-        name, proved, beyond = _checked(source, given, judge)
+        name, said, beyond = _checked(source, given, judge)
     except InvalidCertificate as error:
         _say(f"{source.name}: INVALID: {error}")
         return Exit.NOT_ROBUST
-    under = f" under {proved.model}" if proved.model else ""
-    _say(f"{source.name}: VALID: {name} {PHRASES[proved.claim]}{under}, proved by {proved.by}{beyond.said}")
+    _say(f"{source.name}: VALID: {name} {said}{beyond.said}")
     return beyond.code
 
 
@@ -108,12 +101,13 @@ def _say(text: str) -> None:
     StandardOutput().say("\n".join(sentence(printable(text), width_of_output())))
 
 
-def _checked(item: Source, given: Item | None, judge: str | None) -> tuple[str, Proved, _Judged]:
-    """Return the name of what the certificate is about, what is proved, and what the judge says, if there is one.
+def _checked(item: Source, given: Item | None, judge: str | None) -> tuple[str, str, _Judged]:
+    """Return the name of what the certificate is about, what is proved in words, and what the judge says, if there is one.
 
     Raises InvalidCertificate, UnreadableError; with a judge also UsageError if it does not answer.
     """
     certificate = read_document(_bytes(item))
+    kind = registry.certificate_kind(certificate.input) or UNKNOWN_KIND
     if given is not None:
         source = given
     elif certificate.file is None:
@@ -125,13 +119,15 @@ def _checked(item: Source, given: Item | None, judge: str | None) -> tuple[str, 
     try:
         if isinstance(source, Missing):
             raise UnreadableError(source.reason)
-        text = read_source(source, any_bytes=certificate.input == NET)
+        text = read_source(source, any_bytes=kind.any_bytes)
     except UnreadableError as error:
         what = f"cannot read {source.name}, which it is about"
         raise UnreadableError(f"{what}: {error}; name the file with --input") from error
     name = os.path.basename(source.name)
-    proved = verify(certificate, text, name)
-    return name, proved, _Judged() if judge is None else _judged(judge, certificate, text, name)
+    proved: Proved = registry.at(kind.verify)(certificate, text, name)
+    under = f" under {proved.model}" if proved.model else ""
+    said = f"{kind.phrases[proved.claim]}{under}, proved by {proved.by}"
+    return name, said, _Judged() if judge is None else _judged(judge, certificate, text, name)
 
 
 def _judged(judge: str, certificate: Certificate, text: str, name: str) -> _Judged:

@@ -11,25 +11,8 @@ import typer.main
 
 from rdma_robust.cli.app import command_line, with_command
 from rdma_robust.cli.options.help_page import summary
-from rdma_robust.cli.options.help_texts import COMMANDS
 from rdma_robust.errors import UsageError
-
-READS: Final[dict[str, tuple[str, ...]]] = {
-    "cover": (".spec",),
-    "verify-certificate": (".json", ".json.gz"),
-    "compare": (".json",),
-    "pcp": (".pcp", ".txt", ".json"),
-    "vass": (".json", ".rdma"),
-    "contracts check": (".mp",),
-    "contracts explain": (".mp",),
-    "contracts infer": (".mp",),
-    "messages check": (".mp", ".json"),
-    "messages matches": (".mp", ".json"),
-    "messages explain": (".mp", ".json"),
-    "messages trace": (".mp", ".txt", ".jsonl"),
-    "fmt": (".rdma", ".mp"),
-}
-"""The ends of the names of the files that commands read, if they are not programs."""
+from rdma_robust.frame import registry
 
 FILES: Final = ("FILE", "PATH", "OLD", "NEW")
 """How arguments and options are called whose value is a file to be read."""
@@ -75,8 +58,8 @@ def _first(at: str) -> Iterator[Candidate]:
         yield from found.values()
         return
     group = typer.main.get_command(command_line(()))
-    yield from (Candidate(name, summary(group.commands[name])) for name in COMMANDS if name.startswith(at))
-    yield from paths(at, (".rdma", ".mp"))
+    yield from (Candidate(name, summary(group.commands[name])) for name in registry.commands() if name.startswith(at))
+    yield from paths(at, registry.folder_suffixes())
 
 
 def _context(typed: Sequence[str]) -> tuple[Any, list[str]]:
@@ -133,7 +116,8 @@ def _values(context: Any, param: Any, at: str) -> Iterable[Candidate]:
         return [Candidate(f"{head}{comma}{sign}{word}") for word in words if f"{sign}{word}".startswith(begun)]
     if metavar.strip("[].") in FILES:
         named = context.command_path.removeprefix("rdma-robust ")
-        return paths(at, READS.get(named, READS.get(context.info_name, (".rdma",))))
+        command = registry.command_at(named)
+        return paths(at, command.reads if command is not None else ())
     if "DIR" in metavar or "OUT" in metavar or "FILE" in metavar or "NET" in metavar:
         return paths(at, ("",))
     return []
@@ -159,7 +143,7 @@ def _names(param: Any) -> list[str]:
 
             return list(dict.fromkeys(("auto", *COVER_ENGINES)))
         case "code":
-            from rdma_robust.codes.registry import codes  # noqa: PLC0415 - slow
+            from rdma_robust.codes.known_codes import codes  # noqa: PLC0415 - slow
 
             return list(codes())
     return []

@@ -16,8 +16,8 @@ import typer
 import typer.main
 from typer.core import TyperCommand, TyperGroup
 
-from rdma_robust.cli.options.help_texts import GROUPS
 from rdma_robust.cli.options.option_groups import OPTION_GROUPS
+from rdma_robust.frame import registry
 from rdma_robust.frame.formats.columns import Column, Columns
 from rdma_robust.frame.shell.colour import When, choose
 from rdma_robust.frame.shell.defaults import MOST_MIB
@@ -101,7 +101,7 @@ def command_page(command: Any, context: Any, width: int) -> list[str]:
     for block in blocks(command.help or ""):
         lines += ["", *(filled(block, width) if isinstance(block, str) else _listed(block, width))]
     below = getattr(command, "commands", {})
-    groups = _command_groups(below, GROUPS if context.parent is None else {})
+    groups = _command_groups(below, registry.groups() if context.parent is None else {})
     listed = [Listing(title, tuple((name, summary(below[name])) for name in names)) for title, names in groups.items()]
     lines += _listings(listed, width)
     if below and not _example(command):

@@ -16,7 +16,7 @@ from itertools import chain
 from typing import Final
 
 from rdma_robust.contracts.contract_answers import ProcsAnswer
-from rdma_robust.contracts.language.bounded_inputs import NoInputsError, inputs_of
+from rdma_robust.contracts.language.bounded_inputs import UnboundedInputsError, inputs_of
 from rdma_robust.contracts.language.contract_program import Contract, ContractProgram
 from rdma_robust.contracts.language.function_instances import TooManyStatements, instance
 from rdma_robust.contracts.language.loop_rounds import NoRoundError, round_program
@@ -36,7 +36,9 @@ CHECKING_S: Final = 5.0
 _VERDICTS: Final = Questions(pairs=False)
 
 
-def compared(program: ContractProgram, contract: Contract, answers: Sequence[ProcsAnswer], limits: Limits) -> list[str]:
+def compare_function(
+    program: ContractProgram, contract: Contract, answers: Sequence[ProcsAnswer], limits: Limits
+) -> list[str]:
     """Compare the answers about one function; return what was left open and why.
 
     Raises InternalError if a way contradicts an answer.
@@ -73,7 +75,7 @@ def _interleavings(program: ContractProgram, function: str, answer: ProcsAnswer,
             wrong = _wrong(found)
             if wrong or found.reason:
                 return wrong, found.reason
-    except (NoInputsError, TooManyStatements, NoRoundError) as why:
+    except (UnboundedInputsError, TooManyStatements, NoRoundError) as why:
         return "", str(why)
     except LimitReached as limit:
         return "", f"reached {limit.said}"

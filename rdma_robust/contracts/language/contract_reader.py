@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from rdma_robust.contracts.language import spec_terms as spec
 from rdma_robust.contracts.language.bounds_reader import BoundsReader
-from rdma_robust.contracts.language.contract_program import Cells, Contract, Frame, PathClause, StateClause
+from rdma_robust.contracts.language.contract_program import AssignedCells, AssignsClause, Contract, PathClause, StateClause
 from rdma_robust.contracts.language.path_reader import PathReader, clauses_of
 from rdma_robust.contracts.language.spec_folding import known_value, sees_the_exit, specs_in
 from rdma_robust.contracts.language.spec_reader import AT_ENTRY, AT_EXIT, FRAME, Owner, SpecReader
@@ -43,11 +43,11 @@ class _Behavior:
 
 
 @dataclass(slots=True)
-class _Found:
+class _ClauseLists:
     """The clauses that were read."""
 
     clauses: list[StateClause] = field(default_factory=list)
-    frames: list[Frame] = field(default_factory=list)
+    frames: list[AssignsClause] = field(default_factory=list)
     paths: list[PathClause] = field(default_factory=list)
 
 
@@ -64,7 +64,7 @@ class _ContractReader:
         self.specs = SpecReader(world, report, self.owner)
         self.paths = PathReader(self.specs)
         self.bounds = BoundsReader(self.specs, "a parameter, or a register declared outside")
-        self.found = _Found()
+        self.found = _ClauseLists()
         self.behavior = _Behavior()
         self.behaviors: dict[str, _Behavior] = {}
         self.all_or_one: list[written.Behaviors] = []
@@ -120,7 +120,7 @@ class _ContractReader:
         number = functools.reduce(lambda total, each: spec.Apply("+", (total, each)), holds)
         wanted = spec.Apply(">=" if part.word == "complete" else "<=", (number, one))
         said = f"that the behaviors of {self.owner.name} are {part.word} is false"
-        return StateClause("ensures", spec.Before(wanted), None, part.span, said)
+        return StateClause("ensures", spec.OldValue(wanted), None, part.span, said)
 
     def _part(self, part: written.Part) -> None:
         match part:
@@ -201,15 +201,15 @@ class _ContractReader:
 
     def _assigns(self, part: written.AssignsLine) -> None:
         cells = tuple(self._cells(each) for each in part.cells)
-        self.found.frames.append(Frame(cells, self.behavior.assumes, part.span))
+        self.found.frames.append(AssignsClause(cells, self.behavior.assumes, part.span))
 
-    def _cells(self, cells: written.CellsOf) -> Cells:
+    def _cells(self, cells: written.CellsOf) -> AssignedCells:
         text = cells.name.text
         if text not in self.world.globals and text not in self.world.poisoned:
             self._no_global(cells.name)
         low = None if cells.low is None else self.specs.spec(cells.low, FRAME)
         high = low if cells.high is None else self.specs.spec(cells.high, FRAME)
-        return Cells(text, low, high)
+        return AssignedCells(text, low, high)
 
     def _no_global(self, name: ast.Ident) -> None:
         text = name.text

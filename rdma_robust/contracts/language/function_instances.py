@@ -29,7 +29,7 @@ _BLOCKS: Final = frozenset({"body", "then", "other", "branches"})
 
 
 @dataclass(frozen=True, slots=True)
-class Instance:
+class FunctionInstance:
     """A function written out for n processes.
 
     Every process of `program` has one statement: the `Inlined` function, whose `call` names its parameters' registers and
@@ -47,7 +47,7 @@ class TooManyStatements(Exception):
     """The function is too large once it is written out for so many processes."""
 
 
-def instance(program: ContractProgram, function: str, procs: int) -> Instance:
+def instance(program: ContractProgram, function: str, procs: int) -> FunctionInstance:
     """Return `function`, which is of the program or the library, for `procs` processes.
 
     Of a loop it is one round. Raises KeyError if there is no such function, TooManyStatements, and NoRoundError.
@@ -71,7 +71,7 @@ def instance(program: ContractProgram, function: str, procs: int) -> Instance:
         raise TooManyStatements(str(too_large)) from too_large
     ports = ("", *world.ports, COLLECTIVE)
     made = MessageProgram(function, program.file, program.source, tuple(processes), ports)
-    return Instance(function, procs, made)
+    return FunctionInstance(function, procs, made)
 
 
 def _process(function: tree.Function, number: Term, world: World, report: Reporter, written: Written) -> Process:

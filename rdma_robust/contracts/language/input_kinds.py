@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from rdma_robust.contracts.language import spec_terms as spec
-from rdma_robust.contracts.language.contract_program import Bounds, Contract, PathClause
+from rdma_robust.contracts.language.contract_program import Contract, InputBounds, PathClause
 from rdma_robust.diagnose import Reporter, quote
 from rdma_robust.errors import Span
 from rdma_robust.language.syntax import ast
@@ -76,14 +76,14 @@ def _check(contract: Contract, name: str, uses: list[tuple[Use, Span]], report: 
         known.append((use, span))
 
 
-def _bounds(name: str, depth: int, function: tree.Function, report: Reporter) -> Bounds:
+def _bounds(name: str, depth: int, function: tree.Function, report: Reporter) -> InputBounds:
     own = next((each for each in function.parameters if each.text == name), None)
     span = function.name.span if own is None else own.span
     text = name + " len 0..NPROCS + 1" * depth
     said = f"{quote(name)} is used as an array, and has no `bounds`: lengths up to NPROCS + 1 are looked at"
     report.warn("RR756", span, said, hint=f"`bounds {name}{' len 0..3' * depth};` says which lengths are looked at")
     low = spec.SpecNumber(0)
-    return Bounds(name, ((low, _LONGEST),) * depth, None, None, report.at(span), text)
+    return InputBounds(name, ((low, _LONGEST),) * depth, None, None, report.at(span), text)
 
 
 @dataclass(slots=True)
@@ -120,7 +120,7 @@ class _ClauseUses:
             case spec.Global(name):
                 if not self._at_exit:
                     self._note(name, use)
-            case spec.Bound(name):
+            case spec.BoundVariable(name):
                 if name in bound:
                     inner = {each: value for each, value in bound.items() if each != name}
                     self._walk(bound[name], use, inner)
@@ -129,17 +129,17 @@ class _ClauseUses:
                 self._walk(index, _NUMBER, bound)
             case spec.LengthOf(array):
                 self._walk(array, Use(1, False), bound)
-            case spec.Let(name, value, inner):
+            case spec.LetBinding(name, value, inner):
                 self._walk(value, _UNKNOWN, bound)
                 self._walk(inner, use, {**bound, name: value})
-            case spec.Quantified(_, name, low, high, inner):
+            case spec.Quantification(_, name, low, high, inner):
                 self._walk(low, _NUMBER, bound)
                 self._walk(high, _NUMBER, bound)
                 self._walk(inner, _NUMBER, {each: value for each, value in bound.items() if each != name})
             case spec.On(process, value):
                 self._walk(process, _NUMBER, bound)
                 self._walk(value, use, bound)
-            case spec.Before(value):
+            case spec.OldValue(value):
                 now, self._at_exit = self._at_exit, False
                 self._walk(value, use, bound)
                 self._at_exit = now
@@ -169,7 +169,7 @@ def _uses_of(op: str, operands: tuple[spec.Spec, ...], use: Use) -> Iterable[Use
 def _kind(part: spec.Spec) -> Use:
     """Return what an expression surely is."""
     match part:
-        case spec.SpecNumber() | spec.SpecPid() | spec.SpecCount() | spec.LengthOf() | spec.Agree() | spec.Quantified():
+        case spec.SpecNumber() | spec.SpecPid() | spec.SpecCount() | spec.LengthOf() | spec.Agree() | spec.Quantification():
             return _NUMBER
         case spec.NewArray():
             return Use(1, True)

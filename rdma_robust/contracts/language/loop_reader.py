@@ -9,18 +9,18 @@ from rdma_robust.contracts.language import spec_terms as spec
 from rdma_robust.contracts.language.bounds_reader import BoundsReader, typed_clause
 from rdma_robust.contracts.language.contract_calls import contracted_calls
 from rdma_robust.contracts.language.contract_program import (
-    Cells,
+    AssignedCells,
+    AssignsClause,
     CollectiveLoop,
     Contract,
-    Frame,
     PathClause,
     StateClause,
 )
 from rdma_robust.contracts.language.loop_changes import changed_globals, looked_at_globals
-from rdma_robust.contracts.language.loop_rounds import together
+from rdma_robust.contracts.language.loop_rounds import agreed_condition
 from rdma_robust.contracts.language.path_reader import PathReader
-from rdma_robust.contracts.language.spec_folding import conjuncts, known_value, specs_in
-from rdma_robust.contracts.language.spec_reader import Owner, Setting, SpecReader
+from rdma_robust.contracts.language.spec_folding import known_value, spec_conjuncts, specs_in
+from rdma_robust.contracts.language.spec_reader import Owner, SpecContext, SpecReader
 from rdma_robust.diagnose import Reporter, meant_at, quote
 from rdma_robust.errors import Span
 from rdma_robust.language.syntax import ast
@@ -38,9 +38,9 @@ from rdma_robust.messages.language.collective_loops import (
 from rdma_robust.messages.language.message_parts import all_lines, assigned_names
 from rdma_robust.messages.language.message_world import World
 
-_INVARIANT = Setting("`invariant`")
-_DECREASES = Setting("`decreases`")
-_FRAME = Setting("`assigns` of a loop", others=False, why="the same may change in every round, whatever processes have")
+_INVARIANT = SpecContext("`invariant`")
+_DECREASES = SpecContext("`decreases`")
+_FRAME = SpecContext("`assigns` of a loop", others=False, why="the same may change in every round, whatever processes have")
 _FOREIGN = {
     "requires": "what is true at each head of the loop is an `invariant`",
     "ensures": "what is true at each head of the loop, also the last, is an `invariant`",
@@ -121,11 +121,11 @@ def misplaced_loops(item: tree.Proc | tree.Function) -> Iterator[Looping]:
 
 
 @dataclass(slots=True)
-class _Found:
+class _LoopClauses:
     """The clauses that were read."""
 
     clauses: list[StateClause] = field(default_factory=list)
-    cells: list[Cells] | None = None
+    cells: list[AssignedCells] | None = None
     waits: list[PathClause] = field(default_factory=list)
     paths: list[PathClause] = field(default_factory=list)
     decreases: spec.Spec | None = None
@@ -152,7 +152,7 @@ class _LoopReader:
         self.changes = tuple(name for name in self.locals if name in changed)
         self.paths = PathReader(self.specs)
         self.bounds = BoundsReader(self.specs, "a register or parameter at the head of the loop")
-        self.found = _Found()
+        self.found = _LoopClauses()
         self.remembered = remembered_names(self.function, self.world)
 
     def contract(self) -> Contract:
@@ -165,7 +165,7 @@ class _LoopReader:
             if each.lengths and each.name in self.locals and each.name not in stored:
                 self.bounds.found.setdefault(each.name, each)
         head = self.report.at(_head(self.line))
-        agreed = together(self.own.kind, spec.Parameter(MORE))
+        agreed = agreed_condition(self.own.kind, spec.Parameter(MORE))
         said = f"processes do not agree whether {self.name.text} goes on"
         clauses = [StateClause("requires", agreed, None, head, said), *self.found.clauses]
         own = {each.name: each for each in self.own.bounds}
@@ -175,7 +175,7 @@ class _LoopReader:
             (MORE, *map(before, self.remembered), *self.locals),
             False,
             tuple(clauses),
-            (Frame(()),),
+            (AssignsClause(()),),
             (),
             tuple(self.bounds.found.values()),
             (),
@@ -218,17 +218,17 @@ class _LoopReader:
         """Yield what the function requires of parameters that the loop names and nothing is stored to: it stays true."""
         same = set(self.locals) - assigned_names(self.function.body)
         for clause in self.own.clauses:
-            parts = conjuncts(clause.condition) if clause.kind == "requires" and clause.assumes is None else []
+            parts = spec_conjuncts(clause.condition) if clause.kind == "requires" and clause.assumes is None else []
             for part in parts:
                 looked_at = [each for each in specs_in(part) if isinstance(each, spec.Parameter | spec.Global)]
                 if all(isinstance(each, spec.Parameter) and each.name in same for each in looked_at):
                     yield replace(clause, condition=part)
 
-    def _globals(self) -> tuple[Cells, ...] | None:
+    def _globals(self) -> tuple[AssignedCells, ...] | None:
         if self.found.cells is not None:
             return tuple(self.found.cells)
         changed = changed_globals(self.line.body, self.world)
-        return None if changed is None else tuple(Cells(name) for name in sorted(changed))
+        return None if changed is None else tuple(AssignedCells(name) for name in sorted(changed))
 
     # clauses
 
@@ -272,7 +272,7 @@ class _LoopReader:
             self.report.warn("RR753", part.span, "this is never true", hint="then no process comes to the head of the loop")
         self.found.clauses.append(StateClause("requires", condition, None, self.report.at(part.span)))
 
-    def _cells(self, cells: written.CellsOf) -> Cells:
+    def _cells(self, cells: written.CellsOf) -> AssignedCells:
         text = cells.name.text
         if text not in self.world.globals and text not in self.world.poisoned:
             said = f"there is no register {quote(text)} declared outside"
@@ -281,7 +281,7 @@ class _LoopReader:
         low = None if cells.low is None else self.specs.spec(cells.low, _FRAME)
         high = low if cells.high is None else self.specs.spec(cells.high, _FRAME)
         self._check_constant([each for each in (low, high) if each is not None], cells.span)
-        return Cells(text, low, high)
+        return AssignedCells(text, low, high)
 
     def _check_quiet(self, part: written.Quiet, clause: PathClause) -> None:
         until = () if clause.until is None else (clause.until.low, clause.until.high)

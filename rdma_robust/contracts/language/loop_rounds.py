@@ -10,14 +10,14 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any, Literal
 
 from rdma_robust.contracts.language.contract_program import (
-    Cells,
+    AssignedCells,
+    AssignsClause,
     CollectiveLoop,
     Contract,
     ContractProgram,
-    Frame,
     StateClause,
 )
-from rdma_robust.contracts.language.spec_terms import Agree, Apply, Before, Global, Parameter, Spec, SpecNumber
+from rdma_robust.contracts.language.spec_terms import Agree, Apply, Global, OldValue, Parameter, Spec, SpecNumber
 from rdma_robust.expr import Const, Name
 from rdma_robust.messages.language.collective_loops import before, one_round, whole
 from rdma_robust.messages.language.message_folding import folded
@@ -29,7 +29,7 @@ class NoRoundError(Exception):
     """A process never comes to the loop: says so."""
 
 
-def together(kind: Literal["collective", "local"], value: Spec) -> Spec:
+def agreed_condition(kind: Literal["collective", "local"], value: Spec) -> Spec:
     """Return that a value is the same at all processes that go through a loop: of a local function that is one."""
     return Agree(value) if kind == "collective" else SpecNumber(1)
 
@@ -59,7 +59,7 @@ def _round(contract: Contract, loop: CollectiveLoop) -> Contract:
     guard: Spec = in_state(loop.guard, names)
     kept = [*loop.typed, *contract.clauses[1:]]
     invariants: list[StateClause] = [in_state(each, names) for each in kept]
-    agreed = replace(contract.clauses[0], condition=together(contract.kind, guard))
+    agreed = replace(contract.clauses[0], condition=agreed_condition(contract.kind, guard))
     starts = [
         agreed,
         StateClause("requires", guard, span=agreed.span),
@@ -72,7 +72,7 @@ def _round(contract: Contract, loop: CollectiveLoop) -> Contract:
         ends.append(_smaller(in_state(loop.decreases, names), agreed))
     cells = None
     if loop.globals is not None:
-        cells = (Frame((*in_state(loop.globals, names), *map(Cells, loop.changes)), span=contract.span),)
+        cells = (AssignsClause((*in_state(loop.globals, names), *map(AssignedCells, loop.changes)), span=contract.span),)
     return Contract(
         contract.name,
         contract.kind,
@@ -89,7 +89,7 @@ def _round(contract: Contract, loop: CollectiveLoop) -> Contract:
 
 
 def _smaller(decreases: Spec, head: StateClause) -> StateClause:
-    then = Before(decreases)
+    then = OldValue(decreases)
     smaller = Apply("&&", (Apply("<=", (SpecNumber(0), then)), Apply("<", (decreases, then))))
     return StateClause("ensures", smaller, None, head.span, "a round does not make `decreases` smaller, or it is negative,")
 
@@ -100,7 +100,7 @@ def _counted(contract: Contract, loop: CollectiveLoop, names: frozenset[str]) ->
         return []
     low: Spec = in_state(loop.ends[0], names)
     counter = Global(loop.counter)
-    same = together(contract.kind, Apply("-", (counter, low)))
+    same = agreed_condition(contract.kind, Apply("-", (counter, low)))
     return [StateClause("requires", each) for each in (Apply("<=", (low, counter)), same)]
 
 
@@ -117,13 +117,13 @@ def whole_contract(contract: Contract) -> Contract:
         last = Apply("?", (Apply("<=", (low, high)), Apply("+", (high, SpecNumber(1))), low))
         over = Apply("==", (Global(loop.counter), last))
     ends = [StateClause("ensures", over), *(replace(in_state(each, names), kind="ensures") for each in kept)]
-    frames = None if loop.globals is None else (Frame((*loop.globals, *map(Cells, loop.changes))),)
+    frames = None if loop.globals is None else (AssignsClause((*loop.globals, *map(AssignedCells, loop.changes))),)
     return Contract(
         whole(contract.name),
         contract.kind,
         (*map(before, loop.remembered), *loop.locals),
         False,
-        (replace(first, condition=together(contract.kind, loop.guard)), *kept, *ends),
+        (replace(first, condition=agreed_condition(contract.kind, loop.guard)), *kept, *ends),
         frames,
         loop.paths,
         (),

@@ -20,7 +20,7 @@ from rdma_robust.messages.language.message_world import BUILT_IN, TRUTHS, World
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class SpecContext:
     """Where an expression stands, in words, and what may stand there besides numbers and names of constants.
 
     `state`: parameters and registers; `result`: `\\result` and `\\pre`; `others`: `\\on` and `\\agree`; `indices`:
@@ -35,10 +35,10 @@ class Setting:
     why: str = ""
 
 
-AT_ENTRY = Setting("`requires`")
-AT_EXIT = Setting("`ensures`", result=True)
-FRAME = Setting("`assigns`")
-PATH = Setting(
+AT_ENTRY = SpecContext("`requires`")
+AT_EXIT = SpecContext("`ensures`", result=True)
+FRAME = SpecContext("`assigns`")
+PATH = SpecContext(
     "a path clause",
     others=False,
     why="these clauses are evaluated in the own state of a process when it enters, and no other is known there",
@@ -71,7 +71,7 @@ class SpecReader:
         self.unknown: set[str] = set()
         """Names that mean nothing, each reported once."""
 
-    def spec(self, node: object, setting: Setting, bound: frozenset[str] = frozenset(), *, entry: bool = False) -> Spec:
+    def spec(self, node: object, setting: SpecContext, bound: frozenset[str] = frozenset(), *, entry: bool = False) -> Spec:
         """Return the meaning of an expression in which `bound` are variables; `entry` is inside of `\\pre`.
 
         What is wrong is reported, and stands for 0.
@@ -82,7 +82,7 @@ class SpecReader:
 class _Reading:
     """One expression."""
 
-    def __init__(self, reader: SpecReader, setting: Setting) -> None:
+    def __init__(self, reader: SpecReader, setting: SpecContext) -> None:
         self.world = reader.world
         self.report = reader.report
         self.owner = reader.owner
@@ -123,7 +123,7 @@ class _Reading:
                 return spec.Apply("?", tuple(self.read(each, bound, entry) for each in (test, then, other)))
             case written.LetIn(name, value, inner):
                 first = self.read(value, bound, entry)
-                return spec.Let(name.text, first, self.read(inner, self._bind(name, bound), entry))
+                return spec.LetBinding(name.text, first, self.read(inner, self._bind(name, bound), entry))
             case written.Row():
                 return self._row(node, bound, entry)
             case written.Extreme(word, arguments):
@@ -136,7 +136,7 @@ class _Reading:
                 if low is not None:
                     ends = self.read(low, bound, entry), self.read(high, bound, entry)
                 self._check_range(word, ends, span)
-                return spec.Quantified(word, name.text, *ends, self.read(inner, self._bind(name, bound), entry))
+                return spec.Quantification(word, name.text, *ends, self.read(inner, self._bind(name, bound), entry))
             case written.ResultWord(span):
                 return self._result(span, entry)
             case written.Position(name, span):
@@ -230,7 +230,7 @@ class _Reading:
     def _named(self, name: ast.Ident, bound: frozenset[str], entry: bool) -> Spec:
         text = name.text
         if text in bound:
-            return spec.Bound(text)
+            return spec.BoundVariable(text)
         if entry and self.owner.remembered is not None and text not in self.world.constants:
             if text not in self.owner.remembered and text in self.owner.parameters:
                 said = f"{quote(text)} is a register of the function, and has no value at its entry"
@@ -278,21 +278,21 @@ class _Reading:
         elif not self.owner.result:
             said = f"{quote(self.owner.name)} returns nothing, so there is no `\\result`"
             self.report.error("RR951", span, said, hint="`return` with a value gives one")
-        return spec.Result()
+        return spec.FunctionResult()
 
     def _before(self, value: object, word: str, span: Span, bound: frozenset[str]) -> Spec:
         if self.owner.remembered is not None and self.setting.others:
             return self.read(value, bound, True)
         if not self.setting.result:
             self._misplaced(word, span, "everything here is at entry already")
-        return spec.Before(self.read(value, bound, True))
+        return spec.OldValue(self.read(value, bound, True))
 
     def _position(self, name: str, span: Span) -> Spec:
         known = _POSITIONS[: self.setting.indices]
         if name not in known:
             only = "here is only `\\i`: there is one `len`" if known else "only `bounds` has it, behind a `len`"
             self._misplaced(f"\\{name}", span, only)
-        return spec.Bound(name)
+        return spec.BoundVariable(name)
 
     def _check_others(self, word: str, span: Span) -> None:
         if self.owner.is_local:
@@ -319,7 +319,7 @@ def _extreme(word: str, values: list[Spec]) -> Spec:
     if len(values) == 1:
         return values[0]
     half = len(values) // 2
-    one, other = spec.Bound("$one"), spec.Bound("$other")
+    one, other = spec.BoundVariable("$one"), spec.BoundVariable("$other")
     better = spec.Apply(">=" if word == "max" else "<=", (one, other))
-    chosen = spec.Let(other.name, _extreme(word, values[half:]), spec.Apply("?", (better, one, other)))
-    return spec.Let(one.name, _extreme(word, values[:half]), chosen)
+    chosen = spec.LetBinding(other.name, _extreme(word, values[half:]), spec.Apply("?", (better, one, other)))
+    return spec.LetBinding(one.name, _extreme(word, values[:half]), chosen)

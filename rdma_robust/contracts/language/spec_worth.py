@@ -15,17 +15,17 @@ from rdma_robust.contracts.language.contract_program import StateClause
 from rdma_robust.contracts.language.spec_terms import (
     Agree,
     Apply,
-    Before,
-    Bound,
+    BoundVariable,
+    FunctionResult,
     Global,
     Item,
     LengthOf,
-    Let,
+    LetBinding,
     NewArray,
+    OldValue,
     On,
     Parameter,
-    Quantified,
-    Result,
+    Quantification,
     Spec,
     SpecCount,
     SpecNumber,
@@ -124,9 +124,9 @@ class _Look:
                 return self.state.parameters[self.process][name]
             case Global(name):
                 return self.state.now[self.process][name]
-            case Bound(name):
+            case BoundVariable(name):
                 return self.bound[name]
-            case Result():
+            case FunctionResult():
                 return self._result()
             case Apply(op, operands):
                 return _LAZY[op](self, operands) if op in _LAZY else self._applied(op, operands)
@@ -145,18 +145,18 @@ class _Look:
     def truth(self, spec: Spec) -> bool:
         return bool(self.number(spec))
 
-    def _collective(self, spec: On | Before | Agree | Let | Quantified) -> Value:
+    def _collective(self, spec: On | OldValue | Agree | LetBinding | Quantification) -> Value:
         match spec:
             case On(process, value):
                 return self._at(self.number(process)).value(value)
-            case Before(value):
+            case OldValue(value):
                 return replace(self, state=self.state.entry()).value(value)
             case Agree(value):
                 values = [self._at(each).value(value) for each in range(self.state.procs)]
                 return int(all(each == values[0] for each in values))
-            case Let(name, value, inner):
+            case LetBinding(name, value, inner):
                 return self._with(name, self.value(value)).value(inner)
-            case Quantified():
+            case Quantification():
                 return self._quantified(spec)
             case _:
                 assert_never(spec)
@@ -186,7 +186,7 @@ class _Look:
             raise FaultError("division")
         return OPERATORS[op](*numbers)
 
-    def _quantified(self, spec: Quantified) -> Value:
+    def _quantified(self, spec: Quantification) -> Value:
         looks = (
             self._with(spec.name, at) for at in self.poll.each(range(self.number(spec.low), self.number(spec.high) + 1))
         )

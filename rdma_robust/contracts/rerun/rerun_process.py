@@ -114,7 +114,7 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class RunnerStage:
     """What all processes of a rerun know: how many they are, contracts by name, the names of globals.
 
     `requires` yields the places of the clauses of a local function that are false where a process calls it.
@@ -131,7 +131,7 @@ class Stage:
 class Runner:
     """Runs process number `me` from the values that it is `given`."""
 
-    def __init__(self, stage: Stage, process: Process, me: int, given: Mapping[str, Value]) -> None:
+    def __init__(self, stage: RunnerStage, process: Process, me: int, given: Mapping[str, Value]) -> None:
         self.me, self.stage = me, stage
         self.registers: dict[str, Value] = dict.fromkeys(process.registers, 0)
         self.choices: list[int] = []

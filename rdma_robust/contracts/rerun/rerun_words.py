@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rdma_robust.contracts.contract_answers import Counterexample, Happening
+from rdma_robust.contracts.contract_answers import Counterexample, VisibleEvent
 from rdma_robust.contracts.language.clause_kinds import REQUESTS
 from rdma_robust.contracts.rerun.rerun_clauses import changed_outside_frames
 from rdma_robust.contracts.rerun.rerun_ends import call_of, standings
-from rdma_robust.contracts.rerun.rerun_events import Pass, Rerun
-from rdma_robust.contracts.rerun.rerun_specs import members
+from rdma_robust.contracts.rerun.rerun_events import CallRecord, Rerun
+from rdma_robust.contracts.rerun.rerun_specs import set_members
 from rdma_robust.contracts.standings import Standing, message_words, why_it_stays
 from rdma_robust.messages.language.message_terms import Value, shown
 
 _FAULTS_IN_CLAUSE = "a fault occurs in the clause"
 
 
-def said_of(rerun: Rerun, said: Counterexample) -> str:
+def shown_text(rerun: Rerun, said: Counterexample) -> str:
     """Return the violation that a rerun shows in words; processes are `process 0`, `process 1` and so on."""
     match said.error:
         case "DL":
@@ -79,7 +79,7 @@ def _false_end(rerun: Rerun, said: Counterexample) -> str:
     return f"`ensures` is false for process {me}{result}"
 
 
-def _changed(rerun: Rerun, own: Pass, me: int) -> str:
+def _changed(rerun: Rerun, own: CallRecord, me: int) -> str:
     name = changed_outside_frames(rerun.contract.frames or (), rerun.view(0, me))
     if not name or own.at_exit is None:
         return f"a fault occurs in `assigns` for process {me}"
@@ -104,11 +104,11 @@ def _too_early(rerun: Rerun, said: Counterexample) -> str:
         return f"process {me} leaves before process {other} has entered"
     clause = next(each for each in rerun.contract.paths if each.span == said.span and each.until is not None)
     assert clause.until is not None
-    missing = [each for each in members(clause.until, rerun.entry(0, me)) if rerun.own(each) is None]
+    missing = [each for each in set_members(clause.until, rerun.entry(0, me)) if rerun.own(each) is None]
     return f"{_sent(rerun, last)} before process {missing[0]} has entered"
 
 
-def _sent(rerun: Rerun, event: Happening) -> str:
+def _sent(rerun: Rerun, event: VisibleEvent) -> str:
     words = message_words(event.port, event.tag or None, rerun.program.port_names)
     return f"process {event.process} sends {shown(event.value)}{words} to process {event.peer}"
 

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any, Final
 from urllib.parse import quote
 
-from rdma_robust.codes.registry import Code, codes
+from rdma_robust.codes.known_codes import Code, codes
 from rdma_robust.frame.finding import PROBLEMS, Finding, Flow, Kind, Level, Step, digest
 from rdma_robust.frame.formats.json_text import valid_unicode
 from rdma_robust.language.value_ranges import file_of, instance_of

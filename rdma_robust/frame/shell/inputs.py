@@ -18,11 +18,11 @@ from typing import Final
 
 from rdma_robust.errors import Diagnostic, LimitReached, RdmaRobustError
 from rdma_robust.files import LARGEST, read_regular
+from rdma_robust.frame import registry
 from rdma_robust.frame.shell.stderr import error_line
 from rdma_robust.guard import Overrun, guarded_by
 from rdma_robust.language.value_ranges import Valuation, file_of, instances
 from rdma_robust.limits import NO_LIMITS, Limits
-from rdma_robust.messages.language.recognised import is_messages
 from rdma_robust.text import printable
 
 STDIN = "<stdin>"
@@ -129,7 +129,7 @@ def _expand(argument: str, commands: Sequence[str], suffixes: tuple[str, ...]) -
     elif os.path.isdir(argument):
         yield from _directory(argument, suffixes)
     elif os.path.lexists(argument):
-        reason = _elsewhere(argument, suffixes)
+        reason = registry.elsewhere(argument, suffixes)
         yield Missing(argument, reason) if reason else Source(argument, argument)
     elif glob.has_magic(argument):
         yield from _matching(argument, suffixes)
@@ -137,15 +137,6 @@ def _expand(argument: str, commands: Sequence[str], suffixes: tuple[str, ...]) -
         near = [] if os.sep in argument or "." in argument else difflib.get_close_matches(argument, commands, 1)
         hint = f" (did you mean the command `{near[0]}`? It comes first)" if near else ""
         yield Missing(argument, f"no such file or directory{hint}")
-
-
-def _elsewhere(argument: str, suffixes: tuple[str, ...]) -> str:
-    """Return what to say of a program of the other language than a command reads, '' for any other file."""
-    if argument.endswith(MESSAGES_SUFFIX) and SUFFIX in suffixes and MESSAGES_SUFFIX not in suffixes:
-        return "this is a message program; `rdma-robust messages check` decides it, `messages explain` draws it"
-    if argument.endswith(SUFFIX) and MESSAGES_SUFFIX in suffixes and SUFFIX not in suffixes:
-        return "this is no message program; `rdma-robust check` decides it"
-    return ""
 
 
 def stream_of(argument: str) -> Source | None:
@@ -276,10 +267,5 @@ def read_source(source: Source, *, any_bytes: bool = False, largest: int = LARGE
         raise UnreadableError(f"not UTF-8: byte 0x{data[at]:02x} at byte offset {at} (line {line})") from error
     if not source.define:
         return text
-    from rdma_robust.language.defines import defined  # noqa: PLC0415 - slow, and few programs are read so
-
-    if is_messages(text, file_of(source.name)):
-        from rdma_robust.messages.language.message_words import message_grammar  # noqa: PLC0415 - as above
-
-        return defined(text, source.define, message_grammar())
-    return defined(text, source.define)
+    front_end = registry.front_end_of(text, file_of(source.name))
+    return text if front_end.defined is None else front_end.defined(text, source.define)

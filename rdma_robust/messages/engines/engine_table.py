@@ -21,7 +21,7 @@ from rdma_robust.messages.engines.engine_names import MessageEngineName
 from rdma_robust.messages.engines.one_run import by_one_run
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.machine.few_buffers import lean
-from rdma_robust.messages.machine.interchangeable import alike
+from rdma_robust.messages.machine.interchangeable import interchangeable_processes
 from rdma_robust.messages.machine.states import by_states
 from rdma_robust.messages.message_answers import BufferAnswer, MessageEngine, Questions, Tri
 from rdma_robust.messages.replay.replaying import confirm
@@ -63,7 +63,7 @@ def by_auto(program: MessageProgram, buffer: Buffer, questions: Questions, limit
     from rdma_robust.messages.engines.gathers import by_gathering  # noqa: PLC0415 -- slow, and few states are often enough
     from rdma_robust.messages.engines.sat import by_sat  # noqa: PLC0415
 
-    few = FEW if alike(program) is None else FEW * _IF_ALIKE
+    few = FEW if interchangeable_processes(program) is None else FEW * _IF_ALIKE
     answer = by_states(program, buffer, questions, _few(limits, few))
     if not answer.reason:
         return answer

@@ -28,7 +28,7 @@ from rdma_robust.messages.encoding.unrolling import unroll
 from rdma_robust.messages.engines.relaxed import Relaxation
 from rdma_robust.messages.engines.solved_runs import violations_of
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
-from rdma_robust.messages.machine.courses import Decided, Decisions
+from rdma_robust.messages.machine.courses import NormalFormDecisions, NormalFormRun
 from rdma_robust.messages.message_answers import BufferAnswer, Issued, Leak, Matching, Matchings, Pair, Questions, Violation
 
 MOST_COUNTED: Final = 10**4000
@@ -280,7 +280,7 @@ class _Violations:
                 matches = self._matches(way.sends) if way.exact else None
                 if matches is None:
                     return False
-                for place, each in violations_of(self.program, self.buffer, Decisions(matches)).items():
+                for place, each in violations_of(self.program, self.buffer, NormalFormDecisions(matches)).items():
                     self.places.setdefault(place, each)
                 if (event.span, "assert") not in self.places:
                     raise InternalError("matches that were to violate an assertion do not")
@@ -305,7 +305,7 @@ def _leak(program: MessageProgram, buffer: Buffer, endpoints: Endpoints) -> Leak
     """Return a run that leaves sends unmatched, if there are more than receives."""
     if all(len(each.receives) == each.sends for each in endpoints.values()):
         return None
-    course = Decided(program, buffer, Decisions(()))
+    course = NormalFormRun(program, buffer, NormalFormDecisions(()))
     course.make_all(sorted(some_of(tuple(endpoints.values()))))
     sends = [Issued(me, op.nth) for me, frame in enumerate(course.frames) for op in frame.sends]
     return Leak(tuple(sends), (), tuple(course.moves))

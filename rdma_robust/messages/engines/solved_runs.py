@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from rdma_robust.errors import InternalError, Span
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
-from rdma_robust.messages.machine.courses import Course, Decided, Decisions, blocked
+from rdma_robust.messages.machine.courses import Course, NormalFormDecisions, NormalFormRun, blocked
 from rdma_robust.messages.machine.shortening import cut_to_the_end
 from rdma_robust.messages.machine.states import said_of
 from rdma_robust.messages.message_answers import (
@@ -22,10 +22,10 @@ Place = tuple[Span, str]
 """A place of the text, and `assert` or the kind of fault."""
 
 
-class _Noting(Decided):
+class _Noting(NormalFormRun):
     """A run by decisions, and what it violates: after how many moves, which process, how and where."""
 
-    def __init__(self, program: MessageProgram, buffer: Buffer, decisions: Decisions) -> None:
+    def __init__(self, program: MessageProgram, buffer: Buffer, decisions: NormalFormDecisions) -> None:
         super().__init__(program, buffer, decisions)
         self.noted: list[tuple[int, int, str, Span]] = []
 
@@ -38,7 +38,7 @@ class _Noting(Decided):
 
 
 def violations_of(
-    program: MessageProgram, buffer: Buffer, decisions: Decisions, known: Collection[Place] = ()
+    program: MessageProgram, buffer: Buffer, decisions: NormalFormDecisions, known: Collection[Place] = ()
 ) -> dict[Place, Violation]:
     """Return the first violation at each place that is not known of the run in normal form with these decisions.
 
@@ -70,10 +70,10 @@ class SolvedRun(Protocol):
         """Return the sends whose waits are passed."""
 
 
-def decisions(run: SolvedRun, buffer: Buffer) -> Decisions:
+def decisions(run: SolvedRun, buffer: Buffer) -> NormalFormDecisions:
     """Return the decisions of a solved run."""
     granted = run.granted() if buffer == "any" else frozenset()
-    return Decisions(tuple(run.pairs()), run.choices(), granted)
+    return NormalFormDecisions(tuple(run.pairs()), run.choices(), granted)
 
 
 def violations_in(
@@ -109,7 +109,7 @@ def leak_of(program: MessageProgram, buffer: Buffer, run: SolvedRun) -> Leak:
 
 def decided(program: MessageProgram, buffer: Buffer, run: SolvedRun) -> Course:
     """Return the run of a solution after all that it decides. Raises InternalError if a match is not enabled there."""
-    course = Decided(program, buffer, decisions(run, buffer))
+    course = NormalFormRun(program, buffer, decisions(run, buffer))
     course.make_all(tuple(run.pairs()))
     return course
 

@@ -10,11 +10,11 @@ from typing import Literal
 from rdma_robust.errors import InternalError
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.machine.flat_code import FlatProcess, flat
-from rdma_robust.messages.machine.local_runs import BUFFERED, Trail
+from rdma_robust.messages.machine.local_runs import BUFFERED, LocalTrail
 from rdma_robust.messages.machine.local_table import Hop
 from rdma_robust.messages.machine.matching import Meeting, are_enabled, meetings
 from rdma_robust.messages.machine.process_rules import ProcessRules, give, open_send, take
-from rdma_robust.messages.machine.process_state import Frame, Local, Sending, initial
+from rdma_robust.messages.machine.process_state import LocalState, ProcessFrame, SendHandle, initial
 from rdma_robust.messages.message_answers import Granted, Issued, Matched, Move, Pair, Schedule, Step, Waiting
 
 _MOVES = 100_000
@@ -22,7 +22,7 @@ _MOVES = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class Decisions:
+class NormalFormDecisions:
     """What distinguishes a run in normal form from the others of its program.
 
     `matches` are in the order in which they happen, `choices[p]` those of process p from its start, and `granted` the sends
@@ -41,7 +41,7 @@ class Course:
         self.processes: tuple[FlatProcess, ...] = tuple(flat(each) for each in program.processes)
         count = len(self.processes)
         self.rules = tuple(ProcessRules(each, me, count, buffer) for me, each in enumerate(self.processes))
-        self.frames = tuple(Frame(each, initial(each)) for each in self.processes)
+        self.frames = tuple(ProcessFrame(each, initial(each)) for each in self.processes)
         self.moves: list[Move] = []
 
     def step(self, process: int, choice: int | None = None) -> str:
@@ -54,7 +54,7 @@ class Course:
         """Return the send that a process waits for and whose wait is not open, if it is one."""
         frame = self.frames[process]
         handle = self.rules[process].blocking(frame) if frame.status == "runs" else None
-        return handle.nth if isinstance(handle, Sending) else None
+        return handle.nth if isinstance(handle, SendHandle) else None
 
     def can_step(self, process: int) -> bool:
         frame = self.frames[process]
@@ -103,8 +103,8 @@ class Course:
                 self.follow(process, trail)
         self.match(hop.receiver, hop.sender, hop.meeting)
 
-    def follow(self, process: int, trail: Trail) -> None:
-        """Let a process run along a trail of :func:`local_runs.run`."""
+    def follow(self, process: int, trail: LocalTrail) -> None:
+        """Let a process run along a trail of :func:`local_runs.local_runs_from`."""
         decisions, steps = iter(trail.decisions), trail.steps
         while True:
             if self.waited_send(process) is not None:
@@ -123,26 +123,26 @@ def blocked(course: Course) -> tuple[Waiting, ...]:
     for me, (frame, rules) in enumerate(zip(course.frames, course.rules, strict=True)):
         handle = rules.blocking(frame) if frame.status == "runs" else None
         if handle is not None:
-            kind: Literal["send", "receive"] = "send" if isinstance(handle, Sending) else "receive"
+            kind: Literal["send", "receive"] = "send" if isinstance(handle, SendHandle) else "receive"
             found.append(Waiting(me, kind, Issued(me, handle.nth), rules.span(frame.pc)))
     return tuple(found)
 
 
-def expanded(program: MessageProgram, buffer: Buffer, decisions: Decisions) -> Schedule:
+def expanded(program: MessageProgram, buffer: Buffer, decisions: NormalFormDecisions) -> Schedule:
     """Return the run in normal form with these decisions: all processes run until they wait, then comes one match.
 
     A process stays at a choice for which it has none left, and where it computes for ever. Raises InternalError if a match
     is not enabled where it comes.
     """
-    course = Decided(program, buffer, decisions)
+    course = NormalFormRun(program, buffer, decisions)
     course.make_all(decisions.matches)
     return tuple(course.moves)
 
 
-class Decided(Course):
+class NormalFormRun(Course):
     """A run in normal form by decisions."""
 
-    def __init__(self, program: MessageProgram, buffer: Buffer, decisions: Decisions) -> None:
+    def __init__(self, program: MessageProgram, buffer: Buffer, decisions: NormalFormDecisions) -> None:
         super().__init__(program, buffer)
         given = decisions.choices or ((),) * len(self.frames)
         self.choices = [iter(each) for each in given]
@@ -165,7 +165,7 @@ class Decided(Course):
     def settle(self, process: int) -> None:
         """Let a process run until it waits, ends, has no choice left, or computes for ever."""
         frame, rules = self.frames[process], self.rules[process]
-        been: set[Local] = set()
+        been: set[LocalState] = set()
         for _ in range(10 * _MOVES):
             nth = self.waited_send(process)
             if nth is not None and Issued(process, nth) in self.granted:

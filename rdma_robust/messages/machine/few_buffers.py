@@ -7,7 +7,7 @@ from typing import Final
 
 from rdma_robust.errors import InternalError
 from rdma_robust.messages.language.message_program import MessageProgram
-from rdma_robust.messages.machine.courses import Course, Decided, Decisions, blocked
+from rdma_robust.messages.machine.courses import Course, NormalFormDecisions, NormalFormRun, blocked
 from rdma_robust.messages.machine.shortening import cut_to_the_end
 from rdma_robust.messages.message_answers import BufferAnswer, Deadlock, Issued, Matched, Pair, Schedule, Step
 
@@ -88,11 +88,11 @@ def _goal_of(count: int, schedule: Schedule, is_whole: bool) -> _Goal:
     return _Goal(tuple(matches), tuple(map(tuple, choices)), tuple(steps), is_whole)
 
 
-class _Again(Decided):
+class _Again(NormalFormRun):
     """A run with the matches, choices and numbers of steps of a goal, in which matches are made as soon as they can be."""
 
     def __init__(self, program: MessageProgram, goal: _Goal) -> None:
-        super().__init__(program, "any", Decisions(goal.matches, goal.choices))
+        super().__init__(program, "any", NormalFormDecisions(goal.matches, goal.choices))
         self.goal = goal
         self.left = list(goal.matches)
         self.steps = [0] * len(self.frames)

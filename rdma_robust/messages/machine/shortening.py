@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.machine.courses import Course
-from rdma_robust.messages.machine.matching import accepts
+from rdma_robust.messages.machine.matching import receive_accepts
 from rdma_robust.messages.machine.process_rules import Single, handle_of, holder
-from rdma_robust.messages.machine.process_state import ReceiveOp, Receiving, Sending, SendOp
+from rdma_robust.messages.machine.process_state import ReceiveHandle, ReceiveOp, SendHandle, SendOp
 from rdma_robust.messages.message_answers import Granted, Issued, Matched, Pair, Schedule, Step
 
 
@@ -89,17 +89,17 @@ class _Needs:
         before = [
             self.send_matched.get(Issued(sender, send.nth))
             for send, _ in self.sends[sender][: pair.send.nth]
-            if send.to == receiver and accepts(receive, send, sender)
+            if send.to == receiver and receive_accepts(receive, send, sender)
         ] + [
             self.receive_matched.get(Issued(receiver, earlier.nth))
             for earlier, _ in self.receives[receiver][: pair.receive.nth]
-            if accepts(earlier, message, sender)
+            if receive_accepts(earlier, message, sender)
         ]
         needed.update(each for each in before if each is not None)
         self.send_matched[pair.send] = self.receive_matched[pair.receive] = at
         for me, single in (
-            (receiver, holder(self.course.frames[receiver], Receiving, pair.receive.nth)),
-            (sender, holder(self.course.frames[sender], Sending, pair.send.nth)),
+            (receiver, holder(self.course.frames[receiver], ReceiveHandle, pair.receive.nth)),
+            (sender, holder(self.course.frames[sender], SendHandle, pair.send.nth)),
         ):
             if single is not None:
                 self.opened[me, single] = at

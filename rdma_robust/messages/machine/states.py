@@ -10,11 +10,11 @@ from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.machine.courses import Course, blocked
 from rdma_robust.messages.machine.few_buffers import lean
 from rdma_robust.messages.machine.flat_code import FlatProcess, flat
-from rdma_robust.messages.machine.interchangeable import Alike, alike
+from rdma_robust.messages.machine.interchangeable import Alike, interchangeable_processes
 from rdma_robust.messages.machine.local_runs import Cut
-from rdma_robust.messages.machine.local_table import State, Table
+from rdma_robust.messages.machine.local_table import LocalTable, State
 from rdma_robust.messages.machine.shortening import cut_to_the_end
-from rdma_robust.messages.machine.state_search import Arrival, Broke, Found, StateSearch
+from rdma_robust.messages.machine.state_search import Arrival, Broke, SearchFindings, StateSearch
 from rdma_robust.messages.message_answers import (
     BufferAnswer,
     Deadlock,
@@ -46,7 +46,7 @@ def by_states(program: MessageProgram, buffer: Buffer, questions: Questions, lim
     Of processes that are interchangeable it does not matter who is who; only matchings are counted one by one. All but
     deadlocks is under `any` as it is under `infinite` (Lemma 2), and deadlocks have a search of their own.
     """
-    interchangeable = alike(program)
+    interchangeable = interchangeable_processes(program)
     if buffer == "any":
         return _by_states_of_any(program, questions, limits, interchangeable)
     return _by_states_of(program, buffer, questions, limits, interchangeable)
@@ -126,7 +126,7 @@ def _searched(
     names: bool = True,
     history: bool = False,
 ) -> StateSearch:
-    table = Table(program, buffer, limits, questions.loop_bound, names, history)
+    table = LocalTable(program, buffer, limits, questions.loop_bound, names, history)
     search = StateSearch(table, questions, limits, alike=interchangeable)
     search.search()
     return search
@@ -138,14 +138,14 @@ def _shortest(search: StateSearch, questions: Questions, limits: Limits) -> Stat
     if not found.violations and found.deadlock is None and found.leak is None:
         return search
     most = _MOST_STATES if limits.states is None else min(_MOST_STATES, limits.states)
-    table = Table(search.table.program, search.table.buffer, limits.share(0.5), questions.loop_bound, names=False)
+    table = LocalTable(search.table.program, search.table.buffer, limits.share(0.5), questions.loop_bound, names=False)
     other = StateSearch(table, questions, replace(limits.share(0.5), states=most), fewer=False, alike=search.alike)
     other.wanted = found
     other.search()
     return other if other.has_what_is_wanted() else search
 
 
-def _pairs(named: Found, interchangeable: Alike | None) -> frozenset[Pair]:
+def _pairs(named: SearchFindings, interchangeable: Alike | None) -> frozenset[Pair]:
     return frozenset(named.pairs if interchangeable is None else interchangeable.expanded(named.pairs))
 
 
@@ -260,7 +260,7 @@ def _leak(search: StateSearch) -> Leak | None:
     return Leak(tuple(sends), tuple(receives), tuple(course.moves))
 
 
-def _mismatches(program: MessageProgram, named: Found) -> tuple[Mismatch, ...]:
+def _mismatches(program: MessageProgram, named: SearchFindings) -> tuple[Mismatch, ...]:
     return tuple(
         Mismatch(each.position, each.processes, each.calls, program.processes[each.processes[0]].span)
         for each in sorted(named.differences.values())

@@ -20,8 +20,8 @@ from rdma_robust.messages.language.message_program import (
     Requests,
 )
 from rdma_robust.messages.language.message_terms import Element, Length, Operation, Term, Zeros
-from rdma_robust.messages.machine.flat_code import Bounds, FlatProcess, Instruction, Pick, Round, Test, WaitFor
-from rdma_robust.messages.machine.process_state import Local, Receiving, Slot
+from rdma_robust.messages.machine.flat_code import BranchChoice, FlatProcess, Instruction, LoopBounds, Round, Test, WaitFor
+from rdma_robust.messages.machine.process_state import LocalState, ReceiveHandle, Slot
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def _backwards(process: FlatProcess, before: Callable[[int, int], int]) -> tuple
 
 def _next(process: FlatProcess, at: int) -> Iterator[int]:
     instruction = process.code[at]
-    if isinstance(instruction, Pick):
+    if isinstance(instruction, BranchChoice):
         yield from map(process.landing, instruction.targets)
         return
     if at < process.end:
@@ -110,7 +110,7 @@ def _used_and_written(instruction: Instruction) -> tuple[list[str], list[str]]:
             return list(_read(size)), []
         case Test(condition) | Assume(condition) | Assert(condition):
             return list(_read(condition)), []
-        case Bounds(low, high, following, last):
+        case LoopBounds(low, high, following, last):
             return [*_read(low), *_read(high)], [following, last]
         case Round(_, following, last):
             return [following, last], []
@@ -148,7 +148,7 @@ def _read(term: Term) -> Iterator[str]:
             pass
 
 
-def without_the_unread(follows: WhatFollows, local: Local, blocking: object) -> Local:
+def without_the_unread(follows: WhatFollows, local: LocalState, blocking: object) -> LocalState:
     """Return `local` with 0 in the registers that nothing reads any more: what the process does is the same.
 
     Elements of arrays that a posted receive will store into are read then. What the receive that is waited for will
@@ -156,7 +156,7 @@ def without_the_unread(follows: WhatFollows, local: Local, blocking: object) -> 
     """
     reads = follows.reads[local.pc]
     names = follows.bits
-    if isinstance(blocking, Receiving):
+    if isinstance(blocking, ReceiveHandle):
         for spot in (blocking.target, blocking.sender, blocking.which):
             if spot is not None and not spot[1]:
                 reads &= ~names[spot[0]] | follows.used[local.pc]
@@ -169,7 +169,7 @@ def without_the_unread(follows: WhatFollows, local: Local, blocking: object) -> 
     return local if registers == local.registers else local._replace(registers=registers)
 
 
-def _handles(slot: Slot) -> Iterator[Receiving]:
+def _handles(slot: Slot) -> Iterator[ReceiveHandle]:
     for each in slot if isinstance(slot, tuple) else (slot,):
-        if isinstance(each, Receiving):
+        if isinstance(each, ReceiveHandle):
             yield each

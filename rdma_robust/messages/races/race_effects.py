@@ -14,8 +14,8 @@ from rdma_robust.limits import Limits
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.language.message_terms import Value
 from rdma_robust.messages.machine.courses import Course
-from rdma_robust.messages.machine.local_runs import Trail
-from rdma_robust.messages.machine.local_table import Hop, State, Table
+from rdma_robust.messages.machine.local_runs import LocalTrail
+from rdma_robust.messages.machine.local_table import Hop, LocalTable, State
 from rdma_robust.messages.machine.process_rules import ProcessRules
 from rdma_robust.messages.machine.state_search import results
 from rdma_robust.messages.message_answers import Issued, Pair, Schedule
@@ -61,7 +61,7 @@ class RaceEffects:
     reason: str = ""
 
 
-Edge = tuple[Hop, tuple[Trail, ...], State]
+Edge = tuple[Hop, tuple[LocalTrail, ...], State]
 
 
 def race_effects(program: MessageProgram, buffer: Buffer, limits: Limits, loop_bound: int = 8) -> RaceEffects:
@@ -92,8 +92,8 @@ class _Graph:
     buffer: Buffer
     limits: Limits
     ahead: int
-    table: Table = field(init=False)
-    starts: dict[State, tuple[Trail, ...]] = field(default_factory=dict)
+    table: LocalTable = field(init=False)
+    starts: dict[State, tuple[LocalTrail, ...]] = field(default_factory=dict)
     before: dict[State, tuple[State, Edge] | None] = field(default_factory=dict)
     edges: dict[State, list[Edge]] = field(default_factory=dict)
     outcomes: dict[Outcome, int] = field(default_factory=dict)
@@ -101,7 +101,7 @@ class _Graph:
     failing: dict[int, frozenset[Outcome]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.table = Table(self.remembered.program, self.buffer, self.limits, self.ahead, results=True)
+        self.table = LocalTable(self.remembered.program, self.buffer, self.limits, self.ahead, results=True)
 
     def explore(self) -> None:
         """Find all states and edges. Raises LimitReached."""

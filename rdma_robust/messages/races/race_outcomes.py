@@ -25,7 +25,7 @@ from rdma_robust.messages.language.message_program import (
 )
 from rdma_robust.messages.language.message_terms import Operation, Term, Value
 from rdma_robust.messages.machine.flat_code import FlatProcess
-from rdma_robust.messages.machine.process_state import Local, Status
+from rdma_robust.messages.machine.process_state import LocalState, Status
 
 FAILED = "$false."
 """Registers that remember which assertions were false begin so."""
@@ -92,7 +92,7 @@ Outcome = tuple[Ending, ...]
 """The endings of all processes."""
 
 
-def ending(process: Process, flat: FlatProcess, local: Local) -> Ending:
+def ending(process: Process, flat: FlatProcess, local: LocalState) -> Ending:
     """Return how a process is that stays in `local`."""
     values = dict(zip(flat.registers, local.registers, strict=True))
     false = tuple(name for name, value in values.items() if name.startswith(FAILED) and value)

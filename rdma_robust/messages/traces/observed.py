@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rdma_robust.diagnose import Reporter
 from rdma_robust.errors import Span
 from rdma_robust.messages.language.message_program import MessageProgram
-from rdma_robust.messages.machine.courses import Course, Decided, Decisions
+from rdma_robust.messages.machine.courses import Course, NormalFormDecisions, NormalFormRun
 from rdma_robust.messages.machine.matching import are_enabled
 from rdma_robust.messages.message_answers import Issued, Pair, Schedule
 from rdma_robust.messages.traces.trace_program import all_events, program_of
@@ -75,14 +75,14 @@ def _observed(trace: Trace, program: MessageProgram, report: Reporter) -> Schedu
     return None if missing or course.guesses else tuple(course.moves)
 
 
-class _Observed(Decided):
+class _Observed(NormalFormRun):
     """The run in which receives take what was observed, and others what nobody was observed to take.
 
     Operations are known by the places of their events; those of library procedures have other places.
     """
 
     def __init__(self, program: MessageProgram, wanted: Mapping[Span, Span]) -> None:
-        super().__init__(program, "infinite", Decisions(()))
+        super().__init__(program, "infinite", NormalFormDecisions(()))
         self.wanted = wanted
         self.taken = set(wanted.values())
         self.receives: dict[Issued, Span] = {}

@@ -35,9 +35,9 @@ from rdma_robust.messages.language.message_terms import (
 )
 from rdma_robust.messages.language.written_terms import number as number_written
 from rdma_robust.messages.machine.courses import Course
-from rdma_robust.messages.machine.flat_code import Bounds, Round, Test, WaitFor
+from rdma_robust.messages.machine.flat_code import LoopBounds, Round, Test, WaitFor
 from rdma_robust.messages.machine.process_rules import Single, handle_of
-from rdma_robust.messages.machine.process_state import Receiving
+from rdma_robust.messages.machine.process_state import ReceiveHandle
 from rdma_robust.messages.message_answers import Issued, Matched, Move, Schedule, Step
 from rdma_robust.messages.traces.trace_record import Field, Trace, TraceEvent, TraceProcess, trace_json
 
@@ -275,7 +275,7 @@ class _ProcessWriter:
                 self.wait(place)
             case Test(condition):
                 symbols.decided(condition)
-            case Bounds(low, high, following, last):
+            case LoopBounds(low, high, following, last):
                 symbols.held[following], symbols.held[last] = Const(symbols.fixed(low)), Const(symbols.fixed(high))
             case Round(counter, following):
                 at = self.frame.registers[following]
@@ -349,7 +349,7 @@ class _ProcessWriter:
             return
         name = self.requests[single]
         self.add("wait", request=name)
-        if isinstance(handle, Receiving):
+        if isinstance(handle, ReceiveHandle):
             issued = next(each for each in self.events if each.fields.get("request") == name)
             known = (None, issued.fields["from"], issued.fields["tag"])
             members = (("into", handle.target), ("sender", handle.sender), ("which", handle.which))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
-from rdma_robust.contracts.contract_answers import Counterexample, Happening
+from rdma_robust.contracts.contract_answers import Counterexample, VisibleEvent
 from rdma_robust.contracts.language.contract_program import ContractProgram, ErrorClass
 from rdma_robust.contracts.standings import Standing, why_it_stays
 from rdma_robust.errors import NO_SPAN, Span
@@ -38,7 +38,7 @@ class _Builder:
         place = span.within(self.program.file)
         return None if place == NO_SPAN else place.line
 
-    def add(self, event: Happening) -> None:
+    def add(self, event: VisibleEvent) -> None:
         """Add the row of an event."""
         match event.event:
             case "enter" | "exit":
@@ -50,7 +50,7 @@ class _Builder:
             case "complete":
                 self.goes_on(event)
 
-    def passes(self, event: Happening) -> None:
+    def passes(self, event: VisibleEvent) -> None:
         """Add that a function is entered or left, to the last row if others do the same there."""
         mark: Mark = "enter" if event.event == "enter" else "exit"
         words = passing_words(self.program, self.function, event.function, mark)
@@ -67,7 +67,7 @@ class _Builder:
         names = ", ".join(map(name_of, sorted(lanes)))
         self.rows.append(ChartRow(lanes[0], mark, f"{names}: {what}", None, what, lanes[1:]))
 
-    def sends(self, event: Happening) -> None:
+    def sends(self, event: VisibleEvent) -> None:
         assert event.peer is not None
         label = f"send {shown(event.value)} to {name_of(event.peer)}{self.channel(event)}"
         text = f"{name_of(event.process)} {label.replace('send', 'sends', 1)}"
@@ -75,7 +75,7 @@ class _Builder:
         channel = event.process, event.peer, event.port
         self.underway.setdefault(channel, []).append(_Sent(len(self.rows) - 1, event.tag))
 
-    def takes(self, event: Happening) -> None:
+    def takes(self, event: VisibleEvent) -> None:
         assert event.peer is not None
         value = shown(event.value)
         text = f"{name_of(event.process)} takes {value} from {name_of(event.peer)}{self.channel(event)}"
@@ -87,12 +87,12 @@ class _Builder:
         begin = None if sent is None else sent.row
         self.arrows.append(ChartArrow(event.peer, event.process, begin, len(self.rows) - 1, value, text))
 
-    def goes_on(self, event: Happening) -> None:
+    def goes_on(self, event: VisibleEvent) -> None:
         assert event.peer is not None
         text = f"{name_of(event.process)} goes on: {name_of(event.peer)} has got its message{self.channel(event)}"
         self.rows.append(ChartRow(event.process, "match", text, self.line(event.span), "goes on"))
 
-    def channel(self, event: Happening) -> str:
+    def channel(self, event: VisibleEvent) -> str:
         port = f" on {self.program.port_names[event.port]}" if event.port else ""
         return port + (f" tag {event.tag}" if event.tag else "")
 

@@ -21,9 +21,9 @@ from rdma_robust.messages.language.message_program import (
     MessageProgram,
 )
 from rdma_robust.messages.language.message_terms import Element, Length, Operation, Term, Value, Zeros, shown
-from rdma_robust.messages.machine.flat_code import Pick, WaitFor, flat
+from rdma_robust.messages.machine.flat_code import BranchChoice, WaitFor, flat
 from rdma_robust.messages.machine.process_rules import ProcessRules, give, open_send, take
-from rdma_robust.messages.machine.process_state import ANYTHING, Frame, Slot, initial
+from rdma_robust.messages.machine.process_state import ANYTHING, ProcessFrame, Slot, initial
 from rdma_robust.messages.message_answers import Granted, Issued, Matched, Schedule
 from rdma_robust.reports.messages.operation_names import Direction
 
@@ -97,7 +97,7 @@ class _Teller:
         processes = [flat(process) for process in program.processes]
         count = len(processes)
         self.rules = [ProcessRules(process, me, count, buffer) for me, process in enumerate(processes)]
-        self.frames = [Frame(process, initial(process)) for process in processes]
+        self.frames = [ProcessFrame(process, initial(process)) for process in processes]
         self.requests: dict[tuple[Direction, Issued], Request] = {}
         self.matches: dict[Issued, Issued] = {}
         self.slots: dict[tuple[int, str, int], Request] = {}
@@ -152,7 +152,7 @@ class _Teller:
                 yield RunEvent("false", process, span, text=_values(condition, registers))
             case Assume(condition) if frame.status == "stopped":
                 yield RunEvent("stop", process, span, text=_values(condition, registers))
-            case Pick():
+            case BranchChoice():
                 yield RunEvent("choice", process, span, text=str((choice or 0) + 1))
             case CollectiveCall(name):
                 yield RunEvent("collective", process, span, text=name)
@@ -178,7 +178,7 @@ def _any(number: int) -> int | None:
     return None if number == ANYTHING else number
 
 
-def _slots(frame: Frame) -> Slots:
+def _slots(frame: ProcessFrame) -> Slots:
     """Return the requests of a process one by one."""
     return {(name, index): handle for name, slot in frame.requests.items() for index, handle in _singles(slot)}
 

@@ -6,7 +6,7 @@ import shlex
 import textwrap
 from collections.abc import Iterable, Iterator
 
-from rdma_robust.codes.registry import EXAMPLES, RANGES, Code
+from rdma_robust.codes.known_codes import EXAMPLES, RANGES, Code
 
 
 def listed(codes: Iterable[Code]) -> str:

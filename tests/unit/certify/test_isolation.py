@@ -24,7 +24,7 @@ and the interpreter of message programs, which is for confirming what others fou
 WORDS = {
     "",
     "codes",
-    "codes.registry",
+    "codes.known_codes",
     "digraph",
     "errors",
     "diagnose",

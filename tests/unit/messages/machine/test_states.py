@@ -13,8 +13,8 @@ from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.language.message_program import BUFFERS, Buffer, MessageProgram
 from rdma_robust.messages.machine import local_runs, matching, process_rules
-from rdma_robust.messages.machine.local_table import Table
-from rdma_robust.messages.machine.process_state import ANYTHING, Receiving, Sending
+from rdma_robust.messages.machine.local_table import LocalTable
+from rdma_robust.messages.machine.process_state import ANYTHING, ReceiveHandle, SendHandle
 from rdma_robust.messages.machine.states import by_states
 from rdma_robust.messages.message_answers import BufferAnswer, Granted, Matched, Questions, Schedule, Step
 from rdma_robust.messages.replay.replaying import confirm
@@ -57,11 +57,11 @@ def _without(port: bool = True, source: bool = True, tag: bool = True) -> Callab
 
 
 def _any_send(receive: Any, receiver: int, sender: int, sends: Any) -> list[int]:
-    return [at for at, send in enumerate(sends) if send.to == receiver and matching.accepts(receive, send, sender)]
+    return [at for at, send in enumerate(sends) if send.to == receiver and matching.receive_accepts(receive, send, sender)]
 
 
 def _to_anybody(receive: Any, _receiver: int, sender: int, sends: Any) -> list[int]:
-    return [at for at, send in enumerate(sends) if matching.accepts(receive, send, sender)][:1]
+    return [at for at, send in enumerate(sends) if matching.receive_accepts(receive, send, sender)][:1]
 
 
 _BLOCKING = process_rules.ProcessRules.blocking
@@ -77,10 +77,10 @@ def _never_at(kind: type) -> Callable[..., Any]:
 
 def _also_infinite(self: Any, frame: Any, request: Any, handle: Any) -> None:
     at, _ = self._single(frame, request)
-    process_rules._put(frame, request.name, at, Sending(frame.sent) if isinstance(handle, Sending) else handle)
+    process_rules._put(frame, request.name, at, SendHandle(frame.sent) if isinstance(handle, SendHandle) else handle)
 
 
-_ADVANCES, _MAY_SEND = Table.advances, Table.may_send
+_ADVANCES, _MAY_SEND = LocalTable.advances, LocalTable.may_send
 
 
 def _only_without_buffers(table: Any, state: Any, sender: int, endpoint: int) -> bool:
@@ -88,18 +88,18 @@ def _only_without_buffers(table: Any, state: Any, sender: int, endpoint: int) ->
 
 
 MUTANTS = {
-    "ports do not matter": (matching, "accepts", _without(port=False), "ports are told apart"),
-    "sources do not matter": (matching, "accepts", _without(source=False), "sources are told apart"),
-    "tags do not matter": (matching, "accepts", _without(tag=False), "tags may overtake"),
-    "destinations do not matter": (matching, "candidates", _to_anybody, "processes are told apart"),
-    "messages overtake": (matching, "candidates", _any_send, "messages keep their order"),
+    "ports do not matter": (matching, "receive_accepts", _without(port=False), "ports are told apart"),
+    "sources do not matter": (matching, "receive_accepts", _without(source=False), "sources are told apart"),
+    "tags do not matter": (matching, "receive_accepts", _without(tag=False), "tags may overtake"),
+    "destinations do not matter": (matching, "acceptable_sends", _to_anybody, "processes are told apart"),
+    "messages overtake": (matching, "acceptable_sends", _any_send, "messages keep their order"),
     "receives overtake": (matching, "is_taken_earlier", lambda *_: False, "receives keep their order"),
-    "no wait for receives": (process_rules.ProcessRules, "blocking", _never_at(Receiving), "nobody sends"),
-    "no wait for sends": (process_rules.ProcessRules, "blocking", _never_at(Sending), "head to head"),
+    "no wait for receives": (process_rules.ProcessRules, "blocking", _never_at(ReceiveHandle), "nobody sends"),
+    "no wait for sends": (process_rules.ProcessRules, "blocking", _never_at(SendHandle), "head to head"),
     "sends wait under infinite": (process_rules.ProcessRules, "_activate", _also_infinite, "head to head"),
-    "no buffers under any": (Table, "later_hops", lambda *_: (), "only any"),
-    "one buffer and no more": (Table, "advances", lambda *given: _ADVANCES(*given)[:2], "two buffers"),
-    "buffers are of no use to others": (Table, "may_send", _only_without_buffers, "a buffer lets another be first"),
+    "no buffers under any": (LocalTable, "later_hops", lambda *_: (), "only any"),
+    "one buffer and no more": (LocalTable, "advances", lambda *given: _ADVANCES(*given)[:2], "two buffers"),
+    "buffers are of no use to others": (LocalTable, "may_send", _only_without_buffers, "a buffer lets another be first"),
 }
 
 

@@ -14,7 +14,7 @@ from rdma_robust.limits import NO_LIMITS
 from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.language.message_program import BUFFERS
 from rdma_robust.messages.language.message_terms import Element, FaultError, Length, Operation, Term, Value, Zeros, value_of
-from rdma_robust.messages.machine.courses import Decisions, expanded, random_run
+from rdma_robust.messages.machine.courses import NormalFormDecisions, expanded, random_run
 from rdma_robust.messages.machine.states import by_states
 from rdma_robust.messages.message_answers import Deadlock, Granted, Issued, Leak, Matched, Pair, Questions, Step, Violation
 from rdma_robust.messages.replay.interpreter import Interpreter, NotEnabled
@@ -143,9 +143,9 @@ def test_every_rule_of_the_interpreter_is_needed(mutant: str) -> None:
 def test_decisions_and_chance_give_runs_that_replay() -> None:
     program = load_messages(NAMED["only any"].text, "t")
     first = (_pair(0, 0, 2, 0), _pair(0, 1, 1, 0), _pair(1, 0, 2, 1), _pair(2, 2, 2, 0), _pair(0, 0, 0, 2))
-    end = replayed(program, "zero", expanded(program, "zero", Decisions(tuple(each.pair for each in first))))
+    end = replayed(program, "zero", expanded(program, "zero", NormalFormDecisions(tuple(each.pair for each in first))))
     assert (end.ending, len(end.pairs)) == ("complete", 5)
-    stuck = Decisions(
+    stuck = NormalFormDecisions(
         (_pair(0, 1, 1, 0).pair, _pair(0, 0, 2, 1).pair, _pair(1, 0, 2, 0).pair), granted=frozenset({Issued(0, 0)})
     )
     assert replayed(program, "any", expanded(program, "any", stuck)).ending == "deadlock"

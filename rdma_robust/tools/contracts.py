@@ -1,6 +1,12 @@
-"""The help of `contracts` and of its commands."""
+"""Contracts of functions that pass messages."""
+
+from __future__ import annotations
 
 from typing import Final
+
+from rdma_robust.frame.registry import Command, SettingKind, Tool
+
+RUNS: Final = ("jobs", "expect", "quiet")
 
 CONTRACTS_HELP = """Check the procedures of programs that pass messages, `.mp`, against their contracts.
 
@@ -88,5 +94,29 @@ Examples
   rdma-robust contracts infer --only gather --procs 2..4 gather.mp
 """
 
-CONTRACTS_COMMANDS: Final = {"check": CHECK_HELP, "explain": EXPLAIN_HELP, "infer": INFER_HELP}
-"""All commands of `contracts`, in the order of the help."""
+
+TOOL: Final = Tool(
+    "contracts",
+    commands=(
+        Command(
+            "contracts",
+            CONTRACTS_HELP,
+            rank=250,
+            group=("Decide", 100),
+            reads=(".mp",),
+            settings=(*RUNS, "timeout", "memory", "procs", "mode", "self-check", "explain"),
+            below=(
+                Command("check", CHECK_HELP, "rdma_robust.cli.commands.contracts_check:check_command", reads=(".mp",)),
+                Command(
+                    "explain", EXPLAIN_HELP, "rdma_robust.cli.commands.contracts_explain:explain_command", reads=(".mp",)
+                ),
+                Command("infer", INFER_HELP, "rdma_robust.cli.commands.contracts_infer:infer_command", reads=(".mp",)),
+            ),
+            default="check",
+        ),
+    ),
+    settings=(
+        SettingKind("procs", "text", 60),
+        SettingKind("mode", "text", 70),
+    ),
+)

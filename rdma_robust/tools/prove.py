@@ -1,4 +1,13 @@
-"""The help of `prove`."""
+"""Proofs that RDMA programs are safe under memory models."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rdma_robust.frame.registry import Command, SettingKind, Tool
+
+LIMITS: Final = ("timeout", "memory", "max-states")
+RUNS: Final = ("jobs", "expect", "quiet")
 
 PROVE_HELP = """Prove that programs are safe under SC, TSO, PSO, RMA or RDMA: for all runs, with unbounded integers.
 
@@ -30,3 +39,22 @@ Examples
   rdma-robust prove --expect litmus/prove/
   rdma-robust prove --model rma --certificate proofs/ lock.rdma
 """
+
+
+TOOL: Final = Tool(
+    "prove",
+    commands=(
+        Command(
+            "prove",
+            PROVE_HELP,
+            "rdma_robust.cli.commands.prove:prove_command",
+            rank=200,
+            group=("Decide", 70),
+            settings=(*LIMITS, *RUNS, "explain", "reduction", "bound"),
+        ),
+    ),
+    settings=(
+        SettingKind("reduction", "text", 270),
+        SettingKind("bound", "whole", 280),
+    ),
+)

@@ -1,0 +1,222 @@
+"""The registry: every tool with its front ends, commands, settings and certificates, which all surfaces read.
+
+A tool is a module of `rdma_robust/tools/` with a `TOOL`. Such a module is light, for each start of the program loads them
+all: help texts, and names of what is loaded once it is needed, each a :data:`Place`. What names no tool finds them here: the
+command line, completion, settings, `fmt`, `--watch`, the language server, and who checks certificates.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+if TYPE_CHECKING:
+    from rdma_robust.frame.editor import Editor
+
+PACKAGE: Final = "rdma_robust.tools"
+TITLES: Final = ("Decide", "Understand", "Write and repair", "Report", "Theory", "Set up")
+"""The groups of the list of commands, in its order; what is in none comes last."""
+
+Place = str
+"""Where something is: `package.module:name`, loaded once it is needed."""
+
+Kind = Literal["number", "whole", "yes or no", "text", "list"]
+"""What the value of a setting is."""
+
+
+@dataclass(frozen=True, slots=True)
+class FrontEnd:
+    """A way in which texts are read: by the first whose `reads`, asked with the text and the name of its file, says yes.
+
+    Several may have one of the `suffixes`; the text decides among them. Without `reads` it is for what no other reads.
+    `formatted` and `written_out` return a text in its one layout, and without what stands for several statements; both take
+    the text and its file; `no_layout` says why there is none. `defined` returns a text with the values that definitions,
+    `NAME=VALUE`, give, `parts` the further files that a text of a file is made of. `editor` loads what editors ask for.
+    `default` is the command for its files where none is named. `elsewhere` has, by suffix, what to say of a file
+    to who reads files of this suffix, and not those.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    reads: Callable[[str, str], bool] | None = None
+    formatted: Callable[[str, str], str] | None = None
+    written_out: Callable[[str, str], str] | None = None
+    no_layout: str = ""
+    defined: Callable[[str, Sequence[str]], str] | None = None
+    parts: Callable[[str, str], Iterable[str]] | None = None
+    default: tuple[str, ...] = ()
+    editor: Callable[[], Editor] | None = None
+    elsewhere: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command: what its help says, where its function with options is (`place`), and where it stands in lists.
+
+    `rank` is its place among all commands, `group` the title under which the list of commands has it, with its place there.
+    `reads` are the suffixes of its files, `settings` what a file of settings may set for it. A command with commands of its
+    own has them in `below`; with a `default`, the command line is made of them, else its place has it.
+    """
+
+    name: str
+    help: str
+    place: Place = ""
+    rank: int = 1000
+    group: tuple[str, int] = ("Other", 1000)
+    reads: tuple[str, ...] = (".rdma",)
+    settings: tuple[str, ...] = ()
+    below: tuple[Command, ...] = ()
+    default: str = ""
+
+    @property
+    def is_group(self) -> bool:
+        """Whether it has commands of its own, one of which is what is meant where none is named."""
+        return bool(self.default)
+
+
+@dataclass(frozen=True, slots=True)
+class SettingKind:
+    """A setting by its name, that of an option of commands: what its value is, and its place in lists of settings."""
+
+    name: str
+    kind: Kind
+    rank: int = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class CertificateKind:
+    """Certificates about one kind of input: where the function is that checks one against a text, and what claims mean.
+
+    The function takes the certificate, the text and its name, and returns what is proved; `phrases` says each claim after
+    the name of the input. With `any_bytes` the text may be what is no UTF-8.
+    """
+
+    input: str
+    verify: Place
+    phrases: Mapping[str, str]
+    any_bytes: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """What one tool registers. `folders` are suffixes of files that `report` and `--watch` look for in folders."""
+
+    name: str
+    front_ends: tuple[FrontEnd, ...] = ()
+    commands: tuple[Command, ...] = ()
+    settings: tuple[SettingKind, ...] = ()
+    certificates: tuple[CertificateKind, ...] = ()
+    folders: tuple[str, ...] = ()
+    written: tuple[str, ...] = ()
+    """Suffixes of what people write: a report never has one of them."""
+
+
+_MORE: Final[list[Tool]] = []
+
+
+@cache
+def _modules() -> tuple[Tool, ...]:
+    """Return the tools of the package, by the names of their modules."""
+    folder = next(iter(import_module(PACKAGE).__path__))
+    names = sorted(name.removesuffix(".py") for name in os.listdir(folder) if name.endswith(".py") and name[0] != "_")
+    return tuple(import_module(f"{PACKAGE}.{name}").TOOL for name in names)
+
+
+def tools() -> tuple[Tool, ...]:
+    """Return every tool, added ones first: they know best what is theirs."""
+    return (*_MORE, *_modules())
+
+
+@contextmanager
+def registered(tool: Tool) -> Iterator[None]:
+    """Have one tool more for a while."""
+    _MORE.append(tool)
+    try:
+        yield
+    finally:
+        _MORE.remove(tool)
+
+
+def at(place: Place) -> Any:
+    """Return what is at a place."""
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)
+
+
+def commands() -> dict[str, Command]:
+    """Return the commands by name, in the order of their ranks."""
+    found = sorted((each for tool in tools() for each in tool.commands), key=lambda each: each.rank)
+    return {each.name: each for each in found}
+
+
+def command_at(path: str) -> Command | None:
+    """Return the command with these names, of a command and of one of its own or of a command alone, None if none has."""
+    first, _, rest = path.partition(" ")
+    one = commands().get(first)
+    return one if one is None or not rest else next((each for each in one.below if each.name == rest), None)
+
+
+def groups() -> dict[str, list[str]]:
+    """Return the names of commands by the titles under which they are listed."""
+    found = sorted(commands().values(), key=lambda each: each.group[1])
+    titles = [*TITLES, *sorted({each.group[0] for each in found} - set(TITLES))]
+    return {title: names for title in titles if (names := [each.name for each in found if each.group[0] == title])}
+
+
+def nested() -> dict[str, dict[str, Command]]:
+    """Return the commands of commands by their names, for those commands of which one of them is the default."""
+    return {name: {each.name: each for each in one.below} for name, one in commands().items() if one.is_group}
+
+
+def settings() -> dict[str, tuple[Kind, tuple[str, ...]]]:
+    """Return each setting with what its value is, and the commands for which it counts at the top of the file."""
+    kinds = sorted((each for tool in tools() for each in tool.settings), key=lambda each: each.rank)
+    having = commands().values()
+    return {kind.name: (kind.kind, tuple(c.name for c in having if kind.name in c.settings)) for kind in kinds}
+
+
+def front_ends() -> list[FrontEnd]:
+    """Return every front end, in the order in which they are asked; the one for what no other reads comes last."""
+    return sorted((each for tool in tools() for each in tool.front_ends), key=lambda each: each.reads is None)
+
+
+def front_end_of(text: str, file: str) -> FrontEnd:
+    """Return the front end that reads a text."""
+    return next(each for each in front_ends() if each.reads is None or each.reads(text, file))
+
+
+def default_command(arguments: Sequence[str]) -> tuple[str, ...]:
+    """Return the command for arguments that name none: that of their front ends, where all files are of those with the same
+    and none is a folder; () else."""
+    if any(os.path.isdir(each) for each in arguments):
+        return ()
+    meant = {one.default for one in front_ends() for each in arguments if each.endswith(one.suffixes)}
+    return meant.pop() if len(meant) == 1 else ()
+
+
+def elsewhere(file: str, suffixes: tuple[str, ...]) -> str:
+    """Return what to say of a file to who reads files of other `suffixes`, '' where there is nothing to say."""
+    if file.endswith(suffixes):
+        return ""
+    said = (each.elsewhere.get(suffix, "") for each in front_ends() if file.endswith(each.suffixes) for suffix in suffixes)
+    return next(filter(None, said), "")
+
+
+def folder_suffixes() -> tuple[str, ...]:
+    """Return the suffixes of the programs that are looked for in folders."""
+    return tuple(dict.fromkeys(suffix for tool in reversed(tools()) for suffix in tool.folders))
+
+
+def written_suffixes() -> tuple[str, ...]:
+    """Return the suffixes of what people write."""
+    return tuple(dict.fromkeys(suffix for tool in tools() for suffix in tool.written))
+
+
+def certificate_kind(kind: str) -> CertificateKind | None:
+    """Return what is known of certificates about a kind of input, None if nothing is."""
+    return next((each for tool in tools() for each in tool.certificates if each.input == kind), None)

@@ -1,0 +1,203 @@
+"""Programs of processes that send and receive messages, `.mp`: commands, front end, certificates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from rdma_robust.frame.registry import CertificateKind, Command, FrontEnd, SettingKind, Tool
+from rdma_robust.messages.language.recognised import is_messages
+
+RUNS: Final = ("jobs", "expect", "quiet")
+
+MESSAGES_HELP = """Decide programs of processes that send and receive messages, `.mp`, and recorded runs of such programs.
+
+Which receive takes which message may differ from run to run. All of it is decided: whether an assertion can fail, whether
+processes can wait for ever, which receives race, and that under rendezvous, with unlimited buffers, and where the runtime
+may buffer a message or not.
+
+\b
+  rdma-robust messages FILE...           the same as: rdma-robust messages check FILE...
+  rdma-robust messages COMMAND --help    what it does, its options, exit codes, examples
+\b
+Examples
+  rdma-robust messages check relay.mp
+  rdma-robust messages explain relay.mp -o relay.html
+"""
+
+CHECK_HELP = """Decide every message program: assertions and faults, deadlock, races, leaks. This is the default command.
+
+FILE is a program `.mp`, a trace `.json`, a directory (every *.mp below it), a glob pattern, or - for standard input.
+
+\b
+Columns
+  asserts    hold, or VIOLATED: an assertion is false, or something goes wrong, in some run
+  deadlock   no, or the buffers under which processes can wait for ever: YES if all that were asked about
+  races      receives that can take more than one message; a note, not a mistake
+  matchings  in how many ways receives can take messages in complete runs, up to a small number
+\b
+Buffers
+  zero      a send waits until a receive takes its message: rendezvous
+  infinite  a send never waits: every message is buffered
+  any       the runtime may buffer a message or not: what it may refuse counts as a deadlock
+\b
+Exit codes (the worst program counts, in the order 4, 2, 3, 1)
+  0  asserts hold, no deadlock (--expect: all as expected)   3  unknown: a limit was reached
+  1  violated or deadlock (--expect: a mismatch)             4  internal error
+  2  usage, or an invalid program                            130  interrupted
+\b
+Examples
+  rdma-robust messages check relay.mp
+  rdma-robust messages check --buffer any --deny race,leak src/
+  rdma-robust messages check --expect litmus/messages/
+  rdma-robust messages check --format json -D N=2..5 ring.mp
+"""
+
+TRACE_HELP = """Run a message program once and write what happened as a trace, or convert a recorded run to one.
+
+A trace says what each process did, and fixes the way through the program; which receive takes which message is open. So
+the answers of check, matches and explain about a trace are about all runs in which each process goes that way.
+
+\b
+Imports
+  mp-trace  the text format of the authors of the method: one task an event a line
+  mpi-log   logs of MPI calls as JSON lines, one file for each rank; payloads are what was recorded
+\b
+Exit codes
+  0  written    2  usage, invalid input, a file that is there already    3  a limit    4  internal error
+\b
+Examples
+  rdma-robust messages trace relay.mp --seed 3 -o run.json
+  rdma-robust messages trace --import mp-trace figure1.txt -o figure1.json
+  rdma-robust messages trace --import mpi-log rank0.jsonl rank1.jsonl -o run.json
+"""
+
+MATCHES_HELP = """Say which receive can take which message, in all runs of message programs.
+
+\b
+Lists
+  pairs      each receive with the sends that it can take, in complete runs or others; more than one is a race
+  --count    in how many ways all receives of a complete run can be matched
+  --list     these ways one by one
+  --effects  what a race can change: nothing, final values, or what goes wrong, with two runs that differ
+\b
+Exit codes (the worst program counts, in the order 4, 2, 3, 1)
+  0  all pairs were found        3  a limit was reached: what was found is listed
+  2  usage, invalid program      4  internal error
+\b
+Examples
+  rdma-robust messages matches relay.mp
+  rdma-robust messages matches --buffer zero --count --list relay.mp
+"""
+
+EXPLAIN_HELP = """Draw one run of a message program as a sequence chart, and say why it goes wrong.
+
+Shown is a violated assertion or a fault, else a deadlock with what each process waits for and advice, else a leak, else a
+receive that races, else any complete run. Every run that is shown was replayed.
+
+\b
+Forms
+  text  for the terminal            svg   the chart alone
+  html  one page for a browser      dot   the matches for Graphviz
+  json  all of it
+\b
+Exit codes
+  0  asserts hold, no deadlock   1  violated or deadlock   2  usage, invalid program   3  unknown   4  internal error
+\b
+Examples
+  rdma-robust messages explain relay.mp
+  rdma-robust messages explain --buffer zero relay.mp -o relay.html
+"""
+
+
+def _formatted(text: str, file: str) -> str:
+    from rdma_robust.messages.language.message_printer import format_messages  # noqa: PLC0415 - slow
+
+    return format_messages(text, file)
+
+
+def _written_out(text: str, file: str) -> str:
+    from rdma_robust.messages.language.load_messages import load_messages  # noqa: PLC0415 - slow
+    from rdma_robust.messages.language.messages_text import written_out  # noqa: PLC0415
+
+    return written_out(load_messages(text, file))
+
+
+def _defined(text: str, define: Sequence[str]) -> str:
+    from rdma_robust.language.defines import defined  # noqa: PLC0415 - slow, and few programs are read so
+    from rdma_robust.messages.language.message_words import message_grammar  # noqa: PLC0415
+
+    return defined(text, define, message_grammar())
+
+
+TOOL: Final = Tool(
+    "messages",
+    front_ends=(
+        FrontEnd(
+            "mp",
+            (".mp",),
+            is_messages,
+            _formatted,
+            _written_out,
+            defined=_defined,
+            default=("messages", "check"),
+            elsewhere={
+                ".rdma": "this is a message program; `rdma-robust messages check` decides it, `messages explain` draws it"
+            },
+        ),
+    ),
+    commands=(
+        Command(
+            "messages",
+            MESSAGES_HELP,
+            rank=240,
+            group=("Decide", 90),
+            reads=(".mp", ".json"),
+            settings=(*RUNS, "timeout", "memory", "deny", "buffer", "loop-bound", "matches", "self-check", "explain"),
+            below=(
+                Command(
+                    "check", CHECK_HELP, "rdma_robust.cli.commands.messages_check:check_command", reads=(".mp", ".json")
+                ),
+                Command(
+                    "trace",
+                    TRACE_HELP,
+                    "rdma_robust.cli.commands.messages_trace:trace_command",
+                    reads=(".mp", ".txt", ".jsonl"),
+                ),
+                Command(
+                    "matches",
+                    MATCHES_HELP,
+                    "rdma_robust.cli.commands.messages_matches:matches_command",
+                    reads=(".mp", ".json"),
+                ),
+                Command(
+                    "explain",
+                    EXPLAIN_HELP,
+                    "rdma_robust.cli.commands.messages_explain:explain_command",
+                    reads=(".mp", ".json"),
+                ),
+            ),
+            default="check",
+        ),
+    ),
+    settings=(
+        SettingKind("deny", "text", 80),
+        SettingKind("buffer", "text", 90),
+        SettingKind("loop-bound", "whole", 100),
+        SettingKind("matches", "yes or no", 110),
+    ),
+    certificates=(
+        CertificateKind(
+            "mp",
+            "rdma_robust.certify.checker:verify",
+            {
+                "holds": "has no false assertion and no fault",
+                "violated": "has a false assertion or a fault",
+                "deadlock-free": "has no deadlock",
+                "deadlocks": "has a deadlock",
+            },
+        ),
+    ),
+    folders=(".mp",),
+    written=(".mp",),
+)

@@ -1,0 +1,474 @@
+"""Robustness of RDMA programs, `.rdma`, and of those of Trencher: commands, front ends, certificates.
+
+More than 400 lines: the help of twelve commands, each beside what registers it, which is the one place that tells of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from rdma_robust.frame.registry import CertificateKind, Command, FrontEnd, SettingKind, Tool
+
+LIMITS: Final = ("timeout", "memory", "max-states")
+RUNS: Final = ("jobs", "expect", "quiet")
+VERIFY: Final = "rdma_robust.certify.checker:verify"
+SAFETY: Final = {"safe": "is safe", "unsafe": "is unsafe"}
+HARDWARE: Final = ("ordered-reads", "cpu", "atomics", "order")
+
+CHECK_HELP = """Decide robustness of every program. This is the default command.
+
+FILE is a file, a directory (every *.rdma below it), a glob pattern, or - for standard input.
+
+\b
+Verdicts
+  robust       all that RDMA allows, sequential consistency allows too: the search was exhausted
+  NOT ROBUST   with a counterexample that the axioms of the model have confirmed
+  UNKNOWN      a limit was reached, the row says which; try a larger --timeout, --memory or --max-states
+  error        the program could not be read or is invalid; the others are still decided
+\b
+Exit codes (the worst program counts, in the order 4, 2, 3, 1)
+  0  all robust (--expect: all as expected)       3  some unknown
+  1  some not robust (--expect: a mismatch)       4  internal error
+  2  usage, or an invalid program                 130  interrupted
+\b
+Examples
+  rdma-robust check sb.rdma                 one program, explained
+  rdma-robust litmus/*.rdma --expect        a suite against its `expect` lines
+  rdma-robust src/ --format json -o r.json  a report for machines
+  rdma-robust --timeout 5 --max-states 1000000 'protocols/**/*.rdma'
+  rdma-robust - < sb.rdma
+
+See also: rdma-robust outcomes FILE lists the final states that only RDMA reaches; rdma-robust fmt FILE formats.
+"""
+
+MODELS_HELP = """Decide programs on all hardware: with store buffers or without, and with weaker and stronger networks.
+
+The table of a program has the verdict under every setting of --cpu, --atomics, --order and --ordered-reads, the strongest
+first. Settings that make no difference to it are left out, and that is said. Beneath it stands which setting is the first
+to break it, the one with the fewest steps away from the strongest, and why. Its `hardware` line only marks a row.
+
+\b
+Exit codes (the worst program counts, in the order 4, 2, 3, 1)
+  0    robust under all settings
+  1    not robust under some
+  2    usage, or an invalid program
+  3    some setting is undecided, or the program
+  4    internal error
+  130  interrupted
+\b
+Examples
+  rdma-robust models mp.rdma
+  rdma-robust models litmus/ --format json -o models.json
+"""
+
+SCALE_HELP = """Decide one program for many values of a constant, and say how the answer changes and the search grows.
+
+-D NAME=2..8 says for which values. The table has verdict, states, transitions and time of each. Beneath it stands where
+the verdict changes, and the law by which the states grow: constant, polynomial or exponential, exactly where it is, else by
+least squares on logarithms with how far it is off. Instances that a limit cuts say nothing about growth.
+
+\b
+Forms
+  text   the table                     html   one page with the table and charts
+  json   by scale.schema.json          svg    the chart of the states
+  csv    a row for each value
+\b
+Exit codes (the worst instance counts, in the order 4, 2, 3, 1)
+  0  all robust (--expect: all as expected)       3  some unknown
+  1  some not robust (--expect: a mismatch)       4  internal error
+  2  usage, or an invalid program                 130  interrupted
+\b
+Examples
+  rdma-robust scale -D N=2..8 ring.rdma
+  rdma-robust scale -D N=2..8 -D ROUNDS=1 --timeout 20 ring.rdma -o ring.html
+"""
+
+OUTCOMES_HELP = """List the reachable final states of a program under SC and under RDMA side by side.
+
+Final states that only RDMA reaches are marked, and the `outcome` lines of the program are checked. A program with loops
+may have infinitely many states: it is searched up to a limit (--under-way, --max-states, --depth), which is reported.
+With --models no line is checked: the table says which setting of the hardware is the first to allow each final state.
+
+\b
+Exit codes
+  0  every claim of the `outcome` lines holds
+  1  a claim fails
+  2  usage, invalid program
+  3  a search was cut: a claim is undecided, or nothing is claimed and the list may be incomplete
+  4  internal error
+\b
+Examples
+  rdma-robust outcomes litmus/sb-put-plain.rdma
+  rdma-robust outcomes --under-way 8 pingpong.rdma
+"""
+
+EXPLAIN_HELP = """Explain the verdict of one program; with --model, the answers of `prove`.
+
+\b
+Not robust  what the hardware does, why sequential consistency forbids it, which new final states it leads to; the
+            run with the posting and the effects of every remote operation; the execution graph with its cycle
+Robust      which accesses the hardware could reorder, and for each pair why no cycle closes
+Unknown     the limit that was reached, and what is known all the same
+--model     the facts that make it safe and the fences they need, or the run that violates a claim
+\b
+Forms
+  text   for the terminal         json   all of it, by schema/explain.schema.json (--model: schema/prove.schema.json)
+  html   one page for a browser   svg    the execution graph, or (--of timeline) the run
+  dot    the execution graph for Graphviz
+\b
+Exit codes
+  0  robust   1  not robust   2  usage, invalid program, cannot write   3  unknown   4  internal error
+\b
+Examples
+  rdma-robust explain sb.rdma
+  rdma-robust explain sb.rdma -o sb.html
+  rdma-robust explain --model tso,pso lock.rdma
+"""
+
+SYNTHESISE_HELP = """Find the smallest programs that two hardware settings tell apart by a final state.
+
+Settings are words of a `hardware` line. Listed are all programs of at most N statements, of all threads together, that show
+a difference and have no part that does, each once up to the names of threads, nodes, words and values. They are written as
+litmus programs with `outcome` lines.
+
+\b
+Exit codes
+  0  done, whatever was found    2  usage    3  a limit came first: what was found until then is written
+\b
+Examples
+  rdma-robust synthesise --between 'cpu sc' 'cpu tso' --size 4
+  rdma-robust synthesise --between 'order default' 'order multipath' --size 3 -o smallest
+  rdma-robust synthesise --between 'atomics hca' 'atomics glob' --size 2 --statements store,remote-cas
+"""
+
+REPAIR_HELP = """Make a program robust by a cheapest set of polls, remote fences and flushes.
+
+A flush is a get of any word of the node, polled to completion: it makes earlier puts visible. Every answer is decided
+again from its text, and no poll is inserted that could wait for ever. Costs are multiplied by 10 for each loop around an
+insertion.
+
+With --goal safe no claim is violated under a memory model: under rdma by the same insertions at the same costs, else by the
+fewest `flush` (rma) or `mfence` statements (tso, pso), of cost 1 and once in loops; --sites and --from-full say among which.
+
+\b
+Exit codes
+  0  repaired, or fine already (--remove-needless: done)      3  a limit came first
+  1  no repair exists (--remove-needless: not robust, safe)   4  internal error
+  2  usage, invalid program, or a file that cannot be written
+\b
+Examples
+  rdma-robust repair mailbox.rdma
+  rdma-robust repair --write mailbox.rdma
+  rdma-robust repair --diff --cost-flush 20 sb.rdma | patch
+  rdma-robust repair --all-minimal --format json ring.rdma
+  rdma-robust repair --remove-needless ring-polled.rdma -o ring.rdma
+  rdma-robust repair --goal safe --model rma dekker.rdma
+"""
+
+VERIFY_HELP = """Check what programs claim: every `assert`, every `outcome` line, and that nothing else goes wrong.
+
+FILE is a file, a directory (every *.rdma below it), a glob pattern, or - for standard input. The answer says which argument
+was used: the program is robust, so that all SC executions are all there is; or all states of the hardware were searched,
+which ends for programs without loops; or a run of the hardware was found and confirmed. A thread goes on after an `assert`
+that fails.
+
+Every program claims as well that it cannot hang: that no thread comes to wait for what never comes. If one can, the threads
+that wait are named, with a run. A claim whose line or final state is never reached is unreachable, and not one that holds.
+
+\b
+Forms
+  text, json, jsonl  as those of check
+  junit              a suite for each program, a test for each claim
+  sarif              findings at the lines of the claims
+\b
+Exit codes (the worst program counts, in the order 4, 2, 3, 1)
+  0  every claim holds       2  usage, invalid program
+  1  a claim is violated     3  a claim is unknown      4  internal error
+\b
+Examples
+  rdma-robust verify lock.rdma
+  rdma-robust verify litmus/ --timeout 10
+  rdma-robust verify src/ --jobs 4 -o claims.sarif
+  rdma-robust verify --format jsonl protocols/*.rdma
+"""
+
+REACH_HELP = """Ask of every program whether a state is reachable.
+
+FILE is a file, a directory (every *.rdma below it), a glob pattern, or - for standard input.
+
+CONDITION is over `Thread.register` and `Node.variable`, as in outcome lines, and over
+`T1 ended`, `T1 at 12` (a statement of line 12 is next), `drained` (no remote operation is under way).
+
+\b
+Answers
+  REACHABLE    with a run that was replayed
+  unreachable  all states were searched; or, under RDMA, the program is robust and SC does not reach the state;
+               or the thread cannot do it whatever it reads: the report says which
+  UNKNOWN      a limit was reached; in general the question is undecidable
+\b
+Forms
+  text, json, jsonl  as those of check
+  junit              a test for each program, which fails if the state is reachable
+  sarif              a finding where a run comes to the state
+\b
+Exit codes (the worst program counts, in the order 4, 2, 3, 1)
+  0  unreachable   1  reachable   2  usage, invalid program or condition   3  unknown   4  internal error
+\b
+Examples
+  rdma-robust reach mailbox.rdma --target 'Receiver.r == 2'
+  rdma-robust reach lock.rdma -t 'T1 at 12 && T2 at 20'
+  rdma-robust reach src/ --quiet -t 'A.balance == 0' -o reached.json
+  rdma-robust reach sb.rdma --model sc -t 'T1 ended && T2 ended && T1.r == 0 && T2.r == 0'
+"""
+
+LINT_HELP = """Warn of what is likely not meant in programs, without deciding them.
+
+Every warning of `check`, and besides: results that are read before their poll, sources that are overwritten before
+theirs, polls that prove less than they seem to, polls that find nothing, fences that order nothing, outcomes that no
+execution has, variables that nobody reads. All paths of a thread are followed: what is said is true of the executions
+that come there.
+`// rdma-robust: ignore RR721` at the end of a line, or on the line before it, ignores a warning there.
+
+\b
+Exit codes (the worst program counts, in the order 4, 2, 3, 1)
+  0  no warnings      2  usage, or an invalid program      4  internal error
+  1  some warnings    3  a limit was reached
+\b
+Examples
+  rdma-robust lint src/
+  rdma-robust lint --needless ring.rdma
+  rdma-robust lint --format github src/
+"""
+
+IMPORT_HELP = """Write a program of another tool as an `.rdma` program with the same verdict.
+
+\b
+Formats
+  trencher  automata over one memory of numbered words, for CPUs with store buffers; `check`, `repair` and the other
+            commands read such files as they are, by the name FILE.trencher or by how they begin
+\b
+Exit codes
+  0  done    2  usage, invalid program, or one that the language has no words for    3  what is not decided, or a limit
+\b
+Examples
+  rdma-robust import trencher peterson.trencher -o peterson.rdma
+  rdma-robust import trencher --addresses 0..9 stack.txt
+"""
+
+EXPORT_HELP = """Write a program for another tool: SPIN, Petri-net coverability tools, Graphviz.
+
+\b
+Forms
+  promela   a model for SPIN: pan reports an error iff the program is not robust (a bounded model if it says so)
+  spec      a Petri net for mist, QCover and ICover, and for `rdma-robust cover`: coverable iff not robust
+  dot       a graph for Graphviz: the control graph of the VASS, or (--of program) of each process
+  json      the VASS with its control graph written out, by schema/vass.schema.json
+\b
+Exit codes
+  0  done    2  usage, invalid program, or one that the form cannot express    3  the control graph is too large
+\b
+Examples
+  rdma-robust export --to promela sb.rdma -o sb.pml
+  rdma-robust export --to spec --instrumentation pivot ring.rdma
+"""
+
+
+NO_LAYOUT = "a program of Trencher has no layout of ours; `rdma-robust import trencher` makes one that has"
+
+
+def _is_trencher(text: str, file: str) -> bool:
+    from rdma_robust.language.load import is_trencher  # noqa: PLC0415 - slow, and only asked of texts that are read
+
+    return is_trencher(text, file)
+
+
+def _formatted(text: str, file: str) -> str:
+    from rdma_robust.language.syntax.formatter import format_source  # noqa: PLC0415 - slow
+
+    return format_source(text, file)
+
+
+def _written_out(text: str, file: str) -> str:
+    from rdma_robust.language.load import written_out  # noqa: PLC0415 - slow
+    from rdma_robust.language.syntax.formatter import format_tree  # noqa: PLC0415
+
+    return format_tree(written_out(text, file))
+
+
+def _defined(text: str, define: Sequence[str]) -> str:
+    from rdma_robust.language.defines import defined  # noqa: PLC0415 - slow, and few programs are read so
+
+    return defined(text, define)
+
+
+TOOL: Final = Tool(
+    "rdma",
+    front_ends=(
+        FrontEnd("trencher", (".trencher",), _is_trencher, defined=_defined, no_layout=NO_LAYOUT),
+        FrontEnd(
+            "rdma",
+            (".rdma",),
+            formatted=_formatted,
+            written_out=_written_out,
+            defined=_defined,
+            elsewhere={".mp": "this is no message program; `rdma-robust check` decides it"},
+        ),
+    ),
+    commands=(
+        Command(
+            "check",
+            CHECK_HELP,
+            "rdma_robust.cli.commands.check:check_command",
+            rank=10,
+            group=("Decide", 10),
+            settings=(
+                *LIMITS,
+                *RUNS,
+                *HARDWARE,
+                "recv-depth",
+                "await-loops",
+                "instrumentation",
+                "engine",
+                "kernel",
+                "reductions",
+                "self-check",
+                "explain",
+                "enable",
+                "disable",
+            ),
+        ),
+        Command(
+            "models",
+            MODELS_HELP,
+            "rdma_robust.cli.commands.models:models_command",
+            rank=20,
+            group=("Decide", 20),
+            settings=(*LIMITS, "jobs", "recv-depth", "await-loops", "quiet"),
+        ),
+        Command(
+            "scale",
+            SCALE_HELP,
+            "rdma_robust.cli.commands.scale:scale_command",
+            rank=30,
+            group=("Decide", 30),
+            settings=(
+                *LIMITS,
+                *RUNS,
+                *HARDWARE,
+                "recv-depth",
+                "await-loops",
+                "instrumentation",
+                "engine",
+                "kernel",
+                "reductions",
+            ),
+        ),
+        Command(
+            "outcomes",
+            OUTCOMES_HELP,
+            "rdma_robust.cli.commands.outcomes:outcomes_command",
+            rank=70,
+            group=("Decide", 60),
+            settings=(*HARDWARE, "timeout", "max-states", "recv-depth"),
+        ),
+        Command(
+            "explain",
+            EXPLAIN_HELP,
+            "rdma_robust.cli.commands.explain:explain_command",
+            rank=80,
+            group=("Understand", 10),
+            settings=(*LIMITS, *HARDWARE, "recv-depth", "await-loops"),
+        ),
+        Command(
+            "synthesise",
+            SYNTHESISE_HELP,
+            "rdma_robust.cli.commands.synthesise:synthesise_command",
+            rank=140,
+            group=("Understand", 40),
+            settings=("timeout",),
+        ),
+        Command(
+            "repair",
+            REPAIR_HELP,
+            "rdma_robust.cli.commands.repair:repair_command",
+            rank=150,
+            group=("Write and repair", 30),
+            settings=(
+                *LIMITS,
+                *HARDWARE,
+                "recv-depth",
+                "await-loops",
+                "cost-poll",
+                "cost-rfence",
+                "cost-flush",
+                "cost-mfence",
+                "loop-weight",
+            ),
+        ),
+        Command(
+            "verify",
+            VERIFY_HELP,
+            "rdma_robust.cli.commands.verify:verify_command",
+            rank=190,
+            group=("Decide", 40),
+            settings=(*LIMITS, *HARDWARE, "jobs", "recv-depth", "explain", "quiet", "no-hangs", "strict"),
+        ),
+        Command(
+            "reach",
+            REACH_HELP,
+            "rdma_robust.cli.commands.reach:reach_command",
+            rank=180,
+            group=("Decide", 50),
+            settings=(*LIMITS, *HARDWARE, "jobs", "recv-depth", "explain", "quiet"),
+        ),
+        Command(
+            "lint",
+            LINT_HELP,
+            "rdma_robust.cli.commands.lint:lint_command",
+            rank=210,
+            group=("Decide", 110),
+            settings=("timeout", "memory", "quiet", "needless", "enable", "disable"),
+        ),
+        Command(
+            "import", IMPORT_HELP, "rdma_robust.cli.commands.import:import_command", rank=130, group=("Write and repair", 40)
+        ),
+        Command(
+            "export",
+            EXPORT_HELP,
+            "rdma_robust.cli.commands.export:export_command",
+            rank=120,
+            group=("Report", 40),
+            settings=(*HARDWARE, "await-loops"),
+        ),
+    ),
+    settings=(
+        SettingKind("ordered-reads", "yes or no", 120),
+        SettingKind("cpu", "text", 130),
+        SettingKind("atomics", "text", 140),
+        SettingKind("order", "text", 150),
+        SettingKind("recv-depth", "whole", 160),
+        SettingKind("await-loops", "yes or no", 170),
+        SettingKind("instrumentation", "text", 180),
+        SettingKind("engine", "text", 190),
+        SettingKind("kernel", "text", 200),
+        SettingKind("reductions", "text", 210),
+        SettingKind("no-hangs", "yes or no", 250),
+        SettingKind("strict", "yes or no", 260),
+        SettingKind("needless", "yes or no", 290),
+        SettingKind("claims", "number", 300),
+        SettingKind("enable", "list", 310),
+        SettingKind("disable", "list", 320),
+        SettingKind("cost-poll", "whole", 330),
+        SettingKind("cost-rfence", "whole", 340),
+        SettingKind("cost-flush", "whole", 350),
+        SettingKind("cost-mfence", "whole", 360),
+        SettingKind("loop-weight", "whole", 370),
+    ),
+    certificates=(
+        CertificateKind("rdma", VERIFY, {"robust": "is robust", "not-robust": "is not robust", **SAFETY}),
+        CertificateKind("flow-graphs", VERIFY, {}),
+    ),
+    folders=(".rdma",),
+    written=(".rdma",),
+)

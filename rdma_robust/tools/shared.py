@@ -1,0 +1,275 @@
+"""The commands and settings that belong to no tool alone."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rdma_robust.frame.registry import Command, SettingKind, Tool
+
+LIMITS: Final = ("timeout", "memory", "max-states")
+RUNS: Final = ("jobs", "expect", "quiet")
+HARDWARE: Final = ("ordered-reads", "cpu", "atomics", "order")
+
+REPORT_HELP = """Decide many programs in one run and report on all of them.
+
+PATH is a file, a folder (every *.rdma and *.mp below it), a glob pattern, or - for standard input. Answers are kept
+between runs, so a run that was interrupted goes on where it stopped, and one after a small change decides only what
+changed. Of programs that pass messages, `.mp`, the contracts of functions are checked too, anew in each run.
+
+\b
+Formats
+  html    one page that works offline: a table to sort and filter, and behind every row the source with the
+          lines of the cycle, the timeline, the execution graph and a repair
+  md      for the summary of a CI job or a comment        csv     for spreadsheets
+  json    for machines, and for `compare`                 jsonl   the results, one a line
+  junit   for CI servers                                  sarif   for code scanning
+\b
+Exit codes (the worst program counts, in the order 4, 2, 3, 1)
+  0  all robust (--expect: all as expected)       3  some unknown
+  1  some not robust (--expect: a mismatch)       4  internal error
+  2  usage, an invalid program, or a report that could not be written
+  130  interrupted: the report has what was done by then
+\b
+Examples
+  rdma-robust report src/ -o report.html
+  rdma-robust report src/ -o reports/ --format html --format sarif --format junit
+  rdma-robust report litmus/ --expect --format md >> "$GITHUB_STEP_SUMMARY"
+  rdma-robust report src/ -o new.json && rdma-robust compare old.json new.json
+"""
+
+COMPARE_HELP = """Compare two JSON reports of `report` or `check`: what got better, what got worse, what came and went.
+
+A program got worse if its verdict was as expected and is not any more; where nothing is expected, if it went towards the end
+of robust, not robust, unknown, error.
+
+\b
+Exit codes
+  0  no verdict got worse (--fail-on changes: none changed; --strict: and no programs are new or missing)
+  1  some did      2  usage, an unreadable report
+\b
+Examples
+  rdma-robust compare old.json new.json
+  rdma-robust compare --fail-on changes old.json new.json
+  rdma-robust compare --format md old.json new.json > comment.md
+"""
+
+VERIFY_CERTIFICATE_HELP = """\
+Check certificates of `check`, `prove`, `cover` or `messages check`, without the engines that found the verdicts.
+
+FILE is a certificate, a directory (every *.json and *.json.gz below it), a glob pattern, or - for standard input. Each
+names the file that it is about, relative to its own folder, and holds only for that file's text. With --proven rdma-judge
+(in PATH, or what RDMA_ROBUST_JUDGE names), which is extracted from machine-checked proofs, has to agree.
+
+\b
+Exit codes (the worst certificate counts)
+  0  all valid   1  some invalid   2  usage, unreadable   3  with --proven: not decided   4  internal error
+\b
+Examples
+  rdma-robust check --certificate proofs/ litmus/*.rdma
+  rdma-robust verify-certificate proofs/
+  rdma-robust verify-certificate sb.rdma.json --input sb.rdma
+"""
+
+NEW_HELP = """Write a program to begin with: a pattern in use, with comments that say why it works, and claims that hold.
+
+Without a name the programs are listed, with their constants, which -D gives other values.
+
+\b
+Exit codes
+  0  written      2  usage, a file that is there already or cannot be written
+\b
+Examples
+  rdma-robust new ring -D SLOTS=3 -o ring.rdma
+"""
+
+FMT_HELP = """Format programs, `.rdma` and `.mp`: print them in their one layout, comments kept.
+
+A program that does not parse is reported and never written.
+
+\b
+Exit codes
+  0  done (--check: nothing would change)    1  --check: something would change    2  usage, invalid program
+\b
+Examples
+  rdma-robust fmt sb.rdma
+  rdma-robust fmt --check litmus/
+  rdma-robust fmt --write *.rdma
+"""
+
+EXPLORE_HELP = """Step through a program by hand, on RDMA hardware and under sequential consistency side by side.
+
+Serves a page to this machine only, at an address with a secret, and opens it in the browser; Ctrl-C ends it. The page shows
+what can happen next, memory, queue pairs and registers, goes back and forward, and leads through the counterexample of a
+program that is not robust. --tui does the same in the terminal.
+
+A message program (*.mp), or a recorded run of one (a trace, *.json), goes on step by step and match by match, with its
+sequence chart.
+
+\b
+Exit codes
+  0  ended by Ctrl-C   2  usage, invalid program or state, port in use   4  internal error
+\b
+Examples
+  rdma-robust explore sb.rdma
+  rdma-robust explore sb.rdma --no-browser --port 8000
+  rdma-robust explore sb.rdma --tui
+  rdma-robust explore figure-1.mp --buffer zero
+"""
+
+EXPLAIN_CODE_HELP = """Explain the code at the end of a message, such as RR306; without a code, list them all.
+
+Every error and warning has a code, and so has what a run says of a program: not robust, undecided. A code keeps its meaning
+between versions.
+
+\b
+Exit codes
+  0  explained      2  usage, an unknown code
+\b
+Examples
+  rdma-robust explain-code
+  rdma-robust explain-code RR306
+"""
+
+COMPLETION_HELP = """Print the script that completes commands, options, their values and file names in a shell.
+
+\b
+Where it goes
+  bash  source <(rdma-robust completion bash) in ~/.bashrc
+  zsh   source <(rdma-robust completion zsh) in ~/.zshrc, after compinit
+  fish  rdma-robust completion fish | source in ~/.config/fish/config.fish
+\b
+Exit codes
+  0  printed      2  usage, another shell
+\b
+Examples
+  rdma-robust completion bash > ~/.local/share/bash-completion/completions/rdma-robust
+  rdma-robust completion fish > ~/.config/fish/completions/rdma-robust.fish
+"""
+
+LSP_HELP = """Run the language server for `.rdma` programs: serve an editor over standard input and output.
+
+It shows errors while one types, the verdict above the program and the reordering at its statements, the meaning of what
+is under the cursor; it formats, renames, completes, and goes to declarations. Needs the extra [lsp].
+
+\b
+Exit codes
+  0  the editor has gone      2  usage, or pygls is not installed
+\b
+Examples
+  rdma-robust lsp --stdio
+"""
+
+DEMO_HELP = """Walk through the proofs of the paper as programs that run: without a name, list the demos.
+
+A demo tells what its theorem says, generates the programs of the proof, runs them, and says what to try next. On a
+terminal it pauses between sections; --pace 0 does not. Ctrl-C ends it.
+
+\b
+Exit codes
+  0  told, whatever the answer      2  usage, invalid input      130  interrupted
+\b
+Examples
+  rdma-robust demo
+  rdma-robust demo abp
+  rdma-robust demo pcp --top a,ab,bba --bottom baa,aa,bb --html pcp.html
+"""
+
+
+TOOL: Final = Tool(
+    "shared",
+    commands=(
+        Command(
+            "report",
+            REPORT_HELP,
+            "rdma_robust.cli.commands.report:report_command",
+            rank=160,
+            group=("Report", 10),
+            settings=(
+                *LIMITS,
+                *RUNS,
+                *HARDWARE,
+                "recv-depth",
+                "await-loops",
+                "instrumentation",
+                "engine",
+                "kernel",
+                "reductions",
+                "self-check",
+                "claims",
+            ),
+        ),
+        Command(
+            "compare",
+            COMPARE_HELP,
+            "rdma_robust.cli.commands.compare:compare_command",
+            rank=170,
+            group=("Report", 20),
+            reads=(".json",),
+            settings=("fail-on",),
+        ),
+        Command(
+            "verify-certificate",
+            VERIFY_CERTIFICATE_HELP,
+            "rdma_robust.cli.commands.verify_certificate:verify_certificate_command",
+            rank=110,
+            group=("Report", 30),
+            reads=(".json", ".json.gz"),
+        ),
+        Command("new", NEW_HELP, "rdma_robust.cli.commands.new:new_command", rank=50, group=("Write and repair", 10)),
+        Command(
+            "fmt",
+            FMT_HELP,
+            "rdma_robust.cli.commands.fmt:fmt_command",
+            rank=60,
+            group=("Write and repair", 20),
+            reads=(".rdma", ".mp"),
+        ),
+        Command(
+            "explore",
+            EXPLORE_HELP,
+            "rdma_robust.cli.commands.explore:explore_command",
+            rank=100,
+            group=("Understand", 20),
+            settings=(*HARDWARE, "memory", "recv-depth", "await-loops"),
+        ),
+        Command(
+            "explain-code",
+            EXPLAIN_CODE_HELP,
+            "rdma_robust.cli.commands.explain_code:explain_code_command",
+            rank=90,
+            group=("Understand", 30),
+        ),
+        Command(
+            "completion",
+            COMPLETION_HELP,
+            "rdma_robust.cli.commands.completion:completion_command",
+            rank=230,
+            group=("Set up", 10),
+        ),
+        Command("lsp", LSP_HELP, "rdma_robust.cli.commands.lsp:lsp_command", rank=220, group=("Set up", 20)),
+        Command(
+            "demo",
+            DEMO_HELP,
+            "rdma_robust.cli.commands.demo:demo_command",
+            rank=260,
+            group=("Theory", 10),
+            below=(
+                Command("pcp", "", reads=(".pcp", ".txt", ".json")),
+                Command("abp", ""),
+                Command("vass", "", reads=(".json", ".rdma")),
+                Command("finite", ""),
+            ),
+        ),
+    ),
+    settings=(
+        SettingKind("timeout", "number", 10),
+        SettingKind("memory", "whole", 20),
+        SettingKind("max-states", "whole", 30),
+        SettingKind("jobs", "whole", 40),
+        SettingKind("expect", "yes or no", 50),
+        SettingKind("self-check", "yes or no", 220),
+        SettingKind("explain", "yes or no", 230),
+        SettingKind("quiet", "yes or no", 240),
+        SettingKind("fail-on", "text", 380),
+    ),
+)
