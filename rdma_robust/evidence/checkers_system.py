@@ -18,8 +18,17 @@ from rdma_robust.analyses.prove.transition_system import (
     Update,
 )
 from rdma_robust.certify.safety.doubts import doubts_of
-from rdma_robust.certify.safety.reduced_program import PlacedState, ReducedProgram, Taken
-from rdma_robust.certify.safety.wide_updates import Assign, Assume, Choose, Fold, Forget, Take, WideUpdate, WideUpdates
+from rdma_robust.certify.safety.reduced_program import PlacedState, ReducedProgram, ReducedStep
+from rdma_robust.certify.safety.wide_updates import (
+    Fold,
+    Take,
+    WideAssignment,
+    WideAssumption,
+    WideChoice,
+    WideHavoc,
+    WideUpdate,
+    WideUpdates,
+)
 from rdma_robust.errors import NO_SPAN
 from rdma_robust.expr import Expr, Name, names
 from rdma_robust.language.flow.claims import AnyModelName
@@ -71,14 +80,16 @@ class CheckersSystem:
             self._known[control] = [self._transition(taken) for taken in self.system.successors(control)]
         return self._known[control]
 
-    def _transition(self, taken: Taken) -> Transition:
+    def _transition(self, taken: ReducedStep) -> Transition:
         to: Control = OVERFLOW if taken.to is None else taken.to
-        return Transition((), tuple(in_words(taken.updates)), to, taken.fault)
+        return Transition((), tuple(updates_in_words(taken.updates)), to, taken.fault)
 
     def violations(self, control: Control) -> list[Bad]:
         if not isinstance(control, PlacedState):
             return []
-        return [Bad(0, doubt.condition, (), tuple(in_words(doubt.updates))) for doubt in doubts_of(self.system, control)]
+        return [
+            Bad(0, doubt.condition, (), tuple(updates_in_words(doubt.updates))) for doubt in doubts_of(self.system, control)
+        ]
 
     def overflowed(self, control: Control) -> bool:
         return control == OVERFLOW
@@ -90,7 +101,7 @@ class CheckersSystem:
         return {"state": str(control)}
 
 
-def in_words(updates: WideUpdates) -> Iterator[Update]:
+def updates_in_words(updates: WideUpdates) -> Iterator[Update]:
     """Yield the checker's updates in the words of engines."""
     for update in updates:
         yield from _in_words(update)
@@ -98,17 +109,17 @@ def in_words(updates: WideUpdates) -> Iterator[Update]:
 
 def _in_words(update: WideUpdate) -> Iterator[Update]:
     match update:
-        case Assume(condition):
+        case WideAssumption(condition):
             yield Suppose(condition)
-        case Assign(values):
+        case WideAssignment(values):
             yield from _one_by_one(list(values))
-        case Choose(name, low, high):
+        case WideChoice(name, low, high):
             yield Draw(name, low, high)
         case Fold(name, value):
             yield Join(name, value)
         case Take(name, folded):
             yield Selection(name, folded)
-        case Forget(name):
+        case WideHavoc(name):
             yield Drop(name)
 
 

@@ -133,7 +133,7 @@ def _answer(
     if asking.explain:
         record = _explained(record, program, found.answers, asking)
     if asking.page:
-        from rdma_robust.reports.contracts.contracts_part import contract_parts  # noqa: PLC0415 - seldom wanted
+        from rdma_robust.reports.contracts.contracts_page import contract_parts  # noqa: PLC0415 - seldom wanted
 
         parts = contract_parts(program, found.answers)
         record = replace(record, rows=tuple(replace(row, page=parts.get(row.function, "")) for row in record.rows))

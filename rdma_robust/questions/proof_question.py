@@ -126,9 +126,9 @@ def proved_text(text: str, name: str, asking: ProofAsking, limits: Limits, progr
     from rdma_robust.analyses.prove.prove import decide_safety  # noqa: PLC0415
     from rdma_robust.analyses.prove.safety_outcome import ReductionOptions, Safety  # noqa: PLC0415
     from rdma_robust.analyses.prove.wait_trials import trials_without_waits  # noqa: PLC0415 - slow
-    from rdma_robust.language.load import explicit, load_program  # noqa: PLC0415
+    from rdma_robust.language.load import load_program, without_crowds  # noqa: PLC0415
 
-    program = explicit(load_program(text, name))
+    program = without_crowds(load_program(text, name))
     models = asking.models or models_of_claims(program)
     refused = refused_models(program, models, every=asking.every)
     asked = [model for model in models if model not in refused]
@@ -162,9 +162,9 @@ def refused_models(program: Program, models: Sequence[AnyModelName], *, every: b
 
     Raises ProgramError with everything that the models do not have, unless `every` model was asked for.
     """
-    from rdma_robust.language.check.refusals import refusals  # noqa: PLC0415 - slow
+    from rdma_robust.language.check.refusals import model_refusals  # noqa: PLC0415 - slow
 
-    found = {model: refusals(program, model) for model in models}
+    found = {model: model_refusals(program, model) for model in models}
     if not every and any(found.values()):
         wrong = dict.fromkeys(each for every_one in found.values() for each in every_one)
         raise ProgramError(program.file, program.source, tuple(wrong))

@@ -19,7 +19,7 @@ from rdma_robust.counters.program import (
     Body,
     Command,
     CounterProgram,
-    Process,
+    ProcessGraph,
     Require,
     Statement,
     Target,
@@ -32,14 +32,14 @@ from rdma_robust.model import RDMA, Model
 from rdma_robust.robustness.event_graph import EventEdge
 from rdma_robust.robustness.frame import (
     EventLabel,
-    Frame,
-    effect,
+    InstrumentationFrame,
+    edge_effect,
+    edge_reads,
     has_bit,
-    reads,
     set_bit,
     writes,
 )
-from rdma_robust.robustness.rules import Rules, buffers_stores
+from rdma_robust.robustness.rules import ForcingRules, buffers_stores
 from rdma_robust.semantics.event_table import row_of
 from rdma_robust.semantics.order_table import WEAKER
 from rdma_robust.semantics.values import possible_values
@@ -53,10 +53,10 @@ _LINKED = 1
 
 def instrument_paper(program: Program, model: Model = RDMA) -> CounterProgram[EventLabel]:
     """Return the counter program whose target is reachable iff `program` is not robust."""
-    return instrument_frame(Frame.to_instrument(program, model))
+    return instrument_frame(InstrumentationFrame.to_instrument(program, model))
 
 
-def instrument_frame(frame: Frame) -> CounterProgram[EventLabel]:
+def instrument_frame(frame: InstrumentationFrame) -> CounterProgram[EventLabel]:
     """Return the counter program of the frame's program, see :func:`instrument_paper`.
 
     Raises UsageError for models that the paper does not have: with store buffers, or where writes of one queue pair overtake
@@ -67,7 +67,7 @@ def instrument_frame(frame: Frame) -> CounterProgram[EventLabel]:
         raise UsageError(f"the paper's instrumentation does not have {what}; use the instrumentation pivot")
     if (more := beyond_paper(frame.program)) is not None:
         raise UsageError(f"the paper's instrumentation does not have {more}; use the instrumentation pivot")
-    return _Paper(frame, Rules(frame), possible_values(frame.program)).build()
+    return _Paper(frame, ForcingRules(frame), possible_values(frame.program)).build()
 
 
 def beyond_paper(program: Program) -> str | None:
@@ -90,8 +90,8 @@ class _Mark:
 
 @dataclass(frozen=True)
 class _Paper:
-    frame: Frame
-    rules: Rules
+    frame: InstrumentationFrame
+    rules: ForcingRules
     values: Mapping[Cell, frozenset[int]]
 
     def build(self) -> CounterProgram[EventLabel]:
@@ -108,7 +108,7 @@ class _Paper:
         )
         poll = frame.limits.poll("instrumenting")
         processes = tuple(
-            Process(g.name, g.entry, tuple(Command(e.source, e.target, self._body(e)) for e in poll.each(g.edges)))
+            ProcessGraph(g.name, g.entry, tuple(Command(e.source, e.target, self._body(e)) for e in poll.each(g.edges)))
             for g in frame.graphs
         )
         values = (
@@ -129,20 +129,20 @@ class _Paper:
 
     def _body(self, edge: EventEdge) -> Body[EventLabel]:
         if edge.type is None:
-            return leaf(EventLabel(edge, 0), *effect(self.frame, edge, COPY_1))
+            return leaf(EventLabel(edge, 0), *edge_effect(self.frame, edge, COPY_1))
         first = Body((Require(negate(self.rules.oppo_forces(edge))),), tuple(self._part1(edge)))
         return Body((), (first, *self._part2(edge)))
 
     def _part1(self, edge: EventEdge) -> Iterator[Body[EventLabel]]:
         for mark in self._marks(edge, 1):
             for counted in self.rules.first_part(edge):
-                yield leaf(EventLabel(edge, 1), *effect(self.frame, edge, COPY_1), *counted, *mark)
+                yield leaf(EventLabel(edge, 1), *edge_effect(self.frame, edge, COPY_1), *counted, *mark)
 
     def _part2(self, edge: EventEdge) -> Iterator[Body[EventLabel]]:
         for memory, mark, counted in product(
             tuple(self._memory2(edge)), tuple(self._marks(edge, 2)), self.rules.second_part(edge)
         ):
-            yield leaf(EventLabel(edge, 2), *memory, *effect(self.frame, edge, COPY_2), *counted, *mark)
+            yield leaf(EventLabel(edge, 2), *memory, *edge_effect(self.frame, edge, COPY_2), *counted, *mark)
 
     def _memory2(self, edge: EventEdge) -> Iterator[tuple[Statement, ...]]:
         """Make tau2's value of the accessed cell known: guess it at the first read, learn it at a first write."""
@@ -150,7 +150,7 @@ class _Paper:
         known = Assign((set_bit(KNOWN, bit),))
         if not bit or edge.cell is None:
             yield ()
-        elif not reads(edge):
+        elif not edge_reads(edge):
             yield (known,)
         else:
             yield (Require(has_bit(KNOWN, bit)),)

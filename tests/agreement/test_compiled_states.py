@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from rdma_robust.analyses.prove.compiled_search import compiled_search
 from rdma_robust.analyses.prove.concrete_search import concrete_search
+from rdma_robust.analyses.prove.explicit_search import compiled_search
 from rdma_robust.analyses.prove.on_machine import shows
 from rdma_robust.analyses.prove.path_replay import replay_path
 from rdma_robust.analyses.prove.path_values import path_values
@@ -17,7 +17,7 @@ from rdma_robust.analyses.prove.reductions import reduce_program
 from rdma_robust.analyses.prove.safety_claims import safety_claims
 from rdma_robust.analyses.prove.transition_system import AbstractPath, SafetyClaim
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.language.flow.claims import AnyModelName, Claim
+from rdma_robust.language.flow.claims import AnyModelName, OutcomeClaim
 from rdma_robust.limits import Limits
 from tests.agreement.test_safety_agrees import FEW, loaded
 from tests.support.random_safety import LARGE_SAFETY, SafetySize
@@ -58,7 +58,7 @@ def agreement(seeds: range, size: SafetySize, states: int) -> Counter[str]:
     answers: Counter[str] = Counter()
     for seed in seeds:
         program = loaded(seed, "shared", size)
-        everywhere = tuple(Claim(False, model) for model in MODELS)
+        everywhere = tuple(OutcomeClaim(False, model) for model in MODELS)
         program = replace(program, outcomes=tuple(replace(line, claims=everywhere) for line in program.outcomes))
         for model in MODELS:
             claims = safety_claims(program, model)

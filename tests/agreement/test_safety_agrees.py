@@ -18,7 +18,7 @@ from rdma_robust.analyses.prove.prove import FIRST, decide_safety
 from rdma_robust.analyses.prove.safety_outcome import ReductionOptions, Safety, SafetyOutcome
 from rdma_robust.analyses.prove.transition_system import EngineName
 from rdma_robust.language.flow.cfg import Program, RemoteRmw, steps
-from rdma_robust.language.flow.claims import AnyModelName, Claim
+from rdma_robust.language.flow.claims import AnyModelName, OutcomeClaim
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 from tests.support.inserted import fenced, flushed
@@ -119,7 +119,7 @@ def test_answers_of_many_programs_agree_with_the_machine(kind: Kind, hundred: in
 
 def everywhere(program: Program) -> Program:
     """The program with its claims under every model, and none about program points, at which models may differ."""
-    claims = tuple(Claim(False, model) for model in ("sc", "tso", "pso", "rma", "rdma"))
+    claims = tuple(OutcomeClaim(False, model) for model in ("sc", "tso", "pso", "rma", "rdma"))
     outcomes = tuple(replace(line, claims=claims) for line in program.outcomes)
     return replace(program, outcomes=outcomes, invariants=tuple(i for i in program.invariants if not i.atoms))
 

@@ -29,7 +29,7 @@ from rdma_robust.contracts.language.spec_terms import (
     SpecPid,
 )
 from rdma_robust.diagnose import Reporter
-from rdma_robust.language.syntax.parse import parse
+from rdma_robust.language.syntax.parse import parse_tree
 from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.messages.language.message_words import message_grammar
 
@@ -75,7 +75,7 @@ class Gathering:
     ) -> ProcsAnswer:
         """Return the answer for the function of a text, with these clauses."""
         report = Reporter("a.mp", text)
-        tree, _, _ = parse(text, report, message_grammar())
+        tree, _, _ = parse_tree(text, report, message_grammar())
         report.raise_errors()
         contract = Contract("gather_w", "collective", ("val", "root"), True, clauses, (AssignsClause(()),), paths, bounds)
         return self.engine(ContractProgram("a", "a.mp", text, (contract,), tree=tree), "gather_w", procs, limits)

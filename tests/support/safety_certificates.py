@@ -18,7 +18,7 @@ from rdma_robust.certify.safety.reduced_program import PlacedState, ReducedProgr
 from rdma_robust.evidence.of_safety import safe_evidence
 from rdma_robust.expr import negate
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.language.flow.claims import AnyModelName, Claim, Invariant, OutcomeLine
+from rdma_robust.language.flow.claims import AnyModelName, InvariantLine, OutcomeClaim, OutcomeLine
 from rdma_robust.limits import Limits
 from tests.support.claimed_programs import claimed_program
 
@@ -31,8 +31,8 @@ def random_claimed(seed: int, model: AnyModelName) -> Program:
     """Return a random program for a model that says its random claims itself."""
     program, claims = claimed_program(seed, model, loops=seed % 3 == 0)
     states = [claim for claim in claims if claim.fault is None]
-    invariants = (Invariant(negate(c.bad), c.atoms, c.span, f"{c.number}") for c in states if not c.final)
-    outcomes = (OutcomeLine(c.bad, (Claim(False, model),), c.span, f"{c.number}") for c in states if c.final)
+    invariants = (InvariantLine(negate(c.bad), c.atoms, c.span, f"{c.number}") for c in states if not c.final)
+    outcomes = (OutcomeLine(c.bad, (OutcomeClaim(False, model),), c.span, f"{c.number}") for c in states if c.final)
     return replace(program, invariants=tuple(invariants), outcomes=tuple(outcomes))
 
 

@@ -16,7 +16,7 @@ from rdma_robust.diagnose import quote
 from rdma_robust.errors import Diagnostic, SizeLimitError, Span
 from rdma_robust.language.flow.cfg import Cas, Cell, Program, RemoteRmw, Rmw, Step, steps
 from rdma_robust.language.flow.copies import copies_of
-from rdma_robust.language.load import FOUND_BY_READING, decidable, in_order, load_with_all_warnings
+from rdma_robust.language.load import FOUND_BY_READING, decidable, in_source_order, load_with_all_warnings
 from rdma_robust.semantics.event_table import cells_written
 from rdma_robust.semantics.values import ValueFlow, value_flow
 
@@ -54,7 +54,7 @@ def linted(
     for each in (*program.warnings, *own.found, *more):
         found.setdefault((each.span.line, each.span.column, each.code), each)
     looked_for = FOUND_BY_READING | also | (frozenset() if own.cut else CODES)
-    return LintResult(in_order(ignored.applied(found.values(), looked_for)), own.cut)
+    return LintResult(in_source_order(ignored.applied(found.values(), looked_for)), own.cut)
 
 
 def lints(program: Program, exceeded: Callable[[], str] = lambda: "") -> LintResult:

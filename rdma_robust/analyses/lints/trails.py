@@ -24,7 +24,7 @@ MOST_STATES: Final = 50_000
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """What a thread has done since a request.
+    """The past of a thread since a request.
 
     `left` signaled requests, this one included, are unpolled up to the one whose poll tells of it. If that one is not posted
     yet, the request is not `covered`, and `left` are those before it. The thread has `heard` of others; on the queue pair

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-from rdma_robust.analyses.prove.placing import PlacedVariable, Placing, SmallState, Valued, Valuer, valuer
+from rdma_robust.analyses.prove.placing import PlacedVariable, Placing, SmallState, Valued, Valuer, expression_of, valuer
 from rdma_robust.analyses.prove.transition_system import Assignment, Cause, Drop, SafetyClaim, Suppose, Update
 from rdma_robust.expr import TRUE, VALUE, Const, Expr, Name, Unary, equals, names, substitute
 from rdma_robust.language.flow.cfg import (
@@ -299,9 +299,7 @@ def ways_to_assign(given: Sequence[Write_]) -> Iterator[tuple[list[tuple[int, in
     """Yield the ways of giving variables their values, all at once: what small ones become, and the updates."""
     known = [(variable.place, v) for variable, v in given if not variable.wide and isinstance(v, int)]
     open_ = [(variable, v) for variable, v in given if not variable.wide and not isinstance(v, int)]
-    lets = sequential_updates(
-        [(variable.name, Const(v) if isinstance(v, int) else v) for variable, v in given if variable.wide]
-    )
+    lets = sequential_updates([(variable.name, expression_of(v)) for variable, v in given if variable.wide])
     for chosen in product(*(variable.values for variable, _ in open_)):
         supposed = tuple(Suppose(equals(v, Const(c))) for (_, v), c in zip(open_, chosen, strict=True))
         yield known + [(v.place, c) for (v, _), c in zip(open_, chosen, strict=True)], (*supposed, *lets)

@@ -1,4 +1,4 @@
-"""Which engines are tried on a system, cheapest first, and how long each before the next has its turn."""
+"""The engines to be tried on a system, cheapest first, and how long each before the next has its turn."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Final, Literal
 
-from rdma_robust.analyses.prove.compiled_search import CompiledEngine
-from rdma_robust.analyses.prove.explicit_search import explicit_search
+from rdma_robust.analyses.prove.explicit_search import CompiledEngine, explicit_search
 from rdma_robust.analyses.prove.random_walks import with_walks
 from rdma_robust.analyses.prove.transition_system import Engine, EngineName, EngineResult, TransitionSystem
 from rdma_robust.limits import Limits, Progress

@@ -1,4 +1,4 @@
-"""Which facts make a program safe: an inductive invariant in readable form, for the places that its claims are about.
+"""An inductive invariant in readable form: the facts that make a program safe, at the places that its claims are about.
 
 An invariant has regions for each of often thousands of control states. Here the states at one place (where threads are) are
 joined to the strongest simple facts that all of them have (:mod:`state_join`), for the places that decide a claim: `T1 at
@@ -19,11 +19,11 @@ from typing import Any, Final
 from rdma_robust.analyses.prove.prove import decide_safety
 from rdma_robust.analyses.prove.safety_outcome import Safety, SafetyOutcome
 from rdma_robust.analyses.prove.state_join import Bounds, StateJoin, read_facts, region_bounds, shown_condition
-from rdma_robust.analyses.prove.transition_system import SafetyClaim
+from rdma_robust.analyses.prove.transition_system import SafetyClaim, point_of
 from rdma_robust.errors import LimitReached
 from rdma_robust.expr import TRUE, VALUE, Binary, Expr, evaluate, names
 from rdma_robust.language.flow.cfg import Get, Program, Read, RemoteRmw, Step, Thread, steps
-from rdma_robust.language.flow.claims import AnyModelName, PointAt, ThreadEnded
+from rdma_robust.language.flow.claims import AnyModelName, EndedAtom, PointAt
 from rdma_robust.limits import Limits, Poll
 from rdma_robust.text import one_line
 
@@ -37,7 +37,7 @@ FACTS_S: Final = 5.0
 
 @dataclass(frozen=True, slots=True)
 class PlaceKnown:
-    """What is true whenever threads are at a place, in so many states of the invariant."""
+    """Facts that are true whenever threads are at a place, in so many states of the invariant."""
 
     place: str
     facts: tuple[str, ...]
@@ -233,7 +233,7 @@ class _Telling:
             else:
                 yield from self.of_atoms(list(dict.fromkeys(_atoms([claim]))))
 
-    def of_atoms(self, atoms: Sequence[PointAt | ThreadEnded]) -> Iterator[_Place]:
+    def of_atoms(self, atoms: Sequence[PointAt | EndedAtom]) -> Iterator[_Place]:
         for atom in atoms:
             here = _Place(_text(atom), ((atom.thread, self.points_of(atom)),))
             yield here
@@ -247,11 +247,10 @@ class _Telling:
                     )
                     yield _Place(f"{here.text}, {where}", (*here.at, (other.thread, before)))
 
-    def points_of(self, atom: PointAt | ThreadEnded) -> frozenset[int]:
-        thread = self.threads[atom.thread]
-        return frozenset((thread.exit if isinstance(atom, ThreadEnded) else dict(thread.labels)[atom.label],))
+    def points_of(self, atom: PointAt | EndedAtom) -> frozenset[int]:
+        return frozenset((point_of(self.threads[atom.thread], atom),))
 
-    def before(self, atom: PointAt | ThreadEnded) -> frozenset[int]:
+    def before(self, atom: PointAt | EndedAtom) -> frozenset[int]:
         """Return the program points from which one step leads to those of an atom."""
         points = self.points_of(atom)
         return frozenset(s for s, to, _ in self.threads[atom.thread].edges if to in points and s not in points)
@@ -310,7 +309,7 @@ class _Telling:
                 yield f"{x} == {value}", {i for i, s in enumerate(here) if s.values[x] == value}, given
 
 
-def _atoms(claims: Iterable[SafetyClaim]) -> Iterator[PointAt | ThreadEnded]:
+def _atoms(claims: Iterable[SafetyClaim]) -> Iterator[PointAt | EndedAtom]:
     for claim in claims:
         used = set(names(claim.bad))
         yield from (atom for name, atom in claim.atoms if name in used)
@@ -324,5 +323,5 @@ def _conjuncts(condition: Expr) -> Iterator[Expr]:
                 yield from list(_conjuncts(side)) or [side]
 
 
-def _text(atom: PointAt | ThreadEnded) -> str:
+def _text(atom: PointAt | EndedAtom) -> str:
     return f"{atom.thread} at {atom.label}" if isinstance(atom, PointAt) else f"{atom.thread} ended"

@@ -1,4 +1,4 @@
-"""Who uses which words: of steps, of buffers and cards, and whether a step has to do with nobody else."""
+"""The words that steps, buffers and cards use, and steps and words that nobody else has to do with."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from rdma_robust.analyses.prove.compiled_steps import Code, CompiledStep, words_of
 from rdma_robust.analyses.prove.placing import PlacedVariable, Placing
-from rdma_robust.analyses.prove.transition_system import SafetyClaim
+from rdma_robust.analyses.prove.transition_system import SafetyClaim, point_of
 from rdma_robust.expr import names
 from rdma_robust.language.flow.cfg import (
     Cell,
@@ -24,7 +24,6 @@ from rdma_robust.language.flow.cfg import (
     peer_of,
     steps,
 )
-from rdma_robust.language.flow.claims import PointAt, ThreadEnded
 
 
 class WordUse(NamedTuple):
@@ -65,7 +64,7 @@ class SystemMove(NamedTuple):
 
 
 class WaitCondition(NamedTuple):
-    """What a step waits for: all that its thread has under way, or what is about one node."""
+    """The operations that a step waits for: all that its thread has under way, or those about one node."""
 
     thread: int
     peer: str | None
@@ -142,7 +141,7 @@ def quiet_points(
     found = []
     for t, thread in enumerate(program.threads):
         asked = [atom for claim in seen for _, atom in claim.atoms if atom.thread == thread.name]
-        marks = {_point(program, t, atom) for atom in asked}
+        marks = {point_of(thread, atom) for atom in asked}
         quiet = frozenset(
             point
             for point, commands in code[t].items()
@@ -152,11 +151,6 @@ def quiet_points(
         )
         found.append(quiet)
     return found
-
-
-def _point(program: Program, t: int, atom: PointAt | ThreadEnded) -> int:
-    thread = program.threads[t]
-    return thread.exit if isinstance(atom, ThreadEnded) else dict(thread.labels)[atom.label]
 
 
 def _written_now(command: CompiledStep, buffered: bool) -> str | None:

@@ -30,7 +30,8 @@ from typing import Final, NamedTuple
 
 from rdma_robust.analyses.prove.compiled_steps import covers_all_cases
 from rdma_robust.analyses.prove.footprints import NO_TOUCH, SystemMove, WaitCondition, WordUse, quiet_points
-from rdma_robust.analyses.prove.reduced_system import OVERFLOW, CompiledClaim, ReducedSystem, State
+from rdma_robust.analyses.prove.placing import CompiledClaim
+from rdma_robust.analyses.prove.reduced_system import OVERFLOW, ReducedSystem, State
 from rdma_robust.analyses.prove.transition_system import Bad, Cause, Control, Draw, Suppose, Transition, Update
 from rdma_robust.expr import TRUE
 

@@ -15,7 +15,7 @@ from typing import Final
 from rdma_robust.analyses.prove.compiled_steps import live_registers, verb_of, written_of
 from rdma_robust.analyses.prove.reduced_system import DRAWN
 from rdma_robust.analyses.prove.store_bounds import BufferVariables, queues_of
-from rdma_robust.analyses.prove.transition_system import Cause, Draw, Drop, SafetyClaim, Transition
+from rdma_robust.analyses.prove.transition_system import Cause, Draw, Drop, SafetyClaim, Transition, point_of
 from rdma_robust.analyses.prove.value_sets import value_sets
 from rdma_robust.counters.program import (
     Assign,
@@ -24,7 +24,7 @@ from rdma_robust.counters.program import (
     Command,
     CounterProgram,
     Footprint,
-    Process,
+    ProcessGraph,
     Require,
     Statement,
     Target,
@@ -46,7 +46,7 @@ from rdma_robust.language.flow.cfg import (
     Write,
     steps,
 )
-from rdma_robust.language.flow.claims import AnyModelName, PointAt, ThreadEnded
+from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.semantics.machines.machine import Verb
 
 MOST_DRAWN: Final = 64
@@ -142,7 +142,7 @@ class _Translation:
 
     # Threads.
 
-    def _thread(self, t: int, thread: Thread) -> Process[Transition]:
+    def _thread(self, t: int, thread: Thread) -> ProcessGraph[Transition]:
         places = {point: number for number, point in enumerate(dict.fromkeys((*thread.points, thread.exit, thread.entry)))}
         live = live_registers(thread, self.claims)
         marked = self._marked(thread)
@@ -165,16 +165,13 @@ class _Translation:
                 if full < 0:
                     full, after = after, after + 1
                 commands.append(Command(places[source], full, overflow, made.footprint()))
-        return Process(thread.name, places[thread.entry], tuple(commands))
+        return ProcessGraph(thread.name, places[thread.entry], tuple(commands))
 
     def _marked(self, thread: Thread) -> set[int]:
         """Return the program points that claims ask for."""
         atoms = [atom for claim in self.asked for _, atom in claim.atoms if atom.thread == thread.name]
-        found = {self._point(thread, atom) for atom in atoms}
+        found = {point_of(thread, atom) for atom in atoms}
         return found | ({thread.exit} if any(claim.final for claim in self.asked) else set())
-
-    def _point(self, thread: Thread, atom: PointAt | ThreadEnded) -> int:
-        return thread.exit if isinstance(atom, ThreadEnded) else dict(thread.labels)[atom.label]
 
     def _watched_registers(self, thread: Thread) -> set[str]:
         own = {f"{thread.name}.{name}": name for name, _ in thread.registers}
@@ -182,22 +179,22 @@ class _Translation:
 
     # Buffers and claims.
 
-    def _buffer(self, queue: BufferVariables) -> Process[Transition]:
+    def _buffer(self, queue: BufferVariables) -> ProcessGraph[Transition]:
         commands = []
         for cell in queue.cells:
             label = Transition((Cause(queue.thread, Verb.FLUSH, None, cell),), (), None)
             touches = Footprint(queue.bit, queue.bit | self.bits[cell])
             commands.append(Command(0, 0, leaf(label, *queue.landing(cell)), touches))
-        return Process(queue.name, 0, tuple(commands))
+        return ProcessGraph(queue.name, 0, tuple(commands))
 
-    def _watcher(self, process: int) -> Process[Transition]:
+    def _watcher(self, process: int) -> ProcessGraph[Transition]:
         commands = []
         for number, claim in enumerate(self.asked, 1):
             condition, reads = self._looked_at(claim)
             label = Transition((), (), None)
             commands.append(Command(0, number, leaf(label, Require(condition)), Footprint(reads)))
             self._target(process, number, claim.number)
-        return Process(WATCHER, 0, tuple(commands))
+        return ProcessGraph(WATCHER, 0, tuple(commands))
 
     def _looked_at(self, claim: SafetyClaim) -> tuple[Expr, int]:
         """Return the condition under which a claim is violated, over variables and locations, and what it looks at."""
@@ -206,7 +203,7 @@ class _Translation:
         reads = 0
         for name, atom in claim.atoms:
             t = numbers[atom.thread]
-            by[name] = self._at(t, self._point(self.program.threads[t], atom))
+            by[name] = self._at(t, point_of(self.program.threads[t], atom))
             reads |= self.seen_bits[t]
         cells = {str(cell): bit for cell, bit in self.bits.items()}
         owners = {

@@ -1,4 +1,4 @@
-"""Whether the wide values along an abstract path can be those of integers, and which numbers are drawn then.
+"""Integers for the wide values along an abstract path, if there are any, and the numbers that are drawn then.
 
 Without draws there is one value for everything, and the path is run. With draws the conditions along it are over these:
 difference constraints by shortest paths, others by z3 if it is installed (extra `smt`). Whatever is said to be feasible was
@@ -116,7 +116,7 @@ MOST_CHOICES = 512
 
 @dataclass(frozen=True, slots=True)
 class PathValues:
-    """Whether there are integers, None if that is not known.
+    """The answer: there are integers, there are none, or None if that is not known.
 
     `draws` has a number for each `nondet` among the causes of the path, in order, None where the reduction has chosen
     a small value by itself or nobody asks.
@@ -128,7 +128,7 @@ class PathValues:
 
 @dataclass(frozen=True, slots=True)
 class _Trail:
-    """What is known behind some updates: wide variables over the numbers drawn, folded ones as all that they stand for."""
+    """The values behind some updates: wide variables over the numbers drawn, folded ones as all that they stand for."""
 
     values: Mapping[str, Expr]
     folded: Mapping[str, tuple[Expr, ...]] = field(default_factory=dict)
@@ -245,7 +245,7 @@ def _may_divide_by_zero(value: Expr) -> bool:
             return _may_divide_by_zero(arg)
         case Ite(test, then, other):
             return any(map(_may_divide_by_zero, (test, then, other)))
-        case _:
+        case Const() | Name():
             return False
 
 

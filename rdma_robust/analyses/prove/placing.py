@@ -1,7 +1,7 @@
-"""Where a control state keeps what, and expressions as functions of it.
+"""The layout of control states, and expressions and claims as functions of them.
 
-It has program points, registers and words with few values, and what threads have under way. A value is an integer where all
-that it depends on is small, else an expression over what is wide.
+A control state has program points, registers and words with few values, and what threads have under way. A value is an
+integer where all that it depends on is small, else an expression over what is wide.
 """
 
 from __future__ import annotations
@@ -11,13 +11,20 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from rdma_robust.analyses.prove.transition_system import SafetyClaim, point_of
 from rdma_robust.analyses.prove.value_sets import VariableDomains
 from rdma_robust.expr import VALUE, Binary, Const, Expr, Ite, Name, Unary, divide, evaluate, modulo, names, substitute
 from rdma_robust.language.flow.cfg import Cell, Program
-from rdma_robust.language.flow.claims import PointAt, ThreadEnded
+from rdma_robust.language.flow.claims import EndedAtom, PointAt
 
 Valued = int | Expr
 """A value that is known, or an expression over wide variables."""
+
+
+def expression_of(value: Valued) -> Expr:
+    """Return a value as an expression."""
+    return Const(value) if isinstance(value, int) else value
+
 
 Valuer = Callable[[Any, Any], Valued]
 """Of a control state and what the step has read (VALUE: an integer, an expression, or None) to the value; where nothing is
@@ -83,7 +90,7 @@ def _partial(expr: Expr, small: Mapping[str, str], reads: bool) -> Valuer:
             values: tuple[int, ...] = key[0]  # type: ignore[assignment]
             by: dict[str, Expr] = {name: Const(each) for name, each in zip(order, values, strict=True)}
             if reads:
-                by[VALUE.name] = Const(v) if isinstance(v, int) else v
+                by[VALUE.name] = expression_of(v)
             result = substitute(expr, by)
             value = found[key] = result.value if isinstance(result, Const) else result
         return value
@@ -105,6 +112,15 @@ class PlacedVariable:
     @property
     def wide(self) -> bool:
         return self.place < 0
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledClaim:
+    """A claim about states: `bad` as a function of the control state, and the words that it looks at."""
+
+    claim: SafetyClaim
+    bad: Valuer
+    words: tuple[PlacedVariable, ...]
 
 
 @dataclass(frozen=True)
@@ -159,12 +175,18 @@ class Placing:
     def word(self, cell: Cell) -> PlacedVariable:
         return self.variables[str(cell)]
 
-    def atom(self, atom: PointAt | ThreadEnded) -> str:
+    def atom(self, atom: PointAt | EndedAtom) -> str:
         """Return the code, over a control state `s`, of an atom of a claim."""
         number = next(i for i, t in enumerate(self.program.threads) if t.name == atom.thread)
-        thread = self.program.threads[number]
-        at = thread.exit if isinstance(atom, ThreadEnded) else dict(thread.labels)[atom.label]
+        at = point_of(self.program.threads[number], atom)
         return f"(1 if s[{number}] == {at} else 0)"
+
+    def claim(self, claim: SafetyClaim) -> CompiledClaim:
+        """Return a claim about states, compiled."""
+        small = dict(self.small) | {name: self.atom(atom) for name, atom in claim.atoms}
+        bad = substitute(claim.bad, {name: Const(value) for name, value in self.program.constants if name not in small})
+        used = dict.fromkeys(names(bad))
+        return CompiledClaim(claim, valuer(bad, small), tuple(v for v in self.words if v.name in used))
 
     def register(self, thread: int, name: str) -> PlacedVariable:
         return self.variables[f"{self.program.threads[thread].name}.{name}"]

@@ -1,4 +1,4 @@
-"""Whether a program is safe under a model: the decision, on one screen.
+"""The decision whether a program is safe under a model, on one screen.
 
 Source: docs/theory-safety.md, "What SAFE rests on": the claims, a reduction, an engine, and what to do with a path that
 it cannot rule out. SAFE comes from an exhausted search of a reduction, UNSAFE from a run that the model's machine has
@@ -13,9 +13,9 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final, Literal
 
-from rdma_robust.analyses.prove.compiled_search import UNKNOWN_HERE
 from rdma_robust.analyses.prove.concrete_search import concrete_search
 from rdma_robust.analyses.prove.engines import SHARE, engines_for
+from rdma_robust.analyses.prove.explicit_search import UNKNOWN_HERE
 from rdma_robust.analyses.prove.path_replay import replay_path
 from rdma_robust.analyses.prove.path_values import path_values
 from rdma_robust.analyses.prove.reductions import reduce_program

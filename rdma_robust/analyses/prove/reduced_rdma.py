@@ -11,13 +11,13 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any, Final, Literal, NamedTuple
 
 from rdma_robust.analyses.prove.compiled_steps import CompiledStep
-from rdma_robust.analyses.prove.placing import PlacedVariable, Valued, seen
+from rdma_robust.analyses.prove.placing import PlacedVariable, Valued, expression_of, seen
 from rdma_robust.analyses.prove.reduced_system import OVERFLOW, ReducedSystem, State
 from rdma_robust.analyses.prove.transition_system import Assignment, Cause, Drop, SafetyClaim, Transition, Update
-from rdma_robust.digraph import reachable
-from rdma_robust.expr import Const, Expr, Name
-from rdma_robust.language.flow.cfg import Flush, Get, Poll, Program, Put, RFence, steps
+from rdma_robust.expr import Name
+from rdma_robust.language.flow.cfg import Flush, Get, Poll, Program, Put, RFence
 from rdma_robust.semantics.machines.machine import Verb
+from rdma_robust.semantics.machines.waiting_points import polls_ahead
 
 TO_READ: Final = "to read"
 """The value of an operation that has read nothing yet."""
@@ -47,7 +47,7 @@ class QueuePairState(NamedTuple):
 
 
 class PipeSystem(ReducedSystem):
-    """What a thread has under way: a :class:`QueuePairState` per queue pair.
+    """RDMA, reduced. A thread has under way a :class:`QueuePairState` per queue pair.
 
     The wide value of the i-th put of thread T towards node B that is not in memory is the variable `T@B.put#i`, and that of
     the i-th get `T@B.get#i`. `ordered_reads`: the gets of a queue pair read in order.
@@ -63,7 +63,7 @@ class PipeSystem(ReducedSystem):
     def slots(self) -> Iterable[str]:
         self._commands = [{c.number: c for found in code.values() for c in found} for code in self.code]
         self._peers = [self._nodes(t) for t in range(len(self.code))]
-        self._ahead = [self._polls_ahead(t) for t in range(len(self.code))]
+        self._ahead = [polls_ahead(*each) for each in zip(self.program.threads, self._peers, strict=True)]
         for t, commands in enumerate(self._commands):
             moving = [c for c in commands.values() if isinstance(c.step.op, Put | Get) and c.target and c.target.wide]
             kinds = dict.fromkeys((c.peer, isinstance(c.step.op, Get)) for c in moving)
@@ -78,14 +78,6 @@ class PipeSystem(ReducedSystem):
         used = {command.peer for command in self._commands[t].values()}
         return tuple(node for node in self.program.nodes if node in used)
 
-    def _polls_ahead(self, t: int) -> dict[int, tuple[bool, ...]]:
-        thread = self.program.threads[t]
-        before: dict[int, list[int]] = {}
-        for source, target, _ in thread.edges:
-            before.setdefault(target, []).append(source)
-        at = [reachable([s for s, _, step in steps(thread) if step.op == Poll(node)], before) for node in self._peers[t]]
-        return {point: tuple(point in points for points in at) for point in thread.points}
-
     def nothing(self, thread: int) -> Hashable:
         return (QueuePairState(),) * len(self._peers[thread])
 
@@ -95,17 +87,8 @@ class PipeSystem(ReducedSystem):
                 return self._posts(state, command)
             case Poll() | Flush():
                 return self._takes(state, command)
-            case _ if command.source is None and command.new is not None:
-                assert command.target is not None
-                return self.done(state, command, None, [(command.target, command.new(state, None))])
-            case _ if command.source is None:
-                return self.done(state, command)
-            case _ if command.new is None:
-                return self.done(state, command, seen(command.source, state))
             case _:
-                value = seen(command.source, state)
-                cases = self.atomically(state, command, value)
-                return [t for writes, also in cases for t in self.done(state, command, value, writes, before=also)]
+                return self.access_memory(state, command)
 
     def _posts(self, state: State, command: CompiledStep) -> Iterable[Transition]:
         t, qp = command.thread, self._qp(command)
@@ -197,7 +180,7 @@ class PipeSystem(ReducedSystem):
         if command.target.wide:
             before = [n for n, _ in pair.pipe[:i] if isinstance(self._commands[t][n].step.op, Get) == get]
             slot = self._slot(t, qp, get, len(pair.left if get else pair.right) + len(before))
-            updates = (Assignment(slot, _expression(value)),)
+            updates = (Assignment(slot, expression_of(value)),)
         else:
             assert isinstance(value, int)
             held = value
@@ -290,7 +273,3 @@ def _completed(pair: QueuePairState, get: bool) -> QueuePairState:
         if each == (get, False):
             return pair._replace(unpolled=(*pair.unpolled[:i], (get, True), *pair.unpolled[i + 1 :]))
     return pair
-
-
-def _expression(value: Valued) -> Expr:
-    return Const(value) if isinstance(value, int) else value

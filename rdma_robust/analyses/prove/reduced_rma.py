@@ -9,13 +9,13 @@ and nothing folded. Source: docs/theory-safety.md, "Pending operations as counts
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from rdma_robust.analyses.prove.compiled_steps import CompiledStep
 from rdma_robust.analyses.prove.footprints import NO_TOUCH, SystemMove, WaitCondition, Ways, WordUse, private_words
-from rdma_robust.analyses.prove.placing import PlacedVariable, Valued, Valuer, seen, valuer
+from rdma_robust.analyses.prove.placing import PlacedVariable, Valued, Valuer, expression_of, seen, valuer
 from rdma_robust.analyses.prove.reduced_system import OVERFLOW, ReducedSystem, State
 from rdma_robust.analyses.prove.transition_system import (
     Assignment,
@@ -29,9 +29,10 @@ from rdma_robust.analyses.prove.transition_system import (
     Update,
 )
 from rdma_robust.digraph import reachable
-from rdma_robust.expr import VALUE, Const, Expr, Name, names, negate, substitute
+from rdma_robust.expr import VALUE, Expr, Name, names, negate, substitute
 from rdma_robust.language.flow.cfg import Flush, Get, Op, Program, Put, RemoteOp, RemoteRmw, Thread, steps
 from rdma_robust.semantics.machines.machine import Verb
+from rdma_robust.semantics.machines.waiting_points import preceding
 
 Element = tuple[int, bool, tuple[int, ...]]
 """The number of the step, whether the value has been read, and the small values."""
@@ -57,7 +58,7 @@ class PostingStep:
 
 
 class PendingSetSystem(ReducedSystem):
-    """What a thread has under way: :data:`Pending`."""
+    """RMA, reduced. A thread has under way :data:`Pending`."""
 
     def __init__(
         self, program: Program, claims: tuple[SafetyClaim, ...], narrow: int, bound: int, *, many: bool = True
@@ -142,29 +143,14 @@ class PendingSetSystem(ReducedSystem):
                     return True
         return False
 
-    def nothing(self, _thread: int) -> Hashable:
-        return ()
-
     def operate(self, state: State, command: CompiledStep) -> Iterable[Transition]:
         match command.step.op:
             case Put() | Get() | RemoteRmw():
                 return self._post(state, command)
             case Flush():
                 return () if self.waits(state, command) else self.done(state, command)
-            case _ if command.source is None and command.new is None:
-                return self.done(state, command)
-            case _ if command.source is None:
-                assert command.target is not None and command.new is not None
-                return self._stored(state, command, command.target, command.new(state, None))
-            case _ if command.new is None:
-                return self.done(state, command, seen(command.source, state))
             case _:
-                value = seen(command.source, state)
-                cases = self.atomically(state, command, value)
-                return [t for writes, also in cases for t in self.done(state, command, value, writes, before=also)]
-
-    def _stored(self, state: State, command: CompiledStep, target: PlacedVariable, value: Valued) -> list[Transition]:
-        return self.done(state, command, None, [(target, value)])
+                return self.access_memory(state, command)
 
     def waits(self, state: State, command: CompiledStep) -> bool:
         """Return whether something is under way that a flush waits for."""
@@ -202,7 +188,7 @@ class PendingSetSystem(ReducedSystem):
             assert isinstance(value, int)
             return (number, True, (value,)), []
         element: Element = (number, True, ())
-        expr = Const(value) if isinstance(value, int) else value
+        expr = expression_of(value)
         several = any(e == element for e, _ in pending)
         return element, [Join(posting.slot, expr) if several else Assignment(posting.slot, expr)]
 
@@ -309,9 +295,6 @@ class PendingSetSystem(ReducedSystem):
         elif when == 0:
             yield [], ()
 
-    def drained(self, state: State) -> bool:
-        return not any(state[self.under_way :])
-
     def slots_in_use(self, state: State) -> Iterable[str]:
         for t, postings in enumerate(self.postings):
             for (number, read, _), _ in state[self.under_way + t]:
@@ -338,9 +321,7 @@ class PendingSetSystem(ReducedSystem):
 
 def flushed_from(thread: Thread) -> dict[int, frozenset[str]]:
     """Return the nodes that a thread may still flush, by program point."""
-    before: dict[int, list[int]] = {}
-    for source, target, _ in thread.edges:
-        before.setdefault(target, []).append(source)
+    before = preceding(thread)
     found: dict[int, set[str]] = {point: set() for point in thread.points}
     flushes = {(source, step.op.node) for source, _, step in thread.edges if isinstance(step.op, Flush)}
     for source, node in flushes:

@@ -14,12 +14,12 @@ set(s). More elements in sets, and statements that became active earlier, only a
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from rdma_robust.analyses.prove.compiled_steps import CompiledStep
 from rdma_robust.analyses.prove.footprints import NO_TOUCH, SystemMove, WaitCondition, WordUse
-from rdma_robust.analyses.prove.placing import PlacedVariable, Valued, seen
+from rdma_robust.analyses.prove.placing import PlacedVariable, Valued, expression_of, seen
 from rdma_robust.analyses.prove.reduced_system import ReducedSystem, State
 from rdma_robust.analyses.prove.transition_system import (
     Assignment,
@@ -32,7 +32,6 @@ from rdma_robust.analyses.prove.transition_system import (
     Update,
 )
 from rdma_robust.errors import UsageError
-from rdma_robust.expr import Const, Expr
 from rdma_robust.language.flow.cfg import Flush, Program, RemoteOp, RemoteRmw
 from rdma_robust.semantics.machines.machine import Verb
 
@@ -57,8 +56,8 @@ class RemoteStatement(NamedTuple):
 
 
 class StatementSetSystem(ReducedSystem):
-    """What a thread has under way: :data:`Active`. The wide values of step `number` of thread T are in `T@number.set`, which
-    is folded."""
+    """RMA with sets. A thread has under way :data:`Active`. The wide values of step `number` of thread T are in
+    `T@number.set`, which is folded."""
 
     def __init__(self, program: Program, claims: tuple[SafetyClaim, ...], narrow: int) -> None:
         self.statements: list[Mapping[int, RemoteStatement]] = []
@@ -81,41 +80,29 @@ class StatementSetSystem(ReducedSystem):
         hidden = {str(cell) for cell in self.program.cells if cell.hidden}
         return RemoteStatement(command, command.source, command.target, slot, read | write, command.source.name in hidden)
 
-    def nothing(self, _thread: int) -> Hashable:
-        return ()
-
     def operate(self, state: State, command: CompiledStep) -> Iterable[Transition]:
         if isinstance(command.step.op, RemoteOp):
             return self._post(state, command)
         if isinstance(command.step.op, Flush):
             waits = any(self.awaited_by(command, move) for move in self.system_moves_of(state))
             return () if waits else self.done(state, command)
-        value = None if command.source is None else seen(command.source, state)
-        if command.new is None:
-            return self.done(state, command, value)
-        assert command.target is not None
-        if value is None:
-            return self._written(state, command, None, [(command.target, command.new(state, None))], ())
-        cases = self.atomically(state, command, value)
-        return [t for writes, also in cases for t in self._written(state, command, value, writes, also)]
+        return self.access_memory(state, command)
 
     def awaited_by(self, command: CompiledStep, move: SystemMove) -> bool:
         awaited = self.awaited(command)
         return awaited is not None and awaited.has(move)
 
-    def _written(
+    def done(
         self,
         state: State,
         command: CompiledStep,
-        value: Valued | None,
-        writes: Any,
-        before: tuple[Update, ...],
+        value: Valued | None = None,
+        writes: Sequence[tuple[PlacedVariable, Valued]] = (),
+        **more: Any,
     ) -> list[Transition]:
         """Return the transitions of a step of a CPU, with what it writes added to sets."""
-        found = []
-        for each in self.done(state, command, value, writes, before=before):
-            found += [each] if not writes else [self._with_additions(each, writes[0][0])]
-        return found
+        found = super().done(state, command, value, writes, **more)
+        return [self._with_additions(each, writes[0][0]) for each in found] if writes else found
 
     def _with_additions(self, transition: Transition, word: PlacedVariable) -> Transition:
         """Return a transition after which all active statements that read a word have its value in their sets."""
@@ -138,7 +125,7 @@ class StatementSetSystem(ReducedSystem):
 
     def _added(self, values: Values, statement: RemoteStatement, value: Valued, joins: list[Update]) -> Values:
         if isinstance(values, int):
-            joins.append(Join(statement.slot, _expression(value)))
+            joins.append(Join(statement.slot, expression_of(value)))
             return SEVERAL
         assert isinstance(value, int)
         return tuple(sorted({*values, value}))
@@ -152,7 +139,7 @@ class StatementSetSystem(ReducedSystem):
         if command.number in own:
             own[command.number] = self._added(own[command.number], statement, value, updates)
         elif statement.target.wide:
-            updates.append(Assignment(statement.slot, _expression(value)))
+            updates.append(Assignment(statement.slot, expression_of(value)))
             own[command.number] = ONE
         else:
             assert isinstance(value, int)
@@ -187,9 +174,6 @@ class StatementSetSystem(ReducedSystem):
         pick = Selection(statement.target.name, statement.slot)
         return (pick, Drop(statement.slot)) if leaves else (pick,)
 
-    def weight(self, state: State) -> int:
-        return sum(map(len, state[self.under_way :]))
-
     def uses(self, command: CompiledStep) -> WordUse:
         return NO_TOUCH if isinstance(command.step.op, RemoteOp) else super().uses(command)
 
@@ -203,9 +187,6 @@ class StatementSetSystem(ReducedSystem):
     def is_awkward(self, state: State) -> bool:
         return any(isinstance(values, int) for own in state[self.under_way :] for _, values in own)
 
-    def drained(self, state: State) -> bool:
-        return not any(state[self.under_way :])
-
     def slots_in_use(self, state: State) -> Iterable[str]:
         for t, found in enumerate(self.statements):
             for number, values in state[self.under_way + t]:
@@ -218,7 +199,3 @@ class StatementSetSystem(ReducedSystem):
         if not active:
             return {}
         return {"active": [{"step": n, "set": None if isinstance(v, int) else list(v)} for n, v in active]}
-
-
-def _expression(value: Valued) -> Expr:
-    return Const(value) if isinstance(value, int) else value

@@ -1,10 +1,9 @@
-"""What the reductions of all models have in common: a transition system of threads, with what each has under way."""
+"""The transition system of threads, with what each has under way, from which the reductions of all models are made."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from rdma_robust.analyses.prove.compiled_steps import (
@@ -18,7 +17,7 @@ from rdma_robust.analyses.prove.compiled_steps import (
     ways_to_assign,
 )
 from rdma_robust.analyses.prove.footprints import NO_TOUCH, Asked, SystemMove, WaitCondition, Ways, WordUse, WordUsers
-from rdma_robust.analyses.prove.placing import PlacedVariable, Placing, Valued, Valuer, valuer
+from rdma_robust.analyses.prove.placing import CompiledClaim, PlacedVariable, Placing, Valued, expression_of, seen
 from rdma_robust.analyses.prove.transition_system import (
     Bad,
     Cause,
@@ -31,7 +30,7 @@ from rdma_robust.analyses.prove.transition_system import (
     Update,
 )
 from rdma_robust.analyses.prove.value_sets import value_sets
-from rdma_robust.expr import TRUE, VALUE, Const, Name, names, negate, substitute
+from rdma_robust.expr import TRUE, VALUE, Name, negate
 from rdma_robust.language.flow.cfg import Fault, Nondet, Program, Silent, Write
 from rdma_robust.language.flow.claims import AnyModelName
 
@@ -46,15 +45,6 @@ Effect = tuple[Sequence[tuple[PlacedVariable, Valued]], tuple[Update, ...]]
 
 OVERFLOW: State = ("overflow",)
 """The control state behind a store that no buffer has room for; nothing follows it."""
-
-
-@dataclass(frozen=True, slots=True)
-class CompiledClaim:
-    """A claim about states: `bad` as a function of the control state, and the words that it looks at."""
-
-    claim: SafetyClaim
-    bad: Valuer
-    words: tuple[PlacedVariable, ...]
 
 
 class ReducedSystem(ABC):
@@ -77,7 +67,9 @@ class ReducedSystem(ABC):
         """See :func:`private_words`; empty if no use is made of it."""
         self.live_at = [live_registers(thread, claims) for thread in program.threads]
         self.faults = frozenset(claim.fault for claim in claims if claim.fault is not None)
-        self.compiled_claims = tuple(self._claim(claim) for claim in claims if claim.fault is None and not claim.allowed)
+        self.compiled_claims = tuple(
+            self.placing.claim(claim) for claim in claims if claim.fault is None and not claim.allowed
+        )
         spares = max((spares_needed(self.placing, t) for t in range(len(program.threads))), default=0)
         self.wide: tuple[tuple[str, int], ...] = (
             *self.placing.wide,
@@ -98,21 +90,15 @@ class ReducedSystem(ABC):
         commands = [command for found in self.code[t].values() for command in found]
         return any(isinstance(c.step.op, Nondet) and not c.plain and not draws_directly(c) for c in commands)
 
-    def _claim(self, claim: SafetyClaim) -> CompiledClaim:
-        small = dict(self.placing.small) | {name: self.placing.atom(atom) for name, atom in claim.atoms}
-        bad = substitute(claim.bad, {name: Const(value) for name, value in self.program.constants if name not in small})
-        used = dict.fromkeys(names(bad))
-        return CompiledClaim(claim, valuer(bad, small), tuple(v for v in self.placing.words if v.name in used))
-
     # What the models differ in.
 
     @abstractmethod
     def slots(self) -> Iterable[str]:
         """Return the names of the wide variables for what threads have under way."""
 
-    @abstractmethod
     def nothing(self, _thread: int) -> Hashable:
-        """Return what a thread has under way at the start."""
+        """Return what a thread has under way at the start: an empty tuple, unless a model says otherwise."""
+        return ()
 
     @abstractmethod
     def operate(self, state: State, command: CompiledStep) -> Iterable[Transition]:
@@ -123,9 +109,9 @@ class ReducedSystem(ABC):
         for move in self.system_moves_of(state):
             yield from self.made(state, move)
 
-    @abstractmethod
     def drained(self, state: State) -> bool:
         """Return whether no thread has anything under way."""
+        return not any(state[self.under_way :])
 
     @abstractmethod
     def slots_in_use(self, state: State) -> Iterable[str]:
@@ -145,9 +131,9 @@ class ReducedSystem(ABC):
         """Yield what a move of a buffer or card leads to."""
         return ()
 
-    def weight(self, _state: Any) -> int:
+    def weight(self, state: Any) -> int:
         """Return how much is under way, in any unit: some move makes it less as long as there is anything."""
-        return 0
+        return sum(map(len, state[self.under_way :]))
 
     def uses(self, command: CompiledStep) -> WordUse:
         """Return the words that the thread itself may use in memory with a step."""
@@ -315,6 +301,17 @@ class ReducedSystem(ABC):
         elif when == 0:
             yield [], ()
 
+    def access_memory(self, state: State, command: CompiledStep) -> Iterable[Transition]:
+        """Return the transitions of a CPU's step that reads and writes memory at once, or does neither."""
+        value: Valued | None = None if command.source is None else seen(command.source, state)
+        if command.new is None:
+            return self.done(state, command, value)
+        if value is None:
+            assert command.target is not None
+            return self.done(state, command, None, [(command.target, command.new(state, None))])
+        cases = self.atomically(state, command, value)
+        return [t for writes, supposed in cases for t in self.done(state, command, value, writes, before=supposed)]
+
     def _drawn(self, state: State, command: CompiledStep) -> Iterable[Transition]:
         """Return the transitions of a `nondet`: one for each value if only small registers get it, else one that draws."""
         try:
@@ -326,7 +323,7 @@ class ReducedSystem(ABC):
                 return []
             if command.plain:
                 return [t for v in range(low, high + 1) for t in self.done(state, command, v)]
-        ends = [Const(end) if isinstance(end, int) else end for end in (low, high)]
+        ends = [None if end is None else expression_of(end) for end in (low, high)]
         if draws_directly(command):
             name = command.assigns[0][0].name
             return self.done(state, command, Name(name), before=(Draw(name, *ends),))

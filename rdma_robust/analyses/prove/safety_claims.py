@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from rdma_robust.analyses.prove.transition_system import EngineResult, SafetyClaim
 from rdma_robust.expr import conj, negate
-from rdma_robust.language.check.meaning import defined
+from rdma_robust.language.check.meaning import divides_by_no_zero
 from rdma_robust.language.flow.cfg import Fault, Program, steps
 from rdma_robust.language.flow.claims import AnyModelName
 
@@ -26,13 +26,13 @@ def _claims(program: Program, model: AnyModelName) -> Iterator[SafetyClaim]:
         yield SafetyClaim(fault.kind, fault.text or fault.message, fault.span, number, fault=fault)
         number += 1
     for line in program.invariants:
-        bad = negate(conj(defined(line.condition), line.condition))
+        bad = negate(conj(divides_by_no_zero(line.condition), line.condition))
         yield SafetyClaim("invariant", line.text, line.span, number, bad=bad, atoms=line.atoms)
         number += 1
     for outcome in program.outcomes:
         for claim in outcome.claims:
             if claim.model == model:
-                seen = conj(defined(outcome.condition), outcome.condition)
+                seen = conj(divides_by_no_zero(outcome.condition), outcome.condition)
                 yield SafetyClaim("outcome", outcome.text, outcome.span, number, bad=seen, final=True, allowed=claim.allowed)
                 number += 1
 

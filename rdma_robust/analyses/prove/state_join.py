@@ -111,7 +111,8 @@ def _close(found: Bounds) -> None:
 
 @dataclass
 class StateJoin:
-    """What holds in all states added so far: the bounds of differences of `names`, and conditions that are no bounds."""
+    """The facts that hold in all states added so far: the bounds of differences of `names`, and conditions that are no
+    bounds."""
 
     names: Sequence[str]
     states: int = 0

@@ -1,4 +1,4 @@
-"""How many stores a buffer can hold, and buffers as finite variables.
+"""Bounds on the stores that a buffer can hold, and buffers as finite variables.
 
 What the text says of their number, and where one store stands for many.
 

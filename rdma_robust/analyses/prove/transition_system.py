@@ -1,4 +1,4 @@
-"""What reductions make, and what engines search and give back.
+"""Transition systems, which reductions make and engines search, and the answers of engines.
 
 A control state is found on the fly and holds everything that is finite: program points, small values, which buffers and
 pending sets hold what. Words, registers and buffer slots that may hold any integer are *wide*: each has a name and is
@@ -15,8 +15,8 @@ from typing import Literal, NamedTuple, Protocol
 
 from rdma_robust.errors import Span
 from rdma_robust.expr import TRUE, Expr
-from rdma_robust.language.flow.cfg import Cell, Fault, Program, Step
-from rdma_robust.language.flow.claims import AnyModelName, PointAt, ThreadEnded
+from rdma_robust.language.flow.cfg import Cell, Fault, Program, Step, Thread
+from rdma_robust.language.flow.claims import AnyModelName, EndedAtom, PointAt
 from rdma_robust.limits import Limits, Progress
 from rdma_robust.semantics.machines.machine import Verb
 
@@ -100,8 +100,8 @@ class Transition(NamedTuple):
 
 @dataclass(frozen=True)
 class SafetyClaim:
-    """What must not happen, under a model: a `fault`, a state with `bad` (an `invariant` that is false, or an `outcome`
-    that is forbidden; then `final`), or, for an outcome that is `allowed`, what must be able to happen.
+    """A claim that something must not happen, under a model: a `fault`, a state with `bad` (an `invariant` that is false, or
+    an `outcome` that is forbidden; then `final`), or, for an outcome that is `allowed`, what must be able to happen.
 
     `kind` is `assertion`, `invariant`, `outcome`, or the kind of the fault; `number` its place among the program's claims.
     `bad` is over `Thread.register`, `Node.cell` and the names of `atoms`.
@@ -113,9 +113,14 @@ class SafetyClaim:
     number: int
     fault: Fault | None = None
     bad: Expr = TRUE
-    atoms: tuple[tuple[str, PointAt | ThreadEnded], ...] = ()
+    atoms: tuple[tuple[str, PointAt | EndedAtom], ...] = ()
     final: bool = False
     allowed: bool = False
+
+
+def point_of(thread: Thread, atom: PointAt | EndedAtom) -> int:
+    """Return the program point of `thread` at which an atom of a claim is true."""
+    return thread.exit if isinstance(atom, EndedAtom) else dict(thread.labels)[atom.label]
 
 
 class Bad(NamedTuple):
@@ -193,7 +198,7 @@ class AbstractPath:
 
 @dataclass(frozen=True)
 class EngineResult:
-    """What an engine found.
+    """The answer of an engine.
 
     With `path` a way to violate a claim. Without: if nothing was `cut` (a limit by its name, as of :class:`Limits`, or what
     else the engine ran out of, in words) and no buffer `overflowed`, then `invariant` is inductive: it has the initial

@@ -1,4 +1,4 @@
-"""Which values every register and word can ever have under any model, if they are few.
+"""The values that every register and word can ever have under any model, if they are few.
 
 Registers are followed along each thread's graph, as one set of values per register and program point; words have one set
 each. What may have more than `narrow` values, or values that are not found by trying, is *wide* (None).

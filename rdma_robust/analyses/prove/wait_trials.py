@@ -1,4 +1,4 @@
-"""Which flush or fence a proof needs: the program without it is proved or refuted again."""
+"""Trials of flushes and fences: the program without one is proved or refuted again, which tells whether a proof needs it."""
 
 from __future__ import annotations
 

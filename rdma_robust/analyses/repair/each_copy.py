@@ -51,15 +51,15 @@ class EachCopy:
         taken, number = source.identifiers(), 0
         for item in source.tree.items:
             match item:
-                case ast.Outcome() | ast.Expect() | ast.Invariant():
+                case ast.OutcomeDeclaration() | ast.Expect() | ast.InvariantDeclaration():
                     edits.append(SourceEdit(item.span.start, "", item.span.end - item.span.start))
-                case ast.Node(family=ast.Family(counter=None) as family):
+                case ast.NodeDeclaration(family=ast.FamilyRange(counter=None) as family):
                     star = source.text.index("*", family.span.start)
                     edits.append(SourceEdit(star, fresh_word("copy", taken), 1))
-                case ast.Thread(family=None):
+                case ast.ThreadDeclaration(family=None):
                     owners.append((number,))
                     number += 1
-                case ast.Thread(family=ast.Family() as family):
+                case ast.ThreadDeclaration(family=ast.FamilyRange() as family):
                     members = [t for t in program.threads if t.family is not None and t.family[0] == item.name.text]
                     owners.append(tuple(range(number, number + len(members))))
                     number += len(members)
@@ -85,7 +85,7 @@ class EachCopy:
         made = SourceText.of(self.written, self.program.file).threads
         found: list[dict[str, tuple[str, ...]]] = []
         for thread, numbers in zip(self.source.threads, self.threads, strict=True):
-            named = [printer.place(name) for name in _named(thread.body)]
+            named = [printer.place_text(name) for name in _named(thread.body)]
             nodes = []
             for number in numbers:
                 values = (_value(name, ConstantResolver(world, silent)) for name in _named(made[number].body))
@@ -152,7 +152,7 @@ def has_families(text: str, file: str) -> bool:
     if is_trencher(text, file):
         return False
     items = SourceText.of(text, file).tree.items
-    return any(isinstance(item, ast.Node | ast.Thread) and item.family is not None for item in items)
+    return any(isinstance(item, ast.NodeDeclaration | ast.ThreadDeclaration) and item.family is not None for item in items)
 
 
 def as_written(copies: EachCopy, sites: Sites) -> Sites:
@@ -168,7 +168,7 @@ def as_written(copies: EachCopy, sites: Sites) -> Sites:
     return Sites(copies.source, program, copies.places, sites.marked, sites.mark, sites.tso)
 
 
-def as_declared(thread: ast.Thread) -> str:
+def as_declared(thread: ast.ThreadDeclaration) -> str:
     """Return the name of a thread as it is declared: `P[i]`, `C[*]` and without a family `T`."""
     if thread.family is None:
         return thread.name.text
@@ -180,7 +180,7 @@ def _number(thread: Thread) -> int:
     return thread.family[1]
 
 
-def _body(source: SourceText, item: ast.Thread, family: ast.Family, number: int) -> str:
+def _body(source: SourceText, item: ast.ThreadDeclaration, family: ast.FamilyRange, number: int) -> str:
     """Return the text of the block of one thread. Raises SizeLimitError where its number has another meaning as well."""
     start, end = item.body.span.start, item.body.span.end
     text = source.text[start:end]
@@ -198,7 +198,7 @@ def _body(source: SourceText, item: ast.Thread, family: ast.Family, number: int)
 
 
 def _is_thread(source: SourceText, name: ast.Ident) -> bool:
-    nodes = {item.name.text for item in source.tree.items if isinstance(item, ast.Node)}
+    nodes = {item.name.text for item in source.tree.items if isinstance(item, ast.NodeDeclaration)}
     return name.text not in nodes
 
 
@@ -236,7 +236,7 @@ OUTSIDE = (
 
 def has_copies(text: str, file: str) -> bool:
     """Whether a thread of the program has a `for` or a call of a macro. Raises ProgramError."""
-    threads = (item for item in parse_program(text, file).items if isinstance(item, ast.Thread))
+    threads = (item for item in parse_program(text, file).items if isinstance(item, ast.ThreadDeclaration))
     return any(isinstance(s, ast.For | ast.MacroCall) for thread in threads for s in statements_in(thread.body))
 
 

@@ -44,7 +44,7 @@ class RemovablePart:
     """A statement, or the flag of a fenced request, that could go; `thread` is the one that has it, as it is written. `node`
     is that of its queue pair, or the family of that."""
 
-    statement: ast.Poll | ast.RFence | ast.Get | ast.Flag
+    statement: ast.PollStatement | ast.RFenceStatement | ast.GetStatement | ast.Flag
     thread: str
     node: str
     depth: int
@@ -56,11 +56,11 @@ class RemovablePart:
     @property
     def kind(self) -> Barrier:
         match self.statement:
-            case ast.Poll():
+            case ast.PollStatement():
                 return Barrier.POLL
-            case ast.Get():
+            case ast.GetStatement():
                 return Barrier.GET
-            case ast.RFence() | ast.Flag():
+            case ast.RFenceStatement() | ast.Flag():
                 return Barrier.RFENCE
 
 
@@ -103,8 +103,8 @@ def own_polls(
     parts = list(_parts(source, program))
     new = {p.at for p in parts if any(a <= p.at < b for a, b in inserted)}
     found = []
-    for get in (p for p in parts if p.at in new and isinstance(p.statement, ast.Get)):
-        for poll in (p for p in parts if p.at not in new and isinstance(p.statement, ast.Poll)):
+    for get in (p for p in parts if p.at in new and isinstance(p.statement, ast.GetStatement)):
+        for poll in (p for p in parts if p.at not in new and isinstance(p.statement, ast.PollStatement)):
             gone = frozenset({get.at, poll.at})
             if (get.thread, get.node) != (poll.thread, poll.node) or not keeps_executions(program, gone):
                 continue
@@ -149,16 +149,18 @@ def _greatest(source: SourceText, program: Program, parts: list[RemovablePart], 
                 gone |= unit
                 changed = True
         # A set of polls and fences alone is complete after one pass.
-        changed &= any(isinstance(p.statement, ast.Get) for p in parts)
+        changed &= any(isinstance(p.statement, ast.GetStatement) for p in parts)
     return gone, complete
 
 
 def _units(parts: list[RemovablePart]) -> Iterator[Removed]:
     """Yield what to try at once: a poll, a fence, or a get with a poll of its queue pair or without."""
     for part in parts:
-        if isinstance(part.statement, ast.Get):
+        if isinstance(part.statement, ast.GetStatement):
             polls = [
-                p for p in parts if isinstance(p.statement, ast.Poll) and (p.thread, p.node) == (part.thread, part.node)
+                p
+                for p in parts
+                if isinstance(p.statement, ast.PollStatement) and (p.thread, p.node) == (part.thread, part.node)
             ]
             for poll in sorted(polls, key=lambda p: (p.at < part.at, p.at)):
                 yield frozenset({part.at, poll.at})
@@ -246,15 +248,15 @@ def _parts_in(
     requests too, by where they begin, with their nodes."""
     labelled = False
     for statement in block.statements:
-        free, labelled = not labelled, isinstance(statement, ast.Label)
+        free, labelled = not labelled, isinstance(statement, ast.LabelStatement)
         at = statement.span.start
-        if isinstance(statement, ast.Put | ast.Get | ast.Send):
+        if isinstance(statement, ast.PutStatement | ast.GetStatement | ast.SendStatement):
             fenced = (flag for flag in statement.flags if flag.word == "fenced" and at in fences)
             yield from (RemovablePart(flag, thread, fences[at], depth) for flag in fenced)
         match statement:
-            case ast.Poll(node) | ast.RFence(node) if free:
+            case ast.PollStatement(node) | ast.RFenceStatement(node) if free:
                 yield RemovablePart(statement, thread, node.text, depth)
-            case ast.Get() if free and at in unread:
+            case ast.GetStatement() if free and at in unread:
                 yield RemovablePart(statement, thread, unread[at].partition("[")[0], depth)
             case _:
                 inner = depth + isinstance(statement, ast.While | ast.Loop)

@@ -17,7 +17,7 @@ from rdma_robust.expr import names
 from rdma_robust.language.defines import undefined
 from rdma_robust.language.flow.cfg import Cell, Op, Program, steps
 from rdma_robust.language.load import load_decidable
-from rdma_robust.language.syntax.ast import Node
+from rdma_robust.language.syntax.ast import NodeDeclaration
 from rdma_robust.semantics.event_table import cells_read, cells_written
 
 SCRAP, PROBE = "scrap", "probe"
@@ -77,7 +77,7 @@ class Patcher:
         declared = [
             source.declare(item, [self._declaration(w) for w in words.declared[item.name.text]])
             for item in source.tree.items
-            if isinstance(item, Node) and item.name.text in words.declared
+            if isinstance(item, NodeDeclaration) and item.name.text in words.declared
         ]
         expecting = [*(source.expect_robust() if self.robust else ()), *(source.expect_safe("rdma") if self.safe else ())]
         done = (*edits.values(), *declared, *expecting)
@@ -227,8 +227,8 @@ def _lines(text: str) -> list[str]:
 
 
 def repair_of_original(repair: Repair, original: str, define: Sequence[str], file: str) -> Repair:
-    """Return the repair of the program that :func:`~rdma_robust.language.defines.defined` makes of `original` as one of
-    `original` itself. No line moves.
+    """Return the repair of the program that :func:`~rdma_robust.language.defines.with_definitions` makes of `original`
+    as one of `original` itself. No line moves.
 
     A solution that is no program with the values of that text, because it uses more elements of an array, keeps the others.
     """

@@ -28,9 +28,9 @@ from rdma_robust.analyses.safety.verify import (
     status_of,
 )
 from rdma_robust.guard import found_within
-from rdma_robust.language.check.refusals import refusals
+from rdma_robust.language.check.refusals import model_refusals
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.language.flow.claims import AnyModelName, Expectation
+from rdma_robust.language.flow.claims import AnyModelName, ExpectedAnswer
 from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.model import RDMA, SEARCHED, Model
 from rdma_robust.options import RECV_DEPTH
@@ -130,7 +130,7 @@ class _Handing:
         return done
 
     def _answers(self, model: AnyModelName, asked: Sequence[Checked], limits: Limits) -> Iterable[Checked]:
-        if refused := refusals(self.program, model):
+        if refused := model_refusals(self.program, model):
             reason = f"{refused[0].message} (line {refused[0].span.where})"
             return [_with(each, None, None, f"`prove` was not asked: {reason}") for each in asked]
         if self.hardware not in PROVEN_ON:
@@ -227,7 +227,7 @@ def with_expected_violations(program: Program, checked: Sequence[Checked]) -> li
     return [*found, *(_of_line(line, [each for each in fallible if each.claim.model == line.model]) for line in said)]
 
 
-def _expected_violations(program: Program) -> list[Expectation]:
+def _expected_violations(program: Program) -> list[ExpectedAnswer]:
     return [each for each in program.expectations if each.kind == "violated"]
 
 
@@ -239,7 +239,7 @@ def _key(claim: Claim) -> tuple[str, int, str]:
     return claim.kind, claim.span.start, claim.text
 
 
-def _of_line(line: Expectation, fallible: Sequence[Checked]) -> Checked:
+def _of_line(line: ExpectedAnswer, fallible: Sequence[Checked]) -> Checked:
     """Return whether some claim under the model of a line is violated."""
     claim = Claim("violated", line.text, line.span, SafeGoal(), line.model or "rdma", allowed=True)
     violated = next((each for each in fallible if each.status is Status.VIOLATED), None)

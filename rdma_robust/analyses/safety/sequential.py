@@ -31,8 +31,8 @@ from rdma_robust.language.flow.cfg import Program
 from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.model import SC
 from rdma_robust.options import RECV_DEPTH
-from rdma_robust.robustness.event_graph import EventEdge, Kept
-from rdma_robust.robustness.frame import EventLabel, Frame
+from rdma_robust.robustness.event_graph import EventEdge, GraphDetail
+from rdma_robust.robustness.frame import EventLabel, InstrumentationFrame
 from rdma_robust.robustness.plain import PlainTarget, sequential
 from rdma_robust.semantics.machines.chosen import AnyRdmaMachine, sc_machine_of, uses_deployed
 from rdma_robust.semantics.machines.deployed import DeployedMachine
@@ -79,7 +79,7 @@ def search_sequential(
     if uses_deployed(program):
         return _by_machine(program, goals, limits, progress, recv_depth)
     try:
-        frame = Frame.of(program, SC, event_detail(program, goals), limits)
+        frame = InstrumentationFrame.of(program, SC, event_detail(program, goals), limits)
     except LimitReached as reached:
         return Sequential({}, reached.said, 0)
     look = watched_by_goals(program, goals)
@@ -242,7 +242,7 @@ def search_deadlocks(
     if uses_deployed(program) or any(quiet_cycles(thread) for thread in program.threads):
         return None
     try:
-        frame = Frame.of(program, SC, (Kept.STEPS,) * len(program.threads), limits)
+        frame = InstrumentationFrame.of(program, SC, (GraphDetail.STEPS,) * len(program.threads), limits)
     except LimitReached as reached:
         return Deadlocks(None, reached.said, 0)
     lowered = lower(sequential(frame, tuple(_targets(frame))))
@@ -256,7 +256,7 @@ def search_deadlocks(
     return Deadlocks(replay_labels(machine, look, found.run, met_by(HangGoal(), machine), ends=True), "", result.states)
 
 
-def _targets(frame: Frame) -> Iterator[PlainTarget]:
+def _targets(frame: InstrumentationFrame) -> Iterator[PlainTarget]:
     """Yield, for every place where a thread can be blocked, that it is and that the others are blocked or have ended."""
     blocked = [dict(_blocked(frame, t)) for t in range(len(frame.graphs))]
     stuck = []
@@ -270,7 +270,7 @@ def _targets(frame: Frame) -> Iterator[PlainTarget]:
             yield Target(None, conj(condition, *others), t, point)
 
 
-def _blocked(frame: Frame, t: int) -> Iterator[tuple[int, Expr]]:
+def _blocked(frame: InstrumentationFrame, t: int) -> Iterator[tuple[int, Expr]]:
     """Yield the points where thread `t` may wait, with the condition that it can take no step there.
 
     Where all that it could do is pass an `assume`, or where a fault has ended it, it does not wait.
@@ -289,7 +289,7 @@ def _blocked(frame: Frame, t: int) -> Iterator[tuple[int, Expr]]:
         yield point, conj(*(negate(_enabled(frame, e)) for e in edges))
 
 
-def _enabled(frame: Frame, edge: EventEdge) -> Expr:
+def _enabled(frame: InstrumentationFrame, edge: EventEdge) -> Expr:
     guard = conj(frame.messages.enabled(edge), substitute(edge.guard, frame.values_for(edge)))
     if edge.type is not EventType.P or edge.remote is None:
         return guard

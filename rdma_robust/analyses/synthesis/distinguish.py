@@ -1,4 +1,4 @@
-"""Which programs two memory models tell apart, and the texts of those."""
+"""Programs that two memory models tell apart, and their texts."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class DistinguishingProgram:
 
 @dataclass(frozen=True, slots=True)
 class SynthesisProgress:
-    """How far a search is: the size, programs of that size that were decided and that there are, and what was found."""
+    """The state of a search: the size, programs of that size that were decided and that there are, and what was found."""
 
     size: int
     done: int
@@ -59,7 +59,7 @@ def statements_for(first: Model, second: Model) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class SynthesisRequest:
-    """What to look for: programs of at most `size` statements of `kinds` (None: what the difference of the models is about),
+    """A request for programs of at most `size` statements of `kinds` (None: what the difference of the models is about),
     in at most so many threads and seconds. Raises UsageError for a size that is not from 1 to MOST."""
 
     size: int

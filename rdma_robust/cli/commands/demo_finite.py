@@ -58,9 +58,9 @@ def _finite(
     shown = showing(output, html, force, pace, all_moves)
 
     def build(text: str) -> Walkthrough:
-        from rdma_robust.language.defines import defined  # noqa: PLC0415 - slow
+        from rdma_robust.language.defines import with_definitions  # noqa: PLC0415 - slow
 
-        return _walk(file, target, automata, limit(timeout), defined(text, define or ()))
+        return _walk(file, target, automata, limit(timeout), with_definitions(text, define or ()))
 
     suffix = ".rdma" if file is not None else ".json"
     context.obj.append(partial(run_demo, "demo finite", build, shown, file or automata, suffix))

@@ -138,7 +138,7 @@ def run_explain(request: ExplainRequest) -> Exit:
         written = _written(told, request)
         with place:
             (place.say if request.format == "text" else place.line)(written.rstrip("\n"))
-        from rdma_robust.reports.explanation.explanation_json import EXITS  # noqa: PLC0415 - loaded by then
+        from rdma_robust.reports.explanation.explanation_text import EXITS  # noqa: PLC0415 - loaded by then
 
         return EXITS[told.verdict]
 
@@ -174,7 +174,7 @@ def _written(explained: Explanation, request: ExplainRequest) -> str:
             return "\n".join(explanation_text(explained, _width(request), full=request.full))
         case "json":
             from rdma_robust.frame.formats.json_text import layout  # noqa: PLC0415
-            from rdma_robust.reports.explanation.explanation_json import explanation_object  # noqa: PLC0415
+            from rdma_robust.reports.explanation.explanation_text import explanation_object  # noqa: PLC0415
 
             return layout(explanation_object(explained, TOOL))
         case "dot":

@@ -114,16 +114,16 @@ def run_messages_explain(request: MessagesExplainRequest) -> Exit:
 def _written(told: MessagesExplanation, request: MessagesExplainRequest) -> str:
     match request.format:
         case "text":
-            from rdma_robust.reports.messages.messages_explanation_text import messages_explanation_text  # noqa: PLC0415
+            from rdma_robust.reports.messages.messages_explanation import messages_explanation_text  # noqa: PLC0415
 
             return "\n".join(messages_explanation_text(told, request.asking.width, full=request.asking.full))
         case "json":
             from rdma_robust.frame.formats.json_text import layout  # noqa: PLC0415
-            from rdma_robust.reports.messages.messages_explanation_json import messages_explanation_object  # noqa: PLC0415
+            from rdma_robust.reports.messages.messages_explanation import messages_explanation_object  # noqa: PLC0415
 
             return layout(messages_explanation_object(told, TOOL))
         case "dot":
-            from rdma_robust.reports.messages.chart_dot import chart_dot  # noqa: PLC0415
+            from rdma_robust.reports.messages.chart_languages import chart_dot  # noqa: PLC0415
 
             return chart_dot(told.findings[0].chart)
         case "svg":

@@ -254,12 +254,12 @@ def _agree(request: RepairRequest) -> None:
 def _repair(text: str, name: str, request: RepairRequest) -> Repair:
     from rdma_robust.analyses.repair.needless import remove_needless  # noqa: PLC0415
     from rdma_robust.analyses.repair.plan import repair  # noqa: PLC0415
-    from rdma_robust.language.load import explicit, load_decidable, load_program  # noqa: PLC0415 - slow, not always needed
+    from rdma_robust.language.load import load_decidable, load_program, without_crowds  # noqa: PLC0415 - slow, not always needed
 
     if request.safety is None:
         program = load_decidable(text, name, crowds=not request.needless)
     else:
-        program = explicit(load_program(text, name))
+        program = without_crowds(load_program(text, name))
     for warning in program.warnings:
         warn(printable(warning.render(name, text), "\n"))
     if request.safety is not None:
@@ -344,7 +344,7 @@ def _bytes(text: str, source: Source) -> bytes:
 
 
 def _report(repair: Repair, source: Source, request: RepairRequest, written: str | None, hardware: Hardware) -> Exit:
-    from rdma_robust.reports.analyses import repair_report, repair_sarif  # noqa: PLC0415
+    from rdma_robust.reports.analyses import repair_report  # noqa: PLC0415
 
     out = StandardOutput()
     if request.path == "-" or request.diff:
@@ -357,7 +357,7 @@ def _report(repair: Repair, source: Source, request: RepairRequest, written: str
         report = repair_report.repair_object(repair, source.name, TOOL, _options(request, repair, hardware), written)
         out.line(layout(report))
     elif request.format == "sarif":
-        log = repair_sarif.repair_sarif(repair, source.name, TOOL, request.needless)
+        log = repair_report.repair_sarif(repair, source.name, TOOL, request.needless)
         out.line(json.dumps(log, indent=1))
     else:
         out.say("\n".join(repair_report.repair_text(repair, source.name, request.needless, width_of_output())))

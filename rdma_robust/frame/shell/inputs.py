@@ -21,7 +21,7 @@ from rdma_robust.files import LARGEST, read_regular
 from rdma_robust.frame import registry
 from rdma_robust.frame.shell.stderr import error_line
 from rdma_robust.guard import Overrun, guarded_by
-from rdma_robust.language.value_ranges import Valuation, file_of, instances
+from rdma_robust.language.value_ranges import Valuation, definition_combinations, file_of
 from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.text import printable
 
@@ -104,10 +104,10 @@ def expand(
     A directory stands for every file below it with one of `suffixes`, sorted; an argument that names no file is a glob if it
     can be, and `dir/**` stands for what `dir` does. A link in a directory stands for a file only if that would count too.
     `commands` are what a mistyped first argument may have meant. `define` are the definitions of :attr:`Source.define`; with
-    ranges among them every program is there once for each combination of values (:func:`value_ranges.instances`).
+    ranges among them every program is there once for each combination of values (see `value_ranges.py`).
     Raises UsageError for a range of no values.
     """
-    chosen = instances(define or ())
+    chosen = definition_combinations(define or ())
     items: list[Item] = []
     seen: set[str] = set()
     for argument in arguments:

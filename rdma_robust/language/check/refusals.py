@@ -26,7 +26,7 @@ _PROVEN: Final = (cfg.Silent, cfg.Read, cfg.Write, cfg.Cas, cfg.Rmw, cfg.MFence,
 _NUMBER: Final = re.compile(r"\[\d+\]")
 
 
-def refusals(program: cfg.Program, model: claims.AnyModelName) -> tuple[Diagnostic, ...]:
+def model_refusals(program: cfg.Program, model: claims.AnyModelName) -> tuple[Diagnostic, ...]:
     """Return an error for every statement of `program` that `model` does not have, in the order of the source.
 
     Of the copies of one statement in a family it is said once.

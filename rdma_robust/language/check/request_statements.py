@@ -13,13 +13,13 @@ from rdma_robust.diagnose import Hint, Reporter, quote
 from rdma_robust.errors import Edit, Span
 from rdma_robust.expr import TRUE, VALUE, Binary, Const, Expr, Name, equals, names, negate
 from rdma_robust.language.check import advice
-from rdma_robust.language.check.accesses import Data, Lowered, Lowering
+from rdma_robust.language.check.accesses import Lowering, PayloadSource, StatementSteps
 from rdma_robust.language.check.families import OneOfThem
 from rdma_robust.language.check.meaning import in_domain, wrapped
-from rdma_robust.language.check.names import NodeNames, Register, ThreadNames, Variable, World, family_of
+from rdma_robust.language.check.names import NodeNames, ProgramNames, Register, SharedVariable, ThreadNames, family_name
 from rdma_robust.language.check.resolve import UNKNOWN
 from rdma_robust.language.check.rewrites import insertion, span_between
-from rdma_robust.language.check.threads import Access, ThreadResolver
+from rdma_robust.language.check.threads import ThreadResolver, VariableAccess
 from rdma_robust.language.flow import cfg
 from rdma_robust.language.syntax import ast, printer
 from rdma_robust.language.syntax.tree_limits import first_line, statements_in
@@ -46,7 +46,7 @@ class RequestChecker:
 
     def __init__(
         self,
-        world: World,
+        world: ProgramNames,
         report: Reporter,
         thread: ThreadNames,
         spend: Callable[[Span], None],
@@ -57,10 +57,10 @@ class RequestChecker:
         self.names = ThreadResolver(world, report, thread)
         self._spend = spend
 
-    def own_cell(self, ref: ast.Ref, role: str) -> Access | None:
+    def own_cell(self, ref: ast.Ref, role: str) -> VariableAccess | None:
         """Return the access to a cell of this node; None after an error. `role` says why it must be one."""
         found = self.names.find(ref, role=role)
-        if isinstance(found, Variable):
+        if isinstance(found, SharedVariable):
             return self.names.access(ref, found)
         if found is not None:
             kind = "register" if isinstance(found, Register) else "constant"
@@ -82,9 +82,9 @@ class RequestChecker:
             return None
         return node
 
-    def remote_cell(self, ref: ast.Ref, statement: ast.Put | ast.Get) -> Access | None:
+    def remote_cell(self, ref: ast.Ref, statement: ast.PutStatement | ast.GetStatement) -> VariableAccess | None:
         """Return the access to a cell of another node; None after an error."""
-        verb = "put" if isinstance(statement, ast.Put) else "get"
+        verb = "put" if isinstance(statement, ast.PutStatement) else "get"
         if ref.owner is None:
             self._unqualified(ref, statement, verb)
             return None
@@ -95,7 +95,7 @@ class RequestChecker:
             self.report.error(
                 "RR401",
                 ref.span,
-                f"`{verb}` needs a variable of another node, {quote(advice.written(ref))} is on this one",
+                f"`{verb}` needs a variable of another node, {quote(advice.shown_reference(ref))} is on this one",
                 hint=self.swapped(statement) or self.names.proposals.local_instead(statement),
             )
             return None
@@ -105,7 +105,7 @@ class RequestChecker:
         self.thread.sends_to.add(node.name)
         return self.names.access(ref, variable)
 
-    def _unqualified(self, ref: ast.Ref, statement: ast.Put | ast.Get, verb: str) -> None:
+    def _unqualified(self, ref: ast.Ref, statement: ast.PutStatement | ast.GetStatement, verb: str) -> None:
         name = ref.name.text
         own = self.thread.node
         if name in self.world.poisoned or own is None:
@@ -117,21 +117,21 @@ class RequestChecker:
         hint = swapped or Hint(f"write `{named}`" if owners else "name its node: `NODE.variable`", inserted)
         self.report.error("RR402", ref.span, f"`{verb}` needs a variable of another node, with the node's name", hint=hint)
 
-    def swapped(self, statement: ast.Put | ast.Get) -> Hint:
+    def swapped(self, statement: ast.PutStatement | ast.GetStatement) -> Hint:
         """Return the opposite statement, if that is what the sides look like."""
         source = statement.source
         own = self.thread.node
         if not isinstance(source, ast.Ref) or own is None:
             return Hint("")
-        remote, local = (source, statement.target) if isinstance(statement, ast.Put) else (statement.target, source)
+        remote, local = (source, statement.target) if isinstance(statement, ast.PutStatement) else (statement.target, source)
         if remote.owner is None or remote.owner.text == own.name or remote.owner.text not in self.world.nodes:
             return Hint("")
         if (local.owner is not None and local.owner.text != own.name) or local.name.text not in own.variables:
             return Hint("")
-        verb = "get" if isinstance(statement, ast.Put) else "put"
+        verb = "get" if isinstance(statement, ast.PutStatement) else "put"
         at = statement.span.start
         keyword = Edit(span_between(self.report.source, at, at + len(verb)), verb)
-        text = f"did you mean `{verb} {advice.written(statement.target)} = {advice.written(source)}`?"
+        text = f"did you mean `{verb} {advice.shown_reference(statement.target)} = {advice.shown_reference(source)}`?"
         return self.names.proposals.site.rewritten(text, [keyword])
 
     def is_remote(self, owner: ast.Ident) -> bool:
@@ -145,7 +145,7 @@ class RequestChecker:
     def _lowering_of(self, text: str, span: Span) -> Lowering:
         return Lowering(text, self.report.at(span), self.world.domain, self._spend, self.report)
 
-    def _get(self, statement: ast.Get) -> Lowered:
+    def _get(self, statement: ast.GetStatement) -> StatementSteps:
         words = self._get_flags(statement)
         if isinstance(statement.source, ast.AtomicCall):
             return self._remote_atomic(statement, statement.source, words)
@@ -165,19 +165,19 @@ class RequestChecker:
                 expected="`NODE.variable`",
             )
         if target is None or source is None:
-            return Lowered()
+            return StatementSteps()
         node, signaled = source.variable.node, "unsignaled" not in words
         self.thread.posts(node, signaled, statement.span)
         return self._fenced(statement, node, words, self.lowering(statement).get(target, source, signaled))
 
-    def _put(self, statement: ast.Put) -> Lowered:
+    def _put(self, statement: ast.PutStatement) -> StatementSteps:
         """Return the steps of a put, also of one with an immediate."""
         words = self._flags(statement)
         target = self.remote_cell(statement.target, statement)
         imm = None if statement.imm is None else self._immediate(statement.imm)
         data = self._data(statement, "inline" in words)
         if target is None or data is None or (statement.imm is not None and imm is None):
-            return Lowered()
+            return StatementSteps()
         node, signaled = target.variable.node, "unsignaled" not in words
         self.thread.posts(node, signaled, statement.span)
         if imm is not None:
@@ -189,23 +189,23 @@ class RequestChecker:
                     f"thread {quote(to)} runs on {place}, and the put writes to {node}",
                     hint=self._threads_on(node),
                 )
-                return Lowered()
+                return StatementSteps()
         return self._fenced(statement, node, words, self.lowering(statement).request(target, data, _put_op(signaled, imm)))
 
-    def _send(self, statement: ast.Send) -> Lowered:
+    def _send(self, statement: ast.SendStatement) -> StatementSteps:
         """Return the steps of a message."""
         words = self._flags(statement)
         found = self._receiver(statement.to)
         data = self._data(statement, "inline" in words)
         if found is None or data is None:
-            return Lowered()
+            return StatementSteps()
         to, node = found
         signaled = "unsignaled" not in words
         self.thread.posts(node, signaled, statement.span)
         lowered = self.lowering(statement).request(None, data, lambda _, payload: cfg.Send(to, node, payload, signaled))
         return self._fenced(statement, node, words, lowered)
 
-    def _get_flags(self, statement: ast.Get) -> Words:
+    def _get_flags(self, statement: ast.GetStatement) -> Words:
         """Return the flags of a get, which carries no data."""
         words = self._flags(statement)
         for flag in statement.flags:
@@ -215,21 +215,21 @@ class RequestChecker:
                 )
         return words
 
-    def _fenced(self, statement: ast.Statement, node: str, words: Words, lowered: Lowered) -> Lowered:
+    def _fenced(self, statement: ast.Statement, node: str, words: Words, lowered: StatementSteps) -> StatementSteps:
         """Return the steps of a request, behind a fence if it asks for one."""
         if "fenced" in words:
             lowered.before = self.lowering(statement).plain(cfg.RFence(node))
         return lowered
 
-    def _recv(self, statement: ast.Recv) -> Lowered:
+    def _recv(self, statement: ast.RecvStatement) -> StatementSteps:
         """Return the steps of `recv`."""
         buffer = self.own_cell(statement.buffer, "`recv` posts a variable of this node")
         found = self._sender(statement.sender)
         if buffer is None or found is None:
-            return Lowered()
+            return StatementSteps()
         return self.lowering(statement).recv(buffer, found)
 
-    def _posted(self, statement: ast.Posted) -> None:
+    def _posted(self, statement: ast.PostedStatement) -> None:
         """Declare receives that are posted before anything runs."""
         found = self._sender(statement.sender)
         for ref in statement.buffers:
@@ -244,7 +244,7 @@ class RequestChecker:
                 self.report.error(
                     "RR415",
                     ref.span,
-                    f"which element {quote(advice.written(ref))} is, is not known before anything runs",
+                    f"which element {quote(advice.shown_reference(ref))} is, is not known before anything runs",
                     expected="an index that is a constant",
                 )
 
@@ -261,7 +261,7 @@ class RequestChecker:
     def _peer(self, name: ast.Ident, role: str) -> tuple[str, str | None] | None:
         world, own = self.world, self.thread
         if own.crowd:
-            message = f"there is any number of threads {quote(family_of(own.name))}, which have no messages"
+            message = f"there is any number of threads {quote(family_name(own.name))}, which have no messages"
             self.report.error("RR230", name.span, message, hint="a connection is one of two threads that have names")
             return None
         if name.index is not None:
@@ -289,9 +289,9 @@ class RequestChecker:
 
     def _threads_on(self, node: str) -> str:
         found = [name for name, place in self.world.placed.items() if place.text == node and name != self.thread.name]
-        return advice.listed(f"on {node} there is", found) or f"there is no thread on {node}"
+        return advice.listed_names(f"on {node} there is", found) or f"there is no thread on {node}"
 
-    def _flags(self, statement: ast.Put | ast.Get | ast.Send) -> Words:
+    def _flags(self, statement: ast.PutStatement | ast.GetStatement | ast.SendStatement) -> Words:
         seen: set[ast.FlagWord] = set()
         for flag in statement.flags:
             if flag.word in seen:
@@ -317,18 +317,18 @@ class RequestChecker:
             return None
         return None if found is None or value == UNKNOWN else (value, *found)
 
-    def _data(self, statement: ast.Put | ast.Send, inline: bool) -> Data | None:
+    def _data(self, statement: ast.PutStatement | ast.SendStatement, inline: bool) -> PayloadSource | None:
         """Return what a request carries; None after an error."""
         source = statement.source
         text = printer.expression(source)
         if isinstance(source, ast.Ref):
             if source.owner is not None and self.is_remote(source.owner):
-                if not (isinstance(statement, ast.Put) and self.swapped(statement)):
+                if not (isinstance(statement, ast.PutStatement) and self.swapped(statement)):
                     self._report_remote_source(statement, source)
                 return None
             found = self.names.find(source)
-            if isinstance(found, Variable):
-                return Data(text, self.names.access(source, found), inline=inline)
+            if isinstance(found, SharedVariable):
+                return PayloadSource(text, self.names.access(source, found), inline=inline)
             if found is None:
                 return None
             if isinstance(found, Register) and not inline:
@@ -336,27 +336,27 @@ class RequestChecker:
                 return None
         return self._inline_value(source, text) if inline else self._constant(statement, text)
 
-    def _inline_value(self, source: ast.Expr, text: str) -> Data | None:
+    def _inline_value(self, source: ast.Expr, text: str) -> PayloadSource | None:
         value = self.names.private(source, "inline data is one variable, or is made of registers and constants")
         if UNKNOWN.name in names(value.expr):
             return None
         self.names.warn_outside(value.expr, source.span)
-        return Data(text, value=value, inline=True)
+        return PayloadSource(text, value=value, inline=True)
 
-    def _constant(self, statement: ast.Put | ast.Send, text: str) -> Data | None:
+    def _constant(self, statement: ast.PutStatement | ast.SendStatement, text: str) -> PayloadSource | None:
         """Return the hidden cell of a constant."""
         source, node = statement.source, self.thread.node
         value = self.names.reading(source).expr
         if isinstance(value, Const):
             self.names.warn_outside(value, source.span)
-            return None if node is None else Data(text, hidden=self.world.constant_cell(node.name, value.value))
+            return None if node is None else PayloadSource(text, hidden=self.world.constant_cell(node.name, value.value))
         if UNKNOWN.name not in names(value):
             self._report_register_source(statement)
         return None
 
-    def _report_register_source(self, statement: ast.Put | ast.Send) -> None:
+    def _report_register_source(self, statement: ast.PutStatement | ast.SendStatement) -> None:
         proposals = self.names.proposals
-        verb = "put" if isinstance(statement, ast.Put) else "send"
+        verb = "put" if isinstance(statement, ast.PutStatement) else "send"
         self.report.error(
             "RR403",
             first_line(statement.source.span),
@@ -364,23 +364,25 @@ class RequestChecker:
             hint=lambda: proposals.request_of(statement),
         )
 
-    def _report_remote_source(self, statement: ast.Put | ast.Send, source: ast.Ref) -> None:
+    def _report_remote_source(self, statement: ast.PutStatement | ast.SendStatement, source: ast.Ref) -> None:
         proposals = self.names.proposals
-        verb = "put" if isinstance(statement, ast.Put) else "send"
+        verb = "put" if isinstance(statement, ast.PutStatement) else "send"
         self.report.error(
             "RR404",
             source.span,
-            f"`{verb}` sends a variable of this node, {quote(advice.written(source))} is on another one",
-            hint=lambda: proposals.request_of_remote(statement, source) if isinstance(statement, ast.Put) else Hint(""),
+            f"`{verb}` sends a variable of this node, {quote(advice.shown_reference(source))} is on another one",
+            hint=lambda: (
+                proposals.request_of_remote(statement, source) if isinstance(statement, ast.PutStatement) else Hint("")
+            ),
         )
 
-    def _poll(self, statement: ast.Poll) -> Lowered:
+    def _poll(self, statement: ast.PollStatement) -> StatementSteps:
         """Return the steps of `poll NODE`, one for each completion that it takes."""
         node = self.queue_pair(statement.node)
         times = 1 if statement.count is None else self._count(statement.count)
         self.thread.polls.append((statement.node, statement.span))
         if node is None or times is None:
-            return Lowered()
+            return StatementSteps()
         if times == 1:
             return self.lowering(statement).plain(cfg.Poll(node.name))
         return self.lowering(statement).chains([repeat((cfg.Poll(node.name), ()), times)])
@@ -400,7 +402,7 @@ class RequestChecker:
         self.report.error("RR414", first_line(count.span), message, expected=expected)
         return None
 
-    def _poll_any(self, statement: ast.PollAny) -> Lowered:
+    def _poll_any(self, statement: ast.PollAny) -> StatementSteps:
         """Return the steps of `r = poll NODE or NODE`: alternatives, each of which may say which it was."""
         found = [self.queue_pair(name) for name in statement.nodes]
         for k, name in enumerate(statement.nodes):
@@ -409,7 +411,7 @@ class RequestChecker:
         register = None if statement.target is None else self._register_of(statement.target)
         nodes = [node.name for node in found if node is not None]
         if len(nodes) < len(found) or (statement.target is not None and register is None):
-            return Lowered()
+            return StatementSteps()
         if register is None:
             return self.lowering(statement).chains([[(cfg.Poll(node), ())] for node in nodes])
         self._fits(statement, len(nodes) - 1)
@@ -417,23 +419,23 @@ class RequestChecker:
         ways = [[(cfg.Poll(node), ()), (cfg.Silent(), ((register, Const(k)),))] for k, node in enumerate(nodes)]
         return self.lowering(statement).chains(ways)
 
-    def _try_poll(self, statement: ast.TryPoll) -> Lowered:
+    def _try_poll(self, statement: ast.TryPoll) -> StatementSteps:
         """Return the steps of `r = trypoll NODE`: a poll, or none."""
         node = self.queue_pair(statement.node)
         register = self._register_of(statement.target)
         if node is None or register is None:
-            return Lowered()
+            return StatementSteps()
         self._fits(statement, 1)
         taken: _Way
         taken = [(cfg.Poll(node.name), ()), (cfg.Silent(), ((register, Const(1)),))]
         return self.lowering(statement).chains([taken, [(cfg.Silent(), ((register, Const(0)),))]])
 
-    def _receive_poll(self, statement: ast.RecvPoll) -> Lowered:
+    def _receive_poll(self, statement: ast.RecvPollStatement) -> StatementSteps:
         """Return the step of `rpoll THREAD`."""
         sender = self._sender(statement.sender)
         register = None if statement.target is None else self._register_of(statement.target)
         if sender is None or (statement.target is not None and register is None):
-            return Lowered()
+            return StatementSteps()
         if register is not None:
             self._fits(statement, 0)
         return self.lowering(statement).plain(cfg.RecvPoll(sender), () if register is None else ((register, VALUE),))
@@ -445,10 +447,12 @@ class RequestChecker:
             self.names.no_index(target)
             return found.name
         if found is not None:
-            self.report.error("RR305", target.span, f"the result goes to a register, not to {quote(advice.written(target))}")
+            self.report.error(
+                "RR305", target.span, f"the result goes to a register, not to {quote(advice.shown_reference(target))}"
+            )
         return None
 
-    def _fits(self, statement: ast.PollAny | ast.TryPoll | ast.RecvPoll, most: int) -> None:
+    def _fits(self, statement: ast.PollAny | ast.TryPoll | ast.RecvPollStatement, most: int) -> None:
         """Report that the domain has not all the numbers that a statement gives."""
         domain = self.world.domain
         if domain is not None and not (domain[0] <= 0 <= most <= domain[1]):
@@ -457,11 +461,11 @@ class RequestChecker:
                 "RR416", first_line(statement.span), f"the result is {given}, and the domain is {domain[0]}..{domain[1]}"
             )
 
-    def _flush(self, statement: ast.Flush, name: ast.Ident) -> Lowered:
+    def _flush(self, statement: ast.FlushStatement, name: ast.Ident) -> StatementSteps:
         """Return the steps of `flush NODE`."""
         node = self.queue_pair(name)
         if node is None:
-            return Lowered()
+            return StatementSteps()
         self.report.leave_to_proofs(
             "RR406",
             statement.span,
@@ -470,7 +474,7 @@ class RequestChecker:
         )
         return self.lowering(statement).plain(cfg.Flush(node.name))
 
-    def _remote_atomic(self, statement: ast.Get, call: ast.AtomicCall, words: Words) -> Lowered:
+    def _remote_atomic(self, statement: ast.GetStatement, call: ast.AtomicCall, words: Words) -> StatementSteps:
         """Return the steps of `get x = cas(NODE.y, e, f)`, or with `faa` or `swap`, made as `words` say."""
         word = "cas" if isinstance(call, ast.CasCall) else call.kind
         operands = [call.expected, call.new] if isinstance(call, ast.CasCall) else [call.value]
@@ -484,7 +488,7 @@ class RequestChecker:
         if word == "faa":
             self.names.require_domain(call, word)
         if target is None or source is None:
-            return Lowered()
+            return StatementSteps()
         node, signaled = source.variable.node, "unsignaled" not in words
         self.thread.posts(node, signaled, statement.span)
         texts = list(zip(values, map(printer.expression, operands), strict=True))
@@ -531,7 +535,7 @@ def check_posted_places(body: ast.Block, report: Reporter) -> None:
     """Check that receives that are posted before anything runs stand in no block of a thread that is written out."""
     top = {id(s) for s in body.statements}
     for statement in statements_in(body):
-        if isinstance(statement, ast.Posted) and id(statement) not in top:
+        if isinstance(statement, ast.PostedStatement) and id(statement) not in top:
             report.error(
                 "RR415",
                 statement.span,
@@ -540,7 +544,7 @@ def check_posted_places(body: ast.Block, report: Reporter) -> None:
             )
 
 
-def warn_endless_polls(thread: ThreadNames, edges: Sequence[cfg.Edge], world: World, report: Reporter) -> None:
+def warn_endless_polls(thread: ThreadNames, edges: Sequence[cfg.Edge], world: ProgramNames, report: Reporter) -> None:
     """Warn of polls that nothing can complete, where the thread has no other branch of a `choose` or `loop` to go on in."""
     ways: dict[int, set[int]] = {}
     for source, _, step in edges:

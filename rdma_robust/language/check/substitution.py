@@ -41,7 +41,7 @@ class Meaning:
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class ExpansionScope:
     """`meanings` are those of the names that are not what they are outside; `origin` is from where it was expanded.
 
     `calls` counts the macros around, and `again` says whether there is a loop around.
@@ -61,9 +61,9 @@ class Scope:
         return span if self.origin is None else replace(span, origin=self.origin)
 
 
-def number(value: int, span: Span) -> ast.Expr:
+def number_expr(value: int, span: Span) -> ast.Expr:
     """Return a number as it is written."""
-    return ast.Number(value, span) if value >= 0 else ast.Unary("-", ast.Number(-value, span), span)
+    return ast.NumberLiteral(value, span) if value >= 0 else ast.Unary("-", ast.NumberLiteral(-value, span), span)
 
 
 PlaceKind = Literal["node", "thread"]
@@ -78,7 +78,7 @@ def _itself(name: ast.Ident, _: PlaceKind) -> ast.Ident:
 class Substitution:
     """Puts what names stand for into expressions. Errors go to the report; after one of them the result means nothing."""
 
-    def __init__(self, scope: Scope, report: Reporter, one_of: OneOf = _itself) -> None:
+    def __init__(self, scope: ExpansionScope, report: Reporter, one_of: OneOf = _itself) -> None:
         self.scope = scope
         self.report = report
         self.failed = False
@@ -87,7 +87,7 @@ class Substitution:
     def expression(self, expr: ast.Expr) -> ast.Expr:
         span = self.scope.at(expr.span)
         match expr:
-            case ast.Number():
+            case ast.NumberLiteral():
                 return replace(expr, span=span)
             case ast.Ref():
                 return self._reference(expr)
@@ -136,7 +136,7 @@ class Substitution:
             case _:
                 assert_never(role)
 
-    def cell(self, cell: ast.Cell) -> ast.Cell:
+    def cell(self, cell: ast.CellDeclaration) -> ast.CellDeclaration:
         """Return a variable of a node of a family, without its number."""
         size, init = (None if value is None else self.expression(value) for value in (cell.size, cell.init))
         return replace(cell, size=size, init=init)
@@ -189,7 +189,7 @@ class Substitution:
             return self._kept(ref)
         if ref.index is None:
             value = meaning.value
-            return number(_value(value), span) if meaning.is_number else replace(value, span=span)
+            return number_expr(_value(value), span) if meaning.is_number else replace(value, span=span)
         value = meaning.value
         if not isinstance(value, ast.Ref) or value.index is not None:
             self._not_a_name(ref.name, meaning, "the name of an array")
@@ -227,9 +227,9 @@ class Substitution:
 
 def _value(expr: ast.Expr) -> int:
     match expr:
-        case ast.Number(value):
+        case ast.NumberLiteral(value):
             return value
-        case ast.Unary("-", ast.Number(value)):
+        case ast.Unary("-", ast.NumberLiteral(value)):
             return -value
         case _:
             raise AssertionError(f"{expr!r} is no number")

@@ -20,7 +20,7 @@ from rdma_robust.language.syntax.expressions import (
     Expr,
     Ident,
     NondetCall,
-    Number,
+    NumberLiteral,
     Ref,
     RmwCall,
     ThreadAt,
@@ -37,7 +37,7 @@ __all__ = [
     "Expr",
     "Ident",
     "NondetCall",
-    "Number",
+    "NumberLiteral",
     "Ref",
     "RmwCall",
     "ThreadAt",
@@ -108,12 +108,12 @@ class MacroCall:
 
 
 @dataclass(frozen=True, slots=True)
-class MFence:
+class MFenceStatement:
     span: Span = field(default=NO_SPAN, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Label:
+class LabelStatement:
     """`name:`, a label of what stands next in its block: a statement, or nothing where that was expanded to nothing."""
 
     name: LabelName
@@ -200,7 +200,7 @@ class Choose:
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
+class BrokenStatement:
     """Where a syntax error was reported; `blocks` are the blocks that could still be read."""
 
     blocks: tuple[Block, ...]
@@ -225,7 +225,7 @@ class Immediate:
 
 
 @dataclass(frozen=True, slots=True)
-class Put:
+class PutStatement:
     target: Ref
     source: Expr
     span: Span = field(default=NO_SPAN, compare=False)
@@ -234,7 +234,7 @@ class Put:
 
 
 @dataclass(frozen=True, slots=True)
-class Get:
+class GetStatement:
     target: Ref
     source: Expr
     span: Span = field(default=NO_SPAN, compare=False)
@@ -242,7 +242,7 @@ class Get:
 
 
 @dataclass(frozen=True, slots=True)
-class Send:
+class SendStatement:
     """`send source to thread`."""
 
     source: Expr
@@ -252,7 +252,7 @@ class Send:
 
 
 @dataclass(frozen=True, slots=True)
-class Poll:
+class PollStatement:
     """`poll node`, or `poll node count`."""
 
     node: NodeName
@@ -279,19 +279,19 @@ class TryPoll:
 
 
 @dataclass(frozen=True, slots=True)
-class RFence:
+class RFenceStatement:
     node: NodeName
     span: Span = field(default=NO_SPAN, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Flush:
+class FlushStatement:
     node: NodeName
     span: Span = field(default=NO_SPAN, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Posted:
+class PostedStatement:
     """`posted buffer, ... from thread`: receives that are posted before anything runs."""
 
     buffers: tuple[Ref, ...]
@@ -300,7 +300,7 @@ class Posted:
 
 
 @dataclass(frozen=True, slots=True)
-class Recv:
+class RecvStatement:
     """`recv buffer from thread`."""
 
     buffer: Ref
@@ -309,7 +309,7 @@ class Recv:
 
 
 @dataclass(frozen=True, slots=True)
-class RecvPoll:
+class RecvPollStatement:
     """`target = rpoll thread`; without a target what was carried is not used."""
 
     sender: ThreadName
@@ -317,12 +317,24 @@ class RecvPoll:
     span: Span = field(default=NO_SPAN, compare=False)
 
 
-Request = Put | Get | Send | Poll | PollAny | TryPoll | RFence | Flush | Posted | Recv | RecvPoll
+Request = (
+    PutStatement
+    | GetStatement
+    | SendStatement
+    | PollStatement
+    | PollAny
+    | TryPoll
+    | RFenceStatement
+    | FlushStatement
+    | PostedStatement
+    | RecvStatement
+    | RecvPollStatement
+)
 """All of these that are statements."""
 
 
-Simple = Registers | Assign | Call | MacroCall | Request | MFence | Label | Assume | Assert | Halt | Skip
-Statement = Simple | If | While | Loop | For | Choose | Broken
+Simple = Registers | Assign | Call | MacroCall | Request | MFenceStatement | LabelStatement | Assume | Assert | Halt | Skip
+Statement = Simple | If | While | Loop | For | Choose | BrokenStatement
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,7 +349,7 @@ class AllowLoopback:
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class HardwareSetting:
     """`word value` in a `hardware` line."""
 
     word: Ident
@@ -346,10 +358,10 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True)
-class Hardware:
+class HardwareDeclaration:
     """What the program runs on."""
 
-    settings: tuple[Setting, ...]
+    settings: tuple[HardwareSetting, ...]
     span: Span = field(default=NO_SPAN, compare=False)
 
 
@@ -367,7 +379,7 @@ class Domain:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class CellDeclaration:
     """A variable or, with a `size`, an array of a node."""
 
     name: Ident
@@ -377,7 +389,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Family:
+class FamilyRange:
     """`[counter in low..high]`: one for each number, which `counter` names; without one (`[* in low..high]`) none knows its
     own. Without bounds, `[*]`: any number. `span` is that of all between the brackets.
     """
@@ -394,22 +406,22 @@ class Family:
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class NodeDeclaration:
     name: Ident
-    cells: tuple[Cell, ...]
+    cells: tuple[CellDeclaration, ...]
     span: Span = field(default=NO_SPAN, compare=False)
-    family: Family | None = None
+    family: FamilyRange | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Thread:
+class ThreadDeclaration:
     """With `on_own` each copy of a crowd runs on its own copy of the node: `on NODE[*]`."""
 
     name: Ident
     node: Ident
     body: Block
     span: Span = field(default=NO_SPAN, compare=False)
-    family: Family | None = None
+    family: FamilyRange | None = None
     on_own: bool = False
 
 
@@ -424,24 +436,24 @@ class Macro:
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class ClaimClause:
     allowed: bool
     model: AnyModelName
     span: Span = field(default=NO_SPAN, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class OutcomeDeclaration:
     """With `when` it is claimed only of programs with such numbers."""
 
     condition: Expr
-    claims: tuple[Claim, ...]
+    claims: tuple[ClaimClause, ...]
     span: Span = field(default=NO_SPAN, compare=False)
     when: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Expectation:
+class ExpectationClause:
     """`[not] robust`, of no model, `[no] hang under MODEL`, `[un]safe under MODEL`, or `violated under MODEL`."""
 
     kind: Literal["robust", "hang", "safe", "violated"]
@@ -454,13 +466,13 @@ class Expectation:
 class Expect:
     """With `when` it is expected only of programs with such numbers."""
 
-    expectations: tuple[Expectation, ...]
+    expectations: tuple[ExpectationClause, ...]
     span: Span = field(default=NO_SPAN, compare=False)
     when: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Invariant:
+class InvariantDeclaration:
     """A condition that is true in every reachable state, with `when` of programs with such numbers."""
 
     condition: Expr
@@ -471,20 +483,20 @@ class Invariant:
 Item = (
     ProgramName
     | AllowLoopback
-    | Hardware
+    | HardwareDeclaration
     | Constants
     | Domain
-    | Node
-    | Thread
+    | NodeDeclaration
+    | ThreadDeclaration
     | Macro
-    | Outcome
-    | Invariant
+    | OutcomeDeclaration
+    | InvariantDeclaration
     | Expect
-    | Broken
+    | BrokenStatement
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class ProgramTree:
     items: tuple[Item, ...]
     span: Span = field(default=NO_SPAN, compare=False)

@@ -15,9 +15,9 @@ from rdma_robust.language.syntax.chains import comparisons_in_a_row, two_reading
 from rdma_robust.language.syntax.layout import MAX_NESTING
 
 
-def within_limits(program: ast.Program, report: Reporter) -> bool:
+def within_limits(program: ast.ProgramTree, report: Reporter) -> bool:
     """Return whether no expression is too deep; report the others, and comparisons in a row."""
-    return shallow(_expressions(program, report), operands, report)
+    return shallow(_expressions(program, report), subexpressions, report)
 
 
 def shallow(
@@ -32,7 +32,7 @@ def shallow(
     """
     fine = True
     for expr in expressions:
-        if depth(expr, operands) > MAX_NESTING:
+        if expression_depth(expr, operands) > MAX_NESTING:
             report.error(
                 "RR109",
                 first_line(expr.span),
@@ -53,7 +53,7 @@ def first_line(span: Span) -> Span:
     return replace(span, end_line=span.line, end_column=span.column + 1, end=span.start + 1)
 
 
-def operands(expr: ast.Expr) -> tuple[ast.Expr, ...]:
+def subexpressions(expr: ast.Expr) -> tuple[ast.Expr, ...]:
     """Return the expressions directly inside of one."""
     match expr:
         case ast.Unary(_, arg):
@@ -77,7 +77,7 @@ def operands(expr: ast.Expr) -> tuple[ast.Expr, ...]:
             return ()
 
 
-def depth(expr: ast.Expr, operands: Callable[[ast.Expr], Iterable[ast.Expr]] = operands) -> int:
+def expression_depth(expr: ast.Expr, operands: Callable[[ast.Expr], Iterable[ast.Expr]] = subexpressions) -> int:
     """Return the number of levels of an expression of any size."""
     deepest = 0
     stack: list[tuple[ast.Expr, int]] = [(expr, 1)]
@@ -88,11 +88,11 @@ def depth(expr: ast.Expr, operands: Callable[[ast.Expr], Iterable[ast.Expr]] = o
     return deepest
 
 
-def statements(program: ast.Program) -> Iterator[ast.Statement]:
+def all_statements(program: ast.ProgramTree) -> Iterator[ast.Statement]:
     """Yield every statement, also those inside others, in source order."""
     for item in program.items:
         body = getattr(item, "body", None)
-        blocks = (body,) if isinstance(body, ast.Block) else item.blocks if isinstance(item, ast.Broken) else ()
+        blocks = (body,) if isinstance(body, ast.Block) else item.blocks if isinstance(item, ast.BrokenStatement) else ()
         for block in blocks:
             yield from statements_in(block)
 
@@ -115,39 +115,39 @@ def blocks_of(statement: ast.Statement) -> tuple[ast.Block, ...]:
             return blocks if otherwise is None else (*blocks, otherwise)
         case ast.While(body=body) | ast.Loop(body) | ast.For(body=body):
             return (body,)
-        case ast.Choose(blocks) | ast.Broken(blocks):
+        case ast.Choose(blocks) | ast.BrokenStatement(blocks):
             return blocks
         case _:
             return ()
 
 
-def _expressions(program: ast.Program, report: Reporter) -> Iterator[ast.Expr]:
+def _expressions(program: ast.ProgramTree, report: Reporter) -> Iterator[ast.Expr]:
     for item in program.items:
         match item:
             case ast.Constants(bindings):
                 yield from (b.value for b in bindings if b.value is not None)
             case ast.Domain(low, high):
                 yield from (low, high)
-            case ast.Node(_, cells, family=family):
+            case ast.NodeDeclaration(_, cells, family=family):
                 yield from _bounds(family)
                 yield from (e for c in cells for e in (c.size, c.init) if e is not None)
-            case ast.Thread(_, node, family=family):
+            case ast.ThreadDeclaration(_, node, family=family):
                 yield from _bounds(family)
                 yield from (() if node.index is None else (node.index,))
-            case ast.Outcome(condition, when=when) | ast.Invariant(condition, when=when):
+            case ast.OutcomeDeclaration(condition, when=when) | ast.InvariantDeclaration(condition, when=when):
                 yield from (condition,) if when is None else (condition, when)
             case ast.Expect(when=when):
                 yield from () if when is None else (when,)
             case _:
                 pass
-    for statement in statements(program):
+    for statement in all_statements(program):
         if report.full:
             return
-        yield from expressions_of(statement)
-        yield from (place.index for place in places_of(statement) if place.index is not None)
+        yield from expressions_in(statement)
+        yield from (place.index for place in places_named(statement) if place.index is not None)
 
 
-def _bounds(family: ast.Family | None) -> tuple[ast.Expr, ...]:
+def _bounds(family: ast.FamilyRange | None) -> tuple[ast.Expr, ...]:
     return () if family is None or family.low is None or family.high is None else (family.low, family.high)
 
 
@@ -192,25 +192,25 @@ def _roles(kind: Any) -> tuple[tuple[str, Role], ...]:
     return tuple((each.name, _ROLES[_DECLARED.findall(str(each.type))[0]]) for each in fields(kind))
 
 
-def parts_of(part: Any) -> Iterator[tuple[Role, Any]]:
+def field_parts(part: Any) -> Iterator[tuple[Role, Any]]:
     """Yield what stands in the fields of a statement, in their order, and what it is; of inner statements their blocks."""
     for name, role in roles_of(part):
         value = getattr(part, name)
         for each in value if isinstance(value, tuple) else (value,):
             if each is not None and role == "inner":
-                yield from parts_of(each)
+                yield from field_parts(each)
             elif each is not None:
                 yield role, each
 
 
-def expressions_of(statement: ast.Statement) -> tuple[ast.Expr, ...]:
+def expressions_in(statement: ast.Statement) -> tuple[ast.Expr, ...]:
     """Return the expressions a statement itself contains, not those of inner statements."""
-    return tuple(each for role, each in parts_of(statement) if role in ("expression", "changed"))
+    return tuple(each for role, each in field_parts(statement) if role in ("expression", "changed"))
 
 
-def places_of(statement: ast.Statement) -> tuple[ast.Ident, ...]:
+def places_named(statement: ast.Statement) -> tuple[ast.Ident, ...]:
     """Return the nodes and threads that a statement itself names, but those of variables in its expressions."""
-    return tuple(each for role, each in parts_of(statement) if role in ("node", "thread"))
+    return tuple(each for role, each in field_parts(statement) if role in ("node", "thread"))
 
 
 def alone(name: ast.Ident) -> Span:

@@ -17,7 +17,7 @@ from typing import Final
 from jinja2 import Environment
 
 from rdma_robust.language.flow.cfg import Program, Thread, steps
-from rdma_robust.reports.share.coloured import Line, coloured
+from rdma_robust.reports.share.coloured import Line, coloured_lines
 from rdma_robust.reports.share.html_templates import asset, templates
 from rdma_robust.reports.share.page_style import PAGE_STYLE, page_script
 from rdma_robust.teaching.demos.frames import Film, film, packed
@@ -115,7 +115,7 @@ class _Numbered:
 
 
 def _code(code: CodeListing) -> Mapping[str, object]:
-    lines = coloured(code.text, code.language)
+    lines = coloured_lines(code.text, code.language)
     return {
         "title": code.title,
         "language": code.language,
@@ -188,7 +188,7 @@ def _numeric(rows: Sequence[Sequence[str]], column: int) -> bool:
 
 def thread_lines(program: Program, thread: Thread) -> tuple[Line, ...]:
     """Return the lines of the program that declare `thread`; none if the program has no text."""
-    lines = coloured(program.source, "rdma") if program.source else ()
+    lines = coloured_lines(program.source, "rdma") if program.source else ()
     texts = ["".join(piece for _, piece in line.pieces) for line in lines]
     spans = [step.span for _, _, step in steps(thread)]
     head = re.compile(rf"\bthread\s+{re.escape(thread.name)}\b")

@@ -11,7 +11,7 @@ from importlib.resources import files
 from typing import Final, Literal
 
 from rdma_robust.errors import InternalError
-from rdma_robust.language.defines import defined
+from rdma_robust.language.defines import with_definitions
 from rdma_robust.language.load import load_decidable
 from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.language.message_words import message_grammar
@@ -52,9 +52,9 @@ def with_values(name: PatternName, define: Sequence[str]) -> str:
     Raises UsageError for what defines nothing, and ProgramError if that is no program.
     """
     if name not in MESSAGE_PATTERNS:
-        text = defined(pattern(name), define)
+        text = with_definitions(pattern(name), define)
         load_decidable(text, file_name(name))
         return text
-    text = defined(pattern(name), define, message_grammar())
+    text = with_definitions(pattern(name), define, message_grammar())
     load_messages(text, file_name(name))
     return text

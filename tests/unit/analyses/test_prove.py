@@ -12,7 +12,7 @@ from rdma_robust.analyses.prove.prove import decide_safety
 from rdma_robust.analyses.prove.safety_outcome import ReductionOptions, Safety, SafetyOutcome
 from rdma_robust.counters.kernel import driver
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.language.flow.claims import AnyModelName, Claim
+from rdma_robust.language.flow.claims import AnyModelName, OutcomeClaim
 from rdma_robust.language.load import load_program
 from tests.support.inserted import fenced
 
@@ -30,7 +30,7 @@ def load(text: str) -> Program:
 
 def under(program: Program, model: AnyModelName, *, allowed: bool = False) -> Program:
     """The program with its outcomes claimed under this model."""
-    outcomes = tuple(replace(each, claims=(Claim(allowed, model),)) for each in program.outcomes)
+    outcomes = tuple(replace(each, claims=(OutcomeClaim(allowed, model),)) for each in program.outcomes)
     return replace(program, outcomes=outcomes)
 
 

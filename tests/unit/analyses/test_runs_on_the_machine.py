@@ -14,7 +14,7 @@ from rdma_robust.analyses.prove.transition_system import AbstractPath, Bad, Caus
 from rdma_robust.errors import NO_SPAN
 from rdma_robust.expr import TRUE, VALUE, Binary, Const, Expr, Name, conj, equals
 from rdma_robust.language.flow.cfg import Cell, Fault, Nondet, Program, Step, Thread, Write
-from rdma_robust.language.flow.claims import AnyModelName, PointAt, ThreadEnded
+from rdma_robust.language.flow.claims import AnyModelName, EndedAtom, PointAt
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 
@@ -71,7 +71,7 @@ def test_a_final_state_has_nothing_under_way() -> None:
     program = load("node A { x }\nthread T on A { x = 1 }\n")
     unseen = equals(Name("A.x"), Const(0))
     assert concrete_search(program, "tso", [final(unseen)]).exhausted
-    ended = replace(final(conj(unseen, Name("ended"))), final=False, atoms=(("ended", ThreadEnded("T")),))
+    ended = replace(final(conj(unseen, Name("ended"))), final=False, atoms=(("ended", EndedAtom("T")),))
     assert found(program, "tso", ended)[1] is not None
     assert found(program, "sc", ended)[1] is None
 

@@ -121,7 +121,7 @@ class _Node:
 
 @dataclass
 class CheckResult:
-    """What the checker found: a path that it cannot rule out (to a control state that overflowed, if `overflow`), or all
+    """The answer of the checker: a path that it cannot rule out (to a control state that overflowed, if `overflow`), or all
     states. `seen` are the tuples of updates and `conditions` of claims that it met, in order, `together` the sets of
     variables that were live. `cut` names a limit."""
 

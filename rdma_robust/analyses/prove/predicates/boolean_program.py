@@ -83,7 +83,7 @@ _Bound = tuple[int, str, int]
 
 
 class Contradictions:
-    """What predicates of a growing vocabulary cannot be together."""
+    """The cubes of a growing vocabulary that cannot be true."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary

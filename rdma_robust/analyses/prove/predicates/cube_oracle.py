@@ -22,7 +22,7 @@ from rdma_robust.expr import Expr, Name, evaluate, names, substitute
 
 @dataclass
 class SolverCounts:
-    """How often a solver was asked for a cube, and really called; what is known already is asked but not called."""
+    """Counts of questions about cubes and of calls of the solver: what is known already is asked but not called."""
 
     asked: int = 0
     called: int = 0

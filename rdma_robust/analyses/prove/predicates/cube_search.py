@@ -79,7 +79,7 @@ Answer = Implication | Countermodel | Impossible | None
 
 
 class Neighbours:
-    """Which predicates may matter for a condition: `first` have a variable of it, and each those `beside` that share one.
+    """The predicates that may matter for a condition: `first` have a variable of it, and each those `beside` that share one.
 
     A part of a cube that shares no variable with the rest and with the condition is of no use, unless it contradicts itself.
     """

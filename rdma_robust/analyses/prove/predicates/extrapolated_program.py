@@ -108,7 +108,7 @@ class ExtrapolatedProgram:
 
 
 class _Statement:
-    """What all have in common: no guard, nothing copied, nothing found out by a solver."""
+    """A statement without a guard and copies, about which no solver is asked."""
 
     always = True
     copies: Mapping[str, str] = {}

@@ -1,4 +1,4 @@
-"""Whether regions at control states are an inductive invariant: asked of the solver, transition by transition.
+"""The check that regions at control states are an inductive invariant, by the solver, transition by transition.
 
 What a solver gives as a model of Horn clauses is not believed before (z3's issue 6716 is about wrong ones).
 """

@@ -1,11 +1,11 @@
-"""Whether an abstract path can be taken, and predicates that rule it out if it cannot."""
+"""Abstract paths asked of the solver: can one be taken, and if not, which predicates rule it out."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Final
+from typing import Any, Final, assert_never
 
 from rdma_robust.analyses.prove.predicates.horn_clauses import HornClauses, Unreachable
 from rdma_robust.analyses.prove.predicates.linear_atoms import in_both_directions, predicates_of
@@ -28,7 +28,7 @@ INTERPOLANT_MS: Final = 2000
 
 
 class PathFeasibility(Enum):
-    """Whether a path can be taken with some values of the wide variables."""
+    """The answer whether a path can be taken with some values of the wide variables."""
 
     YES = "yes"
     NO = "no"
@@ -87,6 +87,8 @@ class _Versions:
                 self._now[name] = [self._one_of(self._now[folded], name)]
             case Drop(name):
                 self._now[name] = [self._fresh(name)]
+            case _:
+                assert_never(update)
 
     def _fresh(self, name: str) -> Name:
         self._made += 1

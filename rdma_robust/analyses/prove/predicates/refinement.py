@@ -80,7 +80,7 @@ _PATH_MS: Final = 10_000
 
 @dataclass
 class RefinementResult:
-    """How the loop ended: with the last `checked`, `stuck` if it could not rule out its path, which cannot be taken."""
+    """The end of the loop: with the last `checked`, `stuck` if it could not rule out its path, which cannot be taken."""
 
     checked: CheckResult
     overflowed: bool

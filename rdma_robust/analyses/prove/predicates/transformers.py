@@ -40,7 +40,7 @@ WAIT_MS = 2000
 
 @dataclass
 class _CubesFound:
-    """What a search has found, and with how many predicates."""
+    """The cubes that a search has found, and with how many predicates."""
 
     cubes: tuple[Cube, ...] = ()
     models: list[Countermodel] = field(default_factory=list)

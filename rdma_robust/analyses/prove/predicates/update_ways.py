@@ -1,4 +1,4 @@
-"""What a tuple of updates does, all at once: conditions on, and values over, the wide variables before it.
+"""A tuple of updates done all at once: conditions on, and values over, the wide variables before it.
 
 A folded variable stands for a set of values; what is said of it is said of each. So after `Join` a predicate is true if it
 is true of what the variable stood for and of the new value, and `Selection` takes a copy of which all that is known of the
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import assert_never
 
 from rdma_robust.analyses.prove.transition_system import Assignment, Draw, Drop, Join, Selection, Suppose, Update
 from rdma_robust.expr import TRUE, Binary, Expr, Name, conj, names, substitute
@@ -94,6 +95,8 @@ class _Sofar:
                 yield _Sofar(self.guard, self.values + joined, self.copies, self.fresh)
             case Selection(name, folded):
                 yield from self._picking(name, folded)
+            case _:
+                assert_never(update)
 
     def _new(self, name: str) -> Name:
         return Name(f"{name}!{self.fresh}")

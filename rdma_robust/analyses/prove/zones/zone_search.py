@@ -28,7 +28,7 @@ from rdma_robust.analyses.prove.transition_system import (
     TransitionSystem,
 )
 from rdma_robust.analyses.prove.zones import zone_matrix
-from rdma_robust.analyses.prove.zones.zone_code import ZoneCode
+from rdma_robust.analyses.prove.zones.zone_matrix import ZoneCode
 from rdma_robust.analyses.prove.zones.zone_updates import ZoneTransition, zone_transition
 from rdma_robust.expr import Binary, Const, Expr, Name, Unary
 from rdma_robust.limits import Limits, Progress

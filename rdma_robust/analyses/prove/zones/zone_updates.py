@@ -16,7 +16,7 @@ from rdma_robust.analyses.prove.zones.linear_ways import (
     constant_form,
     variable_form,
 )
-from rdma_robust.analyses.prove.zones.zone_code import ZoneCode, ZoneOp
+from rdma_robust.analyses.prove.zones.zone_matrix import ZoneCode, ZoneOp
 from rdma_robust.expr import Expr
 
 Instruction = tuple[ZoneOp, tuple[str | int, ...]]
@@ -28,7 +28,7 @@ _DISTANCE = {ZoneOp.BOUND: 2, ZoneOp.MOVE: 2, ZoneOp.SHIFT: 1, ZoneOp.FOLD: 2, Z
 
 @dataclass(frozen=True, slots=True)
 class ZoneTransition:
-    """What the updates do to a zone: run each piece of code on it. Not `exact`: they may reach points that no run has."""
+    """Updates as code over a zone: run each piece on it. Not `exact`: they may reach points that no run has."""
 
     codes: tuple[ZoneCode, ...]
     exact: bool

@@ -18,7 +18,7 @@ from rdma_robust.analyses.repair.safe.rewriting import Rewriter
 from rdma_robust.analyses.repair.safe.spots import WaitSpots
 from rdma_robust.analyses.repair.safe.standing import WAITS, spots_of
 from rdma_robust.errors import LimitReached, ProgramError, UsageError
-from rdma_robust.language.check.refusals import refusals
+from rdma_robust.language.check.refusals import model_refusals
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.language.load import load_program
@@ -60,7 +60,7 @@ def _answer(text: str, file: str, waits: WaitOptions, options: RepairOptions | N
     if waits.model not in WAITS:
         raise UsageError(f"which waits make a program safe under {waits.model} is not known; take {', '.join(WAITS)}")
     work = Limits.of(options.timeout, limits.max_states, limits.memory, started=started)
-    if refused := refusals(load_program(text, file), waits.model):
+    if refused := model_refusals(load_program(text, file), waits.model):
         raise ProgramError(file, text, refused)
     if has_families(text, file):
         return Repair("unknown", FAMILIES, time_s=time.monotonic() - started, waits=waits)

@@ -13,9 +13,9 @@ from lxml import html
 
 from rdma_robust.errors import InternalError
 from rdma_robust.language.load import load_program
-from rdma_robust.language.syntax.contextual import in_context
+from rdma_robust.language.syntax.contextual import contextual_tokens
 from rdma_robust.language.syntax.grammar import load_grammar
-from rdma_robust.reports.share.coloured import coloured
+from rdma_robust.reports.share.coloured import coloured_lines
 from rdma_robust.teaching.demos.walk import CodeListing, Figure, Paragraph, WalkSection, WalkTable, Walkthrough
 from rdma_robust.teaching.demos.walk_page import thread_lines, walk_page
 from tests.conftest import ROOT
@@ -112,7 +112,7 @@ def test_a_page_of_no_run_is_refused() -> None:
     ],
 )
 def test_words_numbers_texts_and_comments(language: Any, text: str, pieces: list[tuple[str, str]]) -> None:
-    (line,) = coloured(text, language)
+    (line,) = coloured_lines(text, language)
     assert list(line.pieces) == pieces
 
 
@@ -134,9 +134,11 @@ def test_words_of_the_language_are_those_of_its_parser() -> None:
     grammar = load_grammar()
     texts = [NAMES, *(path.read_text(encoding="utf-8") for path in sorted((ROOT / "litmus").glob("*.rdma"))[::7])]
     for text in texts:
-        tokens = in_context([token for token in grammar.lex(text) if token.type != "COMMENT"])
+        tokens = contextual_tokens([token for token in grammar.lex(text) if token.type != "COMMENT"])
         expected = [(token.line, str(token)) for token in tokens if token.type in grammar.keywords]
-        found = [(line.number, piece) for line in coloured(text, "rdma") for kind, piece in line.pieces if kind == "word"]
+        found = [
+            (line.number, piece) for line in coloured_lines(text, "rdma") for kind, piece in line.pieces if kind == "word"
+        ]
         assert found == expected
 
 
