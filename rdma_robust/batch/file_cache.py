@@ -14,13 +14,13 @@ from pathlib import PurePath
 from typing import Any, Final, Literal, TypeVar
 
 from rdma_robust.batch.cache import Cache, Question
-from rdma_robust.batch.job import sha256
 from rdma_robust.certify.checker import verify
 from rdma_robust.certify.document import InvalidCertificate, read_document
 from rdma_robust.frame.answer import JsonObject
 from rdma_robust.reports.contracts.contracts_record import ContractsRecord
 from rdma_robust.reports.messages.messages_record import BufferHeadline, MessagesRecord
 from rdma_robust.reports.share.from_json import Unreadable, from_json, to_json
+from rdma_robust.text import sha256
 
 _LIMITS = ("timeout", "memory")
 MOST_PAIRS: Final = 200_000

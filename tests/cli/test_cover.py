@@ -14,15 +14,17 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from rdma_robust.cli.commands import cover as cover_command
-from rdma_robust.cli.processes import decide_net as cover_net
-from rdma_robust.cli.processes.decide_net import CoverOptions, answer_net
+from rdma_robust.frame.answer import Answer
+from rdma_robust.frame.deciding import answer_item
 from rdma_robust.frame.shell.inputs import Item, Source
 from rdma_robust.frame.shell.outside import overdue
 from rdma_robust.frame.shell.pool import Work, in_processes
 from rdma_robust.limits import Limits
 from rdma_robust.petri import cover as engines
-from rdma_robust.petri.net import CoverResult, DownwardInvariant, Run
+from rdma_robust.petri.net import CoverResult, DownwardInvariant, NetRun
 from rdma_robust.processes import family_mebibytes
+from rdma_robust.questions.cover_question import COVER, CoverAsking
+from rdma_robust.reports.cover.cover_result import CoverRecord
 from tests.conftest import COMMAND, ROOT, Cli
 
 SCHEMA = Draft202012Validator(json.loads((ROOT / "rdma_robust/schema/cover.schema.json").read_text()))
@@ -151,9 +153,9 @@ def test_bytes_that_are_not_unicode_may_stand_in_comments(cli: Cli, nets: Path) 
     assert cli("cover", "latin.spec").returncode == 2
 
 
-def answer(monkeypatch: pytest.MonkeyPatch, nets: Path, engine: object, **options: object) -> cover_net.CoverAnswer:
+def answer(monkeypatch: pytest.MonkeyPatch, nets: Path, engine: object, **options: object) -> Answer[CoverRecord]:
     monkeypatch.setattr(engines, "cover", engine)
-    return answer_net(Source("unsafe.spec", str(nets / "unsafe.spec")), CoverOptions(**options))  # type: ignore[arg-type]
+    return answer_item(COVER, CoverAsking(**options), Source("unsafe.spec", str(nets / "unsafe.spec")))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -162,11 +164,11 @@ def answer(monkeypatch: pytest.MonkeyPatch, nets: Path, engine: object, **option
         (CoverResult("e", cut="time"), "unknown", "reached the time limit of 7 s while searching"),
         (CoverResult("e", cut="rounds"), "unknown", "the engine gave up: rounds"),
         (CoverResult("e"), "error", "not exactly one of a run, an invariant and a limit"),
-        (CoverResult("e", run=Run((1, 0, 0), (0,), 0), cut="time"), "error", "not exactly one"),
-        (CoverResult("e", run=Run((1, 0, 0), (0, 0), 0)), "error", "fires r1, which is not enabled"),
-        (CoverResult("e", run=Run((2, 0, 0), (0,), 0)), "error", "a marking that is not initial"),
-        (CoverResult("e", run=Run((1, 0, 0), (0, 1), 0)), "error", "does not cover its target"),
-        (CoverResult("e", run=Run((1, 0, 0), (0, 1, 2), 0)), "error", "fires r3, which is not enabled"),
+        (CoverResult("e", run=NetRun((1, 0, 0), (0,), 0), cut="time"), "error", "not exactly one"),
+        (CoverResult("e", run=NetRun((1, 0, 0), (0, 0), 0)), "error", "fires r1, which is not enabled"),
+        (CoverResult("e", run=NetRun((2, 0, 0), (0,), 0)), "error", "a marking that is not initial"),
+        (CoverResult("e", run=NetRun((1, 0, 0), (0, 1), 0)), "error", "does not cover its target"),
+        (CoverResult("e", run=NetRun((1, 0, 0), (0, 1, 2), 0)), "error", "fires r3, which is not enabled"),
         (CoverResult("e", invariant=DownwardInvariant(((1, 1, None),))), "safe", "no target is coverable"),
     ],
 )

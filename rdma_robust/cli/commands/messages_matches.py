@@ -13,17 +13,17 @@ from rdma_robust import TOOL
 from rdma_robust.cli.answering import answering
 from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.options.arguments import AnswerFormat, Defines, Files, Memory, OutputFile, Timeout, limit, memory_limit
-from rdma_robust.cli.options.defaults import TIMEOUT_S
 from rdma_robust.cli.options.formats import TEXT_OR_JSON
 from rdma_robust.cli.options.messages_options import MessageOptions
 from rdma_robust.cli.options.option_sets import with_option_sets
-from rdma_robust.cli.processes.decide_messages import MessagesAsking, decide_in_time, load_messages_room
 from rdma_robust.frame.exits import Exit, worst
+from rdma_robust.frame.shell.defaults import TIMEOUT_S
 from rdma_robust.frame.shell.inputs import MESSAGES_SUFFIX, Item, Missing, Source, all_loaded, expand
 from rdma_robust.frame.shell.output import output
 from rdma_robust.frame.shell.screen import width_of_output
 from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.guard import ENDING
+from rdma_robust.questions.messages_question import MessagesAsking, decide_in_time, load_messages_room
 from rdma_robust.text import printable
 
 if TYPE_CHECKING:
@@ -152,11 +152,11 @@ def _matches(source: Source, request: MatchesRequest, limits: Limits) -> _Matche
 
 def _candidates(program: MessageProgram, buffer: Buffer, loop_bound: int, limits: Limits) -> Candidates | str:
     """Return the candidate pairs of a program, or why there are none."""
-    from rdma_robust.messages.encoding.match_candidates import candidates  # noqa: PLC0415 - slow, seldom asked
+    from rdma_robust.messages.encoding.match_candidates import candidate_pairs  # noqa: PLC0415 - slow, seldom asked
     from rdma_robust.messages.encoding.unrolled import NotEncodedError  # noqa: PLC0415
     from rdma_robust.messages.encoding.unrolling import unroll  # noqa: PLC0415
 
     try:
-        return candidates(unroll(program, loop_bound, limits), buffer, limits)
+        return candidate_pairs(unroll(program, loop_bound, limits), buffer, limits)
     except NotEncodedError as error:
         return f"not known: {error}"

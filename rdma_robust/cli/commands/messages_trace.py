@@ -13,13 +13,13 @@ import typer
 from rdma_robust.cli.answering import answering, default_limits
 from rdma_robust.cli.destinations import made_file
 from rdma_robust.cli.options.arguments import Define, Files, Force, MadeFile
-from rdma_robust.cli.processes.decide_messages import load_messages_room, read_messages
 from rdma_robust.errors import UsageError
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.shell.inputs import MESSAGES_SUFFIX, Item, Missing, Source, all_loaded, expand, read_source
 from rdma_robust.frame.shell.output import StandardOutput, replace_file
 from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.language.value_ranges import one_value
+from rdma_robust.questions.messages_question import load_messages_room, read_messages
 from rdma_robust.text import count, printable
 
 if TYPE_CHECKING:
@@ -126,10 +126,10 @@ def _imported(sources: Sequence[Source], imported: TraceFormat) -> tuple[str, tu
 
 def _said(program: MessageProgram, buffer: RunBuffer, schedule: Schedule) -> Iterator[str]:
     """Yield what is to be said of a run besides its trace: warnings about the program, and how the run ends."""
-    from rdma_robust.messages.replay.replaying import replayed  # noqa: PLC0415 - loaded by then
+    from rdma_robust.messages.replay.replaying import replay_schedule  # noqa: PLC0415 - loaded by then
 
     yield from (printable(each.render(program.file, program.source), "\n") for each in program.warnings)
-    end = replayed(program, buffer, schedule)
+    end = replay_schedule(program, buffer, schedule)
     ends = {
         "complete": "all processes have ended",
         "deadlock": "it ends in a deadlock",

@@ -11,8 +11,8 @@ from rdma_robust.frame.formats.row_text import expected_cell
 from rdma_robust.frame.formats.sarif import ScannedFile
 from rdma_robust.reports.batch.batch_view import family_of_file
 from rdma_robust.reports.batch.report_section import CsvRow, ReportSection, SectionRow, numbered_line
-from rdma_robust.reports.contracts.contract_totals import contracts_summary
 from rdma_robust.reports.contracts.contracts_record import ContractsRecord, FunctionRow
+from rdma_robust.reports.contracts.contracts_view import contract_numbers
 from rdma_robust.reports.messages.file_record import reported_findings, source_digest
 from rdma_robust.text import count, one_line
 
@@ -114,15 +114,15 @@ def _of_function(record: ContractsRecord, row: FunctionRow) -> dict[str, object]
 
 def contracts_line(records: Sequence[ContractsRecord], *, expect: bool) -> str:
     """Return the totals in a sentence."""
-    totals = contracts_summary(records, len(records), expect=expect, time_s=0.0, stopped=None)
+    totals = contract_numbers(records, expect=expect)
     numbers = {
-        "verified": totals.verified,
-        "violated": totals.violated,
-        "unknown": totals.unknown,
-        "in error": totals.error,
+        "verified": totals["verified"],
+        "violated": totals["violated"],
+        "unknown": totals["unknown"],
+        "in error": totals["error"],
     }
-    counted = f"{count(totals.files, 'file')} with contracts, {count(totals.functions, 'function')}"
-    return numbered_line(counted, numbers, (totals.as_expected, totals.mismatched) if expect else None)
+    counted = f"{count(len(records), 'file')} with contracts, {count(totals['functions'], 'function')}"
+    return numbered_line(counted, numbers, (totals["as_expected"], totals["mismatched"]) if expect else None)
 
 
 def contract_cases(records: Sequence[ContractsRecord], *, expect: bool) -> list[Case]:

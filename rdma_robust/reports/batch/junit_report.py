@@ -6,7 +6,7 @@ is no verdict.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from rdma_robust.frame.exits import Exit
@@ -16,21 +16,23 @@ from rdma_robust.reports.batch.batch_view import BatchReport, ReportEntry
 from rdma_robust.reports.batch.report_sections import sections_of
 from rdma_robust.reports.check.paragraphs import explain
 from rdma_robust.reports.check.result import Result
+from rdma_robust.reports.check.robustness_view import VERDICTS
 from rdma_robust.reports.check.summary import exit_of, why_not_expected
-from rdma_robust.reports.check.text_report import VERDICTS
 
 WIDTH = 100
 
 
 def write_junit(report: BatchReport) -> str:
     """Return the document; tests are in order of the families, then as given."""
-    return junit_document(
-        {
-            family.family: [case for e in report.entries if e.family == family.family for case in _cases(e, report.expect)]
-            for family in report.families
-        }
-        | {section.name: section.cases for section in sections_of(report)}
-    )
+    return junit_document(check_cases(report) | {section.name: section.cases for section in sections_of(report)})
+
+
+def check_cases(report: BatchReport) -> dict[str, Sequence[Case]]:
+    """Return the tests of programs by their families."""
+    return {
+        family.family: [case for e in report.entries if e.family == family.family for case in _cases(e, report.expect)]
+        for family in report.families
+    }
 
 
 def _cases(entry: ReportEntry, expect: bool) -> Iterator[Case]:

@@ -11,8 +11,7 @@ from rdma_robust.reports.batch.batch_view import family_of_file
 from rdma_robust.reports.batch.report_section import CsvRow, ReportSection, SectionRow, numbered_line
 from rdma_robust.reports.messages.file_record import reported_findings, source_digest
 from rdma_robust.reports.messages.messages_record import BufferHeadline, MessagesRecord, as_expected
-from rdma_robust.reports.messages.messages_table import ASSERTS, deadlock_cell, expected_word
-from rdma_robust.reports.messages.messages_totals import messages_summary
+from rdma_robust.reports.messages.messages_view import ASSERTS, deadlock_cell, expected_word, message_numbers
 from rdma_robust.text import count, one_line
 
 COLUMNS = ("program", "asserts", "deadlock", "expected?", "races", "matchings", "engine", "time", "note")
@@ -97,16 +96,16 @@ def _found_under(record: MessagesRecord, headline: BufferHeadline) -> dict[str, 
 
 def messages_line(records: Sequence[MessagesRecord], *, expect: bool) -> str:
     """Return the totals in a sentence."""
-    totals = messages_summary(records, len(records), expect=expect, time_s=0.0, stopped=None)
+    totals = message_numbers(records, expect=expect)
     numbers = {
-        "good": totals.good,
-        "violated": totals.violated,
-        "with deadlocks": totals.deadlocked,
-        "unknown": totals.unknown,
-        "in error": totals.error,
+        "good": totals["good"],
+        "violated": totals["violated"],
+        "with deadlocks": totals["deadlocked"],
+        "unknown": totals["unknown"],
+        "in error": totals["error"],
     }
-    counted = count(totals.programs, "message program")
-    return numbered_line(counted, numbers, (totals.as_expected, totals.mismatched) if expect else None)
+    counted = count(len(records), "message program")
+    return numbered_line(counted, numbers, (totals["as_expected"], totals["mismatched"]) if expect else None)
 
 
 def message_cases(records: Sequence[MessagesRecord]) -> list[Case]:
