@@ -11,7 +11,7 @@ from rdma_robust.reports.batch.batch_view import family_of_file
 from rdma_robust.reports.batch.report_section import CsvRow, ReportSection, SectionRow, numbered_line
 from rdma_robust.reports.messages.file_record import reported_findings, source_digest
 from rdma_robust.reports.messages.messages_record import BufferHeadline, MessagesRecord, as_expected
-from rdma_robust.reports.messages.messages_view import ASSERTS, deadlock_cell, expected_word, message_numbers
+from rdma_robust.reports.messages.messages_view import ASSERTS, claims_word, deadlock_cell, message_numbers
 from rdma_robust.text import count, one_line
 
 COLUMNS = ("program", "asserts", "deadlock", "expected?", "races", "matchings", "engine", "time", "note")
@@ -50,7 +50,7 @@ def _cells(record: MessagesRecord) -> tuple[str, ...]:
         record.file,
         "error" if record.error_kind else ASSERTS[record.asserts],
         deadlock_cell(record),
-        expected_word(record),
+        claims_word(record),
         record.races,
         record.matchings,
         record.engine,
