@@ -27,7 +27,7 @@ from typing import Final
 
 from rdma_robust.counters.printing import show_expr
 from rdma_robust.errors import Diagnostic, ProgramError, SizeLimitError, UsageError
-from rdma_robust.expr import TRUE, Binary, Const, Expr, Name, names, substitute
+from rdma_robust.expr import TRUE, Binary, Const, Expr, Name, conjunction_parts, names, substitute
 from rdma_robust.hardness.symbols import comment_lines, laid_out, nested
 from rdma_robust.language.check.targets import StateTarget, ThreadAtExit, ThreadAtLine
 from rdma_robust.language.flow.cfg import Program
@@ -121,7 +121,7 @@ def _question(program: Program, target: StateTarget) -> _Question:
     used = set(names(condition))
     for name in sorted(set(ended.values()) & set(_not_plain(condition))):
         raise UsageError(f"`{name}` can be asked for, not its contrary: it stands under `!` or in a comparison")
-    surely = {part.name for part in _conjuncts(condition) if isinstance(part, Name)}
+    surely = {part.name for part in conjunction_parts(condition) if isinstance(part, Name)}
     registers = {f"{t.name}.{r}": (t.name, r) for t in program.threads for r, _ in t.registers}
     for name in sorted(used & set(registers)):
         thread = registers[name][0]
@@ -139,15 +139,6 @@ def _question(program: Program, target: StateTarget) -> _Question:
     asked = {t: tuple(r for r, _ in threads[t].registers if f"{t}.{r}" in used) for t in sorted(ended)}
     alone = next(iter(ended)) if len(ended) == 1 and set(ended.values()) <= surely and not used & set(cells) else None
     return _Question(condition, next(iter(nodes), program.nodes[0]), asked, alone)
-
-
-def _conjuncts(expr: Expr) -> Iterator[Expr]:
-    match expr:
-        case Binary("&&", left, right):
-            yield from _conjuncts(left)
-            yield from _conjuncts(right)
-        case _:
-            yield expr
 
 
 def _not_plain(expr: Expr) -> Iterator[str]:
