@@ -36,7 +36,7 @@ def ray(
     positive; None if there is none, or if `patience` says no, which is asked before every step with the numbers looked at.
 
     Rows and gains have their numbers by the index of the variable. Such y are a cone, on which `gains` is unbounded iff
-    there is one; from y = 0 every step of the simplex method is degenerate until it finds a ray, and with Bland's rule it ends.
+    there is one; from y = 0 every step of the simplex method is degenerate until it finds a ray; by Bland's rule it ends.
     Source: Bland 1977; Chvatal 1983, chapters 3 and 16.
     """
     # The dictionary: a basic variable, below 0 for the slack of a row, as a combination of the others.
