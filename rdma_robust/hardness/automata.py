@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from rdma_robust.counters.explicit_json import DocumentMisfit, document_members, members_of, read_document
 from rdma_robust.errors import SizeLimitError
-from rdma_robust.hardness.symbols import comment_lines, laid_out, nested
+from rdma_robust.hardness.symbols import comment_lines, laid_out, nested_lines
 from rdma_robust.language.syntax.layout import MAX_NESTING, MAX_TOKENS
 
 FORMAT: Final = "rdma-robust/automata"
@@ -68,12 +68,12 @@ def automata_program(question: AutomataIntersection) -> str:
     body = ["reg q"] if pairs else []
     if branches:
         heads = ["choose", *(["or"] * (len(branches) - 1))]
-        chosen = [line for head, branch in zip(heads, branches, strict=True) for line in nested(head, branch)]
-        body += nested("loop", chosen if len(branches) > 1 else branches[0])
+        chosen = [line for head, branch in zip(heads, branches, strict=True) for line in nested_lines(head, branch)]
+        body += nested_lines("loop", chosen if len(branches) > 1 else branches[0])
     for variable, automaton in pairs:
         body += _accepts(variable, automaton.accepting)
-    lines = [*comment_lines(map(_shown, heading)), "", *nested("node Automata", declared), ""]
-    return laid_out([*lines, *nested(f"thread {THREAD} on Automata", body)])
+    lines = [*comment_lines(map(_shown, heading)), "", *nested_lines("node Automata", declared), ""]
+    return laid_out([*lines, *nested_lines(f"thread {THREAD} on Automata", body)])
 
 
 def _move(variable: str, after: Sequence[int | None]) -> list[str]:
@@ -84,7 +84,7 @@ def _move(variable: str, after: Sequence[int | None]) -> list[str]:
     lines += [f"assume {' && '.join(stuck)}"] if stuck else []
     moving = [(state, target) for state, target in arms if target is not None]
     for number, (state, target) in enumerate(moving):
-        lines += nested(f"{'else ' if number else ''}if q == {state}", [f"{variable} = {target}"])
+        lines += nested_lines(f"{'else ' if number else ''}if q == {state}", [f"{variable} = {target}"])
     return lines if arms else []
 
 
