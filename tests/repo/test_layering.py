@@ -75,7 +75,7 @@ MAY_IMPORT = {
         "analyses.prove analyses.hardware messages.language messages.message_answers messages.engines messages.traces "
         "contracts.language contracts.contract_answers contracts.checks contracts.rerun"
     ),
-    "tools": f"{WORDS} frame language messages.language",
+    "tools": f"{WORDS} frame editing language contracts.language messages.language",
     "batch": f"{WORDS} __init__ frame certify analyses.repair analyses.explain reports",
     "teaching.explorer": f"{WORDS} language semantics pipeline analyses.explain reports messages.language "
     "messages.message_answers messages.replay",
@@ -83,7 +83,7 @@ MAY_IMPORT = {
         f"{WORDS} language semantics counters petri exports pipeline hardness analyses.safety reports teaching.explorer"
     ),
     "teaching.patterns": f"{WORDS} language messages.language",
-    "editing": f"{WORDS} __init__ language semantics analyses.lints contracts.language messages.language",
+    "editing": f"{WORDS} __init__ frame language semantics analyses.lints",
     "cli": (
         f"{WORDS} frame questions __init__ codes language semantics petri robustness pipeline exports hardness certify "
         "evidence "
