@@ -16,7 +16,7 @@ from math import inf
 from typing import Final
 
 from rdma_robust.beside import Beside
-from rdma_robust.counting.both_engines import Counting, CountingAnswer
+from rdma_robust.counting.both_engines import CountingAnswer, CountingDecision
 from rdma_robust.counting.smallest import SmallestResult, smallest
 from rdma_robust.counting.well_structured import decide_vectors
 from rdma_robust.errors import InternalError, UsageError
@@ -81,7 +81,7 @@ def _search(instance: TwoCopyInstance, context: Context) -> CrowdSearchResult:
         reason = f"{robust}: no pivot lies on a critical cycle of the conflict graph"
         return CrowdSearchResult(instance, Verdict.ROBUST, reason, NO_SEARCH, Counts())
     system = HeroAtStart(InstanceSteps(instance))
-    counting: Counting[Control, Local, CrowdLabel] = Counting(system)
+    counting: CountingDecision[Control, Local, CrowdLabel] = CountingDecision(system)
     part = context.limits.share(_COUNTING)
     found: Found = counting.decide(part, context.progress)
     tried = None
