@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from rdma_robust.digraph import live_names, sets_of
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from rdma_robust.counters.program import Add, Assign, Body, Choose, Forget, Require, Statement, Zero
+from rdma_robust.digraph import live_names, sets_of
 from rdma_robust.expr import (
     FALSE,
     TRUE,
