@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TypeVar
 
-from rdma_robust.analyses.explain.copies_explained import numbers_text, of_templates, with_copies
+from rdma_robust.analyses.explain.copies_explained import copies_text, explicit_outcome, of_templates
 from rdma_robust.analyses.explain.explanation import (
     CycleStep,
     Explanation,
@@ -54,12 +54,12 @@ def explanation(
     """
     limits = Limits.of(options.timeout, None, options.memory) if limits is None else limits
     left = list(outcome.left_out)
-    crowd, outcome = outcome, with_copies(outcome)
+    crowd, outcome = outcome, explicit_outcome(outcome)
     program, witness = outcome.program, outcome.witness
     options = options.on(program.hardware)
     run, drawn, found, complete, finals = _parts(outcome, options, final_state_limit, limits, left)
     pairs = found if witness is not None else of_templates(found, crowd)
-    told = [numbers_text(crowd), *paragraphs(outcome, run, finals, pairs, complete)]
+    told = [copies_text(crowd), *paragraphs(outcome, run, finals, pairs, complete)]
     told += [f"Left out: {each}." for each in left]
     words = Words(program)
     edges = () if witness is None else witness.cycle.edges
@@ -94,7 +94,7 @@ def explanation(
     )
 
 
-def undecided(program: Program, options: CheckOptions, reason: str) -> Outcome:
+def undecided_outcome(program: Program, options: CheckOptions, reason: str) -> Outcome:
     """Return the outcome of a search that was stopped from outside, so that what is known can be told."""
     return Outcome(program, Verdict.UNKNOWN, reason, options.instrumentation, options.engine, Counts(), 0.0)
 

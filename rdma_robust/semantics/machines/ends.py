@@ -12,7 +12,7 @@ from rdma_robust.semantics.hang import Hang
 from rdma_robust.semantics.machines.chosen import AnyScMachine, sc_machine_of
 from rdma_robust.semantics.machines.hang_words import hang_at
 from rdma_robust.semantics.machines.machine import Move, State
-from rdma_robust.semantics.machines.resting import LargeLoopError, Resting, RestTest, is_still, places_of
+from rdma_robust.semantics.machines.resting import LargeLoopError, Resting, RestTest, is_still, thread_places_of
 
 
 def first_hang(program: Program, limits: Limits) -> Hang | None:
@@ -52,7 +52,7 @@ def first_hang(program: Program, limits: Limits) -> Hang | None:
 
 
 def _hanging(test: RestTest, machine: AnyScMachine, state: Any) -> tuple[Resting, ...]:
-    rest = test.at_rest(places_of(machine, state), state.memory) if is_still(machine, state) else None
+    rest = test.at_rest(thread_places_of(machine, state), state.memory) if is_still(machine, state) else None
     return () if rest is None else rest.hanging
 
 

@@ -11,7 +11,7 @@ from rdma_robust.semantics.machines.stepcode import NOWHERE, StepCommand
 from rdma_robust.semantics.machines.stepping import Passed, StepMachine, StepState
 
 
-class Carried(NamedTuple):
+class OpenOperation(NamedTuple):
     """The operation whose first step is done, by its command's number, -1 for none, with the value that it has read.
 
     `unpolled` counts, per queue pair, the completions that a poll may still take (0 where no poll can come).
@@ -27,13 +27,13 @@ class InOrderMachine(StepMachine):
 
     model = "sc"
 
-    def nothing(self, t: int) -> Carried:
-        return Carried(NOWHERE, 0, (0,) * len(self.codes[t].peers))
+    def nothing(self, t: int) -> OpenOperation:
+        return OpenOperation(NOWHERE, 0, (0,) * len(self.codes[t].peers))
 
-    def busy(self, own: Carried) -> bool:
+    def busy(self, own: OpenOperation) -> bool:
         return own.command != NOWHERE
 
-    def passes(self, _t: int, own: Carried, command: StepCommand) -> Passed | None:
+    def passes(self, _t: int, own: OpenOperation, command: StepCommand) -> Passed | None:
         op = command.step.op
         if isinstance(op, Poll):
             left = own.unpolled[command.qp] - 1
@@ -51,26 +51,26 @@ class InOrderMachine(StepMachine):
         yield self.moved(state, Action(t, Verb.NIC_READ, command.step, read, written), own, memory)
 
     def system(self, state: StepState, t: int) -> Iterator[Move]:
-        own: Carried = state.threads[t].own
+        own: OpenOperation = state.threads[t].own
         if not self.busy(own):
             return
         command = self.codes[t].commands[own.command]
         unpolled = with_value(own.unpolled, command.qp, own.unpolled[command.qp] + 1)
         action = Action(t, Verb.NIC_WRITE, command.step, None, own.value)
         after = with_value(state.memory, command.target, own.value)
-        yield self.goes(state, action, command, Carried(NOWHERE, 0, unpolled), after)
+        yield self.goes(state, action, command, OpenOperation(NOWHERE, 0, unpolled), after)
 
-    def forgotten(self, t: int, point: int, own: Carried) -> Carried:
+    def forgotten(self, t: int, point: int, own: OpenOperation) -> OpenOperation:
         ahead = self.codes[t].polls_ahead[point]
         return own._replace(unpolled=tuple([n if more else 0 for n, more in zip(own.unpolled, ahead, strict=True)]))
 
-    def drained(self, own: Carried) -> bool:
+    def drained(self, own: OpenOperation) -> bool:
         return own.command == NOWHERE
 
-    def length(self, own: Carried) -> int:
+    def length(self, own: OpenOperation) -> int:
         return max(own.unpolled, default=0)
 
-    def shown(self, t: int, own: Carried) -> Iterable[str]:
+    def shown(self, t: int, own: OpenOperation) -> Iterable[str]:
         if self.busy(own):
             step = self.codes[t].commands[own.command].step
             yield f"{self.codes[t].thread.name} carries {own.value} of {step.text}"

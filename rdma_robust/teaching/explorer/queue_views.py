@@ -8,7 +8,7 @@ from typing import Any
 from rdma_robust.semantics.machines.deployed import DeployedMachine
 from rdma_robust.semantics.machines.deployed_sc import DeployedScMachine
 from rdma_robust.semantics.machines.deployed_words import entry_shown, in_buffers, in_pipe
-from rdma_robust.semantics.machines.queues import Posted, Queue, completions
+from rdma_robust.semantics.machines.queues import PostedRequest, Queue, completion_count
 from rdma_robust.semantics.trace import EventType
 from rdma_robust.teaching.explorer.view import OperationView, QueueView
 from rdma_robust.text import one_line
@@ -21,7 +21,7 @@ def queue_view(machine: DeployedMachine, t: int, remote: str, numbers: Sequence[
     left: list[OperationView] = []
     unpolled: list[OperationView] = []
 
-    def shown(posted: Posted, value: str) -> OperationView:
+    def shown(posted: PostedRequest, value: str) -> OperationView:
         step = machine.request(t, posted.command).step
         return OperationView(numbers[posted.number - 1], step.span.line, one_line(step.text), value)
 
@@ -43,7 +43,7 @@ def queue_view(machine: DeployedMachine, t: int, remote: str, numbers: Sequence[
         tuple(right),
         tuple(left),
         tuple(unpolled),
-        completions(machine.requests[t], queue),
+        completion_count(machine.requests[t], queue),
     )
 
 

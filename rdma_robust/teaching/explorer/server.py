@@ -84,7 +84,7 @@ def application(live: Live, token: str, port: int) -> ASGIApp:
         return JSONResponse(asdict(await live.explored.verdict()))
 
     texts = {path: (_file(path), kind) for path, kind in PARTS.items()} | SHARED
-    texts[""] = page_of(live.explored.session.page), "text/html; charset=utf-8"
+    texts[""] = exploration_page(live.explored.session.page), "text/html; charset=utf-8"
     routes = [Route(f"/{token}/{path}", _constant(*what), methods=["GET"]) for path, what in texts.items()]
     routes += [
         Route(f"/{token}/api/program", about, methods=["GET"]),
@@ -95,10 +95,10 @@ def application(live: Live, token: str, port: int) -> ASGIApp:
     handlers: Any = {RdmaRobustError: _refused, Exception: _failed}
     app = Starlette(routes=routes, exception_handlers=handlers)
     app.router.redirect_slashes = False
-    return Guard(app, token, port)
+    return RequestGuard(app, token, port)
 
 
-class Guard:
+class RequestGuard:
     """Lets through what comes from a page of this server or from the address bar, with the token; adds the headers.
 
     The host is checked because another site may have its name point here, the origin because it may send requests.
@@ -147,7 +147,7 @@ def _with_headers(send: Send) -> Send:
     return sending
 
 
-def page_of(template: str) -> str:
+def exploration_page(template: str) -> str:
     """Return the page of an explorer by its template: what all have alike, and its parts."""
     return templates("rdma_robust.teaching.explorer").get_template(template).render()
 

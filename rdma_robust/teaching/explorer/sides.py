@@ -13,7 +13,7 @@ from rdma_robust.semantics.machines.final import valuation
 from rdma_robust.semantics.machines.machine import Move, Verb
 from rdma_robust.semantics.machines.threadcode import ThreadCode
 from rdma_robust.teaching.explorer.address import Side
-from rdma_robust.teaching.explorer.choices_made import Point, Runs
+from rdma_robust.teaching.explorer.choices_made import RunPoint, Runs
 from rdma_robust.teaching.explorer.phrases import Phrases
 from rdma_robust.teaching.explorer.queue_views import queue_view, under_way
 from rdma_robust.teaching.explorer.run_tree import LONGEST
@@ -46,7 +46,7 @@ def _not_listed(number: int) -> str:
     return f"The first {LISTED} of {number:,} ways to start are listed." if number > LISTED else ""
 
 
-class Shown:
+class SideViews:
     """What people see of one machine's states."""
 
     def __init__(self, program: Program, runs: Runs, side: Side) -> None:
@@ -56,7 +56,7 @@ class Shown:
         self.codes: Sequence[ThreadCode] = runs.machine.codes
         self.phrases = Phrases(program, side == "sc", isinstance(runs.machine, DeployedMachine) and runs.machine.buffers)
 
-    def view(self, steps: Sequence[Point], at: int, ending_text: str = "") -> SideView:
+    def view(self, steps: Sequence[RunPoint], at: int, ending_text: str = "") -> SideView:
         """Return the side after the first `at` of `steps`, the points of a whole run."""
         point = steps[at - 1] if at else self.runs.point(())
         moves = self.runs.moves(point)[:LISTED]
@@ -77,17 +77,17 @@ class Shown:
             faults=tuple(_fault(fault) for fault in faults),
         )
 
-    def ending(self, point: Point) -> Ending:
+    def ending(self, point: RunPoint) -> Ending:
         if point.state is None or self.runs.moves(point):
             return ""
         return "final" if self.runs.machine.is_final(point.state) else "stuck"
 
-    def taken(self, point: Point) -> MoveView:
+    def taken(self, point: RunPoint) -> MoveView:
         """Return the move that led to a point, which must not be the root of the runs."""
         assert point.move is not None and point.parent is not None
         return self._move(point.move, point.choice, point.operation, "")
 
-    def _possible(self, point: Point, choice: int, move: Move) -> MoveView:
+    def _possible(self, point: RunPoint, choice: int, move: Move) -> MoveView:
         after = self.runs.after(point, choice) if point.depth < LONGEST else None
         operation = None if after is None else after.operation
         return self._move(move, choice, operation, self._then(move))
@@ -135,7 +135,7 @@ class Shown:
         commands = (c for c in self.codes[thread].visible.get(point, ()) if c.may_run(registers))
         return tuple(sorted({line for c in commands for line in (c.step.span.line, *c.step.span.expanded_from)}))
 
-    def threads(self, point: Point) -> tuple[ThreadView, ...]:
+    def threads(self, point: RunPoint) -> tuple[ThreadView, ...]:
         if point.state is None:
             return ()
         moves = self.runs.moves(point)
@@ -184,7 +184,7 @@ class Shown:
             missing = " (no room for another receive)"
         return f"waits: {texts}{missing}"
 
-    def _nodes(self, point: Point) -> tuple[NodeView, ...]:
+    def _nodes(self, point: RunPoint) -> tuple[NodeView, ...]:
         cells = self.program.cells
         memory = tuple(c.init for c in cells) if point.state is None else _state(point).memory
         before = memory
@@ -197,7 +197,7 @@ class Shown:
         ]
         return tuple(NodeView(node, tuple(v for c, v in shown if c.node == node)) for node in self.program.nodes)
 
-    def _queues(self, point: Point) -> tuple[QueueView, ...]:
+    def _queues(self, point: RunPoint) -> tuple[QueueView, ...]:
         if point.state is None:
             return ()
         machine, state = self.runs.machine, _state(point)
@@ -210,7 +210,7 @@ class Shown:
                     views.append(QueueView(code.thread.name, remote, (), (), (), (), state.threads[t].unpolled[qp]))
         return tuple(views)
 
-    def _claims(self, point: Point) -> tuple[ClaimView, ...]:
+    def _claims(self, point: RunPoint) -> tuple[ClaimView, ...]:
         values = valuation(self.program, self.runs.machine.final(point.state))
         return tuple(
             ClaimView(line.span.line, one_line(line.text, 200), bool(evaluate(line.condition, values)))
@@ -218,7 +218,7 @@ class Shown:
         )
 
 
-def _state(point: Point) -> Any:
+def _state(point: RunPoint) -> Any:
     assert point.state is not None
     return point.state
 

@@ -78,7 +78,7 @@ def test_all_machines_of_a_program_share_its_code(monkeypatch: pytest.MonkeyPatc
 
 def test_another_question_compiles_again() -> None:
     program = loaded("mailbox-polled")
-    watched = threadcode.Watched(frozenset({0}))
+    watched = threadcode.Observables(frozenset({0}))
     assert machine_of(program).codes is not machine_of(program, watched=watched).codes
     assert machine_of(program, watched=watched).codes[0].stepwise
 
