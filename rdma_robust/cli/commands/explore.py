@@ -194,7 +194,7 @@ def _explore(session: Session | MessageSession, request: ExploreRequest) -> None
         _in_terminal(session, decide, request, follow)
         return
     from rdma_robust.teaching.explorer.live import Live  # noqa: PLC0415 - slow
-    from rdma_robust.teaching.explorer.serve import Serving, serve  # noqa: PLC0415 - slow
+    from rdma_robust.teaching.explorer.server import Serving, serve  # noqa: PLC0415 - slow
 
     live = Live(session, decide, watched=request.watch)
     serve(live, Serving(request.port, request.state, request.browser, _say, follow))

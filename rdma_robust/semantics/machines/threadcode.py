@@ -46,11 +46,11 @@ class Command:
     `target` and `source` are cell numbers, -1 where there is none. `guard` is None for true. A CPU access writes `value` if
     it `succeeds` (None: always). `qp` numbers the thread's queue pairs, -1 for CPU accesses; `nic` are the events that the
     card makes of it: a read and a write of the value read, which may be a completion, or one that touches no word.
-    `deployed`, `inline`, `fences` and, as the number of a cell, `buffer` are as in :class:`OperationShape`; `receives` and `takes`
-    are the threads of which messages are, by number. `number` is the command's own. `guard_reads` iff the guard depends on
-    the value read. `eager` iff the CPU's part of the step commutes with everything that other threads and the NIC do, and
-    lies on no cycle; a locked section reads all of `words`, and writes `stores`; then expressions are also over what they
-    had. `constant` iff nobody ever writes the source; `own` iff only this thread's CPU does.
+    `deployed`, `inline`, `fences` and, as the number of a cell, `buffer` are as in :class:`OperationShape`; `receives`
+    and `takes` are the threads of which messages are, by number. `number` is the command's own. `guard_reads` iff the
+    guard depends on the value read. `eager` iff the CPU's part of the step commutes with everything that other threads
+    and the NIC do, and lies on no cycle; a locked section reads all of `words`, and writes `stores`; then expressions
+    are also over what they had. `constant` iff nobody ever writes the source; `own` iff only this thread's CPU does.
     """
 
     step: Step

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Final
 
 from rdma_robust.errors import UsageError
 from rdma_robust.language.flow.cfg import Program
+from rdma_robust.limits import Limits
 from rdma_robust.model import RDMA, Model
 from rdma_robust.reports.share.coloured import coloured_lines
+from rdma_robust.semantics.machines.chosen import sc_machine_of
 from rdma_robust.semantics.machines.deployed import DeployedMachine
 from rdma_robust.semantics.machines.deployed_sc import DeployedScMachine
+from rdma_robust.semantics.machines.final import FinalState
+from rdma_robust.semantics.machines.state_space import Exploration, explore
 from rdma_robust.teaching.explorer.address import (
     AddressError,
     ExplorerPlace,
@@ -24,7 +28,6 @@ from rdma_robust.teaching.explorer.address import (
     program_fingerprint,
 )
 from rdma_robust.teaching.explorer.choices_made import RunPoint, Runs
-from rdma_robust.teaching.explorer.endings import Endings
 from rdma_robust.teaching.explorer.follow import ScRun, follow
 from rdma_robust.teaching.explorer.phrases import Phrases
 from rdma_robust.teaching.explorer.sides import SideViews
@@ -166,3 +169,34 @@ class Session:
     def _by_hand(self, place: ExplorerPlace, side: Side) -> None:
         if place.mode == "follow" and side == "sc":
             raise UsageError(FOLLOWED)
+
+
+# ---- whether sequential consistency can end as a run has ended
+
+MOST_STATES = 30_000
+MOST_SECONDS = 2.0
+
+ENDED = "The end: every thread has ended and every queue pair is empty."
+WEAK = "No run under sequential consistency ends with these values."
+COMMON = "Sequential consistency can end with these values too."
+OPEN = "Whether sequential consistency can end with these values is not known: it has too many states to look at here."
+
+
+class Endings:
+    """The final states of a program under SC, searched when the first is asked for, within limits."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+
+    @cached_property
+    def _sc(self) -> Exploration:
+        return explore(sc_machine_of(self.program), Limits.of(MOST_SECONDS, MOST_STATES))
+
+    def text(self, side: Side, final: FinalState) -> str:
+        """Return what is to be said of a final state."""
+        return ENDED if side == "sc" else f"{ENDED} {self._reached(final)}"
+
+    def _reached(self, final: FinalState) -> str:
+        if final in self._sc.finals:
+            return COMMON
+        return WEAK if self._sc.cut is None else OPEN

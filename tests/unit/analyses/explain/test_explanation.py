@@ -8,8 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from rdma_robust.analyses.explain.compose import explanation
-from rdma_robust.analyses.explain.finals import final_states
+from rdma_robust.analyses.explain.compose import explanation, final_states
 from rdma_robust.analyses.explain.graph import drawn_relations
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import NO_LIMITS
