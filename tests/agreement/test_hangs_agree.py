@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import replace
 from random import Random
 from typing import Any
 from unittest.mock import patch
@@ -225,7 +226,8 @@ MUTANTS: dict[str, tuple[Any, str, Any]] = {
 def test_every_part_of_the_rule_is_needed(name: str) -> None:
     where, what, instead = MUTANTS[name]
     with patch.object(where, what, instead):
-        assert any(map(_differs, NAMED.values()))
+        # Copies: of a program that was compiled before the old code would be kept.
+        assert any(_differs(replace(program)) for program in NAMED.values())
 
 
 def _differs(program: Program) -> bool:

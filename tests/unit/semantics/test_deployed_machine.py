@@ -251,10 +251,10 @@ MUTATIONS: Final[dict[str, tuple[Any, str, Any]]] = {
     "requests overtake stores": (DeployedMachine, "_behind_stores", unbuffered("request")),
     "receives overtake stores": (DeployedMachine, "_behind_stores", unbuffered("receive")),
     "atomics do not lock their word": (CardMachine, "_at_once", unlocked),
-    "a poll does not wait for earlier operations": ("rdma_robust.semantics.machines.deployed", "polled", any_completion),
+    "a poll does not wait for earlier operations": ("rdma_robust.semantics.machines.deployed", "after_poll", any_completion),
     "receive completions count early under weaker orders": (
         deployed_card,
-        "received",
+        "next_to_be_told",
         lambda requests, queue, *, all_before: queues.next_to_be_told(requests, queue, all_before=all_before and False),
     ),
     "messages take the youngest buffer": (

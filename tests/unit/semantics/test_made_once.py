@@ -50,7 +50,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> Counter[object]:
         return "code", id(program), id(thread), how, tuple(options.items())
 
     count(threadcode, "ThreadCode", code)
-    count(threadcode, "Usage", lambda program: ("usage", id(program)))
+    count(threadcode, "CellUsage", lambda program: ("usage", id(program)))
     count(requests, "_Compiler", lambda program, thread, model: ("requests", id(program), id(thread), model))
     count(values, "_analysed", lambda program, _exceeded: ("values", id(program)))
     return found
