@@ -23,14 +23,12 @@ from rdma_robust.cli.options.arguments import (
     limit,
     memory_limit,
 )
-from rdma_robust.cli.options.defaults import TIMEOUT_S
 from rdma_robust.cli.options.formats import EXPLAIN_FORMATS, Drawing, ExplainFormat
 from rdma_robust.cli.options.option_sets import HardwareOptions, with_option_sets
 from rdma_robust.cli.options.safety_options import SafetyModels, models_named
-from rdma_robust.cli.processes.decide_program import limits_of
-from rdma_robust.cli.processes.decide_proof import ProofAsking
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.formats.columns import PAPER
+from rdma_robust.frame.shell.defaults import TIMEOUT_S
 from rdma_robust.frame.shell.inputs import Source, expand
 from rdma_robust.frame.shell.output import output
 from rdma_robust.frame.shell.screen import width_of_output
@@ -39,6 +37,7 @@ from rdma_robust.guard import ENDING, found_within
 from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Outcome
+from rdma_robust.questions.proof_question import ProofAsking
 from rdma_robust.text import printable
 
 if TYPE_CHECKING:
@@ -132,7 +131,7 @@ def run_explain(request: ExplainRequest) -> Exit:
     """Decide and explain the program of `request`; return the exit code, that of `check`. Raises UsageError."""
     item = only(request.file, "explain", request.options.define)
     place = output(request.to)
-    limits = limits_of(request.options)
+    limits = request.options.limits()
 
     def explained(source: Source, text: str) -> Exit:
         told = _explain(source.name, text, request, limits)
@@ -148,7 +147,7 @@ def run_explain(request: ExplainRequest) -> Exit:
 
 def _explain(name: str, text: str, request: ExplainRequest, limits: Limits) -> Explanation:
     """Return the explanation of a program; where a limit stops the search from outside, of what is known."""
-    from rdma_robust.analyses.explain.compose import explanation, undecided  # noqa: PLC0415 - slow, and reading may have failed
+    from rdma_robust.analyses.explain.compose import explanation, undecided_outcome  # noqa: PLC0415 - slow, and reading may have failed
     from rdma_robust.language.load import load_decidable  # noqa: PLC0415
     from rdma_robust.pipeline import check_program  # noqa: PLC0415
 
@@ -160,7 +159,7 @@ def _explain(name: str, text: str, request: ExplainRequest, limits: Limits) -> E
 
     def otherwise(why: str) -> Outcome:
         if not known:
-            return undecided(program, options, why)
+            return undecided_outcome(program, options, why)
         return replace(known[-1], left_out=(*known[-1].left_out, f"what comes beside the verdict: {why}"))
 
     outcome = found_within(limits, partial(check_program, program, options, crowds=True, keep=known.append), otherwise)

@@ -1,0 +1,195 @@
+"""The questions of `verify` and `reach`: do the claims of a program hold, and is a state of it reachable?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from rdma_robust.errors import Diagnostic
+from rdma_robust.frame.answer import Answer, Failure
+from rdma_robust.frame.question import Question
+from rdma_robust.frame.shell.inputs import Source, read_source
+from rdma_robust.guard import found_within
+from rdma_robust.limits import ENDLESS, Limits, Progress
+from rdma_robust.model import Hardware, Model, ModelName
+from rdma_robust.options import RECV_DEPTH
+from rdma_robust.text import printable
+
+if TYPE_CHECKING:
+    from rdma_robust.analyses.safety.questions import Reached, ReachOutcome
+    from rdma_robust.analyses.safety.verify import Verified
+    from rdma_robust.language.flow.cfg import Program
+    from rdma_robust.reports.analyses.safety_record import SafetyRecord
+    from rdma_robust.reports.analyses.safety_view import SafetyView
+
+
+@dataclass(frozen=True, slots=True)
+class SafetyAsking:
+    """What is asked of every program: its claims, or with a `target` whether that is reachable under `model`.
+
+    The limits are those of one program, None is no limit. `explain` asks for runs in the text, which is `width` wide,
+    `full` for every step of them. `hangs` and `strict` are for claims.
+    `define` are definitions that reports repeat.
+    `hardware` is what is said of it besides by the programs, `recv_depth` the room of a receive queue.
+    """
+
+    hardware: Hardware
+    timeout: float | None
+    max_states: int | None
+    memory: int | None
+    explain: bool = False
+    full: bool = False
+    width: int | None = None
+    target: str | None = None
+    model: ModelName = "rdma"
+    hangs: bool = True
+    strict: bool = False
+    define: tuple[str, ...] = ()
+    recv_depth: int = RECV_DEPTH
+
+    def described(self) -> dict[str, object]:
+        """Return how the answers were found as the `options` of a report."""
+        limits = {
+            "timeout": self.timeout,
+            "max_states": None if self.max_states == ENDLESS else self.max_states,
+            "memory": self.memory,
+        }
+        claims = {} if self.target is not None else {"hangs": self.hangs, "strict": self.strict}
+        more = {"define": list(self.define), "recv_depth": self.recv_depth}
+        return self.hardware.model.described() | limits | claims | more
+
+    @property
+    def expect(self) -> bool:
+        """Nothing: what a program claims is the question itself."""
+        return False
+
+    def model_of(self, program: Program) -> Model:
+        """Return the memory model that a program is asked about."""
+        return self.hardware.over(program.hardware).model
+
+    def limits(self) -> Limits:
+        """Return the limits of a program, from now on."""
+        return Limits.of(self.timeout, self.max_states, self.memory)
+
+
+def load_safety() -> None:
+    """Load what answers, once for all processes that will be started."""
+    from rdma_robust.analyses.safety import handing_over  # noqa: F401, PLC0415
+    from rdma_robust.language import load  # noqa: F401, PLC0415
+    from rdma_robust.reports.analyses import safety_record  # noqa: F401, PLC0415
+
+
+def _answer(
+    source: Source, asking: SafetyAsking, _: Limits, progress: Progress, __: Callable[[Answer[SafetyRecord]], None]
+) -> Answer[SafetyRecord]:
+    answer = _claims if asking.target is None else _target
+    return answer(read_source(source), source.name, asking=asking, progress=progress)
+
+
+def _claims(text: str, name: str, *, asking: SafetyAsking, progress: Progress) -> Answer[SafetyRecord]:
+    from rdma_robust.analyses.safety.handing_over import verify_all  # noqa: PLC0415
+    from rdma_robust.language.flow.waiting import blocking  # noqa: PLC0415
+    from rdma_robust.language.load import load_program  # noqa: PLC0415 - slow, not always needed
+    from rdma_robust.reports.analyses.safety_record import verified_record  # noqa: PLC0415
+    from rdma_robust.reports.analyses.safety_report import verify_object, verify_text  # noqa: PLC0415
+
+    limits = asking.limits()
+    program = blocking(load_program(text, name))
+    verified = verify_all(
+        program,
+        limits,
+        asking.model_of(program),
+        hangs=asking.hangs,
+        recv_depth=asking.recv_depth,
+        progress=progress,
+    )
+
+    def told(found: Verified) -> SafetyRecord:
+        return replace(
+            verified_record(found, strict=asking.strict),
+            answer=verify_object(found),
+            lines=tuple(verify_text(found, asking.explain, asking.width, full=asking.full)),
+            source=text,
+        )
+
+    def without_runs(why: str) -> SafetyRecord:
+        checked = (replace(each, answer=_without_run(each.answer, why), model_run=None) for each in verified.checked)
+        return told(replace(verified, checked=tuple(checked)))
+
+    record = found_within(limits, partial(told, verified), without_runs)
+    return Answer(record, _warnings(program.warnings, name, text), text=text)
+
+
+def _without_run(answer: Reached, why: str) -> Reached:
+    """Return an answer without its run, which could not be told."""
+    if answer.run is None:
+        return answer
+    return replace(answer, run=None, reason=f"{answer.reason}; the run was left out: {why}")
+
+
+def _target(text: str, name: str, *, asking: SafetyAsking, progress: Progress) -> Answer[SafetyRecord]:
+    from rdma_robust.analyses.safety.goals import StateGoal, with_blocking_waits  # noqa: PLC0415
+    from rdma_robust.analyses.safety.reach import reach_goals  # noqa: PLC0415
+    from rdma_robust.language.load import load_program_and_target  # noqa: PLC0415 - slow, and reading may have failed
+    from rdma_robust.reports.analyses.safety_record import reached_record  # noqa: PLC0415
+    from rdma_robust.reports.analyses.safety_report import reach_object, reach_text  # noqa: PLC0415
+
+    program, meant = load_program_and_target(text, name, asking.target or "")
+    program = with_blocking_waits(program, meant)
+    limits = asking.limits()
+    asked = reach_goals(
+        program,
+        [StateGoal(meant)],
+        asking.model,
+        limits,
+        asking.model_of(program),
+        recv_depth=asking.recv_depth,
+        progress=progress,
+    )
+
+    def told(found: ReachOutcome) -> SafetyRecord:
+        lines = reach_text(program, meant, asking.model, found, asking.width, full=asking.full)
+        return replace(
+            reached_record(program, meant.text, asking.model, found),
+            answer=reach_object(program, meant.text, asking.model, found),
+            lines=tuple(lines if asking.explain else lines[: lines.index("")] if "" in lines else lines),
+            source=text,
+        )
+
+    def without_runs(why: str) -> SafetyRecord:
+        return told(replace(asked, answers=tuple(_without_run(each, why) for each in asked.answers)))
+
+    record = found_within(limits, partial(told, asked), without_runs)
+    return Answer(record, _warnings(program.warnings, name, text), text=text)
+
+
+def _warnings(warnings: tuple[Diagnostic, ...], name: str, text: str) -> tuple[str, ...]:
+    return tuple(printable(warning.render(name, text), "\n") for warning in warnings)
+
+
+def _unanswered(failure: Failure, asking: SafetyAsking) -> SafetyRecord:
+    from rdma_robust.reports.analyses.safety_record import unanswered  # noqa: PLC0415 - slow
+
+    return unanswered(failure, asking.target, asking.model)
+
+
+def _verify_view(asking: SafetyAsking) -> SafetyView:
+    from rdma_robust.reports.analyses.safety_view import VERIFY_WORDS, SafetyView  # noqa: PLC0415 - slow
+
+    return SafetyView(asking, VERIFY_WORDS)
+
+
+def _reach_view(asking: SafetyAsking) -> SafetyView:
+    from rdma_robust.reports.analyses.safety_view import REACH_WORDS, SafetyView  # noqa: PLC0415 - slow
+
+    return SafetyView(asking, REACH_WORDS)
+
+
+VERIFY: Final[Question[SafetyAsking, SafetyRecord]] = Question(
+    "verify", ("rdma-robust/verify", 1), "program", _answer, _unanswered, _verify_view, load_safety
+)
+REACH: Final[Question[SafetyAsking, SafetyRecord]] = Question(
+    "reach", ("rdma-robust/reach", 1), "program", _answer, _unanswered, _reach_view, load_safety
+)
