@@ -23,7 +23,9 @@ def document(section: Section[Any, Any]) -> JsonObject:
 
 def _sarif(section: Section[Any, Any]) -> str:
     view, counts = section.view, section.counts
-    files = [ScannedFile(a.record.file, a.text, list(view.findings(a.record))) for a in section.answers]
+    # A record that keeps the text of its input keeps none where there is no answer, and fingerprints are made of that.
+    texts = [getattr(each.record, "source", each.text) for each in section.answers]
+    files = [ScannedFile(r.file, text, list(view.findings(r))) for r, text in zip(section.records, texts, strict=True)]
     return sarif_log(files, counts.exit_code, TOOL, interrupted=counts.interrupted)
 
 
