@@ -87,7 +87,7 @@ DOING: Final[Mapping[str, str]] = {
     "rdma_robust.analyses.safety": "searching",
     "rdma_robust.certify": "checking the certificate",
     "rdma_robust.evidence": "writing the certificate",
-    "rdma_robust.cli.certificates": "writing the certificate",
+    "rdma_robust.questions.certificate_files": "writing the certificate",
     "rdma_robust.hardness": "generating programs",
     "rdma_robust.teaching.demos": "preparing the demo",
     "rdma_robust.teaching.explorer": "preparing the explorer",

@@ -10,7 +10,7 @@ from pathlib import PurePath
 from typing import Any, Literal
 
 from rdma_robust.batch.cache import Question
-from rdma_robust.batch.job import sha256
+from rdma_robust.text import sha256
 
 _LIMITS = ("timeout", "memory")
 

@@ -29,16 +29,16 @@ from rdma_robust.cli.options.contracts_options import (
     names_in,
     numbers_of_processes,
 )
-from rdma_robust.cli.options.defaults import TIMEOUT_S
 from rdma_robust.cli.options.formats import TEXT_OR_JSON
-from rdma_robust.cli.processes.decide_contracts import ContractsAsking, load_contracts_room, read_contracts
 from rdma_robust.contracts.checks.function_checks import Checking
 from rdma_robust.errors import LimitReached
 from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.shell.defaults import TIMEOUT_S
 from rdma_robust.frame.shell.inputs import MESSAGES_SUFFIX, Source, expand
 from rdma_robust.frame.shell.output import output
 from rdma_robust.frame.shell.screen import width_of_output
 from rdma_robust.guard import ENDING
+from rdma_robust.questions.contracts_question import ContractsAsking, load_contracts_room, read_contracts
 
 if TYPE_CHECKING:
     from rdma_robust.contracts.inference.inferred_clauses import Inference

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Final
 
 from rdma_robust.analyses.hardware.on_all_hardware import OnAllHardware
-from rdma_robust.frame.answer import DiagnosticView, JsonObject, diagnostics
+from rdma_robust.frame.answer import DiagnosticView, Failure, diagnostics
 from rdma_robust.frame.exits import Exit, worst
 from rdma_robust.frame.formats.columns import Column, Columns, sentence
-from rdma_robust.frame.formats.json_text import valid_unicode
 from rdma_robust.model import Model
 from rdma_robust.outcome import Outcome, Verdict
-from rdma_robust.reports.check.result import Result
-from rdma_robust.reports.check.text_report import VERDICTS
+from rdma_robust.reports.check.robustness_view import VERDICTS
 from rdma_robust.text import count, printable
 
-FORMAT: Final = "rdma-robust/models"
-VERSION: Final = 1
 HEADS: Final = ("cpu", "atomics", "order", "reads", "verdict", "states")
 EXITS: Final = {Verdict.ROBUST: Exit.OK, Verdict.NOT_ROBUST: Exit.NOT_ROBUST, Verdict.UNKNOWN: Exit.UNKNOWN}
 
@@ -59,38 +54,17 @@ class ModelsRecord:
     time_s: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class ModelsBatch:
-    """The records in the order of the programs, of which `requested` were asked for; `stopped` is the exit code of a run
-    that was stopped before its end."""
-
-    records: Sequence[ModelsRecord]
-    requested: int
-    time_s: float
-    stopped: Exit | None
-
-    @property
-    def exit_code(self) -> Exit:
-        return self.stopped if self.stopped is not None else worst([Exit(record.exit_code) for record in self.records])
-
-    @property
-    def counts(self) -> Counter[str]:
-        """The programs by their status."""
-        return Counter(record.status for record in self.records)
-
-
-def no_verdicts(result: Result) -> ModelsRecord:
+def no_verdicts(failure: Failure) -> ModelsRecord:
     """Return the record of a program that got no verdict at all."""
-    exits = {"internal": Exit.INTERNAL, None: Exit.UNKNOWN}
     return ModelsRecord(
-        result.file,
-        "unknown" if result.error_kind is None else "error",
-        exits.get(result.error_kind, Exit.INVALID),
-        result.reason,
-        result.error_kind,
-        warnings=result.warnings,
-        errors=result.errors,
-        time_s=result.time_s,
+        failure.file,
+        failure.verdict,
+        failure.exit_code,
+        failure.reason,
+        failure.error_kind,
+        warnings=failure.warnings,
+        errors=failure.errors,
+        time_s=failure.time_s,
     )
 
 
@@ -165,38 +139,3 @@ def _cells(view: SettingView) -> list[str]:
 def _note(view: SettingView) -> str:
     undecided = [printable(view.reason)] * (view.verdict == "unknown")
     return "; ".join(["that of the program"] * view.own + ["first to break it"] * view.first + undecided)
-
-
-def totals(batch: ModelsBatch, width: int | None) -> list[str]:
-    """Return the last lines of the text for many programs."""
-    words = {"robust": "robust everywhere", "not-robust": "not robust somewhere", "unknown": "unknown", "error": "in error"}
-    said = ", ".join(f"{batch.counts[status]} {words[status]}" for status in words if batch.counts[status])
-    line = f"{count(len(batch.records), 'program')}{f': {said}' if said else ''}; {batch.time_s:.2f} s"
-    if batch.stopped is not None:
-        line = f"interrupted: {len(batch.records)} of {batch.requested} done; {line}"
-    return sentence(line, width)
-
-
-def result_object(record: ModelsRecord) -> JsonObject:
-    """Return the JSON object of one program."""
-    return asdict(record) | {"file": valid_unicode(record.file), "exit_code": int(record.exit_code)}
-
-
-def document(batch: ModelsBatch, tool: Mapping[str, object], options: Mapping[str, object]) -> JsonObject:
-    """Return the whole report (`schema/models.schema.json`)."""
-    statuses = ("robust", "not-robust", "unknown", "error")
-    return {
-        "format": FORMAT,
-        "version": VERSION,
-        "tool": dict(tool),
-        "options": dict(options),
-        "interrupted": batch.stopped is not None,
-        "results": [result_object(record) for record in batch.records],
-        "summary": {
-            "requested": batch.requested,
-            "programs": len(batch.records),
-            **{status.replace("-", "_"): batch.counts[status] for status in statuses},
-            "exit_code": int(batch.exit_code),
-            "time_s": round(batch.time_s, 6),
-        },
-    }

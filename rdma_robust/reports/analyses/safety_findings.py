@@ -6,10 +6,8 @@ from collections.abc import Iterator
 
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.finding import Finding, problem_findings
-from rdma_robust.frame.formats.junit import Case, junit_document
-from rdma_robust.frame.formats.sarif import ScannedFile, sarif_log
+from rdma_robust.frame.formats.junit import Case
 from rdma_robust.reports.analyses.claim_findings import claim_cases, claim_findings
-from rdma_robust.reports.analyses.safety_batch import SafetyBatch
 from rdma_robust.reports.analyses.safety_record import SafetyRecord
 
 
@@ -20,18 +18,7 @@ def safety_findings(record: SafetyRecord) -> Iterator[Finding]:
     yield from claim_findings(record.file, record.findings)
 
 
-def write_claims_sarif(batch: SafetyBatch) -> str:
-    """Return the SARIF log of `verify` or `reach`."""
-    files = [ScannedFile(record.file, record.source, list(safety_findings(record))) for record in batch.records]
-    return sarif_log(files, batch.exit_code, batch.tool, interrupted=batch.stopped is not None)
-
-
-def write_claims_junit(batch: SafetyBatch) -> str:
-    """Return the JUnit document of `verify` or `reach`: a program is a suite and a claim a test."""
-    return junit_document({record.file: list(_cases(record)) for record in batch.records})
-
-
-def _cases(record: SafetyRecord) -> Iterator[Case]:
+def safety_cases(record: SafetyRecord) -> Iterator[Case]:
     """Yield the tests of a program; one without answers, or that claims nothing, is a test of its own."""
     classname = f"rdma-robust.{record.file}"
     places = [f"{record.file}:{d.line}:{d.column}: {d.severity}: {d.message}" for d in (*record.errors, *record.warnings)]

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
+
+from rdma_robust import TOOL
+from rdma_robust.text import sha256
 
 if TYPE_CHECKING:
+    from rdma_robust.frame.question import Section
     from rdma_robust.reports.batch.batch_view import BatchReport
 
 
@@ -36,3 +40,11 @@ FORMS: Final[Mapping[str, Form]] = {
     "junit": Form("junit_report", "write_junit", "report.junit.xml"),
     "sarif": Form("sarif_report", "write_sarif", "report.sarif"),
 }
+
+
+def checked(section: Section[Any, Any]) -> BatchReport:
+    """Return the answers of `check` as the forms for other tools are written from them."""
+    from rdma_robust.reports.batch.batch_view import BatchReport, Entry  # noqa: PLC0415
+
+    entries = [Entry(a.record, a.text, None if a.text is None else sha256(a.text)) for a in section.answers]
+    return BatchReport(entries, section.counts, section.asking.expect, TOOL, section.asking.described())

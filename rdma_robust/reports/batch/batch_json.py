@@ -7,7 +7,7 @@ import dataclasses
 from rdma_robust.frame.answer import JsonObject
 from rdma_robust.frame.formats.json_text import dump, layout, valid_unicode
 from rdma_robust.reports.batch.batch_view import BatchReport
-from rdma_robust.reports.check.json_report import result_object
+from rdma_robust.reports.check.robustness_view import result_object
 
 FORMAT = "rdma-robust/report"
 VERSION = 1
@@ -15,13 +15,13 @@ VERSION = 1
 
 def batch_document(report: BatchReport) -> JsonObject:
     """Return the report as one versioned object. `sources` runs parallel to `results`, which are those of `check`."""
-    totals = dataclasses.asdict(report.summary)
+    totals = report.summary.members()
     return {
         "format": FORMAT,
         "version": VERSION,
         "tool": dict(report.tool),
         "options": dict(report.options),
-        "interrupted": totals.pop("interrupted"),
+        "interrupted": report.summary.interrupted,
         "results": [result_object(r) for r in report.results],
         "sources": [
             {"file": valid_unicode(e.result.file), "family": valid_unicode(e.family), "sha256": e.sha256}

@@ -10,7 +10,7 @@ from rdma_robust.reports.batch.batch_view import BatchReport, Entry
 from rdma_robust.reports.batch.contract_rows import COLUMNS as CONTRACT_COLUMNS
 from rdma_robust.reports.batch.contract_rows import contract_rows, contracts_line
 from rdma_robust.reports.batch.message_rows import COLUMNS, message_rows, messages_line
-from rdma_robust.reports.check.text_report import VERDICTS, expected_word, passed_over
+from rdma_robust.reports.check.robustness_view import VERDICTS, expected_word, passed_over
 from rdma_robust.text import count, one_line, printable
 
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~&:@$^=])")
@@ -70,19 +70,19 @@ def code(plain: str, *, cell: bool = True) -> str:
 def _totals(report: BatchReport) -> list[str]:
     summary = report.summary
     numbers = [
-        ("robust", summary.robust),
-        ("not-robust", summary.not_robust),
-        ("unknown", summary.unknown),
-        ("error", summary.error),
+        ("robust", summary["robust"]),
+        ("not-robust", summary["not_robust"]),
+        ("unknown", summary["unknown"]),
+        ("error", summary["error"]),
     ]
     shown = ", ".join(f"{MARKS[verdict]} {number} {VERDICTS[verdict]}" for verdict, number in numbers if number)
-    lines = [f"**{count(summary.programs, 'program')}**: {shown or 'none decided'}; {summary.time_s:.2f} s"]
+    lines = [f"**{count(summary.done, 'program')}**: {shown or 'none decided'}; {summary.time_s:.2f} s"]
     if report.expect:
-        lines += ["", f"{summary.as_expected} as expected, **{summary.mismatched}** not."]
+        lines += ["", f"{summary['as_expected']} as expected, **{summary['mismatched']}** not."]
     if summary.passed_over:
         lines += ["", f"{passed_over(summary)}."]
     if summary.interrupted:
-        lines += ["", f"**Interrupted**: {summary.programs} of {summary.requested} programs done."]
+        lines += ["", f"**Interrupted**: {summary.done} of {summary.requested} programs done."]
     return lines
 
 

@@ -10,8 +10,8 @@ from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.formats.junit import Case, Kind
 from rdma_robust.frame.formats.row_text import expected_cell
 from rdma_robust.reports.batch.batch_view import family_of
-from rdma_robust.reports.contracts.contract_totals import contracts_summary
 from rdma_robust.reports.contracts.contracts_record import ContractsRecord, FunctionRow
+from rdma_robust.reports.contracts.contracts_view import contract_numbers
 from rdma_robust.reports.messages.file_record import source_digest
 from rdma_robust.text import count, one_line
 
@@ -94,17 +94,17 @@ def _of_function(record: ContractsRecord, row: FunctionRow) -> dict[str, object]
 
 def contracts_line(records: Sequence[ContractsRecord], *, expect: bool) -> str:
     """Return the totals in a sentence."""
-    totals = contracts_summary(records, len(records), expect=expect, time_s=0.0, stopped=None)
+    totals = contract_numbers(records, expect=expect)
     numbers = (
-        (totals.verified, "verified"),
-        (totals.violated, "violated"),
-        (totals.unknown, "unknown"),
-        (totals.error, "in error"),
+        (totals["verified"], "verified"),
+        (totals["violated"], "violated"),
+        (totals["unknown"], "unknown"),
+        (totals["error"], "in error"),
     )
     said = ", ".join(f"{number} {word}" for number, word in numbers if number)
-    compared = f"; {totals.as_expected} as expected, {totals.mismatched} not" if expect else ""
-    functions = count(totals.functions, "function")
-    return f"{count(totals.files, 'file')} with contracts, {functions}: {said or 'none decided'}{compared}"
+    compared = f"; {totals['as_expected']} as expected, {totals['mismatched']} not" if expect else ""
+    functions = count(totals["functions"], "function")
+    return f"{count(len(records), 'file')} with contracts, {functions}: {said or 'none decided'}{compared}"
 
 
 def contract_cases(records: Sequence[ContractsRecord], *, expect: bool) -> list[Case]:

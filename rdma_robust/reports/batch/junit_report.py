@@ -17,8 +17,8 @@ from rdma_robust.reports.batch.contract_rows import contract_cases
 from rdma_robust.reports.batch.message_rows import message_cases
 from rdma_robust.reports.check.paragraphs import explain
 from rdma_robust.reports.check.result import Result
+from rdma_robust.reports.check.robustness_view import VERDICTS
 from rdma_robust.reports.check.summary import exit_of, why_not_expected
-from rdma_robust.reports.check.text_report import VERDICTS
 
 WIDTH = 100
 
@@ -26,13 +26,18 @@ WIDTH = 100
 def write_junit(report: BatchReport) -> str:
     """Return the document; tests are in order of the families, then as given."""
     return junit_document(
-        {
-            family.family: [case for e in report.entries if e.family == family.family for case in _cases(e, report.expect)]
-            for family in report.families
-        }
+        check_cases(report)
         | ({"messages": message_cases(report.messages)} if report.messages else {})
         | ({"contracts": contract_cases(report.contracts, expect=report.expect)} if report.contracts else {})
     )
+
+
+def check_cases(report: BatchReport) -> dict[str, list[Case]]:
+    """Return the tests of programs by their families."""
+    return {
+        family.family: [case for e in report.entries if e.family == family.family for case in _cases(e, report.expect)]
+        for family in report.families
+    }
 
 
 def _cases(entry: Entry, expect: bool) -> Iterator[Case]:

@@ -10,8 +10,7 @@ from rdma_robust.frame.formats.junit import Case, Kind
 from rdma_robust.reports.batch.batch_view import family_of
 from rdma_robust.reports.messages.file_record import source_digest
 from rdma_robust.reports.messages.messages_record import BufferHeadline, MessagesRecord, as_expected
-from rdma_robust.reports.messages.messages_table import ASSERTS, deadlock_cell, expected_word
-from rdma_robust.reports.messages.messages_totals import messages_summary
+from rdma_robust.reports.messages.messages_view import ASSERTS, deadlock_cell, expected_word, message_numbers
 from rdma_robust.text import count, one_line
 
 COLUMNS = ("program", "asserts", "deadlock", "expected?", "races", "matchings", "engine", "time", "note")
@@ -92,17 +91,17 @@ def _found_under(record: MessagesRecord, headline: BufferHeadline) -> dict[str, 
 
 def messages_line(records: Sequence[MessagesRecord], *, expect: bool) -> str:
     """Return the totals in a sentence."""
-    totals = messages_summary(records, len(records), expect=expect, time_s=0.0, stopped=None)
+    totals = message_numbers(records, expect=expect)
     numbers = (
-        (totals.good, "good"),
-        (totals.violated, "violated"),
-        (totals.deadlocked, "with deadlocks"),
-        (totals.unknown, "unknown"),
-        (totals.error, "in error"),
+        (totals["good"], "good"),
+        (totals["violated"], "violated"),
+        (totals["deadlocked"], "with deadlocks"),
+        (totals["unknown"], "unknown"),
+        (totals["error"], "in error"),
     )
     said = ", ".join(f"{number} {word}" for number, word in numbers if number)
-    compared = f"; {totals.as_expected} as expected, {totals.mismatched} not" if expect else ""
-    return f"{count(totals.programs, 'message program')}: {said or 'none decided'}{compared}"
+    compared = f"; {totals['as_expected']} as expected, {totals['mismatched']} not" if expect else ""
+    return f"{count(len(records), 'message program')}: {said or 'none decided'}{compared}"
 
 
 def message_cases(records: Sequence[MessagesRecord]) -> list[Case]:

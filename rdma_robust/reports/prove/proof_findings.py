@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.finding import Finding, problem_findings
-from rdma_robust.frame.formats.junit import Case, junit_document
-from rdma_robust.frame.formats.sarif import ScannedFile, sarif_log
+from rdma_robust.frame.formats.junit import Case
 from rdma_robust.reports.analyses.claim_findings import ClaimAnswer, StepView, claim_cases, claim_findings
 from rdma_robust.reports.prove.proof_record import ModelRecord, PossibleView, ProofRecord, RunView
 
@@ -61,12 +60,7 @@ def proof_findings(record: ProofRecord, expect: bool) -> Iterator[Finding]:
     yield from claim_findings(record.file, answers_of(record, expect))
 
 
-def proof_junit(records: Sequence[ProofRecord], expect: bool) -> str:
-    """Return the answers as JUnit XML: a suite for each program, a test for each model, skipped where that refuses it."""
-    return junit_document({record.file: list(_cases(record, expect)) for record in records})
-
-
-def _cases(record: ProofRecord, expect: bool) -> Iterator[Case]:
+def proof_cases(record: ProofRecord, expect: bool) -> Iterator[Case]:
     classname = f"rdma-robust.{record.file}"
     if not record.models:
         says = f"{record.verdict}: {record.reason}"
@@ -78,11 +72,3 @@ def _cases(record: ProofRecord, expect: bool) -> Iterator[Case]:
             continue
         found = [_finding(each, expect), *(_possible(each, possible) for possible in each.possible)]
         yield from claim_cases(found, classname, name)
-
-
-def proof_sarif(
-    records: Sequence[ProofRecord], expect: bool, stopped: Exit | None, code: Exit, tool: Mapping[str, object]
-) -> str:
-    """Return the answers as a SARIF log: what is unsafe or undecided, at the line of its claim, with the run."""
-    files = [ScannedFile(record.file, record.source, list(proof_findings(record, expect))) for record in records]
-    return sarif_log(files, code, tool, interrupted=stopped is not None)

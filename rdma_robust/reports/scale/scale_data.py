@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import dataclasses
 from io import StringIO
 from typing import Final
 
@@ -11,7 +10,7 @@ from rdma_robust.analyses.scaling.growth_law import Law
 from rdma_robust.frame.answer import JsonObject
 from rdma_robust.frame.formats.json_text import valid_unicode
 from rdma_robust.reports.batch.batch_csv import cell
-from rdma_robust.reports.check.json_report import result_object
+from rdma_robust.reports.check.robustness_view import result_object
 from rdma_robust.reports.scale.growth_wording import formula, growth_sentence
 from rdma_robust.reports.scale.scale_record import Growth, ScaleRecord
 
@@ -33,13 +32,13 @@ COLUMNS: Final = (
 
 def scale_document(record: ScaleRecord) -> JsonObject:
     """Return the whole report."""
-    totals = dataclasses.asdict(record.summary)
+    totals = record.summary.members()
     return {
         "format": FORMAT,
         "version": VERSION,
         "tool": dict(record.tool),
         "options": dict(record.options),
-        "interrupted": totals.pop("interrupted"),
+        "interrupted": record.summary.interrupted,
         "file": valid_unicode(record.file),
         "program": record.program,
         "constant": record.constant,

@@ -8,8 +8,8 @@ from typing import Final
 
 from rdma_robust.analyses.scaling.growth_law import Law, law_of
 from rdma_robust.analyses.scaling.verdict_changes import Stretch, stretches, told
+from rdma_robust.frame.answer import Counts
 from rdma_robust.reports.check.result import Result
-from rdma_robust.reports.check.summary import Summary
 
 ANY: Final = "any"
 """How the row about any number of copies is called."""
@@ -40,7 +40,7 @@ class ScaleRecord:
     constant: str
     answers: tuple[tuple[int, Result], ...]
     any_number: Result | None
-    summary: Summary
+    summary: Counts
     tool: Mapping[str, object]
     options: Mapping[str, object]
 

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from rdma_robust.frame.formats.columns import Column, Columns, sentence
 from rdma_robust.reports.check.result import Result
-from rdma_robust.reports.check.text_report import VERDICTS, TextReport, expected_word, note
+from rdma_robust.reports.check.robustness_view import VERDICTS, expected_word, note, verdicts_line
 from rdma_robust.reports.scale.growth_wording import growth_sentence
 from rdma_robust.reports.scale.scale_record import ANY, ScaleRecord
 
@@ -56,7 +56,7 @@ class ScaleText:
         for growth in record.growths:
             if growth.of == "states":
                 lines += sentence(growth_sentence(growth, record.constant), self.width)
-        return lines + TextReport([], self.expect, explained=False, width=self.width).totals(record.summary)
+        return lines + verdicts_line(record.summary, self.expect, self.width)
 
 
 def _called(value: int | None) -> str:

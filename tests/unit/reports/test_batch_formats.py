@@ -26,9 +26,9 @@ from rdma_robust.reports.batch.batch_markdown import code, text, write_markdown
 from rdma_robust.reports.batch.batch_view import BatchReport, Entry, family_of
 from rdma_robust.reports.batch.junit_report import write_junit
 from rdma_robust.reports.batch.sarif_report import write_sarif
-from rdma_robust.reports.check.result import failure
 from tests.conftest import INVALID, NOT_ROBUST, ROBUST, ROOT
 from tests.support.batches import HOSTILE_NAMES, entry, hostile, litmus, report_of
+from tests.support.questions import failure
 
 SARIF = Draft4Validator(json.loads((ROOT / "tests/data/sarif-2.1.0-rtm.5.json").read_text()))
 JUNIT = etree.XMLSchema(etree.parse(str(ROOT / "tests/data/junit-10.xsd")))
