@@ -97,6 +97,10 @@ def command_line(wanted: Sequence[str] | None = None) -> typer.Typer:
 
 def command_of(command: registry.Command) -> Any:
     """Return a command from where it is: a function with its options, or a typer with commands of its own."""
+    if command.question is not None:
+        from rdma_robust.cli.question_command import question_command  # noqa: PLC0415 - each command loads what it needs
+
+        return question_command(command)
     return _group(command) if command.is_group else registry.at(command.place)
 
 
@@ -104,7 +108,7 @@ def _group(command: registry.Command) -> typer.Typer:
     """Return the typer of a command that has commands of its own, and shows its help without one."""
     group = typer.Typer(invoke_without_command=True, no_args_is_help=False)
     for each in command.below:
-        group.command(each.name, help=each.help, cls=HelpedCommand)(registry.at(each.place))
+        group.command(each.name, help=each.help, cls=HelpedCommand)(command_of(each))
     group.callback(invoke_without_command=True)(_help_without_command)
     return group
 

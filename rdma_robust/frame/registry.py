@@ -17,6 +17,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 if TYPE_CHECKING:
     from rdma_robust.frame.editor import Editor
+    from rdma_robust.frame.exits import Exit
+    from rdma_robust.frame.question import AnyQuestion
+    from rdma_robust.frame.shell.inputs import Source
+    from rdma_robust.limits import Limits
 
 PACKAGE: Final = "rdma_robust.tools"
 TITLES: Final = ("Decide", "Understand", "Write and repair", "Report", "Theory", "Set up")
@@ -37,6 +41,7 @@ class FrontEnd:
     `formatted` and `written_out` return a text in its one layout, and without what stands for several statements; both take
     the text and its file; `no_layout` says why there is none. `defined` returns a text with the values that definitions,
     `NAME=VALUE`, give, `parts` the further files that a text of a file is made of. `editor` loads what editors ask for.
+    `explain` decides a source within limits and returns what is to be told, in a form, and the exit code.
     `default` is the command for its files where none is named. `elsewhere` has, by suffix, what to say of a file
     to who reads files of this suffix, and not those.
     """
@@ -51,7 +56,33 @@ class FrontEnd:
     parts: Callable[[str, str], Iterable[str]] | None = None
     default: tuple[str, ...] = ()
     editor: Callable[[], Editor] | None = None
+    explain: Callable[[Source, str, Limits], tuple[str, Exit]] | None = None
     elsewhere: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionOption:
+    """An option of the command of a question, `--name`, beside those that all have: what its value is, one of `choices` if
+    there are some. Each of the values of one that `configures` is a configuration of each input, as of `-D NAME=VALUES`;
+    others are settings too."""
+
+    name: str
+    kind: Kind
+    help: str
+    default: object = None
+    short: str = ""
+    metavar: str = ""
+    choices: tuple[str, ...] = ()
+    configures: bool = False
+
+    @property
+    def parameter(self) -> str:
+        """The name of its parameter."""
+        return self.name.replace("-", "_")
+
+
+OF_QUESTIONS: Final = ("timeout", "memory", "jobs", "expect", "explain", "quiet")
+"""The settings of every command that is made of a question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +91,8 @@ class Command:
 
     `rank` is its place among all commands, `group` the title under which the list of commands has it, with its place there.
     `reads` are the suffixes of its files, `settings` what a file of settings may set for it. A command with commands of its
-    own has them in `below`; with a `default`, the command line is made of them, else its place has it.
+    own has them in `below`; with a `default`, the command line is made of them, else its place has it. Without a place
+    it is made of its `question` and the `options` that this has for itself.
     """
 
     name: str
@@ -72,6 +104,14 @@ class Command:
     settings: tuple[str, ...] = ()
     below: tuple[Command, ...] = ()
     default: str = ""
+    question: Callable[[], AnyQuestion] | None = None
+    options: tuple[QuestionOption, ...] = ()
+
+    @property
+    def sets(self) -> tuple[str, ...]:
+        """What a file of settings may set for it."""
+        own = tuple(each.name for each in self.options if not each.configures)
+        return self.settings if self.question is None else (*OF_QUESTIONS, *own, *self.settings)
 
     @property
     def is_group(self) -> bool:
@@ -175,9 +215,11 @@ def nested() -> dict[str, dict[str, Command]]:
 
 def settings() -> dict[str, tuple[Kind, tuple[str, ...]]]:
     """Return each setting with what its value is, and the commands for which it counts at the top of the file."""
-    kinds = sorted((each for tool in tools() for each in tool.settings), key=lambda each: each.rank)
     having = commands().values()
-    return {kind.name: (kind.kind, tuple(c.name for c in having if kind.name in c.settings)) for kind in kinds}
+    kinds = [each for tool in tools() for each in tool.settings]
+    kinds += [SettingKind(each.name, each.kind) for one in having for each in one.options if not each.configures]
+    kinds.sort(key=lambda each: each.rank)
+    return {kind.name: (kind.kind, tuple(one.name for one in having if kind.name in one.sets)) for kind in kinds}
 
 
 def front_ends() -> list[FrontEnd]:
@@ -188,6 +230,11 @@ def front_ends() -> list[FrontEnd]:
 def front_end_of(text: str, file: str) -> FrontEnd:
     """Return the front end that reads a text."""
     return next(each for each in front_ends() if each.reads is None or each.reads(text, file))
+
+
+def explained_by(file: str) -> FrontEnd | None:
+    """Return a front end for files with the suffix of `file` that explains them by itself, None if none does."""
+    return next((each for each in front_ends() if each.explain is not None and file.endswith(each.suffixes)), None)
 
 
 def default_command(arguments: Sequence[str]) -> tuple[str, ...]:

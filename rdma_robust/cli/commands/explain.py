@@ -26,6 +26,8 @@ from rdma_robust.cli.options.arguments import (
 from rdma_robust.cli.options.formats import EXPLAIN_FORMATS, Drawing, ExplainFormat
 from rdma_robust.cli.options.option_sets import HardwareOptions, with_option_sets
 from rdma_robust.cli.options.safety_options import SafetyModels, models_named
+from rdma_robust.errors import UsageError
+from rdma_robust.frame import registry
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.formats.columns import PAPER
 from rdma_robust.frame.shell.defaults import TIMEOUT_S
@@ -95,6 +97,10 @@ def explain_command(
         define=tuple(define or ()),
     )
     form = report_form(output, format_, EXPLAIN_FORMATS, expand([file]))
+    if (other := registry.explained_by(file)) is not None:
+        item = only(file, "explain", options.define, other.suffixes)
+        context.obj.append(partial(tell_of, item, (form, output), options.limits, partial(_told_by_front_end, form)))
+        return
     if named:
         from rdma_robust.cli.proof_explained import run_explain_proof  # noqa: PLC0415 - another question
 
@@ -130,6 +136,13 @@ def run_explain(request: ExplainRequest) -> Exit:
     item = only(request.file, "explain", request.options.define)
     written = request.format, request.to
     return tell_of(item, written, request.options.limits, partial(_told, request))
+
+
+def _told_by_front_end(form: str, source: Source, limits: Limits) -> tuple[str, Exit]:
+    explain = registry.front_end_of(read_source(source), source.name).explain
+    if explain is None:
+        raise UsageError("what it is written in has no explanation")
+    return explain(source, form, limits)
 
 
 def _told(request: ExplainRequest, source: Source, limits: Limits) -> tuple[str, Exit]:
