@@ -1,8 +1,8 @@
 """A toy tool, registered by one record: equations of sums, which hold or not, in two notations of one suffix.
 
-`let NAME = VALUE`, `claim SUM = SUM` and `include "FILE"`, or, in files that begin with `%`, `% SUM is SUM`. It has what tools
-for C will need: two front ends chosen by the text, inputs of several files, findings in another file than the one that was
-named, configurations of an input (`-n 2..4`), an option of its own, certificates, explanations, and support for editors.
+`let NAME = VALUE`, `claim SUM = SUM` and `include "FILE"`, or, in files that begin with `%`, `% SUM is SUM`. It has what
+tools for C will need: two front ends chosen by the text, inputs of several files, findings in a file that was not named,
+configurations of an input (`-n 2..4`), an option of its own, certificates, explanations, and support for editors.
 """
 
 from __future__ import annotations
@@ -79,12 +79,17 @@ class ToyRecord:
 
 def is_percent(text: str, file: str) -> bool:
     """Return whether a text is in the notation with `%`."""
-    return file_of(file).endswith(".toy") and text.startswith("%")
+    return _may_be(file) and text.startswith("%")
 
 
 def is_let(text: str, file: str) -> bool:
     """Return whether a text is in the notation with words."""
-    return file_of(file).endswith(".toy") and not text.startswith("%")
+    return _may_be(file) and (file_of(file).endswith(".toy") or text.startswith(("let ", "claim "))) and text[:1] != "%"
+
+
+def _may_be(file: str) -> bool:
+    """Return whether the name of a file is of this suffix, or says nothing."""
+    return file_of(file).endswith(".toy") or "." not in file
 
 
 def included(text: str, file: str) -> Iterator[str]:
@@ -167,8 +172,12 @@ class ToyView(View[ToyRecord]):
             yield Finding(each.file, each.line, 1, "error", "RR016", f"{each.left} is not {each.right}")
 
     def cases(self, section: Section[CommandAsking, ToyRecord]) -> Mapping[str, Sequence[Case]]:
-        del section
-        return {}
+        return {"toy": [_case(record) for record in section.records]}
+
+
+def _case(record: ToyRecord) -> Case:
+    kind: Literal["", "failure", "error"] = {"holds": "", "broken": "failure"}.get(record.verdict, "error")  # type: ignore[assignment]
+    return Case(record.file, "rdma-robust.toy", 0.0, kind, record.verdict, record.reason)
 
 
 def _answer(

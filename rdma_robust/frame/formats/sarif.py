@@ -97,7 +97,9 @@ def _result(file: ScannedFile, found: Finding) -> Json:
         "ruleId": found.code,
         "level": "error" if found.level == "error" else level_of(found.code),
         "message": message(text),
-        "locations": [_place(file, line, found.column if found.line else None, found.statement)],
+        "locations": [_place(file, line, found.column if found.line else None, found.statement)]
+        if file_of(found.file) == file_of(file.file)
+        else [_located(found.file, {"startLine": line, "startColumn": found.column or 1})],
         "partialFingerprints": {scheme: print_},
     }
     if found.related:
@@ -114,7 +116,11 @@ def _place(file: ScannedFile, line: int, column: int | None, statement: str) -> 
         region["startColumn"] = column
         if statement and file.line(line)[column - 1 :].startswith(statement):
             region["endColumn"] = column + len(statement)
-    return {"physicalLocation": {"artifactLocation": artifact(file_of(file.file)), "region": region}}
+    return _located(file.file, region)
+
+
+def _located(file: str, region: Json) -> Json:
+    return {"physicalLocation": {"artifactLocation": artifact(file_of(file)), "region": region}}
 
 
 def _step(file: ScannedFile, step: Step) -> Json:

@@ -53,8 +53,8 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def write_csv(report: BatchReport) -> str:
-    """Return a header, a row for each program, for each program that passes messages and buffer semantics, and for each
-    function with a contract.
+    """Return a header, a row for each program, for each program that passes messages and buffer semantics, for each function
+    with a contract, and for each answer to a question of another tool.
 
     A cell that a spreadsheet would compute begins with an apostrophe.
     """
@@ -64,6 +64,7 @@ def write_csv(report: BatchReport) -> str:
     rows = [_row(entry) for entry in report.entries]
     rows += [row for record in report.messages for row in message_cells(record)]
     rows += [row for record in report.contracts for row in contract_cells(record)]
+    rows += [each for section in report.sections for record in section.records for each in section.view.objects(record)]
     for row in rows:
         writer.writerow([cell(row.get(name)) for name in COLUMNS])
     return out.getvalue()

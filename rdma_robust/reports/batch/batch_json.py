@@ -6,6 +6,7 @@ import dataclasses
 
 from rdma_robust.frame.answer import JsonObject
 from rdma_robust.frame.formats.json_text import dump, layout, valid_unicode
+from rdma_robust.frame.formats.section import document
 from rdma_robust.reports.batch.batch_view import BatchReport
 from rdma_robust.reports.check.robustness_view import result_object
 
@@ -32,6 +33,7 @@ def batch_document(report: BatchReport) -> JsonObject:
         "summary": totals,
         **({"messages": _messages(report)} if report.messages else {}),
         **({"contracts": _contracts(report)} if report.contracts else {}),
+        **({"questions": [document(each) for each in report.sections]} if report.sections else {}),
     }
 
 
@@ -48,5 +50,6 @@ def write_json(report: BatchReport) -> str:
 
 
 def write_jsonl(report: BatchReport) -> str:
-    results = [*map(result_object, report.results), *_messages(report), *_contracts(report)]
+    others = [each for one in report.sections for record in one.records for each in one.view.objects(record)]
+    results = [*map(result_object, report.results), *_messages(report), *_contracts(report), *others]
     return "".join(f"{dump(each)}\n" for each in results)

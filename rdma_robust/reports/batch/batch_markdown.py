@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from typing import Any
 
+from rdma_robust.frame.question import Section
 from rdma_robust.reports.analyses.claim_findings import ClaimAnswer
-from rdma_robust.reports.batch.batch_view import BatchReport, Entry
+from rdma_robust.reports.batch.batch_view import BatchReport, Entry, section_lines
 from rdma_robust.reports.batch.contract_rows import COLUMNS as CONTRACT_COLUMNS
 from rdma_robust.reports.batch.contract_rows import contract_rows, contracts_line
 from rdma_robust.reports.batch.message_rows import COLUMNS, message_rows, messages_line
@@ -26,6 +28,7 @@ def write_markdown(report: BatchReport) -> str:
         *(_of_programs(report) if report.entries or not report.others else _of_others(report)),
         _messages(report),
         _contracts(report),
+        *map(_section, report.sections),
         [f"Made by {text(' '.join(str(report.tool[k]) for k in ('name', 'version')))}."],
     ]
     return "\n".join(line for part in parts for line in part) + "\n"
@@ -169,6 +172,11 @@ def _contracts(report: BatchReport) -> list[str]:
     rows = [_cells(row.cells) for row in contract_rows(report.contracts)]
     line = text(contracts_line(report.contracts, expect=report.expect))
     return ["## Contracts", "", f"{line}.", "", *_table(CONTRACT_COLUMNS, rows, left=len(CONTRACT_COLUMNS)), ""]
+
+
+def _section(section: Section[Any, Any]) -> list[str]:
+    """The answers to a question of another tool, as on the terminal."""
+    return [f"## {text(section.question.name)}", "", "```", *(printable(each) for each in section_lines(section)), "```", ""]
 
 
 def _table(columns: Sequence[str], rows: Iterable[Sequence[object]], left: int) -> list[str]:

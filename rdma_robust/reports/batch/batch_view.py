@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from rdma_robust.frame.answer import Counts
 from rdma_robust.frame.exits import Exit, within
+from rdma_robust.frame.question import Layout, Section
 from rdma_robust.reports.analyses.claim_findings import ClaimAnswer, Claims, violated_note
 from rdma_robust.reports.batch.program_page import Page
 from rdma_robust.reports.check.result import Result, VerdictWord
@@ -67,7 +69,7 @@ class BatchReport:
     """What a report is written from. `expect` says whether verdicts count by the `expect` lines.
 
     `tool` and `options` say by what and how it was made. `messages` are the programs that pass messages, `contracts`
-    the files with contracts.
+    the files with contracts, `sections` the answers to questions of other tools.
     """
 
     entries: Sequence[Entry]
@@ -77,11 +79,12 @@ class BatchReport:
     options: Mapping[str, object]
     messages: Sequence[MessagesRecord] = ()
     contracts: Sequence[ContractsRecord] = ()
+    sections: Sequence[Section[Any, Any]] = ()
 
     @property
     def others(self) -> bool:
         """Whether there is anything besides programs that share memory."""
-        return bool(self.messages or self.contracts)
+        return bool(self.messages or self.contracts or self.sections)
 
     @property
     def results(self) -> list[Result]:
@@ -94,6 +97,13 @@ class BatchReport:
         for entry in self.entries:
             grouped.setdefault(entry.family, []).append(entry.result)
         return [_family(name, grouped[name], self.expect) for name in sorted(grouped)]
+
+
+def section_lines(section: Section[Any, Any]) -> list[str]:
+    """Return the answers to a question as lines for people, the last ones its totals."""
+    text = section.view.text(Layout([record.file for record in section.records]))
+    lines = [line for record in section.records for line in text.lines(record)]
+    return [*text.header(), *lines, *text.totals(section)]
 
 
 def family_of(file: str) -> str:

@@ -19,7 +19,7 @@ from typing import Final
 from jinja2 import Environment
 from markupsafe import Markup
 
-from rdma_robust.reports.batch.batch_view import BatchReport, Entry, Family
+from rdma_robust.reports.batch.batch_view import BatchReport, Entry, Family, section_lines
 from rdma_robust.reports.batch.contract_rows import COLUMNS as CONTRACT_COLUMNS
 from rdma_robust.reports.batch.contract_rows import contract_rows, contracts_line
 from rdma_robust.reports.batch.message_rows import COLUMNS, message_rows, messages_line
@@ -95,6 +95,7 @@ def write_html(report: BatchReport) -> str:
         contracts=[(row, Markup(row.page)) for row in contract_rows(report.contracts)],
         contracts_line=contracts_line(report.contracts, expect=report.expect),
         contract_columns=CONTRACT_COLUMNS[:-1],
+        sections=[(each.question.name, section_lines(each)) for each in report.sections],
     )
 
 

@@ -29,6 +29,7 @@ def write_junit(report: BatchReport) -> str:
         check_cases(report)
         | ({"messages": message_cases(report.messages)} if report.messages else {})
         | ({"contracts": contract_cases(report.contracts, expect=report.expect)} if report.contracts else {})
+        | {name: cases for each in report.sections for name, cases in each.view.cases(each).items()}
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rdma_robust.frame.formats.sarif import ScannedFile, sarif_log
+from rdma_robust.frame.formats.section import scanned_files
 from rdma_robust.reports.batch.batch_view import BatchReport
 from rdma_robust.reports.check.check_findings import findings_of
 from rdma_robust.reports.messages.file_record import FileRecord, reported_findings
@@ -20,4 +21,5 @@ def write_sarif(report: BatchReport) -> str:
     ]
     others: list[FileRecord] = [*report.messages, *report.contracts]
     files += [ScannedFile(each.file, each.source, list(reported_findings(each))) for each in others]
+    files += [scanned for section in report.sections for scanned in scanned_files(section)]
     return sarif_log(files, report.summary.exit_code, report.tool, interrupted=report.summary.interrupted)
