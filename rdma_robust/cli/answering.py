@@ -11,18 +11,18 @@ from rdma_robust.frame.deciding import exit_of_error, message_of
 from rdma_robust.frame.exits import Exit, worst
 from rdma_robust.frame.shell.apart import each_apart, warned
 from rdma_robust.frame.shell.defaults import TIMEOUT_S, default_memory
-from rdma_robust.frame.shell.inputs import SUFFIX, Item, Missing, Source, all_loaded, expand, read_source
+from rdma_robust.frame.shell.inputs import Item, Missing, Source, all_loaded, expand, read_source
 from rdma_robust.frame.shell.output import output
 from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.guard import ENDING, NONE, Overrun, Slack, guarded_by, out_of_memory
-from rdma_robust.language.value_ranges import one_value
 from rdma_robust.limits import Limits
 from rdma_robust.text import printable
+from rdma_robust.value_ranges import one_value
 
 Found = TypeVar("Found")
 
 
-def only(file: str, command: str, define: Sequence[str] | None = None, suffixes: tuple[str, ...] = (SUFFIX,)) -> Item:
+def only(file: str, command: str, define: Sequence[str] | None = None, suffixes: tuple[str, ...] = ()) -> Item:
     """Return what `file` stands for. Raises UsageError if that is more than one program, or instances of one."""
     one_value(define or (), command)
     items = expand([file], suffixes=suffixes, define=define)

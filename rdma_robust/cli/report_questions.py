@@ -15,8 +15,8 @@ from rdma_robust.frame.run_question import Run, answer_all, counted
 from rdma_robust.frame.shell.defaults import processors
 from rdma_robust.frame.shell.inputs import Item, Source
 from rdma_robust.frame.shell.stderr import warn
-from rdma_robust.language.value_ranges import file_of
 from rdma_robust.reports.check.summary import with_codes
+from rdma_robust.value_ranges import file_of
 
 if TYPE_CHECKING:
     from rdma_robust.cli.report_messages import Given

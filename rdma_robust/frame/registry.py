@@ -90,7 +90,7 @@ class Command:
     """A command: what its help says, where its function with options is (`place`), and where it stands in lists.
 
     `rank` is its place among all commands, `group` the title under which the list of commands has it, with its place there.
-    `reads` are the suffixes of its files, `settings` what a file of settings may set for it. A command with commands of its
+    `reads` are the suffixes of its files, if they are not those of the front end for all others, `settings` what a file of settings may set for it. A command with commands of its
     own has them in `below`; with a `default`, the command line is made of them, else its place has it. Without a place
     it is made of its `question` and the `options` that this has for itself.
     """
@@ -100,7 +100,7 @@ class Command:
     place: Place = ""
     rank: int = 1000
     group: tuple[str, int] = ("Other", 1000)
-    reads: tuple[str, ...] = (".rdma",)
+    reads: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()
     below: tuple[Command, ...] = ()
     default: str = ""
@@ -257,6 +257,11 @@ def elsewhere(file: str, suffixes: tuple[str, ...]) -> str:
 def folder_suffixes() -> tuple[str, ...]:
     """Return the suffixes of the programs that are looked for in folders."""
     return tuple(dict.fromkeys(suffix for tool in reversed(tools()) for suffix in tool.folders))
+
+
+def fallback_suffixes() -> tuple[str, ...]:
+    """Return the suffixes of the front end for what no other reads."""
+    return front_ends()[-1].suffixes
 
 
 def written_suffixes() -> tuple[str, ...]:

@@ -17,6 +17,7 @@ LIMITS: Final = ("timeout", "memory", "max-states")
 RUNS: Final = ("jobs", "expect", "quiet")
 VERIFY: Final = "rdma_robust.certify.checker:verify"
 SAFETY: Final = {"safe": "is safe", "unsafe": "is unsafe"}
+TRENCHER_SUFFIX: Final = ".trencher"
 HARDWARE: Final = ("ordered-reads", "cpu", "atomics", "order")
 
 CHECK_HELP = """Decide robustness of every program. This is the default command.
@@ -318,7 +319,7 @@ def _editor() -> Editor:
 TOOL: Final = Tool(
     "rdma",
     front_ends=(
-        FrontEnd("trencher", (".trencher",), _is_trencher, defined=_defined, no_layout=NO_LAYOUT, editor=_editor),
+        FrontEnd("trencher", (TRENCHER_SUFFIX,), _is_trencher, defined=_defined, no_layout=NO_LAYOUT, editor=_editor),
         FrontEnd(
             "rdma",
             (".rdma",),

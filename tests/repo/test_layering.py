@@ -18,7 +18,7 @@ SPLIT = ("analyses", "contracts", "messages", "teaching")
 
 WORDS = (
     "beside errors diagnose expr files foreign guard layers limits model outcome options processes text grammar_tables "
-    "digraph solver_library guarded_z3"
+    "digraph solver_library guarded_z3 value_ranges"
 )
 """What every room may use: the shared words."""
 
@@ -69,8 +69,8 @@ MAY_IMPORT = {
     "analyses.prove analyses.hardware analyses.scaling messages.language messages.machine messages.message_answers "
     "messages.replay "
     "messages.encoding messages.races contracts.language contracts.contract_answers contracts.standings contracts.inference",
-    "tools": f"{WORDS} frame language messages.language",
-    "frame": f"{WORDS} __init__ codes language",
+    "tools": f"{WORDS} frame editing language contracts.language messages.language",
+    "frame": f"{WORDS} __init__ codes",
     "questions": (
         f"{WORDS} __init__ frame language petri pipeline robustness certify evidence reports analyses.safety analyses.lints "
         "analyses.prove analyses.hardware messages.language messages.message_answers messages.engines messages.traces "
@@ -83,7 +83,7 @@ MAY_IMPORT = {
         f"{WORDS} language semantics counters petri exports pipeline hardness analyses.safety reports teaching.explorer"
     ),
     "teaching.patterns": f"{WORDS} language messages.language",
-    "editing": f"{WORDS} __init__ language semantics analyses.lints contracts.language messages.language",
+    "editing": f"{WORDS} __init__ frame language semantics analyses.lints",
     "cli": (
         f"{WORDS} frame questions __init__ codes language semantics petri robustness pipeline exports hardness certify "
         "evidence "
@@ -91,7 +91,7 @@ MAY_IMPORT = {
         "analyses.hardware messages.language messages.engines messages.encoding messages.machine messages.replay "
         "messages.traces messages.message_answers contracts.checks contracts.contract_answers contracts.inference "
         "contracts.rerun "
-        "contracts.language reports batch teaching.demos teaching.explorer teaching.patterns editing"
+        "contracts.language reports batch teaching.demos teaching.explorer teaching.patterns editing tools"
     ),
     "__init__": f"{WORDS} language pipeline analyses.safety analyses.prove",
     "__main__": "foreign __init__ cli frame",

@@ -31,8 +31,8 @@ from rdma_robust.frame.formats.junit import Case
 from rdma_robust.frame.question import Layout, Question, Section, View
 from rdma_robust.frame.registry import CertificateKind, Command, FrontEnd, QuestionOption, Tool
 from rdma_robust.frame.shell.inputs import Source, read_source
-from rdma_robust.language.value_ranges import file_of
 from rdma_robust.limits import Limits, Progress
+from rdma_robust.value_ranges import file_of
 
 NAME, VERSION = "rdma-robust/toy", 1
 HELP = """Decide whether equations of sums hold.

@@ -33,8 +33,9 @@ from rdma_robust.contracts.checks.function_checks import Checking
 from rdma_robust.errors import LimitReached
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.shell.defaults import TIMEOUT_S
-from rdma_robust.frame.shell.inputs import MESSAGES_SUFFIX, Source, expand
+from rdma_robust.frame.shell.inputs import Source, expand
 from rdma_robust.frame.shell.screen import width_of_output
+from rdma_robust.messages.language.recognised import MESSAGES_SUFFIX
 from rdma_robust.questions.contracts_question import ContractsAsking, load_contracts_room, read_contracts
 
 if TYPE_CHECKING:

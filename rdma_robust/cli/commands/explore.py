@@ -31,12 +31,12 @@ from rdma_robust.frame.shell.inputs import Missing, Source, expand, read_source
 from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.frame.shell.stop import Stopped
 from rdma_robust.guard import Overrun, guarded_by, out_of_memory
-from rdma_robust.language.value_ranges import file_of, one_value
 from rdma_robust.limits import Limits
 from rdma_robust.messages.language.recognised import is_messages
 from rdma_robust.options import CheckOptions
 from rdma_robust.questions.messages_question import is_trace, read_messages
 from rdma_robust.text import one_line, printable
+from rdma_robust.value_ranges import file_of, one_value
 
 if TYPE_CHECKING:
     from rdma_robust.teaching.explorer.live import Decide, Exploration, Follow

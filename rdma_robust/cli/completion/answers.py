@@ -117,7 +117,7 @@ def _values(context: Any, param: Any, at: str) -> Iterable[Candidate]:
     if metavar.strip("[].") in FILES:
         named = context.command_path.removeprefix("rdma-robust ")
         command = registry.command_at(named)
-        return paths(at, command.reads if command is not None else ())
+        return paths(at, (command.reads if command is not None else ()) or registry.fallback_suffixes())
     if "DIR" in metavar or "OUT" in metavar or "FILE" in metavar or "NET" in metavar:
         return paths(at, ("",))
     return []

@@ -11,10 +11,10 @@ from itertools import pairwise
 from typing import Any, Final
 from urllib.parse import quote
 
-from rdma_robust.codes.known_codes import Code, codes
+from rdma_robust.codes.known_codes import Code, codes, tags_of
 from rdma_robust.frame.finding import PROBLEMS, Finding, Flow, Kind, Level, Step, digest
 from rdma_robust.frame.formats.json_text import valid_unicode
-from rdma_robust.language.value_ranges import file_of, instance_of
+from rdma_robust.value_ranges import file_of, instance_of
 
 SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 ROOT: Final = "%SRCROOT%"
@@ -182,7 +182,7 @@ def _rule(code: str) -> Json:
             "precision": "high" if code.startswith(NOT_SO_SURE) else "very-high",
             # GitHub's word for a note.
             "problem.severity": "recommendation" if level == "note" else level,
-            "tags": ["rdma", "concurrency" if code.startswith("RR0") else "correctness"],
+            "tags": tags_of(code),
         },
     }
 
