@@ -90,9 +90,10 @@ class Command:
     """A command: what its help says, where its function with options is (`place`), and where it stands in lists.
 
     `rank` is its place among all commands, `group` the title under which the list of commands has it, with its place there.
-    `reads` are the suffixes of its files, if they are not those of the front end for all others, `settings` what a file of settings may set for it. A command with commands of its
-    own has them in `below`; with a `default`, the command line is made of them, else its place has it. Without a place
-    it is made of its `question` and the `options` that this has for itself.
+    `reads` are the suffixes of its files, if they are not those of the front end for all others, `settings` what a file of
+    settings may set for it. A command with commands of its own has them in `below`; with a `default`, the command line is
+    made of them, else its place has it. Without a place it is made of its `question` and the `options` that this has for
+    itself.
     """
 
     name: str
