@@ -29,7 +29,7 @@ from rdma_robust.cli.options.arguments import (
 )
 from rdma_robust.cli.options.formats import VERDICT_FORMATS
 from rdma_robust.frame.command_asking import CommandAsking
-from rdma_robust.frame.registry import Command, Kind, QuestionOption
+from rdma_robust.frame.registry import CommandEntry, Kind, QuestionOption
 from rdma_robust.frame.run_question import Run, run_question
 from rdma_robust.frame.shell.defaults import TIMEOUT_S, processors
 from rdma_robust.frame.shell.inputs import Item, expand
@@ -58,7 +58,7 @@ TYPES: Final[Mapping[Kind, Any]] = {
 }
 
 
-def question_command(command: Command) -> Callable[..., None]:
+def question_command(command: CommandEntry) -> Callable[..., None]:
     """Return the function of a command, as the parser takes it."""
     parameters = list(_parameters(command))
 
@@ -71,7 +71,7 @@ def question_command(command: Command) -> Callable[..., None]:
     return asked
 
 
-def _parameters(command: Command) -> Iterator[inspect.Parameter]:
+def _parameters(command: CommandEntry) -> Iterator[inspect.Parameter]:
     positional, keyword = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
     yield inspect.Parameter("context", positional, annotation=typer.Context)
     yield inspect.Parameter("files", positional, annotation=Files)
@@ -88,7 +88,7 @@ def _declared(option: QuestionOption) -> Any:
     return Annotated[kind, typer.Option(*names, metavar=metavar, help=option.help, show_default=option.default is not None)]
 
 
-def _note(command: Command, context: typer.Context, given: Mapping[str, Any]) -> None:
+def _note(command: CommandEntry, context: typer.Context, given: Mapping[str, Any]) -> None:
     assert command.question is not None
     files: list[str] = given["files"]
     if given["watch"]:
@@ -108,7 +108,7 @@ def _note(command: Command, context: typer.Context, given: Mapping[str, Any]) ->
     context.obj.append(partial(run_question, run))
 
 
-def _items(command: Command, given: Mapping[str, Any]) -> list[Item]:
+def _items(command: CommandEntry, given: Mapping[str, Any]) -> list[Item]:
     """Return the inputs, one for each of the configurations that are asked for."""
     configured = [
         f"{each.name}={given[each.parameter]}"

@@ -10,7 +10,7 @@ from rdma_robust.frame import registry
 from rdma_robust.frame.answer import Answer
 from rdma_robust.frame.command_asking import CommandAsking
 from rdma_robust.frame.question import Section
-from rdma_robust.frame.registry import Command
+from rdma_robust.frame.registry import CommandEntry
 from rdma_robust.frame.run_question import Run, answer_all, counted
 from rdma_robust.frame.shell.defaults import processors
 from rdma_robust.frame.shell.inputs import Item, Source
@@ -29,7 +29,7 @@ def of_questions(items: Sequence[Item]) -> tuple[list[Item], list[Item]]:
     return [each for each in items if each not in asked], list(asked)
 
 
-def _command(source: Source) -> Command | None:
+def _command(source: Source) -> CommandEntry | None:
     """Return the command of the question that is asked about a file, None if it is one of no such question."""
     command = registry.command_at(" ".join(registry.default_command([file_of(source.name)])))
     return None if command is None or command.question is None else command
@@ -37,7 +37,7 @@ def _command(source: Source) -> Command | None:
 
 def with_questions(report: BatchReport, given: Given) -> BatchReport:
     """Return the report with the answers to the questions about `given`, which are asked now; what is wrong is said."""
-    asked: dict[str, tuple[Command, list[Item]]] = {}
+    asked: dict[str, tuple[CommandEntry, list[Item]]] = {}
     for item in given.items:
         if isinstance(item, Source) and (command := _command(item)) is not None:
             asked.setdefault(command.name, (command, []))[1].append(item)
@@ -46,7 +46,7 @@ def with_questions(report: BatchReport, given: Given) -> BatchReport:
     return report
 
 
-def _with_question(report: BatchReport, given: Given, command: Command, items: Sequence[Item]) -> BatchReport:
+def _with_question(report: BatchReport, given: Given, command: CommandEntry, items: Sequence[Item]) -> BatchReport:
     assert command.question is not None
     question = command.question()
     own = {each.name: each.default for each in command.options if not each.configures}

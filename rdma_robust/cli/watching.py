@@ -36,7 +36,7 @@ def need_watchfiles() -> None:
         raise UsageError(f"{FLAG} needs watchfiles, which is not installed here: pip install 'rdma-robust[watch]'")
 
 
-class Watched:
+class WatchedFiles:
     """What the arguments of a command stand for: files, and folders in which every program counts."""
 
     def __init__(self, arguments: Sequence[str]) -> None:
@@ -83,7 +83,7 @@ def changes_of(file: str) -> Iterator[object]:
     """Yield after every change of one file; for a thread, which ends with the process. Raises UsageError."""
     from watchfiles import watch  # noqa: PLC0415 - an extra
 
-    watched = Watched([file])
+    watched = WatchedFiles([file])
     yield from watch(*watched.places(), watch_filter=watched.counts, recursive=False, raise_interrupt=False)
 
 
@@ -95,7 +95,7 @@ def run_watching(arguments: Sequence[str], files: Sequence[str]) -> Exit:
     need_watchfiles()
     from watchfiles import watch  # noqa: PLC0415 - an extra
 
-    watched = Watched(files)
+    watched = WatchedFiles(files)
     command = own_command(_without_flag(arguments))
     changes = watch(
         *watched.places(),

@@ -86,7 +86,7 @@ OF_QUESTIONS: Final = ("timeout", "memory", "jobs", "expect", "explain", "quiet"
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class CommandEntry:
     """A command: what its help says, where its function with options is (`place`), and where it stands in lists.
 
     `rank` is its place among all commands, `group` the title under which the list of commands has it, with its place there.
@@ -103,7 +103,7 @@ class Command:
     group: tuple[str, int] = ("Other", 1000)
     reads: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()
-    below: tuple[Command, ...] = ()
+    below: tuple[CommandEntry, ...] = ()
     default: str = ""
     question: Callable[[], AnyQuestion] | None = None
     options: tuple[QuestionOption, ...] = ()
@@ -149,7 +149,7 @@ class Tool:
 
     name: str
     front_ends: tuple[FrontEnd, ...] = ()
-    commands: tuple[Command, ...] = ()
+    commands: tuple[CommandEntry, ...] = ()
     settings: tuple[SettingKind, ...] = ()
     certificates: tuple[CertificateKind, ...] = ()
     folders: tuple[str, ...] = ()
@@ -189,13 +189,13 @@ def at(place: Place) -> Any:
     return getattr(import_module(module), name)
 
 
-def commands() -> dict[str, Command]:
+def commands() -> dict[str, CommandEntry]:
     """Return the commands by name, in the order of their ranks."""
     found = sorted((each for tool in tools() for each in tool.commands), key=lambda each: each.rank)
     return {each.name: each for each in found}
 
 
-def command_at(path: str) -> Command | None:
+def command_at(path: str) -> CommandEntry | None:
     """Return the command with these names, of a command and of one of its own or of a command alone, None if none has."""
     first, _, rest = path.partition(" ")
     one = commands().get(first)
@@ -209,7 +209,7 @@ def groups() -> dict[str, list[str]]:
     return {title: names for title in titles if (names := [each.name for each in found if each.group[0] == title])}
 
 
-def nested() -> dict[str, dict[str, Command]]:
+def nested_commands() -> dict[str, dict[str, CommandEntry]]:
     """Return the commands of commands by their names, for those commands of which one of them is the default."""
     return {name: {each.name: each for each in one.below} for name, one in commands().items() if one.is_group}
 

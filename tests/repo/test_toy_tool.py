@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from rdma_robust.cli.app import run
-from rdma_robust.cli.completion.answers import completions
+from rdma_robust.cli.completion.answers import cursor_completions
 from rdma_robust.cli.settings import Settings, settings_here
-from rdma_robust.cli.watching import Watched
+from rdma_robust.cli.watching import WatchedFiles
 from rdma_robust.editing import opened_texts
 from rdma_robust.editing.opened_texts import Deciding
 from rdma_robust.frame import registry
@@ -172,7 +172,7 @@ def test_settings(toy: Toy) -> None:
 @pytest.mark.usefixtures("toy")
 def test_completion() -> None:
     def words(*typed: str) -> set[str]:
-        return {each.value for each in completions(typed, len(typed))}
+        return {each.value for each in cursor_completions(typed, len(typed))}
 
     assert "toy" in words("to")
     assert {"--first", "--style", "--n", "--certificate"} <= words("toy", "--")
@@ -200,10 +200,10 @@ def test_report(toy: Toy, form: str) -> None:
 
 def test_watch_looks_at_all_files_of_an_input(toy: Toy, tmp_path: Path) -> None:
     del toy
-    watched = Watched(["bad.toy"])
+    watched = WatchedFiles(["bad.toy"])
     assert watched.counts(None, str(tmp_path / "part.toy"))
     assert not watched.counts(None, str(tmp_path / "good.toy"))
-    assert Watched(["."]).counts(None, os.path.realpath("new.toy"))
+    assert WatchedFiles(["."]).counts(None, os.path.realpath("new.toy"))
 
 
 def test_certificates(toy: Toy) -> None:

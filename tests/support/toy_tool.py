@@ -29,7 +29,7 @@ from rdma_robust.frame.formats.answer_table import AnswerTable, Row, verdict_tot
 from rdma_robust.frame.formats.columns import Column
 from rdma_robust.frame.formats.junit import Case
 from rdma_robust.frame.question import Layout, Question, Section, View
-from rdma_robust.frame.registry import CertificateKind, Command, FrontEnd, QuestionOption, Tool
+from rdma_robust.frame.registry import CertificateKind, CommandEntry, FrontEnd, QuestionOption, Tool
 from rdma_robust.frame.shell.inputs import Source, read_source
 from rdma_robust.limits import Limits, Progress
 from rdma_robust.value_ranges import file_of
@@ -261,7 +261,7 @@ TOOL = Tool(
         ),
     ),
     commands=(
-        Command(
+        CommandEntry(
             "toy",
             HELP,
             group=("Decide", 500),

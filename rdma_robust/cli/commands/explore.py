@@ -21,7 +21,7 @@ from rdma_robust.cli.options.arguments import (
 )
 from rdma_robust.cli.options.option_sets import HardwareOptions, with_option_sets
 from rdma_robust.cli.processes.explored_messages import decided_messages
-from rdma_robust.cli.watching import Watched, changes_of, need_watchfiles
+from rdma_robust.cli.watching import WatchedFiles, changes_of, need_watchfiles
 from rdma_robust.errors import InternalError, RdmaRobustError, SizeLimitError, UsageError
 from rdma_robust.frame import registry
 from rdma_robust.frame.deciding import exit_of_error, message_of
@@ -129,7 +129,7 @@ def run_explore(request: ExploreRequest) -> Exit:
     if request.tui and item.path is None:
         raise UsageError("--tui needs standard input for its keys: give the program as a file")
     if request.watch:
-        Watched([request.file])
+        WatchedFiles([request.file])
         need_watchfiles()
     _need("textual" if request.tui else "uvicorn", *(() if request.tui else ("starlette",)))
     try:
