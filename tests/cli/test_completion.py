@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from rdma_robust.cli.commands.completion import SCRIPTS, VARIABLE
 from rdma_robust.cli.completion.answers import cursor_completions, shell_answer
-from rdma_robust.cli.completion.scripts import SCRIPTS, VARIABLE
 from tests.conftest import COMMAND, Cli
 
 ENVIRONMENT = {**os.environ, "PATH": f"{Path(COMMAND).parent}{os.pathsep}{os.environ['PATH']}", "TERM": "dumb"}
