@@ -18,9 +18,9 @@ from rdma_robust.language.load import load_decidable
 from rdma_robust.limits import Limits
 from rdma_robust.options import ALL_REDUCTIONS, CheckOptions
 from rdma_robust.robustness.crowds.hero_at_start import HeroAtStart
-from rdma_robust.robustness.crowds.instance import Instance
+from rdma_robust.robustness.crowds.instance import TwoCopyInstance
 from rdma_robust.robustness.crowds.parts import Local
-from rdma_robust.robustness.crowds.steps import Control, CrowdLabel, Steps
+from rdma_robust.robustness.crowds.steps import Control, CrowdLabel, InstanceSteps
 
 SECONDS = 20.0
 STATES = 20_000
@@ -102,14 +102,14 @@ FAMILIES: dict[str, tuple[Callable[[int], str], Sequence[int]]] = {
 }
 
 
-def systems() -> Iterator[tuple[str, Instance, HeroAtStart]]:
+def systems() -> Iterator[tuple[str, TwoCopyInstance, HeroAtStart]]:
     """Yield the members of the families that have a class of pivots."""
     for name, (text, sizes) in FAMILIES.items():
         for size in sizes:
             program = load_decidable(text(size), f"{name} {size}", crowds=True)
-            instance = Instance.of(program, CheckOptions().on(program.hardware).model, ALL_REDUCTIONS)
+            instance = TwoCopyInstance.of(program, CheckOptions().on(program.hardware).model, ALL_REDUCTIONS)
             if instance.classes:
-                yield f"{name}: {size}", instance, HeroAtStart(Steps(instance))
+                yield f"{name}: {size}", instance, HeroAtStart(InstanceSteps(instance))
 
 
 def timed(system: HeroAtStart, options: OmegaOptions) -> tuple[OmegaResult[Control, Local, CrowdLabel], float]:
@@ -123,7 +123,7 @@ def report(console: Console) -> None:
     answers = Table("system", "target", "markings", "counted", "s", "least", "s")
     factors = Table("system", *(f"no {name}" for name in WITHOUT), title="markings, and time, by the factor without it")
     for name, instance, system in systems():
-        timed(HeroAtStart(Steps(instance)), ALL)  # what the instance remembers is there from now on
+        timed(HeroAtStart(InstanceSteps(instance)), ALL)  # what the instance remembers is there from now on
         found, seconds = timed(system, ALL)
         started = time.process_time()
         least = smallest(system, Limits.of(SECONDS, STATES), bound=found.run) if found.target >= 0 else None
@@ -133,7 +133,7 @@ def report(console: Console) -> None:
         answers.add_row(name, said, f"{found.states:,}", f"{found.counted:,}", f"{seconds:.2f}", number, f"{spent:.2f}")
         row = []
         for options in WITHOUT.values():
-            other, longer = timed(HeroAtStart(Steps(instance)), options)
+            other, longer = timed(HeroAtStart(InstanceSteps(instance)), options)
             more = ">" if other.cut else ""
             row.append(f"{more}{other.states / found.states:.1f}, {more}{longer / max(seconds, 1e-3):.1f}")
         factors.add_row(name, *row)

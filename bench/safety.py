@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Final
 
 from bench.records import Placement, Proof, save
-from rdma_robust.analyses.prove.prove import prove
+from rdma_robust.analyses.prove.prove import decide_safety
 from rdma_robust.analyses.repair.repairs import COUNTING, RepairOptions, WaitOptions
 from rdma_robust.analyses.repair.safe.placement import make_safe
-from rdma_robust.language.check.refusals import refusals
+from rdma_robust.language.check.refusals import model_refusals
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.language.load import load_program
@@ -49,12 +49,12 @@ def report(say: Callable[[str], None]) -> None:
 def models_of(program: Program) -> list[AnyModelName]:
     """Return the models that a program says something of, and that have what it does."""
     named = (each.model for each in program.expectations if each.kind == "safe")
-    return [model for model in dict.fromkeys(named) if model is not None and not refusals(program, model)]
+    return [model for model in dict.fromkeys(named) if model is not None and not model_refusals(program, model)]
 
 
 def _proof(path: Path, program: Program, model: AnyModelName) -> Proof:
     started = time.process_time()
-    outcome = prove(program, model, Limits.of(PROOF_S))
+    outcome = decide_safety(program, model, Limits.of(PROOF_S))
     seconds = time.process_time() - started
     return Proof(path.stem, model, outcome.safety.value, outcome.engine or "", outcome.states, outcome.taken, seconds)
 

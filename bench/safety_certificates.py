@@ -13,7 +13,7 @@ from typing import Final
 from bench.records import Certified, save
 from bench.safety import models_of, programs
 from rdma_robust import TOOL
-from rdma_robust.analyses.prove.prove import prove
+from rdma_robust.analyses.prove.prove import decide_safety
 from rdma_robust.certify.checker import verify
 from rdma_robust.certify.document import read_document
 from rdma_robust.errors import SizeLimitError
@@ -46,7 +46,7 @@ def report(say: Callable[[str], None]) -> None:
 
 def _certified(name: str, program: Program, model: AnyModelName, say: Callable[[str], None]) -> Certified | None:
     started = time.process_time()
-    outcome = prove(program, model, Limits.of(PROOF_S))
+    outcome = decide_safety(program, model, Limits.of(PROOF_S))
     proven = time.process_time()
     try:
         made = safety_certificate(outcome, None, Limits.of(PROOF_S))

@@ -118,11 +118,11 @@ def parse(
     or constant expressions, which count instead of those in the text. Raises ProgramError, which carries every diagnostic,
     and UsageError for a constant that the program does not have.
     """
-    from rdma_robust.language.defines import defined, definitions  # noqa: PLC0415
+    from rdma_robust.language.defines import definitions, with_definitions  # noqa: PLC0415
     from rdma_robust.language.flow.waiting import blocking  # noqa: PLC0415
     from rdma_robust.language.load import load_program  # noqa: PLC0415 - slow
 
-    return blocking(load_program(defined(text, definitions(define)), file), await_loops)
+    return blocking(load_program(with_definitions(text, definitions(define)), file), await_loops)
 
 
 def check(
@@ -176,7 +176,7 @@ def reach(
     from rdma_robust.analyses.safety.goals import StateGoal, with_blocking_waits  # noqa: PLC0415
     from rdma_robust.analyses.safety.reach import reach_goals as answer  # noqa: PLC0415 - slow
     from rdma_robust.errors import UsageError  # noqa: PLC0415
-    from rdma_robust.language.load import decidable, target_in  # noqa: PLC0415
+    from rdma_robust.language.load import decidable, read_target  # noqa: PLC0415
     from rdma_robust.limits import Limits  # noqa: PLC0415
     from rdma_robust.model import NAMED, SEARCHED, Hardware  # noqa: PLC0415
 
@@ -185,7 +185,7 @@ def reach(
         raise UsageError(f"{why}; there is {' and '.join(SEARCHED)}")
     loaded = decidable(_loaded(program, define, proofs=False, crowds=True), crowds=True)
     limits = Limits.of(timeout, max_states, memory)
-    meant = target_in(loaded, target)
+    meant = read_target(loaded, target)
     hardware = Hardware(cpu, atomics, order, ordered_reads or None).over(loaded.hardware)
     return answer(with_blocking_waits(loaded, meant), [StateGoal(meant)], model, limits, hardware.model).answers[0]
 
@@ -239,20 +239,20 @@ def prove(
     """
     from typing import get_args  # noqa: PLC0415 - only here
 
-    from rdma_robust.analyses.prove.prove import prove as proved  # noqa: PLC0415 - slow
+    from rdma_robust.analyses.prove.prove import decide_safety  # noqa: PLC0415 - slow
     from rdma_robust.analyses.prove.safety_outcome import ReductionOptions  # noqa: PLC0415
     from rdma_robust.errors import ProgramError, UsageError  # noqa: PLC0415
-    from rdma_robust.language.check.refusals import refusals  # noqa: PLC0415
+    from rdma_robust.language.check.refusals import model_refusals  # noqa: PLC0415
     from rdma_robust.language.flow.claims import AnyModelName  # noqa: PLC0415
     from rdma_robust.limits import Limits  # noqa: PLC0415
 
     if model not in get_args(AnyModelName):
         raise UsageError(f"no model is called {model!r}; there is {', '.join(get_args(AnyModelName))}")
     loaded = _loaded(program, define)
-    if refused := refusals(loaded, model):
+    if refused := model_refusals(loaded, model):
         raise ProgramError(loaded.file, loaded.source, refused)
     limits = Limits.of(timeout, max_states, memory)
-    return proved(loaded, model, limits, engine=engine, reduction=ReductionOptions(reduction, bound))
+    return decide_safety(loaded, model, limits, engine=engine, reduction=ReductionOptions(reduction, bound))
 
 
 def _loaded(
@@ -265,14 +265,14 @@ def _loaded(
     """Return the program itself, validated, or the one in a text or a file; `proofs` say that they are to be made, `crowds`
     that it may have any number of a thread."""
     from rdma_robust.language.flow.valid import valid_for_proofs, validate  # noqa: PLC0415
-    from rdma_robust.language.load import explicit, load_program  # noqa: PLC0415 - slow
+    from rdma_robust.language.load import load_program, without_crowds  # noqa: PLC0415 - slow
 
     given = _defined(program, define)
     if isinstance(given, tuple):
         read = load_program(*given)
-        return read if crowds else explicit(read)
+        return read if crowds else without_crowds(read)
     if not crowds:
-        explicit(given)
+        without_crowds(given)
     if proofs:
         return valid_for_proofs(given)
     validate(given)
@@ -282,11 +282,11 @@ def _loaded(
 def _defined(program: Program | str | os.PathLike[str], define: Mapping[str, int | str] | None) -> Program | tuple[str, str]:
     """Return the program itself, or the text of one with what is defined and its name for messages."""
     from rdma_robust.errors import UsageError  # noqa: PLC0415
-    from rdma_robust.language.defines import defined, definitions  # noqa: PLC0415
+    from rdma_robust.language.defines import definitions, with_definitions  # noqa: PLC0415
 
     if isinstance(program, str | os.PathLike):
         text, file = _read(program)
-        return defined(text, definitions(define)), file
+        return with_definitions(text, definitions(define)), file
     if define:
         raise UsageError("constants are defined for a text or a file: this program is loaded already")
     return program

@@ -12,14 +12,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from rdma_robust.build_lines import Lines, StatementLines, Value, piece, word
+from rdma_robust.build_lines import SourceLines, StatementLines, Value, piece, word
 from rdma_robust.diagnose import did_you_mean, quote
 from rdma_robust.errors import NO_SPAN, ProgramError, Span, UsageError
-from rdma_robust.language.check.control import Shape, ShapeEdge
+from rdma_robust.language.check.control import AutomatonShape, ShapeEdge
 from rdma_robust.language.flow.canonical import with_listing
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.claims import AnyModelName
-from rdma_robust.language.flow.spans import moved
+from rdma_robust.language.flow.spans import with_moved_spans
 from rdma_robust.language.load import load_automata, load_program
 
 Claims = Literal["allowed", "forbidden"]
@@ -115,7 +115,7 @@ class AutomatonBuilder:
 
     def __init__(self, name: str, start: str, end: str) -> None:
         self.name = name
-        self._lines = Lines()
+        self._lines = SourceLines()
         self._numbers = {start: 0}
         self._number(end)
         self._end = self._numbers[end]
@@ -144,14 +144,14 @@ class AutomatonBuilder:
         return self
 
     @property
-    def lines(self) -> Lines:
+    def lines(self) -> SourceLines:
         """What was written."""
         return self._lines
 
     def _number(self, location: str) -> int:
         return self._numbers.setdefault(location, len(self._numbers))
 
-    def shape(self) -> Shape:
+    def shape(self) -> AutomatonShape:
         """Return how the edges hang together. Raises UsageError if a location cannot be reached from the start."""
         reached, todo = {0}, [0]
         while todo:
@@ -164,11 +164,11 @@ class AutomatonBuilder:
                 others = [name for name, n in self._numbers.items() if n in reached]
                 hint = did_you_mean(location, others)
                 raise UsageError(f"thread {self.name} never comes to location {quote(location)}{hint and f'; {hint}'}")
-        return Shape(0, self._end, tuple(self._edges))
+        return AutomatonShape(0, self._end, tuple(self._edges))
 
 
 @dataclass(slots=True)
-class _Declared:
+class _Declarations:
     head: str
     builder: ThreadBuilder | AutomatonBuilder
     at: Span | None
@@ -179,15 +179,15 @@ class ProgramBuilder:
 
     def __init__(self, name: str, *, domain: tuple[int, int] | None = None, loopback: bool = False) -> None:
         self.name = word(name, "program")
-        self._head = Lines()
+        self._head = SourceLines()
         self._head.add(f"program {self.name}")
         if loopback:
             self._head.add("allow loopback")
         if domain is not None:
             least, greatest = (piece(bound, "a bound of the domain") for bound in domain)
             self._head.add(f"domain {least}..{greatest}")
-        self._threads: list[_Declared] = []
-        self._tail = Lines()
+        self._threads: list[_Declarations] = []
+        self._tail = SourceLines()
 
     def hardware(
         self,
@@ -244,7 +244,7 @@ class ProgramBuilder:
     ) -> None:
         for register, value in registers.items():
             builder._lines.add(f"  reg {word(register, 'register')} = {piece(value, 'an initial value')}", at)
-        self._threads.append(_Declared(f"thread {builder.name} on {word(on, 'node')} {{", builder, at))
+        self._threads.append(_Declarations(f"thread {builder.name} on {word(on, 'node')} {{", builder, at))
 
     def outcome(self, condition: str, *, at: Span | None = None, **claims: Claims) -> ProgramBuilder:
         """`outcome condition : ...`, with models (`sc`, `tso`, `pso`, `rma`, `rdma`) as "allowed" or "forbidden"."""
@@ -279,8 +279,8 @@ class ProgramBuilder:
         """The program as a text; the statements of an automaton stand in the order of its edges."""
         return "\n".join(self._lines().text) + "\n"
 
-    def _lines(self) -> Lines:
-        lines = Lines()
+    def _lines(self) -> SourceLines:
+        lines = SourceLines()
         lines.extend(self._head)
         for each in self._threads:
             lines.add(each.head, each.at)
@@ -308,5 +308,5 @@ class ProgramBuilder:
             told = tuple(replace(d, span=origin(d.span)) for d in error.diagnostics)
             raise ProgramError(file, self.text, told) from None
         if not shapes:
-            return moved(program, origin)
-        return with_listing(moved(program, lambda span: origin(span).origin or NO_SPAN))
+            return with_moved_spans(program, origin)
+        return with_listing(with_moved_spans(program, lambda span: origin(span).origin or NO_SPAN))

@@ -54,7 +54,7 @@ def _into(register: str) -> str:
 
 
 @dataclass(slots=True)
-class Lines:
+class SourceLines:
     """Lines of text, each with what it was made from."""
 
     text: list[str] = field(default_factory=list)
@@ -64,7 +64,7 @@ class Lines:
         self.text.append(text)
         self.origins.append(at)
 
-    def extend(self, other: Lines) -> None:
+    def extend(self, other: SourceLines) -> None:
         self.text += other.text
         self.origins += other.origins
 
@@ -77,7 +77,7 @@ class StatementLines:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self._lines = Lines()
+        self._lines = SourceLines()
         self._depth = 1
         self._label = ""
 
@@ -240,7 +240,7 @@ class StatementLines:
         self._lines.add(f"{'  ' * self._depth}{label}{text}", at)
 
     @property
-    def lines(self) -> Lines:
+    def lines(self) -> SourceLines:
         """What was written, complete: a label that stands before nothing has a `skip`."""
         if self._label:
             self.skip()

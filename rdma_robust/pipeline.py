@@ -16,9 +16,9 @@ from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.options import CheckOptions, Instrumentation
 from rdma_robust.outcome import Outcome, Verdict
 from rdma_robust.robustness import contracts, shown
-from rdma_robust.robustness.decide import DECISION, decide, decided, passes_for
+from rdma_robust.robustness.decide import DECISION, decide, decided_by_passes, passes_for
 from rdma_robust.robustness.paper import beyond_paper
-from rdma_robust.robustness.passes import Context, Contract, Pass, Passes, run
+from rdma_robust.robustness.passes import Context, DecisionPass, PassContract, Passes, run_passes
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +53,11 @@ def _wait(program: Program, context: Context) -> Program:
     return spin_assumed(program, context.options.await_loops)
 
 
-GIVEN: Final = Contract("a text, or a program as a value", _given)
+GIVEN: Final = PassContract("a text, or a program as a value", _given)
 
 PREPARATION: Final[Passes] = (
-    Pass("parse", _parse, GIVEN, contracts.PROGRAM, shown.program),
-    Pass("await", _wait, contracts.PROGRAM, contracts.PROGRAM, shown.program),
+    DecisionPass("parse", _parse, GIVEN, contracts.PROGRAM, shown.program),
+    DecisionPass("await", _wait, contracts.PROGRAM, contracts.PROGRAM, shown.program),
 )
 
 
@@ -124,7 +124,7 @@ def _look_on(outcome: Outcome, context: Context) -> Outcome:
     return _look_for_hangs(_look_for_faults(outcome, context), context)
 
 
-NOTES: Final[Passes] = (Pass("hangs", _look_on, contracts.DECIDED, contracts.DECIDED, shown.hangs),)
+NOTES: Final[Passes] = (DecisionPass("hangs", _look_on, contracts.DECIDED, contracts.DECIDED, shown.hangs),)
 PASSES: Final[Passes] = (*PREPARATION, *DECISION, *NOTES)
 """From what is given to the outcome; each makes what the next one takes."""
 
@@ -135,13 +135,13 @@ def dump(text: str, file: str, options: CheckOptions, pass_name: str) -> str:
     if pass_name not in names:
         raise UsageError(f"no pass is called {pass_name!r}; the passes are {', '.join(names)}")
     wanted, first = PASSES[: names.index(pass_name) + 1], len(PREPARATION)
-    program: Program = run(PREPARATION, Text(text, file), Context.of(options, crowds=True))
+    program: Program = run_passes(PREPARATION, Text(text, file), Context.of(options, crowds=True))
     if len(wanted) <= first:
         return wanted[-1].show(program if len(wanted) == first else load_decidable(text, file, crowds=True))
     context = Context.of(options.on(program.hardware))
     decision = passes_for(program, context.options.model) if program.crowds else DECISION
     wanted = (*PREPARATION, *decision, *NOTES)[first : names.index(pass_name) + 1]
-    return wanted[-1].show(run(wanted, program, context))
+    return wanted[-1].show(run_passes(wanted, program, context))
 
 
 def check_text(
@@ -178,14 +178,14 @@ def check_program(
     context = Context.of(options, progress, crowds=crowds)
     started = time.monotonic()
     reading, spinning = PREPARATION
-    written: Program = run((reading,), given, context)
-    program: Program = run((spinning,), written, context)
-    outcome = decided(program, context)
+    written: Program = run_passes((reading,), given, context)
+    program: Program = run_passes((spinning,), written, context)
+    outcome = decided_by_passes(program, context)
     keep(replace(outcome, time_s=time.monotonic() - started))
     if options.self_check:
         agreed = self_check(program, options.on(program.hardware), outcome, context.limits)
         outcome = replace(outcome, checked_by=outcome.checked_by + agreed)
-    noted: Outcome = run((*NOTES, *more), replace(with_spin(outcome, context), program=written), context)
+    noted: Outcome = run_passes((*NOTES, *more), replace(with_spin(outcome, context), program=written), context)
     return replace(noted, program=program, time_s=time.monotonic() - started, left_out=tuple(context.beside.left_out))
 
 
@@ -202,9 +202,9 @@ def self_check(program: Program, options: CheckOptions, outcome: Outcome, limits
     if outcome.verdict is Verdict.UNKNOWN or not options.model.has_normal_form:
         return ()
     if program.crowds:
-        from rdma_robust.robustness.crowds.compared import compared  # noqa: PLC0415 - few ask for it
+        from rdma_robust.robustness.crowds.compared import confirming_ways  # noqa: PLC0415 - few ask for it
 
-        return compared(outcome, options, limits)
+        return confirming_ways(outcome, options, limits)
     other: Instrumentation = "paper" if options.instrumentation == "pivot" else "pivot"
     methods: dict[str, Callable[[], Verdict]] = {
         other: lambda: decide(program, replace(options, instrumentation=other, engine="auto"), limits=limits).verdict,

@@ -43,7 +43,7 @@ def file_of(name: str) -> str:
     return _INSTANCE.sub("", name)
 
 
-def instance_of(name: str) -> str:
+def told_instance(name: str) -> str:
     """Return what tells the instance `name` from the others of its file: `N=3, M=2`, nothing if it is a file."""
     return name.removeprefix(file_of(name))[2:-1]
 
@@ -53,12 +53,12 @@ def is_range(value: str) -> bool:
     return ".." in value or "," in value
 
 
-def ranges(define: Sequence[str]) -> list[str]:
+def range_definitions(define: Sequence[str]) -> list[str]:
     """Return the definitions of several values, as they are written."""
     return [each for each in define if "=" in each and _several(each)]
 
 
-def instances(define: Sequence[str]) -> list[Valuation]:
+def definition_combinations(define: Sequence[str]) -> list[Valuation]:
     """Return what definitions stand for: every combination of values, the last definition's value changing fastest.
 
     A definition of one value is left to whoever reads it. Raises UsageError for a range without a value, or for too many.
@@ -67,7 +67,7 @@ def instances(define: Sequence[str]) -> list[Valuation]:
     number = prod(map(len, choices))
     if number > MOST_INSTANCES:
         raise UsageError(
-            f"{_said(ranges(define))} stands for {number:,} instances, and at most {MOST_INSTANCES:,} are decided"
+            f"{_said(range_definitions(define))} stands for {number:,} instances, and at most {MOST_INSTANCES:,} are decided"
         )
     names = [each.partition("=")[0].strip() for each in define]
     found = []
@@ -82,7 +82,7 @@ def instances(define: Sequence[str]) -> list[Valuation]:
 
 def one_value(define: Sequence[str], command: str) -> None:
     """Raise UsageError if some definition is of several values: `command` answers about one program."""
-    several = ranges(define)
+    several = range_definitions(define)
     if several:
         name = several[0].partition("=")[0].strip()
         raise UsageError(

@@ -14,7 +14,7 @@ from rdma_robust.batch.job import Job
 from rdma_robust.batch.run import run_batch
 from rdma_robust.cli.commands.report import LocalExecutor
 from rdma_robust.options import CheckOptions
-from rdma_robust.reports.batch.batch_view import BatchReport, Entry
+from rdma_robust.reports.batch.batch_view import BatchReport, ReportEntry
 from rdma_robust.reports.batch.html_report import write_html
 from rdma_robust.reports.check.robustness_view import described
 from rdma_robust.reports.check.summary import summarise
@@ -24,7 +24,7 @@ REPAIR_S: Final = 20.0
 OPTIONS: Final = CheckOptions(timeout=120)
 
 
-def decide(paths: Iterable[Path]) -> dict[str, Entry]:
+def decide(paths: Iterable[Path]) -> dict[str, ReportEntry]:
     """Return the answers, with their pages, by the names of the programs, in the order of `paths`."""
     jobs = {}
     for number, path in enumerate(paths):
@@ -37,11 +37,11 @@ def decide(paths: Iterable[Path]) -> dict[str, Entry]:
     with closing(run_batch(list(jobs.items()), executor, cache, lambda: None)) as answers:
         for number, record in answers:
             job = jobs[number]
-            entries[number] = Entry(record.result, job.text, sha256(job.text), record.page)
+            entries[number] = ReportEntry(record.result, job.text, sha256(job.text), record.page)
     return {Path(jobs[number].name).stem: entries[number] for number in sorted(entries)}
 
 
-def report_page(entries: Iterable[Entry]) -> str:
+def report_page(entries: Iterable[ReportEntry]) -> str:
     """Return the report on the programs as the page that `rdma-robust report` writes."""
     listed = list(entries)
     results = [each.result for each in listed]

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterator
 from itertools import pairwise
 
-from rdma_robust.codes.known_codes import EXAMPLES, RANGES, Code, codes
+from rdma_robust.codes.known_codes import EXAMPLES, RANGES, MessageCode, codes
 from sitegen.text import GENERATED
 
 INTRODUCTION = f"""{GENERATED}
@@ -29,16 +29,16 @@ def code_reference() -> str:
     return "\n".join((INTRODUCTION, *sections))
 
 
-def _section(begin: str, end: str, title: str, every: list[Code]) -> str:
+def _section(begin: str, end: str, title: str, every: list[MessageCode]) -> str:
     entries = (_entry(code) for code in every if begin <= code.name < end)
     return "\n".join((f"## {begin} to RR{int(end[2:]) - 1:03}: {title}\n", *entries))
 
 
-def _entry(code: Code) -> str:
+def _entry(code: MessageCode) -> str:
     return "\n".join((f"### {code.name}: {code.title}\n", f"({code.severity}) {code.explanation}\n", *_examples(code)))
 
 
-def _examples(code: Code) -> Iterator[str]:
+def _examples(code: MessageCode) -> Iterator[str]:
     if code.kind == "none":
         return
     if code.kind == "command":

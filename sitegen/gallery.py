@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from rdma_robust.reports.batch.batch_view import Entry
+from rdma_robust.reports.batch.batch_view import ReportEntry
 from rdma_robust.reports.batch.html_report import TIMELINE_LEGEND
-from rdma_robust.reports.share.svg import DARK, LIGHT, SANS, STYLE, text_of
+from rdma_robust.reports.share.svg import DARK, LIGHT, SANS, STYLE, markup_text
 from sitegen.figures.kit import STYLE as FIGURE_STYLE
 from sitegen.litmus_index import LITMUS, Shelf, description, on
 from sitegen.patterns import PATTERNS
@@ -50,7 +50,7 @@ def programs(shelves: tuple[Shelf, ...] = PATTERNS) -> tuple[Path, ...]:
     return (*first, *(path for path in sorted(LITMUS.glob("*.rdma")) if path not in first))
 
 
-def gallery_page(entries: Mapping[str, Entry]) -> str:
+def gallery_page(entries: Mapping[str, ReportEntry]) -> str:
     """Return the Markdown of the gallery. `entries` has the programs that are shown with their runs, and maybe others."""
     paths = sorted(LITMUS.glob("*.rdma"))
     parts = [INTRODUCTION.format(programs=len(paths))]
@@ -58,7 +58,7 @@ def gallery_page(entries: Mapping[str, Entry]) -> str:
     return "\n".join(parts)
 
 
-def _shelf(shelf: Shelf, paths: list[Path], entries: Mapping[str, Entry]) -> Iterator[str]:
+def _shelf(shelf: Shelf, paths: list[Path], entries: Mapping[str, ReportEntry]) -> Iterator[str]:
     shown = entries[shelf.first]
     yield f"## {shelf.title}\n\n{shelf.holds}\n"
     yield f"### {_link(shelf.first)}\n\n{cell(description(LITMUS / f'{shelf.first}.rdma'))}\n"
@@ -68,7 +68,7 @@ def _shelf(shelf: Shelf, paths: list[Path], entries: Mapping[str, Entry]) -> Ite
     yield table(("program", "what it is", "verdict"), rows)
 
 
-def program_page(path: Path, entry: Entry) -> str:
+def program_page(path: Path, entry: ReportEntry) -> str:
     """Return the Markdown of the page of a litmus program, which lies in `source/litmus/`."""
     text = path.read_text(encoding="utf-8").rstrip()
     lines = [
@@ -80,7 +80,7 @@ def program_page(path: Path, entry: Entry) -> str:
     return "\n".join(lines)
 
 
-def _found(entry: Entry) -> Iterator[str]:
+def _found(entry: ReportEntry) -> Iterator[str]:
     """Yield what was found out about a program."""
     result, page = entry.result, entry.page
     name = Path(result.file).stem
@@ -90,7 +90,7 @@ def _found(entry: Entry) -> Iterator[str]:
     yield from (f"{cell(each)}\n" for each in page.text)
     if page.timeline:
         yield picture(page.timeline, f"The run of {name}, step by step")
-        yield f'<p class="rr-legend">{text_of(TIMELINE_LEGEND)}</p>\n'
+        yield f'<p class="rr-legend">{markup_text(TIMELINE_LEGEND)}</p>\n'
     if page.repair:
         yield f"A repair: {cell(page.repair_note)}\n\n```diff\n{page.repair.rstrip()}\n```\n"
     elif page.repair_note:
@@ -103,7 +103,7 @@ def picture(svg: str, label: str, more: str = "") -> str:
     searched."""
     drawing = re.sub(r"<style>.*?</style>\n?", "", svg, flags=re.DOTALL).strip()
     classes = f"rr-picture {more}".strip()
-    attributes = f'class="{classes}" data-search-exclude tabindex="0" role="region" aria-label="{text_of(label)}"'
+    attributes = f'class="{classes}" data-search-exclude tabindex="0" role="region" aria-label="{markup_text(label)}"'
     return f"<div {attributes}>\n{drawing}\n</div>\n"
 
 
@@ -118,7 +118,7 @@ def _badge(verdict: str) -> str:
     return f'<span class="rr-verdict {verdict}">{WORDS[verdict]}</span>'
 
 
-def _verdict(path: Path, entries: Mapping[str, Entry]) -> str:
+def _verdict(path: Path, entries: Mapping[str, ReportEntry]) -> str:
     """Return the verdict as found, or as expected where the program was not decided for this build."""
     entry = entries.get(path.stem)
     if entry is None:

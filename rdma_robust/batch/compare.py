@@ -11,14 +11,14 @@ from rdma_robust.batch import reported_claims
 from rdma_robust.errors import UsageError
 from rdma_robust.reports.batch.compare_view import (
     Answers,
-    Change,
     ClaimChange,
+    ClaimVerdict,
     Comparison,
-    Judged,
     Key,
     Kind,
-    Known,
     Report,
+    ReportedProgram,
+    VerdictChange,
 )
 from rdma_robust.reports.check.result import VerdictWord
 from rdma_robust.text import json_mistake
@@ -63,16 +63,16 @@ def _kind_of(format_: str) -> str:
     return _CHECKS[0] if format_.removeprefix("rdma-robust/") in _CHECKS else format_
 
 
-def _change(file: str, old: Known | None, new: Known | None) -> Change:
+def _change(file: str, old: ReportedProgram | None, new: ReportedProgram | None) -> VerdictChange:
     edited = None
     if old and new and old.sha256 and new.sha256:
         edited = old.sha256 != new.sha256
     reason = new.reason if new else ""
     verdicts = (old.verdict if old else None, new.verdict if new else None)
-    return Change(file, _kind(old, new), *verdicts, edited, reason)
+    return VerdictChange(file, _kind(old, new), *verdicts, edited, reason)
 
 
-def _kind(old: Known | None, new: Known | None) -> Kind:
+def _kind(old: ReportedProgram | None, new: ReportedProgram | None) -> Kind:
     """Return what happened. A verdict that was as expected and is not any more got worse, whatever the verdicts are."""
     if old is None:
         return "new"
@@ -85,18 +85,20 @@ def _kind(old: Known | None, new: Known | None) -> Kind:
     return "regression" if RANK[new.verdict] > RANK[old.verdict] else "improvement"
 
 
-def _claims(change: Change, old: Known, new: Known, *, counts_expected: bool) -> Iterator[ClaimChange]:
+def _claims(
+    change: VerdictChange, old: ReportedProgram, new: ReportedProgram, *, counts_expected: bool
+) -> Iterator[ClaimChange]:
     """Yield every claim of a program that is in both reports.
 
     What a check came by on its way says something where the claims themselves were not answered in both.
     """
 
-    def told(name: str, kind: Kind, before: Judged | None, after: Judged | None) -> ClaimChange:
+    def told(name: str, kind: Kind, before: ClaimVerdict | None, after: ClaimVerdict | None) -> ClaimChange:
         words = (before.text if before else None, after.text if after else None)
         return ClaimChange(change.file, kind, name, *words, change.edited)
 
     if change.kind == "same":
-        before, after = (Judged("the verdict", each.verdict, 0, each.as_expected) for each in (old, new))
+        before, after = (ClaimVerdict("the verdict", each.verdict, 0, each.as_expected) for each in (old, new))
         if before.as_expected is not None or after.as_expected is not None:
             yield told("the verdict", _of_claim(before, after, counts_expected), before, after)
     if old.answers is None or new.answers is None:
@@ -108,7 +110,9 @@ def _claims(change: Change, old: Known, new: Known, *, counts_expected: bool) ->
         yield from (told(*each) for each in _pairs(old.answers, new.answers, counts_expected))
 
 
-def _pairs(old: Answers, new: Answers, counts_expected: bool) -> Iterator[tuple[str, Kind, Judged | None, Judged | None]]:
+def _pairs(
+    old: Answers, new: Answers, counts_expected: bool
+) -> Iterator[tuple[str, Kind, ClaimVerdict | None, ClaimVerdict | None]]:
     """Yield each claim of either side with its answers, and the groups of which no claim is listed on any side."""
     keys: dict[Key, None] = {**dict.fromkeys(new.claims), **dict.fromkeys(old.claims)}
     listed = {key[0] for key in keys}
@@ -122,7 +126,7 @@ def _pairs(old: Answers, new: Answers, counts_expected: bool) -> Iterator[tuple[
             yield group, _of_claim(before, after, counts_expected), before, after
 
 
-def _of_claim(old: Judged | None, new: Judged | None, counts_expected: bool) -> Kind:
+def _of_claim(old: ClaimVerdict | None, new: ClaimVerdict | None, counts_expected: bool) -> Kind:
     """Return what became of a claim: as of a verdict; and a new claim that fails is worse than none."""
     if old is None or new is None:
         if new is not None and new.rank == reported_claims.BAD and new.as_expected is not True:
@@ -162,7 +166,7 @@ def read_report(path: str, text: str) -> Report:
     return report
 
 
-def _programs(document: Mapping[str, Any]) -> dict[str, Known]:
+def _programs(document: Mapping[str, Any]) -> dict[str, ReportedProgram]:
     command = document["format"].removeprefix("rdma-robust/")
     if command not in _CHECKS:
         return _merged((each, _OF_RESULT[command](each)) for each in document["results"])
@@ -175,20 +179,22 @@ def _programs(document: Mapping[str, Any]) -> dict[str, Known]:
     return programs | _merged(iter(others))
 
 
-def _known(result: Mapping[str, Any], hashes: Mapping[str, str | None], claims: Mapping[str, Any] | None) -> Known:
+def _known(result: Mapping[str, Any], hashes: Mapping[str, str | None], claims: Mapping[str, Any] | None) -> ReportedProgram:
     if result["verdict"] not in get_args(VerdictWord) or result["as_expected"] not in (True, False, None):
         raise ValueError("an unknown verdict")
     seen, answers = reported_claims.of_check(result), reported_claims.of_findings(claims)
-    return Known(result["verdict"], result["as_expected"], str(result["reason"]), hashes.get(result["file"]), seen, answers)
+    return ReportedProgram(
+        result["verdict"], result["as_expected"], str(result["reason"]), hashes.get(result["file"]), seen, answers
+    )
 
 
-def _merged(results: Iterator[tuple[Mapping[str, Any], Answers]]) -> dict[str, Known]:
+def _merged(results: Iterator[tuple[Mapping[str, Any], Answers]]) -> dict[str, ReportedProgram]:
     """Return what is known of files that several results may be about: buffers of one program, processes and contracts."""
-    programs: dict[str, Known] = {}
+    programs: dict[str, ReportedProgram] = {}
     for result, found in results:
         verdict = ANSWERED if found.claims or found.groups else "unknown" if result["error_kind"] is None else "error"
         verdict = ANSWERED if verdict == "unknown" and not result["reason"] else verdict
-        known = Known(verdict, None, str(result["reason"]), None, answers=found)
+        known = ReportedProgram(verdict, None, str(result["reason"]), None, answers=found)
         before = programs.get(result["file"])
         if before is not None and before.answers is not None:
             worst = max(before, known, key=lambda each: RANK[each.verdict])

@@ -17,9 +17,9 @@ from rdma_robust.certify.document import (
     NET,
     PROGRAM,
     Certificate,
-    digest,
-    members,
-    one_of,
+    content_digest,
+    json_members,
+    json_word,
     read_program_options,
     reject,
 )
@@ -29,14 +29,14 @@ from rdma_robust.certify.safety import safety_invariants, safety_runs, safety_st
 from rdma_robust.certify.safety.models import REDUCTIONS
 from rdma_robust.diagnose import Reporter
 from rdma_robust.errors import ProgramError
-from rdma_robust.language.flow.canonical import canonical
+from rdma_robust.language.flow.canonical import canonical_text
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.spinning import spin_assumed
 from rdma_robust.language.load import load_decidable, load_program
 from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.language.message_program import BUFFERS, MessageProgram
 from rdma_robust.messages.traces.trace_program import program_of
-from rdma_robust.messages.traces.trace_reading import trace_of
+from rdma_robust.messages.traces.trace_record import trace_of
 from rdma_robust.petri.net import Net
 from rdma_robust.petri.spec.reader import read_spec
 
@@ -71,7 +71,7 @@ Check = TypeVar("Check")
 
 
 @dataclass(frozen=True, slots=True)
-class Proved:
+class ProofCheck:
     """What a valid certificate proves, under which memory model if that is not RDMA by itself, and by what."""
 
     claim: str
@@ -79,19 +79,19 @@ class Proved:
     model: str = ""
 
 
-def verify(certificate: Certificate, text: str, name: str) -> Proved:
+def verify(certificate: Certificate, text: str, name: str) -> ProofCheck:
     """Check `certificate` against the text of the program or net that it is about; `name` is for messages only.
 
     Raises InvalidCertificate with the reason if it does not prove its claim.
     """
-    kind = one_of(certificate.input, "`input.kind`", (PROGRAM, NET, GRAPHS, MESSAGES))
+    kind = json_word(certificate.input, "`input.kind`", (PROGRAM, NET, GRAPHS, MESSAGES))
     if kind == GRAPHS:
         reject("it is about a program that is no text, and can be checked against that program only")
-    if digest(text) != certificate.sha256:
+    if content_digest(text) != certificate.sha256:
         reject(f"it is not about this text: the SHA-256 of {name} is another one")
     try:
         if kind == NET:
-            members(certificate.options, "`options`", ())
+            json_members(certificate.options, "`options`", ())
             return _proved(certificate, NET_CHECKS, lambda check, evidence: check(read_spec(text, name), evidence))
         if kind == MESSAGES:
             return _about_messages(certificate, message_program(text, name))
@@ -103,14 +103,14 @@ def verify(certificate: Certificate, text: str, name: str) -> Proved:
         reject(f"{name} is not well-formed: line {first.span.line}: {first.message}")
 
 
-def verify_graphs(certificate: Certificate, program: Program) -> Proved:
+def verify_graphs(certificate: Certificate, program: Program) -> ProofCheck:
     """Check `certificate` against a program that is no text, by its canonical form. Raises InvalidCertificate."""
     if certificate.input != GRAPHS:
         reject("it is about a text, and can be checked against that only")
     given = program
     if certificate.claim["kind"] not in SAFETY_CHECKS:
         given = spin_assumed(program, read_program_options(certificate.options).await_loops)
-    if digest(canonical(given)) != certificate.sha256:
+    if content_digest(canonical_text(given)) != certificate.sha256:
         reject(f"it is not about this program: the SHA-256 of the canonical form of {program.name} is another one")
     return _about_program(certificate, program)
 
@@ -120,12 +120,12 @@ def program_of_certificate(certificate: Certificate, text: str, name: str) -> Pr
     return spin_assumed(load_decidable(text, name, crowds=True), read_program_options(certificate.options).await_loops)
 
 
-def _about_program(certificate: Certificate, program: Program) -> Proved:
+def _about_program(certificate: Certificate, program: Program) -> ProofCheck:
     if certificate.claim["kind"] in SAFETY_CHECKS:
         if program.crowds:
             reject(f"there is any number of threads {program.crowds[0].name}, and no proof of this kind is about any number")
-        options = members(certificate.options, "`options`", ("model",))
-        model = one_of(options["model"], "`options.model`", tuple(REDUCTIONS))
+        options = json_members(certificate.options, "`options`", ("model",))
+        model = json_word(options["model"], "`options.model`", tuple(REDUCTIONS))
         proved = _proved(certificate, SAFETY_CHECKS, lambda check, evidence: check(program, model, evidence))
         return replace(proved, model=model)
     settings = read_program_options(certificate.options)
@@ -143,19 +143,19 @@ def message_program(text: str, name: str) -> MessageProgram:
     return program_of(trace_of(text, report), report)
 
 
-def _about_messages(certificate: Certificate, program: MessageProgram) -> Proved:
-    options = members(certificate.options, "`options`", ("buffer",))
-    buffer = one_of(options["buffer"], "`options.buffer`", BUFFERS)
-    members(certificate.claim, "`claim`", ("kind",))
-    claim = one_of(certificate.claim["kind"], "`claim.kind` about the input 'mp'", CLAIMS)
-    return Proved(claim, check_message_claim(program, buffer, claim, certificate.evidence), buffer)
+def _about_messages(certificate: Certificate, program: MessageProgram) -> ProofCheck:
+    options = json_members(certificate.options, "`options`", ("buffer",))
+    buffer = json_word(options["buffer"], "`options.buffer`", BUFFERS)
+    json_members(certificate.claim, "`claim`", ("kind",))
+    claim = json_word(certificate.claim["kind"], "`claim.kind` about the input 'mp'", CLAIMS)
+    return ProofCheck(claim, check_message_claim(program, buffer, claim, certificate.evidence), buffer)
 
 
 def _proved(
     certificate: Certificate, table: Mapping[str, Mapping[str, Check]], run: Callable[[Check, object], str]
-) -> Proved:
+) -> ProofCheck:
     """Let the check for the kinds of the claim and the evidence, of those in `table`, judge the evidence."""
-    members(certificate.claim, "`claim`", ("kind",))
-    claim = one_of(certificate.claim["kind"], f"`claim.kind` about the input {certificate.input!r}", tuple(table))
-    kind = one_of(certificate.evidence["kind"], f"`evidence.kind` for the claim {claim!r}", tuple(table[claim]))
-    return Proved(claim, run(table[claim][kind], certificate.evidence))
+    json_members(certificate.claim, "`claim`", ("kind",))
+    claim = json_word(certificate.claim["kind"], f"`claim.kind` about the input {certificate.input!r}", tuple(table))
+    kind = json_word(certificate.evidence["kind"], f"`evidence.kind` for the claim {claim!r}", tuple(table[claim]))
+    return ProofCheck(claim, run(table[claim][kind], certificate.evidence))

@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from rdma_robust.certify.hardware import (
-    Kind,
+    EventKind,
     Platform,
     issued_in_order,
     observed_in_order,
     told_by_receive,
 )
-from rdma_robust.certify.thread_events import Completion, Event
+from rdma_robust.certify.thread_events import Completion, ThreadEvent
 
 Relation = list[int]
 
@@ -32,7 +32,7 @@ class Execution:
     named first, for everybody: those of a locked section.
     """
 
-    events: Sequence[Event | None]
+    events: Sequence[ThreadEvent | None]
     threads: Sequence[Sequence[int]]
     reads_from: Mapping[int, int]
     written: Sequence[Sequence[int]]
@@ -57,7 +57,7 @@ def rdma_cycle(trace: Execution, platform: Platform) -> list[int] | None:
         return cycle
     ib = _closure(issued)
     kinds = [None if e is None else e.kind for e in trace.events]
-    visible = [row if kinds[e] is Kind.GET_WRITES else 0 for e, row in enumerate(pf)]
+    visible = [row if kinds[e] is EventKind.GET_WRITES else 0 for e, row in enumerate(pf)]
     instantaneous = [row if kind is None or platform.instantaneous(kind) else 0 for kind, row in zip(kinds, ib, strict=True)]
     seen = [row & ~hidden for row, hidden in zip(rf, buffered, strict=True)]
     posted = _relation(size, _behind_stores(trace, platform))
@@ -76,7 +76,7 @@ def sc_cycle(trace: Execution) -> list[int] | None:
     return _cycle(_merged(_union(po, rf, _before(trace), _modified(trace), sm, rpf), [*halves(trace), *_sections(trace)]))
 
 
-def polled(trace: Execution) -> Iterator[tuple[int, int]]:
+def polls_from(trace: Execution) -> Iterator[tuple[int, int]]:
     """Yield polls-from: the k-th poll of a queue pair polls its k-th signaled operation, both counted in program order."""
     for completed, poll in _polls(trace):
         signaled = [e for e in completed if _completion(trace, e) is Completion.SIGNALED]
@@ -95,7 +95,7 @@ def halves(trace: Execution) -> Iterator[tuple[int, int]]:
     for thread in trace.threads:
         for a, b in pairwise(thread):
             second = trace.events[b]
-            if second is not None and second.kind is Kind.ATOMIC_WRITES:
+            if second is not None and second.kind is EventKind.ATOMIC_WRITES:
                 yield a, b
 
 
@@ -118,7 +118,7 @@ def _polls(trace: Execution) -> Iterator[tuple[list[int], int]]:
                 continue
             if event.completion is not Completion.NONE:
                 completed.setdefault(event.remote, []).append(e)
-            elif event.kind is Kind.POLL:
+            elif event.kind is EventKind.POLL:
                 polls[event.remote] = k = polls.get(event.remote, 0) + 1
                 mine = completed.get(event.remote, [])
                 signaled = [i for i, c in enumerate(mine) if _completion(trace, c) is Completion.SIGNALED]
@@ -131,7 +131,7 @@ def _completion(trace: Execution, event: int) -> Completion:
     return Completion.NONE if found is None else found.completion
 
 
-def _preserved(trace: Execution, kept: Callable[[Kind, Kind, bool], bool]) -> Relation:
+def _preserved(trace: Execution, kept: Callable[[EventKind, EventKind, bool], bool]) -> Relation:
     """The program order that hardware keeps: also between the two events of an atomic, whatever the network."""
 
     def pairs() -> Iterator[tuple[int, int]]:
@@ -156,7 +156,7 @@ def _forwarded(trace: Execution, platform: Platform) -> Iterator[tuple[int, int]
         one, two = trace.events[write], trace.events[read]
         if one is None or two is None or not platform.buffered:
             continue
-        if one.thread == two.thread and one.kind is Kind.LOCAL_WRITE and two.kind is Kind.LOCAL_READ:
+        if one.thread == two.thread and one.kind is EventKind.LOCAL_WRITE and two.kind is EventKind.LOCAL_READ:
             yield write, read
 
 
@@ -169,7 +169,7 @@ def _behind_stores(trace: Execution, platform: Platform) -> Iterator[tuple[int, 
             t, i = where[completed]
             for e in trace.threads[t][:i]:
                 event = trace.events[e]
-                if event is not None and event.kind is Kind.LOCAL_WRITE:
+                if event is not None and event.kind is EventKind.LOCAL_WRITE:
                     yield e, poll
 
 
@@ -177,21 +177,21 @@ def _behind_own(trace: Execution, platform: Platform) -> Iterator[tuple[int, int
     """Each read of a CPU with each store of its thread: those of them in rb are rbb, and are issued in that order."""
     if platform.buffered:
         for thread in trace.threads:
-            of: dict[Kind, list[int]] = {Kind.LOCAL_READ: [], Kind.LOCAL_WRITE: []}
+            of: dict[EventKind, list[int]] = {EventKind.LOCAL_READ: [], EventKind.LOCAL_WRITE: []}
             for e in thread:
                 event = trace.events[e]
                 if event is not None and event.kind in of:
                     of[event.kind].append(e)
-            yield from ((a, b) for a in of[Kind.LOCAL_READ] for b in of[Kind.LOCAL_WRITE])
+            yield from ((a, b) for a in of[EventKind.LOCAL_READ] for b in of[EventKind.LOCAL_WRITE])
 
 
 def _flushed(trace: Execution) -> Iterator[tuple[int, int]]:
     """nfo: the NIC reads and the NIC writes on the same side of a queue pair, in the order in which they took effect."""
     sides = (
-        (frozenset({Kind.PUT_READS}), frozenset({Kind.GET_WRITES})),
+        (frozenset({EventKind.PUT_READS}), frozenset({EventKind.GET_WRITES})),
         (
-            frozenset({Kind.GET_READS, Kind.ATOMIC_READS, Kind.ATOMIC}),
-            frozenset({Kind.PUT_WRITES, Kind.ATOMIC_WRITES}),
+            frozenset({EventKind.GET_READS, EventKind.ATOMIC_READS, EventKind.ATOMIC}),
+            frozenset({EventKind.PUT_WRITES, EventKind.ATOMIC_WRITES}),
         ),
     )
     for thread in trace.threads:
@@ -209,7 +209,7 @@ def _ranked(trace: Execution) -> Iterator[tuple[int, int]]:
     write = dict(halves(trace))
     atomics: dict[object, list[int]] = {}
     for e, event in enumerate(trace.events):
-        if event is not None and event.kind is Kind.ATOMIC_READS:
+        if event is not None and event.kind is EventKind.ATOMIC_READS:
             atomics.setdefault(event.cell, []).append(e)
     for ranks in atomics.values():
         for i, a in enumerate(ranks):
@@ -257,7 +257,7 @@ def _modified(trace: Execution) -> Relation:
     return _relation(len(trace.events), pairs)
 
 
-def _same_queue(one: Event, two: Event) -> bool:
+def _same_queue(one: ThreadEvent, two: ThreadEvent) -> bool:
     return one.thread == two.thread and one.remote is not None and one.remote == two.remote
 
 

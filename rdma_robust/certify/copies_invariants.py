@@ -15,14 +15,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 
-from rdma_robust.certify.copies_moves import Crowd, Firing, fired
-from rdma_robust.certify.copies_places import Control, Copy, Hero
-from rdma_robust.certify.copies_states import Marked, MarkingSet, read_markings
-from rdma_robust.certify.document import array, members, natural, reject, string
+from rdma_robust.certify.copies_moves import CopyFiring, Crowd, fired
+from rdma_robust.certify.copies_places import Control, CopyState, Hero
+from rdma_robust.certify.copies_states import CopyMarkings, MarkedCopy, read_markings
+from rdma_robust.certify.document import json_array, json_members, natural, reject, string
 from rdma_robust.certify.hardware import Platform
 from rdma_robust.certify.invariant_states import Limit
 from rdma_robust.certify.invariants import open_registers
-from rdma_robust.certify.thread_events import Local
+from rdma_robust.certify.thread_events import LocalState
 from rdma_robust.certify.violations import KIND as TRACE
 from rdma_robust.certify.violations import check_not_robust
 from rdma_robust.errors import UsageError
@@ -52,14 +52,14 @@ def check_trace_of_copies(program: Program, platform: Platform, evidence: object
 
     Raises InvalidCertificate.
     """
-    found = members(evidence, "`evidence`", ("kind", "copies", "events", "mo"))
+    found = json_members(evidence, "`evidence`", ("kind", "copies", "events", "mo"))
     numbers = _numbers_of_copies(program, found["copies"])
-    explicit = with_copies(program, found["copies"])
+    explicit = with_claimed_copies(program, found["copies"])
     what = check_not_robust(explicit, platform, {"kind": TRACE, "events": found["events"], "mo": found["mo"]})
     return f"{what} with {_shown_numbers(numbers)}"
 
 
-def with_copies(program: Program, copies: object) -> Program:
+def with_claimed_copies(program: Program, copies: object) -> Program:
     """Return the program with so many copies of each template as a trace says. Raises InvalidCertificate."""
     try:
         return copies_of(program, _numbers_of_copies(program, copies))
@@ -69,7 +69,7 @@ def with_copies(program: Program, copies: object) -> Program:
 
 def _numbers_of_copies(program: Program, copies: object) -> dict[str, int]:
     names = [thread.name for thread in program.crowds]
-    listed = array(copies, "`evidence.copies`", lambda item, at: members(item, at, ("thread", "copies")))
+    listed = json_array(copies, "`evidence.copies`", lambda item, at: json_members(item, at, ("thread", "copies")))
     if [string(each["thread"], "`evidence.copies`") for each in listed] != names:
         reject(f"`evidence.copies` does not name the threads of which there are any number: {', '.join(names)}")
     return {name: natural(each["copies"], "`evidence.copies`") for name, each in zip(names, listed, strict=True)}
@@ -86,10 +86,10 @@ def _shown_numbers(numbers: Mapping[str, int]) -> str:
 class _Markings:
     """The check of one set of markings."""
 
-    def __init__(self, crowd: Crowd, listed: MarkingSet) -> None:
+    def __init__(self, crowd: Crowd, listed: CopyMarkings) -> None:
         self._crowd, self._listed = crowd, listed
         crowd.fresh = listed.fresh
-        self._markings: dict[int, list[tuple[Marked, frozenset[int]]]] = {}
+        self._markings: dict[int, list[tuple[MarkedCopy, frozenset[int]]]] = {}
         for marking in listed.markings:
             unlimited = {copy for copy, most in marking.copies.items() if most is None}.union(listed.fresh)
             self._markings.setdefault(marking.control, []).append((marking, frozenset(unlimited)))
@@ -121,7 +121,7 @@ class _Markings:
         if not self._covered(crowd.number(crowd.start()), zeros, {}):
             reject("the initial state is not in the invariant")
 
-    def _check_firing(self, marking: Marked, firing: Firing) -> None:
+    def _check_firing(self, marking: MarkedCopy, firing: CopyFiring) -> None:
         left = dict(marking.copies)
         for copy, times in Counter(firing.takes).items():
             if copy in self._listed.fresh:
@@ -158,7 +158,7 @@ class _Markings:
 
     def _holds(
         self,
-        marking: Marked,
+        marking: MarkedCopy,
         unlimited: frozenset[int],
         fitting: Mapping[int, Sequence[int]],
         copies: Mapping[int, int | None],
@@ -184,7 +184,7 @@ class _Markings:
             most -= taken
         return most == 0
 
-    def _show(self, marking: Marked) -> str:
+    def _show(self, marking: MarkedCopy) -> str:
         control = self._crowd.controls[marking.control]
         names = [self._crowd.two.threads[t].name for t in self._crowd.named]
         at = [f"{name} at point {local.point}" for name, local in zip(names, control.threads, strict=True)]
@@ -204,12 +204,12 @@ class _Fits:
     """Which of the listed control states and copies a computed one is one of: the same, but for registers and the pivot's
     value that they leave open, and for limits of completions that are larger."""
 
-    def __init__(self, crowd: Crowd, listed: MarkingSet) -> None:
+    def __init__(self, crowd: Crowd, listed: CopyMarkings) -> None:
         self._crowd = crowd
         controls = [crowd.controls[number] for number in listed.controls]
         copies = [crowd.copies[number] for number in listed.copies]
         self._controls = dict(zip(controls, listed.controls, strict=True))
-        self._copies: dict[Copy, list[int]] = {}
+        self._copies: dict[CopyState, list[int]] = {}
         for number, copy in zip(listed.copies, copies, strict=True):
             self._copies.setdefault(replace(copy, limit=()), []).append(number)
         self._named = [open_registers([c.threads[i] for c in controls]) for i in range(len(crowd.named))]
@@ -251,7 +251,7 @@ class _Fits:
                     yield replace(control, threads=choice, hero=hero, marks=part)
 
 
-def _patterns(opened: Mapping[tuple[int, int | None], set[tuple[bool, ...]]], local: Local) -> Iterator[Local]:
+def _patterns(opened: Mapping[tuple[int, int | None], set[tuple[bool, ...]]], local: LocalState) -> Iterator[LocalState]:
     """The place of a thread with the registers left open that some listed one leaves open there."""
     for pattern in opened.get((local.point, local.operation), ()):
         registers = tuple(None if free else value for free, value in zip(pattern, local.registers, strict=True))

@@ -44,7 +44,7 @@ if {*PARTS, *_OF_ALL} != {field.name for field in fields(Marks)}:
     raise AssertionError("a mark is neither one of threads or cells, nor one of all")
 
 
-def together(marks: Marks, share: Share) -> Marks:
+def marks_together(marks: Marks, share: Share) -> Marks:
     """Return the marks as the copy that moves sees them: those of all with its own. Once the cycle is closed, its taint is
     forgotten, as that of all threads is."""
     own = calm(share) if marks.closed else share
@@ -55,7 +55,7 @@ def together(marks: Marks, share: Share) -> Marks:
     return replace(marks, **found) if found else marks
 
 
-def apart(marks: Marks, thread: int, own_cells: frozenset[Cell]) -> tuple[Marks, Share]:
+def marks_apart(marks: Marks, thread: int, own_cells: frozenset[Cell]) -> tuple[Marks, Share]:
     """Return the marks of all, and the share of the copy that is `thread`, which alone knows `own_cells`."""
     share, rest = [], {}
     for name in PARTS:
@@ -93,7 +93,7 @@ def lost(before: Marks, after: Marks) -> frozenset[Cell]:
     return frozenset(cell for cell, thread in before.forwarding - after.forwarding if thread == SOME_COPY)
 
 
-def holds(share: Share, cell: Cell) -> bool:
+def holds_last_write(share: Share, cell: Cell) -> bool:
     """Whether the last write of the cell is a store of the copy."""
     return any(each == cell for each, _ in share[FORWARDING])
 
@@ -103,7 +103,7 @@ def without_hold(share: Share, cell: Cell) -> Share:
     return (*share[:FORWARDING], left, *share[FORWARDING + 1 :])
 
 
-def released(marks: Marks, share: Share) -> Marks:
+def released_marks(marks: Marks, share: Share) -> Marks:
     """The marks of all when nobody asks any more for the copy that has the share: it has ended."""
     gone = {(cell, SOME_COPY) for cell, _ in share[FORWARDING]}
     return replace(marks, forwarding=marks.forwarding - gone) if gone & marks.forwarding else marks

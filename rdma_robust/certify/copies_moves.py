@@ -15,29 +15,29 @@ from dataclasses import dataclass, field, replace
 
 from rdma_robust.certify.copies_marks import (
     NOTHING,
-    apart,
     calm,
-    holds,
+    holds_last_write,
     lost,
-    released,
-    together,
+    marks_apart,
+    marks_together,
+    released_marks,
     without_hold,
 )
-from rdma_robust.certify.copies_places import Control, Copy, Hero, Places
+from rdma_robust.certify.copies_places import Control, CopyState, CrowdPlaces, Hero
 from rdma_robust.certify.document import reject
 from rdma_robust.certify.invariant_states import Limit
 from rdma_robust.certify.invariants import comes_to
 from rdma_robust.certify.known_values import Value
-from rdma_robust.certify.remembered import Marks, Pivot, Placed
-from rdma_robust.certify.search_steps import Around, Taken
-from rdma_robust.certify.thread_events import Local, Move
+from rdma_robust.certify.remembered import Marks, PivotAccesses, TraceParts
+from rdma_robust.certify.search_steps import Around, SearchStep
+from rdma_robust.certify.thread_events import LocalState, ThreadMove
 from rdma_robust.language.flow.cfg import Cell
 
 _NO_LIMIT: Limit = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Firing:
+class CopyFiring:
     """A step: the copies that it takes and those that they become, by number, and the control state after it.
 
     `change` is its effect on the completions of the control state (where, on those not polled, on the early ones); the
@@ -64,21 +64,21 @@ class _Waiting:
     gives: tuple[int, ...]
     change: tuple[int, int, int] | None
     calms: bool
-    hero: Pivot | None = None
+    hero: PivotAccesses | None = None
     loser: Cell | None = None
 
 
 @dataclass
-class Crowd(Places):
+class Crowd(CrowdPlaces):
     """A program with crowds as control states and copies, each of which has a number."""
 
     controls: list[Control] = field(default_factory=list)
-    copies: list[Copy] = field(default_factory=list)
+    copies: list[CopyState] = field(default_factory=list)
     fresh: tuple[int, ...] = ()
-    _numbers: dict[Control | Copy, int] = field(default_factory=dict)
-    _firings: dict[tuple[int, int], tuple[Firing | _Waiting, ...]] = field(default_factory=dict)
-    _joined: dict[tuple[int, int, int, int], Firing | None] = field(default_factory=dict)
-    _comes: dict[tuple[Local, Pivot], bool] = field(default_factory=dict)
+    _numbers: dict[Control | CopyState, int] = field(default_factory=dict)
+    _firings: dict[tuple[int, int], tuple[CopyFiring | _Waiting, ...]] = field(default_factory=dict)
+    _joined: dict[tuple[int, int, int, int], CopyFiring | None] = field(default_factory=dict)
+    _comes: dict[tuple[LocalState, PivotAccesses], bool] = field(default_factory=dict)
 
     def number(self, control: Control) -> int:
         if control not in self._numbers:
@@ -86,22 +86,22 @@ class Crowd(Places):
             self.controls.append(control)
         return self._numbers[control]
 
-    def copy_number(self, copy: Copy) -> int:
+    def copy_number(self, copy: CopyState) -> int:
         if copy not in self._numbers:
             self._numbers[copy] = len(self.copies)
             self.copies.append(copy)
         return self._numbers[copy]
 
-    def firings(self, control: int, present: Iterable[int]) -> Iterator[Firing]:
+    def firings(self, control: int, present: Iterable[int]) -> Iterator[CopyFiring]:
         """Yield every step from a control state, where copies with these numbers are, and any that have not begun."""
         here = tuple(dict.fromkeys((*self.fresh, *present)))
         for mover in (-1, *here):
             yield from self.firings_of(control, mover, here)
 
-    def firings_of(self, control: int, mover: int, here: Iterable[int]) -> Iterator[Firing]:
+    def firings_of(self, control: int, mover: int, here: Iterable[int]) -> Iterator[CopyFiring]:
         """Yield every step of the copy `mover` (-1: of what is no such copy), where copies with the numbers `here` are."""
         for number, each in enumerate(self._found(control, mover)):
-            if isinstance(each, Firing):
+            if isinstance(each, CopyFiring):
                 yield each
                 continue
             for other in here:
@@ -128,7 +128,7 @@ class Crowd(Places):
         aheads = self.readings[pivot.thread].ahead(self._pivots_thread(here, pivot))
         return any(self.steps.violates(here.marks, ahead, value, here.mail) for ahead in aheads)
 
-    def unready(self, control: int) -> Move | None:
+    def unready(self, control: int) -> ThreadMove | None:
         """A message that can find no buffer, before the first event of beta."""
         here = self.controls[control]
         if here.marks is not None or not self.steps.connections:
@@ -139,7 +139,7 @@ class Crowd(Places):
                     return move
         return None
 
-    def _found(self, control: int, mover: int) -> tuple[Firing | _Waiting, ...]:
+    def _found(self, control: int, mover: int) -> tuple[CopyFiring | _Waiting, ...]:
         key = control, mover
         if key not in self._firings:
             here = self.controls[control]
@@ -147,7 +147,7 @@ class Crowd(Places):
             self._firings[key] = tuple(found)
         return self._firings[key]
 
-    def _of_control(self, control: Control) -> Iterator[Firing | _Waiting]:
+    def _of_control(self, control: Control) -> Iterator[CopyFiring | _Waiting]:
         """The steps of named threads and of the hero."""
         for i, (t, local) in enumerate(zip(self.named, control.threads, strict=True)):
             for taken in self._taken(control, t, local, (), control.marks):
@@ -162,11 +162,11 @@ class Crowd(Places):
                 moved = replace(after, hero=Hero(hero.template, taken.after, values))
                 yield from self._ending(moved, taken, (), (), control.marks)
 
-    def _of_copy(self, control: Control, number: int) -> Iterator[Firing | _Waiting]:
+    def _of_copy(self, control: Control, number: int) -> Iterator[CopyFiring | _Waiting]:
         """The steps of a copy: as one of many, and, as the first event of beta, as the hero."""
         copy = self.copies[number]
         hero, mover = self.templates[copy.template].places
-        marks = None if control.marks is None else together(control.marks, copy.share)
+        marks = None if control.marks is None else marks_together(control.marks, copy.share)
         for taken in self._taken(control, mover, copy.local, copy.values, marks):
             limit = fired(copy.limit, self._change(taken))
             if limit is None:
@@ -174,9 +174,9 @@ class Crowd(Places):
             after, values = self._changed(control, taken, copy.values)
             share = NOTHING
             if after.marks is not None:
-                common, share = apart(after.marks, mover, self._private[copy.template])
+                common, share = marks_apart(after.marks, mover, self._private[copy.template])
                 after = replace(after, marks=common)
-            after, gives = self._given(after, Copy(copy.template, taken.after, values, limit, share))
+            after, gives = self._given(after, CopyState(copy.template, taken.after, values, limit, share))
             yield from self._ending(after, taken, (number,), gives, marks)
         if control.marks is not None:
             return
@@ -186,11 +186,11 @@ class Crowd(Places):
                 after, values = self._changed(control, taken, copy.values)
                 begun = replace(after, hero=Hero(copy.template, taken.after, values))
                 if self._may_end(begun):
-                    yield Firing(self._what(taken), (number,), self.number(begun), (), None, limit, _is_closed(begun))
+                    yield CopyFiring(self._what(taken), (number,), self.number(begun), (), None, limit, _is_closed(begun))
 
     def _ending(
-        self, after: Control, taken: Taken, takes: tuple[int, ...], gives: tuple[int, ...], before: Marks | None
-    ) -> Iterator[Firing | _Waiting]:
+        self, after: Control, taken: SearchStep, takes: tuple[int, ...], gives: tuple[int, ...], before: Marks | None
+    ) -> Iterator[CopyFiring | _Waiting]:
         """The firing of a step that leads to `after`, or what waits for another copy."""
         pivot = taken.starts
         if pivot is not None and pivot.thread in self._movers:
@@ -208,13 +208,13 @@ class Crowd(Places):
         for cell in losing:
             yield _Waiting(what, takes, after, gives, change, calms, loser=cell)
         if not losing:
-            yield Firing(what, takes, self.number(after), gives, change, (), calms)
+            yield CopyFiring(what, takes, self.number(after), gives, change, (), calms)
 
-    def _join(self, waiting: _Waiting, number: int) -> Firing | None:
+    def _join(self, waiting: _Waiting, number: int) -> CopyFiring | None:
         """The firing that takes the copy `number` as well, None if it cannot be the hero, or has no hold to lose."""
         copy = self.copies[number]
         if waiting.loser is not None:
-            if not holds(copy.share, waiting.loser):
+            if not holds_last_write(copy.share, waiting.loser):
                 return None
             left = replace(copy, share=without_hold(copy.share, waiting.loser))
             after, given = self._given(waiting.control, left)
@@ -228,9 +228,9 @@ class Crowd(Places):
             if not self._may_end(after):
                 return None
         takes = (*waiting.takes, number)
-        return Firing(waiting.what, takes, self.number(after), gives, waiting.change, brings, waiting.calms)
+        return CopyFiring(waiting.what, takes, self.number(after), gives, waiting.change, brings, waiting.calms)
 
-    def _given(self, after: Control, copy: Copy) -> tuple[Control, tuple[int, ...]]:
+    def _given(self, after: Control, copy: CopyState) -> tuple[Control, tuple[int, ...]]:
         """The copy as what a firing gives, nothing where it has ended; the control state then."""
         reading = self.readings[self.templates[copy.template].places[1]]
         if reading.ahead(copy.local):
@@ -240,12 +240,12 @@ class Crowd(Places):
         if held is not None and held not in self._private[copy.template]:
             after = replace(after, held=after.held | {held})
         if after.marks is not None:
-            after = replace(after, marks=released(after.marks, copy.share))
+            after = replace(after, marks=released_marks(after.marks, copy.share))
         return after, ()
 
     def _taken(
-        self, control: Control, thread: int, local: Local, own: tuple[int, ...], marks: Marks | None
-    ) -> Iterator[Taken]:
+        self, control: Control, thread: int, local: LocalState, own: tuple[int, ...], marks: Marks | None
+    ) -> Iterator[SearchStep]:
         """What can become of the events that a thread can make next."""
         stopped = (self.readings[t].stopped_at(each) for t, each in zip(self.named, control.threads, strict=True))
         held = control.held | {cell for cell in stopped if cell is not None}
@@ -253,7 +253,7 @@ class Crowd(Places):
             cell = self.steps.resolved(move.event, control.mail).cell
             yield from self.steps.taken(move, Around(marks, self._value(cell, control, own), control.mail, held))
 
-    def _moves(self, control: Control, thread: int, local: Local, own: tuple[int, ...]) -> Iterator[Move]:
+    def _moves(self, control: Control, thread: int, local: LocalState, own: tuple[int, ...]) -> Iterator[ThreadMove]:
         reading = self.readings[thread]
         for ahead in reading.ahead(local):
             if ahead.hears is None:
@@ -268,7 +268,7 @@ class Crowd(Places):
             return own[self._own[cell]]
         return control.values[self._shared[cell]] if cell in self._shared else cell.init
 
-    def _changed(self, control: Control, taken: Taken, own: tuple[int, ...]) -> tuple[Control, tuple[int, ...]]:
+    def _changed(self, control: Control, taken: SearchStep, own: tuple[int, ...]) -> tuple[Control, tuple[int, ...]]:
         """The control state after a step but for where its thread is, and what the cells of its own hold then."""
         values = control.values
         if taken.writes is not None:
@@ -281,9 +281,9 @@ class Crowd(Places):
                 values = _with(values, self._shared[taken.writes], written)
         return replace(control, values=values, marks=taken.placed.marks, mail=taken.mail), own
 
-    def _change(self, taken: Taken, less: int = 0) -> tuple[int, int, int] | None:
+    def _change(self, taken: SearchStep, less: int = 0) -> tuple[int, int, int] | None:
         """The effect of a step on the completions of its queue pair; counters are numbered from `less`."""
-        placed: Placed = taken.placed
+        placed: TraceParts = taken.placed
         remote = taken.event.remote
         counter = None if remote is None else self._counter.get((taken.event.thread, remote))
         if counter is None or (placed.unpolled == 0 and placed.early == 0):
@@ -300,13 +300,13 @@ class Crowd(Places):
             self._comes[key] = comes_to(self.readings[pivot.thread], *key)
         return self._comes[key]
 
-    def _pivots_thread(self, control: Control, pivot: Pivot) -> Local:
+    def _pivots_thread(self, control: Control, pivot: PivotAccesses) -> LocalState:
         if pivot.thread in self._at_named:
             return control.threads[self._at_named[pivot.thread]]
         assert control.hero is not None
         return control.hero.local
 
-    def _what(self, taken: Taken) -> str:
+    def _what(self, taken: SearchStep) -> str:
         thread = self.two.threads[taken.event.thread]
         who = thread.name if taken.event.thread in self._at_named else f"a copy of {thread.family and thread.family[0]}"
         return f"{taken.event} of {who}" + ("" if taken.starts is None else " as the first event of beta")

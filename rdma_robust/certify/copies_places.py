@@ -17,9 +17,9 @@ from rdma_robust.certify.document import reject
 from rdma_robust.certify.hardware import Platform
 from rdma_robust.certify.invariant_states import Limit
 from rdma_robust.certify.invariants import fences_matter, rules_of
-from rdma_robust.certify.remembered import Mail, Marks, Pivot, QueuePair
-from rdma_robust.certify.search_steps import Steps
-from rdma_robust.certify.thread_events import Local
+from rdma_robust.certify.remembered import Mail, Marks, PivotAccesses, QueuePair
+from rdma_robust.certify.search_steps import SearchSteps
+from rdma_robust.certify.thread_events import LocalState
 from rdma_robust.certify.thread_reading import readings_of
 from rdma_robust.language.flow.cfg import Cell, Poll, Program, Thread, steps
 from rdma_robust.language.flow.copies import copies_of
@@ -29,11 +29,11 @@ HERO, MOVER = 1, 2
 
 
 @dataclass(frozen=True, slots=True)
-class Copy:
+class CopyState:
     """The local state of a copy: where it is, what its own cells hold, its completions and its share of the marks."""
 
     template: int
-    local: Local
+    local: LocalState
     values: tuple[int, ...]
     limit: Limit
     share: Share = NOTHING
@@ -44,7 +44,7 @@ class Hero:
     """The copy that holds the pivot; its completions are counted with those of named threads, its marks are in the marks."""
 
     template: int
-    local: Local
+    local: LocalState
     values: tuple[int, ...]
 
 
@@ -53,7 +53,7 @@ class Control:
     """What all share, and where the named threads and the hero are. `held` are words on which a copy has ended between the
     events of a remote atomic."""
 
-    threads: tuple[Local, ...]
+    threads: tuple[LocalState, ...]
     hero: Hero | None
     values: tuple[int, ...]
     marks: Marks | None
@@ -71,7 +71,7 @@ class Template:
 
 
 @dataclass
-class Places:
+class CrowdPlaces:
     """The places of a program with crowds.
 
     `two` is the program with two copies of each template, `named` the numbers of its threads that there is one of, `cells`
@@ -100,7 +100,7 @@ class Places:
         self._name_cells(self.written)
         self._name_counters()
         rules = rules_of(two, self.platform, self.written, frozenset(self._counter), fences_matter(two))
-        self.steps = Steps(two, self.readings, rules)
+        self.steps = SearchSteps(two, self.readings, rules)
         if any(thread not in self._at_named for pair in self.steps.connections for thread in pair):
             reject("a thread of which there are any number has messages")
 
@@ -145,7 +145,7 @@ class Places:
         hero = control.hero
         return 2 * len(self.counted) + (0 if hero is None else 2 * len(self.templates[hero.template].remotes))
 
-    def may_meet(self, pivot: Pivot) -> bool:
+    def may_meet(self, pivot: PivotAccesses) -> bool:
         """Whether the pivot's thread knows the cell: it is one of all, or of the hero's own."""
         if pivot.cell not in self._own:
             return True
@@ -162,11 +162,11 @@ class Places:
         threads = tuple(self.readings[t].start for t in self.named)
         return Control(threads, None, tuple(cell.init for cell in self.cells), None, self.steps.first_mail)
 
-    def not_begun(self, template: int) -> Copy:
+    def not_begun(self, template: int) -> CopyState:
         """A copy that has not begun."""
         here = self.templates[template]
         values = tuple(cell.init for cell in self.own_cells[template])
-        return Copy(template, self.readings[here.places[1]].start, values, (0,) * (2 * len(here.remotes)))
+        return CopyState(template, self.readings[here.places[1]].start, values, (0,) * (2 * len(here.remotes)))
 
 
 def polled_by(thread: Thread) -> tuple[str, ...]:

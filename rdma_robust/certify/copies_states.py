@@ -12,11 +12,11 @@ from typing import Final, TypeVar
 
 from rdma_robust.certify.copies_marks import NOTHING, PARTS, SOME_COPY, Share
 from rdma_robust.certify.copies_moves import Crowd
-from rdma_robust.certify.copies_places import Control, Copy, Hero
-from rdma_robust.certify.document import array, integer, mapping, members, natural, reject, string
-from rdma_robust.certify.invariant_states import Limit, Names, read_locals, read_marks, read_messages, read_sets
+from rdma_robust.certify.copies_places import Control, CopyState, Hero
+from rdma_robust.certify.document import integer, json_array, json_members, mapping, natural, reject, string
+from rdma_robust.certify.invariant_states import EvidenceNames, Limit, read_connections, read_locals, read_marks, read_sets
 from rdma_robust.certify.remembered import Mail, Marks
-from rdma_robust.certify.thread_events import Local
+from rdma_robust.certify.thread_events import LocalState
 
 Item = TypeVar("Item")
 
@@ -32,7 +32,7 @@ _NONE: Final[Mapping[str, object]] = {"beta": [], "tainted": {"threads": [], "re
 
 
 @dataclass(frozen=True, slots=True)
-class Marked:
+class MarkedCopy:
     """A marking: the number of its control state, limits of completions, and for each copy how many (None: any number)."""
 
     control: int
@@ -41,17 +41,17 @@ class Marked:
 
 
 @dataclass(frozen=True, slots=True)
-class MarkingSet:
+class CopyMarkings:
     """What evidence lists: control states and copies by their numbers in the crowd, which copy stands for those that have
     not begun, for each template, and the markings."""
 
     controls: tuple[int, ...]
     copies: tuple[int, ...]
     fresh: tuple[int, ...]
-    markings: tuple[Marked, ...]
+    markings: tuple[MarkedCopy, ...]
 
 
-def read_markings(crowd: Crowd, evidence: object) -> MarkingSet:
+def read_markings(crowd: Crowd, evidence: object) -> CopyMarkings:
     """Return the markings in `evidence`. Raises InvalidCertificate where they do not fit the program."""
     return _Reader(crowd, evidence).read()
 
@@ -60,36 +60,36 @@ class _Reader:
     def __init__(self, crowd: Crowd, evidence: object) -> None:
         self._crowd, self._program = crowd, crowd.program
         usual = ("kind", "threads", "cells", "counted", "marks", "shares", "controls", "copies", "fresh", "markings")
-        self._found = members(evidence, "`evidence`", usual, ("connections", "mail"))
+        self._found = json_members(evidence, "`evidence`", usual, ("connections", "mail"))
         names = [thread.name for thread in self._program.threads]
         self._template = {template.thread.name: k for k, template in enumerate(crowd.templates)}
         self._locals = self._read_threads(names)
         self._hero_names = self._names(0)
         self._check_words()
 
-    def read(self) -> MarkingSet:
+    def read(self) -> CopyMarkings:
         found = self._found
-        self._marks = array(found["marks"], "`evidence.marks`", self._read_marks)
-        self._shares = array(found["shares"], "`evidence.shares`", self._read_share)
+        self._marks = json_array(found["marks"], "`evidence.marks`", self._read_marks)
+        self._shares = json_array(found["shares"], "`evidence.shares`", self._read_share)
         self._mail = self._read_mail()
-        controls = array(found["controls"], "`evidence.controls`", self._control)
-        copies = array(found["copies"], "`evidence.copies`", self._copy)
+        controls = json_array(found["controls"], "`evidence.controls`", self._control)
+        copies = json_array(found["copies"], "`evidence.copies`", self._copy)
         for listed, what in ((controls, "controls"), (copies, "copies")):
             if len(set(listed)) < len(listed):
                 reject(f"`evidence.{what}` has two elements that are the same")
-        fresh = array(found["fresh"], "`evidence.fresh`", lambda item, at: _one(copies, item, at))
+        fresh = json_array(found["fresh"], "`evidence.fresh`", lambda item, at: _one(copies, item, at))
         if [self._crowd.copies[copy].template for copy in fresh] != list(range(len(self._crowd.templates))):
             reject("`evidence.fresh` does not have one copy of each template, in their order")
-        markings = array(
+        markings = json_array(
             found["markings"], "`evidence.markings`", lambda item, at: self._marking(item, at, controls, copies)
         )
-        return MarkingSet(tuple(controls), tuple(copies), tuple(fresh), tuple(markings))
+        return CopyMarkings(tuple(controls), tuple(copies), tuple(fresh), tuple(markings))
 
-    def _read_threads(self, names: list[str]) -> dict[str, tuple[Local, ...]]:
-        found = array(
+    def _read_threads(self, names: list[str]) -> dict[str, tuple[LocalState, ...]]:
+        found = json_array(
             self._found["threads"],
             "`evidence.threads`",
-            lambda item, at: members(item, at, ("thread", "registers", "states")),
+            lambda item, at: json_members(item, at, ("thread", "registers", "states")),
         )
         if [thread["thread"] for thread in found] != names:
             reject("`evidence.threads` is not about the threads of the program, in their order")
@@ -100,7 +100,7 @@ class _Reader:
             for i, (name, thread) in enumerate(zip(names, found, strict=True))
         }
 
-    def _names(self, which: int) -> Names:
+    def _names(self, which: int) -> EvidenceNames:
         """What names stand for: those of templates, and of their own nodes and cells, for the place of the hero (0) or of
         the copy that moves (1)."""
         two, many = self._crowd.two, frozenset(self._program.many_nodes)
@@ -110,21 +110,21 @@ class _Reader:
         nodes = {each: node[each] if each in many else each for each in self._program.nodes}
         by_place = {(cell.node, cell.name): cell for cell in two.cells}
         cells = {str(cell): by_place[nodes[cell.node], cell.name] for cell in self._program.cells}
-        return Names(threads, cells, nodes, SOME_COPY)
+        return EvidenceNames(threads, cells, nodes, SOME_COPY)
 
     def _check_words(self) -> None:
         """The evidence says of what words and completions it speaks: all that there are."""
         expected = [str(cell) for cell in self._program.cells if self._hero_names.cells[str(cell)] in self._crowd.written]
-        if array(self._found["cells"], "`evidence.cells`", string) != expected:
+        if json_array(self._found["cells"], "`evidence.cells`", string) != expected:
             reject(f"`evidence.cells` does not list the words that are written, in their order: {', '.join(expected)}")
-        counted = array(
-            self._found["counted"], "`evidence.counted`", lambda item, at: members(item, at, ("thread", "remote"))
+        counted = json_array(
+            self._found["counted"], "`evidence.counted`", lambda item, at: json_members(item, at, ("thread", "remote"))
         )
         if [(each["thread"], each["remote"]) for each in counted] != list(self._crowd.polled):
             reject("`evidence.counted` does not list the queue pairs that are polled, in their order")
 
     def _read_mail(self) -> list[Mail]:
-        connections, mail = read_messages(self._found, self._hero_names)
+        connections, mail = read_connections(self._found, self._hero_names)
         if (connections or ()) != self._crowd.steps.connections:
             reject("`evidence.connections` is not about the threads that send messages to each other, in their order")
         return list(mail)
@@ -133,7 +133,7 @@ class _Reader:
         return read_marks(value, where, self._hero_names)
 
     def _read_share(self, value: object, where: str) -> tuple[int, Share]:
-        found = members(value, where, ("thread", "marks"))
+        found = json_members(value, where, ("thread", "marks"))
         name = string(found["thread"], f"{where}.thread")
         if name not in self._template:
             reject(f"{where}.thread: {name!r:.60} is no thread of which there are any number")
@@ -158,7 +158,7 @@ class _Reader:
         threads = tuple(_one(self._locals[name], i, f"{where}[0]") for name, i in zip(named, at, strict=True))
         cells = _integers(values, len(self._crowd.cells), f"{where}[2]")
         marked = None if marks is None else _one(self._marks, marks, f"{where}[3]")
-        stopped = frozenset(array(held, f"{where}[5]", self._hero_names.cell))
+        stopped = frozenset(json_array(held, f"{where}[5]", self._hero_names.cell))
         one = None if hero is None else self._hero(hero, f"{where}[1]")
         expected = None if marked is None else self._crowd.template_of(marked.pivot.thread)
         if expected != (None if one is None else one.template):
@@ -174,7 +174,7 @@ class _Reader:
         template, local, values = self._place(value[0], value[1], value[2], where)
         return Hero(template, local, values)
 
-    def _place(self, name: object, local: object, values: object, where: str) -> tuple[int, Local, tuple[int, ...]]:
+    def _place(self, name: object, local: object, values: object, where: str) -> tuple[int, LocalState, tuple[int, ...]]:
         if not isinstance(name, str) or name not in self._template:
             reject(f"{where}[0] is no thread of which there are any number")
         template = self._template[name]
@@ -189,19 +189,19 @@ class _Reader:
         share = (template, NOTHING) if value[4] is None else _one(self._shares, value[4], f"{where}[4]")
         if share[0] != template:
             reject(f"{where}[4] is a share of another thread")
-        return self._crowd.copy_number(Copy(template, local, own, limit, share[1]))
+        return self._crowd.copy_number(CopyState(template, local, own, limit, share[1]))
 
-    def _marking(self, value: object, where: str, controls: list[int], copies: list[int]) -> Marked:
+    def _marking(self, value: object, where: str, controls: list[int], copies: list[int]) -> MarkedCopy:
         if not isinstance(value, list) or len(value) != 3:
             reject(f"{where} is not an array of 3 entries")
         control = _one(controls, value[0], f"{where}[0]")
         limit = _limits(value[1], self._crowd.counters_at(self._crowd.controls[control]), f"{where}[1]")
         found: dict[int, int | None] = {}
-        for copy, most in array(value[2], f"{where}[2]", lambda item, at: _counted(item, at, copies)):
+        for copy, most in json_array(value[2], f"{where}[2]", lambda item, at: _counted(item, at, copies)):
             if copy in found:
                 reject(f"{where}[2] names a copy twice")
             found[copy] = most
-        return Marked(control, limit, found)
+        return MarkedCopy(control, limit, found)
 
 
 def _one(listed: Sequence[Item], number: object, where: str) -> Item:
@@ -210,12 +210,12 @@ def _one(listed: Sequence[Item], number: object, where: str) -> Item:
 
 
 def _integers(value: object, length: int, where: str) -> tuple[int, ...]:
-    found = tuple(array(value, where, integer))
+    found = tuple(json_array(value, where, integer))
     return found if len(found) == length else reject(f"{where} does not have {length} values")
 
 
 def _limits(value: object, length: int, where: str) -> Limit:
-    found = tuple(array(value, where, lambda item, at: None if item is None else natural(item, at)))
+    found = tuple(json_array(value, where, lambda item, at: None if item is None else natural(item, at)))
     return found if len(found) == length else reject(f"{where} does not have {length} limits of completions")
 
 

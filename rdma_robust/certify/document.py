@@ -86,17 +86,17 @@ class ProgramOptions:
 
 def read_program_options(value: Mapping[str, object]) -> ProgramOptions:
     """Return the options of a certificate about a program. Raises InvalidCertificate for a model that is not known."""
-    found = members(value, "`options`", ("model", "await_loops"))
-    model = members(found["model"], "`options.model`", (*MODEL, "ordered_reads"))
-    words = {word: one_of(model[word], f"`options.model.{word}`", known) for word, known in MODEL.items()}
-    ordered = truth(model["ordered_reads"], "`options.model.ordered_reads`")
+    found = json_members(value, "`options`", ("model", "await_loops"))
+    model = json_members(found["model"], "`options.model`", (*MODEL, "ordered_reads"))
+    words = {word: json_word(model[word], f"`options.model.{word}`", known) for word, known in MODEL.items()}
+    ordered = json_truth(model["ordered_reads"], "`options.model.ordered_reads`")
     return ProgramOptions(
         Platform(words["cpu"], words["atomics"], words["order"], ordered),
-        truth(found["await_loops"], "`options.await_loops`"),
+        json_truth(found["await_loops"], "`options.await_loops`"),
     )
 
 
-def digest(text: str) -> str:
+def content_digest(text: str) -> str:
     """Return the SHA-256 of a program or net, in hexadecimal: of its text in UTF-8, without a byte order mark.
 
     Bytes of a net's comments that are no UTF-8 (lone surrogates in `text`) count as they are.
@@ -116,11 +116,11 @@ def read_document(data: bytes) -> Certificate:
     if version != VERSION or not _is_int(version):
         older = "; make it anew with `check --certificate` or `cover --certificate`" if version == 1 else ""
         reject(f"its version is {_short(version)}, and this tool knows version {VERSION}{older}")
-    top = members(found, "the certificate", ("format", "version", "tool", "input", "claim", "options", "evidence"))
-    tool = members(top["tool"], "`tool`", ("name", "version", "kernel"))
+    top = json_members(found, "the certificate", ("format", "version", "tool", "input", "claim", "options", "evidence"))
+    tool = json_members(top["tool"], "`tool`", ("name", "version", "kernel"))
     for name in tool:
         string(tool[name], f"`tool.{name}`")
-    source = members(top["input"], "`input`", ("kind", "file", "sha256"))
+    source = json_members(top["input"], "`input`", ("kind", "file", "sha256"))
     return Certificate(
         string(source["kind"], "`input.kind`"),
         None if source["file"] is None else string(source["file"], "`input.file`"),
@@ -143,7 +143,7 @@ def reject(reason: str) -> NoReturn:
     raise InvalidCertificate(reason)
 
 
-def members(value: object, where: str, names: tuple[str, ...], more: tuple[str, ...] = ()) -> Mapping[str, object]:
+def json_members(value: object, where: str, names: tuple[str, ...], more: tuple[str, ...] = ()) -> Mapping[str, object]:
     """Return the object `value` if it has exactly the members `names`, or exactly those and `more`."""
     if not isinstance(value, dict):
         reject(f"{where} is {_short(value)}, not an object")
@@ -162,7 +162,7 @@ def mapping(value: object, where: str) -> Mapping[str, object]:
     return value if isinstance(value, dict) else reject(f"{where} is {_short(value)}, not an object")
 
 
-def array(value: object, where: str, item: Callable[[object, str], Item]) -> list[Item]:
+def json_array(value: object, where: str, item: Callable[[object, str], Item]) -> list[Item]:
     """Return the elements of the array `value`, each as `item` reads it."""
     if not isinstance(value, list):
         reject(f"{where} is {_short(value)}, not an array")
@@ -182,14 +182,14 @@ def natural(value: object, where: str) -> int:
     return number if number >= 0 else reject(f"{where} is {_short(number)}, which is negative")
 
 
-def truth(value: object, where: str) -> bool:
+def json_truth(value: object, where: str) -> bool:
     return value if isinstance(value, bool) else reject(f"{where} is {_short(value)}, not true or false")
 
 
 Choice = TypeVar("Choice", bound=str)
 
 
-def one_of(value: object, where: str, choices: tuple[Choice, ...]) -> Choice:
+def json_word(value: object, where: str, choices: tuple[Choice, ...]) -> Choice:
     for choice in choices:
         if value == choice:
             return choice

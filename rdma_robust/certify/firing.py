@@ -6,26 +6,26 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from rdma_robust.certify.document import array, mapping, members, natural, reject
+from rdma_robust.certify.document import json_array, json_members, mapping, natural, reject
 from rdma_robust.petri.net import NetTransition
 
 DEEPEST: Final = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Loop:
+class FiringLoop:
     """`body`, fired `times` times in a row."""
 
     times: int
     body: tuple[Firing, ...]
 
 
-Firing = int | Loop
+Firing = int | FiringLoop
 """The index of a transition, or a loop."""
 
 
 @dataclass(frozen=True, slots=True)
-class Effect:
+class FiringEffect:
     """What a firing sequence needs at its start at least and how it changes the marking, by place; 0 where not named."""
 
     least: Mapping[int, int]
@@ -39,33 +39,35 @@ def read_firings(value: object, where: str, transitions: int, depth: int = 0) ->
 
     def firing(item: object, at: str) -> Firing:
         if isinstance(item, dict):
-            loop = members(mapping(item, at), at, ("times", "of"))
-            return Loop(natural(loop["times"], f"{at}.times"), read_firings(loop["of"], f"{at}.of", transitions, depth + 1))
+            loop = json_members(mapping(item, at), at, ("times", "of"))
+            return FiringLoop(
+                natural(loop["times"], f"{at}.times"), read_firings(loop["of"], f"{at}.of", transitions, depth + 1)
+            )
         number = natural(item, at)
         return number if number < transitions else reject(f"{at} is {number}, and the net has {transitions} rules")
 
-    return tuple(array(value, where, firing))
+    return tuple(json_array(value, where, firing))
 
 
-def effect_of(firings: Sequence[Firing], transitions: Sequence[NetTransition]) -> Effect:
+def effect_of(firings: Sequence[Firing], transitions: Sequence[NetTransition]) -> FiringEffect:
     """Return the effect of a firing sequence, exactly and without firing loops one by one."""
     least: dict[int, int] = {}
     change: dict[int, int] = {}
     for firing in firings:
-        if isinstance(firing, Loop):
+        if isinstance(firing, FiringLoop):
             part = _repeated(effect_of(firing.body, transitions), firing.times)
         else:
-            part = Effect(dict(transitions[firing].guard), dict(transitions[firing].delta))
+            part = FiringEffect(dict(transitions[firing].guard), dict(transitions[firing].delta))
         for place, tokens in part.least.items():
             least[place] = max(least.get(place, 0), tokens - change.get(place, 0))
         for place, tokens in part.change.items():
             change[place] = change.get(place, 0) + tokens
-    return Effect(least, change)
+    return FiringEffect(least, change)
 
 
-def _repeated(once: Effect, times: int) -> Effect:
+def _repeated(once: FiringEffect, times: int) -> FiringEffect:
     """The last round needs most where a round takes tokens away, the first where it does not."""
     if times == 0:
-        return Effect({}, {})
+        return FiringEffect({}, {})
     least = {p: n + (times - 1) * max(0, -once.change.get(p, 0)) for p, n in once.least.items()}
-    return Effect(least, {p: n * times for p, n in once.change.items()})
+    return FiringEffect(least, {p: n * times for p, n in once.change.items()})

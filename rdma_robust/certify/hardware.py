@@ -14,7 +14,7 @@ from functools import cache
 from typing import Final
 
 
-class Kind(StrEnum):
+class EventKind(StrEnum):
     """The kinds of events, initial writes apart. A message is a PUT_WRITES; with an immediate it writes no cell."""
 
     LOCAL_READ = "lR"
@@ -34,7 +34,7 @@ class Kind(StrEnum):
     RECEIVES = "RP"
 
 
-_K = Kind
+_K = EventKind
 CPU: Final = frozenset({_K.LOCAL_READ, _K.LOCAL_WRITE, _K.SWAP, _K.POLL, _K.MEMORY_FENCE, _K.POSTS_BUFFER, _K.RECEIVES})
 READS: Final = frozenset({_K.LOCAL_READ, _K.SWAP, _K.PUT_READS, _K.GET_READS, _K.ATOMIC_READS, _K.ATOMIC})
 WRITES: Final = frozenset({_K.LOCAL_WRITE, _K.SWAP, _K.PUT_WRITES, _K.GET_WRITES, _K.ATOMIC_WRITES, _K.ATOMIC})
@@ -50,9 +50,9 @@ _REMOTE_WRITES: Final = frozenset({_K.PUT_WRITES, _K.ATOMIC_WRITES, _K.ATOMIC_RE
 """What a receive completion tells of besides its message, where writes of a queue pair may overtake each other."""
 
 _ATOMICS: Final = frozenset({_K.ATOMIC_READS, _K.ATOMIC_WRITES, _K.ATOMIC})
-_ALL_NIC: Final = frozenset(Kind) - CPU
+_ALL_NIC: Final = frozenset(EventKind) - CPU
 
-_OBSERVED: Final[Mapping[Kind, frozenset[Kind]]] = {
+_OBSERVED: Final[Mapping[EventKind, frozenset[EventKind]]] = {
     _K.PUT_READS: _ALL_NIC,
     _K.PUT_WRITES: frozenset({_K.PUT_WRITES, _K.GET_READS, _K.GET_WRITES}) | _ATOMICS,
     _K.GET_READS: frozenset({_K.GET_WRITES, _K.FENCE}),
@@ -82,7 +82,7 @@ _RELAXED: Final = frozenset(
 
 _MULTIPATH: Final = frozenset((a, b) for a, b in _RELAXED if b not in _ATOMICS)
 
-_LOST: Final[Mapping[str, frozenset[tuple[Kind, Kind]]]] = {
+_LOST: Final[Mapping[str, frozenset[tuple[EventKind, EventKind]]]] = {
     "default": frozenset(),
     "multipath": _MULTIPATH,
     "relaxed": _RELAXED,
@@ -117,8 +117,8 @@ class Platform:
         """Whether the atomics on a word are in an order of their own (rao)."""
         return self.atomics == "hca"
 
-    def instantaneous(self, kind: Kind) -> bool:
-        return kind not in NIC_WRITES and not (self.buffered and kind is Kind.LOCAL_WRITE)
+    def instantaneous(self, kind: EventKind) -> bool:
+        return kind not in NIC_WRITES and not (self.buffered and kind is EventKind.LOCAL_WRITE)
 
     def __str__(self) -> str:
         """What is not usual of it, '' if all is."""
@@ -138,7 +138,7 @@ USUAL: Final = Platform()
 
 
 @cache
-def observed_in_order(earlier: Kind, later: Kind, same_queue: bool, platform: Platform) -> bool:
+def observed_in_order(earlier: EventKind, later: EventKind, same_queue: bool, platform: Platform) -> bool:
     """Return whether oppo keeps a program-order edge between events of these kinds, of one queue pair or not.
 
     That a read is before the write which carries its value, and that the two events of an atomic are ordered, is kept
@@ -148,25 +148,25 @@ def observed_in_order(earlier: Kind, later: Kind, same_queue: bool, platform: Pl
         return not (platform.buffered and earlier in STORES and later in _OVERTAKING)
     if not same_queue or (earlier, later) in _LOST[platform.order]:
         return False
-    both_gets = earlier is Kind.GET_READS and later is Kind.GET_READS
+    both_gets = earlier is EventKind.GET_READS and later is EventKind.GET_READS
     return later in _OBSERVED[earlier] or (platform.ordered_reads and both_gets)
 
 
 @cache
-def issued_in_order(earlier: Kind, later: Kind, same_queue: bool, platform: Platform) -> bool:
+def issued_in_order(earlier: EventKind, later: EventKind, same_queue: bool, platform: Platform) -> bool:
     """Return whether ippo keeps a program-order edge between events of these kinds, of one queue pair or not.
 
     A store is issued when it enters the store buffer, and observed when it leaves; the one point of posting a buffer for
     messages is when that leaves.
     """
-    if earlier is Kind.LOCAL_WRITE:
+    if earlier is EventKind.LOCAL_WRITE:
         return True
-    if earlier is Kind.POSTS_BUFFER and later is Kind.LOCAL_WRITE and platform.buffered:
+    if earlier is EventKind.POSTS_BUFFER and later is EventKind.LOCAL_WRITE and platform.buffered:
         return False
     only_issued = same_queue and (earlier, later) in _ONLY_ISSUED
     return only_issued or observed_in_order(earlier, later, same_queue, platform)
 
 
-def told_by_receive(kind: Kind, platform: Platform) -> bool:
+def told_by_receive(kind: EventKind, platform: Platform) -> bool:
     """Return whether a receive completion comes after earlier events of the kind on its queue pair, by itself."""
     return platform.weaker and kind in _REMOTE_WRITES

@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
-from rdma_robust.certify.document import array, integer, members, one_of, reject, string, truth
-from rdma_robust.certify.hardware import CPU, Kind
-from rdma_robust.certify.remembered import Buffer, Channel, Letter, Mail, Marks, Pivot, QueuePair, Tag
+from rdma_robust.certify.document import integer, json_array, json_members, json_truth, json_word, reject, string
+from rdma_robust.certify.hardware import CPU, EventKind
+from rdma_robust.certify.remembered import Buffer, Letter, Mail, Mailbox, Marks, PivotAccesses, QueuePair, Tag
 from rdma_robust.certify.search_steps import Connection
-from rdma_robust.certify.thread_events import Local, Stage
+from rdma_robust.certify.thread_events import LocalState, OperationStage
 from rdma_robust.certify.thread_reading import ThreadReading, stages_of
 from rdma_robust.language.flow.cfg import Cell, Program
 
@@ -47,7 +47,7 @@ _MARKS: Final = (
 _LATER: Final = ("stores_in_beta", "forwarding", "atomics_in_beta", "awaited", "half", "split")
 """Members that marks have only where one of them is not empty, or false."""
 
-_NIC: Final = tuple(kind.value for kind in Kind if kind not in CPU)
+_NIC: Final = tuple(kind.value for kind in EventKind if kind not in CPU)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class StateSet:
     Values of cells that are not in `cells` are the initial ones; registers may be None, any value.
     """
 
-    locals: tuple[tuple[Local, ...], ...]
+    locals: tuple[tuple[LocalState, ...], ...]
     cells: tuple[Cell, ...]
     counted: tuple[QueuePair, ...]
     watched: frozenset[QueuePair]
@@ -69,7 +69,7 @@ class StateSet:
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class EvidenceNames:
     """What names in the evidence stand for; `some_thread` is what stands for a thread that has none."""
 
     threads: Mapping[str, int]
@@ -84,7 +84,7 @@ class Names:
         return self._known(self.cells, value, where)
 
     def queue_pair(self, value: object, where: str) -> QueuePair:
-        found = members(value, where, ("thread", "remote"))
+        found = json_members(value, where, ("thread", "remote"))
         return self.thread(found["thread"], f"{where}.thread"), self.node(found["remote"], f"{where}.remote")
 
     def node(self, value: object, where: str) -> str:
@@ -92,13 +92,13 @@ class Names:
         return self.nodes[name] if name in self.nodes else reject(f"{where}: the program has no node {name!r:.60}")
 
     def threads_of(self, value: object, where: str) -> frozenset[int]:
-        return frozenset(array(value, where, self.thread))
+        return frozenset(json_array(value, where, self.thread))
 
     def cells_of(self, value: object, where: str) -> frozenset[Cell]:
-        return frozenset(array(value, where, self.cell))
+        return frozenset(json_array(value, where, self.cell))
 
     def queue_pairs_of(self, value: object, where: str) -> frozenset[QueuePair]:
-        return frozenset(array(value, where, self.queue_pair))
+        return frozenset(json_array(value, where, self.queue_pair))
 
     @staticmethod
     def _known(table: Mapping[str, Entry], value: object, where: str) -> Entry:
@@ -109,24 +109,24 @@ class Names:
 def read_states(program: Program, readings: tuple[ThreadReading, ...], evidence: object) -> StateSet:
     """Return the states in `evidence`. Raises InvalidCertificate where they do not fit the program."""
     usual = ("kind", "threads", "cells", "counted", "watched", "marks", "states")
-    found = members(evidence, "`evidence`", usual, ("connections", "mail"))
-    names = Names(
+    found = json_members(evidence, "`evidence`", usual, ("connections", "mail"))
+    names = EvidenceNames(
         {thread.name: i for i, thread in enumerate(program.threads)},
         {str(cell): cell for cell in program.cells},
         {node: node for node in program.nodes},
     )
     locals_ = _threads(found["threads"], readings)
-    cells = tuple(array(found["cells"], "`evidence.cells`", names.cell))
-    counted = tuple(array(found["counted"], "`evidence.counted`", names.queue_pair))
+    cells = tuple(json_array(found["cells"], "`evidence.cells`", names.cell))
+    counted = tuple(json_array(found["counted"], "`evidence.counted`", names.queue_pair))
     for listed, where in ((cells, "cells"), (counted, "counted")):
         if len(set(listed)) < len(listed):
             reject(f"`evidence.{where}` names something twice")
     watched = names.queue_pairs_of(found["watched"], "`evidence.watched`")
-    marks = tuple(array(found["marks"], "`evidence.marks`", lambda item, at: read_marks(item, at, names)))
+    marks = tuple(json_array(found["marks"], "`evidence.marks`", lambda item, at: read_marks(item, at, names)))
     for i, each in enumerate(marks):
         if each.pivot.cell not in cells:
             reject(f"`evidence.marks[{i}]` has a pivot on a cell that is not among `evidence.cells`")
-    connections, mail = read_messages(found, names)
+    connections, mail = read_connections(found, names)
     limits: dict[Place, list[Limit]] = {}
     rows = found["states"]
     if not isinstance(rows, list):
@@ -140,19 +140,21 @@ def read_states(program: Program, readings: tuple[ThreadReading, ...], evidence:
     return StateSet(locals_, cells, counted, watched, marks, connections, mail, limits, len(rows))
 
 
-def read_messages(found: Mapping[str, object], names: Names) -> tuple[tuple[Connection, ...] | None, tuple[Mail, ...]]:
+def read_connections(
+    found: Mapping[str, object], names: EvidenceNames
+) -> tuple[tuple[Connection, ...] | None, tuple[Mail, ...]]:
     """Return the connections that the evidence tells of, and what is under way on them in its states."""
     if "connections" not in found:
         return None, ((),)
 
     def connection(item: object, at: str) -> Connection:
-        each = members(item, at, ("sender", "receiver"))
+        each = json_members(item, at, ("sender", "receiver"))
         return names.thread(each["sender"], f"{at}.sender"), names.thread(each["receiver"], f"{at}.receiver")
 
     def tagged(item: object, at: str) -> tuple[object, Tag]:
         if not isinstance(item, list) or len(item) != 3:
             reject(f"{at} is not what is under way, whether in beta, and whether tainted")
-        return item[0], Tag(truth(item[1], f"{at}[1]"), truth(item[2], f"{at}[2]"))
+        return item[0], Tag(json_truth(item[1], f"{at}[1]"), json_truth(item[2], f"{at}[2]"))
 
     def buffer(item: object, at: str) -> Buffer:
         cell, tag = tagged(item, at)
@@ -162,20 +164,22 @@ def read_messages(found: Mapping[str, object], names: Names) -> tuple[tuple[Conn
         carries, tag = tagged(item, at)
         return Letter(integer(carries, f"{at}[0]"), tag)
 
-    def channel(item: object, at: str) -> Channel:
-        each = members(item, at, ("posted", "arrived"))
-        posted = array(each["posted"], f"{at}.posted", buffer)
-        return Channel(tuple(posted), tuple(array(each["arrived"], f"{at}.arrived", letter)))
+    def channel(item: object, at: str) -> Mailbox:
+        each = json_members(item, at, ("posted", "arrived"))
+        posted = json_array(each["posted"], f"{at}.posted", buffer)
+        return Mailbox(tuple(posted), tuple(json_array(each["arrived"], f"{at}.arrived", letter)))
 
-    connections = tuple(array(found["connections"], "`evidence.connections`", connection))
-    mail = tuple(array(found["mail"], "`evidence.mail`", lambda item, at: tuple(array(item, at, channel))))
+    connections = tuple(json_array(found["connections"], "`evidence.connections`", connection))
+    mail = tuple(json_array(found["mail"], "`evidence.mail`", lambda item, at: tuple(json_array(item, at, channel))))
     if any(len(each) != len(connections) for each in mail):
         reject("`evidence.mail` does not tell of every connection")
     return connections, mail
 
 
-def _threads(value: object, readings: tuple[ThreadReading, ...]) -> tuple[tuple[Local, ...], ...]:
-    threads = array(value, "`evidence.threads`", lambda item, at: members(item, at, ("thread", "registers", "states")))
+def _threads(value: object, readings: tuple[ThreadReading, ...]) -> tuple[tuple[LocalState, ...], ...]:
+    threads = json_array(
+        value, "`evidence.threads`", lambda item, at: json_members(item, at, ("thread", "registers", "states"))
+    )
     if [thread["thread"] for thread in threads] != [reading.name for reading in readings]:
         reject("`evidence.threads` is not about the threads of the program, in their order")
     return tuple(
@@ -184,32 +188,32 @@ def _threads(value: object, readings: tuple[ThreadReading, ...]) -> tuple[tuple[
     )
 
 
-def read_locals(reading: ThreadReading, thread: Mapping[str, object], where: str) -> tuple[Local, ...]:
+def read_locals(reading: ThreadReading, thread: Mapping[str, object], where: str) -> tuple[LocalState, ...]:
     """Return the states of a thread that evidence lists. Raises InvalidCertificate."""
-    names = array(thread["registers"], f"{where}.registers", string)
+    names = json_array(thread["registers"], f"{where}.registers", string)
     if len(set(names)) < len(names) or not set(names) <= set(reading.names):
         reject(f"{where}.registers does not name registers of {reading.name}, each at most once")
     order = [names.index(name) if name in names else -1 for name in reading.names]
 
-    def read(value: object, at: str) -> Local:
+    def read(value: object, at: str) -> LocalState:
         if not isinstance(value, list) or len(value) != 3 + len(names):
             reject(f"{at} is not a program point, an operation, a carried value, and {len(names)} registers")
         operation, stage = _operation(reading, value[0], value[1], at)
         point, carried, *registers = (_value(each, f"{at}[{i}]") for i, each in enumerate(value) if i != 1)
         if point is None:
             reject(f"{at} has no program point")
-        return Local(point, tuple([registers[i] if i >= 0 else None for i in order]), operation, carried, stage)
+        return LocalState(point, tuple([registers[i] if i >= 0 else None for i in order]), operation, carried, stage)
 
-    return tuple(array(thread["states"], f"{where}.states", read))
+    return tuple(json_array(thread["states"], f"{where}.states", read))
 
 
-def _operation(reading: ThreadReading, point: object, value: object, where: str) -> tuple[int | None, Stage | None]:
+def _operation(reading: ThreadReading, point: object, value: object, where: str) -> tuple[int | None, OperationStage | None]:
     """Read the step in the middle of which a thread is: its number, or a list with that and what comes next."""
     if value is None:
         return None, None
-    number, word = value if isinstance(value, list) and len(value) == 2 else (value, Stage.CARRIES.value)
+    number, word = value if isinstance(value, list) and len(value) == 2 else (value, OperationStage.CARRIES.value)
     operation = integer(number, f"{where}[1]")
-    stage = Stage(one_of(word, f"{where}[1]", tuple(each.value for each in Stage)))
+    stage = OperationStage(json_word(word, f"{where}[1]", tuple(each.value for each in OperationStage)))
     if not (
         0 <= operation < len(reading.steps)
         and stage in stages_of(reading.steps[operation][2])
@@ -227,39 +231,39 @@ def _value(value: object, where: str) -> int | None:
     return None if value is None else integer(value, where)
 
 
-def read_marks(value: object, where: str, names: Names) -> Marks:
+def read_marks(value: object, where: str, names: EvidenceNames) -> Marks:
     """Return marks as they are written in evidence. Raises InvalidCertificate."""
-    found = members(value, where, _MARKS, _LATER)
-    pivot = members(found["pivot"], f"{where}.pivot", ("thread", "cell", "access"))
-    access = one_of(pivot["access"], f"{where}.pivot.access", ("read", "write", "atomic"))
+    found = json_members(value, where, _MARKS, _LATER)
+    pivot = json_members(found["pivot"], f"{where}.pivot", ("thread", "cell", "access"))
+    access = json_word(pivot["access"], f"{where}.pivot.access", ("read", "write", "atomic"))
     alpha_value = _value(found["alpha_value"], f"{where}.alpha_value")
     return Marks(
-        Pivot(
+        PivotAccesses(
             names.thread(pivot["thread"], f"{where}.pivot.thread"),
             names.cell(pivot["cell"], f"{where}.pivot.cell"),
             access == "write",
             access == "atomic",
         ),
-        closed=truth(found["closed"], f"{where}.closed"),
+        closed=json_truth(found["closed"], f"{where}.closed"),
         alpha_value=alpha_value,
-        half=truth(found.get("half", False), f"{where}.half"),
-        split=truth(found.get("split", False), f"{where}.split"),
+        half=json_truth(found.get("half", False), f"{where}.half"),
+        split=json_truth(found.get("split", False), f"{where}.split"),
         **read_sets(found, where, names),
     )
 
 
-def read_sets(found: Mapping[str, object], where: str, names: Names) -> dict[str, frozenset[Any]]:
+def read_sets(found: Mapping[str, object], where: str, names: EvidenceNames) -> dict[str, frozenset[Any]]:
     """Return the sets of threads, queue pairs and cells that marks hold, by field. Raises InvalidCertificate."""
-    tainted = members(found["tainted"], f"{where}.tainted", ("threads", "read", "written"))
+    tainted = json_members(found["tainted"], f"{where}.tainted", ("threads", "read", "written"))
 
-    def queue(item: object, at: str) -> list[tuple[QueuePair, Kind]]:
-        each = members(item, at, ("thread", "remote", "events"))
+    def queue(item: object, at: str) -> list[tuple[QueuePair, EventKind]]:
+        each = json_members(item, at, ("thread", "remote", "events"))
         pair = names.thread(each["thread"], f"{at}.thread"), names.node(each["remote"], f"{at}.remote")
-        kinds = array(each["events"], f"{at}.events", lambda kind, place: Kind(one_of(kind, place, _NIC)))
+        kinds = json_array(each["events"], f"{at}.events", lambda kind, place: EventKind(json_word(kind, place, _NIC)))
         return [(pair, kind) for kind in kinds]
 
     def forwarding(item: object, at: str) -> tuple[Cell, int]:
-        each = members(item, at, ("cell", "thread"))
+        each = json_members(item, at, ("cell", "thread"))
         cell = names.cell(each["cell"], f"{at}.cell")
         if each["thread"] is None and names.some_thread is not None:
             return cell, names.some_thread
@@ -269,7 +273,7 @@ def read_sets(found: Mapping[str, object], where: str, names: Names) -> dict[str
         return reader(found.get(member, []), f"{where}.{member}")
 
     return {
-        "beta": frozenset(pair for each in array(found["beta"], f"{where}.beta", queue) for pair in each),
+        "beta": frozenset(pair for each in json_array(found["beta"], f"{where}.beta", queue) for pair in each),
         "cpu": read(names.threads_of, "cpu_in_beta"),
         "forced": read(names.queue_pairs_of, "forced_polls"),
         "overtaken": read(names.queue_pairs_of, "overtaken"),
@@ -281,7 +285,7 @@ def read_sets(found: Mapping[str, object], where: str, names: Names) -> dict[str
         "tainted_reads": names.cells_of(tainted["read"], f"{where}.tainted.read"),
         "tainted_writes": names.cells_of(tainted["written"], f"{where}.tainted.written"),
         "stores": read(names.threads_of, "stores_in_beta"),
-        "forwarding": frozenset(array(found.get("forwarding", []), f"{where}.forwarding", forwarding)),
+        "forwarding": frozenset(json_array(found.get("forwarding", []), f"{where}.forwarding", forwarding)),
         "atomics": read(names.cells_of, "atomics_in_beta"),
         "awaited": read(names.queue_pairs_of, "awaited"),
     }

@@ -11,24 +11,19 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from rdma_robust.certify.document import reject
-from rdma_robust.certify.hardware import WRITES, Kind, Platform
+from rdma_robust.certify.hardware import WRITES, EventKind, Platform
 from rdma_robust.certify.invariant_states import Limit, Place, StateSet, read_states
 from rdma_robust.certify.known_values import Seen, Value
-from rdma_robust.certify.normal_form import Rules
-from rdma_robust.certify.remembered import Marks, Pivot, Placed, QueuePair
-from rdma_robust.certify.search_steps import Around, Steps
-from rdma_robust.certify.thread_events import Event, Local, Move
-from rdma_robust.certify.thread_reading import Ahead, ThreadReading, readings_of
+from rdma_robust.certify.normal_form import NormalFormRules
+from rdma_robust.certify.remembered import Marks, PivotAccesses, QueuePair, TraceParts
+from rdma_robust.certify.search_steps import Around, SearchSteps
+from rdma_robust.certify.thread_events import LocalState, ThreadEvent, ThreadMove
+from rdma_robust.certify.thread_reading import Ahead, ThreadReading, readings_of, request_of
 from rdma_robust.language.flow.cfg import (
     Cell,
-    Get,
-    ImmPut,
-    InlinePut,
     Program,
-    Put,
     RemoteRmw,
     RFence,
-    Send,
     Thread,
     peer_of,
     steps,
@@ -59,14 +54,14 @@ def rules_of(
     shared: frozenset[Cell],
     counted: frozenset[QueuePair],
     watched: frozenset[QueuePair],
-) -> Rules:
+) -> NormalFormRules:
     """Return the rules for a program of which an invariant names cells, counts completions and watches fences."""
     matters = frozenset() if platform.weaker else fences_matter(program)
     atomics = any(isinstance(step.op, RemoteRmw) for thread in program.threads for _, _, step in steps(thread))
-    return Rules(shared, counted, watched & matters, matters - watched, platform, atomics)
+    return NormalFormRules(shared, counted, watched & matters, matters - watched, platform, atomics)
 
 
-def comes_to(reading: ThreadReading, start: Local, pivot: Pivot) -> bool:
+def comes_to(reading: ThreadReading, start: LocalState, pivot: PivotAccesses) -> bool:
     """Return whether the pivot's thread may come from `start` to an event of the class, whatever it reads on its way.
 
     From where it may not, no violation with such a pivot follows.
@@ -94,30 +89,26 @@ def fences_matter(program: Program) -> frozenset[QueuePair]:
     found = set()
     for number, thread in enumerate(program.threads):
         for remote in program.nodes:
-            if {Kind.PUT_READS, Kind.GET_WRITES, Kind.FENCE} <= set(_events(thread, remote)):
+            if {EventKind.PUT_READS, EventKind.GET_WRITES, EventKind.FENCE} <= set(_events(thread, remote)):
                 found.add((number, remote))
     return frozenset(found)
 
 
-def _events(thread: Thread, remote: str) -> Iterator[Kind]:
+def _events(thread: Thread, remote: str) -> Iterator[EventKind]:
     for _, _, step in steps(thread):
         if peer_of(step.op) == remote:
-            match step.op:
-                case Put() | Send() | ImmPut() | InlinePut():
-                    yield Kind.PUT_READS
-                case Get() | RemoteRmw():
-                    yield Kind.GET_WRITES
-                case RFence():
-                    yield Kind.FENCE
-                case _:
-                    pass
+            request = request_of(step.op)
+            if request is not None:
+                yield EventKind.GET_WRITES if request.writes is EventKind.GET_WRITES else EventKind.PUT_READS
+            elif isinstance(step.op, RFence):
+                yield EventKind.FENCE
 
 
 @dataclass(slots=True)
 class _Step:
     """A move, and what may become of it in the set, by what that depends on."""
 
-    move: Move
+    move: ThreadMove
     afters: dict[tuple[Part, Seen, int, frozenset[Cell]], tuple[_After, ...]] = field(default_factory=dict)
 
 
@@ -126,15 +117,15 @@ class _After:
     """What may become of a move: the states of the set that its thread is in then, the cells that it writes and what, the
     marks and the messages of the set that fit (None: still no marks), and the effect on completions."""
 
-    event: Event
-    local: Local
+    event: ThreadEvent
+    local: LocalState
     locals: tuple[int, ...]
     stores: tuple[tuple[int, Value], ...]
     starts: bool
-    pivot: Pivot | None
+    pivot: PivotAccesses | None
     marks: tuple[Part, ...]
     mail: int | None
-    placed: Placed
+    placed: TraceParts
     counter: int
 
 
@@ -144,7 +135,7 @@ class _Inductive:
     def __init__(self, program: Program, readings: tuple[ThreadReading, ...], states: StateSet, platform: Platform) -> None:
         self._program, self._readings, self._states = program, readings, states
         rules = rules_of(program, platform, frozenset(states.cells), frozenset(states.counted), states.watched)
-        self._steps_of = Steps(program, readings, rules)
+        self._steps_of = SearchSteps(program, readings, rules)
         if states.connections is not None and states.connections != self._steps_of.connections:
             reject("`evidence.connections` is not about the threads that send messages to each other, in their order")
         if states.connections is None and self._steps_of.connections:
@@ -163,7 +154,7 @@ class _Inductive:
         )
         self._may_hold = any(cell is not None for each in self._held for cell in each)
         self._steps: dict[tuple[int, int, int, Seen], tuple[_Step, ...]] = {}
-        self._comes: dict[tuple[Local, Pivot], bool] = {}
+        self._comes: dict[tuple[LocalState, PivotAccesses], bool] = {}
         self._violations: dict[tuple[int, int, Value, int], bool] = {}
 
     def check(self) -> None:
@@ -226,7 +217,7 @@ class _Inductive:
                 what = f"{after.event} of {self._readings[thread].name}{first}"
                 reject(f"the invariant is not inductive: {what} leads out of it from {self._show(place)}")
 
-    def _reject_unready(self, place: Place, move: Move) -> None:
+    def _reject_unready(self, place: Place, move: ThreadMove) -> None:
         reject(
             "under sequential consistency a message can find no buffer (rnr), and then robustness has no proof of this kind:"
             f" line {move.line}, in {self._show(place)}"
@@ -268,7 +259,7 @@ class _Inductive:
         i = self._cell.get(ahead.reads, -1)
         return values[i] if i >= 0 else ahead.reads.init
 
-    def _find_afters(self, thread: int, move: Move, around: Around) -> Iterator[_After]:
+    def _find_afters(self, thread: int, move: ThreadMove, around: Around) -> Iterator[_After]:
         counter = self._counter.get((thread, move.event.remote), -1) if move.event.remote is not None else -1
         for taken in self._steps_of.taken(move, around):
             after = taken.placed.marks
@@ -294,12 +285,12 @@ class _Inductive:
             reject(f"the invariant says nothing of {cell}, which thread {self._readings[thread].name} can write")
         return self._cell[cell]
 
-    def _fitting(self, thread: int, local: Local) -> tuple[int, ...]:
+    def _fitting(self, thread: int, local: LocalState) -> tuple[int, ...]:
         """Return the thread's states of the set that `local` is one of: the same, but for registers that they leave open."""
         found = []
         for pattern in self._open[thread].get((local.point, local.operation), ()):
             registers = tuple(None if free else value for free, value in zip(pattern, local.registers, strict=True))
-            number = self._local[thread].get(Local(local.point, registers, local.operation, local.carried, local.stage))
+            number = self._local[thread].get(LocalState(local.point, registers, local.operation, local.carried, local.stage))
             if number is not None:
                 found.append(number)
         return tuple(found)
@@ -309,7 +300,7 @@ class _Inductive:
         found = (self._marks.get(each) for each in dict.fromkeys((marks, marks.without_value())))
         return tuple(number for number in found if number is not None)
 
-    def _comes_to(self, locals_: Sequence[int], thread: int, after: Local, pivot: Pivot) -> bool:
+    def _comes_to(self, locals_: Sequence[int], thread: int, after: LocalState, pivot: PivotAccesses) -> bool:
         """Whether the pivot's thread, after a step of `thread`, may still come to the pivot: else a state may be missing."""
         number = pivot.thread
         start = after if number == thread else self._states.locals[number][locals_[number]]
@@ -343,11 +334,11 @@ class _Inductive:
         return f"({', '.join(shown)}{'' if part is None else f'; marks {part}'})"
 
 
-def _show_local(local: Local) -> str:
+def _show_local(local: LocalState) -> str:
     return f"point {local.point}" if local.operation is None else f"point {local.point}, between two events"
 
 
-def open_registers(locals_: Sequence[Local]) -> dict[tuple[int, int | None], set[tuple[bool, ...]]]:
+def open_registers(locals_: Sequence[LocalState]) -> dict[tuple[int, int | None], set[tuple[bool, ...]]]:
     """For each place of a thread which registers its states leave open there."""
     found: dict[tuple[int, int | None], set[tuple[bool, ...]]] = {}
     for local in locals_:

@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from rdma_robust.certify.hardware import Kind, Platform
+from rdma_robust.certify.hardware import EventKind, Platform
 from rdma_robust.certify.judge_question import NotCovered, Place
 from rdma_robust.certify.known_values import Value, evaluated
 from rdma_robust.certify.thread_events import Completion
 from rdma_robust.certify.thread_reading import ThreadReading, readings_of
-from rdma_robust.certify.violations import Claimed, moves_of
+from rdma_robust.certify.violations import EventRecord, moves_of
 from rdma_robust.expr import TRUE, VALUE, Binary
 from rdma_robust.language.check.meaning import wrapped
 from rdma_robust.language.flow.cfg import Program, RemoteRmw
@@ -26,17 +26,17 @@ VERSION: Final = "judge 2"
 Source = Place | int
 """What is read from: an event, or the initial write of a cell, which is its number."""
 
-_ATOMICS: Final = (Kind.ATOMIC_READS, Kind.ATOMIC)
+_ATOMICS: Final = (EventKind.ATOMIC_READS, EventKind.ATOMIC)
 _WORDS: Final[Mapping[Completion, str]] = {Completion.SIGNALED: "s", Completion.UNSIGNALED: "u"}
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
+class EventAccount:
     """What an event does: `queue` is the number of the queue pair in its thread, `cell` that of a cell, `peer` that of the
     other thread of a connection, -1 where there is none. `read` is what the CPU says that it reads, `written` what the CPU
     says that is written: None where a card writes what it has read. A remote atomic has its `operation`, in words."""
 
-    kind: Kind
+    kind: EventKind
     queue: int = -1
     cell: int = -1
     read: Value = None
@@ -49,7 +49,7 @@ class Deed:
     @property
     def word(self) -> str:
         """The word that the judge has for it."""
-        if self.kind is not Kind.PUT_WRITES:
+        if self.kind is not EventKind.PUT_WRITES:
             return self.kind.value
         if self.peer >= 0 and self.cell < 0:
             return "imm"
@@ -58,7 +58,7 @@ class Deed:
 
     def __str__(self) -> str:
         words: list[object] = [*["joined"] * self.joined, self.word]
-        if self.kind in (Kind.PUT_WRITES, Kind.GET_WRITES) and self.completion is not Completion.NONE:
+        if self.kind in (EventKind.PUT_WRITES, EventKind.GET_WRITES) and self.completion is not Completion.NONE:
             words.append(_WORDS[self.completion])
         words += [number for number in (self.queue, self.peer, self.cell) if number >= 0]
         words += [value for value in (self.read, self.written) if value is not None]
@@ -74,7 +74,7 @@ class Account:
     platform: Platform
     cells: tuple[int, ...]
     posted: tuple[tuple[int, int, tuple[int, ...]], ...]
-    threads: tuple[tuple[Deed, ...], ...]
+    threads: tuple[tuple[EventAccount, ...], ...]
     sources: tuple[tuple[Source, Place], ...]
     order: tuple[Place, ...]
     modified: tuple[Place, ...]
@@ -112,7 +112,7 @@ def _line(name: str, words: Iterable[object]) -> str:
 
 
 def account_of(
-    program: Program, platform: Platform, claimed: Sequence[Claimed], mo: Mapping[str, Sequence[int]] | None = None
+    program: Program, platform: Platform, claimed: Sequence[EventRecord], mo: Mapping[str, Sequence[int]] | None = None
 ) -> Account:
     """Return what the judge is asked of a trace, whose events are in the order in which they take effect, and which the
     checker has accepted; `mo` lists the writes of each cell in their order, if that is another one. Raises NotCovered for a
@@ -154,19 +154,19 @@ def _posted(program: Program, numbers: Mapping[str, int]) -> Iterator[tuple[int,
 
 
 def _deeds(
-    program: Program, numbers: Mapping[str, int], mine: Sequence[Claimed], operations: Mapping[int, str]
-) -> Iterator[Deed]:
+    program: Program, numbers: Mapping[str, int], mine: Sequence[EventRecord], operations: Mapping[int, str]
+) -> Iterator[EventAccount]:
     """What a thread does, in program order."""
     queues: dict[str, int] = {}
-    before = Deed(Kind.FENCE)
+    before = EventAccount(EventKind.FENCE)
     for claim in mine:
         event = claim.event
         queue = -1 if event.remote is None else queues.setdefault(event.remote, len(queues))
-        cell = event.buffer if event.kind is Kind.POSTS_BUFFER else event.cell
-        fetched = before.kind is Kind.PUT_READS and before.queue == queue
-        says = event.kind in (Kind.LOCAL_WRITE, Kind.SWAP) or (event.kind is Kind.PUT_WRITES and not fetched)
-        hears = event.kind in (Kind.LOCAL_READ, Kind.SWAP, Kind.RECEIVES)
-        before = Deed(
+        cell = event.buffer if event.kind is EventKind.POSTS_BUFFER else event.cell
+        fetched = before.kind is EventKind.PUT_READS and before.queue == queue
+        says = event.kind in (EventKind.LOCAL_WRITE, EventKind.SWAP) or (event.kind is EventKind.PUT_WRITES and not fetched)
+        hears = event.kind in (EventKind.LOCAL_READ, EventKind.SWAP, EventKind.RECEIVES)
+        before = EventAccount(
             event.kind,
             queue,
             -1 if cell is None else program.cells.index(cell),
@@ -180,7 +180,7 @@ def _deeds(
         yield before
 
 
-def _operations(program: Program, reading: ThreadReading, mine: Sequence[Claimed]) -> dict[int, str]:
+def _operations(program: Program, reading: ThreadReading, mine: Sequence[EventRecord]) -> dict[int, str]:
     """Return what the remote atomics of a thread do, by the positions of their reads."""
     if not any(claim.event.kind in _ATOMICS for claim in mine):
         return {}

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from rdma_robust.certify.hardware import READS, WRITES, Kind, Platform
-from rdma_robust.certify.thread_events import Completion, Event
-from rdma_robust.certify.violations import Claimed
+from rdma_robust.certify.hardware import READS, WRITES, EventKind, Platform
+from rdma_robust.certify.thread_events import Completion, ThreadEvent
+from rdma_robust.certify.violations import EventRecord
 from rdma_robust.errors import RdmaRobustError
 from rdma_robust.language.flow.cfg import Cell, Program
 
@@ -22,14 +22,21 @@ VERSION: Final = "judge 1"
 Place = tuple[int, int]
 """An event: its thread, and how many events come before it there."""
 
-_NIC: Final = frozenset({Kind.PUT_READS, Kind.PUT_WRITES, Kind.GET_READS, Kind.GET_WRITES})
-_KNOWN: Final = _NIC | {Kind.LOCAL_READ, Kind.LOCAL_WRITE, Kind.SWAP, Kind.POLL, Kind.FENCE, Kind.MEMORY_FENCE}
-_UNKNOWN: Final[Mapping[Kind, str]] = {
-    Kind.ATOMIC_READS: "remote atomics",
-    Kind.ATOMIC_WRITES: "remote atomics",
-    Kind.ATOMIC: "remote atomics",
-    Kind.POSTS_BUFFER: "messages",
-    Kind.RECEIVES: "messages",
+_NIC: Final = frozenset({EventKind.PUT_READS, EventKind.PUT_WRITES, EventKind.GET_READS, EventKind.GET_WRITES})
+_KNOWN: Final = _NIC | {
+    EventKind.LOCAL_READ,
+    EventKind.LOCAL_WRITE,
+    EventKind.SWAP,
+    EventKind.POLL,
+    EventKind.FENCE,
+    EventKind.MEMORY_FENCE,
+}
+_UNKNOWN: Final[Mapping[EventKind, str]] = {
+    EventKind.ATOMIC_READS: "remote atomics",
+    EventKind.ATOMIC_WRITES: "remote atomics",
+    EventKind.ATOMIC: "remote atomics",
+    EventKind.POSTS_BUFFER: "messages",
+    EventKind.RECEIVES: "messages",
 }
 
 
@@ -38,11 +45,11 @@ class NotCovered(RdmaRobustError):
 
 
 @dataclass(frozen=True, slots=True)
-class Label:
+class EventLabels:
     """What an event does: `queue` is the number of the queue pair in its thread, `cell` that of the cell, -1 where there is
     none. An operation that is `inline` has no read of its own."""
 
-    kind: Kind
+    kind: EventKind
     queue: int = -1
     cell: int = -1
     read: int = 0
@@ -60,7 +67,7 @@ class Label:
 
     def __str__(self) -> str:
         words: list[object] = [f"{self.kind}-inline" if self.inline else self.kind]
-        if self.kind in (Kind.PUT_WRITES, Kind.GET_WRITES):
+        if self.kind in (EventKind.PUT_WRITES, EventKind.GET_WRITES):
             words.append("s" if self.signaled else "u")
         words += [number for number in (self.queue, self.cell) if number >= 0]
         words += [self.read] * self.reads + [self.written] * self.writes
@@ -68,7 +75,7 @@ class Label:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class JudgeQuestion:
     """What the judge is asked: whether the trace in which the events of `alpha`, the pivot, and those of `beta` take effect
     one after the other is violating. `cycle` has numbers of events in that order, each with its edge of sc to the next.
     """
@@ -76,7 +83,7 @@ class Question:
     weaker: bool
     ordered_reads: bool
     cells: tuple[int, ...]
-    threads: tuple[tuple[Label, ...], ...]
+    threads: tuple[tuple[EventLabels, ...], ...]
     alpha: tuple[Place, ...]
     pivot: Place
     beta: tuple[Place, ...]
@@ -101,7 +108,7 @@ class Question:
         return "\n".join([*lines, "end", ""])
 
 
-def question_of(program: Program, platform: Platform, claimed: Sequence[Claimed]) -> Question:
+def question_of(program: Program, platform: Platform, claimed: Sequence[EventRecord]) -> JudgeQuestion:
     """Return what the judge is asked of a trace, whose events are in the order in which they take effect.
 
     Raises NotCovered for what the proof does not cover, and where the order is not made of alpha, a pivot and beta.
@@ -115,7 +122,7 @@ def question_of(program: Program, platform: Platform, claimed: Sequence[Claimed]
     threads = [tuple(_labels(program, claimed, number)) for number in range(len(program.threads))]
     order = tuple((claim.event.thread, claim.position) for claim in claimed)
     size = _size_of_first_part(order, [len(labels) for labels in threads])
-    return Question(
+    return JudgeQuestion(
         platform.weaker,
         platform.ordered_reads,
         tuple(cell.init for cell in program.cells),
@@ -123,11 +130,11 @@ def question_of(program: Program, platform: Platform, claimed: Sequence[Claimed]
         order[: size - 1],
         order[size - 1],
         order[size:],
-        cycle_of(order, threads),
+        judged_cycle(order, threads),
     )
 
 
-def check_in_order(claimed: Sequence[Claimed], mo: Mapping[str, Sequence[int]]) -> None:
+def check_in_order(claimed: Sequence[EventRecord], mo: Mapping[str, Sequence[int]]) -> None:
     """Check that the events stand in the order in which they take effect: rf and mo are that order. Raises NotCovered."""
     last: dict[Cell, int] = {}
     for number, claim in enumerate(claimed):
@@ -141,33 +148,35 @@ def check_in_order(claimed: Sequence[Claimed], mo: Mapping[str, Sequence[int]]) 
         raise NotCovered("writes that do not stand in the order in which they take effect")
 
 
-def _labels(program: Program, claimed: Sequence[Claimed], thread: int) -> list[Label]:
+def _labels(program: Program, claimed: Sequence[EventRecord], thread: int) -> list[EventLabels]:
     """What a thread does, in program order."""
     queues: dict[str, int] = {}
-    labels: list[Label] = []
+    labels: list[EventLabels] = []
     for claim in sorted((c for c in claimed if c.event.thread == thread), key=lambda c: c.position):
         event = claim.event
         queue = -1 if event.remote is None else queues.setdefault(event.remote, len(queues))
-        read_before = bool(labels) and (labels[-1].kind, labels[-1].queue) == (Kind.PUT_READS, queue)
+        read_before = bool(labels) and (labels[-1].kind, labels[-1].queue) == (EventKind.PUT_READS, queue)
         labels.append(
-            Label(
+            EventLabels(
                 event.kind,
                 queue,
                 -1 if event.cell is None else program.cells.index(event.cell),
                 claim.read or 0,
                 claim.written or 0,
                 event.completion is Completion.SIGNALED,
-                event.kind is Kind.PUT_WRITES and not read_before,
+                event.kind is EventKind.PUT_WRITES and not read_before,
             )
         )
     return labels
 
 
-def check_covered(event: Event) -> None:
+def check_covered(event: ThreadEvent) -> None:
     """Raise NotCovered for events that the proofs of the judge do not know."""
     if event.kind not in _KNOWN:
         raise NotCovered(_UNKNOWN[event.kind])
-    if event.peer is not None or (event.kind in (Kind.PUT_WRITES, Kind.GET_WRITES) and event.completion is Completion.NONE):
+    if event.peer is not None or (
+        event.kind in (EventKind.PUT_WRITES, EventKind.GET_WRITES) and event.completion is Completion.NONE
+    ):
         raise NotCovered("messages")
 
 
@@ -190,7 +199,7 @@ def _forward(order: Sequence[Place]) -> bool:
     return True
 
 
-def cycle_of(order: Sequence[Place], threads: Sequence[Sequence[Label]]) -> tuple[tuple[int, str], ...]:
+def judged_cycle(order: Sequence[Place], threads: Sequence[Sequence[EventLabels]]) -> tuple[tuple[int, str], ...]:
     """Return a shortest cycle of sc in the trace that the order is: numbers of events with their edges; () if none is."""
     edges = [dict(_edges(n, order, threads)) for n in range(len(order))]
     # rf, rb and mo lead forward: a cycle goes back by an edge of po
@@ -215,7 +224,7 @@ def cycle_of(order: Sequence[Place], threads: Sequence[Sequence[Label]]) -> tupl
     return best
 
 
-def _edges(n: int, order: Sequence[Place], threads: Sequence[Sequence[Label]]) -> Iterator[tuple[int, str]]:
+def _edges(n: int, order: Sequence[Place], threads: Sequence[Sequence[EventLabels]]) -> Iterator[tuple[int, str]]:
     """Yield the events to which an edge of sc leads from event number n of the order, with its name."""
     thread, at = order[n]
     mine = threads[thread][at]

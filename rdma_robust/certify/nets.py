@@ -7,7 +7,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, TypeVar
 
-from rdma_robust.certify.document import InvalidCertificate, array, integer, mapping, members, natural, one_of, reject
+from rdma_robust.certify.document import (
+    InvalidCertificate,
+    integer,
+    json_array,
+    json_members,
+    json_word,
+    mapping,
+    natural,
+    reject,
+)
 from rdma_robust.certify.firing import effect_of, read_firings
 from rdma_robust.petri.net import Net, NetTransition, Vector
 
@@ -22,7 +31,7 @@ Limit = Mapping[int, int | None]
 
 def check_unsafe(net: Net, evidence: object) -> str:
     """Check that the run starts in an initial marking, can be fired and covers its target. Raises InvalidCertificate."""
-    found = members(evidence, "`evidence`", ("kind", "start", "firing", "target"))
+    found = json_members(evidence, "`evidence`", ("kind", "start", "firing", "target"))
     read = _Reader(net)
     start = read.vector(found["start"], "`evidence.start`", natural)
     target = natural(found["target"], "`evidence.target`")
@@ -44,10 +53,10 @@ def check_unsafe(net: Net, evidence: object) -> str:
 
 def check_downward(net: Net, evidence: object) -> str:
     """The union of the sets below the limits; as omega-markings are ideals, each must fit below a single limit."""
-    found = members(evidence, "`evidence`", ("kind", "common", "limits"))
+    found = json_members(evidence, "`evidence`", ("kind", "common", "limits"))
     read = _Reader(net)
     common = read.vector(found["common"], "`evidence.common`", _limit)
-    own = array(found["limits"], "`evidence.limits`", lambda item, at: read.vector(item, at, _limit))
+    own = json_array(found["limits"], "`evidence.limits`", lambda item, at: read.vector(item, at, _limit))
     if any(common.keys() & limit.keys() for limit in own):
         reject("`evidence.common` names a place that a limit names as well")
     # Where every limit is omega, nothing is asked of a marking.
@@ -82,10 +91,10 @@ def check_upward(net: Net, evidence: object) -> str:
 
     Because weights are not negative, a marking that exceeds a bound has no marking above it that keeps it.
     """
-    found = members(evidence, "`evidence`", ("kind", "marked", "basis", "bounds"))
+    found = json_members(evidence, "`evidence`", ("kind", "marked", "basis", "bounds"))
     read = _Reader(net)
     marked = _check_marked(net, read.places(found["marked"], "`evidence.marked`"))
-    bounds = array(found["bounds"], "`evidence.bounds`", lambda item, at: _bound(read, item, at))
+    bounds = json_array(found["bounds"], "`evidence.bounds`", lambda item, at: _bound(read, item, at))
     for weights, most in bounds:
         _check_never_increased(net, marked, weights)
         _check_initially(net, weights, most)
@@ -100,13 +109,13 @@ def check_traps(net: Net, evidence: object) -> str:
     weights, and `times` for each place of each named trap, never increases, the weights alone have at most what the whole
     sum has initially, less one token of each trap, `times` each.
     """
-    found = members(evidence, "`evidence`", ("kind", "marked", "basis", "scope", "traps", "bounds"))
+    found = json_members(evidence, "`evidence`", ("kind", "marked", "basis", "scope", "traps", "bounds"))
     read = _Reader(net)
     marked = _check_marked(net, read.places(found["marked"], "`evidence.marked`"))
     scope = read.places(found["scope"], "`evidence.scope`")
     part = _restricted(net, marked, scope)
     read = _Reader(net, scope)
-    traps = array(found["traps"], "`evidence.traps`", read.places)
+    traps = json_array(found["traps"], "`evidence.traps`", read.places)
     for i, trap in enumerate(traps):
         if all(most == 0 for p, most in enumerate(net.most) if p in trap):
             reject(f"trap {i} is not marked initially")
@@ -114,7 +123,9 @@ def check_traps(net: Net, evidence: object) -> str:
             if any(n < 0 and p in trap for p, n in t.delta) and not _leaves(t, trap):
                 reject(f"trap {i} is none: {t.name} may empty it")
     bounds = []
-    for weights, most, shares in array(found["bounds"], "`evidence.bounds`", lambda item, at: _trap_bound(read, item, at)):
+    for weights, most, shares in json_array(
+        found["bounds"], "`evidence.bounds`", lambda item, at: _trap_bound(read, item, at)
+    ):
         total = dict(weights)
         for number, times in shares:
             if number >= len(traps):
@@ -186,10 +197,10 @@ def _check_never_entered(
 
 def check_linear(net: Net, evidence: object) -> str:
     """For each target a weighted sum that no transition increases, larger in the target than in any initial marking."""
-    found = members(evidence, "`evidence`", ("kind", "marked", "weights"))
+    found = json_members(evidence, "`evidence`", ("kind", "marked", "weights"))
     read = _Reader(net)
     marked = _check_marked(net, read.places(found["marked"], "`evidence.marked`"))
-    weights = array(found["weights"], "`evidence.weights`", lambda item, at: read.vector(item, at, natural))
+    weights = json_array(found["weights"], "`evidence.weights`", lambda item, at: read.vector(item, at, natural))
     if len(weights) != len(net.targets):
         reject(f"`evidence.weights` has {len(weights)} entries, and the net has {len(net.targets)} targets")
     for i, (target, of) in enumerate(zip(net.targets, weights, strict=True)):
@@ -207,7 +218,7 @@ def check_staged(net: Net, evidence: object) -> str:
     No initial marking is above a cone, and each predecessor of a cone by any rule is above one, so no reachable marking is
     above one. A rule whose guard is above a cone never fires, and a target above one is never covered.
     """
-    found = members(evidence, "`evidence`", ("kind", "marked", "never", "rest"))
+    found = json_members(evidence, "`evidence`", ("kind", "marked", "never", "rest"))
     read = _Reader(net)
     marked = _check_marked(net, read.places(found["marked"], "`evidence.marked`"))
     never = read.basis(found["never"], "`evidence.never`")
@@ -220,7 +231,7 @@ def check_staged(net: Net, evidence: object) -> str:
 
     transitions = tuple(t for t in net.transitions if not dead(t.guard))
     left = replace(net, transitions=transitions, targets=tuple(target for target in net.targets if not dead(target)))
-    kind = one_of(mapping(found["rest"], "`evidence.rest`").get("kind"), "`evidence.rest.kind`", tuple(INVARIANTS))
+    kind = json_word(mapping(found["rest"], "`evidence.rest`").get("kind"), "`evidence.rest.kind`", tuple(INVARIANTS))
     try:
         proof = INVARIANTS[kind](left, found["rest"])
     except InvalidCertificate as error:
@@ -272,19 +283,19 @@ def _top(net: Net, weights: Sparse) -> int | None:
 
 
 def _bound(read: _Reader, value: object, where: str) -> tuple[Sparse, int]:
-    item = members(value, where, ("weights", "most"))
+    item = json_members(value, where, ("weights", "most"))
     return read.vector(item["weights"], f"{where}.weights", natural), integer(item["most"], f"{where}.most")
 
 
 def _trap_bound(read: _Reader, value: object, where: str) -> tuple[Sparse, int, list[tuple[int, int]]]:
-    item = members(value, where, ("weights", "most", "traps"))
+    item = json_members(value, where, ("weights", "most", "traps"))
 
     def share(pair: object, at: str) -> tuple[int, int]:
-        numbers = array(pair, at, natural)
+        numbers = json_array(pair, at, natural)
         return (numbers[0], numbers[1]) if len(numbers) == 2 else reject(f"{at} has {len(numbers)} numbers, not 2")
 
     weights = read.vector(item["weights"], f"{where}.weights", natural)
-    return weights, integer(item["most"], f"{where}.most"), array(item["traps"], f"{where}.traps", share)
+    return weights, integer(item["most"], f"{where}.most"), json_array(item["traps"], f"{where}.traps", share)
 
 
 def _limit(value: object, where: str) -> int | None:
@@ -305,10 +316,10 @@ class _Reader:
         return {self._known(name, where): number(n, f"{where}[{name!r}]") for name, n in mapping(value, where).items()}
 
     def places(self, value: object, where: str) -> frozenset[int]:
-        return frozenset(array(value, where, self._known))
+        return frozenset(json_array(value, where, self._known))
 
     def basis(self, value: object, where: str = "`evidence.basis`") -> list[Sparse]:
-        rows = array(value, where, lambda item, at: self.vector(item, at, natural))
+        rows = json_array(value, where, lambda item, at: self.vector(item, at, natural))
         return [{p: n for p, n in row.items() if n} for row in rows]
 
     def _known(self, name: object, where: str) -> int:

@@ -22,30 +22,30 @@ from rdma_robust.certify.hardware import (
     READS,
     STORES,
     WRITES,
-    Kind,
+    EventKind,
     Platform,
     issued_in_order,
     observed_in_order,
     told_by_receive,
 )
 from rdma_robust.certify.known_values import Seen
-from rdma_robust.certify.remembered import UNTAGGED, Marks, Pivot, Placed, QueuePair, Tag
-from rdma_robust.certify.thread_events import Completion, Event
+from rdma_robust.certify.remembered import UNTAGGED, Marks, PivotAccesses, QueuePair, Tag, TraceParts
+from rdma_robust.certify.thread_events import Completion, ThreadEvent
 from rdma_robust.language.flow.cfg import Cell
 
 Member = TypeVar("Member")
 
-_NIC_READS = frozenset({Kind.PUT_READS, Kind.GET_READS, Kind.ATOMIC_READS, Kind.ATOMIC})
+_NIC_READS = frozenset({EventKind.PUT_READS, EventKind.GET_READS, EventKind.ATOMIC_READS, EventKind.ATOMIC})
 
 
-def in_sequence(event: Event) -> Placed:
+def in_sequence(event: ThreadEvent) -> TraceParts:
     """Place an event before the first one of beta: the program runs under sequential consistency."""
-    change = 1 if event.completion is Completion.SIGNALED else -1 if event.kind is Kind.POLL else 0
-    return Placed(None, change, change)
+    change = 1 if event.completion is Completion.SIGNALED else -1 if event.kind is EventKind.POLL else 0
+    return TraceParts(None, change, change)
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class NormalFormRules:
     """The rules of the normal form. Cells that are not in `shared` are never written. Completions are counted on the
     queue pairs of `counted` only. On those of `watched` it is remembered whether a fence overtook a local write; on
     those of `unwatched` it would matter as well, and both may be. With `choices` accesses that conflict with the pivot
@@ -58,7 +58,7 @@ class Rules:
     platform: Platform
     choices: bool = False
 
-    def first_of_beta(self, event: Event, pivot: Pivot, value: Seen) -> Placed | None:
+    def first_of_beta(self, event: ThreadEvent, pivot: PivotAccesses, value: Seen) -> TraceParts | None:
         """Return the event as the first of beta after a pivot of that class, None where it cannot be.
 
         `value` is what the cell holds before it. A CPU event of the pivot's thread would keep the pivot out of alpha;
@@ -70,11 +70,11 @@ class Rules:
             return None
         return self._in_beta(self.before_beta(pivot), event, value, UNTAGGED)
 
-    def before_beta(self, pivot: Pivot) -> Marks:
+    def before_beta(self, pivot: PivotAccesses) -> Marks:
         """The marks of a class of pivots before anything is in beta."""
         return Marks(pivot, poisoned=frozenset({pivot.cell}) if pivot.writes else frozenset())
 
-    def placed(self, marks: Marks, event: Event, value: Seen, tag: Tag = UNTAGGED) -> Iterator[Placed]:
+    def placed(self, marks: Marks, event: ThreadEvent, value: Seen, tag: Tag = UNTAGGED) -> Iterator[TraceParts]:
         """Yield what can become of an event after the first of beta: one possibility, or none where the order is cut.
 
         `tag` is that of what the event waits for: of the buffer that a message finds, of the message that is received. A
@@ -85,16 +85,16 @@ class Rules:
         if forced is not True:
             yield self._in_alpha(marks, event, tag)
         chooses = self.choices and self._is_about(event, marks.pivot)
-        if forced is not False or event.kind is Kind.POLL or chooses:
+        if forced is not False or event.kind is EventKind.POLL or chooses:
             beta = self._in_beta(marks, event, value, tag)
             if beta is not None:
                 yield beta
 
-    def written_behind(self, marks: Marks, event: Event, value: Seen) -> Placed | None:
+    def written_behind(self, marks: Marks, event: ThreadEvent, value: Seen) -> TraceParts | None:
         """Place the write of a remote atomic whose read is in beta."""
         return self._in_beta(marks, event, value, UNTAGGED)
 
-    def apart(self, before: Marks, after: Marks, event: Event) -> Marks:
+    def apart(self, before: Marks, after: Marks, event: ThreadEvent) -> Marks:
         """Return `after` where the read of a remote atomic is in alpha, and its write `event` in beta or never made.
 
         They are one vertex of sc: if the pivot writes their word, the read comes before it and the write after (M5). An
@@ -104,11 +104,11 @@ class Rules:
             return after
         return replace(after, split=True)
 
-    def closing(self, marks: Marks, event: Event) -> Marks:
+    def closing(self, marks: Marks, event: ThreadEvent) -> Marks:
         """The marks with the cycle closed, if the pivot writes the cell of `event`."""
         return self._spread(marks, event, True, True) if self._meets(event, marks.pivot) else marks
 
-    def begun(self, marks: Marks, event: Event) -> Placed | None:
+    def begun(self, marks: Marks, event: ThreadEvent) -> TraceParts | None:
         """Place the read of the remote atomic whose write is the pivot; None where it cannot be in alpha (M4).
 
         They are one vertex of sc, so what writes the word from now on is reached from the pivot.
@@ -122,42 +122,42 @@ class Rules:
             after = replace(after, tainted_reads=after.tainted_reads | {event.cell})
         return replace(placed, marks=after)
 
-    def may_be_pivot(self, marks: Marks, event: Event) -> bool:
+    def may_be_pivot(self, marks: Marks, event: ThreadEvent) -> bool:
         """Return whether the event is of the pivot's class and may be put last into alpha, so that a violation is
         found if its step is enabled and the marks are closed."""
         pivot = marks.pivot
         same = event.thread == pivot.thread and event.cell == pivot.cell and (event.kind in WRITES) == pivot.writes
-        if not same or (event.kind is Kind.ATOMIC_READS) != pivot.atomic:
+        if not same or (event.kind is EventKind.ATOMIC_READS) != pivot.atomic:
             return False
         if pivot.atomic and self.platform.ranked and (marks.split or (event.swaps and event.cell in marks.atomics)):
             return False
         return self.fits_last(marks, event)
 
-    def fits_last(self, marks: Marks, event: Event) -> bool:
+    def fits_last(self, marks: Marks, event: ThreadEvent) -> bool:
         """Whether an event of the pivot's thread may be put last into alpha, for what its thread has in beta."""
         if event.thread in marks.stores and self._drains(event):
             return False
         return event.kind in CPU or self._forced_by_queue(marks, event) is not True
 
-    def _meets(self, event: Event, pivot: Pivot) -> bool:
+    def _meets(self, event: ThreadEvent, pivot: PivotAccesses) -> bool:
         """The event conflicts with the pivot."""
         return pivot.cell in event.written or (pivot.writes and pivot.cell in event.read)
 
-    def _is_about(self, event: Event, pivot: Pivot) -> bool:
+    def _is_about(self, event: ThreadEvent, pivot: PivotAccesses) -> bool:
         """The event comes before or after the pivot for what both access: it conflicts with it, or reads for an atomic that
         writes what another one, the pivot, reads (M3)."""
         ranked = pivot.atomic and self.platform.ranked and event.swaps and event.cell == pivot.cell
         return ranked or self._meets(event, pivot)
 
-    def _drains(self, event: Event) -> bool:
+    def _drains(self, event: ThreadEvent) -> bool:
         """The event waits for the store buffer of its thread (T1)."""
-        return observed_in_order(Kind.LOCAL_WRITE, event.kind, False, self.platform)
+        return observed_in_order(EventKind.LOCAL_WRITE, event.kind, False, self.platform)
 
-    def _forwards(self, marks: Marks, event: Event) -> bool:
+    def _forwards(self, marks: Marks, event: ThreadEvent) -> bool:
         """The CPU reads what its own store buffer holds (T2)."""
-        return event.kind is Kind.LOCAL_READ and (event.cell, event.thread) in marks.forwarding
+        return event.kind is EventKind.LOCAL_READ and (event.cell, event.thread) in marks.forwarding
 
-    def _forced(self, marks: Marks, event: Event) -> bool | None:
+    def _forced(self, marks: Marks, event: ThreadEvent) -> bool | None:
         """Whether in alpha the event would break a rule against what is in beta; None if that is not known."""
         if event.thread in marks.cpu or (event.thread in marks.stores and self._drains(event)):
             return True
@@ -165,51 +165,51 @@ class Rules:
             return True
         if not marks.read.isdisjoint(event.written):
             return True
-        if event.kind is Kind.ATOMIC_READS and self._forced_by_rank(marks, event):
+        if event.kind is EventKind.ATOMIC_READS and self._forced_by_rank(marks, event):
             return True
         return False if event.kind in CPU else self._forced_by_queue(marks, event)
 
-    def _forced_by_rank(self, marks: Marks, event: Event) -> bool:
+    def _forced_by_rank(self, marks: Marks, event: ThreadEvent) -> bool:
         """The order of atomics of network cards on one word puts the event behind one of beta (M3), or the pivot (M4)."""
         if not self.platform.ranked:
             return False
         return (event.swaps and event.cell in marks.atomics) or (marks.half and event.cell == marks.pivot.cell)
 
-    def _forced_by_queue(self, marks: Marks, event: Event) -> bool | None:
+    def _forced_by_queue(self, marks: Marks, event: ThreadEvent) -> bool | None:
         """The part of the rules that is about the event's own queue pair."""
         queue = _queue(event)
         for other, kind in marks.beta:
             if other == queue and observed_in_order(kind, event.kind, True, self.platform):
                 return True
-        if event.kind is Kind.FENCE:
+        if event.kind is EventKind.FENCE:
             return queue in marks.awaited
-        if event.kind is not Kind.PUT_READS or self.platform.weaker:
+        if event.kind is not EventKind.PUT_READS or self.platform.weaker:
             return False
-        if queue in self.unwatched and (queue, Kind.GET_WRITES) in marks.beta:
+        if queue in self.unwatched and (queue, EventKind.GET_WRITES) in marks.beta:
             return None
         return queue in marks.overtaken
 
-    def _in_alpha(self, marks: Marks, event: Event, tag: Tag) -> Placed:
+    def _in_alpha(self, marks: Marks, event: ThreadEvent, tag: Tag) -> TraceParts:
         tainted = tag.tainted or self._reached(marks, event)
         before_pivot = self._meets(event, marks.pivot) and not self._forwards(marks, event)
         closes = tainted and (event.thread == marks.pivot.thread or before_pivot)
         after = self._spread(marks, event, tainted, closes)
-        if event.kind is Kind.POLL:
-            return Placed(after, -1, -1)
+        if event.kind is EventKind.POLL:
+            return TraceParts(after, -1, -1)
         behind = Tag(event.is_message and self._behind_beta(marks, event), tainted and not after.closed)
         if event.kind in CPU:
-            return Placed(after, tag=behind)
+            return TraceParts(after, tag=behind)
         queue = _queue(event)
-        if event.kind is Kind.FENCE and (queue, Kind.GET_WRITES) in marks.beta and queue in self.watched:
+        if event.kind is EventKind.FENCE and (queue, EventKind.GET_WRITES) in marks.beta and queue in self.watched:
             after = replace(after, overtaken=after.overtaken | {queue})
         return replace(self._completing(after, event), tag=behind)
 
-    def _behind_beta(self, marks: Marks, event: Event) -> bool:
+    def _behind_beta(self, marks: Marks, event: ThreadEvent) -> bool:
         """What takes the message's completion comes after something of beta that its queue pair has written."""
         queue = _queue(event)
         return any(other == queue and told_by_receive(kind, self.platform) for other, kind in marks.beta)
 
-    def _in_beta(self, marks: Marks, event: Event, value: Seen, tag: Tag) -> Placed | None:
+    def _in_beta(self, marks: Marks, event: ThreadEvent, value: Seen, tag: Tag) -> TraceParts | None:
         """Place the event in beta; None where then the pivot could not be in alpha, or a CPU would have read its value."""
         if event.kind in CPU and event.thread == marks.pivot.thread and not self._may_wait(marks, event):
             return None
@@ -220,29 +220,31 @@ class Rules:
         after = self._spread(after, event, tainted, tainted and event.thread == marks.pivot.thread)
         behind = Tag(True, tainted and not after.closed)
         if event.kind in CPU:
-            return Placed(self._cpu_in_beta(after, event), -1 if event.kind is Kind.POLL else 0, tag=behind, in_beta=True)
+            return TraceParts(
+                self._cpu_in_beta(after, event), -1 if event.kind is EventKind.POLL else 0, tag=behind, in_beta=True
+            )
         queue = _queue(event)
         if self._forces(marks, event, tag) and queue in self.counted:
             after = replace(after, forced=after.forced | {queue})
         if event.is_message and tag.beta:
             after = replace(after, awaited=after.awaited | {queue})
-        if event.kind is Kind.ATOMIC_READS and self.platform.ranked and event.cell is not None:
+        if event.kind is EventKind.ATOMIC_READS and self.platform.ranked and event.cell is not None:
             after = replace(after, atomics=after.atomics | {event.cell})
         after = replace(after, beta=after.beta | {(queue, event.kind)})
         return replace(self._completing(after, event), tag=behind, in_beta=True)
 
-    def _may_wait(self, marks: Marks, event: Event) -> bool:
+    def _may_wait(self, marks: Marks, event: ThreadEvent) -> bool:
         """A store of the pivot's thread may wait in its buffer while the pivot, a read, overtakes it (T3)."""
         pivot = marks.pivot
         reads = not pivot.writes and not pivot.atomic
         return self.platform.buffered and event.kind in STORES and reads and event.cell != pivot.cell
 
-    def _cpu_in_beta(self, marks: Marks, event: Event) -> Marks:
+    def _cpu_in_beta(self, marks: Marks, event: ThreadEvent) -> Marks:
         if self.platform.buffered and event.kind in STORES:
             return replace(marks, stores=marks.stores | {event.thread})
         return replace(marks, cpu=marks.cpu | {event.thread})
 
-    def _forces(self, marks: Marks, event: Event, tag: Tag) -> bool:
+    def _forces(self, marks: Marks, event: ThreadEvent, tag: Tag) -> bool:
         """Whether polls of what has completed with the event, an NIC write in beta, have to be in beta.
 
         A get has written then; of a put or a send the poll tells that it was issued: after instantaneous events of beta on
@@ -250,7 +252,7 @@ class Rules:
         """
         if event.completion is Completion.NONE:
             return False
-        if event.kind is Kind.GET_WRITES or tag.beta or event.thread in marks.stores:
+        if event.kind is EventKind.GET_WRITES or tag.beta or event.thread in marks.stores:
             return True
         queue = _queue(event)
         return any(
@@ -258,14 +260,14 @@ class Rules:
             for other, kind in marks.beta
         )
 
-    def _completing(self, after: Marks, event: Event) -> Placed:
+    def _completing(self, after: Marks, event: ThreadEvent) -> TraceParts:
         """Count the completion that an event makes, if a poll can take it; it is early unless one that forces its poll
         comes first, or it does."""
         if event.completion is not Completion.SIGNALED:
-            return Placed(after)
-        return Placed(after, 1, 0 if _queue(event) in after.forced else 1)
+            return TraceParts(after)
+        return TraceParts(after, 1, 0 if _queue(event) in after.forced else 1)
 
-    def _accessed(self, marks: Marks, event: Event, value: Seen) -> Marks:
+    def _accessed(self, marks: Marks, event: ThreadEvent, value: Seen) -> Marks:
         """Remember the access of an event of beta, and what the pivot would find if it is the first to write its cell."""
         read, written = self.shared.intersection(event.read), self.shared.intersection(event.written)
         if marks.pivot.cell in written - marks.written:
@@ -275,11 +277,11 @@ class Rules:
             marks = replace(marks, read=marks.read | read, written=marks.written | written)
         if written and self.platform.buffered:
             others = frozenset((cell, t) for cell, t in marks.forwarding if cell not in written)
-            mine = {(cell, event.thread) for cell in written if event.kind is Kind.LOCAL_WRITE}
+            mine = {(cell, event.thread) for cell in written if event.kind is EventKind.LOCAL_WRITE}
             marks = replace(marks, forwarding=others | mine)
         return marks
 
-    def _poison(self, marks: Marks, event: Event) -> Marks:
+    def _poison(self, marks: Marks, event: ThreadEvent) -> Marks:
         """Let values that depend on the pivot travel with an event of beta.
 
         A remote atomic that reads such a value leaves its word with one, whether it writes there or not (M1).
@@ -291,20 +293,20 @@ class Rules:
             return replace(marks, poison_carried=_with(marks.poison_carried, event.thread, carries))
         if event.kind in NIC_WRITES:
             stores = event.thread in marks.poison_carried
-            answers = event.kind is Kind.ATOMIC_WRITES
+            answers = event.kind is EventKind.ATOMIC_WRITES
             carried = marks.poison_carried if answers else marks.poison_carried - {event.thread}
             return replace(marks, poison_carried=carried, poisoned=_with(marks.poisoned, event.cell, stores))
-        if event.kind is Kind.LOCAL_WRITE:
+        if event.kind is EventKind.LOCAL_WRITE:
             return replace(marks, poisoned=marks.poisoned - {event.cell})
         return marks
 
-    def _reached(self, marks: Marks, event: Event) -> bool:
+    def _reached(self, marks: Marks, event: ThreadEvent) -> bool:
         """Whether sc leads from the pivot to the event, through its thread or its cell."""
         before_writes = not marks.tainted_reads.isdisjoint(event.written)
         through_cell = before_writes or not marks.tainted_writes.isdisjoint((*event.read, *event.written))
         return event.thread in marks.tainted_threads or through_cell
 
-    def _spread(self, marks: Marks, event: Event, tainted: bool, closes: bool) -> Marks:
+    def _spread(self, marks: Marks, event: ThreadEvent, tainted: bool, closes: bool) -> Marks:
         if closes and not marks.closed:
             nothing: frozenset[Cell] = frozenset()
             marks = replace(marks, closed=True, tainted_threads=frozenset(), tainted_reads=nothing, tainted_writes=nothing)
@@ -318,7 +320,7 @@ class Rules:
         )
 
 
-def _queue(event: Event) -> QueuePair:
+def _queue(event: ThreadEvent) -> QueuePair:
     assert event.remote is not None
     return event.thread, event.remote
 

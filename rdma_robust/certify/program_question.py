@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from rdma_robust.certify.hardware import CPU, NIC_WRITES, READS, Kind, Platform
+from rdma_robust.certify.hardware import CPU, NIC_WRITES, READS, EventKind, Platform
 from rdma_robust.certify.judge_question import NotCovered, check_covered
-from rdma_robust.certify.thread_events import Completion, Local, Move
+from rdma_robust.certify.thread_events import Completion, LocalState, ThreadMove
 from rdma_robust.certify.thread_reading import Ahead, ThreadReading, readings_of
 from rdma_robust.language.flow.cfg import Cell, Program
 
@@ -25,10 +25,10 @@ MOST_POINTS: Final = 20_000
 MOST_VALUES: Final = 300
 """Values that the cells may hold, all together, beyond which the search is not asked."""
 
-_VALUES: Final = {Kind.LOCAL_READ: 3, Kind.LOCAL_WRITE: 3, Kind.SWAP: 4}
+_VALUES: Final = {EventKind.LOCAL_READ: 3, EventKind.LOCAL_WRITE: 3, EventKind.SWAP: 4}
 """How many words a label has whose values a CPU knows."""
 
-_Graph = dict[Local, list[tuple[str, Local]]]
+_Graph = dict[LocalState, list[tuple[str, LocalState]]]
 """From each place of a thread the labels of the events that it can make, and where it is then."""
 
 Edge = tuple[int, int, str]
@@ -36,7 +36,7 @@ Edge = tuple[int, int, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Automaton:
+class ThreadAutomaton:
     """A thread: where it starts, and its edges."""
 
     start: int
@@ -52,7 +52,7 @@ class ProgramQuestion:
     weaker: bool
     ordered_reads: bool
     cells: tuple[int, ...]
-    threads: tuple[Automaton, ...]
+    threads: tuple[ThreadAutomaton, ...]
     counters: int = 2
     states: int = 200_000
 
@@ -86,7 +86,7 @@ class _Threads:
         self._values = {cell: {cell.init} for cell in program.cells}
         self._copied: set[tuple[Cell, Cell]] = set()
 
-    def automata(self) -> list[Automaton]:
+    def automata(self) -> list[ThreadAutomaton]:
         """Return the automaton of each thread: with more values its graph has more edges, until no cell gets a new one."""
         known = -1
         graphs: list[_Graph] = []
@@ -103,7 +103,7 @@ class _Threads:
 
     def _graph(self, reading: ThreadReading) -> _Graph:
         queues: dict[str, int] = {}
-        carried: dict[Local, Cell] = {}
+        carried: dict[LocalState, Cell] = {}
         graph: _Graph = {reading.start: []}
         todo = [reading.start]
         while todo:
@@ -128,7 +128,7 @@ class _Threads:
             return [None]
         return sorted(self._values[ahead.reads])
 
-    def _note(self, move: Move, local: Local, carried: dict[Local, Cell]) -> None:
+    def _note(self, move: ThreadMove, local: LocalState, carried: dict[LocalState, Cell]) -> None:
         """Note what a cell may hold after this event."""
         event = move.event
         if event.cell is None:
@@ -140,11 +140,11 @@ class _Threads:
         elif event.kind in NIC_WRITES:
             self._copied.add((carried[local], event.cell))
 
-    def _label(self, move: Move, value: int | None, queues: dict[str, int]) -> str:
+    def _label(self, move: ThreadMove, value: int | None, queues: dict[str, int]) -> str:
         """What the event is, as the search reads it."""
         event = move.event
         check_covered(event)
-        if event.kind is Kind.MEMORY_FENCE:
+        if event.kind is EventKind.MEMORY_FENCE:
             return str(event.kind)  # also that of a swap, whose value is read by what comes next
         words: list[object] = [event.kind]
         if event.kind in NIC_WRITES:
@@ -160,31 +160,31 @@ class _Threads:
         return " ".join(map(str, words))
 
 
-def _merged(start: Local, graph: _Graph) -> Automaton:
+def _merged(start: LocalState, graph: _Graph) -> ThreadAutomaton:
     """Return the automaton of a graph with one point for all from where the thread can do the same."""
     number = _classes(graph)
     edges = {(number[local], number[after], label): None for local, leading in graph.items() for label, after in leading}
-    return Automaton(number[start], tuple(edges))
+    return ThreadAutomaton(number[start], tuple(edges))
 
 
-def _classes(graph: _Graph) -> dict[Local, int]:
+def _classes(graph: _Graph) -> dict[LocalState, int]:
     """Number the places so that two have one number iff the thread can do the same from both.
 
     At first all have one; those of one number from where edges lead to different ones are told apart, until there are none.
     """
     number = dict.fromkeys(graph, 0)
     members = {0: set(graph)}
-    before: dict[Local, set[Local]] = {local: set() for local in graph}
+    before: dict[LocalState, set[LocalState]] = {local: set() for local in graph}
     for local, leading in graph.items():
         for _, after in leading:
             before[after].add(local)
 
-    def seen(local: Local) -> frozenset[tuple[str, int]]:
+    def seen(local: LocalState) -> frozenset[tuple[str, int]]:
         return frozenset((label, number[after]) for label, after in graph[local])
 
     changed = set(graph)
     while changed:
-        parts: dict[int, dict[frozenset[tuple[str, int]], list[Local]]] = {}
+        parts: dict[int, dict[frozenset[tuple[str, int]], list[LocalState]]] = {}
         for local in changed:
             parts.setdefault(number[local], {}).setdefault(seen(local), []).append(local)
         # Those that did not change are alike; where there are none, the most keep the number.
@@ -192,7 +192,7 @@ def _classes(graph: _Graph) -> dict[Local, int]:
         for old, found in parts.items():
             same = next((local for local in members[old] if local not in changed), None)
             kept[old] = max(found, key=lambda s: len(found[s])) if same is None else seen(same)
-        moved: set[Local] = set()
+        moved: set[LocalState] = set()
         for old, found in parts.items():
             for signature, locals_ in found.items():
                 if signature != kept[old]:

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Final
 
 from rdma_robust.certify.checker import program_of_certificate
-from rdma_robust.certify.copies_invariants import with_copies
-from rdma_robust.certify.document import PROGRAM, Certificate, array, mapping, natural, read_program_options
+from rdma_robust.certify.copies_invariants import with_claimed_copies
+from rdma_robust.certify.document import PROGRAM, Certificate, json_array, mapping, natural, read_program_options
 from rdma_robust.certify.judge_account import Account, account_of
-from rdma_robust.certify.judge_question import NotCovered, Question, check_in_order, question_of
+from rdma_robust.certify.judge_question import JudgeQuestion, NotCovered, check_in_order, question_of
 from rdma_robust.certify.program_question import ProgramQuestion, program_question_of
 from rdma_robust.certify.violations import claimed_events
 from rdma_robust.errors import UsageError
@@ -62,18 +62,18 @@ def find_judge() -> str:
     return found
 
 
-def judge_question(certificate: Certificate, text: str, name: str) -> Question | Account:
+def judge_question(certificate: Certificate, text: str, name: str) -> JudgeQuestion | Account:
     """Return what the judge is asked about a certificate that the checker has accepted: by the rules of Lemma 3, or where
     they do not cover the trace, by all axioms. Raises NotCovered."""
     if certificate.about != (PROGRAM, "not-robust"):
         raise NotCovered(f"the claim {certificate.claim['kind']!r} (it judges whether programs are robust)")
     program = program_of_certificate(certificate, text, name)
     if program.crowds:
-        program = with_copies(program, certificate.evidence["copies"])
+        program = with_claimed_copies(program, certificate.evidence["copies"])
     platform = read_program_options(certificate.options).platform
     claimed = claimed_events(program, certificate.evidence["events"])
     written = mapping(certificate.evidence["mo"], "`evidence.mo`")
-    mo = {cell: array(order, "`evidence.mo`", natural) for cell, order in written.items()}
+    mo = {cell: json_array(order, "`evidence.mo`", natural) for cell, order in written.items()}
     try:
         check_in_order(claimed, mo)
         return question_of(program, platform, claimed)

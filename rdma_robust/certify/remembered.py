@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from rdma_robust.certify.hardware import Kind
+from rdma_robust.certify.hardware import EventKind
 from rdma_robust.certify.known_values import Value
 from rdma_robust.language.flow.cfg import Cell
 
@@ -17,7 +17,7 @@ QueuePair = tuple[int, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Pivot:
+class PivotAccesses:
     """A class of pivots: accesses of `cell` by `thread` that write it, or that only read it; `atomic` are the reads of
     remote atomics."""
 
@@ -51,14 +51,14 @@ class Letter(NamedTuple):
     tag: Tag
 
 
-class Channel(NamedTuple):
+class Mailbox(NamedTuple):
     """Between two threads: the buffers that are posted and not filled, and the messages that are not taken, oldest first."""
 
     posted: tuple[Buffer, ...]
     arrived: tuple[Letter, ...]
 
 
-Mail = tuple[Channel, ...]
+Mail = tuple[Mailbox, ...]
 """Of every two threads of which one sends messages to the other."""
 
 
@@ -78,8 +78,8 @@ class Marks:
     atomic on the pivot's cell has its read in alpha, but not its write.
     """
 
-    pivot: Pivot
-    beta: frozenset[tuple[QueuePair, Kind]] = frozenset()
+    pivot: PivotAccesses
+    beta: frozenset[tuple[QueuePair, EventKind]] = frozenset()
     cpu: frozenset[int] = frozenset()
     forced: frozenset[QueuePair] = frozenset()
     overtaken: frozenset[QueuePair] = frozenset()
@@ -105,7 +105,7 @@ class Marks:
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class TraceParts:
     """An event put into a part: the marks after it, and its effect on the completions of its queue pair.
 
     `unpolled` and `early` are added to what is not polled yet, and to those of them before the first that forces its
@@ -125,7 +125,7 @@ def untainted(mail: Mail) -> Mail:
     if not any(tag.tainted for tag in tags):
         return mail
     return tuple(
-        Channel(
+        Mailbox(
             tuple(buffer._replace(tag=Tag(buffer.tag.beta)) for buffer in channel.posted),
             tuple(letter._replace(tag=Tag(letter.tag.beta)) for letter in channel.arrived),
         )

@@ -11,11 +11,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from rdma_robust.certify.hardware import WRITES, Kind
+from rdma_robust.certify.hardware import WRITES, EventKind
 from rdma_robust.certify.known_values import Seen, Value
-from rdma_robust.certify.normal_form import Rules, in_sequence
-from rdma_robust.certify.remembered import UNTAGGED, Buffer, Channel, Letter, Mail, Marks, Pivot, Placed, Tag, untainted
-from rdma_robust.certify.thread_events import Event, Local, Move, Stage
+from rdma_robust.certify.normal_form import NormalFormRules, in_sequence
+from rdma_robust.certify.remembered import (
+    UNTAGGED,
+    Buffer,
+    Letter,
+    Mail,
+    Mailbox,
+    Marks,
+    PivotAccesses,
+    Tag,
+    TraceParts,
+    untainted,
+)
+from rdma_robust.certify.thread_events import LocalState, OperationStage, ThreadEvent, ThreadMove
 from rdma_robust.certify.thread_reading import Ahead, ThreadReading
 from rdma_robust.language.flow.cfg import Cell, ImmPut, Program, Recv, RecvPoll, Send, steps
 
@@ -24,20 +35,20 @@ Connection = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class SearchStep:
     """A step: its event, where its thread is then, the cell that it writes and what, the messages then, and its part.
 
     `starts` is the class of pivots that it begins with, None if it begins with none. Of a locked section `stores` are the
     cells that it writes and what.
     """
 
-    event: Event
-    after: Local
+    event: ThreadEvent
+    after: LocalState
     writes: Cell | None
     written: Value
     mail: Mail
-    placed: Placed
-    starts: Pivot | None = None
+    placed: TraceParts
+    starts: PivotAccesses | None = None
     stores: tuple[tuple[Cell, Value], ...] = ()
 
 
@@ -52,21 +63,21 @@ class Around:
     held: frozenset[Cell]
 
 
-class Steps:
+class SearchSteps:
     """The steps of a program's search, under the rules of the normal form."""
 
-    def __init__(self, program: Program, readings: Sequence[ThreadReading], rules: Rules) -> None:
+    def __init__(self, program: Program, readings: Sequence[ThreadReading], rules: NormalFormRules) -> None:
         self.readings, self.rules = readings, rules
         self.connections = connections_of(program)
         self._names = {thread.name: number for number, thread in enumerate(program.threads)}
         self._channel = {pair: i for i, pair in enumerate(self.connections)}
-        self._pivots: dict[Cell, dict[Pivot, None]] = {}
+        self._pivots: dict[Cell, dict[PivotAccesses, None]] = {}
         for reading in readings:
             for access in reading.accesses():
-                pivot = Pivot(reading.number, access.cell, access.writes, access.atomic)
+                pivot = PivotAccesses(reading.number, access.cell, access.writes, access.atomic)
                 self._pivots.setdefault(access.cell, {})[pivot] = None
         self.first_mail: Mail = tuple(
-            Channel(
+            Mailbox(
                 tuple(
                     Buffer(cell, UNTAGGED)
                     for name, cell in program.threads[receiver].posted
@@ -77,7 +88,7 @@ class Steps:
             for sender, receiver in self.connections
         )
 
-    def held_by(self, thread: int, local: Local) -> Cell | None:
+    def held_by(self, thread: int, local: LocalState) -> Cell | None:
         """The word whose remote atomics wait for one of the thread that will never write (M4), None if there is none."""
         return self.readings[thread].stopped_at(local)
 
@@ -87,21 +98,21 @@ class Steps:
         arrived = mail[self._channel[self._names[ahead.hears], thread]].arrived
         return arrived[0].carries if arrived else None
 
-    def finds_no_buffer(self, event: Event, mail: Mail) -> bool:
+    def finds_no_buffer(self, event: ThreadEvent, mail: Mail) -> bool:
         """Whether the event is a message for which no buffer is posted (rnr)."""
         return event.is_message and not mail[self._of(event)].posted
 
-    def taken(self, move: Move, around: Around) -> Iterator[Taken]:
+    def taken(self, move: ThreadMove, around: Around) -> Iterator[SearchStep]:
         """Yield what the event can become; nothing where it waits for another thread or the order is cut."""
         event = move.event
-        if event.kind is Kind.ATOMIC_WRITES:
+        if event.kind is EventKind.ATOMIC_WRITES:
             return  # It is the pivot.
-        if event.kind is Kind.ATOMIC_READS and self.rules.platform.ranked:
+        if event.kind is EventKind.ATOMIC_READS and self.rules.platform.ranked:
             if event.cell not in around.held:
                 yield from self._atomic(move, around)
             return
         tag = UNTAGGED
-        if event.is_message or event.kind is Kind.RECEIVES:
+        if event.is_message or event.kind is EventKind.RECEIVES:
             channel = around.mail[self._of(event)]
             waits_for: tuple[Buffer | Letter, ...] = channel.posted if event.is_message else channel.arrived
             if not waits_for:
@@ -113,9 +124,9 @@ class Steps:
             mail = self._delivered(event, move.written, around.mail, placed)
             stores = tuple(zip(event.written, move.stores, strict=True)) if event.words else ()
             writes = event.cell if event.kind in WRITES else None
-            yield Taken(event, move.after, writes, written, mail, placed, starts, stores)
+            yield SearchStep(event, move.after, writes, written, mail, placed, starts, stores)
 
-    def resolved(self, event: Event, mail: Mail) -> Event:
+    def resolved(self, event: ThreadEvent, mail: Mail) -> ThreadEvent:
         """The event with the buffer that it fills for its cell, if it is a message that fills one."""
         if not event.fills or self.finds_no_buffer(event, mail):
             return event
@@ -142,13 +153,13 @@ class Steps:
                 return True
         return False
 
-    def _whole(self, marks: Marks, move: Move) -> bool:
+    def _whole(self, marks: Marks, move: ThreadMove) -> bool:
         """Whether both events of a remote atomic can be put last into alpha."""
         write = self._second(move).event
         fits = self.rules.fits_last(marks, move.event) and self.rules.may_be_pivot(marks, write)
         return fits and not marks.split and not marks.half
 
-    def _placed(self, event: Event, around: Around, tag: Tag) -> Iterator[tuple[Placed, Pivot | None]]:
+    def _placed(self, event: ThreadEvent, around: Around, tag: Tag) -> Iterator[tuple[TraceParts, PivotAccesses | None]]:
         if around.marks is not None:
             yield from ((placed, None) for placed in self.rules.placed(around.marks, event, around.value, tag))
             return
@@ -158,53 +169,55 @@ class Steps:
             if first is not None:
                 yield _excluding(first, pivot, around.held), pivot
 
-    def _classes(self, event: Event) -> Iterator[Pivot]:
+    def _classes(self, event: ThreadEvent) -> Iterator[PivotAccesses]:
         touched = dict.fromkeys((*event.read, *event.written))
         yield from dict.fromkeys(p for cell in touched if cell in self.rules.shared for p in self._pivots.get(cell, ()))
 
-    def _of(self, event: Event) -> int:
+    def _of(self, event: ThreadEvent) -> int:
         """The number of the connection that an event is about."""
         assert event.peer is not None
         peer = self._names[event.peer]
         return self._channel[(event.thread, peer) if event.is_message else (peer, event.thread)]
 
-    def _delivered(self, event: Event, written: Value, mail: Mail, placed: Placed) -> Mail:
+    def _delivered(self, event: ThreadEvent, written: Value, mail: Mail, placed: TraceParts) -> Mail:
         """The messages after the event; once the cycle is closed, their taint is forgotten as well."""
         if event.peer is not None:
             number = self._of(event)
             posted, arrived = mail[number]
-            if event.kind is Kind.POSTS_BUFFER:
+            if event.kind is EventKind.POSTS_BUFFER:
                 assert event.buffer is not None
                 posted = (*posted, Buffer(event.buffer, placed.tag))
-            elif event.kind is Kind.RECEIVES:
+            elif event.kind is EventKind.RECEIVES:
                 arrived = arrived[1:]
             else:
                 carries = 0 if event.fills or written is None else written
                 posted, arrived = posted[1:], (*arrived, Letter(carries, placed.tag))
-            mail = (*mail[:number], Channel(posted, arrived), *mail[number + 1 :])
+            mail = (*mail[:number], Mailbox(posted, arrived), *mail[number + 1 :])
         return untainted(mail) if placed.marks is not None and placed.marks.closed else mail
 
-    def _second(self, move: Move) -> Move:
+    def _second(self, move: ThreadMove) -> ThreadMove:
         """The write of a remote atomic of which the move is the read."""
         reading = self.readings[move.event.thread]
         (ahead,) = reading.ahead(move.after)
         (second,) = reading.moves(ahead, None)
         return second
 
-    def _atomic(self, move: Move, around: Around) -> Iterator[Taken]:
+    def _atomic(self, move: ThreadMove, around: Around) -> Iterator[SearchStep]:
         """A remote atomic: its read where it does not write, else both, or the read as the last event of its thread."""
         if not move.event.swaps:
             for placed, starts in self._placed(move.event, around, UNTAGGED):
                 yield self._made(move, placed, around, starts)
             return
         write = self._second(move)
-        stopped = replace(move, after=replace(move.after, stage=Stage.STOPPED, carried=None))
+        stopped = replace(move, after=replace(move.after, stage=OperationStage.STOPPED, carried=None))
         if around.marks is None:
             yield from self._first_atomic(move, write, stopped, around)
         else:
             yield from self._later_atomic(move, write, stopped, around, around.marks)
 
-    def _first_atomic(self, move: Move, write: Move, stopped: Move, around: Around) -> Iterator[Taken]:
+    def _first_atomic(
+        self, move: ThreadMove, write: ThreadMove, stopped: ThreadMove, around: Around
+    ) -> Iterator[SearchStep]:
         """Before the first event of beta, or as that."""
         read = move.event
         yield self._made(write, in_sequence(write.event), around, None)
@@ -224,7 +237,9 @@ class Steps:
                 assert begun is not None
                 yield self._made(move, begun, around, pivot)
 
-    def _later_atomic(self, move: Move, write: Move, stopped: Move, around: Around, marks: Marks) -> Iterator[Taken]:
+    def _later_atomic(
+        self, move: ThreadMove, write: ThreadMove, stopped: ThreadMove, around: Around, marks: Marks
+    ) -> Iterator[SearchStep]:
         pivot, read = marks.pivot, move.event
         if pivot.thread == read.thread and pivot.writes and pivot.cell == read.cell:
             begun = self.rules.begun(marks, read)
@@ -246,17 +261,17 @@ class Steps:
                     second = replace(second, marks=self._apart(marks, second.marks, read))
                 yield self._made(write, second, around, None)
 
-    def _apart(self, before: Marks, after: Marks, read: Event) -> Marks:
+    def _apart(self, before: Marks, after: Marks, read: ThreadEvent) -> Marks:
         return self.rules.closing(self.rules.apart(before, after, read), read)
 
-    def _made(self, move: Move, placed: Placed, around: Around, starts: Pivot | None) -> Taken:
+    def _made(self, move: ThreadMove, placed: TraceParts, around: Around, starts: PivotAccesses | None) -> SearchStep:
         """A step of a remote atomic whose last event, of those made, is that of the move."""
         writes = move.event.cell if move.event.kind in WRITES else None
         mail = self._delivered(move.event, move.written, around.mail, placed)
-        return Taken(move.event, move.after, writes, move.written, mail, placed, starts)
+        return SearchStep(move.event, move.after, writes, move.written, mail, placed, starts)
 
 
-def _excluding(placed: Placed, pivot: Pivot, held: frozenset[Cell]) -> Placed:
+def _excluding(placed: TraceParts, pivot: PivotAccesses, held: frozenset[Cell]) -> TraceParts:
     """A thread that has ended between the events of a remote atomic on the pivot's cell keeps the pivot from being one."""
     if pivot.cell not in held or placed.marks is None:
         return placed

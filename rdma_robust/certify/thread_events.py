@@ -8,12 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from rdma_robust.certify.hardware import READS, WRITES, Kind
+from rdma_robust.certify.hardware import READS, WRITES, EventKind
 from rdma_robust.certify.known_values import Value
 from rdma_robust.language.flow.cfg import Cell
 
 
-class Stage(StrEnum):
+class OperationStage(StrEnum):
     """What comes next of a step of which a thread has made an event."""
 
     CARRIES = "carries"
@@ -37,7 +37,7 @@ class Completion(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Local:
+class LocalState:
     """Where a thread is: at a program point, with the values of its registers in the order of their declaration.
 
     Between the events of one operation, `operation` is the number of its step, `point` where that starts, `carried` the
@@ -48,11 +48,11 @@ class Local:
     registers: tuple[Value, ...]
     operation: int | None = None
     carried: Value = None
-    stage: Stage | None = None
+    stage: OperationStage | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class ThreadEvent:
     """An event of a thread, but for its values: polls and fences have no cell, CPU accesses no remote node.
 
     `peer` is the other thread of a message, or of what posts a buffer or takes a receive completion. What posts a
@@ -62,7 +62,7 @@ class Event:
     """
 
     thread: int
-    kind: Kind
+    kind: EventKind
     cell: Cell | None = None
     remote: str | None = None
     completion: Completion = Completion.NONE
@@ -88,7 +88,7 @@ class Event:
 
     @property
     def is_message(self) -> bool:
-        return self.peer is not None and self.kind is Kind.PUT_WRITES
+        return self.peer is not None and self.kind is EventKind.PUT_WRITES
 
     def __str__(self) -> str:
         about = self.remote if self.cell is None else self.cell
@@ -96,19 +96,19 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class ThreadMove:
     """An event that a thread can make: the value that it writes (None also where it writes none), where the thread is
     afterwards, and the line of the statement; of a locked section `stores` are the values that it writes, in order."""
 
-    event: Event
+    event: ThreadEvent
     written: Value
-    after: Local
+    after: LocalState
     line: int
     stores: tuple[Value, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class CellAccess:
     """A cell that an event accesses, whether it writes there, and whether it is the read of a remote atomic."""
 
     cell: Cell

@@ -5,24 +5,30 @@ tell. A value may be unknown (None): a register that an invariant leaves open, o
 Where a condition is unknown, both cases are possible, so what is unknown only adds events.
 
 Source: docs/model.md, "Events"; docs/language.md, "The language"; docs/deployed.md ("Which hardware", "Events").
+
+More than 400 lines: it is all that the checker trusts of what operations do, to be read in one go.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import assert_never
 
-from rdma_robust.certify.hardware import USUAL, Kind, Platform
+from rdma_robust.certify.hardware import USUAL, EventKind, Platform
 from rdma_robust.certify.known_values import Seen, Value, evaluated
-from rdma_robust.certify.thread_events import Access, Completion, Event, Local, Move, Stage
-from rdma_robust.expr import VALUE, Binary
+from rdma_robust.certify.thread_events import CellAccess, Completion, LocalState, OperationStage, ThreadEvent, ThreadMove
+from rdma_robust.expr import VALUE, Binary, Expr
 from rdma_robust.language.flow.cfg import (
     Cas,
     Cell,
+    Flush,
     Get,
     ImmPut,
     InlinePut,
     MFence,
+    Nondet,
+    Op,
     Payload,
     Poll,
     Program,
@@ -52,11 +58,11 @@ class Ahead:
     """
 
     number: int
-    local: Local
+    local: LocalState
     reads: Cell | None
     hears: str | None = None
     words: tuple[Cell, ...] = ()
-    found: dict[Seen, tuple[Move, ...]] = field(default_factory=dict)
+    found: dict[Seen, tuple[ThreadMove, ...]] = field(default_factory=dict)
 
 
 def readings_of(program: Program, platform: Platform) -> tuple[ThreadReading, ...]:
@@ -83,79 +89,72 @@ class ThreadReading:
         self.name = thread.name
         self.names = tuple(name for name, _ in thread.registers)
         self.steps = steps(thread)
-        self.start = Local(thread.entry, tuple(value for _, value in thread.registers))
+        self.start = LocalState(thread.entry, tuple(value for _, value in thread.registers))
         self.buffers = buffers or {}
         self._platform = platform
         self._from: dict[int, list[int]] = {}
         for i, (source, _, _) in enumerate(self.steps):
             self._from.setdefault(source, []).append(i)
-        self._ahead: dict[Local, tuple[Ahead, ...]] = {}
+        self._ahead: dict[LocalState, tuple[Ahead, ...]] = {}
 
     @property
     def buffered(self) -> bool:
         """Whether stores wait in a buffer."""
         return self._platform.buffered
 
-    def accesses(self) -> Iterator[Access]:
+    def accesses(self) -> Iterator[CellAccess]:
         """Yield every cell that some event may access, and how."""
         for _, _, step in self.steps:
             match step.op:
                 case Read(cell):
-                    yield Access(cell, False)
+                    yield CellAccess(cell, False)
                 case Write(cell, _):
-                    yield Access(cell, True)
+                    yield CellAccess(cell, True)
                 case Cas(cell, _, _) | Rmw(cell, _, _):
-                    yield from (Access(cell, False), Access(cell, True))
+                    yield from (CellAccess(cell, False), CellAccess(cell, True))
                 case Section(cells, writes):
-                    yield from (Access(cell, False) for cell in cells)
-                    yield from (Access(cells[k], True) for k, _ in writes)
-                case Put(target, source) | Get(target, source):
-                    yield from (Access(source, False), Access(target, True))
-                case RemoteRmw(target, source):
-                    yield from (Access(source, False, True), Access(source, True), Access(target, True))
-                case InlinePut(data=data) | Send(data=data) | ImmPut(data=data):
-                    if data.source is not None:
-                        yield Access(data.source, False)
-                    yield from (Access(cell, True) for cell in self._targets(step))
+                    yield from (CellAccess(cell, False) for cell in cells)
+                    yield from (CellAccess(cells[k], True) for k, _ in writes)
+                case _:
+                    yield from self._accesses_of(request_of(step.op))
 
-    def cells_of(self, event: Event) -> tuple[Cell, ...]:
+    def _accesses_of(self, request: CardRequest | None) -> Iterator[CellAccess]:
+        if request is not None and request.source is not None:
+            yield CellAccess(request.source, False, request.swaps)
+            yield from [CellAccess(request.source, True)] if request.swaps else []
+        if request is not None:
+            targets = self.buffers.get(request.to or "", ()) if request.target is None else (request.target,)
+            yield from (CellAccess(cell, True) for cell in targets)
+
+    def cells_of(self, event: ThreadEvent) -> tuple[Cell, ...]:
         """Return the cells that an event of the thread may access: one, or each buffer that a message may find."""
         if event.fills and event.cell is None:
             return self.buffers.get(event.peer or "", ())
         return () if event.cell is None else (event.cell,)
 
-    def _targets(self, step: Step) -> tuple[Cell, ...]:
-        match step.op:
-            case InlinePut(target=target) | ImmPut(target=target):
-                return (target,)
-            case Send(to=to):
-                return self.buffers.get(to, ())
-            case _:
-                return ()
-
-    def ahead(self, local: Local) -> tuple[Ahead, ...]:
+    def ahead(self, local: LocalState) -> tuple[Ahead, ...]:
         """Return every step with an event that can come next, after any steps without one."""
         if local not in self._ahead:
             self._ahead[local] = tuple(self._find_ahead(local))
         return self._ahead[local]
 
-    def stopped_at(self, local: Local) -> Cell | None:
+    def stopped_at(self, local: LocalState) -> Cell | None:
         """The word of the remote atomic behind whose read the thread has ended, None if it has not."""
-        if local.stage is not Stage.STOPPED or local.operation is None:
+        if local.stage is not OperationStage.STOPPED or local.operation is None:
             return None
         return _cell_read(self.steps[local.operation][2])
 
-    def moves(self, ahead: Ahead, value: Seen) -> tuple[Move, ...]:
+    def moves(self, ahead: Ahead, value: Seen) -> tuple[ThreadMove, ...]:
         """Return the events that a step makes where what it reads or hears is `value`: none if it is not enabled."""
         if value not in ahead.found:
             ahead.found[value] = tuple(self._find_moves(ahead, value))
         return ahead.found[value]
 
-    def _find_ahead(self, local: Local) -> Iterator[Ahead]:
+    def _find_ahead(self, local: LocalState) -> Iterator[Ahead]:
         if local.operation is not None:
-            if local.stage is not Stage.STOPPED:
+            if local.stage is not OperationStage.STOPPED:
                 step = self.steps[local.operation][2]
-                yield Ahead(local.operation, local, _cell_read(step) if local.stage is Stage.FENCED else None)
+                yield Ahead(local.operation, local, _cell_read(step) if local.stage is OperationStage.FENCED else None)
             return
         seen = {local}
         todo = [local]
@@ -167,7 +166,7 @@ class ThreadReading:
                     hears = step.op.sender if isinstance(step.op, RecvPoll) else None
                     yield Ahead(number, here, _cell_read(step), hears, step.op.cells if isinstance(step.op, Section) else ())
                 elif self._may(step, here, None):
-                    after = Local(target, self._assigned(step, here, None))
+                    after = LocalState(target, self._assigned(step, here, None))
                     if after not in seen:
                         seen.add(after)
                         todo.append(after)
@@ -176,7 +175,7 @@ class ThreadReading:
         """Whether the step makes no event: a fence for a buffer that is not there makes none either."""
         return isinstance(step.op, Silent) or (isinstance(step.op, MFence) and not self._platform.buffered)
 
-    def _find_moves(self, ahead: Ahead, seen: Seen) -> Iterator[Move]:
+    def _find_moves(self, ahead: Ahead, seen: Seen) -> Iterator[ThreadMove]:
         here, line = ahead.local, self.steps[ahead.number][2].span.line
         _, target, step = self.steps[ahead.number]
         if isinstance(step.op, Section):
@@ -190,38 +189,36 @@ class ThreadReading:
             yield from self._fence(step, ahead)
         if not self._may(step, here, value):
             return
-        after = Local(target, self._assigned(step, here, value))
+        after = LocalState(target, self._assigned(step, here, value))
         match step.op:
             case Read(cell):
-                yield Move(Event(self.number, Kind.LOCAL_READ, cell), None, after, line)
+                yield ThreadMove(ThreadEvent(self.number, EventKind.LOCAL_READ, cell), None, after, line)
             case Write(cell, expr):
-                yield Move(Event(self.number, Kind.LOCAL_WRITE, cell), evaluated(expr, self._values(here)), after, line)
+                yield ThreadMove(
+                    ThreadEvent(self.number, EventKind.LOCAL_WRITE, cell), evaluated(expr, self._values(here)), after, line
+                )
             case Cas() | Rmw():
                 yield from self._swaps(step, ahead, value, after)
             case Poll(node):
-                yield Move(Event(self.number, Kind.POLL, None, node), None, after, line)
+                yield ThreadMove(ThreadEvent(self.number, EventKind.POLL, None, node), None, after, line)
             case RFence(node):
-                yield Move(Event(self.number, Kind.FENCE, None, node), None, after, line)
+                yield ThreadMove(ThreadEvent(self.number, EventKind.FENCE, None, node), None, after, line)
             case MFence():
-                yield Move(Event(self.number, Kind.MEMORY_FENCE), None, after, line)
+                yield ThreadMove(ThreadEvent(self.number, EventKind.MEMORY_FENCE), None, after, line)
             case Recv(cell, sender):
-                yield Move(Event(self.number, Kind.POSTS_BUFFER, peer=sender, buffer=cell), None, after, line)
+                yield ThreadMove(
+                    ThreadEvent(self.number, EventKind.POSTS_BUFFER, peer=sender, buffer=cell), None, after, line
+                )
             case RecvPoll(sender):
-                yield Move(Event(self.number, Kind.RECEIVES, peer=sender), None, after, line)
-            case Put(target_cell, source):
-                event = Event(self.number, Kind.PUT_READS, source, target_cell.node)
-                yield Move(event, None, self._middle(ahead, value), line)
-            case Get(_, source):
-                event = Event(self.number, Kind.GET_READS, source, source.node)
-                yield Move(event, None, self._middle(ahead, value), line)
+                yield ThreadMove(ThreadEvent(self.number, EventKind.RECEIVES, peer=sender), None, after, line)
             case RemoteRmw():
                 yield from self._remote_swaps(step.op, ahead, value, line)
-            case InlinePut(data=data) | Send(data=data) | ImmPut(data=data):
-                yield from self._requests(data, step, ahead, value)
             case _:
-                raise AssertionError(f"nothing is certified of {type(step.op).__name__}")
+                request = request_of(step.op)
+                assert request is not None, f"nothing is certified of {type(step.op).__name__}"
+                yield from self._requests(request, step, ahead, value)
 
-    def _section(self, step: Step, op: Section, here: Local, target: int, seen: Seen) -> Iterator[Move]:
+    def _section(self, step: Step, op: Section, here: LocalState, target: int, seen: Seen) -> Iterator[ThreadMove]:
         """Everything between `lock` and `unlock`, which has the effect on a store buffer that a swap has."""
         read = seen if isinstance(seen, tuple) else (None,) * len(op.cells)
         known = self._values(here) | {f"{VALUE.name}{k}": value for k, value in enumerate(read)}
@@ -230,28 +227,28 @@ class ThreadReading:
             words = tuple((cell, k in written) for k, cell in enumerate(op.cells))
             assigned = self._values(here) | {name: evaluated(expr, known) for name, expr in step.assigns}
             stores = tuple(evaluated(written[k], known) for k in sorted(written))
-            after = Local(target, tuple(assigned[name] for name in self.names))
-            yield Move(Event(self.number, Kind.SWAP, words=words), None, after, step.span.line, stores)
+            after = LocalState(target, tuple(assigned[name] for name in self.names))
+            yield ThreadMove(ThreadEvent(self.number, EventKind.SWAP, words=words), None, after, step.span.line, stores)
 
-    def _middle(self, ahead: Ahead, carried: Value, stage: Stage = Stage.CARRIES) -> Local:
-        return Local(ahead.local.point, ahead.local.registers, ahead.number, carried, stage)
+    def _middle(self, ahead: Ahead, carried: Value, stage: OperationStage = OperationStage.CARRIES) -> LocalState:
+        return LocalState(ahead.local.point, ahead.local.registers, ahead.number, carried, stage)
 
-    def _swaps(self, step: Step, ahead: Ahead, value: Value, after: Local) -> Iterator[Move]:
+    def _swaps(self, step: Step, ahead: Ahead, value: Value, after: LocalState) -> Iterator[ThreadMove]:
         cell, writes, new = self._swap(step, ahead.local, value)
         line = step.span.line
         if writes != 0:
-            yield Move(Event(self.number, Kind.SWAP, cell), new, after, line)
+            yield ThreadMove(ThreadEvent(self.number, EventKind.SWAP, cell), new, after, line)
         if writes != 1 and not self._platform.buffered:
-            yield Move(Event(self.number, Kind.LOCAL_READ, cell), None, after, line)
+            yield ThreadMove(ThreadEvent(self.number, EventKind.LOCAL_READ, cell), None, after, line)
 
-    def _fence(self, step: Step, ahead: Ahead) -> Iterator[Move]:
+    def _fence(self, step: Step, ahead: Ahead) -> Iterator[ThreadMove]:
         """A locked instruction drains the store buffer also when it does not write; only its read sees whether it does."""
         _, writes, _ = self._swap(step, ahead.local, None)
         if writes != 1 and self._may(step, ahead.local, None):
-            fence = Event(self.number, Kind.MEMORY_FENCE)
-            yield Move(fence, None, self._middle(ahead, None, Stage.FENCED), step.span.line)
+            fence = ThreadEvent(self.number, EventKind.MEMORY_FENCE)
+            yield ThreadMove(fence, None, self._middle(ahead, None, OperationStage.FENCED), step.span.line)
 
-    def _swap(self, step: Step, here: Local, value: Value) -> tuple[Cell, Value, Value]:
+    def _swap(self, step: Step, here: LocalState, value: Value) -> tuple[Cell, Value, Value]:
         """The cell of a local atomic, whether it writes, and what."""
         values = self._values(here)
         known = values | {VALUE.name: value}
@@ -264,75 +261,73 @@ class ThreadReading:
             case _:
                 raise AssertionError("no local atomic")
 
-    def _remote_swaps(self, op: RemoteRmw, ahead: Ahead, value: Value, line: int) -> Iterator[Move]:
+    def _remote_swaps(self, op: RemoteRmw, ahead: Ahead, value: Value, line: int) -> Iterator[ThreadMove]:
         known = self._values(ahead.local) | {VALUE.name: value}
         cell, writes, answers = op.source, evaluated(op.when, known), self._middle(ahead, value)
         if writes != 0 and self._platform.ranked:
-            event = Event(self.number, Kind.ATOMIC_READS, cell, cell.node, swaps=True)
-            yield Move(event, None, self._middle(ahead, value, Stage.HALF), line)
+            event = ThreadEvent(self.number, EventKind.ATOMIC_READS, cell, cell.node, swaps=True)
+            yield ThreadMove(event, None, self._middle(ahead, value, OperationStage.HALF), line)
         elif writes != 0:
-            yield Move(Event(self.number, Kind.ATOMIC, cell, cell.node), evaluated(op.new, known), answers, line)
+            yield ThreadMove(
+                ThreadEvent(self.number, EventKind.ATOMIC, cell, cell.node), evaluated(op.new, known), answers, line
+            )
         if writes is None or writes == 0:
-            yield Move(Event(self.number, Kind.ATOMIC_READS, cell, cell.node), None, answers, line)
+            yield ThreadMove(ThreadEvent(self.number, EventKind.ATOMIC_READS, cell, cell.node), None, answers, line)
 
-    def _requests(self, data: Payload, step: Step, ahead: Ahead, value: Value) -> Iterator[Move]:
-        """The first event of a request that carries data: a read by the CPU or the card, or none."""
-        carried = evaluated(data.value, self._values(ahead.local) | {VALUE.name: value})
+    def _requests(self, request: CardRequest, step: Step, ahead: Ahead, value: Value) -> Iterator[ThreadMove]:
+        """The first event of a request: a read by the CPU or the card, or what it writes if it reads nothing."""
+        carried = evaluated(request.value, self._values(ahead.local) | {VALUE.name: value})
         middle = self._middle(ahead, carried)
-        if data.source is None:
+        if request.source is None:
             yield from self._continued(step, middle, self.steps[ahead.number][1], None, step.span.line)
             return
-        if data.inline:
-            read = Event(self.number, Kind.LOCAL_READ, data.source)
-        else:
-            read = Event(self.number, Kind.PUT_READS, data.source, _node(step))
-        yield Move(read, None, middle, step.span.line)
+        node = None if request.reads is EventKind.LOCAL_READ else request.node
+        yield ThreadMove(ThreadEvent(self.number, request.reads, request.source, node), None, middle, step.span.line)
 
-    def _continued(self, step: Step, here: Local, target: int, value: Value, line: int) -> Iterator[Move]:
+    def _continued(self, step: Step, here: LocalState, target: int, value: Value, line: int) -> Iterator[ThreadMove]:
         """The next event of an operation of which some are made."""
-        over = Local(target, self._assigned(step, here, value if here.stage is Stage.FENCED else None))
+        over = LocalState(target, self._assigned(step, here, value if here.stage is OperationStage.FENCED else None))
         match here.stage:
-            case Stage.CARRIES:
+            case OperationStage.CARRIES:
                 event, last = self._carrying(step)
-                message = Local(here.point, here.registers, here.operation, None, Stage.MESSAGE)
-                yield Move(event, here.carried, over if last else message, line)
-            case Stage.MESSAGE:
+                message = LocalState(here.point, here.registers, here.operation, None, OperationStage.MESSAGE)
+                yield ThreadMove(event, here.carried, over if last else message, line)
+            case OperationStage.MESSAGE:
                 assert isinstance(step.op, ImmPut)
-                event = Event(self.number, Kind.PUT_WRITES, None, _node(step), _completion(step), step.op.to)
-                yield Move(event, evaluated(step.op.imm, self._values(here)), over, line)
-            case Stage.FENCED:
+                event = ThreadEvent(
+                    self.number, EventKind.PUT_WRITES, None, step.op.target.node, _completion(step), step.op.to
+                )
+                yield ThreadMove(event, evaluated(step.op.imm, self._values(here)), over, line)
+            case OperationStage.FENCED:
                 cell, writes, _ = self._swap(step, here, value)
                 if writes != 1 and self._may(step, here, value):
-                    yield Move(Event(self.number, Kind.LOCAL_READ, cell), None, over, line)
-            case Stage.HALF:
+                    yield ThreadMove(ThreadEvent(self.number, EventKind.LOCAL_READ, cell), None, over, line)
+            case OperationStage.HALF:
                 assert isinstance(step.op, RemoteRmw)
                 new = evaluated(step.op.new, self._values(here) | {VALUE.name: here.carried})
-                event = Event(self.number, Kind.ATOMIC_WRITES, step.op.source, _node(step))
-                answers = Local(here.point, here.registers, here.operation, here.carried, Stage.CARRIES)
-                yield Move(event, new, answers, line)
+                event = ThreadEvent(self.number, EventKind.ATOMIC_WRITES, step.op.source, step.op.source.node)
+                answers = LocalState(here.point, here.registers, here.operation, here.carried, OperationStage.CARRIES)
+                yield ThreadMove(event, new, answers, line)
 
-    def _carrying(self, step: Step) -> tuple[Event, bool]:
+    def _carrying(self, step: Step) -> tuple[ThreadEvent, bool]:
         """The event that writes what an operation has read, and whether it is the last one."""
-        me, remote, completion = self.number, _node(step), _completion(step)
-        match step.op:
-            case Put(target) | InlinePut(target):
-                return Event(me, Kind.PUT_WRITES, target, remote, completion), True
-            case Get(target) | RemoteRmw(target):
-                return Event(me, Kind.GET_WRITES, target, remote, completion), True
-            case Send(to):
-                return Event(me, Kind.PUT_WRITES, None, remote, completion, to, fills=True), True
-            case ImmPut(target):
-                return Event(me, Kind.PUT_WRITES, target, remote), False
-            case _:
-                raise AssertionError("only a remote operation carries something")
+        request = request_of(step.op)
+        assert request is not None, "only a request carries something"
+        if isinstance(step.op, ImmPut):
+            return ThreadEvent(self.number, request.writes, request.target, request.node), False
+        fills = request.target is None
+        completion = _completion(step)
+        return ThreadEvent(
+            self.number, request.writes, request.target, request.node, completion, request.to, fills=fills
+        ), True
 
-    def _values(self, here: Local) -> dict[str, Value]:
+    def _values(self, here: LocalState) -> dict[str, Value]:
         return dict(zip(self.names, here.registers, strict=True))
 
-    def _may(self, step: Step, here: Local, value: Value) -> bool:
+    def _may(self, step: Step, here: LocalState, value: Value) -> bool:
         return evaluated(step.guard, self._values(here) | {VALUE.name: value}) != 0
 
-    def _assigned(self, step: Step, here: Local, value: Value) -> tuple[Value, ...]:
+    def _assigned(self, step: Step, here: LocalState, value: Value) -> tuple[Value, ...]:
         if not step.assigns:
             return here.registers
         values = self._values(here)
@@ -340,38 +335,64 @@ class ThreadReading:
         return tuple((values | {name: evaluated(expr, known) for name, expr in step.assigns}).values())
 
 
-def stages_of(step: Step) -> frozenset[Stage]:
-    """Return where a thread can be in the middle of a step."""
-    match step.op:
-        case Put() | Get():
-            return frozenset({Stage.CARRIES})
-        case InlinePut(data=data) | Send(data=data):
-            return frozenset({Stage.CARRIES} if data.source is not None else ())
-        case ImmPut(data=data):
-            return frozenset({Stage.MESSAGE, *([Stage.CARRIES] if data.source is not None else ())})
-        case RemoteRmw():
-            return frozenset({Stage.CARRIES, Stage.HALF, Stage.STOPPED})
-        case Cas() | Rmw():
-            return frozenset({Stage.FENCED})
+@dataclass(frozen=True, slots=True)
+class CardRequest:
+    """What a request that a thread posts towards `node` does.
+
+    Its first event `reads` the word `source`, if there is one, and a later one `writes` the `value` to `target`, or to a
+    buffer of the thread `to`. The value is over registers and VALUE, which is what was read. One that `swaps` changes its
+    source too.
+    """
+
+    node: str
+    reads: EventKind
+    source: Cell | None
+    writes: EventKind
+    target: Cell | None
+    value: Expr = VALUE
+    to: str | None = None
+    swaps: bool = False
+
+
+def request_of(op: Op) -> CardRequest | None:
+    """Return what the card is asked for by an operation, None for what asks it for nothing that touches words."""
+    match op:
+        case Put(target, source):
+            return CardRequest(target.node, EventKind.PUT_READS, source, EventKind.PUT_WRITES, target)
+        case Get(target, source):
+            return CardRequest(source.node, EventKind.GET_READS, source, EventKind.GET_WRITES, target)
+        case RemoteRmw(target, source):
+            return CardRequest(source.node, EventKind.ATOMIC_READS, source, EventKind.GET_WRITES, target, swaps=True)
+        case InlinePut(target, data) | ImmPut(target, data):
+            return CardRequest(target.node, _read_of(data), data.source, EventKind.PUT_WRITES, target, data.value)
+        case Send(to, node, data):
+            return CardRequest(node, _read_of(data), data.source, EventKind.PUT_WRITES, None, data.value, to)
+        case Silent() | Read() | Write() | Cas() | Rmw() | Section() | MFence() | Nondet():
+            return None
+        case Poll() | RFence() | Flush() | Recv() | RecvPoll():
+            return None
         case _:
-            return frozenset()
+            assert_never(op)
+
+
+def _read_of(data: Payload) -> EventKind:
+    return EventKind.LOCAL_READ if data.inline else EventKind.PUT_READS
+
+
+def stages_of(step: Step) -> frozenset[OperationStage]:
+    """Return where a thread can be in the middle of a step."""
+    request = request_of(step.op)
+    if isinstance(step.op, Cas | Rmw):
+        return frozenset({OperationStage.FENCED})
+    if request is None:
+        return frozenset()
+    stages = {OperationStage.CARRIES} if request.source is not None else set()
+    stages |= {OperationStage.MESSAGE} if isinstance(step.op, ImmPut) else set()
+    return frozenset(stages | ({OperationStage.HALF, OperationStage.STOPPED} if request.swaps else set()))
 
 
 def _completion(step: Step) -> Completion:
     return Completion.SIGNALED if getattr(step.op, "signaled", True) else Completion.UNSIGNALED
-
-
-def _node(step: Step) -> str:
-    """The other node of the queue pair of a remote operation."""
-    match step.op:
-        case Put(target) | InlinePut(target) | ImmPut(target):
-            return target.node
-        case Get(_, source) | RemoteRmw(_, source):
-            return source.node
-        case Send(node=node):
-            return node
-        case _:
-            raise AssertionError("no remote operation")
 
 
 def _cell_read(step: Step) -> Cell | None:
@@ -379,9 +400,6 @@ def _cell_read(step: Step) -> Cell | None:
     match step.op:
         case Read(cell) | Cas(cell, _, _) | Rmw(cell, _, _):
             return cell
-        case Put(_, source) | Get(_, source) | RemoteRmw(_, source):
-            return source
-        case InlinePut(data=data) | Send(data=data) | ImmPut(data=data):
-            return data.source
-        case _:
-            return None
+        case op:
+            request = request_of(op)
+            return None if request is None else request.source

@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from itertools import pairwise, takewhile
 from typing import Final
 
-from rdma_robust.certify.consistency import Execution, halves, polled, rdma_cycle, sc_cycle
-from rdma_robust.certify.document import array, integer, mapping, members, natural, one_of, reject, string
-from rdma_robust.certify.hardware import READS, WRITES, Kind, Platform
+from rdma_robust.certify.consistency import Execution, halves, polls_from, rdma_cycle, sc_cycle
+from rdma_robust.certify.document import integer, json_array, json_members, json_word, mapping, natural, reject, string
+from rdma_robust.certify.hardware import READS, WRITES, EventKind, Platform
 from rdma_robust.certify.known_values import Value
-from rdma_robust.certify.thread_events import Completion, Event, Local, Move
+from rdma_robust.certify.thread_events import Completion, LocalState, ThreadEvent, ThreadMove
 from rdma_robust.certify.thread_reading import ThreadReading, readings_of
 from rdma_robust.language.flow.cfg import Cell, Program
 
@@ -24,7 +24,7 @@ KIND: Final = "trace"
 INITIAL: Final = "initial"
 """What a read from an initial write reads from."""
 
-_KINDS: Final = tuple(kind.value for kind in Kind)
+_KINDS: Final = tuple(kind.value for kind in EventKind)
 _MEMBERS: Final = ("thread", "position", "line", "type", "remote", "cell", "read", "written", "reads_from")
 _LATER: Final = ("peer", "buffer", "completion")
 """Members that an event has only where one says something: of messages and their receives, and of unsignaled operations."""
@@ -34,11 +34,11 @@ JOINED: Final = "joined"
 
 
 @dataclass(frozen=True, slots=True)
-class Claimed:
+class EventRecord:
     """An event as the certificate has it; `source` is the number of the write that it reads from, -1 for the initial one. An
     event that is `joined` belongs to the locked section of the event before it."""
 
-    event: Event
+    event: ThreadEvent
     position: int
     line: int
     read: Value
@@ -47,14 +47,14 @@ class Claimed:
     joined: bool = False
 
 
-def usual_completion(kind: Kind) -> Completion:
+def usual_completion(kind: EventKind) -> Completion:
     """What an event says of completion if the certificate does not say it."""
-    return Completion.SIGNALED if kind in (Kind.PUT_WRITES, Kind.GET_WRITES) else Completion.NONE
+    return Completion.SIGNALED if kind in (EventKind.PUT_WRITES, EventKind.GET_WRITES) else Completion.NONE
 
 
 def check_not_robust(program: Program, platform: Platform, evidence: object) -> str:
     """Check that the trace proves `program` not robust and return what it is, in a few words. Raises InvalidCertificate."""
-    found = members(evidence, "`evidence`", ("kind", "events", "mo"))
+    found = json_members(evidence, "`evidence`", ("kind", "events", "mo"))
     claimed = claimed_events(program, found["events"])
     first = len(program.cells)
     order = [
@@ -85,9 +85,9 @@ def check_not_robust(program: Program, platform: Platform, evidence: object) -> 
     return f"a trace of {len(claimed)} events"
 
 
-def claimed_events(program: Program, events: object) -> list[Claimed]:
+def claimed_events(program: Program, events: object) -> list[EventRecord]:
     """Read the events of a trace, in the order of the certificate. Raises InvalidCertificate for what are none."""
-    return array(events, "`evidence.events`", _Reader(program).event)
+    return json_array(events, "`evidence.events`", _Reader(program).event)
 
 
 class _Reader:
@@ -98,9 +98,9 @@ class _Reader:
         self._cells = {str(cell): cell for cell in program.cells}
         self._nodes = frozenset(program.nodes)
 
-    def event(self, value: object, where: str) -> Claimed:
+    def event(self, value: object, where: str) -> EventRecord:
         joined = isinstance(value, dict) and JOINED in value
-        item = members(value, where, (*_MEMBERS, JOINED) if joined else _MEMBERS, _LATER)
+        item = json_members(value, where, (*_MEMBERS, JOINED) if joined else _MEMBERS, _LATER)
         if joined and item[JOINED] is not True:
             reject(f"{where}.joined is not true")
 
@@ -111,17 +111,17 @@ class _Reader:
         remote = None if item["remote"] is None else string(item["remote"], f"{where}.remote")
         if remote is not None and remote not in self._nodes:
             reject(f"{where}.remote: the program has no node {remote!r:.60}")
-        kind = Kind(one_of(item["type"], f"{where}.type", _KINDS))
+        kind = EventKind(json_word(item["type"], f"{where}.type", _KINDS))
         source = -1 if item["reads_from"] == INITIAL else number("reads_from")
         if source is not None and source < -1:
             reject(f"{where}.reads_from is negative")
         said = item.get("completion", usual_completion(kind).value)
-        completion = Completion(one_of(said, f"{where}.completion", tuple(c.value for c in Completion)))
+        completion = Completion(json_word(said, f"{where}.completion", tuple(c.value for c in Completion)))
         peer = item.get("peer")
         if peer is not None:
             self._thread(peer, f"{where}.peer")
-        return Claimed(
-            Event(
+        return EventRecord(
+            ThreadEvent(
                 self._threads[thread],
                 kind,
                 self._cell(item["cell"], f"{where}.cell"),
@@ -149,7 +149,7 @@ class _Reader:
         return self._cells[name] if name in self._cells else reject(f"{where}: the program has no {name!r:.60}")
 
 
-def _follow(reading: ThreadReading, claimed: Sequence[Claimed]) -> Iterator[Event]:
+def _follow(reading: ThreadReading, claimed: Sequence[EventRecord]) -> Iterator[ThreadEvent]:
     """Check that the thread can make these events, one after the other. Of them only the values read are believed.
 
     Yields the events as the thread makes them. The read of a remote atomic that is the last event of its thread is that of
@@ -161,14 +161,14 @@ def _follow(reading: ThreadReading, claimed: Sequence[Claimed]) -> Iterator[Even
             yield claim.event
             continue
         following = claimed[number + 1].event.kind if number + 1 < len(claimed) else None
-        swaps = following is Kind.ATOMIC_WRITES or (following is None and all(move.event.swaps for move in moves))
-        yield replace(moves[0].event, cell=claim.event.cell, swaps=swaps and claim.event.kind is Kind.ATOMIC_READS)
+        swaps = following is EventKind.ATOMIC_WRITES or (following is None and all(move.event.swaps for move in moves))
+        yield replace(moves[0].event, cell=claim.event.cell, swaps=swaps and claim.event.kind is EventKind.ATOMIC_READS)
 
 
-def moves_of(reading: ThreadReading, claimed: Sequence[Claimed]) -> list[Move | None]:
+def moves_of(reading: ThreadReading, claimed: Sequence[EventRecord]) -> list[ThreadMove | None]:
     """Return moves one after the other by which the thread makes these events; None for those of locked sections."""
     layers = list(_ways(reading, claimed))
-    found: list[Move | None] = []
+    found: list[ThreadMove | None] = []
     local = next(iter(layers[-1])) if layers else reading.start
     for ways in reversed(layers):
         local, move = ways[local]
@@ -176,11 +176,11 @@ def moves_of(reading: ThreadReading, claimed: Sequence[Claimed]) -> list[Move | 
     return found[::-1]
 
 
-_Ways = dict[Local, tuple[Local, Move | None]]
+_Ways = dict[LocalState, tuple[LocalState, ThreadMove | None]]
 """Where a thread can be, each with where it was before its last event, and the move between; None in a locked section."""
 
 
-def _ways(reading: ThreadReading, claimed: Sequence[Claimed]) -> Iterator[_Ways]:
+def _ways(reading: ThreadReading, claimed: Sequence[EventRecord]) -> Iterator[_Ways]:
     """Yield the ways in which the thread makes each event. Raises InvalidCertificate if there is none."""
     if [c.position for c in claimed] != list(range(len(claimed))):
         reject(f"the events of thread {reading.name} have not the positions 0 to {len(claimed) - 1}")
@@ -193,7 +193,7 @@ def _ways(reading: ThreadReading, claimed: Sequence[Claimed]) -> Iterator[_Ways]
                 here = _after_section(reading, here, claimed, number)
             yield here
             continue
-        if (claim.read is not None) != (claim.event.kind in READS or claim.event.kind is Kind.RECEIVES):
+        if (claim.read is not None) != (claim.event.kind in READS or claim.event.kind is EventKind.RECEIVES):
             reject(f"event {number} of {reading.name}, {claim.event}, has a wrong kind of `read`")
         ways: _Ways = {}
         for local in here:
@@ -207,7 +207,7 @@ def _ways(reading: ThreadReading, claimed: Sequence[Claimed]) -> Iterator[_Ways]
         yield here
 
 
-def _after_section(reading: ThreadReading, here: _Ways, claimed: Sequence[Claimed], first: int) -> _Ways:
+def _after_section(reading: ThreadReading, here: _Ways, claimed: Sequence[EventRecord], first: int) -> _Ways:
     """Check that the thread can make the events from number `first` on that are joined, all at once."""
     mine = [claimed[first], *takewhile(lambda claim: claim.joined, claimed[first + 1 :])]
     if claimed[first].joined:
@@ -224,21 +224,21 @@ def _after_section(reading: ThreadReading, here: _Ways, claimed: Sequence[Claime
     return found or reject(f"thread {reading.name} cannot make its events from {first} on at one moment, as a section")
 
 
-def _are_meant(reading: ThreadReading, move: Move, mine: Sequence[Claimed]) -> bool:
+def _are_meant(reading: ThreadReading, move: ThreadMove, mine: Sequence[EventRecord]) -> bool:
     """Whether the events are those of the move of a section. One that writes nothing has a fence before its reads, where
     there is a store buffer."""
     stores = iter(move.stores)
-    made: list[tuple[Event, Value]] = []
+    made: list[tuple[ThreadEvent, Value]] = []
     if reading.buffered and not move.stores:
-        made.append((Event(reading.number, Kind.MEMORY_FENCE), None))
+        made.append((ThreadEvent(reading.number, EventKind.MEMORY_FENCE), None))
     for cell, writes in move.event.words:
-        kind = Kind.SWAP if writes else Kind.LOCAL_READ
-        made.append((Event(reading.number, kind, cell), next(stores) if writes else None))
+        kind = EventKind.SWAP if writes else EventKind.LOCAL_READ
+        made.append((ThreadEvent(reading.number, kind, cell), next(stores) if writes else None))
     reads = all((claim.read is not None) == (claim.event.kind in READS) for claim in mine)
     return reads and [(*each, move.line) for each in made] == [(c.event, c.written, c.line) for c in mine]
 
 
-def _is_meant(move: Move, claim: Claimed) -> bool:
+def _is_meant(move: ThreadMove, claim: EventRecord) -> bool:
     """Whether the move is the event claimed: of a message that fills a buffer, which one that is remains to be seen."""
     made = replace(move.event, swaps=False, fills=False)
     if move.event.fills and claim.event.cell is not None:
@@ -251,7 +251,7 @@ class _Messages:
     """Messages and receives of every two threads: the k-th of the one is matched with the k-th of the other."""
 
     program: Program
-    claimed: Sequence[Claimed]
+    claimed: Sequence[EventRecord]
     order: Sequence[Sequence[int]]
 
     def matched(self) -> tuple[dict[int, int], dict[int, int]]:
@@ -261,23 +261,23 @@ class _Messages:
         for sender, one in enumerate(self.program.threads):
             for receiver, two in enumerate(self.program.threads):
                 sent = [i for i in self.order[sender] if self._event(i).is_message and self._event(i).peer == two.name]
-                posted = self._of(receiver, Kind.POSTS_BUFFER, one.name)
+                posted = self._of(receiver, EventKind.POSTS_BUFFER, one.name)
                 always = [cell for name, cell in two.posted if name == one.name]
                 for k, message in enumerate(sent):
                     self._fills(message, [*always, *(self._event(i).buffer for i in posted)][k : k + 1])
                     if k >= len(always):
                         filled[message] = posted[k - len(always)]
-                for k, receives in enumerate(self._of(receiver, Kind.RECEIVES, one.name)):
+                for k, receives in enumerate(self._of(receiver, EventKind.RECEIVES, one.name)):
                     if k >= len(sent):
                         reject(f"event {receives} of the trace, {self._event(receives)}, finds no message")
                     self._hears(receives, sent[k])
                     heard[receives] = sent[k]
         return filled, heard
 
-    def _event(self, number: int) -> Event:
+    def _event(self, number: int) -> ThreadEvent:
         return self.claimed[number].event
 
-    def _of(self, thread: int, kind: Kind, peer: str) -> list[int]:
+    def _of(self, thread: int, kind: EventKind, peer: str) -> list[int]:
         return [i for i in self.order[thread] if self._event(i).kind is kind and self._event(i).peer == peer]
 
     def _fills(self, message: int, buffers: list[Cell | None]) -> None:
@@ -294,7 +294,7 @@ class _Messages:
             reject(f"event {receives} of the trace, {self._event(receives)}, takes a message that carries {carried}")
 
 
-def _reads_from(claimed: Sequence[Claimed], cells: Sequence[Cell]) -> dict[int, int]:
+def _reads_from(claimed: Sequence[EventRecord], cells: Sequence[Cell]) -> dict[int, int]:
     """Return the write that each read reads from: of the same cell and the same value."""
     found = {}
     for i, read in enumerate(claimed):
@@ -317,7 +317,7 @@ def _reads_from(claimed: Sequence[Claimed], cells: Sequence[Cell]) -> dict[int, 
     return found
 
 
-def _modification_order(value: object, claimed: Sequence[Claimed], cells: Sequence[Cell]) -> list[list[int]]:
+def _modification_order(value: object, claimed: Sequence[EventRecord], cells: Sequence[Cell]) -> list[list[int]]:
     """Return the writes of each cell in modification order, behind the initial one."""
     orders = mapping(value, "`evidence.mo`")
     writes: dict[str, list[int]] = {}
@@ -329,7 +329,7 @@ def _modification_order(value: object, claimed: Sequence[Claimed], cells: Sequen
     found = []
     for number, cell in enumerate(cells):
         if str(cell) in writes:
-            order = array(orders[str(cell)], f"`evidence.mo`[{str(cell)!r}]", natural)
+            order = json_array(orders[str(cell)], f"`evidence.mo`[{str(cell)!r}]", natural)
             if sorted(order) != writes[str(cell)]:
                 reject(f"`evidence.mo` does not list every write to {cell} once")
             found.append([number, *(len(cells) + i for i in order)])
@@ -339,9 +339,9 @@ def _modification_order(value: object, claimed: Sequence[Claimed], cells: Sequen
 
 
 def _check_polls(trace: Execution) -> None:
-    answered = {poll for _, poll in polled(trace)}
+    answered = {poll for _, poll in polls_from(trace)}
     for number, event in enumerate(trace.events):
-        if event is not None and event.kind is Kind.POLL and number not in answered:
+        if event is not None and event.kind is EventKind.POLL and number not in answered:
             reject(f"a poll of the trace, {event}, has nothing to poll")
 
 
@@ -350,7 +350,7 @@ def _check_ranks(trace: Execution) -> None:
     written = {read for read, _ in halves(trace)}
     unfinished: set[Cell | None] = set()
     for number, event in enumerate(trace.events):
-        if event is not None and event.kind is Kind.ATOMIC_READS:
+        if event is not None and event.kind is EventKind.ATOMIC_READS:
             if event.cell in unfinished:
                 reject(f"an atomic of the trace, {event}, comes before the write of an earlier one on its word")
             if event.swaps and number not in written:

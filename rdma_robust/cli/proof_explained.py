@@ -46,9 +46,9 @@ def _record(told: ProofsOfProgram, asking: ProofAsking, limits: Limits) -> Proof
 def _written(told: ProofsOfProgram, record: ProofRecord, asking: ProofAsking, form: str) -> str:
     match form:
         case "text":
-            from rdma_robust.reports.prove.proof_lines import explained_lines  # noqa: PLC0415
+            from rdma_robust.reports.prove.proof_lines import proof_explanation  # noqa: PLC0415
 
-            return "\n".join(explained_lines(record, asking.width))
+            return "\n".join(proof_explanation(record, asking.width))
         case "json":
             from rdma_robust.frame.formats.json_text import layout  # noqa: PLC0415
             from rdma_robust.frame.formats.section import document  # noqa: PLC0415

@@ -54,7 +54,7 @@ RANGES: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Code:
+class MessageCode:
     """A code. `bad` gives it and `repaired` does not, both with the further `options` of the command of their kind."""
 
     name: str
@@ -79,13 +79,13 @@ class Code:
 
 
 @cache
-def codes() -> Mapping[str, Code]:
+def codes() -> Mapping[str, MessageCode]:
     """Return every code by its name, in their order."""
-    found: dict[str, Code] = {}
+    found: dict[str, MessageCode] = {}
     for _, file, _ in RANGES:
         text = resources.files("rdma_robust.codes").joinpath(file).read_text("utf-8")
         for name, entry in tomllib.loads(text).items():
-            found[name] = Code(
+            found[name] = MessageCode(
                 name,
                 entry["title"],
                 entry["severity"],

@@ -24,7 +24,7 @@ Inputs = tuple[Mapping[str, Value], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Happening:
+class VisibleEvent:
     """One visible event of a run: a process does everything up to it, then it.
 
     `enter` and `exit` name a function with a contract; `send` and `recv` have the other process, tag, port and value.
@@ -58,7 +58,7 @@ class Counterexample:
 
     error: ErrorClass
     inputs: Inputs
-    events: tuple[Happening, ...]
+    events: tuple[VisibleEvent, ...]
     process: int
     other: int | None = None
     clause: str = ""

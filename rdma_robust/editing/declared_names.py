@@ -11,8 +11,8 @@ from rdma_robust.diagnose import Reporter
 from rdma_robust.errors import Span
 from rdma_robust.frame.editor import DeclaredSymbol, Occurrence, SymbolKind
 from rdma_robust.language.syntax import ast
-from rdma_robust.language.syntax.parse import parse
-from rdma_robust.language.syntax.tree_limits import alone, expressions_of, statements_in
+from rdma_robust.language.syntax.parse import parse_tree
+from rdma_robust.language.syntax.tree_limits import alone, field_parts, statements_in
 
 Scope = dict[str, DeclaredSymbol]
 """What names mean somewhere, as far as they may stand alone."""
@@ -30,8 +30,8 @@ class DeclaredNames:
     """The symbols of a program and all their occurrences, in the order of the text. The first of two of one name counts."""
 
     def __init__(self, text: str) -> None:
-        tree, _, _ = parse(text, Reporter("", text))
-        self.tree = tree or ast.Program(())
+        tree, _, _ = parse_tree(text, Reporter("", text))
+        self.tree = tree or ast.ProgramTree(())
         self._outer: dict[str, Scope] = {"constant": {}, "node": {}, "thread": {}, "macro": {}}
         self._members: dict[str, Scope] = {}
         self._labels: dict[str, Scope] = {}
@@ -81,13 +81,13 @@ class DeclaredNames:
             case ast.Constants(bindings):
                 for binding in bindings:
                     self._add_outer(DeclaredSymbol("constant", binding.name.text, "", binding.name.span, binding.span))
-            case ast.Node(name, cells, family=family):
+            case ast.NodeDeclaration(name, cells, family=family):
                 self._add_outer(DeclaredSymbol("node", name.text, "", name.span, item.span))
                 self._add_number(family, name.text, item.span)
                 for cell in cells:
                     kind: SymbolKind = "variable" if cell.size is None else "array"
                     self._add_member(DeclaredSymbol(kind, cell.name.text, name.text, cell.name.span, cell.span))
-            case ast.Thread(name, _, body, family=family):
+            case ast.ThreadDeclaration(name, _, body, family=family):
                 self._add_outer(DeclaredSymbol("thread", name.text, "", name.span, item.span))
                 self._add_number(family, name.text, item.span)
                 self._registers(body, name.text)
@@ -101,14 +101,14 @@ class DeclaredNames:
             case _:
                 pass
 
-    def _add_number(self, family: ast.Family | None, owner: str, whole: Span) -> None:
+    def _add_number(self, family: ast.FamilyRange | None, owner: str, whole: Span) -> None:
         """Note the name that the number of each copy has in the declaration of a family."""
         if family is not None and family.counter is not None:
             symbol = DeclaredSymbol("counter", family.counter.text, owner, family.counter.span, whole)
             self._numbers[whole.start] = symbol
             self._local.append(symbol)
 
-    def _numbered(self, item: ast.Node | ast.Thread, scope: Scope) -> Scope:
+    def _numbered(self, item: ast.NodeDeclaration | ast.ThreadDeclaration, scope: Scope) -> Scope:
         """Return what names mean in a declaration that may be one of a family."""
         number = self._numbers.get(item.span.start)
         return scope if number is None else {**scope, number.name: number}
@@ -121,7 +121,7 @@ class DeclaredNames:
     def _add_labels(self, body: ast.Block, owner: str, parameters: frozenset[str]) -> None:
         """Note the labels of a thread or macro; a parameter that stands for one is none."""
         for statement in statements_in(body):
-            if isinstance(statement, ast.Label) and statement.name.text not in parameters:
+            if isinstance(statement, ast.LabelStatement) and statement.name.text not in parameters:
                 name = statement.name
                 symbol = DeclaredSymbol("label", name.text, owner, name.span, statement.span)
                 self._labels.setdefault(owner, {}).setdefault(name.text, symbol)
@@ -135,7 +135,14 @@ class DeclaredNames:
     def _uses(self, item: Any, scope: Scope, owner: str) -> Iterator[Occurrence]:
         """Yield the names in a part of the tree that stands in the thread or macro `owner`."""
         match item:
-            case ast.Thread() | ast.Node() | ast.Macro() | ast.Outcome() | ast.Invariant() | ast.Expect():
+            case (
+                ast.ThreadDeclaration()
+                | ast.NodeDeclaration()
+                | ast.Macro()
+                | ast.OutcomeDeclaration()
+                | ast.InvariantDeclaration()
+                | ast.Expect()
+            ):
                 yield from self._in_declaration(item, scope, owner)
             case ast.For(counter, low, high, body):
                 yield from self._uses((low, high), scope, owner)
@@ -149,19 +156,13 @@ class DeclaredNames:
             case ast.Ref(of, name, index):
                 yield from self._reference(of, name, scope)
                 yield from self._uses(index, scope, owner)
-            case ast.RFence(node) | ast.Flush(node):
-                yield from self._named(node, scope, "node")
-            case ast.Poll() | ast.PollAny() | ast.TryPoll():
-                yield from self._uses(_expressions(item), scope, owner)
-                for node in item.nodes if isinstance(item, ast.PollAny) else (item.node,):
-                    yield from self._named(node, scope, "node")
-            case ast.Send(to=thread) | ast.Immediate(to=thread) | ast.Posted(sender=thread):
-                yield from self._uses(_expressions(item), scope, owner)
-                yield from self._named(thread, scope, "thread")
-            case ast.Recv(_, thread) | ast.RecvPoll(thread):
-                yield from self._uses(_expressions(item), scope, owner)
-                yield from self._named(thread, scope, "thread")
-            case ast.Label(name):
+            case _ if isinstance(item, ast.Request):
+                for role, part in field_parts(item):
+                    if role in {"node", "thread"}:
+                        yield from self._named(part, scope, role)
+                    elif role in ("expression", "changed"):
+                        yield from self._uses(part, scope, owner)
+            case ast.LabelStatement(name):
                 symbol = self._labels.get(owner, {}).get(name.text) or scope.get(name.text)
                 if symbol is not None and symbol.kind in ("label", "parameter"):
                     yield Occurrence(name.span, symbol)
@@ -180,15 +181,15 @@ class DeclaredNames:
     def _in_declaration(self, item: ast.Item, scope: Scope, owner: str) -> Iterator[Occurrence]:
         """Yield the names in a declaration."""
         match item:
-            case ast.Thread(name, node, body, family=family):
+            case ast.ThreadDeclaration(name, node, body, family=family):
                 yield from self._bounds(family, scope)
                 scope = self._numbered(item, scope)
                 yield from self._named(node, scope, "node")
                 yield from self._part(body, {**scope, **self._of_thread(name.text)}, name.text)
-            case ast.Node(_, cells, family=family):
+            case ast.NodeDeclaration(_, cells, family=family):
                 yield from self._bounds(family, scope)
                 yield from self._uses(cells, self._numbered(item, scope), owner)
-            case ast.Outcome(condition, when=when) | ast.Invariant(condition, when=when):
+            case ast.OutcomeDeclaration(condition, when=when) | ast.InvariantDeclaration(condition, when=when):
                 yield from self._uses(condition, scope, owner)
                 yield from self._uses(when, {**self._outer["thread"], **scope}, owner)
             case ast.Expect(when=when):
@@ -199,13 +200,15 @@ class DeclaredNames:
             case _:
                 pass
 
-    def _bounds(self, family: ast.Family | None, scope: Scope) -> Iterator[Occurrence]:
+    def _bounds(self, family: ast.FamilyRange | None, scope: Scope) -> Iterator[Occurrence]:
         if family is not None:
             yield from self._uses((family.low, family.high), scope, "")
 
     def _of_thread(self, name: str) -> Scope:
         """Return the registers of a thread and the variables of its node."""
-        nodes = (item.node.text for item in self.tree.items if isinstance(item, ast.Thread) and item.name.text == name)
+        nodes = (
+            item.node.text for item in self.tree.items if isinstance(item, ast.ThreadDeclaration) and item.name.text == name
+        )
         variables = self._members.get(next(nodes, ""), {})
         return {**variables, **self._members.get(name, {})}
 
@@ -238,11 +241,6 @@ class DeclaredNames:
         if found is not None:
             yield Occurrence(alone(name), found)
         yield from self._uses(name.index, scope, "")
-
-
-def _expressions(item: ast.Statement | ast.Immediate) -> tuple[ast.Expr, ...]:
-    """Return the expressions of a statement, or of its immediate."""
-    return (item.value,) if isinstance(item, ast.Immediate) else expressions_of(item)
 
 
 def _parts_of(item: Any) -> Iterator[Any]:

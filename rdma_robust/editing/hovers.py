@@ -26,27 +26,33 @@ MEANING: Final[dict[type, str]] = {
     ast.Assign: "A local read, a local write, or a calculation over registers, in one step.",
     ast.Call: "An atomic operation, one step of the CPU. `cas` writes the new value if the word holds the expected one, "
     "`faa` adds, `swap` writes in any case. The value of each is the old one.",
-    ast.Put: "Remote write. The thread goes on at once; later the NIC reads the source, then writes the target. With an "
+    ast.PutStatement: "Remote write. The thread goes on at once; later the NIC reads the source, then writes "
+    "the target. With an "
     "immediate it is a message too.",
-    ast.Send: "A message to a thread of another node. The NIC reads the source, then fills the receive buffer that the "
+    ast.SendStatement: "A message to a thread of another node. The NIC reads the source, then fills the receive "
+    "buffer that the "
     "other thread has posted for it. A polled message has found a buffer.",
     ast.Flag: "`unsignaled`: no poll takes a completion of this request. `inline`: the CPU reads the data when it posts, so "
     "its variable is free at once. `fenced`: a remote fence before this request.",
     ast.Immediate: "A number that the message carries: `r = rpoll THREAD` gives it to the other thread.",
-    ast.Posted: "Receive buffers that are posted before anything runs, in this order.",
-    ast.Recv: "Posts a receive buffer for a message of this thread: the k-th message fills the k-th buffer.",
-    ast.RecvPoll: "Waits for the earliest message that was not polled yet; the value is its immediate, or 0.",
-    ast.Get: "Remote read. The thread goes on at once; later the NIC reads the remote word, then writes the local one.",
-    ast.Poll: "Waits for the completion of the earliest operation towards this node that was not polled yet. A polled get "
+    ast.PostedStatement: "Receive buffers that are posted before anything runs, in this order.",
+    ast.RecvStatement: "Posts a receive buffer for a message of this thread: the k-th message fills the k-th buffer.",
+    ast.RecvPollStatement: "Waits for the earliest message that was not polled yet; the value is its immediate, or 0.",
+    ast.GetStatement: "Remote read. The thread goes on at once; later the NIC reads the remote word, then "
+    "writes the local one.",
+    ast.PollStatement: "Waits for the completion of the earliest operation towards this node that was not "
+    "polled yet. A polled get "
     "has arrived. A polled put has been sent: its source may change, but the remote word may not have its value yet.",
     ast.PollAny: "Takes a completion of one of several queue pairs, as from a shared completion queue; the value is the "
     "number of the node, counted from 0.",
     ast.TryPoll: "Takes a completion and gives 1, or gives 0, which it may always do.",
-    ast.RFence: "Remote fence. The NIC begins later operations towards this node once the earlier ones have been issued; "
+    ast.RFenceStatement: "Remote fence. The NIC begins later operations towards this node once the earlier ones "
+    "have been issued; "
     "the thread does not wait.",
-    ast.Flush: "Waits until every operation of the thread towards this node is complete.",
-    ast.MFence: "Waits until the thread's own store buffers are empty; nothing under models without store buffers.",
-    ast.Label: "A label: `THREAD at LABEL` says in an `invariant` that this statement is the next one of the thread.",
+    ast.FlushStatement: "Waits until every operation of the thread towards this node is complete.",
+    ast.MFenceStatement: "Waits until the thread's own store buffers are empty; nothing under models without store buffers.",
+    ast.LabelStatement: "A label: `THREAD at LABEL` says in an `invariant` that this statement is the next one "
+    "of the thread.",
     ast.Assert: "A claim. Where it fails `verify` says so, and the thread goes on.",
     ast.Halt: "Ends the thread.",
     ast.Skip: "Does nothing.",
@@ -56,11 +62,12 @@ MEANING: Final[dict[type, str]] = {
     ast.Choose: "One of the branches, any of them.",
     ast.For: "A copy of the block for each number from the first to the last; the counter is a constant in each copy.",
     ast.MacroCall: "The statements of the macro, with the arguments for its parameters and registers of their own.",
-    ast.Outcome: "A claim about final states: every thread has ended and nothing is under way.",
-    ast.Invariant: "A claim about every reachable state, answered by `prove` and `verify`.",
+    ast.OutcomeDeclaration: "A claim about final states: every thread has ended and nothing is under way.",
+    ast.InvariantDeclaration: "A claim about every reachable state, answered by `prove` and `verify`.",
     ast.Expect: "The expected answer, compared by `check --expect`.",
     ast.Domain: "The range of all values, both ends included. A result outside of it ends the execution.",
-    ast.Hardware: "What the program runs on; options of the command line come first. Without a word: cpu sc, atomics hca, "
+    ast.HardwareDeclaration: "What the program runs on; options of the command line come first. Without a word: "
+    "cpu sc, atomics hca, "
     "order default, and reads as they are.",
     ast.AllowLoopback: "The thread's own node may be the other end of a queue pair.",
 }

@@ -14,28 +14,28 @@ from rdma_robust.certify.hardware import Platform
 from rdma_robust.certify.invariant_states import Limit
 from rdma_robust.certify.invariants import comes_to, fences_matter, rules_of
 from rdma_robust.certify.known_values import Seen, Value
-from rdma_robust.certify.remembered import Mail, Marks, Pivot, Placed, QueuePair
-from rdma_robust.certify.search_steps import Around, Steps, Taken
-from rdma_robust.certify.thread_events import Local, Move, Stage
+from rdma_robust.certify.remembered import Mail, Marks, PivotAccesses, QueuePair, TraceParts
+from rdma_robust.certify.search_steps import Around, SearchStep, SearchSteps
+from rdma_robust.certify.thread_events import LocalState, OperationStage, ThreadMove
 from rdma_robust.certify.thread_reading import Ahead, readings_of
-from rdma_robust.counters.inductive import covers
+from rdma_robust.counters.inductive import limit_covers
 from rdma_robust.errors import InternalError, SizeLimitError
 from rdma_robust.expr import VALUE, is_value, names
 from rdma_robust.language.flow.cfg import Cas, Cell, Poll, Program, Read, RemoteRmw, Rmw, Step, Thread, operands, steps
 from rdma_robust.limits import Limits
 
-Spot = tuple[tuple[Local, ...], tuple[int, ...], Marks | None, Mail]
+Spot = tuple[tuple[LocalState, ...], tuple[int, ...], Marks | None, Mail]
 """Where the threads are, what the cells hold, the marks, and the messages."""
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class CheckersStates:
     """All states, by spot with the largest limits of completions, and what they are about."""
 
     cells: tuple[Cell, ...]
     counted: tuple[QueuePair, ...]
     watched: frozenset[QueuePair]
-    steps: Steps
+    steps: SearchSteps
     states: dict[Spot, list[Limit]]
 
 
@@ -46,7 +46,7 @@ class _Node:
     parent: _Node | None
 
 
-def all_states(program: Program, platform: Platform, depth: int, limits: Limits) -> Found:
+def all_states(program: Program, platform: Platform, depth: int, limits: Limits) -> CheckersStates:
     """Return every state that the search of the checker's rules reaches, or can reach by repeating what adds completions.
 
     Raises SizeLimitError if one of `limits` is reached, if a message can find no buffer or more than `depth` receives of
@@ -62,8 +62,8 @@ class _Exploration:
     platform: Platform
     depth: int
     limits: Limits
-    _taken: dict[tuple[Move, Around], tuple[Taken, ...]] = field(default_factory=dict)
-    _comes: dict[tuple[Local, Pivot], bool] = field(default_factory=dict)
+    _taken: dict[tuple[ThreadMove, Around], tuple[SearchStep, ...]] = field(default_factory=dict)
+    _comes: dict[tuple[LocalState, PivotAccesses], bool] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         program = self.program
@@ -75,12 +75,12 @@ class _Exploration:
         self.counted = tuple(sorted({(t, op.node) for t, op in polls if isinstance(op, Poll)}))
         self.watched = frozenset() if self.platform.weaker else fences_matter(program)
         rules = rules_of(program, self.platform, frozenset(written), frozenset(self.counted), self.watched)
-        self.steps = Steps(program, self.readings, rules)
+        self.steps = SearchSteps(program, self.readings, rules)
         self._threads = [ThreadFacts(thread) for thread in program.threads]
         self._exceeded = self.limits.watch()
         self._loops = any(facts.loops for facts in self._threads)
 
-    def found(self) -> Found:
+    def found(self) -> CheckersStates:
         start: Spot = (
             tuple(self._forgetting(t, reading.start) for t, reading in enumerate(self.readings)),
             tuple(cell.init for cell in self.cells),
@@ -93,13 +93,13 @@ class _Exploration:
         while todo:
             node = todo.pop()
             known = states.setdefault(node.spot, [])
-            if any(covers(most, node.limit) for most in known):
+            if any(limit_covers(most, node.limit) for most in known):
                 continue
-            known[:] = [most for most in known if not covers(node.limit, most)] + [node.limit]
+            known[:] = [most for most in known if not limit_covers(node.limit, most)] + [node.limit]
             stored += 1
             self._within(stored)
             todo += (self._accelerated(_Node(spot, limit, node)) for spot, limit in self._after(node))
-        return Found(self.cells, self.counted, self.watched, self.steps, states)
+        return CheckersStates(self.cells, self.counted, self.watched, self.steps, states)
 
     def _within(self, stored: int) -> None:
         cut = "states" if self.limits.states is not None and stored > self.limits.states else self._exceeded()
@@ -112,7 +112,7 @@ class _Exploration:
             return node
         above = node.parent
         while above is not None:
-            if above.spot == node.spot and above.limit != node.limit and covers(node.limit, above.limit):
+            if above.spot == node.spot and above.limit != node.limit and limit_covers(node.limit, above.limit):
                 grown = tuple(b if a == b else None for a, b in zip(above.limit, node.limit, strict=True))
                 node = _Node(node.spot, grown, node.parent)
             above = above.parent
@@ -137,13 +137,13 @@ class _Exploration:
                 self._refuse_full(spot, move)
                 yield spot, self._open(spot, fired)
 
-    def _all_taken(self, move: Move, around: Around) -> tuple[Taken, ...]:
+    def _all_taken(self, move: ThreadMove, around: Around) -> tuple[SearchStep, ...]:
         key = move, around
         if key not in self._taken:
             self._taken[key] = tuple(self.steps.taken(move, around))
         return self._taken[key]
 
-    def _moves(self, spot: Spot) -> Iterator[tuple[int, Move]]:
+    def _moves(self, spot: Spot) -> Iterator[tuple[int, ThreadMove]]:
         locals_, values, _, mail = spot
         for thread, (reading, local) in enumerate(zip(self.readings, locals_, strict=True)):
             for ahead in reading.ahead(local):
@@ -164,7 +164,7 @@ class _Exploration:
             return None
         return values[self._index[cell]] if cell in self._index else cell.init
 
-    def _spot(self, spot: Spot, thread: int, taken: Taken) -> Spot:
+    def _spot(self, spot: Spot, thread: int, taken: SearchStep) -> Spot:
         locals_, values, _, _ = spot
         for cell, written in taken.stores or ((taken.writes, taken.written),):
             if cell is not None:
@@ -177,13 +177,13 @@ class _Exploration:
             marks = marks.without_value()
         return (*locals_[:thread], after, *locals_[thread + 1 :]), values, marks, taken.mail
 
-    def _forgetting(self, thread: int, local: Local) -> Local:
+    def _forgetting(self, thread: int, local: LocalState) -> LocalState:
         """The same with the registers left open that are not read any more."""
         live = self._threads[thread].live(local)
         known = zip(self.readings[thread].names, local.registers, strict=True)
         return replace(local, registers=tuple(value if name in live else None for name, value in known))
 
-    def _fired(self, limit: Limit, pair: tuple[int, str | None], placed: Placed) -> Limit | None:
+    def _fired(self, limit: Limit, pair: tuple[int, str | None], placed: TraceParts) -> Limit | None:
         """The limits after an event, None where a poll finds too few completions."""
         changes = {}
         for i, counted in enumerate(self.counted):
@@ -207,11 +207,11 @@ class _Exploration:
             self._comes[key] = comes_to(self.readings[pivot.thread], *key)
         return self._comes[key]
 
-    def _refuse_unready(self, spot: Spot, move: Move) -> None:
+    def _refuse_unready(self, spot: Spot, move: ThreadMove) -> None:
         if spot[2] is None and self.steps.finds_no_buffer(move.event, spot[3]):
             raise SizeLimitError(f"{UNREADY}: line {move.line}")
 
-    def _refuse_full(self, spot: Spot, move: Move) -> None:
+    def _refuse_full(self, spot: Spot, move: ThreadMove) -> None:
         if spot[2] is None and any(len(channel.posted) + len(channel.arrived) > self.depth for channel in spot[3]):
             raise SizeLimitError(f"more than {self.depth} receives of one connection can be outstanding: line {move.line}")
 
@@ -251,12 +251,12 @@ class ThreadFacts:
         polls = self._polls.get(node, set())
         return point in polls or not polls.isdisjoint(self._reach.get(point, ()))
 
-    def live(self, local: Local) -> frozenset[str]:
+    def live(self, local: LocalState) -> frozenset[str]:
         """The registers that may be read from there."""
         if local.operation is None:
             return self._live.get(local.point, frozenset())
         _, target, step = self._steps[local.operation]
-        if local.stage is Stage.STOPPED:
+        if local.stage is OperationStage.STOPPED:
             return frozenset()
         return self._live.get(target, frozenset()) | _used(step) | frozenset(n for _, e in step.assigns for n in names(e))
 

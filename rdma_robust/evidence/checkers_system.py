@@ -5,21 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rdma_robust.analyses.prove.transition_system import (
+    Assignment,
     Bad,
     Control,
     Draw,
     Drop,
     Join,
-    Let,
-    Pick,
     SafetyClaim,
+    Selection,
     Suppose,
     Transition,
     Update,
 )
 from rdma_robust.certify.safety.doubts import doubts_of
-from rdma_robust.certify.safety.reduced_program import PlacedState, ReducedProgram, Taken
-from rdma_robust.certify.safety.wide_updates import Assign, Assume, Choose, Fold, Forget, Take, WideUpdate, WideUpdates
+from rdma_robust.certify.safety.reduced_program import PlacedState, ReducedProgram, ReducedStep
+from rdma_robust.certify.safety.wide_updates import (
+    Fold,
+    Take,
+    WideAssignment,
+    WideAssumption,
+    WideChoice,
+    WideHavoc,
+    WideUpdate,
+    WideUpdates,
+)
 from rdma_robust.errors import NO_SPAN
 from rdma_robust.expr import Expr, Name, names
 from rdma_robust.language.flow.claims import AnyModelName
@@ -71,14 +80,16 @@ class CheckersSystem:
             self._known[control] = [self._transition(taken) for taken in self.system.successors(control)]
         return self._known[control]
 
-    def _transition(self, taken: Taken) -> Transition:
+    def _transition(self, taken: ReducedStep) -> Transition:
         to: Control = OVERFLOW if taken.to is None else taken.to
-        return Transition((), tuple(in_words(taken.updates)), to, taken.fault)
+        return Transition((), tuple(updates_in_words(taken.updates)), to, taken.fault)
 
     def violations(self, control: Control) -> list[Bad]:
         if not isinstance(control, PlacedState):
             return []
-        return [Bad(0, doubt.condition, (), tuple(in_words(doubt.updates))) for doubt in doubts_of(self.system, control)]
+        return [
+            Bad(0, doubt.condition, (), tuple(updates_in_words(doubt.updates))) for doubt in doubts_of(self.system, control)
+        ]
 
     def overflowed(self, control: Control) -> bool:
         return control == OVERFLOW
@@ -90,7 +101,7 @@ class CheckersSystem:
         return {"state": str(control)}
 
 
-def in_words(updates: WideUpdates) -> Iterator[Update]:
+def updates_in_words(updates: WideUpdates) -> Iterator[Update]:
     """Yield the checker's updates in the words of engines."""
     for update in updates:
         yield from _in_words(update)
@@ -98,17 +109,17 @@ def in_words(updates: WideUpdates) -> Iterator[Update]:
 
 def _in_words(update: WideUpdate) -> Iterator[Update]:
     match update:
-        case Assume(condition):
+        case WideAssumption(condition):
             yield Suppose(condition)
-        case Assign(values):
+        case WideAssignment(values):
             yield from _one_by_one(list(values))
-        case Choose(name, low, high):
+        case WideChoice(name, low, high):
             yield Draw(name, low, high)
         case Fold(name, value):
             yield Join(name, value)
         case Take(name, folded):
-            yield Pick(name, folded)
-        case Forget(name):
+            yield Selection(name, folded)
+        case WideHavoc(name):
             yield Drop(name)
 
 
@@ -118,12 +129,12 @@ def _one_by_one(rest: list[tuple[str, Expr]]) -> Iterator[Update]:
     while rest:
         free = next((i for i, (name, _) in enumerate(rest) if not _asked(name, rest[:i] + rest[i + 1 :])), None)
         if free is not None:
-            yield Let(*rest.pop(free))
+            yield Assignment(*rest.pop(free))
             continue
         name, value = rest[0]
         spare = f"{SPARES}{len(spares)}"
         spares.append(spare)
-        yield Let(spare, value)
+        yield Assignment(spare, value)
         rest[0] = (name, Name(spare))
     yield from map(Drop, spares)
 

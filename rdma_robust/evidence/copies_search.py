@@ -14,13 +14,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from rdma_robust.certify.copies_moves import Crowd, Firing, fired
-from rdma_robust.certify.copies_places import Copy
+from rdma_robust.certify.copies_moves import CopyFiring, Crowd, fired
+from rdma_robust.certify.copies_places import CopyState
 from rdma_robust.certify.hardware import Platform
 from rdma_robust.certify.invariant_states import Limit
 from rdma_robust.certify.known_values import Value
-from rdma_robust.certify.thread_events import Local
-from rdma_robust.counters.inductive import covers
+from rdma_robust.certify.thread_events import LocalState
+from rdma_robust.counters.inductive import limit_covers
 from rdma_robust.errors import InternalError, SizeLimitError
 from rdma_robust.evidence.checkers_search import UNREADY, ThreadFacts
 from rdma_robust.language.flow.cfg import Program, steps
@@ -143,7 +143,7 @@ class _CrowdSearch:
         if any(len(channel.posted) + len(channel.arrived) > self.depth for channel in mail):
             raise SizeLimitError(f"more than {self.depth} receives of one connection can be outstanding")
 
-    def _fired(self, marking: Marking, firing: Firing) -> Marking | None:
+    def _fired(self, marking: Marking, firing: CopyFiring) -> Marking | None:
         """The marking after a step; None if there are too few copies or completions for it."""
         tokens = dict(marking.tokens)
         for copy, times in Counter(firing.takes).items():
@@ -237,7 +237,7 @@ class _CrowdSearch:
             self._same_copy[number] = self.crowd.copy_number(replace(here, local=local, limit=self._wide(here, limit)))
         return self._same_copy[number]
 
-    def _wide(self, copy: Copy, limit: Limit) -> Limit:
+    def _wide(self, copy: CopyState, limit: Limit) -> Limit:
         """The limits of a copy that has loops, with those that are large taken for any number."""
         template = self.crowd.templates[copy.template]
         facts = self._facts[template.places[1]]
@@ -248,7 +248,7 @@ class _CrowdSearch:
             self._widened = True
         return tuple(None if each is None or each > most else each for each in limit)
 
-    def _forgetting(self, thread: int, local: Local) -> Local:
+    def _forgetting(self, thread: int, local: LocalState) -> LocalState:
         """The same with the registers left open that are not read any more."""
         live = self._facts[thread].live(local)
         known = zip(self.crowd.readings[thread].names, local.registers, strict=True)
@@ -266,14 +266,14 @@ class _CrowdSearch:
         template = self.crowd.templates[here.hero.template]
         return (*common, *self._open_of(template.places[0], template.remotes, here.hero.local, limit[2 * len(polled) :]))
 
-    def _open_of(self, place: int, remotes: tuple[str, ...], local: Local, limit: Limit) -> Limit:
+    def _open_of(self, place: int, remotes: tuple[str, ...], local: LocalState, limit: Limit) -> Limit:
         polled = [self._facts[place].polls_ahead(local.point, remote) for remote in remotes]
         return tuple(most if polled[i // 2] else None for i, most in enumerate(limit))
 
 
 def _below(small: Marking, large: Marking) -> bool:
     """Whether every state of the one is of the other, which has the same control state."""
-    if not covers(large.limit, small.limit):
+    if not limit_covers(large.limit, small.limit):
         return False
     for copy, most in small.tokens.items():
         limit = large.tokens.get(copy, 0)

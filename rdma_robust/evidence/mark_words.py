@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from rdma_robust.certify.document import JsonObject
-from rdma_robust.certify.hardware import Kind
+from rdma_robust.certify.hardware import EventKind
 from rdma_robust.certify.remembered import Letter, Mail, Marks, QueuePair, Tag
-from rdma_robust.certify.thread_events import Local, Stage
+from rdma_robust.certify.thread_events import LocalState, OperationStage
 from rdma_robust.language.flow.cfg import Cell
 
 Item = TypeVar("Item")
@@ -74,7 +74,7 @@ class MarkWords:
                 {
                     "thread": self.threads[pair[0]],
                     "remote": self._node(pair[1]),
-                    "events": [kind.value for kind in Kind if (pair, kind) in marks.beta],
+                    "events": [kind.value for kind in EventKind if (pair, kind) in marks.beta],
                 }
                 for pair in queues
             ],
@@ -103,15 +103,15 @@ class MarkWords:
         }
 
 
-def told_local(local: Local) -> list[object]:
+def told_local(local: LocalState) -> list[object]:
     """Where a thread is: program point, the operation it is in the middle of, what is carried, registers."""
     operation: object = local.operation
-    if local.stage is not None and local.stage is not Stage.CARRIES:
+    if local.stage is not None and local.stage is not OperationStage.CARRIES:
         operation = [local.operation, local.stage.value]
     return [local.point, operation, local.carried, *local.registers]
 
 
-def numbered(table: dict[Item, int], item: Item) -> int:
+def number_in(table: dict[Item, int], item: Item) -> int:
     """The number of an item of a list that grows."""
     return table.setdefault(item, len(table))
 

@@ -9,8 +9,8 @@ from itertools import pairwise
 from typing import Final
 
 from rdma_robust.certify.messages.match_formula import MatchFormula
-from rdma_robust.certify.messages.order_circles import Circle, Circles, Taken
-from rdma_robust.certify.messages.unfolding import Waiting
+from rdma_robust.certify.messages.order_circles import Circle, Circles, MatchRange
+from rdma_robust.certify.messages.unfolding import WaitingProcess
 
 _MOST: Final = 20
 """So many circles are taken of one solution."""
@@ -27,7 +27,7 @@ def circles_of(formula: MatchFormula, circles: Circles, holds: Holds) -> list[Ci
     for start in starts[:: max(1, len(starts) // _STARTS)]:
         way = graph.circle(start)
         if way:
-            found[_turned(tuple(Taken(graph.matches[each][1], *[graph.matches[each][0]] * 2) for each in way))] = None
+            found[_turned(tuple(MatchRange(graph.matches[each][1], *[graph.matches[each][0]] * 2) for each in way))] = None
     shortest = min((len(each) for each in found), default=0)
     kept = sorted((each for each in found if len(each) <= shortest + 1), key=len)[:_MOST]
     return list(dict.fromkeys(_widened(formula, circles, each) for each in kept))
@@ -53,7 +53,7 @@ def _widened(formula: MatchFormula, circles: Circles, circle: Circle) -> Circle:
     return circle
 
 
-def _wider(formula: MatchFormula, taken: Taken, end: str) -> Taken | None:
+def _wider(formula: MatchFormula, taken: MatchRange, end: str) -> MatchRange | None:
     rows = formula.rows[taken.first]
     if end == "first":
         at = formula.row[taken.first] - 1
@@ -74,7 +74,7 @@ class _Order:
             last = -1
             for event in events:
                 matched = (self._of_receive if event.kind == "receive" else self._of_send).get(event.number)
-                waits = isinstance(event, Waiting)
+                waits = isinstance(event, WaitingProcess)
                 if matched is None or (waits and not self._passed(formula, event, holds)):
                     continue
                 here = len(self.after)
@@ -87,7 +87,7 @@ class _Order:
             self._overtaking(formula, holds, at, number, nth)
 
     def _passed(self, formula: MatchFormula, wait: object, holds: Holds) -> bool:
-        assert isinstance(wait, Waiting)
+        assert isinstance(wait, WaitingProcess)
         if wait.kind == "send" and formula.buffer != "zero":
             return False
         return holds(formula.reached[wait.process][wait.place + 1]) and holds(formula.truth(wait.guard))

@@ -8,15 +8,15 @@ from typing import Final
 import numpy as np
 
 from rdma_robust.certify.document import JsonObject
-from rdma_robust.certify.messages.bounded_sums import Multipliers, Sum, parts
-from rdma_robust.certify.messages.proved_formulas import Denied
+from rdma_robust.certify.messages.bounded_sums import Sum, SumMultipliers, summands
+from rdma_robust.certify.messages.proved_formulas import DenialFormula
 from rdma_robust.messages.engines.assignments import at_most
 
 _LARGEST: Final = 2**40
 """Amounts that numbers of machines can add up."""
 
 
-def sums(made: Denied) -> list[JsonObject]:
+def sums(made: DenialFormula) -> list[JsonObject]:
     """Exclude assertions that no assignment of sends makes false; return what certificates have of them."""
     found: list[JsonObject] = []
     for number, mark in enumerate(made.formula.unfolded.marks):
@@ -28,9 +28,9 @@ def sums(made: Denied) -> list[JsonObject]:
     return found
 
 
-def _multipliers(made: Denied, number: int) -> Iterator[tuple[Multipliers, Multipliers]]:
+def _multipliers(made: DenialFormula, number: int) -> Iterator[tuple[SumMultipliers, SumMultipliers]]:
     mark = made.formula.unfolded.marks[number]
-    for of, _ in parts(mark):
+    for of, _ in summands(mark):
         if len(of.times) > 2 and made.bounds.waited(mark, of):
             for thorough in (False, True):
                 most, least = (_best(made, each, thorough=thorough) for each in (of, of.negative()))
@@ -38,7 +38,7 @@ def _multipliers(made: Denied, number: int) -> Iterator[tuple[Multipliers, Multi
                     yield most, least
 
 
-def _best(made: Denied, of: Sum, *, thorough: bool) -> Multipliers | None:
+def _best(made: DenialFormula, of: Sum, *, thorough: bool) -> SumMultipliers | None:
     receives, sends = sorted(of.times), made.bounds.sends(of)
     allowed = np.zeros((len(receives), len(sends)), np.bool_)
     amounts = np.zeros(allowed.shape, np.int64)
@@ -52,4 +52,4 @@ def _best(made: Denied, of: Sum, *, thorough: bool) -> Multipliers | None:
     if not allowed.any(axis=1).all():
         return None
     best = at_most(allowed, amounts, thorough=thorough)
-    return Multipliers(best.rows, best.columns)
+    return SumMultipliers(best.rows, best.columns)

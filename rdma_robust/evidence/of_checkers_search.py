@@ -8,21 +8,22 @@ from rdma_robust.certify.hardware import Platform
 from rdma_robust.certify.invariant_states import KIND
 from rdma_robust.certify.remembered import Mail, Marks
 from rdma_robust.certify.search_steps import connections_of
-from rdma_robust.certify.thread_events import Local
-from rdma_robust.evidence.checkers_search import Found, Spot, all_states
-from rdma_robust.evidence.mark_words import MarkWords, numbered, told_local
-from rdma_robust.language.flow.cfg import ImmPut, InlinePut, Program, Recv, RecvPoll, RemoteRmw, Section, Send, steps
+from rdma_robust.certify.thread_events import LocalState
+from rdma_robust.evidence.checkers_search import CheckersStates, Spot, all_states
+from rdma_robust.evidence.mark_words import MarkWords, number_in, told_local
+from rdma_robust.language.flow.cfg import Cas, Get, MFence, Poll, Program, Put, Read, RFence, Rmw, Silent, Write, steps
 from rdma_robust.limits import Limits
 from rdma_robust.model import Model
 
-_NEW = RemoteRmw | InlinePut | Send | ImmPut | Recv | RecvPoll | Section
+_USUAL = Silent | Read | Write | Cas | Rmw | MFence | Put | Get | Poll | RFence
+"""The operations that the instrumentation and the checker read alike. Of any other the checker's own search is evidence."""
 
 
-def is_deployed(program: Program, model: Model) -> bool:
+def needs_checkers_search(program: Program, model: Model) -> bool:
     """Return whether the program has operations, or the hardware orders, that the invariant of the checker's own search is
     about."""
     listed = [step.op for thread in program.threads for _, _, step in steps(thread)]
-    new = any(isinstance(op, _NEW) or not getattr(op, "signaled", True) for op in listed)
+    new = any(not isinstance(op, _USUAL) or not getattr(op, "signaled", True) for op in listed)
     return new or model.cpu != "sc" or model.order != "default" or bool(connections_of(program))
 
 
@@ -35,11 +36,11 @@ def checkers_evidence(program: Program, model: Model, depth: int, limits: Limits
 class _Words:
     """States as JSON: what they have in common once and numbered."""
 
-    def __init__(self, program: Program, found: Found) -> None:
+    def __init__(self, program: Program, found: CheckersStates) -> None:
         self._program, self._found = program, found
         self._names = {t: thread.name for t, thread in enumerate(program.threads)}
         self._words = MarkWords(self._names, {cell: str(cell) for cell in program.cells}, {})
-        self._locals: list[dict[Local, int]] = [{} for _ in program.threads]
+        self._locals: list[dict[LocalState, int]] = [{} for _ in program.threads]
         self._marks: dict[Marks, int] = {}
         self._mail: dict[Mail, int] = {}
 
@@ -74,9 +75,9 @@ class _Words:
     def _row(self, spot: Spot, limit: list[int | None]) -> list[object]:
         locals_, values, marks, mail = spot
         return [
-            [numbered(self._locals[t], local) for t, local in enumerate(locals_)],
+            [number_in(self._locals[t], local) for t, local in enumerate(locals_)],
             list(values),
-            None if marks is None else numbered(self._marks, marks),
+            None if marks is None else number_in(self._marks, marks),
             limit,
-            numbered(self._mail, mail),
+            number_in(self._mail, mail),
         ]

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from rdma_robust.certify.copies_invariants import COPIES_TRACE
-from rdma_robust.certify.copies_marks import NOTHING, SOME_COPY, Share, together
-from rdma_robust.certify.copies_places import Control, Copy
+from rdma_robust.certify.copies_marks import NOTHING, SOME_COPY, Share, marks_together
+from rdma_robust.certify.copies_places import Control, CopyState
 from rdma_robust.certify.copies_states import KIND
 from rdma_robust.certify.document import JsonObject
 from rdma_robust.certify.hardware import Platform
-from rdma_robust.certify.remembered import Mail, Marks, Pivot
-from rdma_robust.certify.thread_events import Local
+from rdma_robust.certify.remembered import Mail, Marks, PivotAccesses
+from rdma_robust.certify.thread_events import LocalState
 from rdma_robust.errors import SizeLimitError
 from rdma_robust.evidence.copies_search import FoundCrowd, Marking, all_markings, must_be_certain
-from rdma_robust.evidence.mark_words import MarkWords, numbered, told_local
+from rdma_robust.evidence.mark_words import MarkWords, number_in, told_local
 from rdma_robust.evidence.of_traces import trace_evidence
 from rdma_robust.language.flow.cfg import Cell, Program
 from rdma_robust.limits import Limits
@@ -53,14 +53,14 @@ class _CrowdWords:
         program = self._program = found.crowd.program
         self._controls: dict[int, int] = {}
         self._copies: dict[int, int] = {}
-        self._locals: dict[str, dict[Local, int]] = {thread.name: {} for thread in program.threads}
+        self._locals: dict[str, dict[LocalState, int]] = {thread.name: {} for thread in program.threads}
         self._marks: dict[Marks, int] = {}
         self._shares: dict[tuple[int, Share], int] = {}
         self._mail: dict[Mail, int] = {}
         self._heroes, self._movers = self._words(0), self._words(1)
 
     def evidence(self) -> JsonObject:
-        fresh = [numbered(self._copies, copy) for copy in self._crowd.fresh]
+        fresh = [number_in(self._copies, copy) for copy in self._crowd.fresh]
         markings = [self._marking(marking) for marking in self._found.markings]
         controls = [self._control(self._crowd.controls[number]) for number in self._controls]
         copies = [self._copy(self._crowd.copies[number]) for number in self._copies]
@@ -113,8 +113,8 @@ class _CrowdWords:
         return MarkWords(threads | {SOME_COPY: None}, dict(sorted(cells.items(), key=lambda each: order[each[1]])), nodes)
 
     def _marking(self, marking: Marking) -> list[object]:
-        copies = [[numbered(self._copies, copy), most] for copy, most in marking.tokens.items()]
-        return [numbered(self._controls, marking.control), list(marking.limit), copies]
+        copies = [[number_in(self._copies, copy), most] for copy, most in marking.tokens.items()]
+        return [number_in(self._controls, marking.control), list(marking.limit), copies]
 
     def _control(self, control: Control) -> list[object]:
         names = [self._crowd.two.threads[t].name for t in self._crowd.named]
@@ -122,23 +122,23 @@ class _CrowdWords:
         if control.hero is not None:
             hero = self._place(control.hero.template, control.hero.local, control.hero.values)
         return [
-            [numbered(self._locals[name], local) for name, local in zip(names, control.threads, strict=True)],
+            [number_in(self._locals[name], local) for name, local in zip(names, control.threads, strict=True)],
             hero,
             list(control.values),
-            None if control.marks is None else numbered(self._marks, control.marks),
-            numbered(self._mail, control.mail),
+            None if control.marks is None else number_in(self._marks, control.marks),
+            number_in(self._mail, control.mail),
             self._heroes.cells_of(control.held),
         ]
 
-    def _copy(self, copy: Copy) -> list[object]:
-        share = None if copy.share == NOTHING else numbered(self._shares, (copy.template, copy.share))
+    def _copy(self, copy: CopyState) -> list[object]:
+        share = None if copy.share == NOTHING else number_in(self._shares, (copy.template, copy.share))
         return [*self._place(copy.template, copy.local, copy.values), list(copy.limit), share]
 
-    def _place(self, template: int, local: Local, values: tuple[int, ...]) -> list[object]:
+    def _place(self, template: int, local: LocalState, values: tuple[int, ...]) -> list[object]:
         name = self._crowd.templates[template].thread.name
-        return [name, numbered(self._locals[name], local), list(values)]
+        return [name, number_in(self._locals[name], local), list(values)]
 
     def _share(self, template: int, share: Share) -> JsonObject:
         cell = next(iter(self._crowd.two.cells))
-        marks = together(Marks(Pivot(0, cell, False)), share)
+        marks = marks_together(Marks(PivotAccesses(0, cell, False)), share)
         return {"thread": self._crowd.templates[template].thread.name, "marks": self._movers.share(marks)}

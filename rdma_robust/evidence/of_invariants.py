@@ -13,17 +13,17 @@ from operator import itemgetter
 from rdma_robust.certify.document import JsonObject
 from rdma_robust.certify.invariant_states import KIND, Place
 from rdma_robust.certify.invariants import comes_to
-from rdma_robust.certify.remembered import Pivot
-from rdma_robust.certify.thread_events import Local, Stage
+from rdma_robust.certify.remembered import PivotAccesses
+from rdma_robust.certify.thread_events import LocalState, OperationStage
 from rdma_robust.certify.thread_reading import ThreadReading
-from rdma_robust.counters.inductive import Limit, covers
+from rdma_robust.counters.inductive import Limit, limit_covers
 from rdma_robust.counters.program import pc
 from rdma_robust.counters.vass import Control
 from rdma_robust.errors import InternalError
 from rdma_robust.expr import VALUE, names
 from rdma_robust.language.flow.cfg import Get, Program, Put, steps
 from rdma_robust.robustness.event_graph import EventGraph
-from rdma_robust.robustness.frame import Frame, PivotClass, QueuePair
+from rdma_robust.robustness.frame import InstrumentationFrame, PivotClass, QueuePair
 from rdma_robust.robustness.invariant import InductiveInvariant
 from rdma_robust.robustness.marks import ALPHA_VALUE, POISON_CARRIED, WORD, MarkSet
 from rdma_robust.robustness.pivot_classes import CLASS
@@ -61,7 +61,7 @@ def invariant_evidence_of(found: InductiveInvariant) -> JsonObject:
 
 def _maximal(limits: Sequence[Limit]) -> Iterator[Limit]:
     distinct = list(dict.fromkeys(limits))
-    yield from (a for a in distinct if not any(a != b and covers(b, a) for b in distinct))
+    yield from (a for a in distinct if not any(a != b and limit_covers(b, a) for b in distinct))
 
 
 def _taking(found: InductiveInvariant, fields: Sequence[str]) -> Callable[[Control], tuple[int, ...]]:
@@ -73,7 +73,7 @@ def _taking(found: InductiveInvariant, fields: Sequence[str]) -> Callable[[Contr
     return itemgetter(*at)
 
 
-def _pair(frame: Frame, pair: QueuePair) -> JsonObject:
+def _pair(frame: InstrumentationFrame, pair: QueuePair) -> JsonObject:
     return {"thread": frame.graphs[pair[0]].name, "remote": pair[1]}
 
 
@@ -109,9 +109,9 @@ class _ThreadWords:
             point, operation, carried, *values = self._in_words(key[0])
             known = dict(zip(self._registers, values, strict=True))
             assert point is not None
-            stage = None if operation is None else Stage.CARRIES
-            here = Local(point, tuple(known.get(name) for name in self._reading.names), operation, carried, stage)
-            self._comes[key] = comes_to(self._reading, here, Pivot(pivot.thread, pivot.cell, pivot.writes))
+            stage = None if operation is None else OperationStage.CARRIES
+            here = LocalState(point, tuple(known.get(name) for name in self._reading.names), operation, carried, stage)
+            self._comes[key] = comes_to(self._reading, here, PivotAccesses(pivot.thread, pivot.cell, pivot.writes))
         return self._comes[key]
 
     def number(self, control: Control) -> int:

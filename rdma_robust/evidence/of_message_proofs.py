@@ -13,7 +13,7 @@ from rdma_robust.certify.messages.dropped_pairs import OVERTAKES, TOO_LATE
 from rdma_robust.certify.messages.formula_goals import SafeClaim
 from rdma_robust.certify.messages.hinted_proofs import Clause, Lemma
 from rdma_robust.certify.messages.order_circles import Circle
-from rdma_robust.certify.messages.proved_formulas import MESSAGE_PROOF, Denied, Unfolding, denied, unfolding
+from rdma_robust.certify.messages.proved_formulas import MESSAGE_PROOF, DenialFormula, Unfolding, denial_formula, unfolding
 from rdma_robust.certify.messages.unfolded_terms import TooMuch
 from rdma_robust.errors import InternalError
 from rdma_robust.evidence.match_circles import circles_of
@@ -33,14 +33,14 @@ _PASSES: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Refuted:
+class CircleRefutation:
     """The circles that a refutation needs, and its lemmas."""
 
     circles: tuple[Circle, ...]
     lemmas: tuple[Lemma, ...]
 
 
-def refuted(made: Denied, limits: Limits) -> Refuted:
+def refuted_with_circles(made: DenialFormula, limits: Limits) -> CircleRefutation:
     """Learn circles until the formula has no solution, and prove that. Raises TooMuch if it has one without a circle, or
     if the solver needs too many conflicts."""
     circles: dict[Circle, None] = {}
@@ -59,7 +59,7 @@ def refuted(made: Denied, limits: Limits) -> Refuted:
     with _Solver(limits, proof=True) as solver:
         solver.model(clauses)
         learnt = solver.learnt()
-    return Refuted(tuple(circles), tuple(trimmed(clauses, learnt, limits.poll(MAKING))))
+    return CircleRefutation(tuple(circles), tuple(trimmed(clauses, learnt, limits.poll(MAKING))))
 
 
 class _Solver:
@@ -143,9 +143,9 @@ def proof_of(program: MessageProgram, buffer: Buffer, claim: SafeClaim, loop_bou
     look = limits.poll(MAKING)
     of = unfolding(program, loop_bound, look)
     dropped = _dropped(of)
-    made = denied(of, buffer, claim, look)
+    made = denial_formula(of, buffer, claim, look)
     excluded = sums(made) if claim == "holds" else []
-    found = refuted(made, limits)
+    found = refuted_with_circles(made, limits)
     return {
         "kind": MESSAGE_PROOF,
         "loop_bound": loop_bound,

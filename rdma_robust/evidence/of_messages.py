@@ -6,20 +6,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from rdma_robust.certify.document import MESSAGES, Certificate, JsonObject, digest
+from rdma_robust.certify.document import MESSAGES, Certificate, JsonObject, content_digest
 from rdma_robust.certify.messages.formula_goals import SafeClaim
 from rdma_robust.certify.messages.proven_claims import MESSAGE_RUN, MESSAGE_STATES, move_json
-from rdma_robust.certify.messages.settled_worlds import EndlessError, Settled, matched, settled
+from rdma_robust.certify.messages.settled_worlds import EndlessProcessError, SettledWorlds, matched, settled_worlds
 from rdma_robust.certify.messages.unfolded_terms import TooMuch
-from rdma_robust.certify.messages.world_json import written
+from rdma_robust.certify.messages.world_json import world_as_json
 from rdma_robust.errors import InternalError, SizeLimitError
 from rdma_robust.evidence.of_message_proofs import MAKING, proof_of
 from rdma_robust.limits import Limits
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
-from rdma_robust.messages.message_answers import BufferAnswer, Questions, Schedule, Tri
+from rdma_robust.messages.message_answers import BufferAnswer, MessageQuestions, Schedule, Tri
 from rdma_robust.messages.replay.interpreter import Interpreter
-from rdma_robust.messages.replay.replaying import ending
-from rdma_robust.messages.replay.world import World
+from rdma_robust.messages.replay.replaying import state_ending
+from rdma_robust.messages.replay.world import ReplayState
 
 MOST_STATES: Final = 50_000
 """Of a certificate."""
@@ -34,7 +34,7 @@ ENDLESS: Final = "a process computes for ever, which certificates do not cover"
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class MessageCertificates:
     """What could be certified of an answer, by the words that go into the names of files, and why the rest could not."""
 
     certificates: dict[str, Certificate]
@@ -42,8 +42,12 @@ class Made:
 
 
 def message_certificates(
-    program: MessageProgram, answer: BufferAnswer, limits: Limits, file: str | None, loop_bound: int = Questions().loop_bound
-) -> Made:
+    program: MessageProgram,
+    answer: BufferAnswer,
+    limits: Limits,
+    file: str | None,
+    loop_bound: int = MessageQuestions().loop_bound,
+) -> MessageCertificates:
     """Return the certificates of what an answer says of assertions and of deadlocks; none for what is unknown.
 
     `file` is the path of the program relative to the certificates. That something does not happen is found anew by the
@@ -60,7 +64,7 @@ def message_certificates(
         evidence = making.safe(claim, states_first=answer.engine == "states") if found == "no" else None
         if evidence is not None:
             made[word] = _certificate(program, answer, file, claim, evidence)
-    return Made(made, tuple(dict.fromkeys(making.complaints)))
+    return MessageCertificates(made, tuple(dict.fromkeys(making.complaints)))
 
 
 def run_certificates(program: MessageProgram, answer: BufferAnswer, file: str | None) -> dict[str, Certificate]:
@@ -78,7 +82,7 @@ def _certificate(
     program: MessageProgram, answer: BufferAnswer, file: str | None, claim: str, evidence: JsonObject
 ) -> Certificate:
     options = {"buffer": answer.buffer}
-    return Certificate(MESSAGES, file, digest(program.source), {"kind": claim}, options, evidence)
+    return Certificate(MESSAGES, file, content_digest(program.source), {"kind": claim}, options, evidence)
 
 
 def _run(schedule: Schedule) -> JsonObject:
@@ -118,14 +122,14 @@ class _Making:
             search.confirm("violated", bool(search.violations))
         else:
             search.confirm("deadlocked", search.stuck)
-        return {"kind": MESSAGE_STATES, "states": [written(each) for each in search.states]}
+        return {"kind": MESSAGE_STATES, "states": [world_as_json(each) for each in search.states]}
 
     def _searched(self, most_steps: int | None) -> _Search | str:
         """Return all states, or why they cannot be had."""
         search = _Search(self._program, self._buffer, self._limits, most_steps)
         try:
             search.all_states()
-        except EndlessError:
+        except EndlessProcessError:
             return ENDLESS
         except SizeLimitError as reached:
             return str(reached)
@@ -141,7 +145,7 @@ class _Search:
     def __init__(self, program: MessageProgram, buffer: Buffer, limits: Limits, most_steps: int | None = None) -> None:
         self.rules = Interpreter(program, buffer)
         self.limits, self.most_steps, self.steps = limits, most_steps, 0
-        self.states: dict[World, None] = {}
+        self.states: dict[ReplayState, None] = {}
         self.violations: set[str] = set()
         self.stuck = False
 
@@ -150,12 +154,12 @@ class _Search:
         todo = list(self._new(self.rules.start()))
         while todo:
             world = todo.pop()
-            self.stuck = self.stuck or ending(self.rules, world) == "deadlock"
+            self.stuck = self.stuck or state_ending(self.rules, world) == "deadlock"
             for after in matched(self.rules, world):
                 todo += self._new(after)
 
-    def _new(self, world: World) -> Iterator[World]:
-        found: Settled = settled(self.rules, world, self._look)
+    def _new(self, world: ReplayState) -> Iterator[ReplayState]:
+        found: SettledWorlds = settled_worlds(self.rules, world, self._look)
         self.violations |= found.violations
         for each in found.worlds:
             if each not in self.states:

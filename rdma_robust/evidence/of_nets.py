@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import assert_never
 
 from rdma_robust.certify.document import JsonObject
-from rdma_robust.certify.firing import Firing, Loop
+from rdma_robust.certify.firing import Firing, FiringLoop
 from rdma_robust.evidence.repetitions import compressed, show_firings
 from rdma_robust.petri import net as net_data
 from rdma_robust.petri.net import (
@@ -31,10 +31,10 @@ def run_evidence(net: Net, start: Sequence[int], firings: Sequence[net_data.Firi
 
 
 def _firing(firing: net_data.Firing) -> Firing:
-    if not isinstance(firing, net_data.Loop):
+    if not isinstance(firing, net_data.RepeatedFirings):
         return firing
-    body = tuple(t if times == 1 else Loop(times, (t,)) for t, times in firing.body)
-    return body[0] if firing.times == 1 and len(body) == 1 else Loop(firing.times, body)
+    body = tuple(t if times == 1 else FiringLoop(times, (t,)) for t, times in firing.body)
+    return body[0] if firing.times == 1 and len(body) == 1 else FiringLoop(firing.times, body)
 
 
 def invariant_evidence(net: Net, invariant: Invariant) -> JsonObject:

@@ -10,24 +10,23 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import TypeVar
 
 from rdma_robust.analyses.prove.engines import engines_for
-from rdma_robust.analyses.prove.proof_engine import Region, Searched
 from rdma_robust.analyses.prove.prove import MOST_ALIKE, most_room
 from rdma_robust.analyses.prove.safety_outcome import Safety, SafetyOutcome
-from rdma_robust.analyses.prove.transition_system import Control
+from rdma_robust.analyses.prove.transition_system import Control, EngineResult, Region
 from rdma_robust.analyses.prove.value_sets import value_sets
-from rdma_robust.certify.document import GRAPHS, PROGRAM, Certificate, JsonObject, digest
+from rdma_robust.certify.document import GRAPHS, PROGRAM, Certificate, JsonObject, content_digest
 from rdma_robust.certify.safety.claimed import claims_of
 from rdma_robust.certify.safety.conditions_read import told_condition
 from rdma_robust.certify.safety.models import REDUCTIONS, reduced_program
 from rdma_robust.certify.safety.reduced_program import PlacedState, ReducedProgram
 from rdma_robust.certify.safety.safety_invariants import NOTHING
-from rdma_robust.certify.safety.safety_states import KIND, Keys, small_registers
+from rdma_robust.certify.safety.safety_states import KIND, StateKeys, small_registers
 from rdma_robust.certify.safety.thread_steps import Variables
 from rdma_robust.errors import InternalError, SizeLimitError
 from rdma_robust.evidence.checkers_system import CheckersSystem
 from rdma_robust.evidence.of_safety_runs import run_moves
 from rdma_robust.expr import Expr
-from rdma_robust.language.flow.canonical import canonical
+from rdma_robust.language.flow.canonical import canonical_text
 from rdma_robust.language.flow.cfg import steps
 from rdma_robust.language.load import has_text
 from rdma_robust.limits import NO_LIMITS, Limits, ignore
@@ -47,13 +46,13 @@ def safety_certificate(outcome: SafetyOutcome, file: str | None, limits: Limits 
         raise SizeLimitError(f"the checker knows the models {', '.join(REDUCTIONS)}, and not {outcome.model}")
     program = outcome.program
     written = has_text(program)
-    text = program.source if written else canonical(program)
+    text = program.source if written else canonical_text(program)
     kind = PROGRAM if written else GRAPHS
     if outcome.run is not None:
         claim, evidence = "unsafe", run_moves(program, outcome.run)
     else:
         claim, evidence = "safe", safe_evidence(outcome, limits)
-    return Certificate(kind, file, digest(text), {"kind": claim}, {"model": outcome.model}, evidence)
+    return Certificate(kind, file, content_digest(text), {"kind": claim}, {"model": outcome.model}, evidence)
 
 
 def safe_evidence(outcome: SafetyOutcome, limits: Limits = NO_LIMITS, *, lazy: bool = True) -> JsonObject:
@@ -88,7 +87,7 @@ def _bounds(outcome: SafetyOutcome) -> Iterator[int]:
         bound = min(2 * bound, most) if bound < most and outcome.model != "sc" else most + 1
 
 
-def _searched(outcome: SafetyOutcome, system: ReducedProgram, limits: Limits) -> Searched:
+def _searched(outcome: SafetyOutcome, system: ReducedProgram, limits: Limits) -> EngineResult:
     """Run the engine that gave the answer on the checker's reduction. Raises SizeLimitError if it is cut short."""
     seen = CheckersSystem(system)
     name = "explicit" if not seen.wide else "zones" if outcome.engine in (None, "explicit") else outcome.engine
@@ -136,7 +135,7 @@ class _Tables:
 
     def __init__(self, system: ReducedProgram) -> None:
         self._system = system
-        self._keys = Keys(system)
+        self._keys = StateKeys(system)
         self.threads: list[dict[tuple[int, ...], int]] = [{} for _ in system.code]
         self.under_way: list[dict[str, object]] = [{} for _ in system.code]
         self._own: list[dict[str, int]] = [{} for _ in system.code]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rdma_robust.certify.document import JsonObject
-from rdma_robust.certify.hardware import Kind
+from rdma_robust.certify.hardware import EventKind
 from rdma_robust.certify.thread_events import Completion
 from rdma_robust.certify.violations import INITIAL, JOINED, KIND, usual_completion
 from rdma_robust.language.flow.cfg import Program, Recv
@@ -51,7 +51,7 @@ def _later_members(event: Event) -> JsonObject:
         return {JOINED: True}
     if event.peer is None and not event.unsignaled and not event.within:
         return {}
-    completion = usual_completion(Kind(event.type.value))
+    completion = usual_completion(EventKind(event.type.value))
     if event.within:
         completion = Completion.NONE
     elif event.unsignaled:

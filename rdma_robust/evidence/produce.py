@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from rdma_robust.certify.document import GRAPHS, NET, PROGRAM, Certificate, JsonObject, digest
+from rdma_robust.certify.document import GRAPHS, NET, PROGRAM, Certificate, JsonObject, content_digest
 from rdma_robust.errors import ProgramError
-from rdma_robust.evidence.of_checkers_search import checkers_evidence, is_deployed
+from rdma_robust.evidence.of_checkers_search import checkers_evidence, needs_checkers_search
 from rdma_robust.evidence.of_copies import copies_evidence, copies_trace_evidence
 from rdma_robust.evidence.of_invariants import invariant_evidence_of
 from rdma_robust.evidence.of_nets import invariant_evidence, run_evidence
 from rdma_robust.evidence.of_traces import trace_evidence
-from rdma_robust.language.flow.canonical import canonical, same
+from rdma_robust.language.flow.canonical import canonical_text, same_program
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.spinning import spin_assumed
 from rdma_robust.language.load import load_decidable
@@ -37,7 +37,7 @@ def robustness_certificate(outcome: Outcome, options: CheckOptions, limits: Limi
             claim, evidence = "robust", copies_evidence(program, options.model, options.recv_depth, limits)
         case Verdict.NOT_ROBUST if program.crowds:
             claim, evidence = "not-robust", copies_trace_evidence(outcome)
-        case Verdict.ROBUST if is_deployed(program, options.model):
+        case Verdict.ROBUST if needs_checkers_search(program, options.model):
             claim, evidence = "robust", checkers_evidence(program, options.model, options.recv_depth, limits)
         case Verdict.ROBUST:
             found = inductive_invariant(program, options.model, limits, options.recv_depth)
@@ -48,14 +48,14 @@ def robustness_certificate(outcome: Outcome, options: CheckOptions, limits: Limi
     model = options.model.described()["model"]
     settings = {"model": model, "await_loops": options.await_loops}
     written = says(program.source, program, await_loops=options.await_loops)
-    text = program.source if written else canonical(program)
-    return Certificate(PROGRAM if written else GRAPHS, file, digest(text), {"kind": claim}, settings, evidence)
+    text = program.source if written else canonical_text(program)
+    return Certificate(PROGRAM if written else GRAPHS, file, content_digest(text), {"kind": claim}, settings, evidence)
 
 
 def says(text: str, program: Program, *, await_loops: bool) -> bool:
     """Return whether `text` is that of `program`, which may have been changed since it was read, or built without one."""
     try:
-        return same(spin_assumed(load_decidable(text, program.file, crowds=True), await_loops), program)
+        return same_program(spin_assumed(load_decidable(text, program.file, crowds=True), await_loops), program)
     except ProgramError:
         return False
 
@@ -68,7 +68,7 @@ def cover_certificate(net: Net, text: str, result: CoverResult, file: str | None
     if result.run is not None:
         run = result.run
         evidence: JsonObject = run_evidence(net, run.start, run.transitions, run.target)
-        return Certificate(NET, file, digest(text), {"kind": "unsafe"}, {}, evidence)
+        return Certificate(NET, file, content_digest(text), {"kind": "unsafe"}, {}, evidence)
     if result.invariant is not None and not isinstance(result.invariant, EnumeratedInvariant):
-        return Certificate(NET, file, digest(text), {"kind": "safe"}, {}, invariant_evidence(net, result.invariant))
+        return Certificate(NET, file, content_digest(text), {"kind": "safe"}, {}, invariant_evidence(net, result.invariant))
     return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from rdma_robust.certify.firing import Firing, Loop
+from rdma_robust.certify.firing import Firing, FiringLoop
 
 LONGEST_BODY: Final = 400
 """Transitions of the longest loop body that is looked for."""
@@ -35,7 +35,7 @@ def _folded(sequence: Sequence[Firing], length: int) -> Iterator[Firing]:
             same += 1
         times = same // length + 1
         if times > 1 and (length > 1 or times > 2):
-            yield Loop(times, tuple(sequence[at : at + length]))
+            yield FiringLoop(times, tuple(sequence[at : at + length]))
             at += times * length
             same = 0
         else:

@@ -28,16 +28,22 @@ from typing import Final
 from rdma_robust.counters.printing import show_expr
 from rdma_robust.errors import Diagnostic, ProgramError, SizeLimitError, UsageError
 from rdma_robust.expr import TRUE, Binary, Const, Expr, Name, names, substitute
-from rdma_robust.hardness.symbols import comment, laid_out, nested
-from rdma_robust.language.check.targets import At, Ended, Target
+from rdma_robust.hardness.symbols import comment_lines, laid_out, nested
+from rdma_robust.language.check.targets import StateTarget, ThreadAtExit, ThreadAtLine
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.language.load import is_trencher, load_decidable, load_program_and_target, without_families, written_out
+from rdma_robust.language.load import (
+    is_trencher,
+    load_decidable,
+    load_program_and_target,
+    without_families,
+    written_out_tree,
+)
 from rdma_robust.language.syntax import ast, printer
 from rdma_robust.language.syntax.grammar import load_grammar
-from rdma_robust.language.syntax.tree_limits import statements
+from rdma_robust.language.syntax.tree_limits import all_statements
 
 _WORD: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_REMOTE: Final = (ast.Put, ast.Get, ast.Poll, ast.RFence)
+_REMOTE: Final = (ast.PutStatement, ast.GetStatement, ast.PollStatement, ast.RFenceStatement)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +71,7 @@ def finite_program(text: str, file: str, target: str) -> FiniteProgram:
     program, wanted = load_program_and_target(text, file, target)
     _refuse_remote(text, file)
     question = _question(program, wanted)
-    writer = _Writer(program, question, written_out(text, file))
+    writer = _Writer(program, question, written_out_tree(text, file))
     try:
         result = writer.program_with_gadget()
         load_decidable(result.text, file)
@@ -86,7 +92,7 @@ def _refuse_remote(text: str, file: str) -> None:
             expected="a local program: reads, writes, compare-and-swap, branches and loops",
             hint="the reduction starts from sequential consistency and adds the only remote operation itself",
         )
-        for statement in statements(written_out(text, file))
+        for statement in all_statements(written_out_tree(text, file))
         if isinstance(statement, _REMOTE)
     )
     if found:
@@ -104,13 +110,13 @@ class _Question:
     alone: str | None
 
 
-def _question(program: Program, target: Target) -> _Question:
+def _question(program: Program, target: StateTarget) -> _Question:
     """Sort out what a target is about. Raises UsageError for one that cannot be watched."""
-    if any(isinstance(atom, At) for _, atom in target.atoms):
+    if any(isinstance(atom, ThreadAtLine) for _, atom in target.atoms):
         raise UsageError("a target `T at LINE` is not supported here; `T ended` is, and conditions over variables")
     threads = {thread.name: thread for thread in program.threads}
-    ended = {atom.thread: name for name, atom in target.atoms if isinstance(atom, Ended)}
-    known = {name: TRUE for name, atom in target.atoms if not isinstance(atom, Ended)}
+    ended = {atom.thread: name for name, atom in target.atoms if isinstance(atom, ThreadAtExit)}
+    known = {name: TRUE for name, atom in target.atoms if not isinstance(atom, ThreadAtExit)}
     condition = substitute(target.condition, known)
     used = set(names(condition))
     for name in sorted(set(ended.values()) & set(_not_plain(condition))):
@@ -183,7 +189,7 @@ class _Names:
 class _Writer:
     """Writes the program with its gadget, and with a watcher where the target needs one."""
 
-    def __init__(self, program: Program, question: _Question, tree: ast.Program) -> None:
+    def __init__(self, program: Program, question: _Question, tree: ast.ProgramTree) -> None:
         self.program = program
         self.question = question
         self.tree = tree
@@ -207,26 +213,28 @@ class _Writer:
             f"{self.program.name} with a target: not robust iff it can be reached (Theorem 7.1).",
             f"Without `put {self.gadget}.{self.z}` all events are local, so nothing is reordered.",
         )
-        threads = [line for item in self.tree.items if isinstance(item, ast.Thread) for line in ("", *self.thread(item))]
+        threads = [
+            line for item in self.tree.items if isinstance(item, ast.ThreadDeclaration) for line in ("", *self.thread(item))
+        ]
         watcher = ["", *self.watch()] if self.watched else []
-        text = laid_out([*comment(heading), "", *self.declarations(), *threads, *watcher])
+        text = laid_out([*comment_lines(heading), "", *self.declarations(), *threads, *watcher])
         return FiniteProgram(text, self.question.alone or self.watcher, self.watched)
 
     def declarations(self) -> Iterator[str]:
         """Yield everything but the threads, with what was added."""
         for item in self.tree.items:
             match item:
-                case ast.Thread() | ast.Outcome() | ast.Expect():
+                case ast.ThreadDeclaration() | ast.OutcomeDeclaration() | ast.Expect():
                     pass
-                case ast.Node(name, cells):
+                case ast.NodeDeclaration(name, cells):
                     added = self.variables if name.text == self.question.node else []
-                    mine = [*map(printer.cell, cells), *map(self.names.initial, added)]
+                    mine = [*map(printer.cell_text, cells), *map(self.names.initial, added)]
                     yield from nested(printer.item(item), mine)
                 case _:
                     yield printer.item(item)
         yield from nested(f"node {self.gadget}", [self.names.initial(self.z)])
 
-    def thread(self, item: ast.Thread) -> list[str]:
+    def thread(self, item: ast.ThreadDeclaration) -> list[str]:
         name, node = item.name.text, item.node.text
         guarded = self.shared_names(item) if self.watched and node == self.question.node else frozenset()
         lock = self.lock if self.watched and node == self.question.node else None
@@ -237,9 +245,9 @@ class _Writer:
             declared.append(f"reg {self.names.initial(lock.register)}")
         return nested(printer.item(item), [*declared, *lines])
 
-    def shared_names(self, item: ast.Thread) -> frozenset[str]:
+    def shared_names(self, item: ast.ThreadDeclaration) -> frozenset[str]:
         """Return the names of the variables of a thread's node."""
-        node = next(n for n in self.tree.items if isinstance(n, ast.Node) and n.name.text == item.node.text)
+        node = next(n for n in self.tree.items if isinstance(n, ast.NodeDeclaration) and n.name.text == item.node.text)
         return frozenset(cell.name.text for cell in node.cells)
 
     def ending(self, thread: str, lock: _Lock | None) -> list[str]:

@@ -28,17 +28,112 @@ Source: Abdulla, Atig, Govind, Spengler 2026, Section 7.1, Figure 5, Theorem 7.1
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from rdma_robust.counters.explicit import ExplicitVass
 from rdma_robust.errors import SizeLimitError
 from rdma_robust.hardness.symbols import INDENT, nested
-from rdma_robust.hardness.system import Goal, Rule, System
 from rdma_robust.language.flow.cfg import MAX_CELLS, MAX_STEPS
 from rdma_robust.language.syntax.grammar import load_grammar
 from rdma_robust.language.syntax.layout import MAX_TOKENS
-from rdma_robust.petri.net import Vector
+from rdma_robust.petri.net import Net, Vector
+
+
+@dataclass(frozen=True, slots=True)
+class CounterRule:
+    """Takes `take` from the counters, which must be there, then gives `give`; moves the control from `source` to `target`.
+
+    `about` says where the rule comes from. Without control states `source` and `target` are 0.
+    """
+
+    about: str
+    take: Vector
+    give: Vector
+    source: int = 0
+    target: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CoverGoal:
+    """Control state `state` with at least `least` in the counters."""
+
+    least: Vector
+    state: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """A VASS and a set of targets. `states` is empty if there is one control state, which nobody needs to look at.
+
+    Counter i starts with exactly `start[i]` tokens, or with any number from there up if `unbounded[i]`.
+    """
+
+    name: str
+    states: tuple[str, ...]
+    counters: tuple[str, ...]
+    rules: tuple[CounterRule, ...]
+    initial: int
+    start: tuple[int, ...]
+    unbounded: tuple[bool, ...]
+    goals: tuple[CoverGoal, ...]
+
+
+def system_of_net(net: Net) -> System:
+    """Return a net as a VASS with one control state; it covers a target iff the net does.
+
+    An interval of initial tokens becomes its upper end: more tokens enable every run that fewer enable, so the largest
+    marking covers what any of them covers. Without an upper end the counter is unbounded.
+    """
+    return System(
+        name=net.name,
+        states=(),
+        counters=net.places,
+        rules=tuple(
+            CounterRule(f"{t.name} (line {t.line})" if t.line else t.name, t.guard, _added(t.guard, t.delta))
+            for t in net.transitions
+        ),
+        initial=0,
+        start=tuple(low if high is None else high for low, high in zip(net.least, net.most, strict=True)),
+        unbounded=tuple(high is None for high in net.most),
+        goals=tuple(CoverGoal(target) for target in net.targets),
+    )
+
+
+def system_of_vass(vass: ExplicitVass) -> System:
+    """Return an explicit VASS, without the names of control states if it has only one."""
+    return System(
+        name=vass.name,
+        states=vass.states if len(vass.states) > 1 else (),
+        counters=vass.counters,
+        rules=tuple(
+            CounterRule(
+                e.name,
+                _sparse(e.effect.guard),
+                _sparse(g + d for g, d in zip(e.effect.guard, e.effect.delta, strict=True)),
+                e.source,
+                e.target,
+            )
+            for e in vass.edges
+        ),
+        initial=vass.initial,
+        start=vass.start,
+        unbounded=(False,) * len(vass.counters),
+        goals=tuple(CoverGoal(_sparse(cone.least), cone.state) for cone in vass.targets),
+    )
+
+
+def _added(left: Vector, right: Vector) -> Vector:
+    sums = dict(left)
+    for place, amount in right:
+        sums[place] = sums.get(place, 0) + amount
+    return tuple(sorted((place, amount) for place, amount in sums.items() if amount))
+
+
+def _sparse(marking: Iterable[int]) -> Vector:
+    return tuple((counter, amount) for counter, amount in enumerate(marking) if amount)
+
 
 UNROLLED: Final = 4
 """Polls or puts in a row that are written out; more of them become a loop that counts."""
@@ -229,7 +324,7 @@ class _Writer:
             if unbounded:
                 yield f"loop {{ put {self.nodes[counter]}.tokens = 1 }}"
 
-    def _rule(self, rule: Rule) -> list[str]:
+    def _rule(self, rule: CounterRule) -> list[str]:
         """Return a branch for `rule`, nothing if it would change nothing."""
         changes = [*self._all(rule.take, "poll {}"), *self._all(rule.give, "put {}.tokens = 1")]
         if self.system.states and rule.target != rule.source:
@@ -238,7 +333,7 @@ class _Writer:
             return []
         return [f"// {_comment(rule.about)}", *self._test(rule.source), *changes]
 
-    def _goal(self, number: int, goal: Goal) -> list[str]:
+    def _goal(self, number: int, goal: CoverGoal) -> list[str]:
         lines = [*self._test(goal.state), *self._all(goal.least, "poll {}")]
         return [f"// target {number}", *(lines or ["skip"])]
 

@@ -8,15 +8,85 @@ miss runs but not invent them.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from rdma_robust.errors import InternalError
-from rdma_robust.hardness.alike import alike
+from rdma_robust.expr import names
+from rdma_robust.language.flow.cfg import Step, Thread, steps
 from rdma_robust.limits import Limits
+from rdma_robust.semantics.event_table import expressions_of
 from rdma_robust.semantics.machines.machine import Move
-from rdma_robust.semantics.machines.rdma import RdmaMachine, RdmaState
+from rdma_robust.semantics.machines.rdma import Queue, RdmaMachine, RdmaState
+from rdma_robust.semantics.machines.threadcode import ThreadCode
+from rdma_robust.semantics.trace import EventType
+
+
+def future_key(machine: RdmaMachine) -> Callable[[RdmaState], Hashable]:
+    """Return a function from states to keys: states with the same key are bisimilar.
+
+    The key leaves out what no later step depends on:
+
+    - the value of a register that is written before it is read, whatever the thread does next;
+    - the value of a cell that nobody reads;
+    - which statement has posted a put from a cell that nobody writes: what the machine does with it depends only on its
+      target and on that value.
+
+    So equal states but for these have moves of the same threads to states that are again equal but for these. In particular
+    the same threads can come to the same points.
+    """
+    read = _read_cells(machine)
+    posted = [_posted(machine, code) for code in machine.codes]
+    live = [_live(code.thread) for code in machine.codes]
+
+    def queue_key(t: int, queue: Queue) -> Hashable:
+        return tuple([(posted[t][e.command], e.stage, e.value, e.polled) for e in queue])
+
+    def key(state: RdmaState) -> Hashable:
+        threads = []
+        for t, (point, registers, queues) in enumerate(state.threads):
+            kept = tuple([registers[slot] for slot in live[t][point]])
+            threads.append((point, kept, tuple([queue_key(t, queue) for queue in queues])))
+        return tuple(threads), tuple([state.memory[cell] for cell in read])
+
+    return key
+
+
+def _read_cells(machine: RdmaMachine) -> tuple[int, ...]:
+    """Return the numbers of the cells that anyone reads."""
+    found = {command.source for code in machine.codes for command in code.commands if command.source >= 0}
+    return tuple(sorted(found))
+
+
+def _posted(machine: RdmaMachine, code: ThreadCode) -> dict[int, Hashable]:
+    """Return for each command by which name an operation that it has posted is known."""
+    found: dict[int, Hashable] = {}
+    for command in code.commands:
+        if command.nic[-1:] == (EventType.NRW,) and command.constant:
+            found[command.number] = (command.target, machine.program.cells[command.source].init)
+        else:
+            found[command.number] = command.number
+    return found
+
+
+def _live(thread: Thread) -> dict[int, tuple[int, ...]]:
+    """Return for each point the places of the registers that may be read from there before they are written."""
+    edges = [(u, v, _used(step), {name for name, _ in step.assigns}) for u, v, step in steps(thread)]
+    live: dict[int, set[str]] = {point: set() for point in thread.points}
+    changed = True
+    while changed:
+        changed = False
+        for u, v, used, assigned in edges:
+            more = (used | (live[v] - assigned)) - live[u]
+            live[u] |= more
+            changed = changed or bool(more)
+    return {p: tuple(k for k, (name, _) in enumerate(thread.registers) if name in found) for p, found in live.items()}
+
+
+def _used(step: Step) -> set[str]:
+    exprs = (step.guard, *(expr for _, expr in step.assigns), *expressions_of(step.op))
+    return {name for expr in exprs for name in names(expr)}
 
 
 class Guide(Protocol):
@@ -33,7 +103,7 @@ class Guide(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class GuidedRun:
     """The end of a guided search: a run to a goal with the fewest steps, or None.
 
     `cut` names the limit that ended the search, None if it is over: then, without a run, no sequence of choices leads to a
@@ -58,10 +128,10 @@ class _Node:
     taken: int
 
 
-def guided_search(machine: RdmaMachine, guide: Guide, limits: Limits) -> Found:
+def guided_search(machine: RdmaMachine, guide: Guide, limits: Limits) -> GuidedRun:
     """Return a run to a goal with the fewest steps among those the guide allows, or why there is none.
 
-    The depth of `limits` counts steps, its states all visited ones. Of choices that are alike (:func:`alike`) only the
+    The depth of `limits` counts steps, its states all visited ones. Of choices that are alike (:func:`future_key`) only the
     first is followed: they have the same futures. Raises InternalError if the guide has invented a move.
     """
     return _Search(machine, guide, limits).run()
@@ -73,11 +143,11 @@ class _Search:
         self.guide = guide
         self.limits = limits
         self.reached = limits.watch()
-        self.alike = alike(machine)
+        self.alike = future_key(machine)
         self.states = 0
         self.seen: set[Hashable] = set()
 
-    def run(self) -> Found:
+    def run(self) -> GuidedRun:
         """Search layer by layer: a layer are the choices that have as many steps before them."""
         layer: list[_Node | None] = [None]
         depth = 0
@@ -93,8 +163,8 @@ class _Search:
                     if reached is None:
                         continue
                     if self.guide.is_goal(reached.state):
-                        run = replay(self.machine, self.guide, _choices(reached))
-                        return Found(run, None, depth + 1, alive, self.states, len(self.seen))
+                        run = replay_choices(self.machine, self.guide, _choices(reached))
+                        return GuidedRun(run, None, depth + 1, alive, self.states, len(self.seen))
                     (following if self.guide.is_step(move) else layer).append(reached)
                 cut = self._cut()
                 if cut is not None:
@@ -128,8 +198,8 @@ class _Search:
         limit = "states" if limits.states is not None and self.states > limits.states else self.reached()
         return limits.amount(limit) if limit else None
 
-    def _ended(self, cut: str | None, depth: int, alive: int) -> Found:
-        return Found(None, cut, depth, alive, self.states, len(self.seen))
+    def _ended(self, cut: str | None, depth: int, alive: int) -> GuidedRun:
+        return GuidedRun(None, cut, depth, alive, self.states, len(self.seen))
 
 
 def _choices(node: _Node) -> list[int]:
@@ -141,7 +211,7 @@ def _choices(node: _Node) -> list[int]:
     return taken[::-1]
 
 
-def replay(machine: RdmaMachine, guide: Guide, choices: Sequence[int]) -> tuple[Move, ...]:
+def replay_choices(machine: RdmaMachine, guide: Guide, choices: Sequence[int]) -> tuple[Move, ...]:
     """Return the run that makes these choices (the first is that of the start) up to a goal.
 
     Raises InternalError if a move is not one of the machine's successors, or if the choices lead elsewhere.

@@ -17,7 +17,7 @@ from rdma_robust.errors import Span, UsageError
 from rdma_robust.language.load import is_trencher
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.grammar import Grammar
-from rdma_robust.language.syntax.parse import parse
+from rdma_robust.language.syntax.parse import parse_tree
 from rdma_robust.value_ranges import is_range
 
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -29,7 +29,7 @@ def definitions(values: Mapping[str, int | str] | None) -> tuple[str, ...]:
     return tuple(f"{name}={value}" for name, value in (values or {}).items())
 
 
-def defined(text: str, define: Sequence[str], grammar: Grammar | None = None) -> str:
+def with_definitions(text: str, define: Sequence[str], grammar: Grammar | None = None) -> str:
     """Return the text of a program in which each constant that `define` names, as `NAME=VALUE`, has this value, and of each
     crowd of threads that it names there are so many. The text is one of the language of `grammar`, or else a program.
 
@@ -41,7 +41,7 @@ def defined(text: str, define: Sequence[str], grammar: Grammar | None = None) ->
     if grammar is None and is_trencher(text, ""):
         raise UsageError(f"{quote(next(iter(values)))} is no constant: programs of Trencher have none")
     report = Reporter("", text)
-    tree, _, _ = parse(text, report, grammar)
+    tree, _, _ = parse_tree(text, report, grammar)
     if tree is None:
         return text  # whoever reads it says what is wrong
     found = _places(tree)
@@ -53,9 +53,9 @@ def defined(text: str, define: Sequence[str], grammar: Grammar | None = None) ->
 
 
 def undefined(text: str, original: str, define: Sequence[str]) -> str:
-    """Return `text`, made from what :func:`defined` made of `original`, with the values that `original` has."""
+    """Return `text`, made from what :func:`with_definitions` made of `original`, with the values that `original` has."""
     names = set(_read(define))
-    trees = [parse(each, Reporter("", each))[0] for each in (original, text)]
+    trees = [parse_tree(each, Reporter("", each))[0] for each in (original, text)]
     if not names or trees[0] is None or trees[1] is None:
         return text
     before, now = (_places(tree) for tree in trees if tree is not None)
@@ -86,19 +86,19 @@ def _with(text: str, pieces: list[tuple[Span, str]]) -> str:
     return text
 
 
-def _places(tree: ast.Program) -> dict[str, _Place]:
+def _places(tree: ast.ProgramTree) -> dict[str, _Place]:
     """Return where the values of the constants that a program declares stand, and the numbers of its crowds of threads."""
     found: dict[str, _Place] = {}
-    nodes: dict[str, ast.Node] = {}
+    nodes: dict[str, ast.NodeDeclaration] = {}
     for item in tree.items:
         if isinstance(item, ast.Constants):
             for binding in item.bindings:
                 if binding.value is not None:
                     found.setdefault(binding.name.text, _Place((binding.value.span,)))
-        elif isinstance(item, ast.Node):
+        elif isinstance(item, ast.NodeDeclaration):
             nodes.setdefault(item.name.text, item)
     for item in tree.items:
-        if isinstance(item, ast.Thread) and item.family is not None and item.family.many:
+        if isinstance(item, ast.ThreadDeclaration) and item.family is not None and item.family.many:
             node = nodes.get(item.node.text) if item.on_own else None
             families = (item.family, node.family if node is not None else None)
             spans = tuple(each.span for each in families if each is not None and each.many)
@@ -106,12 +106,12 @@ def _places(tree: ast.Program) -> dict[str, _Place]:
     return found
 
 
-def _unknown(name: str, found: Mapping[str, _Place], tree: ast.Program) -> str:
+def _unknown(name: str, found: Mapping[str, _Place], tree: ast.ProgramTree) -> str:
     """Return what to say about a name of which nothing can be defined."""
     for item in tree.items:
-        if isinstance(item, ast.Thread | ast.Node) and item.name.text == name:
-            what = "thread" if isinstance(item, ast.Thread) else "node"
-            threads = (each for each in tree.items if isinstance(each, ast.Thread) and each.on_own)
+        if isinstance(item, ast.ThreadDeclaration | ast.NodeDeclaration) and item.name.text == name:
+            what = "thread" if isinstance(item, ast.ThreadDeclaration) else "node"
+            threads = (each for each in tree.items if isinstance(each, ast.ThreadDeclaration) and each.on_own)
             own = next((each.name.text for each in threads if each.node.text == name), None)
             hint = f"; there are as many as threads {quote(own)}" if own is not None and what == "node" else ""
             return f"{quote(name)} is a {what}: a number is given to constants and to crowds of threads, `[*]`{hint}"
@@ -143,7 +143,7 @@ def _is_expression(text: str) -> bool:
     if not _SIGNS.fullmatch(text) or "//" in text or "/*" in text:
         return False
     report = Reporter("", line := f"const it = {text}")
-    tree, _, _ = parse(line, report)
+    tree, _, _ = parse_tree(line, report)
     return tree is not None and not report.failed and list(_places(tree)) == ["it"]
 
 

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Final
 
 from rdma_robust.diagnose import Reporter, listing, quote
 from rdma_robust.errors import NO_SPAN, Diagnostic, ProgramError, Span
-from rdma_robust.language.check.control import Shape
+from rdma_robust.language.check.control import AutomatonShape
 from rdma_robust.language.check.declarations import ProgramChecker
-from rdma_robust.language.check.names import World, world_of
+from rdma_robust.language.check.names import ProgramNames, world_of
 from rdma_robust.language.flow import cfg
-from rdma_robust.language.flow.canonical import same
+from rdma_robust.language.flow.canonical import same_program
 from rdma_robust.language.suppressions import Suppressions, suppressions
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.formatter import format_source, format_tree
-from rdma_robust.language.syntax.layout import Layout
-from rdma_robust.language.syntax.parse import parse
+from rdma_robust.language.syntax.layout import TokenLayout
+from rdma_robust.language.syntax.parse import parse_tree
 
 if TYPE_CHECKING:
-    from rdma_robust.language.check.targets import Target
+    from rdma_robust.language.check.targets import StateTarget
 
 FOUND_BY_READING: Final = frozenset({"RR701", "RR704", "RR705", "RR706", "RR707"})
 """The codes of warnings of which reading a program finds all there are; lints find more of the others."""
@@ -33,10 +33,9 @@ _TRENCHER: Final = re.compile(
 
 __all__ = [
     "decidable",
-    "explicit",
     "format_source",
     "has_text",
-    "in_order",
+    "in_source_order",
     "is_trencher",
     "load_automata",
     "load_decidable",
@@ -44,10 +43,11 @@ __all__ = [
     "load_program_and_target",
     "load_with_all_warnings",
     "parse_program",
-    "target_in",
+    "read_target",
     "to_be_proven",
+    "without_crowds",
     "without_families",
-    "written_out",
+    "written_out_tree",
 ]
 
 
@@ -64,12 +64,12 @@ def load_decidable(text: str, file: str, *, crowds: bool = False) -> cfg.Program
     """Return the checked program in `text` as :func:`load_program` does, if others than proofs can decide it.
 
     Raises ProgramError with every error of the file, with every statement that only proofs can do something with, and unless
-    it may have `crowds` as :func:`explicit`.
+    it may have `crowds` as :func:`without_crowds`.
     """
     return decidable(_load(text, file, decide=True), crowds=crowds)
 
 
-def explicit(program: cfg.Program) -> cfg.Program:
+def without_crowds(program: cfg.Program) -> cfg.Program:
     """Return `program` itself. Raises ProgramError if it has threads or nodes of which there is any number.
 
     Whoever cannot answer for any number asks this first.
@@ -92,9 +92,9 @@ def explicit(program: cfg.Program) -> cfg.Program:
 def _declared(program: cfg.Program, name: str) -> Span:
     """Return where the thread `name` is declared, if the program has a text."""
     report = Reporter(program.file, program.source)
-    tree, _, _ = parse(program.source, report)
+    tree, _, _ = parse_tree(program.source, report)
     items = () if tree is None else tree.items
-    found = (item.name.span for item in items if isinstance(item, ast.Thread) and item.name.text == name)
+    found = (item.name.span for item in items if isinstance(item, ast.ThreadDeclaration) and item.name.text == name)
     return report.at(next(found, NO_SPAN))
 
 
@@ -107,14 +107,14 @@ def decidable(program: cfg.Program, *, crowds: bool = False) -> cfg.Program:
     """Return `program` itself.
 
     Raises ProgramError with every statement that only proofs can do something with, and unless it may have `crowds` as
-    :func:`explicit`.
+    :func:`without_crowds`.
     """
     if program.undecided:
         raise ProgramError(program.file, program.source, program.undecided)
-    return program if crowds else explicit(program)
+    return program if crowds else without_crowds(program)
 
 
-def load_automata(text: str, file: str, shapes: Mapping[str, Shape]) -> cfg.Program:
+def load_automata(text: str, file: str, shapes: Mapping[str, AutomatonShape]) -> cfg.Program:
     """Return the program in `text` in which the statements of a thread with a shape are the edges of an automaton.
 
     Raises ProgramError with every error of the file.
@@ -125,12 +125,12 @@ def load_automata(text: str, file: str, shapes: Mapping[str, Shape]) -> cfg.Prog
 def has_text(program: cfg.Program) -> bool:
     """Return whether the source of `program` is the text of a program that does the same: then it can be edited."""
     try:
-        return same(load_program(program.source, program.file), program)
+        return same_program(load_program(program.source, program.file), program)
     except ProgramError:
         return False
 
 
-def load_program_and_target(text: str, file: str, target: str) -> tuple[cfg.Program, Target]:
+def load_program_and_target(text: str, file: str, target: str) -> tuple[cfg.Program, StateTarget]:
     """Return the checked program in `text` and what the condition `target` means in it, see :func:`load_program`.
 
     Raises ProgramError with every error of the file, or else of the target.
@@ -138,19 +138,19 @@ def load_program_and_target(text: str, file: str, target: str) -> tuple[cfg.Prog
     from rdma_robust.language.check.targets import target_reader  # noqa: PLC0415 - most programs come without a target
 
     read = target_reader(target)
-    found: list[Target] = []
+    found: list[StateTarget] = []
     program = _load(text, file, lambda world, threads: found.append(read(world, threads)))
     return decidable(program, crowds=True), found[0]
 
 
-def target_in(program: cfg.Program, target: str) -> Target:
+def read_target(program: cfg.Program, target: str) -> StateTarget:
     """Return what the condition `target` means in `program`. Raises ProgramError with every error of the target."""
     from rdma_robust.language.check.targets import target_reader  # noqa: PLC0415 - most programs come without a target
 
     return target_reader(target)(world_of(program), program.threads)
 
 
-def written_out(text: str, file: str) -> ast.Program:
+def written_out_tree(text: str, file: str) -> ast.ProgramTree:
     """Return the tree of the checked program in `text` without `for`, macros and families, each copy in its place.
 
     Raises ProgramError with every error of the file.
@@ -180,8 +180,8 @@ def _checked(text: str, file: str) -> ProgramChecker:
 def _load(
     text: str,
     file: str,
-    also: Callable[[World, tuple[cfg.Thread, ...]], None] | None = None,
-    shapes: Mapping[str, Shape] | None = None,
+    also: Callable[[ProgramNames, tuple[cfg.Thread, ...]], None] | None = None,
+    shapes: Mapping[str, AutomatonShape] | None = None,
     *,
     decide: bool = False,
 ) -> cfg.Program:
@@ -190,7 +190,7 @@ def _load(
         return _trencher(text, file, also)
     program, ignored = _read(text, report, also, shapes, decide=decide)
     left = ignored.applied(program.warnings, FOUND_BY_READING)
-    return program if left == program.warnings else replace(program, warnings=in_order(left))
+    return program if left == program.warnings else replace(program, warnings=in_source_order(left))
 
 
 def is_trencher(text: str, file: str) -> bool:
@@ -198,7 +198,7 @@ def is_trencher(text: str, file: str) -> bool:
     return file.endswith(TRENCHER_SUFFIX) or _TRENCHER.match(text) is not None
 
 
-def _trencher(text: str, file: str, also: Callable[[World, tuple[cfg.Thread, ...]], None] | None) -> cfg.Program:
+def _trencher(text: str, file: str, also: Callable[[ProgramNames, tuple[cfg.Thread, ...]], None] | None) -> cfg.Program:
     from rdma_robust.language.trencher.trencher_reader import read_trencher  # noqa: PLC0415 - few programs are such
 
     program = read_trencher(text, file)
@@ -217,7 +217,7 @@ def load_with_all_warnings(text: str, file: str) -> tuple[cfg.Program, Suppressi
     return _read(text, Reporter(file, text))
 
 
-def in_order(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+def in_source_order(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
     """Return diagnostics in the order of the source."""
     return tuple(sorted(found, key=lambda each: (each.span.start, each.message)))
 
@@ -225,8 +225,8 @@ def in_order(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
 def _read(
     text: str,
     report: Reporter,
-    also: Callable[[World, tuple[cfg.Thread, ...]], None] | None = None,
-    shapes: Mapping[str, Shape] | None = None,
+    also: Callable[[ProgramNames, tuple[cfg.Thread, ...]], None] | None = None,
+    shapes: Mapping[str, AutomatonShape] | None = None,
     *,
     decide: bool = False,
 ) -> tuple[cfg.Program, Suppressions]:
@@ -236,12 +236,12 @@ def _read(
     ignored = suppressions(text, layout)
     if ignored.wrong:
         wrong = (replace(each, span=report.at(each.span)) for each in ignored.wrong)
-        program = replace(program, warnings=in_order((*program.warnings, *wrong)))
+        program = replace(program, warnings=in_source_order((*program.warnings, *wrong)))
     return program, ignored
 
 
-def _checker(text: str, report: Reporter, shapes: Mapping[str, Shape] | None) -> tuple[ProgramChecker, Layout]:
-    tree, layout, poisoned = parse(text, report)
+def _checker(text: str, report: Reporter, shapes: Mapping[str, AutomatonShape] | None) -> tuple[ProgramChecker, TokenLayout]:
+    tree, layout, poisoned = parse_tree(text, report)
     if tree is None:
         report.raise_errors()
         raise AssertionError("no tree and no error")
@@ -249,10 +249,10 @@ def _checker(text: str, report: Reporter, shapes: Mapping[str, Shape] | None) ->
     return ProgramChecker(tree, report, poisoned, shapes, taken), layout
 
 
-def parse_program(text: str, file: str) -> ast.Program:
+def parse_program(text: str, file: str) -> ast.ProgramTree:
     """Return the syntax tree of `text`. Raises ProgramError with every syntax error of the file."""
     report = Reporter(file, text)
-    tree, _, _ = parse(text, report)
+    tree, _, _ = parse_tree(text, report)
     report.raise_errors()
     assert tree is not None
     return tree

@@ -20,7 +20,7 @@ from lark import Token
 from rdma_robust.diagnose import did_you_mean, quote
 from rdma_robust.errors import Diagnostic, Span
 from rdma_robust.language.syntax.common_tree import token_span
-from rdma_robust.language.syntax.layout import Layout
+from rdma_robust.language.syntax.layout import TokenLayout
 
 MARK: Final = "rdma-robust:"
 WORDS: Final = ("ignore", "ignore-file")
@@ -72,7 +72,7 @@ class Suppressions:
         return tuple(left)
 
 
-def suppressions(text: str, layout: Layout) -> Suppressions:
+def suppressions(text: str, layout: TokenLayout) -> Suppressions:
     """Return the comments of `text`, which has this layout, that ask for warnings not to be shown."""
     if MARK not in text:
         return Suppressions()

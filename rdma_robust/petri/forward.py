@@ -12,14 +12,13 @@ Hoffmann and Nebel 2001 (relaxed plans, helpful actions) and Blondin, Haase and 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Literal
 
 from rdma_robust.petri.engine import Covering, DownwardProof, Finding, Kernel, Steps
 from rdma_robust.petri.kernel.loops import DEAD, Marking, sparse
-from rdma_robust.petri.net import Firing
-from rdma_robust.petri.pumped_path import Cycle, realise
-from rdma_robust.petri.slice import OMEGA, Core
+from rdma_robust.petri.net import Firing, RepeatedFirings
+from rdma_robust.petri.slice import OMEGA, Core, before_firing
 
 _THIN = 2_000
 """Limits of a proof up to which the covered ones are looked for: the time is quadratic."""
@@ -201,7 +200,7 @@ class Forward:
         return Covering((*self._run(node, cone), *rest), target)
 
     def _run(self, node: int, cone: Marking) -> tuple[Firing, ...]:
-        return realise(self._core, node, cone, self._came.__getitem__, self._cycles)
+        return run_into_cone(self._core, node, cone, self._came.__getitem__, self._cycles)
 
     def _bury(self, node: int) -> None:
         """Replace a marking from which no target can be covered by the limit of its relaxation."""
@@ -227,3 +226,44 @@ class Forward:
             self._markings[node] = tuple(sorted(values.items()))
             self._tree.replace(node, self._markings[node])
         return steps // 64
+
+
+Came = Callable[[int], tuple[int, int, int]]
+"""From a node to its parent, the transition between them and how often it is fired; the parent of a root is -1."""
+Cycle = tuple[int, tuple[tuple[int, int, int], ...]]
+"""The path from an ancestor to a node can be repeated there; it raises places: (place, tokens before, gain)."""
+
+
+def run_into_cone(
+    core: Core, node: int, cone: Marking, came: Came, cycles: Mapping[int, Sequence[Cycle]]
+) -> tuple[Firing, ...]:
+    """Return a run from the initial marking into `cone`, which the marking of `node` is in.
+
+    The `cycles` of a node are in the order in which they were found: a later one may lower what an earlier one raises.
+    Going backwards, `need` is the least marking from which the rest of the run leads into the cone.
+    """
+    need = {p: int(k) for p, k in cone}
+    run: list[Firing] = []
+
+    def fires(firing: Firing) -> None:
+        run.append(firing)
+        before_firing(need, firing, core.guards, core.deltas)
+
+    while node >= 0:
+        for ancestor, raised in reversed(cycles.get(node, ())):
+            times = max(-(-(need.get(p, 0) - held) // gain) for p, held, gain in raised)
+            if times > 0:
+                fires(RepeatedFirings(times, _labels(ancestor, node, came)))
+        node, transition, count = came(node)
+        if node >= 0:
+            fires(transition if count == 1 else RepeatedFirings(1, ((transition, count),)))
+    return tuple(reversed(run))
+
+
+def _labels(ancestor: int, node: int, came: Came) -> tuple[tuple[int, int], ...]:
+    """The transitions, and how often each, on the path from `ancestor` to `node`."""
+    labels = []
+    while node != ancestor:
+        node, transition, times = came(node)
+        labels.append((transition, times))
+    return tuple(reversed(labels))

@@ -1,9 +1,14 @@
-"""Pruning by the state equation: what no marking reachable in the rationals can cover.
+"""Pruning by the state equation: what no marking reachable in the rationals can cover; and by traps.
 
 A marking m can be covered only if initial + C x >= m has a solution x >= 0, C the incidence matrix. By Farkas' lemma
 there is none iff some y >= 0 has y C <= 0 (no transition increases the weighted sum y M) and y m > y initial. Such a y
 is found in floating point and counts only after it has been turned into integers and both inequalities have been checked
 exactly. Source: Murata 1989; Blondin, Finkel, Haase and Haddad 2016; Geffroy, Leroux and Sutre 2016 (ICover).
+
+A set S of places is a trap if every transition that takes a token from S leaves one: after it some place of S has a token,
+one that it adds or one that it only reads. A trap that is marked initially stays marked, an inequality sum S >= 1 that no
+linear combination of the state equation says. Source: Hack 1972; with linear programming, Esparza and Melzer 2000 and
+Esparza, Ledesma-Garza, Majumdar, Meyer and Niksic 2014.
 """
 
 from __future__ import annotations
@@ -19,8 +24,63 @@ from rdma_robust.petri.farkas import ray
 from rdma_robust.petri.kernel.loops import Marking
 from rdma_robust.petri.net import Vector
 from rdma_robust.petri.slice import Core
-from rdma_robust.petri.traps import Traps
 from rdma_robust.solver_library import linear_solver
+
+
+class Traps:
+    """Finds traps of a core."""
+
+    def __init__(self, core: Core) -> None:
+        self._initial = core.initial
+        self._takes: list[tuple[int, ...]] = []
+        self._leaves: list[tuple[int, ...]] = []
+        self._leavers: list[list[int]] = [[] for _ in core.initial]
+        self._takers: list[list[int]] = [[] for _ in core.initial]
+        for t, (guard, delta) in enumerate(zip(core.guards, core.deltas, strict=True)):
+            after = dict(guard)
+            for p, change in delta:
+                after[p] = after.get(p, 0) + change
+            self._takes.append(tuple(p for p, change in delta if change < 0))
+            self._leaves.append(tuple(p for p, tokens in after.items() if tokens > 0))
+            for p in self._takes[-1]:
+                self._takers[p].append(t)
+            for p in self._leaves[-1]:
+                self._leavers[p].append(t)
+        self.size = sum(map(len, self._takes)) + sum(map(len, self._leaves))
+
+    def largest(self, within: Iterable[int]) -> frozenset[int]:
+        """Return the largest trap among the places of `within`, which may be empty."""
+        inside = set(within)
+        left = {t: 0 for p in inside for t in self._takers[p]}
+        for p in inside:
+            for t in self._leavers[p]:
+                if t in left:
+                    left[t] += 1
+        waiting = [t for t, count in left.items() if not count]
+        while waiting:
+            t = waiting.pop()
+            for p in self._takes[t]:
+                if p in inside:
+                    inside.remove(p)
+                    for other in self._leavers[p]:
+                        if other in left:
+                            left[other] -= 1
+                            if not left[other]:
+                                waiting.append(other)
+        return frozenset(inside)
+
+    def marked(self, trap: Iterable[int]) -> bool:
+        return any(self._initial[p] for p in trap)
+
+    def small(self, trap: frozenset[int]) -> frozenset[int]:
+        """Return a trap inside the initially marked `trap` that is initially marked and contains no other such trap."""
+        for p in sorted(trap):
+            if p in trap:
+                smaller = self.largest(trap - {p})
+                if self.marked(smaller):
+                    trap = smaller
+        return trap
+
 
 _TOLERANCE = 1e-6
 _DENOMINATORS = (1, 12, 360, 10_000, 1_000_000)
@@ -39,7 +99,7 @@ _SHRINK = 2_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class LinearCut:
     """An inequality `weights . M <= bound` that every reachable marking keeps.
 
     The sum of `weights` and of k for each place of a trap, (trap, k) in `traps`, is increased by no transition, and
@@ -80,7 +140,7 @@ class StateEquation:
         self.expected = 5 * sum(map(len, self._columns)) + 10 * len(core.initial)
         """A guess of what the first solution takes."""
 
-    def separate(self, marking: Marking, traps: int = 0) -> Cut | None:
+    def separate(self, marking: Marking, traps: int = 0) -> LinearCut | None:
         """Return an inequality that every reachable marking keeps and `marking` exceeds, or None, after adding up to so
         many traps.
 
@@ -103,12 +163,12 @@ class StateEquation:
         size = self._finder.size if self._finder else 0
         return len(self.traps) * size < _TRIED_TRAPS + 4 * self._with_traps * size
 
-    def _rounded(self, marking: Marking, prices: dict[int, float]) -> Cut | None:
+    def _rounded(self, marking: Marking, prices: dict[int, float]) -> LinearCut | None:
         """Turn the duals of rows into an inequality in integers that is known to hold and to exclude `marking`."""
         cuts = (self._cut(marking, _integers(prices, denominator)) for denominator in _DENOMINATORS)
         return next((cut for cut in cuts if cut is not None), None)
 
-    def _by_ray(self, marking: Marking, rows: Iterable[int]) -> Cut | None:
+    def _by_ray(self, marking: Marking, rows: Iterable[int]) -> LinearCut | None:
         """Look for an inequality with weights on the given rows only, in exact numbers, if the program is small."""
         places = len(self._core.initial)
         chosen = set(rows)
@@ -132,7 +192,7 @@ class StateEquation:
         found = ray(effects, {row: gain for row, gain in gains.items() if row in chosen}, patience)
         return None if found is None else self._cut(marking, found)
 
-    def _cut(self, marking: Marking, multipliers: dict[int, int]) -> Cut | None:
+    def _cut(self, marking: Marking, multipliers: dict[int, int]) -> LinearCut | None:
         """Return the inequality that multipliers of rows make, if it holds and excludes `marking`."""
         places = len(self._core.initial)
         weights = {row: w for row, w in multipliers.items() if row < places}
@@ -147,7 +207,7 @@ class StateEquation:
         if sum(weights.get(p, 0) * k for p, k in marking) <= bound:
             return None
         self._with_traps += bool(traps)
-        return Cut(tuple(sorted(weights.items())), bound, tuple(sorted(traps.items())))
+        return LinearCut(tuple(sorted(weights.items())), bound, tuple(sorted(traps.items())))
 
     def _never_increased(self, weights: dict[int, int]) -> bool:
         rows = {i for p in weights for i in self._touching[p]}
@@ -261,10 +321,10 @@ class Cuts:
     """The inequalities that are known, by place."""
 
     def __init__(self, places: int) -> None:
-        self.known: list[Cut] = []
+        self.known: list[LinearCut] = []
         self._at: list[list[tuple[int, int]]] = [[] for _ in range(places)]
 
-    def add(self, cut: Cut) -> None:
+    def add(self, cut: LinearCut) -> None:
         for p, w in cut.weights:
             self._at[p].append((len(self.known), w))
         self.known.append(cut)

@@ -80,7 +80,7 @@ def check_in_time(source: Source, asking: ContractsAsking, limits: Limits) -> Ch
     Raises what reading raises, LimitReached and Overrun if there was no time for that, UsageError for a function that is
     not there, and InternalError.
     """
-    from rdma_robust.contracts.checks.function_checks import checked, left_open, self_checked  # noqa: PLC0415 - slow
+    from rdma_robust.contracts.checks.function_checks import checked, compare_answers, left_open  # noqa: PLC0415 - slow
 
     so_far = CheckedFile()
 
@@ -89,7 +89,7 @@ def check_in_time(source: Source, asking: ContractsAsking, limits: Limits) -> Ch
         for answer in checked(so_far.program, asking.checking, limits):
             so_far.answers.append(answer)
         if asking.checking.self_check:
-            self_checked(so_far.program, so_far.answers, limits)
+            compare_answers(so_far.program, so_far.answers, limits)
 
     cut = cut_short(limits, check, lambda: so_far.program is not None)
     assert so_far.program is not None, "not cut before it was read"
@@ -133,7 +133,7 @@ def _answer(
     if asking.explain:
         record = _explained(record, program, found.answers, asking)
     if asking.page:
-        from rdma_robust.reports.contracts.contracts_part import contract_parts  # noqa: PLC0415 - seldom wanted
+        from rdma_robust.reports.contracts.contracts_page import contract_parts  # noqa: PLC0415 - seldom wanted
 
         parts = contract_parts(program, found.answers)
         record = replace(record, rows=tuple(replace(row, page=parts.get(row.function, "")) for row in record.rows))

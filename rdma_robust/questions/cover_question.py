@@ -14,8 +14,8 @@ from rdma_robust.frame.question import Question
 from rdma_robust.frame.shell.inputs import Source, read_source
 from rdma_robust.guard import found_within
 from rdma_robust.limits import Limits, Progress
-from rdma_robust.petri.digits import DIGITS
-from rdma_robust.reports.cover.cover_result import CoverRecord, invariant_view, run_view
+from rdma_robust.petri.cover import DIGITS
+from rdma_robust.reports.cover.cover_result import CoverRecord, firing_sequence, invariant_view
 from rdma_robust.text import printable
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def _answer(
         targets=len(net.targets),
         stored=result.stored,
         invariant=invariant_view(result.invariant) if result.invariant else None,
-        run=run_view(net, result.run, asking.markings) if result.run else None,
+        run=firing_sequence(net, result.run, asking.markings) if result.run else None,
     )
     record = replace(record, time_s=round(time.monotonic() - started, 6))
     missing = (f"{printable(name)}: warning: no certificate: {printable(complaint)} [RR006]",) if complaint else ()

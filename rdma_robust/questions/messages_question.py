@@ -20,7 +20,7 @@ from rdma_robust.text import printable
 
 if TYPE_CHECKING:
     from rdma_robust.messages.language.message_program import Buffer, MessageProgram
-    from rdma_robust.messages.message_answers import BufferAnswer, Questions
+    from rdma_robust.messages.message_answers import BufferAnswer, MessageQuestions
     from rdma_robust.reports.messages.messages_record import MessagesRecord
     from rdma_robust.reports.messages.messages_view import MessagesView
 
@@ -83,9 +83,9 @@ class MessagesAsking:
         """Return the limits of a program, from now on."""
         return Limits.of(self.timeout, None, self.memory)
 
-    def questions(self, program: MessageProgram) -> Questions:
+    def questions(self, program: MessageProgram) -> MessageQuestions:
         """Return what engines are asked: with --expect what claims are about, be it as many matchings."""
-        from rdma_robust.messages.message_answers import Questions  # noqa: PLC0415 - slow, and reading may have failed
+        from rdma_robust.messages.message_answers import MessageQuestions  # noqa: PLC0415 - slow, and reading may have failed
 
         claims = program.claims if self.expect else ()
         claimed = [claim.number + 1 for claim in claims if claim.kind == "matchings"]
@@ -94,7 +94,7 @@ class MessagesAsking:
         beside = (
             BESIDE_S if not claimed and not self.listed and self.counted == COUNTED and "race" not in self.deny else None
         )
-        return Questions(racing, most > 0, most, self.listed, self.loop_bound, beside)
+        return MessageQuestions(racing, most > 0, most, self.listed, self.loop_bound, beside)
 
 
 @dataclass
@@ -173,23 +173,23 @@ def load_messages_room() -> None:
 def _answer(
     source: Source, asking: MessagesAsking, limits: Limits, _: Progress, __: Callable[[Answer[MessagesRecord]], None]
 ) -> Answer[MessagesRecord]:
-    from rdma_robust.reports.messages.messages_explained import explained_lines  # noqa: PLC0415
-    from rdma_robust.reports.messages.messages_record import Judging, about_nothing, messages_record  # noqa: PLC0415
+    from rdma_robust.reports.messages.messages_explained import messages_lines  # noqa: PLC0415
+    from rdma_robust.reports.messages.messages_record import Judging, messages_record, nothing_complete_notes  # noqa: PLC0415
 
     started = time.monotonic()
     found = decide_in_time(source, asking, limits)
     program, answers = found.program, found.answers
     assert program is not None, "decided, so read"
     judging = Judging(asking.expect, asking.deny)
-    found.notes += about_nothing(program, answers)
+    found.notes += nothing_complete_notes(program, answers)
     spent = round(time.monotonic() - started, 6)
     record = messages_record(program, answers, judging, spent, found.notes, objects=asking.objects)
     if asking.explain:
-        explained = partial(explained_lines, program, answers, asking.width, full=asking.full)
+        explained = partial(messages_lines, program, answers, asking.width, full=asking.full)
         lines = found_within(ENDING.of(limits), explained, lambda why: [f"Left out: the explanation: {why}."])
         record = replace(record, lines=tuple(lines))
     if asking.page:
-        from rdma_robust.reports.messages.messages_part import messages_part  # noqa: PLC0415 - seldom wanted
+        from rdma_robust.reports.messages.messages_page import messages_part  # noqa: PLC0415 - seldom wanted
 
         record = replace(record, page=messages_part(program, answers, record))
     if asking.findings:

@@ -18,8 +18,8 @@ from rdma_robust.reports.prove.proof_record import ProofRecord, unproved
 from rdma_robust.text import printable
 
 if TYPE_CHECKING:
-    from rdma_robust.analyses.prove.needed import Needed
     from rdma_robust.analyses.prove.safety_outcome import SafetyOutcome
+    from rdma_robust.analyses.prove.wait_trials import WaitTrial
     from rdma_robust.language.flow.cfg import Program
     from rdma_robust.language.flow.claims import AnyModelName
     from rdma_robust.reports.prove.proofs_view import ProofView
@@ -115,7 +115,7 @@ class ProofsOfProgram:
     models: tuple[AnyModelName, ...]
     outcomes: tuple[SafetyOutcome, ...]
     refused: Mapping[AnyModelName, str]
-    needs: Mapping[AnyModelName, tuple[Needed, ...]]
+    needs: Mapping[AnyModelName, tuple[WaitTrial, ...]]
 
 
 def proved_text(text: str, name: str, asking: ProofAsking, limits: Limits, progress: Progress = ignore) -> ProofsOfProgram:
@@ -123,27 +123,27 @@ def proved_text(text: str, name: str, asking: ProofAsking, limits: Limits, progr
 
     Raises ProgramError for an ill-formed program, and for one that a model that was named does not have.
     """
-    from rdma_robust.analyses.prove.needed import needed  # noqa: PLC0415 - slow
-    from rdma_robust.analyses.prove.prove import prove  # noqa: PLC0415
+    from rdma_robust.analyses.prove.prove import decide_safety  # noqa: PLC0415
     from rdma_robust.analyses.prove.safety_outcome import ReductionOptions, Safety  # noqa: PLC0415
-    from rdma_robust.language.load import explicit, load_program  # noqa: PLC0415
+    from rdma_robust.analyses.prove.wait_trials import trials_without_waits  # noqa: PLC0415 - slow
+    from rdma_robust.language.load import load_program, without_crowds  # noqa: PLC0415
 
-    program = explicit(load_program(text, name))
+    program = without_crowds(load_program(text, name))
     models = asking.models or models_of_claims(program)
     refused = refused_models(program, models, every=asking.every)
     asked = [model for model in models if model not in refused]
     options = ReductionOptions(asking.reduction, asking.bound)
-    needs: dict[AnyModelName, tuple[Needed, ...]] = {}
+    needs: dict[AnyModelName, tuple[WaitTrial, ...]] = {}
 
     def proved(model: AnyModelName, part: Limits) -> SafetyOutcome:
-        work = partial(prove, program, model, part, engine=asking.engine, reduction=options, progress=progress)
+        work = partial(decide_safety, program, model, part, engine=asking.engine, reduction=options, progress=progress)
         return found_within(part, work, lambda why: SafetyOutcome(program, model, Safety.UNKNOWN, why, (), None, options))
 
     outcomes = limits.in_shares(asked, proved, lambda outcome: outcome.safety is Safety.UNKNOWN)
 
-    def tried(model: AnyModelName) -> tuple[Needed, ...]:
-        ask = partial(prove, model=model, limits=limits.share(_NEEDS), engine=asking.engine, reduction=options)
-        return tuple(needed(program, ask))
+    def tried(model: AnyModelName) -> tuple[WaitTrial, ...]:
+        ask = partial(decide_safety, model=model, limits=limits.share(_NEEDS), engine=asking.engine, reduction=options)
+        return tuple(trials_without_waits(program, ask))
 
     for model, outcome in zip(asked, outcomes, strict=True):
         if asking.needs and outcome.safety is Safety.SAFE and outcome.engine is not None:
@@ -162,9 +162,9 @@ def refused_models(program: Program, models: Sequence[AnyModelName], *, every: b
 
     Raises ProgramError with everything that the models do not have, unless `every` model was asked for.
     """
-    from rdma_robust.language.check.refusals import refusals  # noqa: PLC0415 - slow
+    from rdma_robust.language.check.refusals import model_refusals  # noqa: PLC0415 - slow
 
-    found = {model: refusals(program, model) for model in models}
+    found = {model: model_refusals(program, model) for model in models}
     if not every and any(found.values()):
         wrong = dict.fromkeys(each for every_one in found.values() for each in every_one)
         raise ProgramError(program.file, program.source, tuple(wrong))

@@ -20,7 +20,7 @@ from rdma_robust.text import one_line, printable
 
 if TYPE_CHECKING:
     from rdma_robust.reports.check.robustness_view import RobustnessView
-    from rdma_robust.robustness.passes import Pass
+    from rdma_robust.robustness.passes import DecisionPass
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def _answer(
 ) -> Answer[Result]:
     from rdma_robust.pipeline import check_text  # noqa: PLC0415 - slow
 
-    more: tuple[Pass[Outcome, Outcome], ...] = ()
+    more: tuple[DecisionPass[Outcome, Outcome], ...] = ()
     if asking.matters:
         from rdma_robust.analyses.safety.matters import MATTERS  # noqa: PLC0415
 

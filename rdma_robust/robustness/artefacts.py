@@ -7,29 +7,29 @@ from dataclasses import dataclass, field
 
 from rdma_robust.counters.lower import LoweredProgram
 from rdma_robust.counters.program import CounterProgram
-from rdma_robust.counters.search import Exploration
+from rdma_robust.counters.search import CounterSearch
 from rdma_robust.language.flow.cfg import Fault, Program
 from rdma_robust.limits import Limits
-from rdma_robust.robustness.frame import EventLabel, Frame
-from rdma_robust.robustness.lift import Lifted
+from rdma_robust.robustness.frame import EventLabel, InstrumentationFrame
+from rdma_robust.robustness.lift import LiftedTrace
 from rdma_robust.robustness.static_filter import Pivots
 
-Found = Exploration[EventLabel]
+Found = CounterSearch[EventLabel]
 
 LikeFaults = Mapping[Fault, frozenset[Fault]]
 """For faults of like threads those that are reachable iff they are."""
 
 
 @dataclass(frozen=True, slots=True)
-class Filtered:
+class FilterArtefact:
     """What is left to try: the pivot classes, None for the paper's instrumentation, which guesses where the cycle is."""
 
-    frame: Frame
+    frame: InstrumentationFrame
     pivots: Pivots | None
 
 
 @dataclass(frozen=True, slots=True)
-class Instrumented:
+class CounterArtefact:
     """A program, and the counter program whose targets are reachable iff it is not robust."""
 
     program: Program
@@ -38,7 +38,7 @@ class Instrumented:
 
 
 @dataclass(frozen=True, slots=True)
-class Lowered:
+class VassArtefact:
     """A program, and the VASS of its counter program."""
 
     program: Program
@@ -52,10 +52,10 @@ class Lowered:
 
 
 @dataclass(frozen=True, slots=True)
-class Covered:
+class CoverArtefact:
     """What the search has found within `limits`, and with a reached target a run to it that is as short as could be had."""
 
-    lowered: Lowered
+    lowered: VassArtefact
     found: Found
     shortest: Found
     limits: Limits
@@ -71,5 +71,5 @@ class Covered:
 class Attempt:
     """What was found, and the trace that it lifts to; None where no target was reached."""
 
-    covered: Covered
-    lifted: Lifted | None
+    covered: CoverArtefact
+    lifted: LiftedTrace | None

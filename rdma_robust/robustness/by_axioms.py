@@ -14,7 +14,7 @@ from rdma_robust.errors import SizeLimitError
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import Model
 from rdma_robust.outcome import Counts, Outcome, Verdict, Witness
-from rdma_robust.robustness.lift import Lifted, confirm
+from rdma_robust.robustness.lift import LiftedTrace, confirm
 from rdma_robust.robustness.passes import Context
 from rdma_robust.semantics.axioms import ob
 from rdma_robust.semantics.linearise import trace_of_order
@@ -72,4 +72,4 @@ def witness_of(trace: Trace, program: Program, model: Model) -> Witness:
     together = {i: [i, *(e for e, head in first.items() if head == i)] for i in found}
     order = [trace.events[e] for i in found for e in together[i] if trace.events[e].thread >= 0]
     ordered = trace_of_order(order, program, model)
-    return confirm(program, Lifted(ordered, 0, None, ordered.events[len(program.cells) :]), model)
+    return confirm(program, LiftedTrace(ordered, 0, None, ordered.events[len(program.cells) :]), model)

@@ -15,11 +15,11 @@ from rdma_robust.errors import InternalError
 from rdma_robust.expr import Expr, is_value, names
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.outcome import Outcome, Verdict
-from rdma_robust.robustness.artefacts import Attempt, Covered, Filtered, Instrumented, Lowered
+from rdma_robust.robustness.artefacts import Attempt, CounterArtefact, CoverArtefact, FilterArtefact, VassArtefact
 from rdma_robust.robustness.event_graph import EventEdge, EventGraph
-from rdma_robust.robustness.frame import Frame
-from rdma_robust.robustness.messages import is_message
-from rdma_robust.robustness.passes import Contract
+from rdma_robust.robustness.frame import InstrumentationFrame
+from rdma_robust.robustness.messages import takes_buffer
+from rdma_robust.robustness.passes import PassContract
 from rdma_robust.robustness.pivot_classes import opens
 from rdma_robust.semantics.axioms import sc_violation
 from rdma_robust.semantics.trace import NIC_WRITE_TYPES, EventType
@@ -35,7 +35,7 @@ def _program(program: Program) -> Iterator[str]:
     return map(str, complaints(program))
 
 
-def _events(frame: Frame) -> Iterator[str]:
+def _events(frame: InstrumentationFrame) -> Iterator[str]:
     if [g.name for g in frame.graphs] != [t.name for t in frame.program.threads]:
         yield "not one event graph for each thread"
     for thread, graph in enumerate(frame.graphs):
@@ -53,7 +53,7 @@ def _graph(thread: int, graph: EventGraph) -> Iterator[str]:
         if (
             not edge.section
             and (edge.cell is None) != (edge.type is None or edge.type in _WITHOUT_CELL)
-            and not is_message(edge)
+            and not takes_buffer(edge)
         ):
             yield f"{edge} has a cell that its type does not touch, or none"
         if edge.type in _NIC_READS and after.get(edge.target, set()) - {None} != {_NIC_READS[edge.type]}:
@@ -73,7 +73,7 @@ def _expressions(edge: EventEdge) -> Iterator[Expr]:
     yield from (touch.written for touch in edge.section if touch.written is not None)
 
 
-def _filtered(left: Filtered) -> Iterator[str]:
+def _filtered(left: FilterArtefact) -> Iterator[str]:
     yield from _events(left.frame)
     if left.pivots is None:
         return
@@ -86,7 +86,7 @@ def _filtered(left: Filtered) -> Iterator[str]:
             yield f"nothing can come first after a pivot of the class {c}"
 
 
-def _instrumented(made: Instrumented) -> Iterator[str]:
+def _instrumented(made: CounterArtefact) -> Iterator[str]:
     program = made.counters
     fields = [*(pc(i) for i in range(len(program.processes))), *(name for name, _ in program.variables), *program.counters]
     yield from (f"the name {name} stands for {n} things" for name, n in Counter(fields).items() if n > 1)
@@ -120,7 +120,7 @@ def _body(program: CounterProgram[Any], body: Body[Any], known: set[str]) -> Ite
         yield from _body(program, branch, known)
 
 
-def _lowered(lowered: Lowered) -> Iterator[str]:
+def _lowered(lowered: VassArtefact) -> Iterator[str]:
     program, vass = lowered.vass.program, lowered.vass
     if len(vass.fields) != len(vass.initial):
         yield "the initial state has not one value for each field"
@@ -132,7 +132,7 @@ def _lowered(lowered: Lowered) -> Iterator[str]:
         yield "a counter was lost"
 
 
-def _covered(covered: Covered) -> Iterator[str]:
+def _covered(covered: CoverArtefact) -> Iterator[str]:
     found, shortest = covered.found.result, covered.shortest.result
     if found.target >= 0 and found.cut:
         yield "a search that found something was cut"
@@ -163,11 +163,11 @@ def _decided(outcome: Outcome) -> Iterator[str]:
         yield "sequential consistency allows the witness"
 
 
-PROGRAM: Final = Contract("a checked program: names resolved, one shared access a step, faults explicit", _program)
-EVENTS: Final = Contract("one event an edge: puts and gets split, register steps folded, dead registers 0", _events)
-FILTERED: Final = Contract("of all pivot classes those on a critical cycle, of classes that are alike one", _filtered)
-INSTRUMENTED: Final = Contract("a counter program whose targets are reachable iff not robust", _instrumented)
-LOWERED: Final = Contract("a VASS: finite variables and bounded counters in the control state", _lowered)
-COVERED: Final = Contract("a run to a target, a search without one, or the limit that cut it", _covered)
-LIFTED: Final = Contract("the trace of the run, part 1 before the pivot and part 2", _lifted)
-DECIDED: Final = Contract("a verdict; of a violation the trace, confirmed by the axioms", _decided)
+PROGRAM: Final = PassContract("a checked program: names resolved, one shared access a step, faults explicit", _program)
+EVENTS: Final = PassContract("one event an edge: puts and gets split, register steps folded, dead registers 0", _events)
+FILTERED: Final = PassContract("of all pivot classes those on a critical cycle, of classes that are alike one", _filtered)
+INSTRUMENTED: Final = PassContract("a counter program whose targets are reachable iff not robust", _instrumented)
+LOWERED: Final = PassContract("a VASS: finite variables and bounded counters in the control state", _lowered)
+COVERED: Final = PassContract("a run to a target, a search without one, or the limit that cut it", _covered)
+LIFTED: Final = PassContract("the trace of the run, part 1 before the pivot and part 2", _lifted)
+DECIDED: Final = PassContract("a verdict; of a violation the trace, confirmed by the axioms", _decided)

@@ -8,7 +8,7 @@ from typing import Final
 
 from rdma_robust.counters.counter_bounds import counter_bounds
 from rdma_robust.counters.lower import lower
-from rdma_robust.counters.search import Exploration, explore_lowered
+from rdma_robust.counters.search import CounterSearch, explore_lowered
 from rdma_robust.counters.searches import SearchResult
 from rdma_robust.errors import LimitReached, UsageError
 from rdma_robust.guard import out_of_memory
@@ -18,18 +18,18 @@ from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import BY_FILTER, NO_SEARCH, UNFOLLOWED, Counts, Outcome, Verdict
 from rdma_robust.robustness import contracts, shown
-from rdma_robust.robustness.artefacts import Attempt, Covered, Filtered, Found, Instrumented, Lowered
-from rdma_robust.robustness.frame import Frame
+from rdma_robust.robustness.artefacts import Attempt, CounterArtefact, CoverArtefact, FilterArtefact, Found, VassArtefact
+from rdma_robust.robustness.frame import InstrumentationFrame
 from rdma_robust.robustness.lift import confirm, lift
 from rdma_robust.robustness.paper import instrument_frame
-from rdma_robust.robustness.passes import Context, Pass, Passes, run
+from rdma_robust.robustness.passes import Context, DecisionPass, Passes, run_passes
 from rdma_robust.robustness.pivot import instrument_pivots
 from rdma_robust.robustness.reasons import sorted_faults, waiting_among, waiting_reason
 from rdma_robust.robustness.reductions.like_threads import like_faults
 from rdma_robust.robustness.static_filter import pivots_to_try
-from rdma_robust.robustness.unconfirmed import UnconfirmedError, search_on, watched
+from rdma_robust.robustness.unconfirmed import UnconfirmedError, search_on, watched_decision
 
-NOTHING: Final[Found] = Exploration(NO_SEARCH, False, 0, SearchResult(-1, (), 0, 0, frozenset()), [], [])
+NOTHING: Final[Found] = CounterSearch(NO_SEARCH, False, 0, SearchResult(-1, (), 0, 0, frozenset()), [], [])
 """The search that was not made."""
 
 _FAULT_STATES = 2_000_000
@@ -61,10 +61,12 @@ def decide(
     see :mod:`unconfirmed`). Source: docs/theory.md, "The normal form"; Theorems 5.1 and 5.2 of the paper.
     """
     started = time.monotonic()
-    return replace(decided(program, Context.of(options, progress, only, limits=limits)), time_s=time.monotonic() - started)
+    return replace(
+        decided_by_passes(program, Context.of(options, progress, only, limits=limits)), time_s=time.monotonic() - started
+    )
 
 
-def decided(program: Program, context: Context) -> Outcome:
+def decided_by_passes(program: Program, context: Context) -> Outcome:
     """Return the outcome of the passes for `program`; UNKNOWN with the pass in which a limit was reached, if one was.
 
     What the options leave open about the hardware, the program says.
@@ -72,7 +74,7 @@ def decided(program: Program, context: Context) -> Outcome:
     context = replace(context, options=context.options.on(program.hardware))
     model = context.options.model
     try:
-        outcome: Outcome = run(passes_for(program, model), program, context)
+        outcome: Outcome = run_passes(passes_for(program, model), program, context)
     except UnconfirmedError as reached:
         outcome = search_on(reached.covered, context)
     except (LimitReached, MemoryError) as reached:
@@ -102,9 +104,9 @@ def _all_faults(program: Program) -> list[Fault | None]:
     return [step.fault for thread in program.threads for _, _, step in thread.edges]
 
 
-def _events(program: Program, context: Context) -> Frame:
+def _events(program: Program, context: Context) -> InstrumentationFrame:
     options = context.options
-    return Frame.to_instrument(program, options.model, context.limits, options.recv_depth)
+    return InstrumentationFrame.to_instrument(program, options.model, context.limits, options.recv_depth)
 
 
 def _axioms(program: Program, context: Context) -> Outcome:
@@ -115,34 +117,34 @@ def _axioms(program: Program, context: Context) -> Outcome:
     return decide_by_axioms(program, context)
 
 
-def _filter(frame: Frame, context: Context) -> Filtered:
+def _filter(frame: InstrumentationFrame, context: Context) -> FilterArtefact:
     options = context.options
     if options.instrumentation == "paper":
-        return Filtered(frame, None)
+        return FilterArtefact(frame, None)
     pivots = pivots_to_try(frame, options.reductions, context.only, options.large)
     if context.only is not None and not pivots.classes.tried:
         raise IndexError(context.only)
-    return Filtered(pivots.frame, pivots)
+    return FilterArtefact(pivots.frame, pivots)
 
 
-def _instrument(left: Filtered, _context: Context) -> Instrumented:
+def _instrument(left: FilterArtefact, _context: Context) -> CounterArtefact:
     if left.pivots is None:
-        return Instrumented(left.frame.program, instrument_frame(left.frame))
+        return CounterArtefact(left.frame.program, instrument_frame(left.frame))
     counters = instrument_pivots(left.pivots)
     if left.pivots.apart is not None and None in counter_bounds(counters).values():
-        return Instrumented(left.frame.program, instrument_pivots(left.pivots.apart))
-    return Instrumented(left.frame.program, counters, like_faults(left.pivots.alike))
+        return CounterArtefact(left.frame.program, instrument_pivots(left.pivots.apart))
+    return CounterArtefact(left.frame.program, counters, like_faults(left.pivots.alike))
 
 
-def _lower(instrumented: Instrumented, _context: Context) -> Lowered:
-    return Lowered(instrumented.program, lower(instrumented.counters), instrumented.like_faults)
+def _lower(instrumented: CounterArtefact, _context: Context) -> VassArtefact:
+    return VassArtefact(instrumented.program, lower(instrumented.counters), instrumented.like_faults)
 
 
-def _cover(lowered: Lowered, context: Context) -> Covered:
+def _cover(lowered: VassArtefact, context: Context) -> CoverArtefact:
     limits, options = context.limits, context.options
     if lowered.by_filter and not _can_wait(lowered):
         found = _search_of_faults(lowered, context) if _can_go_wrong(lowered) else NOTHING
-        return Covered(lowered, found, found, limits)
+        return CoverArtefact(lowered, found, found, limits)
     found = explore_lowered(
         lowered.vass,
         limits,
@@ -151,20 +153,20 @@ def _cover(lowered: Lowered, context: Context) -> Covered:
         reduce="por" in options.reductions,
         compiled=options.kernel != "python",
     )
-    return Covered(lowered, found, _shorter(lowered, found, context) if found.result.target >= 0 else found, limits)
+    return CoverArtefact(lowered, found, _shorter(lowered, found, context) if found.result.target >= 0 else found, limits)
 
 
-def _lift(covered: Covered, context: Context) -> Attempt:
+def _lift(covered: CoverArtefact, context: Context) -> Attempt:
     if covered.shortest.result.target < 0:
         return Attempt(covered, None)
-    with watched(covered):
+    with watched_decision(covered):
         return Attempt(covered, lift(covered.lowered.program, covered.shortest.run, covered.target, context.options.model))
 
 
 def _confirm(attempt: Attempt, context: Context) -> Outcome:
     covered, options = attempt.covered, context.options
     program, found = covered.lowered.program, covered.found
-    with watched(covered):
+    with watched_decision(covered):
         witness = None if attempt.lifted is None else confirm(program, attempt.lifted, options.model)
     verdict, reason = _verdict(covered)
     pivots = len({label.starts for label in found.fired} - {None})
@@ -184,17 +186,17 @@ def _confirm(attempt: Attempt, context: Context) -> Outcome:
 
 
 DECISION: Final[Passes] = (
-    Pass("events", _events, contracts.PROGRAM, contracts.EVENTS, shown.events),
-    Pass("filter", _filter, contracts.EVENTS, contracts.FILTERED, shown.filtered),
-    Pass("instrument", _instrument, contracts.FILTERED, contracts.INSTRUMENTED, shown.instrumented),
-    Pass("lower", _lower, contracts.INSTRUMENTED, contracts.LOWERED, shown.lowered),
-    Pass("cover", _cover, contracts.LOWERED, contracts.COVERED, shown.covered),
-    Pass("lift", _lift, contracts.COVERED, contracts.LIFTED, shown.lifted),
-    Pass("confirm", _confirm, contracts.LIFTED, contracts.DECIDED, shown.outcome),
+    DecisionPass("events", _events, contracts.PROGRAM, contracts.EVENTS, shown.events),
+    DecisionPass("filter", _filter, contracts.EVENTS, contracts.FILTERED, shown.filtered),
+    DecisionPass("instrument", _instrument, contracts.FILTERED, contracts.INSTRUMENTED, shown.instrumented),
+    DecisionPass("lower", _lower, contracts.INSTRUMENTED, contracts.LOWERED, shown.lowered),
+    DecisionPass("cover", _cover, contracts.LOWERED, contracts.COVERED, shown.covered),
+    DecisionPass("lift", _lift, contracts.COVERED, contracts.LIFTED, shown.shown_trace),
+    DecisionPass("confirm", _confirm, contracts.LIFTED, contracts.DECIDED, shown.shown_outcome),
 )
 """The passes from a program to its outcome."""
 
-BY_AXIOMS: Final[Passes] = (Pass("axioms", _axioms, contracts.PROGRAM, contracts.DECIDED, shown.outcome),)
+BY_AXIOMS: Final[Passes] = (DecisionPass("axioms", _axioms, contracts.PROGRAM, contracts.DECIDED, shown.shown_outcome),)
 """The same under a model for which no search is proven to decide."""
 
 
@@ -218,7 +220,7 @@ def passes_for(program: Program, model: Model) -> Passes:
     return FOR_ANY
 
 
-def _verdict(covered: Covered) -> tuple[Verdict, str]:
+def _verdict(covered: CoverArtefact) -> tuple[Verdict, str]:
     result = covered.found.result
     if result.target >= 0:
         return Verdict.NOT_ROBUST, "a violating trace was found and confirmed by the axioms"
@@ -231,18 +233,18 @@ def _verdict(covered: Covered) -> tuple[Verdict, str]:
     return Verdict.ROBUST, "exhausted the search: no violating trace exists"
 
 
-def _can_wait(lowered: Lowered) -> bool:
+def _can_wait(lowered: VassArtefact) -> bool:
     """Whether a message or a receive might have to wait: then the normal form is not known to be enough."""
     commands = (c for p in lowered.vass.program.processes for c in p.commands)
     return waiting_among(label.edge.step.fault for c in commands for label in c.body.all_labels()) is not None
 
 
-def _can_go_wrong(lowered: Lowered) -> bool:
+def _can_go_wrong(lowered: VassArtefact) -> bool:
     commands = (c for p in lowered.vass.program.processes for c in p.commands)
     return any(label.edge.fault for c in commands for label in c.body.all_labels())
 
 
-def _search_of_faults(lowered: Lowered, context: Context) -> Found:
+def _search_of_faults(lowered: VassArtefact, context: Context) -> Found:
     """Return a search for nothing but the faults of a program that is known to be robust, as far as it goes."""
     options = context.options
 
@@ -263,7 +265,7 @@ def _search_of_faults(lowered: Lowered, context: Context) -> Found:
     return context.beside.note(_FAULTS, search, replace(NOTHING, result=replace(NOTHING.result, cut="time")))
 
 
-def _shorter(lowered: Lowered, found: Found, context: Context) -> Found:
+def _shorter(lowered: VassArtefact, found: Found, context: Context) -> Found:
     """Return a search with a shortest run, if a breadth-first one of a similar size finds it, else `found`."""
     if found.engine == "bfs":
         return found
@@ -281,6 +283,6 @@ def _cut_reason(result: SearchResult, limits: Limits) -> str:
     return f"reached {limits.said(result.cut)} after {result.states} states, {result.frontier} of them not yet expanded"
 
 
-def _faults(covered: Covered) -> tuple[Fault, ...]:
+def _faults(covered: CoverArtefact) -> tuple[Fault, ...]:
     fired = {label.edge.fault for label in covered.found.fired}
     return sorted_faults({other for f in fired if f is not None for other in covered.lowered.like_faults.get(f, (f,))})

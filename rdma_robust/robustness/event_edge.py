@@ -14,7 +14,7 @@ Connection = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Touch:
+class EdgeTouch:
     """One event of a locked section: of its first, a fence, there is no cell. What it `reads` is `value_of` its number."""
 
     type: EventType
@@ -65,7 +65,7 @@ class EventEdge:
     also: EventType | None = None
     rmw: tuple[Expr, Expr] | None = None
     stops: bool = False
-    section: tuple[Touch, ...] = ()
+    section: tuple[EdgeTouch, ...] = ()
 
     @property
     def reads(self) -> bool:
@@ -103,11 +103,11 @@ class EventEdge:
         return "silent" if self.type is None else f"{self.type.value}({place})"
 
 
-def stored_by(edge: EventEdge) -> tuple[Expr, ...]:
+def section_stores(edge: EventEdge) -> tuple[Expr, ...]:
     """What a section writes."""
     return tuple(touch.written for touch in edge.section if touch.written is not None)
 
 
-def with_touches(edge: EventEdge, by: Mapping[str, Expr]) -> tuple[Touch, ...]:
+def with_touches(edge: EventEdge, by: Mapping[str, Expr]) -> tuple[EdgeTouch, ...]:
     """Return the events of a section with names replaced in what they write."""
     return tuple(t if t.written is None else replace(t, written=substitute(t.written, by)) for t in edge.section)

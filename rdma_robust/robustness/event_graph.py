@@ -18,12 +18,21 @@ from rdma_robust.expr import TRUE, VALUE, Binary, Const, Expr, Name, conj, is_va
 from rdma_robust.language.flow.cfg import Cell, Op, Program, Recv, RemoteRmw, Section, steps
 from rdma_robust.limits import NEVER, Poll
 from rdma_robust.model import RDMA, Model
-from rdma_robust.robustness.event_edge import Connection, EventEdge, Touch, stored_by
-from rdma_robust.robustness.folding import fold, following
+from rdma_robust.robustness.event_edge import Connection, EdgeTouch, EventEdge, section_stores
+from rdma_robust.robustness.folding import edges_from, fold_silent
 from rdma_robust.semantics.event_table import Act, cases_of, placed, remote_of
 from rdma_robust.semantics.trace import EventType
 
-__all__ = ["Connection", "EventEdge", "EventGraph", "Kept", "Touch", "buffers_of", "event_graph", "register_names"]
+__all__ = [
+    "Connection",
+    "EdgeTouch",
+    "EventEdge",
+    "EventGraph",
+    "GraphDetail",
+    "buffers_of",
+    "event_graph",
+    "register_names",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +60,7 @@ class EventGraph:
         return frozenset(found)
 
 
-class Kept(Enum):
+class GraphDetail(Enum):
     """What of a thread an event graph keeps exactly: what events need, also its end with the registers there, all.
 
     With STEPS and ALL every edge of the control-flow graph is there, so that the thread is seen at every program point; with
@@ -72,7 +81,7 @@ def register_names(program: Program, index: int) -> dict[str, str]:
 
 
 def event_graph(
-    program: Program, index: int, kept: Kept = Kept.EVENTS, poll: Poll = NEVER, model: Model = RDMA
+    program: Program, index: int, kept: GraphDetail = GraphDetail.EVENTS, poll: Poll = NEVER, model: Model = RDMA
 ) -> EventGraph:
     """Return the event graph of thread `index` of `program`, with the events that `model` has. Program points keep their
     numbers."""
@@ -81,12 +90,14 @@ def event_graph(
     fresh = count(max([thread.entry, thread.exit, *thread.points]) + 1)
     bare = (EventEdge(index, u, v, None, TRUE, (), step) for u, v, step in steps(thread))
     split = [e for each in bare for e in _split(each, program, rename, fresh, model)]
-    folded = split if kept in (Kept.STEPS, Kept.ALL) else fold(split, thread, kept is Kept.END, poll)
-    after = following(folded)
+    folded = (
+        split if kept in (GraphDetail.STEPS, GraphDetail.ALL) else fold_silent(split, thread, kept is GraphDetail.END, poll)
+    )
+    after = edges_from(folded)
     points = dict.fromkeys([*(point for e in folded for point in (e.source, e.target)), thread.entry])
     every = {name.name for name in rename.values()}
-    at_end = every if kept is Kept.END else set()
-    live = dict.fromkeys(points, every) if kept is Kept.ALL else _live(folded, thread.exit, at_end, poll)
+    at_end = every if kept is GraphDetail.END else set()
+    live = dict.fromkeys(points, every) if kept is GraphDetail.ALL else _live(folded, thread.exit, at_end, poll)
     ever_live = {r for point in live.values() for r in point}
     at_entry = live.get(thread.entry, set())
     registers = tuple(
@@ -155,11 +166,11 @@ def _section(bare: EventEdge, op: Section, rename: dict[str, Name], model: Model
     return replace(bare, type=EventType.CAS, guard=guard, assigns=assigns, section=touches)
 
 
-def _touches(op: Section, rename: dict[str, Name], model: Model) -> tuple[Touch, ...]:
+def _touches(op: Section, rename: dict[str, Name], model: Model) -> tuple[EdgeTouch, ...]:
     (case,) = cases_of(op, model)
     numbers = {cell: k for k, cell in enumerate(op.cells)}
     return tuple(
-        Touch(act.type, act.cell, numbers[act.cell] if act.cell is not None else -1, _written(act, rename))
+        EdgeTouch(act.type, act.cell, numbers[act.cell] if act.cell is not None else -1, _written(act, rename))
         for act in case.acts
     )
 
@@ -229,7 +240,7 @@ def _live(edges: list[EventEdge], end: int, at_end: set[str], poll: Poll) -> dic
         assigned = dict(edge.assigns)
         uses = set(names(edge.guard)) | ({*names(edge.written)} if edge.written is not None else set())
         uses |= {n for r, e in assigned.items() if r in wanted for n in names(e)}
-        uses |= {n for e in (*(edge.rmw or ()), *stored_by(edge)) for n in names(e)}
+        uses |= {n for e in (*(edge.rmw or ()), *section_stores(edge)) for n in names(e)}
         new = {name for name in uses | (wanted - set(assigned)) if not is_value(name)}
         if not new <= live[edge.source]:
             live[edge.source] |= new

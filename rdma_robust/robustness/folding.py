@@ -9,7 +9,7 @@ from rdma_robust.digraph import components
 from rdma_robust.expr import FALSE, conj, names, size, substitute
 from rdma_robust.language.flow.cfg import Thread
 from rdma_robust.limits import Poll
-from rdma_robust.robustness.event_edge import EventEdge, stored_by, with_touches
+from rdma_robust.robustness.event_edge import EventEdge, section_stores, with_touches
 
 _MAX_FOLDED = 64
 """Silent paths from one program point that are folded; beyond it silent edges stay, which is correct and larger."""
@@ -18,14 +18,14 @@ _MAX_SIZE = 150
 """Size of the expressions that folding may build; a silent edge whose successor would get larger ones stays."""
 
 
-def following(edges: Iterable[EventEdge]) -> dict[int, set[int]]:
+def edges_from(edges: Iterable[EventEdge]) -> dict[int, set[int]]:
     found: dict[int, set[int]] = {}
     for edge in edges:
         found.setdefault(edge.source, set()).add(edge.target)
     return found
 
 
-def fold(edges: list[EventEdge], thread: Thread, to_end: bool, poll: Poll) -> list[EventEdge]:
+def fold_silent(edges: list[EventEdge], thread: Thread, to_end: bool, poll: Poll) -> list[EventEdge]:
     """Fold silent edges into the events after them; points that only silent edges reached disappear.
 
     With `to_end`, what leads to the end of the thread without an event stays as one silent edge.
@@ -49,7 +49,7 @@ def fold(edges: list[EventEdge], thread: Thread, to_end: bool, poll: Poll) -> li
 
 def _silent_loop_heads(edges: list[EventEdge]) -> set[int]:
     """Return program points that together lie on every cycle of silent edges."""
-    silent = following(e for e in edges if e.type is None and not _idle(e))
+    silent = edges_from(e for e in edges if e.type is None and not _idle(e))
     heads: set[int] = set()
     for component in components(silent):
         if len(component) > 1 or component[0] in silent.get(component[0], ()):
@@ -90,7 +90,7 @@ def _folded_size(silent: EventEdge, edge: EventEdge) -> int:
     """The size of all expressions of `edge` preceded by `silent`, without building them."""
     grows = {register: size(value) for register, value in silent.assigns}
     written = () if edge.written is None else (edge.written,)
-    parts = (edge.guard, *(value for _, value in edge.assigns), *written, *(edge.rmw or ()), *stored_by(edge))
+    parts = (edge.guard, *(value for _, value in edge.assigns), *written, *(edge.rmw or ()), *section_stores(edge))
     substituted = sum(size(part) + sum(grows.get(name, 0) for name in names(part)) for part in parts)
     return size(silent.guard) + sum(grows.values()) + substituted
 

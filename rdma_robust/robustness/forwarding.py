@@ -21,9 +21,9 @@ from rdma_robust.expr import FALSE, Binary, Const, Expr, Ite, Name, conj, negate
 from rdma_robust.language.flow.cfg import Cell
 from rdma_robust.model import Model
 from rdma_robust.robustness.event_graph import EventEdge
-from rdma_robust.robustness.frame import Frame, PivotClass, has_bit, writes
+from rdma_robust.robustness.frame import InstrumentationFrame, PivotClass, has_bit, writes
 from rdma_robust.robustness.marks import MarkSet
-from rdma_robust.robustness.rules import CPU_BETA, Rules, buffers_stores
+from rdma_robust.robustness.rules import CPU_BETA, ForcingRules, buffers_stores
 from rdma_robust.semantics.trace import CPU_TYPES, STORE_TYPES, EventType
 
 
@@ -43,8 +43,8 @@ def keeps_pivot_out(edge: EventEdge, c: PivotClass, model: Model) -> bool:
 class StoreBuffers:
     """T2 and T3 for one program. Without store buffers, or where no thread reads what it has stored, there are no marks."""
 
-    frame: Frame
-    rules: Rules
+    frame: InstrumentationFrame
+    rules: ForcingRules
 
     @cached_property
     def pairs(self) -> dict[tuple[int, Cell], int]:

@@ -13,8 +13,8 @@ from rdma_robust.language.flow.cfg import Cell, Program
 from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.model import Model
 from rdma_robust.options import RECV_DEPTH
-from rdma_robust.robustness.event_graph import Connection, EventEdge, EventGraph, Kept, event_graph
-from rdma_robust.robustness.messages import IN_BETA, NO_MARKS, TAKEN, Messages, is_message, with_faults
+from rdma_robust.robustness.event_graph import Connection, EventEdge, EventGraph, GraphDetail, event_graph
+from rdma_robust.robustness.messages import IN_BETA, NO_MARKS, TAKEN, Messages, takes_buffer, with_faults
 from rdma_robust.robustness.reductions.specialise import specialise
 from rdma_robust.semantics.trace import EventType
 
@@ -62,7 +62,7 @@ class EventLabel:
 
 
 @dataclass(frozen=True)
-class Frame:
+class InstrumentationFrame:
     """A program prepared for instrumentation: event graphs, cells by number, queue pairs, and the names of variables."""
 
     program: Program
@@ -74,28 +74,30 @@ class Frame:
     """The receives of one connection that can be posted, or filled and not polled."""
 
     @staticmethod
-    def to_instrument(program: Program, model: Model, limits: Limits = NO_LIMITS, recv_depth: int = RECV_DEPTH) -> Frame:
+    def to_instrument(
+        program: Program, model: Model, limits: Limits = NO_LIMITS, recv_depth: int = RECV_DEPTH
+    ) -> InstrumentationFrame:
         """Return the frame of `program`, with the faults of messages, under a model whose violations have a normal form.
         Raises UsageError for others."""
         if not model.has_normal_form:
             raise UsageError(f"no search is proven to decide robustness under this model: {model}")
-        return Frame.of(program, model, limits=limits, recv_depth=recv_depth).with_faults()
+        return InstrumentationFrame.of(program, model, limits=limits, recv_depth=recv_depth).with_faults()
 
     @staticmethod
     def of(
         program: Program,
         model: Model,
-        kept: Sequence[Kept] = (),
+        kept: Sequence[GraphDetail] = (),
         limits: Limits = NO_LIMITS,
         recv_depth: int = RECV_DEPTH,
-    ) -> Frame:
+    ) -> InstrumentationFrame:
         """Return the frame of `program`; `kept` says for each thread what its graph keeps, by default what events need."""
-        every = kept or (Kept.EVENTS,) * len(program.threads)
+        every = kept or (GraphDetail.EVENTS,) * len(program.threads)
         poll = limits.poll("building the event graph")
         graphs = tuple(event_graph(program, t, k, poll, model) for t, k in enumerate(every))
-        return Frame(program, model, graphs, limits, recv_depth)
+        return InstrumentationFrame(program, model, graphs, limits, recv_depth)
 
-    def with_faults(self) -> Frame:
+    def with_faults(self) -> InstrumentationFrame:
         """The same program with an edge for every message and receive that can find no room, see :mod:`messages`."""
         if not any(e.connection for g in self.graphs for e in g.edges):
             return self
@@ -107,7 +109,7 @@ class Frame:
         """The connections of the program."""
         return Messages.of(self.program, self.graphs, self.value_range, self.recv_depth)
 
-    def specialised(self) -> Frame:
+    def specialised(self) -> InstrumentationFrame:
         """The same program with fewer registers, see :mod:`specialise`."""
         cells = {cell for g in self.graphs for e in g.edges for cell, _, _ in e.accesses}
         return replace(self, graphs=specialise(self.graphs, cells, self.limits.poll("specialising")))
@@ -225,7 +227,7 @@ def set_bit(variable: str, mask: int) -> tuple[str, Expr]:
     return variable, Binary("|", Name(variable), Const(mask))
 
 
-def reads(edge: EventEdge) -> bool:
+def edge_reads(edge: EventEdge) -> bool:
     return edge.reads
 
 
@@ -235,7 +237,7 @@ def writes(edge: EventEdge) -> bool:
 
 def stores_carried(edge: EventEdge) -> bool:
     """Whether the event stores what depends on the value that its operation carries from an earlier event."""
-    return writes(edge) and not reads(edge) and (edge.written is None or VALUE.name in names(edge.written))
+    return writes(edge) and not edge_reads(edge) and (edge.written is None or VALUE.name in names(edge.written))
 
 
 def conflicts(edge: EventEdge, cell: Cell, other_writes: bool) -> bool:
@@ -243,8 +245,8 @@ def conflicts(edge: EventEdge, cell: Cell, other_writes: bool) -> bool:
     return any(cell == touched and (writing or other_writes) for touched, _, writing in edge.accesses)
 
 
-def effect(
-    frame: Frame, edge: EventEdge, copy: str = "", marks: Expr = NO_MARKS, *, credit: bool = False
+def edge_effect(
+    frame: InstrumentationFrame, edge: EventEdge, copy: str = "", marks: Expr = NO_MARKS, *, credit: bool = False
 ) -> tuple[Statement, ...]:
     """The edge's guard and its effect on registers, queues and on the memory copy of that name.
 
@@ -255,7 +257,7 @@ def effect(
     if received is not None:
         value = {VALUE.name: received}
     updates = [(r, substitute(e, value)) for r, e in edge.assigns]
-    if edge.carries and reads(edge):
+    if edge.carries and edge_reads(edge):
         updates.append((frame.carried(edge.thread), value[VALUE.name]))
     if edge.section:
         updates += [(f"{t.cell}{copy}", substitute(t.written, value)) for t in edge.section if t.written is not None]
@@ -272,5 +274,5 @@ def effect(
     enabled = frame.messages.waits(edge) if credit else frame.messages.enabled(edge)
     guard = Require(conj(enabled, substitute(edge.guard, value)))
     in_beta = Const(1) if credit else frame.messages.marked(edge, IN_BETA)
-    looked = (Assign(((TAKEN, in_beta),)),) if is_message(edge) else ()
+    looked = (Assign(((TAKEN, in_beta),)),) if takes_buffer(edge) else ()
     return (guard, *looked, Assign(tuple(updates))) if updates else (guard, *looked)

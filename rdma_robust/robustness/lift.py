@@ -12,7 +12,7 @@ from rdma_robust.model import RDMA, Model
 from rdma_robust.outcome import Witness
 from rdma_robust.robustness.event_graph import EventEdge, register_names
 from rdma_robust.robustness.frame import EventLabel, stores_carried
-from rdma_robust.robustness.messages import is_message
+from rdma_robust.robustness.messages import takes_buffer
 from rdma_robust.robustness.rules import buffers_stores
 from rdma_robust.semantics.axioms import rdma_violation, sc_violation
 from rdma_robust.semantics.linearise import trace_of_order
@@ -29,7 +29,7 @@ from rdma_robust.semantics.wellformed import check_well_formed
 
 
 @dataclass(frozen=True, slots=True)
-class Lifted:
+class LiftedTrace:
     """A trace alpha . m . beta that should be violating, see :class:`Witness` for `before`, `pivot` and `run`."""
 
     trace: Trace
@@ -38,7 +38,7 @@ class Lifted:
     run: tuple[Event, ...]
 
 
-def lift(program: Program, run: Sequence[EventLabel], target: EventLabel | None, model: Model = RDMA) -> Lifted:
+def lift(program: Program, run: Sequence[EventLabel], target: EventLabel | None, model: Model = RDMA) -> LiftedTrace:
     """Return the trace of a run of a program instrumented for `model`.
 
     `run` has the labels of the run in the order of the search; `target` that of the pivot (None for the paper's
@@ -69,10 +69,10 @@ def lift(program: Program, run: Sequence[EventLabel], target: EventLabel | None,
     trace = trace_of_order(replay.in_order(), program, model)
     place = {n: trace.events[len(program.cells) + k] for k, n in enumerate(replay.order)}
     at_pivot = None if pivot is None else place[replay.of(pivot)[-1]]
-    return Lifted(trace, before, at_pivot, tuple(place[n] for i in events for n in replay.of(i)))
+    return LiftedTrace(trace, before, at_pivot, tuple(place[n] for i in events for n in replay.of(i)))
 
 
-def confirm(program: Program, lifted: Lifted, model: Model) -> Witness:
+def confirm(program: Program, lifted: LiftedTrace, model: Model) -> Witness:
     """Return the witness of a trace that is well-formed, RDMA-consistent and not SC-consistent, through its pivot.
 
     Raises InternalError if it is not. Source: Definitions 1 to 3 and 5 (docs/model.md, "Consistency").
@@ -241,7 +241,7 @@ class _Replay:
         mine = [i for i in self.threads[poll.thread].edges if self.edges[i].connection == poll.connection]
         polls = [i for i in mine if self.edges[i].type is EventType.RP]
         sent = self.threads[poll.connection[0]].edges
-        messages = [i for i in sent if self.edges[i].connection == poll.connection and is_message(self.edges[i])]
+        messages = [i for i in sent if self.edges[i].connection == poll.connection and takes_buffer(self.edges[i])]
         place = polls.index(number)
         message = self.done.get((messages[place], 0)) if place < len(messages) else None
         if message is None:

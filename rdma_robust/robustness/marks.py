@@ -9,7 +9,7 @@ from typing import Final
 from rdma_robust.expr import Binary, Const, Expr, Ite, Name, disj
 from rdma_robust.language.flow.cfg import Cell
 from rdma_robust.robustness.event_graph import EventEdge
-from rdma_robust.robustness.frame import Frame, has_bit
+from rdma_robust.robustness.frame import InstrumentationFrame, has_bit
 
 ALPHA_VALUE = "alpha_value"
 """What the pivot reads, once beta has written its cell."""
@@ -53,7 +53,7 @@ class MarkSet:
 class AccessMarks:
     """Numbers for what accesses leave behind: that a cell was read, that it was written, and the thread that did so."""
 
-    frame: Frame
+    frame: InstrumentationFrame
 
     @property
     def of_cells(self) -> int:
@@ -76,7 +76,7 @@ class AccessMarks:
 
 
 @dataclass(frozen=True, slots=True)
-class Remembered:
+class AccessMemory:
     """What phase 2 remembers of accesses, as sets of marks; initially all empty."""
 
     marks: AccessMarks
@@ -88,11 +88,11 @@ class Remembered:
     """The cells whose value depends on the pivot."""
 
     @staticmethod
-    def of(frame: Frame) -> Remembered:
+    def of(frame: InstrumentationFrame) -> AccessMemory:
         marks = AccessMarks(frame)
         cells, threads = len(frame.cells), len(frame.graphs)
         tainted = MarkSet("tainted", marks.of_cells + threads)
-        return Remembered(marks, MarkSet("accessed_in_beta", marks.of_cells), tainted, MarkSet("poison", cells))
+        return AccessMemory(marks, MarkSet("accessed_in_beta", marks.of_cells), tainted, MarkSet("poison", cells))
 
     def variables(self) -> tuple[tuple[str, int], ...]:
         """Return the variables and how many bits each has."""

@@ -38,7 +38,7 @@ TAKEN: Final = "taken'"
 
 
 @dataclass(frozen=True, slots=True)
-class Channel:
+class ConnectionState:
     """What is kept of a connection. Entries of `posted` are numbers of `buffers`, from 1 on, entries of `arrived` are
     immediates, `least` being 1; above these are the marks. `most` are the receives that there can be in one run, None for
     any number.
@@ -92,7 +92,7 @@ class Channel:
 class Messages:
     """The connections of a program."""
 
-    channels: dict[Connection, Channel]
+    channels: dict[Connection, ConnectionState]
 
     @staticmethod
     def of(program: Program, graphs: Sequence[EventGraph], values: tuple[int, int], depth: int) -> Messages:
@@ -101,7 +101,7 @@ class Messages:
         used = dict.fromkeys(e.connection for g in graphs for e in g.edges)
         return Messages({c: _channel(program, graphs, c, values, depth) for c in used if c is not None})
 
-    def channel(self, edge: EventEdge) -> Channel:
+    def channel(self, edge: EventEdge) -> ConnectionState:
         assert edge.connection is not None
         return self.channels[edge.connection]
 
@@ -114,7 +114,7 @@ class Messages:
 
     def taints_of(self, edge: EventEdge) -> tuple[tuple[str, int], ...]:
         """The marks of taint of everything that the event can take."""
-        if edge.connection is None or not (is_message(edge) or edge.type is EventType.RP):
+        if edge.connection is None or not (takes_buffer(edge) or edge.type is EventType.RP):
             return ()
         channel = self.channel(edge)
         queue = channel.arrived if edge.type is EventType.RP else channel.posted
@@ -202,11 +202,11 @@ class Messages:
         posted = 1 << 2 * list(self.channels).index(edge.connection)
         return {EventType.RP: 2, EventType.V: 1, None: 1}.get(edge.type, 3) * posted
 
-    def _full(self, channel: Channel) -> Expr:
+    def _full(self, channel: ConnectionState) -> Expr:
         return Binary("<=", Const(channel.depth), Name(channel.held)) if channel.limited else FALSE
 
 
-def is_message(edge: EventEdge) -> bool:
+def takes_buffer(edge: EventEdge) -> bool:
     """Return whether the event takes a receive buffer."""
     return edge.type is EventType.NRW and edge.connection is not None
 
@@ -214,8 +214,8 @@ def is_message(edge: EventEdge) -> bool:
 def takes(later: EventEdge, earlier: EventEdge) -> bool:
     """Return whether, of two events of one connection, `later` is a message that can take the V, or an RP the message."""
     if later.type is EventType.RP:
-        return is_message(earlier)
-    if not is_message(later) or earlier.type is not EventType.V:
+        return takes_buffer(earlier)
+    if not takes_buffer(later) or earlier.type is not EventType.V:
         return False
     return later.cell in (None, posted_in(earlier))
 
@@ -243,7 +243,7 @@ def with_faults(program: Program, graph: EventGraph) -> EventGraph:
     for edge in graph.edges:
         if edge.connection is None:
             continue
-        if is_message(edge):
+        if takes_buffer(edge):
             fault = no_buffer(edge.step, program.threads[edge.thread].name)
         elif edge.type is EventType.V:
             fault = no_room(edge.step, program.threads[edge.thread].name)
@@ -268,7 +268,7 @@ def _channel(
     connection: Connection,
     values: tuple[int, int],
     depth: int,
-) -> Channel:
+) -> ConnectionState:
     edges = [e for g in graphs for e in g.edges if e.connection == connection]
     sender, receiver = (program.threads[t].name for t in connection)
     buffers = buffers_of(program, connection)
@@ -277,16 +277,16 @@ def _channel(
     most = None if received is None else len(first) + received
     room = max(len(first), depth if most is None else min(depth, most))
     found = {0}
-    for imm in map(immediate, filter(is_message, edges)):
+    for imm in map(immediate, filter(takes_buffer, edges)):
         found |= {imm.value} if isinstance(imm, Const) else set(values)
     width = len(buffers).bit_length() + _MARKS, (max(found) - min(found) + 1).bit_length() + _MARKS
     name = f"{sender}>{receiver}"
-    return Channel(
+    return ConnectionState(
         connection,
         name,
         buffers,
         first,
-        Fifo(f"posted[{name}]", width[0], room if any(map(is_message, edges)) else 0),
+        Fifo(f"posted[{name}]", width[0], room if any(map(takes_buffer, edges)) else 0),
         Fifo(f"arrived[{name}]", width[1], room if any(e.type is EventType.RP for e in edges) else 0),
         min(found),
         depth,

@@ -13,14 +13,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
-from typing import Final
 
 from rdma_robust.counters.program import (
     Assign,
     Body,
     Command,
     CounterProgram,
-    Process,
+    ProcessGraph,
     Require,
     Statement,
     Target,
@@ -28,19 +27,20 @@ from rdma_robust.counters.program import (
 )
 from rdma_robust.errors import UsageError
 from rdma_robust.expr import Binary, Const, Name, conj, disj, equals, negate
-from rdma_robust.language.flow.cfg import Cell, ImmPut, InlinePut, Program, Recv, RecvPoll, RemoteRmw, Send, steps
+from rdma_robust.language.flow.cfg import Cell, Program, steps
 from rdma_robust.model import RDMA, Model
 from rdma_robust.robustness.event_graph import EventEdge
 from rdma_robust.robustness.frame import (
     EventLabel,
-    Frame,
-    effect,
+    InstrumentationFrame,
+    edge_effect,
+    edge_reads,
     has_bit,
-    reads,
     set_bit,
     writes,
 )
-from rdma_robust.robustness.rules import Rules, buffers_stores
+from rdma_robust.robustness.rules import ForcingRules, buffers_stores
+from rdma_robust.semantics.event_table import row_of
 from rdma_robust.semantics.order_table import WEAKER
 from rdma_robust.semantics.values import possible_values
 
@@ -53,10 +53,10 @@ _LINKED = 1
 
 def instrument_paper(program: Program, model: Model = RDMA) -> CounterProgram[EventLabel]:
     """Return the counter program whose target is reachable iff `program` is not robust."""
-    return instrument_frame(Frame.to_instrument(program, model))
+    return instrument_frame(InstrumentationFrame.to_instrument(program, model))
 
 
-def instrument_frame(frame: Frame) -> CounterProgram[EventLabel]:
+def instrument_frame(frame: InstrumentationFrame) -> CounterProgram[EventLabel]:
     """Return the counter program of the frame's program, see :func:`instrument_paper`.
 
     Raises UsageError for models that the paper does not have: with store buffers, or where writes of one queue pair overtake
@@ -67,23 +67,13 @@ def instrument_frame(frame: Frame) -> CounterProgram[EventLabel]:
         raise UsageError(f"the paper's instrumentation does not have {what}; use the instrumentation pivot")
     if (more := beyond_paper(frame.program)) is not None:
         raise UsageError(f"the paper's instrumentation does not have {more}; use the instrumentation pivot")
-    return _Paper(frame, Rules(frame), possible_values(frame.program)).build()
-
-
-_BEYOND: Final[dict[type, str]] = {
-    RemoteRmw: "remote atomics",
-    InlinePut: "inline requests",
-    Send: "messages",
-    ImmPut: "messages",
-    Recv: "messages",
-    RecvPoll: "messages",
-}
+    return _Paper(frame, ForcingRules(frame), possible_values(frame.program)).build()
 
 
 def beyond_paper(program: Program) -> str | None:
     """Return what the program has that the paper's programs have not, None if there is nothing."""
     ops = [step.op for thread in program.threads for _, _, step in steps(thread)]
-    found = next((_BEYOND[type(op)] for op in ops if type(op) in _BEYOND), None)
+    found = next((beyond for op in ops if (beyond := row_of(op).beyond)), None)
     if found is None and not all(getattr(op, "signaled", True) for op in ops):
         return "unsignaled requests"
     return found
@@ -100,8 +90,8 @@ class _Mark:
 
 @dataclass(frozen=True)
 class _Paper:
-    frame: Frame
-    rules: Rules
+    frame: InstrumentationFrame
+    rules: ForcingRules
     values: Mapping[Cell, frozenset[int]]
 
     def build(self) -> CounterProgram[EventLabel]:
@@ -118,7 +108,7 @@ class _Paper:
         )
         poll = frame.limits.poll("instrumenting")
         processes = tuple(
-            Process(g.name, g.entry, tuple(Command(e.source, e.target, self._body(e)) for e in poll.each(g.edges)))
+            ProcessGraph(g.name, g.entry, tuple(Command(e.source, e.target, self._body(e)) for e in poll.each(g.edges)))
             for g in frame.graphs
         )
         values = (
@@ -139,20 +129,20 @@ class _Paper:
 
     def _body(self, edge: EventEdge) -> Body[EventLabel]:
         if edge.type is None:
-            return leaf(EventLabel(edge, 0), *effect(self.frame, edge, COPY_1))
+            return leaf(EventLabel(edge, 0), *edge_effect(self.frame, edge, COPY_1))
         first = Body((Require(negate(self.rules.oppo_forces(edge))),), tuple(self._part1(edge)))
         return Body((), (first, *self._part2(edge)))
 
     def _part1(self, edge: EventEdge) -> Iterator[Body[EventLabel]]:
         for mark in self._marks(edge, 1):
             for counted in self.rules.first_part(edge):
-                yield leaf(EventLabel(edge, 1), *effect(self.frame, edge, COPY_1), *counted, *mark)
+                yield leaf(EventLabel(edge, 1), *edge_effect(self.frame, edge, COPY_1), *counted, *mark)
 
     def _part2(self, edge: EventEdge) -> Iterator[Body[EventLabel]]:
         for memory, mark, counted in product(
             tuple(self._memory2(edge)), tuple(self._marks(edge, 2)), self.rules.second_part(edge)
         ):
-            yield leaf(EventLabel(edge, 2), *memory, *effect(self.frame, edge, COPY_2), *counted, *mark)
+            yield leaf(EventLabel(edge, 2), *memory, *edge_effect(self.frame, edge, COPY_2), *counted, *mark)
 
     def _memory2(self, edge: EventEdge) -> Iterator[tuple[Statement, ...]]:
         """Make tau2's value of the accessed cell known: guess it at the first read, learn it at a first write."""
@@ -160,7 +150,7 @@ class _Paper:
         known = Assign((set_bit(KNOWN, bit),))
         if not bit or edge.cell is None:
             yield ()
-        elif not reads(edge):
+        elif not edge_reads(edge):
             yield (known,)
         else:
             yield (Require(has_bit(KNOWN, bit)),)

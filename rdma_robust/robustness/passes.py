@@ -45,7 +45,7 @@ class Context:
 
 
 @dataclass(frozen=True, slots=True)
-class Contract(Generic[Artefact]):
+class PassContract(Generic[Artefact]):
     """What holds of an artefact: in words, and as a test that yields what is wrong with one."""
 
     says: str
@@ -53,28 +53,28 @@ class Contract(Generic[Artefact]):
 
 
 @dataclass(frozen=True, slots=True)
-class Pass(Generic[In, Out]):
+class DecisionPass(Generic[In, Out]):
     """One step on the way to an outcome: from what `requires` holds of to what `ensures` holds of; `show` writes that."""
 
     name: str
     run: Callable[[In, Context], Out]
-    requires: Contract[In]
-    ensures: Contract[Out]
+    requires: PassContract[In]
+    ensures: PassContract[Out]
     show: Callable[[Out], str]
 
 
-Passes = tuple[Pass[Any, Any], ...]
+Passes = tuple[DecisionPass[Any, Any], ...]
 """The artefact that a pass makes is what the next one takes."""
 
 
-def run(passes: Passes, artefact: Any, context: Context) -> Any:
+def run_passes(passes: Passes, artefact: Any, context: Context) -> Any:
     """Run the passes one after the other; return the last artefact."""
     for each in passes:
         artefact = each.run(artefact, context)
     return artefact
 
 
-def artefacts(passes: Passes, artefact: Any, context: Context) -> Iterator[tuple[Pass[Any, Any], Any, Any]]:
+def artefacts(passes: Passes, artefact: Any, context: Context) -> Iterator[tuple[DecisionPass[Any, Any], Any, Any]]:
     """Run the passes, and yield each with what it took and what it made."""
     for each in passes:
         made = each.run(artefact, context)

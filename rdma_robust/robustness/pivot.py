@@ -29,8 +29,8 @@ from rdma_robust.counters.program import (
     Command,
     CounterProgram,
     Footprint,
-    Later,
-    Process,
+    LazyBranches,
+    ProcessGraph,
     Require,
     Statement,
     Target,
@@ -46,26 +46,26 @@ from rdma_robust.robustness.event_graph import EventEdge
 from rdma_robust.robustness.forwarding import StoreBuffers
 from rdma_robust.robustness.frame import (
     EventLabel,
-    Frame,
+    InstrumentationFrame,
     PivotClass,
-    effect,
+    edge_effect,
+    edge_reads,
     has_bit,
-    reads,
     set_bit,
     stores_carried,
     writes,
 )
-from rdma_robust.robustness.marks import ALPHA_VALUE, POISON_CARRIED, Remembered, copy_bit, marked_if
+from rdma_robust.robustness.marks import ALPHA_VALUE, POISON_CARRIED, AccessMemory, copy_bit, marked_if
 from rdma_robust.robustness.messages import TAINTED
-from rdma_robust.robustness.pivot_classes import CLASS, PivotClasses, classes_of, everywhere
-from rdma_robust.robustness.receiving import CLOSED, Receiving
+from rdma_robust.robustness.pivot_classes import CLASS, PivotClasses, classes_of, every_start
+from rdma_robust.robustness.receiving import CLOSED, ReceiveRules
 from rdma_robust.robustness.reductions.critical import CriticalCycles
 from rdma_robust.robustness.reductions.dead_ends import DeadEnds
 from rdma_robust.robustness.reductions.outlook import dead_ends
 from rdma_robust.robustness.reductions.permute import with_exchanges
 from rdma_robust.robustness.reductions.relevance import Relevance
 from rdma_robust.robustness.remote_atomics import RemoteAtomics, with_prefixes
-from rdma_robust.robustness.rules import CPU_BETA, Rules
+from rdma_robust.robustness.rules import CPU_BETA, ForcingRules
 from rdma_robust.robustness.static_filter import Pivots, pivots_to_try
 from rdma_robust.robustness.taint import Taint
 from rdma_robust.semantics.trace import CPU_TYPES, EventType
@@ -85,7 +85,7 @@ def instrument_pivot(
     the class of that number: reachable iff some violation has a pivot of that class, or of one that `symmetry` maps to it.
     With fewer than `large` combinations of program points `values` and `dead` are not used.
     """
-    return instrument_pivots(pivots_to_try(Frame.to_instrument(program, model), reductions, only, large))
+    return instrument_pivots(pivots_to_try(InstrumentationFrame.to_instrument(program, model), reductions, only, large))
 
 
 def instrument_pivots(pivots: Pivots) -> CounterProgram[EventLabel]:
@@ -102,8 +102,8 @@ def instrument_pivots(pivots: Pivots) -> CounterProgram[EventLabel]:
 
 def plain_instrumentation(program: Program, model: Model = RDMA, recv_depth: int = RECV_DEPTH) -> PivotInstrumentation:
     """Return the instrumentation without reductions, of every class: what certificates are about."""
-    frame = with_prefixes(Frame.to_instrument(program, model, recv_depth=recv_depth))
-    classes = PivotClasses(frame, classes_of(frame, everywhere))
+    frame = with_prefixes(InstrumentationFrame.to_instrument(program, model, recv_depth=recv_depth))
+    classes = PivotClasses(frame, classes_of(frame, every_start))
     return PivotInstrumentation.of(frame, classes, Continuation(classes))
 
 
@@ -111,20 +111,20 @@ def plain_instrumentation(program: Program, model: Model = RDMA, recv_depth: int
 class PivotInstrumentation:
     """The plain instrumentation, of the classes to try and as far as `onward` lets it go."""
 
-    frame: Frame
-    rules: Rules
+    frame: InstrumentationFrame
+    rules: ForcingRules
     classes: PivotClasses
-    seen: Remembered
+    seen: AccessMemory
     onward: Continuation
     buffers: StoreBuffers
-    receiving: Receiving
+    receiving: ReceiveRules
     atomics: RemoteAtomics
     taint: Taint
 
     @staticmethod
-    def of(frame: Frame, classes: PivotClasses, onward: Continuation) -> PivotInstrumentation:
-        rules, seen = Rules(frame), Remembered.of(frame)
-        buffers, receiving = StoreBuffers(frame, rules), Receiving(frame, rules, classes, onward)
+    def of(frame: InstrumentationFrame, classes: PivotClasses, onward: Continuation) -> PivotInstrumentation:
+        rules, seen = ForcingRules(frame), AccessMemory.of(frame)
+        buffers, receiving = StoreBuffers(frame, rules), ReceiveRules(frame, rules, classes, onward)
         atomics = RemoteAtomics(frame, rules, classes, seen)
         taint = Taint(classes, seen, onward, receiving)
         return PivotInstrumentation(frame, rules, classes, seen, onward, buffers, receiving, atomics, taint)
@@ -142,7 +142,7 @@ class PivotInstrumentation:
             *((name, 0) for name in dict((*self.buffers.variables(), *self.atomics.variables()))),
         )
         poll = frame.limits.poll("instrumenting")
-        processes = tuple(Process(g.name, g.entry, tuple(map(self._command, poll.each(g.edges)))) for g in frame.graphs)
+        processes = tuple(ProcessGraph(g.name, g.entry, tuple(map(self._command, poll.each(g.edges)))) for g in frame.graphs)
         targets = tuple(t for c in self.classes.tried for t in self._targets(c))
         sizes = {
             **dict(self.seen.variables()),
@@ -195,15 +195,14 @@ class PivotInstrumentation:
         if edge.type is None:
             early = equals(Name(CLASS), Const(0))
             allowed = early if edge.connection is not None else disj(early, self.classes.current_kept(edge))
-            return leaf(EventLabel(edge, 0), Require(allowed), *effect(self.frame, edge))
+            return leaf(EventLabel(edge, 0), Require(allowed), *edge_effect(self.frame, edge))
         if edge.type is EventType.NAW:  # as a pivot only
             return leaf(EventLabel(edge, 1), Require(FALSE))
         first = (*self._phase1(edge), *self._starts(edge), *self.atomics.openings(edge))
-        alternatives = []
-        if first:
-            alternatives.append(Body((Require(equals(Name(CLASS), Const(0))),), first))
+        alternatives = [Body((Require(equals(Name(CLASS), Const(0))),), first)] if first else []
         if (current := self.classes.current_kept(edge)) != FALSE:
-            second = Later(lambda: (self._alpha(edge), *self._beta(edge)), self._outline(edge), frozenset(self.of_program))
+            outline, own = self._outline(edge), frozenset(self.of_program)
+            second = LazyBranches(lambda: (self._alpha(edge), *self._beta(edge)), outline, own)
             alternatives.append(Body((Require(Name(CLASS)), Require(current)), second))
         return Body((), tuple(alternatives)) if alternatives else leaf(EventLabel(edge, 1), Require(FALSE))
 
@@ -211,7 +210,7 @@ class PivotInstrumentation:
         """What a step of phase 2 does to the program's variables and to the counters."""
         frozen = [Require(self.frame.memory(c)) for c, _, written in edge.accesses if written] if self._freeze(edge) else []
         counted = (*self.rules.first_part(edge), *self.rules.second_part(edge))
-        return [leaf(EventLabel(edge, 1), *frozen, *effect(self.frame, edge), *each) for each in counted]
+        return [leaf(EventLabel(edge, 1), *frozen, *edge_effect(self.frame, edge), *each) for each in counted]
 
     def _phase1(self, edge: EventEdge) -> list[Body[EventLabel]]:
         counted, *_ = self.rules.first_part(edge)
@@ -219,7 +218,7 @@ class PivotInstrumentation:
         if ahead == FALSE:
             return []
         enabled = Require(conj(ahead, self.atomics.enabled_first(edge)))
-        happens = (*effect(self.frame, edge), Assign(self.atomics.after_first(edge)))
+        happens = (*edge_effect(self.frame, edge), Assign(self.atomics.after_first(edge)))
         return [leaf(EventLabel(edge, 1), enabled, *happens, *counted)]
 
     def _starts(self, edge: EventEdge) -> list[Body[EventLabel]]:
@@ -282,7 +281,7 @@ class PivotInstrumentation:
 
     def _poisons(self, edge: EventEdge) -> Expr:
         """In beta the event would make a CPU event depend on the pivot's value."""
-        return self.seen.poison.meets(self.frame.read_by(edge)) if edge.type in CPU_TYPES and reads(edge) else FALSE
+        return self.seen.poison.meets(self.frame.read_by(edge)) if edge.type in CPU_TYPES and edge_reads(edge) else FALSE
 
     def _alpha(self, edge: EventEdge) -> Body[EventLabel]:
         """The event stays in alpha: no rule forces it out."""
@@ -290,7 +289,7 @@ class PivotInstrumentation:
         closing = disj(self.buffers.is_before_pivot(edge, self._meets_pivot(edge)), self.classes.own(edge))
         spread = self.taint.spreading(edge, ALPHA, Name("taint'"), closing)
         marks = self.receiving.marks(edge, ALPHA, Name("taint'"))
-        happens = (*effect(self.frame, edge, marks=marks), *self.receiving.awaited(edge, Name("taint'")))
+        happens = (*edge_effect(self.frame, edge, marks=marks), *self.receiving.awaited(edge, Name("taint'")))
         enabled = Require(conj(self._alpha_allowed(edge), self.atomics.enabled(edge), self.receiving.allows(edge)))
         statements = (enabled, taint, *happens, Assign(self.atomics.after_alpha(edge, self.receiving.closed)), *spread)
         return Body(statements, tuple(leaf(EventLabel(edge, 1), *counted) for counted in self.rules.first_part(edge)))
@@ -325,7 +324,7 @@ class PivotInstrumentation:
         updates = (*self._freeze(edge), *self.buffers.after_beta_write(edge), *self.atomics.after_torn(edge))
         closing = disj(self.classes.own(edge), self.atomics.meets_torn(edge))
         spread = self.taint.spreading(edge, TORN, taint, closing)
-        return (Assign(updates), *effect(self.frame, edge), *spread)
+        return (Assign(updates), *edge_effect(self.frame, edge), *spread)
 
     def _into_beta(self, edge: EventEdge, taint: Expr, *, credit: bool = False) -> tuple[Statement, ...]:
         """The effect of an event of beta on everything but the counters."""
@@ -335,7 +334,7 @@ class PivotInstrumentation:
         if bits:
             updates += [set_bit(name, part) for name, part in self.seen.accessed.parts(self.seen.marks.left_by(edge))]
         spread = self.taint.spreading(edge, BETA, taint, self.classes.own(edge))
-        happens = effect(frame, edge, marks=self.receiving.marks(edge, BETA, taint), credit=credit)
+        happens = edge_effect(frame, edge, marks=self.receiving.marks(edge, BETA, taint), credit=credit)
         return (Require(negate(self._poisons(edge))), Assign(tuple(updates)), *happens, *spread)
 
     def _freeze(self, edge: EventEdge) -> list[tuple[str, Expr]]:
@@ -354,7 +353,7 @@ class PivotInstrumentation:
             return []
         me = 1 << edge.thread
         cell = list(self.seen.poison.parts(bits))
-        if reads(edge):
+        if edge_reads(edge):
             return [(POISON_CARRIED, copy_bit(name, part, POISON_CARRIED, me)) for name, part in cell if edge.carries]
         if stores_carried(edge):
             cleared = [] if edge.carries else [(POISON_CARRIED, Binary("&~", Name(POISON_CARRIED), Const(me)))]
@@ -371,7 +370,7 @@ class PivotInstrumentation:
         (counted,) = self.rules.second_part(edge)
         again = leaf(EventLabel(edge, 2), Require(thread_in_beta), *counted)
         first = leaf(EventLabel(edge, 2), Require(negate(thread_in_beta)), Zero(early), *counted)
-        return Body((Require(negate(self._cuts(edge))), taint, *spread, *effect(frame, edge)), (again, first))
+        return Body((Require(negate(self._cuts(edge))), taint, *spread, *edge_effect(frame, edge)), (again, first))
 
     def _targets(self, c: PivotClass) -> list[Target[EventLabel | None]]:
         """Where the pivot itself can be put, last into alpha."""

@@ -10,8 +10,8 @@ from rdma_robust.counters.program import pc
 from rdma_robust.expr import FALSE, TRUE, VALUE, Binary, Const, Expr, Name, names
 from rdma_robust.language.flow.cfg import Cell
 from rdma_robust.robustness.event_graph import EventEdge
-from rdma_robust.robustness.frame import Frame, PivotClass, conflicts, reads, writes
-from rdma_robust.robustness.messages import buffer_of, is_message
+from rdma_robust.robustness.frame import InstrumentationFrame, PivotClass, conflicts, edge_reads, writes
+from rdma_robust.robustness.messages import buffer_of, takes_buffer
 from rdma_robust.semantics.trace import CPU_TYPES, EventType
 
 CLASS = "class"
@@ -32,12 +32,12 @@ def class_of_write(edge: EventEdge) -> PivotClass | None:
     return PivotClass(edge.thread, edge.cell, True) if edge.stops and edge.cell is not None else None
 
 
-def everywhere(_edge: EventEdge, _c: PivotClass) -> bool:
+def every_start(_edge: EventEdge, _c: PivotClass) -> bool:
     """Allow every start: what the plain instrumentation does."""
     return True
 
 
-def classes_of(frame: Frame, allowed: Allowed) -> tuple[PivotClass, ...]:
+def classes_of(frame: InstrumentationFrame, allowed: Allowed) -> tuple[PivotClass, ...]:
     """Return every pivot class of the program that has a site, and an event that can be the first of beta after it.
 
     With locked sections of several words there are CPUs only: then some pivot is a read (docs/theory.md), and no others are
@@ -53,7 +53,7 @@ def classes_of(frame: Frame, allowed: Allowed) -> tuple[PivotClass, ...]:
             found[class_of(edge, edge.cell)] = None
         if (cell := buffer_of(edge)) is not None:
             found[PivotClass(edge.thread, cell, False, receive=edge.connection)] = None
-    messages = [e for g in frame.graphs for e in g.edges if is_message(e)]
+    messages = [e for g in frame.graphs for e in g.edges if takes_buffer(e)]
     poll = frame.limits.poll("filtering")
     return tuple(
         c
@@ -65,12 +65,12 @@ def classes_of(frame: Frame, allowed: Allowed) -> tuple[PivotClass, ...]:
     )
 
 
-def has_sections(frame: Frame) -> bool:
+def has_sections(frame: InstrumentationFrame) -> bool:
     """Whether the program has locked sections of several words."""
     return any(e.section for g in frame.graphs for e in g.edges)
 
 
-def opens(edge: EventEdge, c: PivotClass, frame: Frame) -> bool:
+def opens(edge: EventEdge, c: PivotClass, frame: InstrumentationFrame) -> bool:
     """Whether pivots of the class are the writes behind this edge, a read that stops, and other threads write the word too.
 
     Then the cycle may leave the pivot by its read, which is a part of it, to one of those writes in alpha.
@@ -88,19 +88,19 @@ def can_start(edge: EventEdge, c: PivotClass) -> bool:
     comes the message that takes it.
     """
     if c.receive is not None:
-        return is_message(edge) and edge.connection == c.receive and edge.cell in (None, c.cell)
+        return takes_buffer(edge) and edge.connection == c.receive and edge.cell in (None, c.cell)
     if not conflicts(edge, c.cell, c.writes) or (edge.stops and class_of_write(edge) == c):
         return False
-    return edge.type not in CPU_TYPES or not (edge.thread == c.thread or (c.writes and reads(edge)))
+    return edge.type not in CPU_TYPES or not (edge.thread == c.thread or (c.writes and edge_reads(edge)))
 
 
 @dataclass(frozen=True)
 class PivotClasses:
     """The classes to try, and where `allowed` lets them start; class i of `tried` has number i + 1."""
 
-    frame: Frame
+    frame: InstrumentationFrame
     tried: tuple[PivotClass, ...]
-    allowed: Allowed = everywhere
+    allowed: Allowed = every_start
 
     def touching(self, edge: EventEdge) -> Sequence[PivotClass]:
         """The classes with which the edge's event conflicts."""
@@ -116,7 +116,7 @@ class PivotClasses:
 
     def on_credit(self, edge: EventEdge) -> Sequence[PivotClass]:
         """The classes of V that the edge's event, if it is a message, can take on credit, as the first of beta."""
-        if not is_message(edge):
+        if not takes_buffer(edge):
             return ()
         return [c for c in self.tried if c.receive and self.is_kept(edge, c) and self.may_start(edge, c)]
 

@@ -8,12 +8,12 @@ Source: docs/theory.md, "The search" (phase 1).
 
 from __future__ import annotations
 
-from rdma_robust.counters.program import Add, Command, CounterProgram, Process, Statement, Target, leaf
+from rdma_robust.counters.program import Add, Command, CounterProgram, ProcessGraph, Statement, Target, leaf
 from rdma_robust.expr import Expr, conj, substitute
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import RDMA, Model
 from rdma_robust.robustness.event_graph import EventEdge
-from rdma_robust.robustness.frame import EventLabel, Frame, effect
+from rdma_robust.robustness.frame import EventLabel, InstrumentationFrame, edge_effect
 from rdma_robust.semantics.trace import EventType
 
 
@@ -22,21 +22,21 @@ def instrument_plain(program: Program, model: Model = RDMA) -> CounterProgram[Ev
 
     A put or get is two steps with a carried value; a fault is met where a thread can take a step that has one.
     """
-    frame = Frame.of(program, model).with_faults()
+    frame = InstrumentationFrame.of(program, model).with_faults()
     return sequential(frame, fault_targets(frame))
 
 
 PlainTarget = Target[EventLabel | None]
 
 
-def fault_targets(frame: Frame) -> tuple[PlainTarget, ...]:
+def fault_targets(frame: InstrumentationFrame) -> tuple[PlainTarget, ...]:
     """Return a target for every edge that has a fault, reached where the edge can be taken."""
     return tuple(
         Target(EventLabel(e, 0), _enabled(frame, e), e.thread, e.source) for g in frame.graphs for e in g.edges if e.fault
     )
 
 
-def sequential(frame: Frame, targets: tuple[PlainTarget, ...]) -> CounterProgram[EventLabel]:
+def sequential(frame: InstrumentationFrame, targets: tuple[PlainTarget, ...]) -> CounterProgram[EventLabel]:
     """Return the counter program whose runs are the SC executions of the frame's program, with these targets."""
     variables = (
         *((str(c), c.init) for c in frame.cells),
@@ -45,11 +45,13 @@ def sequential(frame: Frame, targets: tuple[PlainTarget, ...]) -> CounterProgram
     )
     queues = frame.messages.variables()
     processes = tuple(
-        Process(
+        ProcessGraph(
             g.name,
             g.entry,
             tuple(
-                Command(e.source, e.target, leaf(EventLabel(e, 1 if e.type else 0), *effect(frame, e), *_polls(frame, e)))
+                Command(
+                    e.source, e.target, leaf(EventLabel(e, 1 if e.type else 0), *edge_effect(frame, e), *_polls(frame, e))
+                )
                 for e in g.edges
             ),
         )
@@ -60,11 +62,11 @@ def sequential(frame: Frame, targets: tuple[PlainTarget, ...]) -> CounterProgram
     return CounterProgram(frame.program.name, (*variables, *queues), counters, processes, targets, ranges=ranges)
 
 
-def _enabled(frame: Frame, edge: EventEdge) -> Expr:
+def _enabled(frame: InstrumentationFrame, edge: EventEdge) -> Expr:
     return conj(frame.messages.enabled(edge), substitute(edge.guard, frame.values_for(edge)))
 
 
-def _polls(frame: Frame, edge: EventEdge) -> tuple[Statement, ...]:
+def _polls(frame: InstrumentationFrame, edge: EventEdge) -> tuple[Statement, ...]:
     if edge.remote is None:
         return ()
     counter = frame.unpolled((edge.thread, edge.remote))

@@ -20,11 +20,11 @@ from rdma_robust.counters.program import Assign, Statement
 from rdma_robust.expr import FALSE, TRUE, Binary, Const, Expr, Ite, Name, conj, disj, negate
 from rdma_robust.robustness.continuation import Continuation
 from rdma_robust.robustness.event_graph import EventEdge
-from rdma_robust.robustness.frame import Frame, PivotClass, has_bit
+from rdma_robust.robustness.frame import InstrumentationFrame, PivotClass, has_bit
 from rdma_robust.robustness.marks import marked_if
-from rdma_robust.robustness.messages import TAINTED, Messages, is_message, takes
+from rdma_robust.robustness.messages import TAINTED, Messages, takes, takes_buffer
 from rdma_robust.robustness.pivot_classes import PivotClasses
-from rdma_robust.robustness.rules import Rules
+from rdma_robust.robustness.rules import ForcingRules
 from rdma_robust.semantics.trace import EventType
 
 CLOSED = "closed"
@@ -35,11 +35,11 @@ _AWAITED = 2
 
 
 @dataclass(frozen=True)
-class Receiving:
+class ReceiveRules:
     """For an instrumentation with these classes, rules and ways to go on."""
 
-    frame: Frame
-    rules: Rules
+    frame: InstrumentationFrame
+    rules: ForcingRules
     classes: PivotClasses
     onward: Continuation
 
@@ -52,7 +52,7 @@ class Receiving:
         """Classes of pivots that can be messages."""
         if not self.messages.channels:
             return ()
-        return [c for c in self.classes.tried if any(map(is_message, self.classes.sites(c)))]
+        return [c for c in self.classes.tried if any(map(takes_buffer, self.classes.sites(c)))]
 
     @property
     def closed(self) -> Expr:

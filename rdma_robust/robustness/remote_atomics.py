@@ -28,14 +28,14 @@ from rdma_robust.counters.program import Assign, Body, Require, Statement, leaf,
 from rdma_robust.expr import FALSE, TRUE, VALUE, Binary, Const, Expr, Ite, Name, conj, disj, equals, names, negate
 from rdma_robust.language.flow.cfg import Cell
 from rdma_robust.robustness.event_graph import EventEdge, EventGraph
-from rdma_robust.robustness.frame import EventLabel, Frame, PivotClass, effect, has_bit, qp_of, set_bit
-from rdma_robust.robustness.marks import MarkSet, Remembered
+from rdma_robust.robustness.frame import EventLabel, InstrumentationFrame, PivotClass, edge_effect, has_bit, qp_of, set_bit
+from rdma_robust.robustness.marks import AccessMemory, MarkSet
 from rdma_robust.robustness.pivot_classes import CLASS, PivotClasses, opens
-from rdma_robust.robustness.rules import NIC_BITS, Rules
+from rdma_robust.robustness.rules import NIC_BITS, ForcingRules
 from rdma_robust.semantics.trace import CPU_TYPES, EventType
 
 
-def with_prefixes(frame: Frame) -> Frame:
+def with_prefixes(frame: InstrumentationFrame) -> InstrumentationFrame:
     """Return the frame with, for every RMW that writes, an edge that stops behind its read, and one for its write there.
 
     Only pivots are taken from the second kind; no run has one.
@@ -60,10 +60,10 @@ def _with_prefixes(graph: EventGraph) -> EventGraph:
 class RemoteAtomics:
     """M3 to M6 for one program, as conditions and effects; nothing of it is there where the program has no RMW."""
 
-    frame: Frame
-    rules: Rules
+    frame: InstrumentationFrame
+    rules: ForcingRules
     classes: PivotClasses
-    seen: Remembered
+    seen: AccessMemory
 
     @cached_property
     def words(self) -> dict[Cell, int]:
@@ -213,7 +213,10 @@ class RemoteAtomics:
         """The event as the read of a pivot that is its write, and by which the cycle leaves it (M4)."""
         return [
             leaf(
-                EventLabel(edge, 1, c), Require(self.enabled_first(edge)), *effect(self.frame, edge), *self._opening(edge, c)
+                EventLabel(edge, 1, c),
+                Require(self.enabled_first(edge)),
+                *edge_effect(self.frame, edge),
+                *self._opening(edge, c),
             )
             for c in self.classes.tried
             if opens(edge, c, self.frame)

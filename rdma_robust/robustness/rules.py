@@ -33,8 +33,8 @@ from rdma_robust.counters.program import Add, Assign, Forget, Require, Statement
 from rdma_robust.expr import FALSE, TRUE, Binary, Const, Expr, Ite, Name, disj, negate
 from rdma_robust.model import Model
 from rdma_robust.robustness.event_graph import EventEdge
-from rdma_robust.robustness.frame import Frame, QueuePair, has_bit, qp_of, set_bit
-from rdma_robust.robustness.messages import IN_BETA, NO_MARKS, TAINTED, TAKEN, is_message
+from rdma_robust.robustness.frame import InstrumentationFrame, QueuePair, has_bit, qp_of, set_bit
+from rdma_robust.robustness.messages import IN_BETA, NO_MARKS, TAINTED, TAKEN, takes_buffer
 from rdma_robust.semantics.order_table import (
     BEFORE_RECEIVE_COMPLETIONS,
     WEAKER,
@@ -62,10 +62,10 @@ def buffers_stores(model: Model) -> bool:
 
 
 @dataclass(frozen=True)
-class Rules:
+class ForcingRules:
     """R1 to R3 for the events of one program, as conditions and effects on the variables that :meth:`variables` lists."""
 
-    frame: Frame
+    frame: InstrumentationFrame
 
     def oppo_forces(self, edge: EventEdge) -> Expr:
         """R1, and for an nlR also R3."""
@@ -127,7 +127,7 @@ class Rules:
 
     def receive_forces_poll(self, edge: EventEdge) -> Expr:
         """S2: the V that the message has taken is in the second part."""
-        return Name(TAKEN) if is_message(edge) else FALSE
+        return Name(TAKEN) if takes_buffer(edge) else FALSE
 
     @cached_property
     def inline(self) -> frozenset[QueuePair]:
@@ -190,7 +190,7 @@ class Rules:
 
     def _receiving(self, edge: EventEdge) -> list[tuple[str, Expr]]:
         """Remember for S5 that a message takes a V of the second part."""
-        if not is_message(edge) or qp_of(edge) not in self.receive_flagged:
+        if not takes_buffer(edge) or qp_of(edge) not in self.receive_flagged:
             return []
         name = self.received(qp_of(edge))
         return [(name, Ite(Name(TAKEN), Const(1), Name(name)))]
@@ -201,7 +201,7 @@ class Rules:
         if edge.connection is None or edge.type is EventType.RP:
             return NO_MARKS
         second: Expr = Const(IN_BETA * part)
-        if not part and is_message(edge) and self.frame.model.order in WEAKER:
+        if not part and takes_buffer(edge) and self.frame.model.order in WEAKER:
             earlier = sum(bit for t, bit in NIC_BITS.items() if t in BEFORE_RECEIVE_COMPLETIONS)
             second = Ite(has_bit(self.beta(qp_of(edge)), earlier), Const(IN_BETA), Const(0))
         if taint == FALSE:
@@ -234,7 +234,7 @@ class Rules:
     def receive_flagged(self) -> frozenset[QueuePair]:
         """Queue pairs on which S5 can matter."""
         fenced = {qp for qp, types in self.frame.types.items() if EventType.NF in types}
-        return frozenset(qp_of(e) for g in self.frame.graphs for e in g.edges if is_message(e) and qp_of(e) in fenced)
+        return frozenset(qp_of(e) for g in self.frame.graphs for e in g.edges if takes_buffer(e) and qp_of(e) in fenced)
 
     def received(self, qp: QueuePair) -> str:
         """1 once a message of this queue pair has taken a V of the second part."""

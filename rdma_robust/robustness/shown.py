@@ -5,9 +5,9 @@ from __future__ import annotations
 from rdma_robust.counters.printing import show_expr, show_program
 from rdma_robust.language.flow.cfg import Program, steps
 from rdma_robust.outcome import Outcome
-from rdma_robust.robustness.artefacts import Attempt, Covered, Filtered, Instrumented, Lowered
-from rdma_robust.robustness.frame import Frame
-from rdma_robust.robustness.lift import Lifted
+from rdma_robust.robustness.artefacts import Attempt, CounterArtefact, CoverArtefact, FilterArtefact, VassArtefact
+from rdma_robust.robustness.frame import InstrumentationFrame
+from rdma_robust.robustness.lift import LiftedTrace
 
 
 def program(program: Program) -> str:
@@ -23,7 +23,7 @@ def program(program: Program) -> str:
     return _text(lines)
 
 
-def events(frame: Frame) -> str:
+def events(frame: InstrumentationFrame) -> str:
     """Return the event graphs."""
     lines = []
     for graph in frame.graphs:
@@ -35,7 +35,7 @@ def events(frame: Frame) -> str:
     return _text(lines)
 
 
-def filtered(left: Filtered) -> str:
+def filtered(left: FilterArtefact) -> str:
     """Return the pivot classes that are left, each with the events that may come first after it."""
     if left.pivots is None:
         return "the paper's instrumentation has no pivots: it guesses where the cycle is\n"
@@ -49,12 +49,12 @@ def filtered(left: Filtered) -> str:
     return _text(lines)
 
 
-def instrumented(made: Instrumented) -> str:
+def instrumented(made: CounterArtefact) -> str:
     """Return the counter program."""
     return show_program(made.counters)
 
 
-def lowered(lowered: Lowered) -> str:
+def lowered(lowered: VassArtefact) -> str:
     """Return the fields and counters of the VASS, and its size."""
     vass = lowered.vass
     vass.compile_all()
@@ -65,7 +65,7 @@ def lowered(lowered: Lowered) -> str:
     return _text(lines)
 
 
-def covered(covered: Covered) -> str:
+def covered(covered: CoverArtefact) -> str:
     """Return what the search has found, with the run."""
     result, shortest = covered.found.result, covered.shortest.result
     lines = [f"engine {covered.found.engine}: {result.states} states, {result.transitions} transitions"]
@@ -82,14 +82,14 @@ def covered(covered: Covered) -> str:
     return _text(lines)
 
 
-def lifted(attempt: Attempt) -> str:
+def shown_trace(attempt: Attempt) -> str:
     """Return the events of the trace in their order."""
     if attempt.lifted is None:
         return "nothing to lift\n"
     return trace(attempt.covered.lowered.program, attempt.lifted)
 
 
-def trace(program: Program, made: Lifted) -> str:
+def trace(program: Program, made: LiftedTrace) -> str:
     """Return the events of a trace of the program, each with its part."""
     lines = []
     for number, event in enumerate(made.trace.events[len(program.cells) :]):
@@ -99,7 +99,7 @@ def trace(program: Program, made: Lifted) -> str:
     return _text(lines)
 
 
-def outcome(outcome: Outcome) -> str:
+def shown_outcome(outcome: Outcome) -> str:
     """Return the verdict, and the cycle of a violation."""
     lines = [f"{outcome.verdict.value}: {outcome.reason}"]
     return _text([*lines, str(outcome.witness.cycle)] if outcome.witness else lines)

@@ -16,7 +16,7 @@ from rdma_robust.language.flow.cfg import Program
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Counts, Outcome, Verdict
 from rdma_robust.robustness.decide import decide
-from rdma_robust.robustness.frame import Frame
+from rdma_robust.robustness.frame import InstrumentationFrame
 from rdma_robust.robustness.reasons import sorted_faults
 from rdma_robust.robustness.static_filter import pivots_to_try
 
@@ -24,7 +24,7 @@ from rdma_robust.robustness.static_filter import pivots_to_try
 def class_count(program: Program, options: CheckOptions) -> int:
     """Return the number of pivot classes that the static reductions leave; 0 if the program is robust without a search."""
     options = options.on(program.hardware)
-    frame = Frame.to_instrument(program, options.model, recv_depth=options.recv_depth)
+    frame = InstrumentationFrame.to_instrument(program, options.model, recv_depth=options.recv_depth)
     return len(pivots_to_try(frame, options.reductions - {"permute"}, large=options.large).classes.tried)
 
 

@@ -7,8 +7,8 @@ from math import prod
 
 from rdma_robust.language.flow.cfg import Cell
 from rdma_robust.options import LARGE
-from rdma_robust.robustness.frame import Frame
-from rdma_robust.robustness.pivot_classes import PivotClasses, classes_of, everywhere
+from rdma_robust.robustness.frame import InstrumentationFrame
+from rdma_robust.robustness.pivot_classes import PivotClasses, classes_of, every_start
 from rdma_robust.robustness.reductions.critical import CriticalCycles
 from rdma_robust.robustness.reductions.like_threads import LikeThreads, closed_under, like_threads
 from rdma_robust.robustness.reductions.specialise import with_known_values
@@ -31,11 +31,13 @@ class Pivots:
     apart: Pivots | None = None
 
     @property
-    def frame(self) -> Frame:
+    def frame(self) -> InstrumentationFrame:
         return self.classes.frame
 
 
-def pivots_to_try(frame: Frame, reductions: frozenset[str], only: int | None = None, large: int = LARGE) -> Pivots:
+def pivots_to_try(
+    frame: InstrumentationFrame, reductions: frozenset[str], only: int | None = None, large: int = LARGE
+) -> Pivots:
     """Return the pivot classes of the program that `reductions` leave; with `only` a number, at most the one of that number.
 
     With `filter` only those that lie on a critical cycle, with `symmetry` one of each orbit. With fewer than `large`
@@ -55,27 +57,27 @@ def pivots_to_try(frame: Frame, reductions: frozenset[str], only: int | None = N
     return _closed(found, known, alike) if alike else found
 
 
-def _constant(frame: Frame) -> list[Cell]:
+def _constant(frame: InstrumentationFrame) -> list[Cell]:
     """The cells that no event writes."""
     mentioned = dict.fromkeys(e.cell for g in frame.graphs for e in g.edges if e.cell is not None)
     return [cell for cell in mentioned if not frame.bit(cell)]
 
 
-def _closed(found: Pivots, frame: Frame, alike: tuple[LikeThreads, ...]) -> Pivots:
+def _closed(found: Pivots, frame: InstrumentationFrame, alike: tuple[LikeThreads, ...]) -> Pivots:
     """The same for a frame with the same accesses, with what exchanges of like threads make of the classes, in the order of
     all classes."""
     wanted = closed_under(found.classes.tried, alike)
-    ordered = [c for c in classes_of(frame, everywhere) if c in wanted]
+    ordered = [c for c in classes_of(frame, every_start) if c in wanted]
     cycles = CriticalCycles(frame)
-    allowed = everywhere if found.classes.allowed is everywhere else cycles.may_start
+    allowed = every_start if found.classes.allowed is every_start else cycles.may_start
     classes = PivotClasses(frame, tuple(dict.fromkeys((*ordered, *wanted))), allowed)
     return Pivots(classes, cycles, found.reductions, alike, found)
 
 
-def _left(frame: Frame, reductions: frozenset[str], only: int | None) -> Pivots:
+def _left(frame: InstrumentationFrame, reductions: frozenset[str], only: int | None) -> Pivots:
     """What `filter` and `symmetry` leave."""
     cycles = CriticalCycles(frame)
-    allowed = cycles.may_start if "filter" in reductions else everywhere
+    allowed = cycles.may_start if "filter" in reductions else every_start
     tried = classes_of(frame, allowed)
     if tried and "symmetry" in reductions:
         tried = representatives(tried, automorphisms(frame))

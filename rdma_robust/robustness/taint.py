@@ -11,9 +11,9 @@ from rdma_robust.counters.program import Assign, Require, Statement
 from rdma_robust.expr import FALSE, Binary, Const, Expr, Ite, Name, conj, disj
 from rdma_robust.robustness.continuation import Continuation
 from rdma_robust.robustness.event_graph import EventEdge
-from rdma_robust.robustness.marks import Remembered, marked_if, union
+from rdma_robust.robustness.marks import AccessMemory, marked_if, union
 from rdma_robust.robustness.pivot_classes import PivotClasses
-from rdma_robust.robustness.receiving import CLOSED, Receiving
+from rdma_robust.robustness.receiving import CLOSED, ReceiveRules
 
 
 @dataclass(frozen=True)
@@ -21,9 +21,9 @@ class Taint:
     """For an instrumentation with these classes and ways to go on."""
 
     classes: PivotClasses
-    seen: Remembered
+    seen: AccessMemory
     onward: Continuation
-    receiving: Receiving
+    receiving: ReceiveRules
 
     def spreading(self, edge: EventEdge, part: int, taint: Expr, closing: Expr) -> tuple[Statement, ...]:
         """Record that the event is tainted if `taint` is non-zero, and that it closes the cycle if `closing` is as well.

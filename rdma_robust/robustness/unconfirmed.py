@@ -19,7 +19,7 @@ from rdma_robust.errors import InternalError
 from rdma_robust.expr import VALUE, names
 from rdma_robust.language.flow.cfg import Program, RemoteRmw, steps
 from rdma_robust.outcome import Counts, Outcome, Verdict, Witness
-from rdma_robust.robustness.artefacts import Covered
+from rdma_robust.robustness.artefacts import CoverArtefact
 from rdma_robust.robustness.frame import EventLabel
 from rdma_robust.robustness.lift import confirm, lift
 from rdma_robust.robustness.passes import Context
@@ -28,7 +28,7 @@ from rdma_robust.robustness.passes import Context
 class UnconfirmedError(InternalError):
     """The witness of a reached target is not confirmed, of a program for which that need not be a mistake."""
 
-    def __init__(self, covered: Covered, why: str) -> None:
+    def __init__(self, covered: CoverArtefact, why: str) -> None:
         super().__init__(why)
         self.covered = covered
 
@@ -40,7 +40,7 @@ def may_differ(program: Program) -> bool:
 
 
 @contextmanager
-def watched(covered: Covered) -> Iterator[None]:
+def watched_decision(covered: CoverArtefact) -> Iterator[None]:
     """Raise UnconfirmedError instead of InternalError for a program for which that need not be a mistake."""
     try:
         yield
@@ -50,7 +50,7 @@ def watched(covered: Covered) -> Iterator[None]:
         raise UnconfirmedError(covered, str(error)) from error
 
 
-def search_on(covered: Covered, context: Context) -> Outcome:
+def search_on(covered: CoverArtefact, context: Context) -> Outcome:
     """Return the outcome for a program of which a reached target is not confirmed."""
     options, lowered = context.options, covered.lowered
     program = lowered.program
@@ -80,7 +80,7 @@ def search_on(covered: Covered, context: Context) -> Outcome:
     return _undecided(covered, context, reason, counts)
 
 
-def _undecided(covered: Covered, context: Context, reason: str, counts: Counts) -> Outcome:
+def _undecided(covered: CoverArtefact, context: Context, reason: str, counts: Counts) -> Outcome:
     program, engine = covered.lowered.program, covered.found.engine
     return Outcome(
         program, Verdict.UNKNOWN, reason, context.options.instrumentation, engine, counts, 0.0, faults_exact=False

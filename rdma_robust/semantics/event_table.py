@@ -138,10 +138,12 @@ def everywhere(_op: object, _model: Model) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What the table says of one kind of operation: its name, its cases, and the other node of its queue pair, if any; and
-    its cases under hardware where these are others, None under such where they are not."""
+    """What the table says of one kind of operation: its name, what of it the paper's programs do not have (empty: they have
+    it), its cases, and the other node of its queue pair, if any; and its cases under hardware where these are others, None
+    under such where they are not."""
 
     name: str
+    beyond: str
     cases: Callable[[Any], tuple[Case, ...]]
     remote: Callable[[Any], str | None] = nowhere
     under: Callable[[Any, Model], tuple[Case, ...] | None] = everywhere
@@ -248,23 +250,23 @@ def _mfence(_op: MFence, model: Model) -> tuple[Case, ...] | None:
 
 
 TABLE: Final[dict[type, Row]] = {
-    Silent: Row("silent", lambda _: (Case(),)),
-    Read: Row("read", lambda op: (Case((Act(T.LR, (op.cell,)),)),)),
-    Write: Row("write", lambda op: (Case((Act(T.LW, (), ((op.cell, op.value),)),)),)),
-    Cas: Row("cas", _cas, under=_locked(_cas)),
-    Put: Row("put", lambda op: _copy(op, T.NLR, T.NRW), lambda op: op.target.node),
-    Get: Row("get", lambda op: _copy(op, T.NRR, T.NLW), lambda op: op.source.node),
-    Poll: Row("poll", lambda _: (Case((Act(T.P),)),), lambda op: op.node),
-    Rmw: Row("rmw", _rmw, under=_locked(_rmw)),
-    Section: Row("section", _section, under=_fenced_section),
-    MFence: Row("mfence", lambda _: (Case(),), under=_mfence),
-    RFence: Row("rfence", lambda _: (Case((Act(T.NF),)),), lambda op: op.node),
-    InlinePut: Row("inline put", _inline_put, lambda op: op.target.node),
-    RemoteRmw: Row("remote rmw", _by_cards, lambda op: op.source.node, _by_all),
-    Send: Row("send", _send, lambda op: op.node),
-    ImmPut: Row("put with immediate", _imm_put, lambda op: op.target.node),
-    Recv: Row("recv", lambda op: (Case((Act(T.V, peer=op.sender),)),)),
-    RecvPoll: Row("rpoll", lambda op: (Case((Act(T.RP, peer=op.sender),)),)),
+    Silent: Row("silent", "", lambda _: (Case(),)),
+    Read: Row("read", "", lambda op: (Case((Act(T.LR, (op.cell,)),)),)),
+    Write: Row("write", "", lambda op: (Case((Act(T.LW, (), ((op.cell, op.value),)),)),)),
+    Cas: Row("cas", "", _cas, under=_locked(_cas)),
+    Put: Row("put", "", lambda op: _copy(op, T.NLR, T.NRW), lambda op: op.target.node),
+    Get: Row("get", "", lambda op: _copy(op, T.NRR, T.NLW), lambda op: op.source.node),
+    Poll: Row("poll", "", lambda _: (Case((Act(T.P),)),), lambda op: op.node),
+    Rmw: Row("rmw", "", _rmw, under=_locked(_rmw)),
+    Section: Row("section", "", _section, under=_fenced_section),
+    MFence: Row("mfence", "", lambda _: (Case(),), under=_mfence),
+    RFence: Row("rfence", "", lambda _: (Case((Act(T.NF),)),), lambda op: op.node),
+    InlinePut: Row("inline put", "inline requests", _inline_put, lambda op: op.target.node),
+    RemoteRmw: Row("remote rmw", "remote atomics", _by_cards, lambda op: op.source.node, _by_all),
+    Send: Row("send", "messages", _send, lambda op: op.node),
+    ImmPut: Row("put with immediate", "messages", _imm_put, lambda op: op.target.node),
+    Recv: Row("recv", "messages", lambda op: (Case((Act(T.V, peer=op.sender),)),)),
+    RecvPoll: Row("rpoll", "messages", lambda op: (Case((Act(T.RP, peer=op.sender),)),)),
 }
 """The rows, by the class of the operation."""
 

@@ -122,16 +122,16 @@ def _formatted(text: str, file: str) -> str:
 
 def _written_out(text: str, file: str) -> str:
     from rdma_robust.messages.language.load_messages import load_messages  # noqa: PLC0415 - slow
-    from rdma_robust.messages.language.messages_text import written_out  # noqa: PLC0415
+    from rdma_robust.messages.language.messages_text import program_text  # noqa: PLC0415
 
-    return written_out(load_messages(text, file))
+    return program_text(load_messages(text, file))
 
 
 def _defined(text: str, define: Sequence[str]) -> str:
-    from rdma_robust.language.defines import defined  # noqa: PLC0415 - slow, and few programs are read so
+    from rdma_robust.language.defines import with_definitions  # noqa: PLC0415 - slow, and few programs are read so
     from rdma_robust.messages.language.message_words import message_grammar  # noqa: PLC0415
 
-    return defined(text, define, message_grammar())
+    return with_definitions(text, define, message_grammar())
 
 
 def _diagnostics(text: str, file: str) -> tuple[Diagnostic, ...]:

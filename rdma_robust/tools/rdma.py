@@ -294,16 +294,16 @@ def _formatted(text: str, file: str) -> str:
 
 
 def _written_out(text: str, file: str) -> str:
-    from rdma_robust.language.load import written_out  # noqa: PLC0415 - slow
+    from rdma_robust.language.load import written_out_tree  # noqa: PLC0415 - slow
     from rdma_robust.language.syntax.formatter import format_tree  # noqa: PLC0415
 
-    return format_tree(written_out(text, file))
+    return format_tree(written_out_tree(text, file))
 
 
 def _defined(text: str, define: Sequence[str]) -> str:
-    from rdma_robust.language.defines import defined  # noqa: PLC0415 - slow, and few programs are read so
+    from rdma_robust.language.defines import with_definitions  # noqa: PLC0415 - slow, and few programs are read so
 
-    return defined(text, define)
+    return with_definitions(text, define)
 
 
 def _editor() -> Editor:

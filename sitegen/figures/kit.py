@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from rdma_robust.reports.share.svg import MONO, SANS, arrow_head, drawing, number, text_of
+from rdma_robust.reports.share.svg import MONO, SANS, arrow_head, markup_text, number, svg_image
 
 Point = tuple[float, float]
 Place = tuple[float, float, float, float]
@@ -38,7 +38,7 @@ class Canvas:
 
     def svg(self) -> str:
         """Return the file."""
-        return drawing(*self.size, self.title, self.parts, "figure")
+        return svg_image(*self.size, self.title, self.parts, "figure")
 
     def group(self, place: Place, title: str = "") -> None:
         """Draw what boxes stand in, with its title at the top."""
@@ -73,7 +73,7 @@ class Canvas:
         classes = [f"rr-{word}" for word in words if word in ("code", "strong")]
         classes += [f"rr-ink-{word}" if word != "muted" else "rr-muted" for word in words if word in COLOURS]
         named = f' class="{" ".join(classes)}"' if classes else ""
-        self.parts.append(f'<text x="{number(x)}" y="{number(y)}"{anchor}{named}>{text_of(text)}</text>')
+        self.parts.append(f'<text x="{number(x)}" y="{number(y)}"{anchor}{named}>{markup_text(text)}</text>')
 
     def prose(self, x: float, y: float, lines: Iterable[str], look: str = "") -> None:
         """Write lines below one another."""

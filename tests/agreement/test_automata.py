@@ -14,7 +14,7 @@ from random import Random
 import pytest
 
 from rdma_robust.certify.judge_question import NotCovered
-from rdma_robust.certify.program_question import Automaton, _Threads
+from rdma_robust.certify.program_question import ThreadAutomaton, _Threads
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_decidable
 from rdma_robust.model import Model, rdma
@@ -30,7 +30,7 @@ from tests.support.shares import chunks, share
 Word = tuple[tuple[str, ...], ...]
 
 
-def words_of_automaton(automaton: Automaton) -> Iterator[Word]:
+def words_of_automaton(automaton: ThreadAutomaton) -> Iterator[Word]:
     """Every path from the start in which no poll comes too early."""
     todo: list[tuple[int, Word]] = [(automaton.start, ())]
     leading: dict[int, list[tuple[int, tuple[str, ...]]]] = {}

@@ -16,9 +16,9 @@ from random import Random
 import pytest
 
 from rdma_robust.certify import hardware
-from rdma_robust.certify.consistency import Execution, polled, rdma_cycle, sc_cycle
-from rdma_robust.certify.hardware import Kind, Platform, issued_in_order, observed_in_order
-from rdma_robust.certify.thread_events import Event
+from rdma_robust.certify.consistency import Execution, polls_from, rdma_cycle, sc_cycle
+from rdma_robust.certify.hardware import EventKind, Platform, issued_in_order, observed_in_order
+from rdma_robust.certify.thread_events import ThreadEvent
 from rdma_robust.certify.violations import usual_completion
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_program
@@ -134,7 +134,7 @@ def test_long_litmus_programs(path: Path, ordered_reads: bool) -> None:
 
 # ---- the order table and the axioms
 
-TYPES = {t: Kind(t.value) for t in EventType if t is not EventType.INIT}
+TYPES = {t: EventKind(t.value) for t in EventType if t is not EventType.INIT}
 
 
 MODELS = [
@@ -152,7 +152,7 @@ def test_the_order_tables_are_the_same(model: Model) -> None:
 
     platform = platform_of(model)
     for (a, one), (b, two), same_queue in product(TYPES.items(), TYPES.items(), (False, True)):
-        if same_queue and {one, two} & (hardware.CPU - {Kind.POLL}):
+        if same_queue and {one, two} & (hardware.CPU - {EventKind.POLL}):
             continue
         assert observed_in_order(one, two, same_queue, platform) == kept(oppo_scope(a, b, model), same_queue), (one, two)
         assert issued_in_order(one, two, same_queue, platform) == kept(ippo_scope(a, b, model), same_queue), (one, two)
@@ -167,7 +167,7 @@ def test_the_kinds_of_events_are_the_same() -> None:
         (hardware.NIC_WRITES, words.NIC_WRITE_TYPES),
     ):
         assert mine == {TYPES[t] for t in theirs}
-    assert set(TYPES.values()) == set(Kind)
+    assert set(TYPES.values()) == set(EventKind)
     assert {TYPES[t] for t in words.STORE_TYPES} == hardware.STORES
 
 
@@ -194,7 +194,7 @@ def random_execution(random: Random) -> tuple[Trace, Execution]:
     mine = [
         None
         if e.type is EventType.INIT
-        else Event(e.thread, TYPES[e.type], e.cell, e.remote, usual_completion(TYPES[e.type]))
+        else ThreadEvent(e.thread, TYPES[e.type], e.cell, e.remote, usual_completion(TYPES[e.type]))
         for e in events
     ]
     return mixed, Execution(mine, in_order, source, writes)
@@ -210,7 +210,7 @@ def test_the_axioms_are_the_same(ordered_reads: bool) -> None:
     seen = {(a, b): 0 for a in (False, True) for b in (False, True)}
     for _ in range(200):
         trace, execution = random_execution(random)
-        assert set(polled(execution)) == set(trace.pf)
+        assert set(polls_from(execution)) == set(trace.pf)
         forbidden, unordered = rdma_cycle(execution, Platform(ordered_reads=ordered_reads)), sc_cycle(execution)
         assert (forbidden is None) == (rdma_violation(trace, rdma(ordered_reads)) is None)
         assert (unordered is None) == (sc_violation(trace) is None)

@@ -7,18 +7,17 @@ from dataclasses import replace
 
 import pytest
 
-from rdma_robust.analyses.prove.compiled.compiled_search import compiled_search
 from rdma_robust.analyses.prove.concrete_search import concrete_search
+from rdma_robust.analyses.prove.explicit_search import compiled_search
 from rdma_robust.analyses.prove.on_machine import shows
-from rdma_robust.analyses.prove.path_replay import replayed
+from rdma_robust.analyses.prove.path_replay import replay_path
 from rdma_robust.analyses.prove.path_values import path_values
-from rdma_robust.analyses.prove.proof_engine import AbstractPath
 from rdma_robust.analyses.prove.prove import FIRST
-from rdma_robust.analyses.prove.reductions import reduced
+from rdma_robust.analyses.prove.reductions import reduce_program
 from rdma_robust.analyses.prove.safety_claims import safety_claims
-from rdma_robust.analyses.prove.transition_system import SafetyClaim
+from rdma_robust.analyses.prove.transition_system import AbstractPath, SafetyClaim
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.language.flow.claims import AnyModelName, Claim
+from rdma_robust.language.flow.claims import AnyModelName, OutcomeClaim
 from rdma_robust.limits import Limits
 from tests.agreement.test_safety_agrees import FEW, loaded
 from tests.support.random_safety import LARGE_SAFETY, SafetySize
@@ -41,8 +40,8 @@ def judged(program: Program, model: AnyModelName, asked: tuple[SafetyClaim, ...]
         if found is None:
             return "not known"
         if found.path is not None:
-            draws = path_values(reduced(program, model, claims, FIRST), found.path).draws
-            run = replayed(program, model, claims, found.path, draws=draws)
+            draws = path_values(reduce_program(program, model, claims, FIRST), found.path).draws
+            run = replay_path(program, model, claims, found.path, draws=draws)
             assert run is not None and shows(program, run, violated(claims, found.path)), "a path that is no run"
             assert truth.runs or not truth.exhausted
             return "unsafe"
@@ -59,7 +58,7 @@ def agreement(seeds: range, size: SafetySize, states: int) -> Counter[str]:
     answers: Counter[str] = Counter()
     for seed in seeds:
         program = loaded(seed, "shared", size)
-        everywhere = tuple(Claim(False, model) for model in MODELS)
+        everywhere = tuple(OutcomeClaim(False, model) for model in MODELS)
         program = replace(program, outcomes=tuple(replace(line, claims=everywhere) for line in program.outcomes))
         for model in MODELS:
             claims = safety_claims(program, model)

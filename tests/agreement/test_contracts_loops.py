@@ -13,7 +13,7 @@ from rdma_robust.contracts.language.contract_program import ContractProgram
 from rdma_robust.contracts.language.load_contracts import load_contracts
 from rdma_robust.contracts.language.loop_rounds import round_program
 from rdma_robust.contracts.modular.modes import ModularEngine
-from rdma_robust.contracts.rerun.confirming import replayed
+from rdma_robust.contracts.rerun.confirming import replayed_counterexample
 from rdma_robust.contracts.runs.run_inputs import NARROW
 from rdma_robust.contracts.runs.runs_engine import runs
 from rdma_robust.errors import SizeLimitError
@@ -61,7 +61,7 @@ def compared_rounds(program: ContractProgram, loop: str, procs: int) -> str:
     real = by_interleavings(round_, loop, procs, FEW)
     for each in (found, real):
         if each.counterexample is not None:
-            replayed(round_, loop, each.counterexample)
+            replayed_counterexample(round_, loop, each.counterexample)
     if "UNKNOWN" not in (found.verdict, real.verdict):
         assert found.verdict == real.verdict, (found, real)
     return f"round {real.verdict}"

@@ -12,7 +12,7 @@ from rdma_robust.contracts.language.contract_program import ContractProgram
 from rdma_robust.contracts.language.load_contracts import load_contracts
 from rdma_robust.contracts.modular.barrier_check import BarrierCheck
 from rdma_robust.contracts.modular.modes import ModularEngine
-from rdma_robust.contracts.modular.widened_checks import Widened
+from rdma_robust.contracts.modular.widened_checks import WidenedChecks
 from rdma_robust.contracts.runs.runs_engine import runs
 from rdma_robust.limits import NO_LIMITS
 from tests.support.contract_mutations import FOLDER, mutants
@@ -32,7 +32,7 @@ def compared(program: ContractProgram, most: int, *, proved_only: bool = False) 
     With `proved_only` nothing is asked of a function that is not proved, which may be endless.
     """
     counted: Counter[tuple[bool, str]] = Counter()
-    widened = Widened(program, NO_LIMITS)
+    widened = WidenedChecks(program, NO_LIMITS)
     for contract in program.contracts:
         for procs in range(1, most + 1) if contract.calls else ():
             proved = BarrierCheck(program, contract.name, procs, widened=widened).proved()
@@ -97,7 +97,7 @@ def test_another_body_of_a_callee_that_meets_the_contract_changes_no_proof(name:
     problems = []
     for text in (name, f"{name}-other-body"):
         program = named(text)
-        widened = Widened(program, NO_LIMITS)
+        widened = WidenedChecks(program, NO_LIMITS)
         check = BarrierCheck(program, program.contracts[-1].name, 3, widened=widened)
         assert not check.proved()
         problems.append(check.problem)

@@ -12,7 +12,7 @@ import pytest
 from rdma_robust.contracts.language.contract_program import ContractProgram
 from rdma_robust.contracts.language.load_contracts import load_contracts
 from rdma_robust.contracts.modular.barrier_check import BarrierCheck
-from rdma_robust.contracts.modular.widened_checks import Widened
+from rdma_robust.contracts.modular.widened_checks import WidenedChecks
 from rdma_robust.contracts.runs.runs_engine import runs
 from rdma_robust.limits import NO_LIMITS
 from tests.support.contract_mutations import FOLDER, mutants
@@ -31,7 +31,7 @@ def _agreed(program: ContractProgram, most: int) -> Counter[str]:
     """Compare both engines, and every proof by contracts with what holds with real bodies."""
     counted: Counter[str] = Counter()
     program = under_zero(program)
-    widened = Widened(program, NO_LIMITS)
+    widened = WidenedChecks(program, NO_LIMITS)
     for contract in program.contracts:
         for procs in range(1, most + 1):
             counted += compared(program, contract.name, procs, 2_000)

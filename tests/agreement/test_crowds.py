@@ -15,8 +15,8 @@ from rdma_robust.outcome import Outcome, Verdict
 from rdma_robust.robustness.crowds import decide_any
 from rdma_robust.robustness.crowds.hero_at_start import HeroAtStart
 from rdma_robust.robustness.crowds.hero_from_start import HeroFromStart
-from rdma_robust.robustness.crowds.instance import Instance
-from rdma_robust.robustness.crowds.steps import Steps
+from rdma_robust.robustness.crowds.instance import TwoCopyInstance
+from rdma_robust.robustness.crowds.steps import InstanceSteps
 from rdma_robust.robustness.crowds.value_free import cut_off
 from rdma_robust.robustness.decide import decide
 from tests.support.crowd_agreement import WAYS, exact, first_bad, loaded, model_of, robust_for_any
@@ -146,7 +146,7 @@ def least(text: str) -> int:
 def test_the_tree_as_in_the_book_says_the_same(name: str) -> None:
     program = loaded(NAMED[name])
     for system in (HeroAtStart, HeroFromStart):
-        found = cover(system(Steps(Instance.of(program, model_of(program), ALL_REDUCTIONS))), 3_000)
+        found = cover(system(InstanceSteps(TwoCopyInstance.of(program, model_of(program), ALL_REDUCTIONS))), 3_000)
         assert found.target is not None
         assert (found.target < 0) is robust_for_any(program, WAYS["hero at start"])
 

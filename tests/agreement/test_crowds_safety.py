@@ -12,7 +12,7 @@ from rdma_robust.analyses.safety.crowds.safety_system import SafetySystem
 from rdma_robust.analyses.safety.goals import Goal, HangGoal, StateGoal
 from rdma_robust.analyses.safety.questions import Answer
 from rdma_robust.analyses.safety.reach import reach_goals
-from rdma_robust.language.check.targets import Target
+from rdma_robust.language.check.targets import StateTarget
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.copies import copies_of
 from rdma_robust.limits import Limits
@@ -84,7 +84,7 @@ def compare_absences(seed: int) -> str:
     asked = asked_of(seed)
     counts = asked.target.counts
     final = StateGoal(
-        Target("final", asked.target.condition, (), tuple((n, c) for n, c in counts if not c.atoms)), final=True
+        StateTarget("final", asked.target.condition, (), tuple((n, c) for n, c in counts if not c.atoms)), final=True
     )
     goals: list[Goal] = [HangGoal()]
     if final.target.counts == counts:

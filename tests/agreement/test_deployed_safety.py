@@ -13,7 +13,7 @@ from rdma_robust.analyses.safety.goals import FaultGoal, Goal, HangGoal, HangMet
 from rdma_robust.analyses.safety.questions import Answer, Argument
 from rdma_robust.analyses.safety.reach import answer_goals
 from rdma_robust.expr import Const, Expr, Name, conj, equals
-from rdma_robust.language.check.targets import Target
+from rdma_robust.language.check.targets import StateTarget
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.limits import Limits
 from rdma_robust.model import Model, ModelName
@@ -84,7 +84,7 @@ def goals_of(program: Program, rng: Random) -> list[Goal]:
     for _ in range(3):
         chosen = rng.sample(names, min(2, len(names)))
         condition: Expr = conj(*(equals(Name(name), Const(rng.randint(0, 2))) for name in chosen))
-        found.append(StateGoal(Target(str(condition), condition), final=True))
+        found.append(StateGoal(StateTarget(str(condition), condition), final=True))
     return found
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from rdma_robust.analyses.prove.explicit_search import explicit_search
 from rdma_robust.analyses.prove.facts import PlaceKnown, known_facts
-from rdma_robust.analyses.prove.reductions import reduced
+from rdma_robust.analyses.prove.reductions import reduce_program
 from rdma_robust.analyses.prove.safety_outcome import ReductionOptions, Safety, SafetyOutcome
 from rdma_robust.analyses.prove.transition_system import SafetyClaim
 from rdma_robust.language.flow.cfg import Program
@@ -91,7 +91,7 @@ class Seen:
 def _facts(program: Program, model: AnyModelName, claims: tuple[SafetyClaim, ...]) -> tuple[PlaceKnown, ...]:
     """Facts of all states that can be reached, at the places that these claims are about, whether they are true or not."""
     options = ReductionOptions(bound=3, lazy=False)
-    system = reduced(program, model, (), options)
+    system = reduce_program(program, model, (), options)
     if system.wide:
         return ()
     found = explicit_search(system, NO_LIMITS)

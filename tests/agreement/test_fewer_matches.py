@@ -13,9 +13,9 @@ from rdma_robust.limits import Limits
 from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.language.message_program import BUFFERS, Buffer, Loop, MessageProgram, Process, While
 from rdma_robust.messages.machine import state_search
-from rdma_robust.messages.machine.local_table import Hop, State, Table
+from rdma_robust.messages.machine.local_table import Hop, LocalTable, State
 from rdma_robust.messages.machine.state_search import StateSearch
-from rdma_robust.messages.message_answers import Questions
+from rdma_robust.messages.message_answers import MessageQuestions
 from tests.support.named_messages import NAMED
 from tests.support.random_messages import TASTES, random_messages
 from tests.support.shares import chunks
@@ -41,8 +41,8 @@ def _again(at: int, process: Process, chance: random.Random) -> Process:
 
 def searched(program: MessageProgram, buffer: Buffer, *, fewer: bool) -> StateSearch:
     limits = Limits.of(20, 600)
-    table = Table(program, buffer, limits, 2, names=False)
-    search = StateSearch(table, Questions(), limits, fewer)
+    table = LocalTable(program, buffer, limits, 2, names=False)
+    search = StateSearch(table, MessageQuestions(), limits, fewer)
     search.search()
     return search
 
@@ -79,7 +79,7 @@ def test_fewer_matches_find_the_same_in_more(chunk: int) -> None:
     assert compare(range(100 + 30 * chunk, 130 + 30 * chunk)) > 0
 
 
-def _of_one_receive(_table: Table, _state: State, hops: list[Hop]) -> list[Hop]:
+def _of_one_receive(_table: LocalTable, _state: State, hops: list[Hop]) -> list[Hop]:
     """The matches of one receive, although another process may still send to it."""
     receive = hops[0].receiver, hops[0].meeting.receive
     return [each for each in hops if (each.receiver, each.meeting.receive) == receive]

@@ -16,7 +16,7 @@ from rdma_robust.petri.cover import COVER_ENGINES, cover
 from rdma_robust.petri.net import CoverResult, Net
 from rdma_robust.petri.spec.reader import read_spec
 from rdma_robust.questions.cover_question import expectation
-from rdma_robust.reports.cover.cover_result import run_view
+from rdma_robust.reports.cover.cover_result import firing_sequence
 from tests.conftest import ROOT
 from tests.support.certificates import check_safe
 from tests.support.flawed_tree import flawed_limits
@@ -80,7 +80,7 @@ def check(net: Net, result: CoverResult) -> str:
         return "unknown"
     assert check_unsafe(net, run_evidence(net, result.run.start, result.run.transitions, result.run.target))
     end = replay(net, result.run)
-    view = run_view(net, result.run, False)
+    view = firing_sequence(net, result.run, False)
     assert {t.place: t.tokens for t in view.end} == {p: n for p, n in zip(net.places, end, strict=True) if n}
     return "unsafe"
 

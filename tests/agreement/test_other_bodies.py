@@ -10,7 +10,7 @@ import pytest
 from rdma_robust.contracts.language.contract_program import CONTRACT_BUFFERS, ContractProgram
 from rdma_robust.contracts.language.load_contracts import load_contracts
 from rdma_robust.contracts.modular.barrier_check import BarrierCheck
-from rdma_robust.contracts.modular.widened_checks import Widened
+from rdma_robust.contracts.modular.widened_checks import WidenedChecks
 from rdma_robust.contracts.runs.runs_engine import runs
 from rdma_robust.limits import Limits
 from tests.support.other_bodies import with_few_clauses, with_other_bodies
@@ -19,8 +19,8 @@ from tests.support.shares import chunks
 FEW = Limits(states=400)
 
 
-def _proved(program: ContractProgram, procs: int) -> tuple[bool, Widened]:
-    widened = Widened(program, FEW)
+def _proved(program: ContractProgram, procs: int) -> tuple[bool, WidenedChecks]:
+    widened = WidenedChecks(program, FEW)
     return BarrierCheck(program, "f", procs, FEW, widened=widened).proved(), widened
 
 

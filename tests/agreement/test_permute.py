@@ -22,7 +22,7 @@ from rdma_robust.options import ALL_REDUCTIONS, CheckOptions
 from rdma_robust.outcome import Verdict
 from rdma_robust.robustness import static_filter
 from rdma_robust.robustness.decide import decide
-from rdma_robust.robustness.frame import EventLabel, Frame
+from rdma_robust.robustness.frame import EventLabel, InstrumentationFrame
 from rdma_robust.robustness.pivot import instrument_pivots
 from rdma_robust.robustness.reductions import permute
 from rdma_robust.robustness.reductions.like_threads import Renaming
@@ -49,7 +49,7 @@ SETS = (
 
 def pivots(program: Program, reductions: frozenset[str] = ALONE) -> Pivots:
     model = CheckOptions().on(program.hardware).model
-    return pivots_to_try(Frame.to_instrument(program, model), reductions, large=0)
+    return pivots_to_try(InstrumentationFrame.to_instrument(program, model), reductions, large=0)
 
 
 def lowered(program: Program, reductions: frozenset[str] = ALONE) -> LoweredProgram[EventLabel]:
@@ -213,7 +213,7 @@ def test_every_part_has_a_program_that_needs_it() -> None:
 def parts(program: Program) -> list[permute.Role]:
     found: list[permute.Role] = []
 
-    class Seen(permute.Layout):
+    class Seen(permute.StateLayout):
         def check(self, program: CounterProgram[object]) -> None:
             super().check(program)
             found.extend(self.parts)
@@ -225,7 +225,7 @@ def parts(program: Program) -> list[permute.Role]:
 
 
 def test_a_variable_that_is_not_listed_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(permute.Layout, "_queue_pairs", lambda _self: iter(()))
+    monkeypatch.setattr(permute.StateLayout, "_queue_pairs", lambda _self: iter(()))
     with pytest.raises(InternalError, match="what the variable beta"):
         lowered(named("beta.rdma"))
 
@@ -248,17 +248,17 @@ def test_starting_only_one_class_of_an_orbit_is_noticed(monkeypatch: pytest.Monk
     """Phase 1 may only be sorted where the classes of all images are started."""
     program = load_program(SAME_WORD, "same-word.rdma")
     assert verdict(program, ALONE | {"symmetry"}) is Verdict.NOT_ROBUST
-    codes = permute.Layout.codes
+    codes = permute.StateLayout.codes
     monkeypatch.setattr(static_filter, "closed_under", lambda classes, _alike: dict.fromkeys(classes))
-    monkeypatch.setattr(permute.Layout, "number", lambda self, c: self._numbers.get(c, 0))
-    monkeypatch.setattr(permute.Layout, "codes", lambda self, r, by: {} if r[0] == "class" else codes(self, r, by))
+    monkeypatch.setattr(permute.StateLayout, "number", lambda self, c: self._numbers.get(c, 0))
+    monkeypatch.setattr(permute.StateLayout, "codes", lambda self, r, by: {} if r[0] == "class" else codes(self, r, by))
     assert verdict(program, ALONE | {"symmetry"}) is Verdict.ROBUST
 
 
 def test_a_class_that_keeps_its_number_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     program = load_program(SAME_WORD, "same-word.rdma")
-    codes = permute.Layout.codes
-    monkeypatch.setattr(permute.Layout, "codes", lambda self, r, by: {} if r[0] == "class" else codes(self, r, by))
+    codes = permute.StateLayout.codes
+    monkeypatch.setattr(permute.StateLayout, "codes", lambda self, r, by: {} if r[0] == "class" else codes(self, r, by))
     assert broken(lowered(program))
 
 
@@ -293,7 +293,7 @@ def test_values_that_tell_threads_apart_are_renamed(lost: str, monkeypatch: pyte
     """In words, and in the value that the pivot reads, which is of the sort of its word."""
     program = load_program(OWN_NUMBERS, "own-numbers.rdma")
     assert not broken(lowered(program), 200)
-    monkeypatch.setattr(permute.Layout, lost, lambda *_: {} if lost == "_values" else iter(()))
+    monkeypatch.setattr(permute.StateLayout, lost, lambda *_: {} if lost == "_values" else iter(()))
     assert broken(lowered(program), 200)
 
 

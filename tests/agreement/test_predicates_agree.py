@@ -9,14 +9,14 @@ import pytest
 import z3
 
 from rdma_robust.analyses.prove.explicit_search import explicit_search
-from rdma_robust.analyses.prove.predicates.inductive_check import why_not_inductive
+from rdma_robust.analyses.prove.predicates.inductive_check import invariant_flaw
 from rdma_robust.analyses.prove.predicates.predicate_engine import predicates_engine
 from rdma_robust.analyses.prove.predicates.solving import Formulas
 from rdma_robust.analyses.prove.predicates.spacer_engine import spacer_engine
-from rdma_robust.analyses.prove.proof_engine import Searched
-from rdma_robust.analyses.prove.prove import prove
-from rdma_robust.analyses.prove.reductions import reduced
+from rdma_robust.analyses.prove.prove import decide_safety
+from rdma_robust.analyses.prove.reductions import reduce_program
 from rdma_robust.analyses.prove.safety_outcome import ReductionOptions, Safety
+from rdma_robust.analyses.prove.transition_system import EngineResult
 from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits, ignore
@@ -29,10 +29,10 @@ def compare(seed: int, model: AnyModelName, *, loops: bool, narrow: int) -> str:
     """Compare every engine on a random program, all of whose variables with more than `narrow` values are wide."""
     program, claims = claimed_program(seed, model, loops=loops)
     claims = tuple(claim for claim in claims if not claim.allowed)
-    truth = explicit_search(reduced(program, model, claims, ReductionOptions(bound=2)), Limits.of(60.0), ignore)
+    truth = explicit_search(reduce_program(program, model, claims, ReductionOptions(bound=2)), Limits.of(60.0), ignore)
     options = ReductionOptions(bound=2, narrow=narrow)
-    system, plain = reduced(program, model, claims, options), reduced(program, "sc", claims, options)
-    engines: list[Callable[..., Searched]] = [predicates_engine, spacer_engine]
+    system, plain = reduce_program(program, model, claims, options), reduce_program(program, "sc", claims, options)
+    engines: list[Callable[..., EngineResult]] = [predicates_engine, spacer_engine]
     if model != "sc":
         engines.append(partial(predicates_engine, plain=plain))
     for engine in engines:
@@ -40,7 +40,7 @@ def compare(seed: int, model: AnyModelName, *, loops: bool, narrow: int) -> str:
         where = f"{engine}, seed {seed}, {model}, loops {loops}, narrow {narrow}"
         if found.invariant is not None:
             assert truth.path is None or not truth.path.exact, where
-            assert why_not_inductive(system, found.invariant, Formulas(z3), lambda: None) == "", where
+            assert invariant_flaw(system, found.invariant, Formulas(z3), lambda: None) == "", where
         if truth.invariant is not None:
             assert found.path is None or not found.path.exact, where
         if found.overflowed:
@@ -112,11 +112,11 @@ def test_what_zones_cannot_say_is_proven_and_what_is_wrong_has_a_run(
     text: str, wrong: tuple[str, str], model: AnyModelName
 ) -> None:
     program = load_program(text, "program.rdma")
-    assert prove(program, model, Limits.of(60.0), engine="zones").safety is Safety.UNKNOWN
-    proof = prove(program, model, Limits.of(60.0))
+    assert decide_safety(program, model, Limits.of(60.0), engine="zones").safety is Safety.UNKNOWN
+    proof = decide_safety(program, model, Limits.of(60.0))
     assert (proof.safety, proof.engine) == (Safety.SAFE, "predicates"), proof.reason
     broken = load_program(text.replace(*wrong), "broken.rdma")
     assert broken.threads != program.threads
-    answer = prove(broken, model, Limits.of(60.0), engine="predicates")
+    answer = decide_safety(broken, model, Limits.of(60.0), engine="predicates")
     assert answer.safety is Safety.UNSAFE, answer.reason
     assert answer.run is not None

@@ -15,11 +15,11 @@ import pytest
 from rdma_robust.language.load import load_program
 from rdma_robust.model import Model
 from rdma_robust.robustness.event_graph import EventEdge
-from rdma_robust.robustness.frame import Frame
+from rdma_robust.robustness.frame import InstrumentationFrame
 from rdma_robust.robustness.pivot_classes import can_start, class_of, classes_of
 from rdma_robust.robustness.reductions import relaxation
 from rdma_robust.robustness.reductions.critical import CriticalCycles
-from rdma_robust.robustness.reductions.relaxation import _MOST_UNPOLLED, Relaxation
+from rdma_robust.robustness.reductions.relaxation import _MOST_UNPOLLED, ThreadRelaxation
 from rdma_robust.semantics.trace import EventType
 from sitegen.theorems import PROOFS
 from tests.litmus.goldens import LITMUS, PROGRAMS, load
@@ -48,22 +48,22 @@ JOINED = (
 )
 
 
-def overtaking(frame: Frame) -> Pairs:
+def overtaking(frame: InstrumentationFrame) -> Pairs:
     """As the code says, without the polls of an event's own queue pair, of which it says nothing."""
     number = {id(edge): k for k, edge in enumerate(edges_of(frame))}
     found = set()
     for graph in frame.graphs:
-        relaxation = Relaxation(graph, frame.model)
+        relaxation = ThreadRelaxation(graph, frame.model)
         found |= {(number[id(e)], number[id(x)]) for e in graph.edges for x in relaxation.overtaking(e)}
     return without_own_polls(frame, found)
 
 
-def without_own_polls(frame: Frame, pairs: Pairs) -> Pairs:
+def without_own_polls(frame: InstrumentationFrame, pairs: Pairs) -> Pairs:
     edges = edges_of(frame)
     return {(a, x) for a, x in pairs if edges[x].type is not EventType.P or edges[x].remote != edges[a].remote}
 
 
-def starts(frame: Frame) -> Pairs:
+def starts(frame: InstrumentationFrame) -> Pairs:
     """A pivot, and an event that the filter leaves as the first of beta after a pivot of its class."""
     cycles, edges = CriticalCycles(frame), edges_of(frame)
     found = {(p, s) for p, pivot in enumerate(edges) for s, e in enumerate(edges) if _may_start(cycles, pivot, e)}
@@ -78,13 +78,13 @@ def _may_start(cycles: CriticalCycles, pivot: EventEdge, start: EventEdge) -> bo
     return can_start(start, c) and cycles.may_start(start, c)
 
 
-def random_frames(rng: Random, count: int) -> Iterator[Frame]:
+def random_frames(rng: Random, count: int) -> Iterator[InstrumentationFrame]:
     for _ in range(count):
         text = random_program(rng, rng.choice([TINY, SMALL]), loops=rng.random() < 0.5)
-        yield Frame.to_instrument(load_program(text, "random"), rng.choice(HARDWARE))
+        yield InstrumentationFrame.to_instrument(load_program(text, "random"), rng.choice(HARDWARE))
 
 
-def check(frames: list[Frame]) -> None:
+def check(frames: list[InstrumentationFrame]) -> None:
     assert all(map(is_covered, frames))
     for frame, (over, left) in zip(frames, ask_filter(frames), strict=True):
         assert without_own_polls(frame, over) == overtaking(frame), frame.program
@@ -93,13 +93,13 @@ def check(frames: list[Frame]) -> None:
 
 @pytest.mark.ci
 def test_the_filter_of_named_programs_is_the_formal_one() -> None:
-    check([Frame.to_instrument(load(LITMUS / f"{name}.rdma"), Model()) for name in NAMED])
+    check([InstrumentationFrame.to_instrument(load(LITMUS / f"{name}.rdma"), Model()) for name in NAMED])
 
 
 @pytest.mark.ci
 def test_the_filter_of_the_suite_is_the_formal_one() -> None:
     """Of the programs that the formal filter is about, as far as Coq computes them fast."""
-    frames = [Frame.to_instrument(load(path), Model()) for path in PROGRAMS]
+    frames = [InstrumentationFrame.to_instrument(load(path), Model()) for path in PROGRAMS]
     small = [frame for frame in frames if is_covered(frame) and len(edges_of(frame)) <= MOST_EDGES]
     assert len(small) > 200
     check(small)
@@ -114,7 +114,7 @@ def test_the_filter_is_the_formal_one(chunk: int) -> None:
 def test_where_paths_join_the_filter_is_the_formal_one() -> None:
     start = "node A { x }\nnode B { u, v }\nthread S on B { reg s; s = u; v = 1 }\n"
     programs = [load_program(f"{start}thread T on A {{ reg r; {code} }}", code) for code in JOINED]
-    check([Frame.to_instrument(program, model) for program in programs for model in HARDWARE])
+    check([InstrumentationFrame.to_instrument(program, model) for program in programs for model in HARDWARE])
 
 
 def test_completions_are_counted_as_far_as_in_coq() -> None:
@@ -128,23 +128,23 @@ def test_completions_are_counted_as_far_as_in_coq() -> None:
 def test_another_hardware_is_noticed() -> None:
     """What Coq computes is of the hardware that it is told of."""
     program = load_program("node A { x }\nnode B { u }\nthread T on A { put B.u = x; put B.u = x }", "twice")
-    frames = [Frame.to_instrument(program, Model(order=order)) for order in ("default", "relaxed")]
+    frames = [InstrumentationFrame.to_instrument(program, Model(order=order)) for order in ("default", "relaxed")]
     (kept, _), (given_up, _) = ask_filter(frames)
     assert kept < given_up
 
 
 @pytest.mark.ci
 def test_a_filter_that_forgets_polls_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Relaxation, "_forces_poll", lambda *_: False)
+    monkeypatch.setattr(ThreadRelaxation, "_forces_poll", lambda *_: False)
     program = load(LITMUS / "mailbox-polled.rdma")
     with pytest.raises(AssertionError):
-        check([Frame.to_instrument(program, Model())])
+        check([InstrumentationFrame.to_instrument(program, Model())])
 
 
 @pytest.mark.ci
 def test_a_filter_without_store_buffers_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "node A { x, y }\nthread T on A { reg r; x = 1; r = y }\nthread U on A { reg s; y = 1; s = x }\n"
-    frame = Frame.to_instrument(load_program(text, "buffered"), Model(cpu="tso"))
+    frame = InstrumentationFrame.to_instrument(load_program(text, "buffered"), Model(cpu="tso"))
     check([frame])
     monkeypatch.setattr(relaxation, "buffered", lambda *_: False)
     with pytest.raises(AssertionError):

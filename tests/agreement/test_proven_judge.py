@@ -11,7 +11,7 @@ from random import Random
 import pytest
 
 from rdma_robust.certify import proven_judge
-from rdma_robust.certify.judge_question import NotCovered, Question
+from rdma_robust.certify.judge_question import JudgeQuestion, NotCovered
 from rdma_robust.errors import UsageError
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_decidable
@@ -39,7 +39,7 @@ HARDWARE = (rdma(False), rdma(True), Model(order="relaxed"), Model(order="multip
 VIOLATING = "violating"
 
 
-def splits(rng: Random, rounds: int) -> Iterator[tuple[Question, Model, Trace]]:
+def splits(rng: Random, rounds: int) -> Iterator[tuple[JudgeQuestion, Model, Trace]]:
     """Random split runs with the values that they have."""
     while rounds:
         order, size = random_split(rng)
@@ -62,7 +62,7 @@ def test_the_judge_says_violating_iff_the_axioms_do(chunk: int) -> None:
     assert reasons == {"violating", "there", "event", "R1", "R2", "R3"}, "no cycle, a wrong value, or a rule"
 
 
-def counterexample(program: Program, model: Model) -> Question | None:
+def counterexample(program: Program, model: Model) -> JudgeQuestion | None:
     """What the judge is asked of the counterexample that is found, None if there is none or the judge does not cover it."""
     outcome = decide(program, CheckOptions(hardware=model, max_states=30_000))
     if outcome.witness is None:
@@ -73,7 +73,7 @@ def counterexample(program: Program, model: Model) -> Question | None:
         return None
 
 
-def confirmed(questions: list[Question], rng: Random) -> None:
+def confirmed(questions: list[JudgeQuestion], rng: Random) -> None:
     """The judge calls all of them violating, and mutations only if the axioms do."""
     assert set(answers([question.text() for question in questions])) == {VIOLATING}
     changed = [mutated(question, rng) for question in questions for _ in range(12)]

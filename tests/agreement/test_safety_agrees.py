@@ -14,11 +14,11 @@ import pytest
 
 from rdma_robust.analyses.prove.concrete_search import concrete_search
 from rdma_robust.analyses.prove.on_machine import shows
-from rdma_robust.analyses.prove.proof_engine import EngineName
-from rdma_robust.analyses.prove.prove import FIRST, prove
+from rdma_robust.analyses.prove.prove import FIRST, decide_safety
 from rdma_robust.analyses.prove.safety_outcome import ReductionOptions, Safety, SafetyOutcome
+from rdma_robust.analyses.prove.transition_system import EngineName
 from rdma_robust.language.flow.cfg import Program, RemoteRmw, steps
-from rdma_robust.language.flow.claims import AnyModelName, Claim
+from rdma_robust.language.flow.claims import AnyModelName, OutcomeClaim
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 from tests.support.inserted import fenced, flushed
@@ -37,7 +37,7 @@ def judged(
     engine: EngineName | Literal["auto"] = "auto",
 ) -> tuple[SafetyOutcome, str]:
     """Ask `prove`, hold every part of its answer against the machine, and say what came of it."""
-    outcome = prove(program, model, Limits.of(20, states), reduction=reduction, engine=engine)
+    outcome = decide_safety(program, model, Limits.of(20, states), reduction=reduction, engine=engine)
     truth = concrete_search(program, model, outcome.claims, Limits.of(20, states), every=True)
     happens = [number for number in truth.runs if not outcome.claims[number].allowed]
     if outcome.safety is Safety.SAFE:
@@ -119,13 +119,13 @@ def test_answers_of_many_programs_agree_with_the_machine(kind: Kind, hundred: in
 
 def everywhere(program: Program) -> Program:
     """The program with its claims under every model, and none about program points, at which models may differ."""
-    claims = tuple(Claim(False, model) for model in ("sc", "tso", "pso", "rma", "rdma"))
+    claims = tuple(OutcomeClaim(False, model) for model in ("sc", "tso", "pso", "rma", "rdma"))
     outcomes = tuple(replace(line, claims=claims) for line in program.outcomes)
     return replace(program, outcomes=outcomes, invariants=tuple(i for i in program.invariants if not i.atoms))
 
 
 def answers_of(program: Program, models: tuple[AnyModelName, ...], states: int) -> list[Safety]:
-    return [prove(program, model, Limits.of(20, states)).safety for model in models]
+    return [decide_safety(program, model, Limits.of(20, states)).safety for model in models]
 
 
 def stronger_and_weaker(kind: Kind, seed: int, states: int) -> None:
@@ -176,7 +176,8 @@ def reduced_or_not(kind: Kind, seeds: range, states: int) -> int:
         program = loaded(seed, kind)
         for model in MODELS_OF[kind]:
             lazy, eager = (
-                prove(program, model, Limits.of(20, states), reduction=replace(FIRST, lazy=lazy)) for lazy in (True, False)
+                decide_safety(program, model, Limits.of(20, states), reduction=replace(FIRST, lazy=lazy))
+                for lazy in (True, False)
             )
             assert {lazy.safety, eager.safety} != {Safety.SAFE, Safety.UNSAFE}, (kind, seed, model)
             possible = [(a.possible, b.possible) for a, b in zip(lazy.allowed, eager.allowed, strict=True)]

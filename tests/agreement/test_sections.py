@@ -25,7 +25,7 @@ from rdma_robust.model import Model
 from rdma_robust.options import ALL_REDUCTIONS, CheckOptions
 from rdma_robust.outcome import Verdict
 from rdma_robust.robustness.decide import decide
-from rdma_robust.robustness.frame import Frame
+from rdma_robust.robustness.frame import InstrumentationFrame
 from rdma_robust.robustness.reductions.like_threads import like_threads
 from rdma_robust.semantics import axioms, vertices
 from rdma_robust.semantics.machines.chosen import machine_of
@@ -197,7 +197,7 @@ def like(one: int, other: int) -> str:
 
 @pytest.mark.parametrize(("one", "other"), [(0, 0), (0, 1)])
 def test_threads_are_alike_if_their_sections_ask_for_the_same(one: int, other: int) -> None:
-    frame = Frame.to_instrument(load_program(like(one, other), "like.trencher"), TSO)
+    frame = InstrumentationFrame.to_instrument(load_program(like(one, other), "like.trencher"), TSO)
     found = [group.threads for kept in (frame, frame.specialised()) for group in like_threads(kept, False)]
     assert found == ([(0, 1)] * 2 if one == other else [])
     assert compare([like(one, other)], SETS)

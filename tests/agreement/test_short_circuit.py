@@ -37,9 +37,9 @@ def _nested(statement: ast.Statement, registers: frozenset[str]) -> Iterable[ast
                 other = _decided(arm.condition, nested(arm.block, registers).statements, other)
             return other
         case ast.Assert(condition):
-            return _decided(condition, (), (ast.Assert(ast.Number(0)),))
+            return _decided(condition, (), (ast.Assert(ast.NumberLiteral(0)),))
         case ast.Assume(ast.Binary("&&" | "||" as op, left, right), keyword) if not _reads(left, registers):
-            waits, goes = (ast.Assume(right, keyword),), (() if op == "||" else (ast.Assume(ast.Number(0), keyword),))
+            waits, goes = (ast.Assume(right, keyword),), (() if op == "||" else (ast.Assume(ast.NumberLiteral(0), keyword),))
             return _decided(left, *((waits, goes) if op == "&&" else (goes, waits)))
         case ast.Choose(branches):
             return (ast.Choose(tuple(nested(branch, registers) for branch in branches)),)
@@ -77,12 +77,12 @@ def written_as_ifs(text: str) -> str:
     """Return a program without connectives in front of reads that does the same."""
     items: list[ast.Item] = []
     for item in parse_program(text, "f").items:
-        if isinstance(item, ast.Thread):
+        if isinstance(item, ast.ThreadDeclaration):
             declared = (s for s in item.body.statements if isinstance(s, ast.Registers))
             names = frozenset(each.name.text for s in declared for each in s.registers)
             item = replace(item, body=nested(item.body, names))
         items.append(item)
-    return format_tree(ast.Program(tuple(items)))
+    return format_tree(ast.ProgramTree(tuple(items)))
 
 
 def final_states(program: cfg.Program) -> set[tuple[object, ...]]:

@@ -9,12 +9,11 @@ import pytest
 
 from rdma_robust.analyses.prove.explicit_search import explicit_search
 from rdma_robust.analyses.prove.path_values import path_values
-from rdma_robust.analyses.prove.proof_engine import Searched
-from rdma_robust.analyses.prove.reductions import reduced
+from rdma_robust.analyses.prove.reductions import reduce_program
 from rdma_robust.analyses.prove.safety_claims import safety_claims
 from rdma_robust.analyses.prove.safety_outcome import ReductionOptions
-from rdma_robust.analyses.prove.transition_system import TransitionSystem
-from rdma_robust.analyses.prove.zones.zone_engine import search_zones
+from rdma_robust.analyses.prove.transition_system import EngineResult, TransitionSystem
+from rdma_robust.analyses.prove.zones.zone_search import search_zones
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.language.load import load_program
@@ -29,7 +28,7 @@ KINDS = tuple(MODELS_OF)
 def systems(program: Program, model: AnyModelName) -> tuple[TransitionSystem, TransitionSystem]:
     """The program with every value apart, and with every variable wide; registers and words of any program are."""
     claims = safety_claims(program, model)
-    small, wide = (reduced(program, model, claims, ReductionOptions(narrow=n)) for n in (8, 0))
+    small, wide = (reduce_program(program, model, claims, ReductionOptions(narrow=n)) for n in (8, 0))
     return small, wide
 
 
@@ -47,7 +46,7 @@ def compared(small: TransitionSystem, wide: TransitionSystem, limits: Limits) ->
     return f"{_word(apart)} {_word(zones)}"
 
 
-def inductive(system: TransitionSystem, limits: Limits) -> Searched:
+def inductive(system: TransitionSystem, limits: Limits) -> EngineResult:
     """Search, and check what is said to be inductive."""
     found = search_zones(system, limits, ignore)
     assert (found.invariant is None) == bool(found.path is not None or found.cut or found.overflowed)
@@ -55,7 +54,7 @@ def inductive(system: TransitionSystem, limits: Limits) -> Searched:
     return found
 
 
-def _word(searched: Searched) -> str:
+def _word(searched: EngineResult) -> str:
     return (
         searched.cut
         if searched.cut

@@ -17,7 +17,7 @@ from rdma_robust.limits import Limits
 from rdma_robust.semantics.machines.machine import Verb
 from rdma_robust.semantics.machines.rdma import DONE, ISSUED, READ, Entry, RdmaMachine, RdmaState
 from rdma_robust.semantics.run_wording import event_name
-from rdma_robust.teaching.demos.walk import Animation, Walk
+from rdma_robust.teaching.demos.walk import Animation, Walkthrough
 from rdma_robust.teaching.demos.walk_page import walk_page
 from rdma_robust.teaching.demos.walk_pcp import CLASSIC, pcp_walk
 from tests.browser.test_explain_page import CONTRAST, WIDE
@@ -92,7 +92,7 @@ def browser() -> Iterator[Any]:
         yield driver
 
 
-def saved(walk: Walk, path: Path) -> str:
+def saved(walk: Walkthrough, path: Path) -> str:
     path.write_text(walk_page(walk), encoding="utf-8")
     return path.as_uri()
 

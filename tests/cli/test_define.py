@@ -9,7 +9,7 @@ import pytest
 
 import rdma_robust
 from rdma_robust.errors import UsageError
-from rdma_robust.language.defines import defined, undefined
+from rdma_robust.language.defines import undefined, with_definitions
 from tests.conftest import Cli
 
 PROGRAM = """\
@@ -153,7 +153,7 @@ def test_from_python(file: Path) -> None:
     program = rdma_robust.parse(PROGRAM, define={"ROUNDS": 3})
     assert dict(program.constants) == {"ROUNDS": 3, "LAST": 3}
     assert rdma_robust.reach(file, "A.x == 1", define={"LAST": 1}).run is not None
-    assert rdma_robust.verify(PROGRAM, define={"ROUNDS": 1}).program.source == defined(PROGRAM, ["ROUNDS=1"])
+    assert rdma_robust.verify(PROGRAM, define={"ROUNDS": 1}).program.source == with_definitions(PROGRAM, ["ROUNDS=1"])
     with pytest.raises(UsageError, match="no constant `R`"):
         rdma_robust.parse(PROGRAM, define={"R": 3})
     with pytest.raises(UsageError, match="loaded already"):
@@ -161,7 +161,7 @@ def test_from_python(file: Path) -> None:
 
 
 def test_only_values_change() -> None:
-    text = defined(PROGRAM, ["LAST=7", "ROUNDS=(1 + 1)"])
+    text = with_definitions(PROGRAM, ["LAST=7", "ROUNDS=(1 + 1)"])
     assert text == PROGRAM.replace("ROUNDS = 0, LAST = ROUNDS", "ROUNDS = (1 + 1), LAST = 7")
     assert undefined(text, PROGRAM, ["LAST=7", "ROUNDS=(1 + 1)"]) == PROGRAM
-    assert defined("node A {", ["N=1"]) == "node A {"  # an error of the text comes from whoever reads it
+    assert with_definitions("node A {", ["N=1"]) == "node A {"  # an error of the text comes from whoever reads it

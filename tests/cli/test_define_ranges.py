@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rdma_robust.errors import UsageError
-from rdma_robust.value_ranges import MOST_INSTANCES, file_of, instance_of, instances
+from rdma_robust.value_ranges import MOST_INSTANCES, definition_combinations, file_of, told_instance
 from tests.conftest import Cli
 from tests.support.rounds import ROUNDS
 
@@ -94,15 +94,15 @@ def test_what_is_no_range_is_said(cli: Cli, rounds: Path, values: list[str], mes
 
 
 def test_values_of_ranges() -> None:
-    assert [each.shown for each in instances(["N=2,4..6, 5,-1"])] == ["N=2", "N=4", "N=5", "N=6", "N=-1"]
-    assert [each.define for each in instances(["M=k + 1", "N = 3..3"])] == [("M=k + 1", "N=3")]
-    (plain,) = instances(["N=3"])
+    assert [each.shown for each in definition_combinations(["N=2,4..6, 5,-1"])] == ["N=2", "N=4", "N=5", "N=6", "N=-1"]
+    assert [each.define for each in definition_combinations(["M=k + 1", "N = 3..3"])] == [("M=k + 1", "N=3")]
+    (plain,) = definition_combinations(["N=3"])
     assert (plain.define, plain.named("a.rdma")) == (("N=3",), "a.rdma")
-    assert len(instances([f"N=1..{MOST_INSTANCES}"])) == MOST_INSTANCES
+    assert len(definition_combinations([f"N=1..{MOST_INSTANCES}"])) == MOST_INSTANCES
     for name in ("a.rdma", "a (N=3).rdma", "<stdin>"):
-        for each in instances(["N=-1..1", "M=2,4"]):
+        for each in definition_combinations(["N=-1..1", "M=2,4"]):
             assert file_of(each.named(name)) == name
-            assert instance_of(each.named(name)) == each.shown
-        assert file_of(name) == name and instance_of(name) == ""
+            assert told_instance(each.named(name)) == each.shown
+        assert file_of(name) == name and told_instance(name) == ""
     with pytest.raises(UsageError, match="has no value"):
-        instances(["N=1..0"])
+        definition_combinations(["N=1..0"])

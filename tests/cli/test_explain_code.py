@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rdma_robust import check, parse
-from rdma_robust.codes.known_codes import EXAMPLES, Code, codes
+from rdma_robust.codes.known_codes import EXAMPLES, MessageCode, codes
 from rdma_robust.errors import ProgramError, SizeLimitError
 from rdma_robust.messages.language.load_messages import load_messages
 from tests.conftest import ROOT, Cli
@@ -28,7 +28,7 @@ def messages_codes(text: str) -> set[str]:
         return {each.code for each in error.diagnostics}
 
 
-def given(cli: Cli, code: Code, example: str, folder: Path) -> set[str]:
+def given(cli: Cli, code: MessageCode, example: str, folder: Path) -> set[str]:
     """The codes that the command of a code's example answers with."""
     command = code.command(example)
     if code.kind == "command":
@@ -52,7 +52,7 @@ def given(cli: Cli, code: Code, example: str, folder: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("code", share(SHOWN, 4), ids=lambda code: code.name)
-def test_the_examples_give_the_code_and_do_not(code: Code, cli: Cli, tmp_path: Path) -> None:
+def test_the_examples_give_the_code_and_do_not(code: MessageCode, cli: Cli, tmp_path: Path) -> None:
     assert given(cli, code, code.bad, tmp_path) == {code.name}
     assert given(cli, code, code.repaired, tmp_path) == set()
 

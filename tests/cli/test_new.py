@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rdma_robust.cli.completion.answers import cursor_completions
-from rdma_robust.teaching.patterns.named_programs import MESSAGE_PATTERNS, PATTERNS
+from rdma_robust.teaching.patterns import MESSAGE_PATTERNS, PATTERNS
 from tests.conftest import Cli
 from tests.support.shares import share
 

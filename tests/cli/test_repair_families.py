@@ -12,7 +12,7 @@ from rdma_robust import Verdict, check, verify
 from rdma_robust.analyses.repair.edits import SourceText, apply_edits, gaps
 from rdma_robust.analyses.repair.plan import repair
 from rdma_robust.analyses.safety.verify import Status
-from rdma_robust.language.defines import defined
+from rdma_robust.language.defines import with_definitions
 from tests.conftest import Cli
 
 RING = """\
@@ -74,7 +74,7 @@ def test_an_insertion_counts_once_and_is_an_edit_of_the_text(cli: Cli, tmp_path:
             ("poll", "P[i]", "Hub", 2)
         ]
         (edit,) = solution["edits"]
-        before = defined(STAGED, [f"N={number}"])
+        before = with_definitions(STAGED, [f"N={number}"])
         after = before[: edit["offset"]] + edit["text"] + before[edit["offset"] + edit["removed"] :]
         assert check(after).verdict is Verdict.ROBUST and check(before).verdict is Verdict.NOT_ROBUST
 

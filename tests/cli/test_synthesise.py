@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from rdma_robust.analyses.synthesis.program_shapes import Shape, Statement, shapes
-from rdma_robust.analyses.synthesis.telling import Wanted, text_of, told_apart
+from rdma_robust.analyses.synthesis.distinguish import SynthesisRequest, shape_text, told_apart
+from rdma_robust.analyses.synthesis.program_shapes import ProgramShape, Statement, shapes
 from rdma_robust.language.load import load_program
 from rdma_robust.model import Model
 from rdma_robust.semantics.machines.outcomes import explore_outcomes
@@ -80,7 +80,7 @@ def test_a_limit_of_time(cli: Cli) -> None:
     assert "unknown: the time was over at" in done.stderr
 
 
-def naive(kinds: tuple[str, ...], size: int, words: tuple[int, ...], homes: tuple[int, ...]) -> Iterator[Shape]:
+def naive(kinds: tuple[str, ...], size: int, words: tuple[int, ...], homes: tuple[int, ...]) -> Iterator[ProgramShape]:
     """Every program with these words and threads on these nodes, most of them many times, in no order in particular."""
     for lengths in product(range(size + 1), repeat=len(homes)):
         if sum(lengths) == size:
@@ -89,7 +89,7 @@ def naive(kinds: tuple[str, ...], size: int, words: tuple[int, ...], homes: tupl
                 for length in lengths:
                     threads.append(flat[at : at + length])
                     at += length
-                shape = Shape(tuple(threads), homes, words)
+                shape = ProgramShape(tuple(threads), homes, words)
                 if all(_fits(s, t, shape) for t, thread in enumerate(threads) for s in thread):
                     yield shape
 
@@ -102,7 +102,7 @@ def _choices(kinds: tuple[str, ...], words: int, size: int) -> Iterator[Statemen
             yield from (Statement(kind, word) for word in range(words))
 
 
-def _fits(s: Statement, t: int, shape: Shape) -> bool:
+def _fits(s: Statement, t: int, shape: ProgramShape) -> bool:
     thread = shape.threads[t]
     if s.kind != "poll":
         return (shape.words[s.word] == shape.homes[t]) == (s.kind in ("store", "load", "cas"))
@@ -114,16 +114,16 @@ def _fits(s: Statement, t: int, shape: Shape) -> bool:
     return thread.count(s) == 1 and posted[:1] == [s.source]
 
 
-def differ(shape: Shape, first: Model, second: Model) -> bool:
+def differ(shape: ProgramShape, first: Model, second: Model) -> bool:
     """Asked of the machines, which `synthesise` does not ask."""
-    program = load_program(text_of(shape), "naive.rdma")
+    program = load_program(shape_text(shape), "naive.rdma")
     one, other = (explore_outcomes(program, model) for model in (first, second))
     assert one.complete
     assert other.complete
     return {s.values for s in one.states if s.rdma} != {s.values for s in other.states if s.rdma}
 
 
-def parts(shape: Shape) -> Iterator[Shape]:
+def parts(shape: ProgramShape) -> Iterator[ProgramShape]:
     """Every program with fewer statements, whatever it shows."""
     flat = [(t, k) for t, thread in enumerate(shape.threads) for k in range(len(thread))]
     for number in range(1, len(flat)):
@@ -138,10 +138,10 @@ def parts(shape: Shape) -> Iterator[Shape]:
                             for k in here
                         )
                     )
-                yield Shape(tuple(threads), shape.homes, shape.words)
+                yield ProgramShape(tuple(threads), shape.homes, shape.words)
 
 
-def plain(shape: Shape) -> str:
+def plain(shape: ProgramShape) -> str:
     """One name for all programs that differ in names and in the order of threads: the least of their texts."""
     texts = []
     used = [t for t, thread in enumerate(shape.threads) if thread]
@@ -158,7 +158,7 @@ def plain(shape: Shape) -> str:
     return min(texts)
 
 
-def _touches(shape: Shape, word: int) -> bool:
+def _touches(shape: ProgramShape, word: int) -> bool:
     return any(s.kind != "poll" and s.word == word for thread in shape.threads for s in thread)
 
 
@@ -188,7 +188,7 @@ def test_a_naive_enumerator_finds_the_same(
     expected: set[str] = set()
     known: dict[str, bool] = {}
 
-    def told(shape: Shape) -> bool:
+    def told(shape: ProgramShape) -> bool:
         key = plain(shape)
         if key not in known:
             known[key] = differ(shape, first, second)
@@ -199,7 +199,7 @@ def test_a_naive_enumerator_finds_the_same(
             for shape in naive(kinds, number, words, homes):
                 if told(shape) and not any(told(part) for part in parts(shape)):
                     expected.add(plain(shape))
-    found = [plain(each.shape) for each in told_apart(first, second, Wanted(size, kinds))]
+    found = [plain(each.shape) for each in told_apart(first, second, SynthesisRequest(size, kinds))]
     assert len(set(found)) == len(found)
     assert set(found) == expected
     assert found
@@ -207,7 +207,7 @@ def test_a_naive_enumerator_finds_the_same(
 
 def test_what_is_told_apart_is_so_by_its_outcome_lines() -> None:
     for model in (Model(cpu="tso"), Model(order="multipath")):
-        for found in told_apart(Model(), model, Wanted(2 if model.cpu == "sc" else 4)):
+        for found in told_apart(Model(), model, SynthesisRequest(2 if model.cpu == "sc" else 4)):
             assert not found.first
             lines = "".join(f"outcome {each}: allowed under rdma\n" for each in found.second)
             program = load_program(found.body + lines, "found.rdma")
@@ -221,17 +221,19 @@ def test_programs_of_a_size_are_listed_once_and_always_in_one_order() -> None:
     found = shapes(3, ("store", "load", "put"), 3)
     assert found == shapes(3, ("store", "load", "put"), 3)
     assert len({plain(shape) for shape in found}) == len(found)
-    assert axiomatic_outcomes(load_program(text_of(found[0]), "a.rdma")).sc
+    assert axiomatic_outcomes(load_program(shape_text(found[0]), "a.rdma")).sc
 
 
 def test_fences_are_drawn_where_there_is_something_to_fence() -> None:
-    texts = [text_of(shape) for shape in shapes(3, ("put", "get", "rfence"), 1)]
+    texts = [shape_text(shape) for shape in shapes(3, ("put", "get", "rfence"), 1)]
     fenced = [text for text in texts if "rfence" in text]
     assert any("put B.x = 1\n  rfence B\n  get" in text for text in fenced)
     assert all(load_program(text, "fenced.rdma") for text in fenced)
-    assert any("mfence" in text_of(shape) for shape in shapes(3, ("store", "load", "mfence"), 2))
+    assert any("mfence" in shape_text(shape) for shape in shapes(3, ("store", "load", "mfence"), 2))
 
 
 def test_no_smallest_program_between_cpus_has_a_fence() -> None:
-    found = list(told_apart(Model(), Model(cpu="tso"), Wanted(4, ("store", "load", "mfence"))))
-    assert [each.body for each in found] == [each.body for each in told_apart(Model(), Model(cpu="tso"), Wanted(4))]
+    found = list(told_apart(Model(), Model(cpu="tso"), SynthesisRequest(4, ("store", "load", "mfence"))))
+    assert [each.body for each in found] == [
+        each.body for each in told_apart(Model(), Model(cpu="tso"), SynthesisRequest(4))
+    ]

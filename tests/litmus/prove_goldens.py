@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 from typing import Final
 
-from rdma_robust.analyses.prove.prove import prove
+from rdma_robust.analyses.prove.prove import decide_safety
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_program
 
@@ -28,7 +28,7 @@ def load(path: Path) -> Program:
 def measured(program: Program) -> dict[str, list[object]]:
     """Return for every model that the program has a claim about: the answer, the engine, and the states of its search."""
     models = [e.model for e in program.expectations if e.kind == "safe" and e.model is not None]
-    outcomes = [prove(program, model) for model in models]
+    outcomes = [decide_safety(program, model) for model in models]
     return {o.model: [o.safety.value, o.engine, o.states] for o in outcomes}
 
 

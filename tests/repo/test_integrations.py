@@ -16,9 +16,8 @@ from pygments.token import Keyword, Name
 
 from rdma_robust.frame import registry
 from rdma_robust.language.syntax.contextual import WORDS as CONTEXTUAL
-from rdma_robust.messages.language.contract_keywords import CLAUSES
+from rdma_robust.messages.language.message_words import CLAUSES, message_grammar
 from rdma_robust.messages.language.message_words import WORDS as MESSAGE_WORDS
-from rdma_robust.messages.language.message_words import message_grammar
 from sitegen.lexer import RdmaLexer
 from tests.conftest import INVALID, NOT_ROBUST, ROOT, Cli
 

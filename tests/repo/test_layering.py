@@ -17,7 +17,7 @@ SPLIT = ("analyses", "contracts", "messages", "teaching")
 """Folders whose subfolders are rooms of their own."""
 
 WORDS = (
-    "beside errors diagnose expr files foreign guard layers limits model outcome options processes text grammar_tables "
+    "beside errors diagnose expr files foreign guard kept layers limits model outcome options processes text grammar_tables "
     "digraph solver_library guarded_z3 value_ranges"
 )
 """What every room may use: the shared words."""
@@ -65,8 +65,8 @@ MAY_IMPORT = {
     "analyses.prove": f"{WORDS} language semantics counters",
     "analyses.explain": f"{WORDS} language semantics robustness",
     "analyses.hardware": f"{WORDS} language semantics robustness",
-    "reports": f"{WORDS} __init__ frame codes language semantics petri analyses.safety analyses.repair analyses.explain "
-    "analyses.prove analyses.hardware analyses.scaling messages.language messages.machine messages.message_answers "
+    "reports": f"{WORDS} __init__ frame language semantics petri analyses.safety analyses.repair analyses.explain "
+    "analyses.prove analyses.hardware messages.language messages.machine messages.message_answers "
     "messages.replay "
     "messages.encoding messages.races contracts.language contracts.contract_answers contracts.standings contracts.inference",
     "tools": f"{WORDS} frame editing language contracts.language messages.language",

@@ -23,7 +23,8 @@ CYTHON = sorted((ROOT / "rdma_robust").rglob("*.p[yx][xd]"))
 LITMUS = sorted((ROOT / "litmus").glob("*.rdma"))
 PROVE = sorted((ROOT / "litmus/prove").glob("*.rdma"))
 IN_FOLDERS = [path for name in ("deployed", "crowds") for path in (ROOT / "litmus" / name).glob("*.rdma")]
-LONGEST_FILE = 400
+LONG_FILE, LONGEST_FILE = 400, 600
+"""From how many lines on a file says why it is one (`More than 400 lines: ...`), and how many it may never have."""
 LONGEST_FUNCTION = 50
 
 
@@ -34,12 +35,24 @@ def relative(path: Path) -> str:
 @pytest.mark.parametrize("path", PYTHON, ids=relative)
 def test_files_and_functions_stay_short(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
-    assert text.count("\n") < LONGEST_FILE
+    assert is_of_allowed_length(text)
     if path.is_relative_to(ROOT / "rdma_robust"):
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.body:
                 begin = node.body[0].lineno if declares_options(node) else node.lineno
                 assert (node.end_lineno or 0) - begin < LONGEST_FUNCTION, f"{node.name} in line {node.lineno}"
+
+
+def is_of_allowed_length(text: str) -> bool:
+    lines = text.count("\n")
+    return lines < LONG_FILE or (lines < LONGEST_FILE and re.search(r"\bMore than 400 lines: \w.{30,}", text) is not None)
+
+
+def test_long_files_say_why() -> None:
+    assert is_of_allowed_length("x\n" * 399) and not is_of_allowed_length("x\n" * 400)
+    reason = "# More than 400 lines: a walker over every statement, which is read as one table.\n"
+    assert is_of_allowed_length(reason + "x\n" * 598) and not is_of_allowed_length(reason + "x\n" * 599)
+    assert not is_of_allowed_length("# More than 400 lines: because.\n" + "x\n" * 450)
 
 
 def declares_options(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
@@ -51,7 +64,7 @@ def declares_options(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
 @pytest.mark.parametrize("path", CYTHON, ids=relative)
 def test_compiled_files_and_functions_stay_short(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
-    assert text.count("\n") < LONGEST_FILE
+    assert is_of_allowed_length(text)
     assert max(map(len, text.split("\n"))) <= 125
     for line, length in cython_functions(text):
         assert length < LONGEST_FUNCTION, f"the function in line {line}"

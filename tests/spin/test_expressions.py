@@ -11,7 +11,7 @@ from random import Random
 
 import pytest
 
-from rdma_robust.counters.promela.promela_text import spell
+from rdma_robust.counters.promela.write import spell
 from rdma_robust.errors import ProgramError
 from rdma_robust.exports import promela_of
 from rdma_robust.expr import Expr, evaluate

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from rdma_robust.certify.hardware import READS, WRITES, Kind
-from rdma_robust.certify.judge_account import Account, Deed, Source, place_word
+from rdma_robust.certify.hardware import READS, WRITES, EventKind
+from rdma_robust.certify.judge_account import Account, EventAccount, Source, place_word
 from rdma_robust.certify.judge_question import Place
 from rdma_robust.certify.thread_events import Completion
 from rdma_robust.language.flow.cfg import Cell, Program, Recv, Silent, Step, Thread
@@ -23,8 +23,15 @@ from rdma_robust.semantics.linearise import (
 from rdma_robust.semantics.relation import Relation
 from rdma_robust.semantics.trace import WRITE_TYPES, Event, EventType, Trace
 
-_WITH_QUEUE = frozenset(Kind) - {
-    *(Kind.LOCAL_READ, Kind.LOCAL_WRITE, Kind.SWAP, Kind.MEMORY_FENCE, Kind.POSTS_BUFFER, Kind.RECEIVES)
+_WITH_QUEUE = frozenset(EventKind) - {
+    *(
+        EventKind.LOCAL_READ,
+        EventKind.LOCAL_WRITE,
+        EventKind.SWAP,
+        EventKind.MEMORY_FENCE,
+        EventKind.POSTS_BUFFER,
+        EventKind.RECEIVES,
+    )
 }
 
 
@@ -103,7 +110,7 @@ def _rank(rank: Mapping[int, int], event: Event) -> int:
     return -1 if event.type is EventType.INIT else rank[event.index]
 
 
-def _steps(deeds: Sequence[Deed]) -> Iterator[Step]:
+def _steps(deeds: Sequence[EventAccount]) -> Iterator[Step]:
     """Yield for each event of a thread a step that is that of its operation."""
     number = 0
     for deed in deeds:
@@ -111,8 +118,8 @@ def _steps(deeds: Sequence[Deed]) -> Iterator[Step]:
         yield Step(Silent(), text=str(number))
 
 
-def _event(program: Program, place: Place, deed: Deed, index: int, step: Step) -> Event:
-    posts = deed.kind is Kind.POSTS_BUFFER
+def _event(program: Program, place: Place, deed: EventAccount, index: int, step: Step) -> Event:
+    posts = deed.kind is EventKind.POSTS_BUFFER
     peer = None if deed.peer < 0 else f"T{deed.peer}"
     return Event(
         index,
@@ -122,7 +129,7 @@ def _event(program: Program, place: Place, deed: Deed, index: int, step: Step) -
         program.cells[deed.cell] if deed.cell >= 0 and not posts else None,
         step=Step(Recv(program.cells[deed.cell], peer)) if posts and peer is not None else step,
         unsignaled=deed.completion is Completion.UNSIGNALED,
-        within=deed.kind in (Kind.PUT_WRITES, Kind.GET_WRITES) and deed.completion is Completion.NONE,
+        within=deed.kind in (EventKind.PUT_WRITES, EventKind.GET_WRITES) and deed.completion is Completion.NONE,
         peer=peer,
         joined=deed.joined,
     )
@@ -162,8 +169,10 @@ class Reading:
         on, cells = self.account.platform, len(self.account.cells)
         kinds = {deed.kind for deeds in self.account.threads for deed in deeds}
         return (
-            (Kind.ATOMIC if on.ranked else Kind.ATOMIC_WRITES) not in kinds
-            and all(deed.cell < cells or deed.kind is Kind.POSTS_BUFFER for deeds in self.account.threads for deed in deeds)
+            (EventKind.ATOMIC if on.ranked else EventKind.ATOMIC_WRITES) not in kinds
+            and all(
+                deed.cell < cells or deed.kind is EventKind.POSTS_BUFFER for deeds in self.account.threads for deed in deeds
+            )
             and all(_shaped(deeds) and _polled(deeds) for deeds in self.account.threads)
         )
 
@@ -171,11 +180,11 @@ class Reading:
         """Whether every message has a buffer, and every RP a message with that immediate."""
         for t, deeds in enumerate(self.account.threads):
             for u in range(max([len(self.account.threads), *(d.peer + 1 for each in self.account.threads for d in each)])):
-                sent = [d for d in deeds if d.kind is Kind.PUT_WRITES and d.peer == u]
+                sent = [d for d in deeds if d.kind is EventKind.PUT_WRITES and d.peer == u]
                 theirs = self.account.threads[u] if u < len(self.account.threads) else ()
                 buffers = [x for v, s, posted in self.account.posted if (v, s) == (u, t) for x in posted]
-                buffers += [d.cell for d in theirs if d.kind is Kind.POSTS_BUFFER and d.peer == t]
-                heard = [d for d in theirs if d.kind is Kind.RECEIVES and d.peer == t]
+                buffers += [d.cell for d in theirs if d.kind is EventKind.POSTS_BUFFER and d.peer == t]
+                heard = [d for d in theirs if d.kind is EventKind.RECEIVES and d.peer == t]
                 if len(sent) > len(buffers) or len(heard) > len(sent):
                     return False
                 if any(d.cell not in (-1, x) for d, x in zip(sent, buffers, strict=False)):
@@ -183,7 +192,7 @@ class Reading:
                 if any(h.read != (0 if d.cell >= 0 else d.written) for d, h in zip(sent, heard, strict=False)):
                     return False
         return all(
-            d.peer < len(self.account.threads) or d.kind is not Kind.RECEIVES for e in self.account.threads for d in e
+            d.peer < len(self.account.threads) or d.kind is not EventKind.RECEIVES for e in self.account.threads for d in e
         )
 
     def fits(self) -> bool:
@@ -209,17 +218,17 @@ class Reading:
         t, n = place
         deed = self.account.threads[t][n]
         value = self._written(source[place], source)
-        if deed.kind in (Kind.LOCAL_READ, Kind.SWAP):
+        if deed.kind in (EventKind.LOCAL_READ, EventKind.SWAP):
             return value is not None and value == deed.read
-        if deed.kind not in (Kind.ATOMIC_READS, Kind.ATOMIC):
+        if deed.kind not in (EventKind.ATOMIC_READS, EventKind.ATOMIC):
             return True
         if value is None:
             return False
         writes = operated(deed.operation, value) is not None
-        if deed.kind is Kind.ATOMIC:
+        if deed.kind is EventKind.ATOMIC:
             return writes
         rest = self.account.threads[t][n + 1 :]
-        written = bool(rest) and rest[0].kind is Kind.ATOMIC_WRITES
+        written = bool(rest) and rest[0].kind is EventKind.ATOMIC_WRITES
         if not self.account.platform.ranked or not writes:
             return not writes and not written
         return written or (not rest and not self._followed(place, deed.cell))
@@ -227,7 +236,7 @@ class Reading:
     def _followed(self, place: Place, cell: int) -> bool:
         later = self.account.order[self.account.order.index(place) + 1 :]
         mine = (self.account.threads[t][n] for t, n in later)
-        return any(d.kind is Kind.ATOMIC_READS and d.cell == cell for d in mine)
+        return any(d.kind is EventKind.ATOMIC_READS and d.cell == cell for d in mine)
 
     def _written(self, write: Source, source: Mapping[Place, Source]) -> int | None:
         if write not in self.known:
@@ -242,11 +251,11 @@ class Reading:
         deed = self.account.threads[t][n]
         if deed.written is not None:
             return deed.written
-        read = n if deed.kind is Kind.ATOMIC else n - 1
-        if deed.kind is Kind.GET_WRITES and self.account.threads[t][read].kind is Kind.ATOMIC_WRITES:
+        read = n if deed.kind is EventKind.ATOMIC else n - 1
+        if deed.kind is EventKind.GET_WRITES and self.account.threads[t][read].kind is EventKind.ATOMIC_WRITES:
             read -= 1
         value = self._written(source[t, read], source)
-        atomic = deed.kind in (Kind.ATOMIC, Kind.ATOMIC_WRITES)
+        atomic = deed.kind in (EventKind.ATOMIC, EventKind.ATOMIC_WRITES)
         return operated(self.account.threads[t][read].operation, value) if atomic and value is not None else value
 
 
@@ -264,7 +273,7 @@ def operated(operation: str, value: int) -> int | None:
     return low + (value + amount - low) % (high - low + 1)
 
 
-def _shaped(deeds: Sequence[Deed]) -> bool:
+def _shaped(deeds: Sequence[EventAccount]) -> bool:
     """Whether a thread can make these events, one operation after the other; the last one may be cut."""
     rest = list(deeds)
     while rest:
@@ -279,7 +288,7 @@ def _shaped(deeds: Sequence[Deed]) -> bool:
         match first.word:
             case "lR" | "CAS" | "F":
                 while rest and rest[0].joined:
-                    if rest.pop(0).kind not in (Kind.LOCAL_READ, Kind.SWAP):
+                    if rest.pop(0).kind not in (EventKind.LOCAL_READ, EventKind.SWAP):
                         return False
             case "nlR":
                 if not goes_on("nrW", "put", "send"):
@@ -309,12 +318,12 @@ def _shaped(deeds: Sequence[Deed]) -> bool:
     return True
 
 
-def _polled(deeds: Sequence[Deed]) -> bool:
+def _polled(deeds: Sequence[EventAccount]) -> bool:
     ready: dict[int, int] = {}
     for deed in deeds:
-        if deed.kind in (Kind.PUT_WRITES, Kind.GET_WRITES) and deed.completion is Completion.SIGNALED:
+        if deed.kind in (EventKind.PUT_WRITES, EventKind.GET_WRITES) and deed.completion is Completion.SIGNALED:
             ready[deed.queue] = ready.get(deed.queue, 0) + 1
-        if deed.kind is Kind.POLL:
+        if deed.kind is EventKind.POLL:
             ready[deed.queue] = ready.get(deed.queue, 0) - 1
             if ready[deed.queue] < 0:
                 return False

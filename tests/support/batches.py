@@ -9,7 +9,7 @@ from rdma_robust import TOOL
 from rdma_robust.batch.job import Job
 from rdma_robust.cli.processes.decide_job import decide_job
 from rdma_robust.options import CheckOptions
-from rdma_robust.reports.batch.batch_view import BatchReport, Entry
+from rdma_robust.reports.batch.batch_view import BatchReport, ReportEntry
 from rdma_robust.reports.check.robustness_view import described
 from rdma_robust.reports.check.summary import summarise
 from rdma_robust.text import sha256
@@ -33,13 +33,13 @@ HOSTILE_NAMES = (
 HOSTILE_TEXT = ROBUST.replace("program calm\n", "") + "// </script><script>alert(4)</script> & \x7f <!-- ]]> `|`\n"
 
 
-def entry(name: str, text: str, options: CheckOptions = OPTIONS, page: bool = False, claims: float = 0.0) -> Entry:
+def entry(name: str, text: str, options: CheckOptions = OPTIONS, page: bool = False, claims: float = 0.0) -> ReportEntry:
     """Return the entry of a program, decided here and now."""
     record = decide_job(Job(name, text, options, page, claims=claims))
-    return Entry(record.result, text, sha256(text), record.page, record.claims)
+    return ReportEntry(record.result, text, sha256(text), record.page, record.claims)
 
 
-def report_of(entries: Sequence[Entry], expect: bool = False) -> BatchReport:
+def report_of(entries: Sequence[ReportEntry], expect: bool = False) -> BatchReport:
     summary = summarise([e.result for e in entries], requested=len(entries), expect=expect, time_s=1.5)
     return BatchReport(entries, summary, expect, TOOL, described(OPTIONS, expect))
 
@@ -48,7 +48,7 @@ def hostile(page: bool = False) -> BatchReport:
     """Return a report with every verdict, in which every name and text is out for trouble."""
     texts = (ROBUST, NOT_ROBUST, INVALID, HOSTILE_TEXT)
     entries = [entry(name, texts[n % len(texts)], page=page, claims=10) for n, name in enumerate(HOSTILE_NAMES)]
-    entries.append(Entry(failure("gone <b>.rdma", "unreadable", "no such file <i>or</i> directory")))
+    entries.append(ReportEntry(failure("gone <b>.rdma", "unreadable", "no such file <i>or</i> directory")))
     entries.append(entry("cut-short.rdma", NOT_ROBUST, CheckOptions(max_states=2), page))
     return report_of(entries)
 

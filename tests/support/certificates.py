@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rdma_robust import TOOL
-from rdma_robust.certify.checker import NET_CHECKS, Proved, verify
+from rdma_robust.certify.checker import NET_CHECKS, ProofCheck, verify
 from rdma_robust.certify.document import GZIP, InvalidCertificate, read_document
 from rdma_robust.evidence.envelope import write_document
 from rdma_robust.evidence.produce import cover_certificate, robustness_certificate
@@ -50,7 +50,7 @@ def document(data: bytes) -> Document:
     return found
 
 
-def check(certificate: bytes | Document, text: str) -> Proved:
+def check(certificate: bytes | Document, text: str) -> ProofCheck:
     """Check a certificate, as a file or as JSON. Raises InvalidCertificate."""
     data = certificate if isinstance(certificate, bytes) else json.dumps(certificate).encode()
     return verify(read_document(data), text, "input")

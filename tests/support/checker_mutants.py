@@ -8,16 +8,16 @@ from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
 
-from rdma_robust.certify.hardware import CPU, READS, WRITES, Kind
+from rdma_robust.certify.hardware import CPU, READS, WRITES, EventKind
 from rdma_robust.certify.known_values import Value
-from rdma_robust.certify.normal_form import Rules
-from rdma_robust.certify.remembered import UNTAGGED, Marks, Pivot, Placed, Tag
-from rdma_robust.certify.thread_events import Completion, Event
+from rdma_robust.certify.normal_form import NormalFormRules
+from rdma_robust.certify.remembered import UNTAGGED, Marks, PivotAccesses, Tag, TraceParts
+from rdma_robust.certify.thread_events import Completion, ThreadEvent
 
 _NONE: frozenset[Any] = frozenset()
 
-_FORCED, _BY_QUEUE, _IN_BETA = Rules._forced, Rules._forced_by_queue, Rules._in_beta
-_SPREAD, _FIRST, _ACCESSED = Rules._spread, Rules.first_of_beta, Rules._accessed
+_FORCED, _BY_QUEUE, _IN_BETA = NormalFormRules._forced, NormalFormRules._forced_by_queue, NormalFormRules._in_beta
+_SPREAD, _FIRST, _ACCESSED = NormalFormRules._spread, NormalFormRules.first_of_beta, NormalFormRules._accessed
 
 
 def _forgetting(original: Callable[..., Any], **forgotten: Any) -> Callable[..., Any]:
@@ -25,7 +25,7 @@ def _forgetting(original: Callable[..., Any], **forgotten: Any) -> Callable[...,
     return lambda self, marks, event: original(self, replace(marks, **forgotten), event)
 
 
-def _any_thread(self: Rules, marks: Marks, event: Event, value: Value, tag: Tag) -> Placed | None:
+def _any_thread(self: NormalFormRules, marks: Marks, event: ThreadEvent, value: Value, tag: Tag) -> TraceParts | None:
     """Put into beta what would keep the pivot out of alpha."""
     pivot = marks.pivot
     other = replace(marks, pivot=replace(pivot, thread=-1)) if event.kind in CPU else marks
@@ -33,7 +33,7 @@ def _any_thread(self: Rules, marks: Marks, event: Event, value: Value, tag: Tag)
     return placed and replace(placed, marks=placed.marks and replace(placed.marks, pivot=pivot))
 
 
-def _reading_poison(self: Rules, marks: Marks, event: Event, value: Value, tag: Tag) -> Placed | None:
+def _reading_poison(self: NormalFormRules, marks: Marks, event: ThreadEvent, value: Value, tag: Tag) -> TraceParts | None:
     """Let a CPU read what depends on the pivot."""
     poisoned = marks.poisoned
     reads = event.kind in CPU and event.kind in READS
@@ -41,14 +41,14 @@ def _reading_poison(self: Rules, marks: Marks, event: Event, value: Value, tag: 
     return replace(placed, marks=placed.marks and replace(placed.marks, poisoned=poisoned)) if placed and reads else placed
 
 
-def _starting_anywhere(self: Rules, event: Event, pivot: Pivot, value: Value) -> Placed | None:
+def _starting_anywhere(self: NormalFormRules, event: ThreadEvent, pivot: PivotAccesses, value: Value) -> TraceParts | None:
     """Begin beta with a CPU read although the pivot writes."""
-    if event.kind is Kind.LOCAL_READ and event.thread != pivot.thread and event.cell == pivot.cell and pivot.writes:
+    if event.kind is EventKind.LOCAL_READ and event.thread != pivot.thread and event.cell == pivot.cell and pivot.writes:
         return _reading_poison(self, Marks(pivot, poisoned=frozenset({pivot.cell})), event, value, UNTAGGED)
     return _FIRST(self, event, pivot, value)
 
 
-def _always_frozen(self: Rules, marks: Marks, event: Event, value: Value) -> Marks:
+def _always_frozen(self: NormalFormRules, marks: Marks, event: ThreadEvent, value: Value) -> Marks:
     """Take for the pivot's value what any write of beta finds, not the first one."""
     after = _ACCESSED(self, marks, event, value)
     changed = after.written != marks.written or (event.cell == marks.pivot.cell and event.cell in marks.written)
@@ -57,20 +57,22 @@ def _always_frozen(self: Rules, marks: Marks, event: Event, value: Value) -> Mar
 
 def _counting(early: int) -> Callable[..., Any]:
     """Count every completion as early, or none."""
-    return lambda _rules, after, event: Placed(after, 1, early) if event.completion is Completion.SIGNALED else Placed(after)
+    return lambda _rules, after, event: (
+        TraceParts(after, 1, early) if event.completion is Completion.SIGNALED else TraceParts(after)
+    )
 
 
 def _constantly(value: object) -> Callable[..., Any]:
     return lambda *_arguments: value
 
 
-def _any_pivot(_rules: Rules, marks: Marks, event: Event) -> bool:
+def _any_pivot(_rules: NormalFormRules, marks: Marks, event: ThreadEvent) -> bool:
     """Put the pivot into alpha whatever is in beta."""
     same = event.thread == marks.pivot.thread and event.cell == marks.pivot.cell
     return same and (event.kind in WRITES) == marks.pivot.writes
 
 
-def _closing_elsewhere(self: Rules, marks: Marks, event: Event, tainted: bool, closes: bool) -> Marks:
+def _closing_elsewhere(self: NormalFormRules, marks: Marks, event: ThreadEvent, tainted: bool, closes: bool) -> Marks:
     """Do not close the cycle in the pivot's thread."""
     return _SPREAD(self, marks, event, tainted, closes and event.thread != marks.pivot.thread)
 
@@ -103,5 +105,5 @@ then.
 @contextmanager
 def mutant(name: str) -> Iterator[None]:
     method, replacement = MUTANTS[name]
-    with patch.object(Rules, method, replacement):
+    with patch.object(NormalFormRules, method, replacement):
         yield

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from rdma_robust.certify.hardware import USUAL, Platform
 from rdma_robust.certify.invariants import fences_matter, rules_of
 from rdma_robust.certify.known_values import Value
-from rdma_robust.certify.remembered import Mail, Marks, Placed, QueuePair
-from rdma_robust.certify.search_steps import Around, Steps
-from rdma_robust.certify.thread_events import Local, Move
+from rdma_robust.certify.remembered import Mail, Marks, QueuePair, TraceParts
+from rdma_robust.certify.search_steps import Around, SearchSteps
+from rdma_robust.certify.thread_events import LocalState, ThreadMove
 from rdma_robust.certify.thread_reading import Ahead, ThreadReading, readings_of
 from rdma_robust.language.flow.cfg import Cell, Poll, Program, steps
 from rdma_robust.model import Model
 
-State = tuple[tuple[Local, ...], tuple[int, ...], Marks | None, tuple[int, ...], Mail]
+State = tuple[tuple[LocalState, ...], tuple[int, ...], Marks | None, tuple[int, ...], Mail]
 
 RNR = "(rnr)"
 """What is said where a message can find no buffer under sequential consistency, and no violation was found."""
@@ -33,7 +33,7 @@ class Search:
     readings: tuple[ThreadReading, ...]
     cells: tuple[Cell, ...]
     polled: tuple[QueuePair, ...]
-    steps: Steps
+    steps: SearchSteps
 
     @staticmethod
     def of(program: Program, platform: Platform = USUAL) -> Search:
@@ -43,7 +43,7 @@ class Search:
         polled = dict.fromkeys((t, op.node) for t, op in polls if isinstance(op, Poll))
         rules = rules_of(program, platform, frozenset(written), frozenset(polled), fences_matter(program))
         cells = tuple(c for c in program.cells if c in written)
-        return Search(program, readings, cells, tuple(polled), Steps(program, readings, rules))
+        return Search(program, readings, cells, tuple(polled), SearchSteps(program, readings, rules))
 
     def verdict(self, most: int = 100_000) -> str:
         """Return `robust` or `not-robust`, or in parentheses why neither: more than `most` states, or `rnr`."""
@@ -74,7 +74,7 @@ class Search:
     def _read(self, thread: int, ahead: Ahead, state: State) -> Value:
         return self.steps.heard(thread, ahead, state[4]) if ahead.hears else self._value(ahead.reads, state[1])
 
-    def _moves(self, state: State) -> Iterator[tuple[int, Move]]:
+    def _moves(self, state: State) -> Iterator[tuple[int, ThreadMove]]:
         for number, (reading, local) in enumerate(zip(self.readings, state[0], strict=True)):
             for ahead in reading.ahead(local):
                 read = self._read(number, ahead, state)
@@ -101,7 +101,9 @@ class Search:
                 if left is not None:
                     yield moved, memory, taken.placed.marks, left, taken.mail
 
-    def _counted(self, pair: tuple[int, str | None], placed: Placed, counters: tuple[int, ...]) -> tuple[int, ...] | None:
+    def _counted(
+        self, pair: tuple[int, str | None], placed: TraceParts, counters: tuple[int, ...]
+    ) -> tuple[int, ...] | None:
         if pair not in self.polled:
             return counters
         i = 2 * self.polled.index((pair[0], str(pair[1])))

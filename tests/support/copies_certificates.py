@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import product
 
 from rdma_robust import TOOL
-from rdma_robust.certify.checker import Proved, verify, verify_graphs
+from rdma_robust.certify.checker import ProofCheck, verify, verify_graphs
 from rdma_robust.certify.document import GRAPHS, InvalidCertificate, read_document
 from rdma_robust.evidence.copies_search import all_markings
 from rdma_robust.evidence.envelope import write_document
@@ -59,7 +59,7 @@ def certificate_of(program: Program, model: Model, outcome: Outcome | None = Non
     return write_document(certificate, TOOL)
 
 
-def checked(data: bytes, program: Program) -> Proved:
+def checked(data: bytes, program: Program) -> ProofCheck:
     """Check a certificate's file against a program, by its text if that is what it is about. Raises InvalidCertificate."""
     certificate = read_document(data)
     return (

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from random import Random
 
-from rdma_robust.certify.document import GRAPHS, digest
+from rdma_robust.certify.document import GRAPHS, content_digest
 from rdma_robust.errors import SizeLimitError
-from rdma_robust.language.flow.canonical import canonical
+from rdma_robust.language.flow.canonical import canonical_text
 from rdma_robust.language.flow.cfg import Poll, Program, Silent
 from rdma_robust.limits import Limits
 from rdma_robust.model import Model
@@ -127,7 +127,7 @@ def other_programs(certificate: Document, program: Program) -> Iterator[tuple[st
                 less = replace(thread, edges=edges)
                 other = replace(program, source="", threads=(*program.threads[:t], less, *program.threads[t + 1 :]))
                 if _is_false(certificate, other, model):
-                    forged = changed(certificate, ("input", "sha256"), digest(canonical(other)))
+                    forged = changed(certificate, ("input", "sha256"), content_digest(canonical_text(other)))
                     yield "another program", changed(forged, ("input", "kind"), GRAPHS), other
 
 
@@ -139,7 +139,7 @@ def all_forgeries(certificate: Document, program: Program, rng: Random) -> Itera
         [*fewer_markings(certificate, rng), *changed_copies(certificate, rng)] if robust else changed_numbers(certificate)
     )
     same.append(("claim turned round", changed(certificate, ("claim", "kind"), "not-robust" if robust else "robust")))
-    same.append(("another digest", changed(certificate, ("input", "sha256"), digest("another text"))))
+    same.append(("another digest", changed(certificate, ("input", "sha256"), content_digest("another text"))))
     yield from ((what, forged, program) for what, forged in same)
     yield from other_programs(certificate, program)
     yield "one of each thread", *_of_one(certificate, program)
@@ -148,7 +148,7 @@ def all_forgeries(certificate: Document, program: Program, rng: Random) -> Itera
 def _of_one(certificate: Document, program: Program) -> tuple[Document, Program]:
     """The certificate made out for the program with one of each thread."""
     one = replace(program, source="", threads=tuple(replace(t, many=False) for t in program.threads), many_nodes=())
-    return changed(certificate, ("input", "sha256"), digest(canonical(one))), one
+    return changed(certificate, ("input", "sha256"), content_digest(canonical_text(one))), one
 
 
 def _is_false(certificate: Document, program: Program, model: Model) -> bool:

@@ -9,26 +9,26 @@ from typing import Any
 from unittest.mock import patch
 
 from rdma_robust.certify import copies_moves
-from rdma_robust.certify.copies_marks import PARTS, Share, apart
-from rdma_robust.certify.copies_moves import Crowd, Firing
-from rdma_robust.certify.copies_places import Control, Copy
-from rdma_robust.certify.normal_form import Rules
-from rdma_robust.certify.remembered import Marks, Pivot
-from rdma_robust.certify.thread_events import Event
+from rdma_robust.certify.copies_marks import PARTS, Share, marks_apart
+from rdma_robust.certify.copies_moves import CopyFiring, Crowd
+from rdma_robust.certify.copies_places import Control, CopyState
+from rdma_robust.certify.normal_form import NormalFormRules
+from rdma_robust.certify.remembered import Marks, PivotAccesses
+from rdma_robust.certify.thread_events import ThreadEvent
 from rdma_robust.evidence import copies_search
 from rdma_robust.language.flow.cfg import Cell
 
 Replaced = list[tuple[object, str, Any]]
 
 _OF_COPY, _FOUND, _JOIN, _GIVEN = Crowd._of_copy, Crowd._found, Crowd._join, Crowd._given
-_MEETS, _IN_BETA, _FIRED = Rules._meets, Rules._in_beta, copies_search._CrowdSearch._fired
+_MEETS, _IN_BETA, _FIRED = NormalFormRules._meets, NormalFormRules._in_beta, copies_search._CrowdSearch._fired
 
 
 def _losing(name: str) -> Callable[..., tuple[Marks, Share]]:
     """A copy loses what a set of marks tells of it."""
 
     def without(marks: Marks, thread: int, own_cells: frozenset[Cell]) -> tuple[Marks, Share]:
-        common, share = apart(marks, thread, own_cells)
+        common, share = marks_apart(marks, thread, own_cells)
         return common, tuple(frozenset() if part == name else each for part, each in zip(PARTS, share, strict=True))
 
     return without
@@ -48,15 +48,15 @@ def _no_second_of_the_template(self: Crowd, control: Control, number: int) -> It
         yield from _OF_COPY(self, control, number)
 
 
-def _no_begun_hero(self: Crowd, waiting: Any, number: int) -> Firing | None:
+def _no_begun_hero(self: Crowd, waiting: Any, number: int) -> CopyFiring | None:
     return _JOIN(self, waiting, number) if waiting.hero is None or number in self.fresh else None
 
 
-def _no_fresh_hero(self: Crowd, waiting: Any, number: int) -> Firing | None:
+def _no_fresh_hero(self: Crowd, waiting: Any, number: int) -> CopyFiring | None:
     return _JOIN(self, waiting, number) if waiting.hero is None or number not in self.fresh else None
 
 
-def _mover_is_hero(self: Crowd, waiting: Any, number: int) -> Firing | None:
+def _mover_is_hero(self: Crowd, waiting: Any, number: int) -> CopyFiring | None:
     """The copy that starts beta is taken to hold the pivot as well."""
     joined = _JOIN(self, waiting, number)
     if joined is None or waiting.hero is None or not waiting.takes:
@@ -64,14 +64,14 @@ def _mover_is_hero(self: Crowd, waiting: Any, number: int) -> Firing | None:
     return replace(joined, takes=(number,), gives=()) if waiting.takes == (number,) else None
 
 
-def _one_meets(self: Rules, event: Event, pivot: Pivot) -> bool:
+def _one_meets(self: NormalFormRules, event: ThreadEvent, pivot: PivotAccesses) -> bool:
     """Own cells of two copies are one."""
     if event.cell is not None and event.cell.name == pivot.cell.name and event.cell.node.startswith(pivot.cell.node[:-2]):
         return _MEETS(self, replace(event, cell=pivot.cell), pivot)
     return _MEETS(self, event, pivot)
 
 
-def _as_hero(self: Rules, marks: Marks, event: Event, value: Any, tag: Any) -> Any:
+def _as_hero(self: NormalFormRules, marks: Marks, event: ThreadEvent, value: Any, tag: Any) -> Any:
     """A copy of the hero's thread may no more have an event of its CPU in beta than the hero."""
     number = marks.pivot.thread
     mine = event.thread == number + 1
@@ -79,13 +79,13 @@ def _as_hero(self: Rules, marks: Marks, event: Event, value: Any, tag: Any) -> A
     return None if placed is None else _IN_BETA(self, marks, event, value, tag)
 
 
-def _no_holds(self: Crowd, after: Control, copy: Copy) -> Any:
+def _no_holds(self: Crowd, after: Control, copy: CopyState) -> Any:
     """A copy that has ended between the events of a remote atomic does not keep others from the word."""
     changed, gives = _GIVEN(self, after, copy)
     return replace(changed, held=after.held), gives
 
 
-def _given_back(self: Any, marking: Any, firing: Firing) -> Any:
+def _given_back(self: Any, marking: Any, firing: CopyFiring) -> Any:
     """A copy that takes a step is still where it was."""
     return _FIRED(self, marking, replace(firing, takes=()))
 
@@ -101,8 +101,8 @@ MUTANTS: dict[str, Replaced] = {
     "the hero has not begun": [(Crowd, "_join", _no_begun_hero)],
     "the hero has begun": [(Crowd, "_join", _no_fresh_hero)],
     "the copy that starts is the hero": [(Crowd, "_join", _mover_is_hero)],
-    "own cells of two copies are one": [(Rules, "_meets", _one_meets)],
-    "a copy is cut as the hero is": [(Rules, "_in_beta", _as_hero)],
+    "own cells of two copies are one": [(NormalFormRules, "_meets", _one_meets)],
+    "a copy is cut as the hero is": [(NormalFormRules, "_in_beta", _as_hero)],
     "a copy that ended holds no word": [(Crowd, "_given", _no_holds)],
     "a copy stays where it was": [(copies_search._CrowdSearch, "_fired", _given_back)],
     "polls of copies fail": [(copies_moves, "fired", _polls_fail)],

@@ -12,7 +12,7 @@ import pytest
 
 from rdma_robust.model import Model
 from rdma_robust.robustness.event_graph import EventEdge
-from rdma_robust.robustness.frame import Frame
+from rdma_robust.robustness.frame import InstrumentationFrame
 from rdma_robust.robustness.reductions.critical import _MOST_THREADS
 from rdma_robust.semantics.trace import EventType
 from sitegen.theorems import PROOFS, not_compiled
@@ -50,12 +50,12 @@ Definition filtered buffers f arcs es once := (overtaking buffers f arcs es, sta
 """.replace("FUEL", str(FUEL))
 
 
-def edges_of(frame: Frame) -> list[EventEdge]:
+def edges_of(frame: InstrumentationFrame) -> list[EventEdge]:
     """The edges of all threads, in the order of their numbers in Coq."""
     return [edge for graph in frame.graphs for edge in graph.edges]
 
 
-def is_covered(frame: Frame) -> bool:
+def is_covered(frame: InstrumentationFrame) -> bool:
     """Whether the formal filter is about all of these events."""
     model = frame.model
     plain = model == Model(cpu=model.cpu, order=model.order, ordered_reads=model.ordered_reads)
@@ -65,7 +65,7 @@ def is_covered(frame: Frame) -> bool:
     )
 
 
-def ask_filter(frames: Iterable[Frame]) -> list[tuple[Pairs, Pairs]]:
+def ask_filter(frames: Iterable[InstrumentationFrame]) -> list[tuple[Pairs, Pairs]]:
     """What may overtake what, and for a pivot at the first edge, what of the other edges is left as a start. Skips the test
     where Coq cannot be asked."""
     if reason := not_compiled():
@@ -86,7 +86,7 @@ def _pairs(text: str) -> Pairs:
     return {(int(a), int(b)) for a, b in re.findall(r"\((\d+), (\d+)\)", text)}
 
 
-def _term(frame: Frame) -> str:
+def _term(frame: InstrumentationFrame) -> str:
     model = frame.model
     flags = f"(Build_flags {_bool(model.ordered_reads)} {'Default' if model.order == 'default' else 'Weaker'})"
     remotes = {name: k for k, name in enumerate(dict.fromkeys(e.remote for e in edges_of(frame)))}

@@ -16,8 +16,8 @@ from rdma_robust.options import ALL_REDUCTIONS, CheckOptions
 from rdma_robust.outcome import Verdict
 from rdma_robust.robustness.crowds.hero_at_start import HeroAtStart
 from rdma_robust.robustness.crowds.hero_from_start import HeroFromStart
-from rdma_robust.robustness.crowds.instance import Instance
-from rdma_robust.robustness.crowds.steps import Steps
+from rdma_robust.robustness.crowds.instance import TwoCopyInstance
+from rdma_robust.robustness.crowds.steps import InstanceSteps
 from rdma_robust.robustness.decide import decide
 
 PLAIN = OmegaOptions(copycats=False, milestones=False, drop_idle=False)
@@ -53,15 +53,15 @@ def model_of(program: Program) -> Model:
 
 def robust_for_any(program: Program, way: Way, states: int = 3000, seconds: float = 4) -> bool | None:
     """Whether every P(n) is robust, None if a limit was reached."""
-    instance = Instance.of(program, model_of(program), way.reductions)
-    system = way.system(Steps(instance, way.settled))
+    instance = TwoCopyInstance.of(program, model_of(program), way.reductions)
+    system = way.system(InstanceSteps(instance, way.settled))
     found = omega_search(system, Limits.of(seconds, states), options=way.options)
     return None if found.cut else found.target < 0
 
 
 def exact(program: Program) -> bool:
     """Whether all completions are counted."""
-    return not Instance.of(program, model_of(program)).uncounted
+    return not TwoCopyInstance.of(program, model_of(program)).uncounted
 
 
 def numbers_up_to(program: Program, most: int) -> Iterator[dict[str, int]]:

@@ -18,9 +18,9 @@ from rdma_robust.errors import InternalError, ProgramError, UsageError
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.robustness.crowds import instance, unread
 from rdma_robust.robustness.crowds.hero_at_start import HeroAtStart
-from rdma_robust.robustness.crowds.instance import Instance
+from rdma_robust.robustness.crowds.instance import TwoCopyInstance
 from rdma_robust.robustness.crowds.settling import Settling
-from rdma_robust.robustness.crowds.steps import Steps
+from rdma_robust.robustness.crowds.steps import InstanceSteps
 from rdma_robust.robustness.crowds.unread import Unread
 from rdma_robust.robustness.reductions.critical import CriticalCycles
 from tests.support.crowd_agreement import WAYS, exact, loaded, robust_for_any
@@ -31,23 +31,23 @@ from tests.support.shrinking import shrink
 FOLDER = Path(__file__).parents[1] / "agreement" / "crowds"
 WAY, PLAIN_WAY = WAYS["hero at start"], WAYS["hero at start, plain"]
 
-_OF_COPY, _COPIED, _TIDIED, _WITH_HERO = Steps.of_copy, Steps.copied, Settling.tidied, HeroAtStart._with_hero
+_OF_COPY, _COPIED, _TIDIED, _WITH_HERO = InstanceSteps.of_copy, InstanceSteps.copied, Settling.tidied, HeroAtStart._with_hero
 _UNREAD = Unread._unread
 
 
-def _no_crowd_beside_the_hero(self: Steps, control: Any, local: Any) -> Any:
+def _no_crowd_beside_the_hero(self: InstanceSteps, control: Any, local: Any) -> Any:
     return () if control[1] == self.instance.heroes[local[0]] else _OF_COPY(self, control, local)
 
 
-def _nothing_fresh(self: Steps, control: Any, local: Any) -> Any:
+def _nothing_fresh(self: InstanceSteps, control: Any, local: Any) -> Any:
     return () if self.started(control) and local in self.fresh else _OF_COPY(self, control, local)
 
 
-def _no_start(self: Steps, control: Any, local: Any) -> Any:
+def _no_start(self: InstanceSteps, control: Any, local: Any) -> Any:
     return (step for step in _COPIED(self, control, local) if step[0][0].starts is None)
 
 
-def _no_promise(self: Steps, control: Any, local: Any) -> Any:
+def _no_promise(self: InstanceSteps, control: Any, local: Any) -> Any:
     return (step for step in _COPIED(self, control, local) if not step[1][2] & ~control[2])
 
 
@@ -80,10 +80,10 @@ def _taint_lost(self: Unread, members: Any, points: Any, *, closed: bool) -> Any
 Patch = tuple[Any, str, Any]
 
 MUTANTS: dict[str, Patch] = {
-    "no-copy-beside-the-hero": (Steps, "of_copy", _no_crowd_beside_the_hero),
-    "private-words-are-shared": (Instance, "owner", lambda _self, _cell: None),
-    "nothing-fresh-in-phase-2": (Steps, "of_copy", _nothing_fresh),
-    "copies-start-nothing": (Steps, "copied", _no_start),
+    "no-copy-beside-the-hero": (InstanceSteps, "of_copy", _no_crowd_beside_the_hero),
+    "private-words-are-shared": (TwoCopyInstance, "owner", lambda _self, _cell: None),
+    "nothing-fresh-in-phase-2": (InstanceSteps, "of_copy", _nothing_fresh),
+    "copies-start-nothing": (InstanceSteps, "copied", _no_start),
     "heroes-are-fresh": (HeroAtStart, "_with_hero", _only_fresh_heroes),
     "taint-of-copies-lost": (Settling, "tidied", _lost("tainted", private=False)),
     "types-in-beta-of-copies-lost": (Settling, "tidied", _lost("beta")),
@@ -103,8 +103,8 @@ MUTANTS: dict[str, Patch] = {
     "what-pivots-find-is-all-alike": (Unread, "_like", lambda _self, _number, _value: 0),
     "marks-of-words-lost": (unread, "accessed_next", lambda _graph, _cell: frozenset()),
     "taint-lost-before-the-cycle-closes": (Unread, "_unread", _taint_lost),
-    "marks-of-others-not-cleared": (Steps, "_breaks", lambda _self, _event, _promised: False),
-    "copies-never-forward": (Steps, "copied", _no_promise),
+    "marks-of-others-not-cleared": (InstanceSteps, "_breaks", lambda _self, _event, _promised: False),
+    "copies-never-forward": (InstanceSteps, "copied", _no_promise),
 }
 """A mutant by its name: what is replaced, and by what."""
 

@@ -24,8 +24,8 @@ from rdma_robust.robustness import continuation, frame
 from rdma_robust.robustness.decide import decide
 from rdma_robust.robustness.forwarding import StoreBuffers, keeps_pivot_out
 from rdma_robust.robustness.reductions import outlook, relevance
-from rdma_robust.robustness.reductions.relaxation import Relaxation
-from rdma_robust.robustness.rules import Rules
+from rdma_robust.robustness.reductions.relaxation import ThreadRelaxation
+from rdma_robust.robustness.rules import ForcingRules
 from rdma_robust.semantics.oracle.brute_force import oracle_robust
 from rdma_robust.semantics.trace import STORE_TYPES, EventType
 from tests.support.random_deployed import loaded, mutants, named, random_deployed
@@ -35,16 +35,16 @@ FOLDER = Path(__file__).parents[1] / "agreement" / "deployed"
 
 Patch = tuple[Any, str, Any]
 
-_FORCES_POLL, _OVERTAKING, _MOVE = Rules.forces_poll, Relaxation.overtaking, outlook._move
+_FORCES_POLL, _OVERTAKING, _MOVE = ForcingRules.forces_poll, ThreadRelaxation.overtaking, outlook._move
 
 
-def _fence_flagged(self: Rules) -> frozenset[frame.QueuePair]:
+def _fence_flagged(self: ForcingRules) -> frozenset[frame.QueuePair]:
     """R3 where nfo is empty too."""
     needed = {EventType.NLW, EventType.NF, EventType.NLR}
     return frozenset(qp for qp, types in self.frame.types.items() if needed <= types)
 
 
-def _outstanding(self: Relaxation, write: Any) -> int:
+def _outstanding(self: ThreadRelaxation, write: Any) -> int:
     """As if the poll of an unsignaled completion was that of the one before it."""
     return max(1, self._most_unpolled(write.remote).get(write.target, 0))
 
@@ -78,9 +78,9 @@ def _barred_reads(cycles: Any, rules: Any, seen: Any, buffers: Any, e: Any) -> A
 
 
 BARE: dict[str, tuple[Patch, ...]] = {
-    "T1-stores-move-like-other-cpu-events": ((Rules, "buffering", frozenset()),),
-    "T1-stores-force-nothing": ((Rules, "store_forces", lambda *_: FALSE),),
-    "T1-stores-force-reads": ((Rules, "forced_by_store", lambda self, e: e.thread in self.buffering),),
+    "T1-stores-move-like-other-cpu-events": ((ForcingRules, "buffering", frozenset()),),
+    "T1-stores-force-nothing": ((ForcingRules, "store_forces", lambda *_: FALSE),),
+    "T1-stores-force-reads": ((ForcingRules, "forced_by_store", lambda self, e: e.thread in self.buffering),),
     "T2-reads-do-not-forward": ((StoreBuffers, "forces", lambda _self, _e, conflict: conflict),),
     "T2-forwarding-reads-come-before-the-pivot": ((StoreBuffers, "is_before_pivot", lambda _self, _e, conflict: conflict),),
     "T2-what-others-write-is-forwarded-too": ((StoreBuffers, "after_beta_write", lambda self, e: [
@@ -88,18 +88,18 @@ BARE: dict[str, tuple[Patch, ...]] = {
     "T3-stores-never-keep-the-pivot-out": _kept_out(lambda _e, _c: False),
     "T3-stores-of-the-word-do-not-keep-the-pivot-out": _kept_out(lambda _e, c: c.writes),
     "T3-stores-always-keep-the-pivot-out": _kept_out(lambda _e, _c: True),
-    "unsignaled-operations-force-nothing": ((Rules, "forces_poll", lambda self, e: _FORCES_POLL(self, e)
+    "unsignaled-operations-force-nothing": ((ForcingRules, "forces_poll", lambda self, e: _FORCES_POLL(self, e)
                                              if e.completes else FALSE),),
-    "stores-do-not-force-polls-of-inline-writes": ((Rules, "inline", frozenset()),),
-    "weaker-orders-have-nfo": ((Rules, "fence_flagged", property(_fence_flagged)),),
+    "stores-do-not-force-polls-of-inline-writes": ((ForcingRules, "inline", frozenset()),),
+    "weaker-orders-have-nfo": ((ForcingRules, "fence_flagged", property(_fence_flagged)),),
 }  # fmt: skip
 """Name to what is replaced; looked at without reductions."""
 
 REDUCED: dict[str, tuple[Patch, ...]] = {
-    "filter-keeps-loads-behind-stores": ((Relaxation, "overtaking", lambda self, e: []
+    "filter-keeps-loads-behind-stores": ((ThreadRelaxation, "overtaking", lambda self, e: []
                                           if e.type in STORE_TYPES else _OVERTAKING(self, e)),),
-    "filter-polls-unsignaled-early": ((Relaxation, "_outstanding", _outstanding),),
-    "filter-has-nfo-under-weaker-orders": ((Relaxation, "flushes", True),),
+    "filter-polls-unsignaled-early": ((ThreadRelaxation, "_outstanding", _outstanding),),
+    "filter-has-nfo-under-weaker-orders": ((ThreadRelaxation, "flushes", True),),
     "dead-ends-stop-at-stores": ((outlook, "_move", _move_of_stores(passes=False)),),
     "dead-ends-bar-forwarding-reads": ((outlook, "_move", _barred_reads),),
 }  # fmt: skip

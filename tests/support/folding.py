@@ -15,11 +15,11 @@ def folded(text: str, random: Random) -> str:
     """Return a program that expands to the one in `text`."""
     folding = _Folding(random)
     tree = parse_program(text, "p")
-    items = [folding.thread(item) if isinstance(item, ast.Thread) else item for item in tree.items]
+    items = [folding.thread(item) if isinstance(item, ast.ThreadDeclaration) else item for item in tree.items]
     macros = folding.macros
     random.shuffle(macros)
     at = random.randrange(len(items) + 1)
-    return format_tree(ast.Program((*items[:at], *macros, *items[at:])))
+    return format_tree(ast.ProgramTree((*items[:at], *macros, *items[at:])))
 
 
 class _Folding:
@@ -27,7 +27,7 @@ class _Folding:
         self.random = random
         self.macros: list[ast.Item] = []
 
-    def thread(self, item: ast.Thread) -> ast.Thread:
+    def thread(self, item: ast.ThreadDeclaration) -> ast.ThreadDeclaration:
         return replace(item, body=self.block(item.body))
 
     def block(self, block: ast.Block) -> ast.Block:
@@ -56,8 +56,8 @@ class _Folding:
         """Return a `for` with one copy; the counter stands for a number that occurs."""
         number = next((n for s in run if not blocks_of(s) for n in _numbers(s)), 0)
         name = f"i{self.random.randrange(10**6)}"
-        body = tuple(_put_in(s, ast.Number(number), name) for s in run)
-        return ast.For(ast.Ident(name), ast.Number(number), ast.Number(number), ast.Block(body))
+        body = tuple(_put_in(s, ast.NumberLiteral(number), name) for s in run)
+        return ast.For(ast.Ident(name), ast.NumberLiteral(number), ast.NumberLiteral(number), ast.Block(body))
 
     def macro(self, run: tuple[ast.Statement, ...]) -> ast.Statement:
         """Return a call; some of what the statements name are parameters."""
@@ -77,7 +77,7 @@ def _refs(statement: ast.Statement) -> list[ast.Ref]:
     match statement:
         case ast.Assign(target, ast.Ref() as value) if value.index is None:
             return [target, value]
-        case ast.Assign(target) | ast.Put(target) | ast.Get(target):
+        case ast.Assign(target) | ast.PutStatement(target) | ast.GetStatement(target):
             return [target]
         case _:
             return []
@@ -85,7 +85,7 @@ def _refs(statement: ast.Statement) -> list[ast.Ref]:
 
 def _numbers(statement: ast.Statement) -> list[int]:
     match statement:
-        case ast.Assign(_, ast.Number(value)) | ast.Put(_, ast.Number(value)):
+        case ast.Assign(_, ast.NumberLiteral(value)) | ast.PutStatement(_, ast.NumberLiteral(value)):
             return [value]
         case _:
             return []
@@ -97,9 +97,9 @@ def _put_in(statement: ast.Statement, old: ast.Expr, name: str) -> ast.Statement
     match statement:
         case ast.Assign(target, value, op):
             return ast.Assign(new if target == old else target, new if value == old else value, op)
-        case ast.Put(target, source):
-            return ast.Put(new if target == old else target, new if source == old else source)
-        case ast.Get(target, source):
-            return ast.Get(new if target == old else target, new if source == old else source)
+        case ast.PutStatement(target, source):
+            return ast.PutStatement(new if target == old else target, new if source == old else source)
+        case ast.GetStatement(target, source):
+            return ast.GetStatement(new if target == old else target, new if source == old else source)
         case _:
             return statement

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from random import Random
 
-from rdma_robust.certify.document import digest
+from rdma_robust.certify.document import content_digest
 from rdma_robust.errors import ProgramError
 from rdma_robust.language.load import load_program
 from rdma_robust.model import Model
@@ -119,7 +119,7 @@ def changed_envelopes(certificate: Document) -> Iterator[Forgery]:
     yield "no model", without(certificate, ("options", "model"))
     yield "no text", changed(certificate, ("input", "kind"), "flow-graphs")
     yield "a net", changed(certificate, ("input", "kind"), "spec")
-    yield "another digest", changed(certificate, ("input", "sha256"), digest("another text"))
+    yield "another digest", changed(certificate, ("input", "sha256"), content_digest("another text"))
 
 
 def other_options(certificate: Document, text: str) -> Iterator[Forgery]:
@@ -151,7 +151,7 @@ def swapped_programs(certificate: Document, text: str, rng: Random, each: int = 
         model = Model(**certificate["options"]["model"])
         outcome = decide(program, CheckOptions(hardware=model, max_states=20_000)).verdict.value
         if outcome in ("robust", "not-robust") and outcome != certificate["claim"]["kind"]:
-            yield "another program", changed(certificate, ("input", "sha256"), digest(other)), other
+            yield "another program", changed(certificate, ("input", "sha256"), content_digest(other)), other
 
 
 def all_forgeries(data: bytes, text: str, rng: Random) -> Iterator[tuple[str, bytes | Document, str]]:

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from rdma_robust.contracts.contract_answers import ContractEngine, ProcsAnswer
 from rdma_robust.contracts.language.contract_program import (
-    Bounds,
+    AssignsClause,
     Contract,
     ContractProgram,
-    Frame,
+    InputBounds,
     PathClause,
     ProcessSet,
     StateClause,
@@ -17,19 +17,19 @@ from rdma_robust.contracts.language.contract_program import (
 from rdma_robust.contracts.language.spec_terms import (
     Agree,
     Apply,
-    Bound,
+    BoundVariable,
+    FunctionResult,
     Item,
     LengthOf,
     On,
     Parameter,
-    Quantified,
-    Result,
+    Quantification,
     SpecCount,
     SpecNumber,
     SpecPid,
 )
 from rdma_robust.diagnose import Reporter
-from rdma_robust.language.syntax.parse import parse
+from rdma_robust.language.syntax.parse import parse_tree
 from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.messages.language.message_words import message_grammar
 
@@ -46,14 +46,14 @@ fun gather_w(val, root) {
 ZERO, COUNT, ROOT = SpecNumber(0), SpecCount(), Parameter("root")
 LAST = Apply("-", (COUNT, SpecNumber(1)))
 AT_ROOT = Apply("==", (SpecPid(), ROOT))
-IN_PLACE = Apply("==", (Item(Result(), Bound("t")), On(Bound("t"), Parameter("val"))))
+IN_PLACE = Apply("==", (Item(FunctionResult(), BoundVariable("t")), On(BoundVariable("t"), Parameter("val"))))
 CLAUSES = (
     StateClause("requires", Apply("&&", (Apply("&&", (Apply("<=", (ZERO, ROOT)), Apply("<", (ROOT, COUNT)))), Agree(ROOT)))),
-    StateClause("ensures", Apply("==", (LengthOf(Result()), COUNT)), AT_ROOT),
-    StateClause("ensures", Quantified("forall", "t", ZERO, LAST, IN_PLACE), AT_ROOT),
+    StateClause("ensures", Apply("==", (LengthOf(FunctionResult()), COUNT)), AT_ROOT),
+    StateClause("ensures", Quantification("forall", "t", ZERO, LAST, IN_PLACE), AT_ROOT),
 )
 OWN = Apply("+", (SpecNumber(10), SpecPid()))
-BOUNDS = (Bounds("val", (), OWN, OWN), Bounds("root", (), ZERO, LAST))
+BOUNDS = (InputBounds("val", (), OWN, OWN), InputBounds("root", (), ZERO, LAST))
 WAITS = PathClause("waitsfor", ProcessSet(ZERO, LAST), condition=AT_ROOT)
 QUIET = PathClause("quiet from", ProcessSet(ZERO, LAST, others=True), condition=AT_ROOT)
 
@@ -70,14 +70,14 @@ class Gathering:
         *paths: PathClause,
         text: str = TEXT,
         clauses: tuple[StateClause, ...] = CLAUSES,
-        bounds: tuple[Bounds, ...] = BOUNDS,
+        bounds: tuple[InputBounds, ...] = BOUNDS,
         limits: Limits = NO_LIMITS,
     ) -> ProcsAnswer:
         """Return the answer for the function of a text, with these clauses."""
         report = Reporter("a.mp", text)
-        tree, _, _ = parse(text, report, message_grammar())
+        tree, _, _ = parse_tree(text, report, message_grammar())
         report.raise_errors()
-        contract = Contract("gather_w", "collective", ("val", "root"), True, clauses, (Frame(()),), paths, bounds)
+        contract = Contract("gather_w", "collective", ("val", "root"), True, clauses, (AssignsClause(()),), paths, bounds)
         return self.engine(ContractProgram("a", "a.mp", text, (contract,), tree=tree), "gather_w", procs, limits)
 
     def violated(self, procs: int, *paths: PathClause, text: str = TEXT) -> tuple[str, int, int | None]:

@@ -6,16 +6,17 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
 
-from rdma_robust.analyses.prove.proof_engine import Region, Searched
 from rdma_robust.analyses.prove.transition_system import (
+    Assignment,
     Bad,
     Control,
     Draw,
     Drop,
+    EngineResult,
     Join,
-    Let,
-    Pick,
+    Region,
     SafetyClaim,
+    Selection,
     Suppose,
     Transition,
     Update,
@@ -43,8 +44,8 @@ def as_expr(part: Expr | str | int) -> Expr:
     return Name(part) if isinstance(part, str) else Const(part) if isinstance(part, int) else part
 
 
-def let(name: str, value: Expr | str | int) -> Let:
-    return Let(name, as_expr(value))
+def let(name: str, value: Expr | str | int) -> Assignment:
+    return Assignment(name, as_expr(value))
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ def _after(update: Update, now: dict[str, tuple[int, ...]], drawn: range) -> Ite
         case Suppose(condition):
             if value_of(condition, now):
                 yield now
-        case Let(name, value):
+        case Assignment(name, value):
             yield now | {name: (value_of(value, now),)}
         case Draw(name, low, high):
             least = drawn.start if low is None else value_of(low, now)
@@ -114,7 +115,7 @@ def _after(update: Update, now: dict[str, tuple[int, ...]], drawn: range) -> Ite
             yield from (now | {name: (each,)} for each in range(least, most + 1))
         case Join(name, value):
             yield now | {name: tuple(sorted({*now[name], value_of(value, now)}))}
-        case Pick(name, folded):
+        case Selection(name, folded):
             yield from (now | {name: (each,)} for each in now[folded])
         case Drop(name):
             yield from (now | {name: (each,)} for each in {*now[name], drawn.start})
@@ -164,7 +165,7 @@ def all_runs(system: HandSystem, moves: int, drawn: range = range(-3, 4), most: 
     return Runs(frozenset(known), bad)
 
 
-def outside(found: Searched, runs: Runs) -> list[tuple[Control, State]]:
+def outside(found: EngineResult, runs: Runs) -> list[tuple[Control, State]]:
     """Return reached states that an invariant does not have."""
     assert found.invariant is not None
     return [

@@ -13,8 +13,8 @@ from random import Random
 import pytest
 
 from rdma_robust.certify import proven_judge
-from rdma_robust.certify.hardware import Kind
-from rdma_robust.certify.judge_question import Label, Place, Question, cycle_of, question_of
+from rdma_robust.certify.hardware import EventKind
+from rdma_robust.certify.judge_question import EventLabels, JudgeQuestion, Place, judged_cycle, question_of
 from rdma_robust.certify.proven_judge import ask_judge, find_judge
 from rdma_robust.certify.violations import claimed_events
 from rdma_robust.errors import UsageError
@@ -60,17 +60,17 @@ def flawed_judge(folder: Path, name: str, body: str) -> Path:
     return folder / "flawed"
 
 
-def question_about(program: Program, model: Model, trace: Trace) -> Question:
+def question_about(program: Program, model: Model, trace: Trace) -> JudgeQuestion:
     """What the judge is asked of a trace whose events are in RDMA order. Raises NotCovered."""
     platform = platform_of(model)
     return question_of(program, platform, claimed_events(program, trace_evidence(program, trace)["events"]))
 
 
-def model_of(question: Question) -> Model:
+def model_of(question: JudgeQuestion) -> Model:
     return Model(order="relaxed" if question.weaker else "default", ordered_reads=question.ordered_reads)
 
 
-def trace_of(question: Question) -> Trace:
+def trace_of(question: JudgeQuestion) -> Trace:
     """The trace in which the events take effect in the order of the question."""
     words = ", ".join(f"c{n} = {value}" for n, value in enumerate(question.cells)) or "none"
     program = load_program(f"node A {{ {words} }}\nthread T on A {{ }}", "cells")
@@ -93,13 +93,13 @@ def trace_of(question: Question) -> Trace:
     return trace_of_order(events, program, model_of(question))
 
 
-def is_counterexample(question: Question) -> bool:
+def is_counterexample(question: JudgeQuestion) -> bool:
     """Whether threads can make these events, reads read what memory holds, and the trace is violating, by the axioms of the
     tool; whatever alpha, beta and the cycle are."""
     return _all_there(question) and _values_fit(question) and is_violating(trace_of(question), model_of(question))
 
 
-def is_split_counterexample(question: Question) -> bool:
+def is_split_counterexample(question: JudgeQuestion) -> bool:
     """Whether moreover no edge of ob leads backward, and alpha with the pivot, and beta, are in program order."""
     model = model_of(question)
     if not (_all_there(question) and _values_fit(question)):
@@ -115,57 +115,61 @@ def is_split_counterexample(question: Question) -> bool:
     return all(a < b for a, b in ob(trace, model)) and not sc(trace).closure().is_irreflexive()
 
 
-def _all_there(question: Question) -> bool:
+def _all_there(question: JudgeQuestion) -> bool:
     places = [(t, at) for t, labels in enumerate(question.threads) for at in range(len(labels))]
     if sorted(question.order) != places:
         return False
     return all(_shaped(labels) for labels in question.threads)
 
 
-def _shaped(labels: Sequence[Label]) -> bool:
+def _shaped(labels: Sequence[EventLabels]) -> bool:
     """Whether a thread can make these events: the two of an operation together, no poll too early."""
     ready: dict[int, int] = {}
     for at, label in enumerate(labels):
         before = labels[at - 1] if at else None
-        for reads, writes in ((Kind.PUT_READS, Kind.PUT_WRITES), (Kind.GET_READS, Kind.GET_WRITES)):
+        for reads, writes in ((EventKind.PUT_READS, EventKind.PUT_WRITES), (EventKind.GET_READS, EventKind.GET_WRITES)):
             second = label.kind is writes and not label.inline
             opened = before is not None and before.kind is reads
             if second != opened or (second and before is not None and before.queue != label.queue):
                 return False
-        if label.kind in (Kind.PUT_WRITES, Kind.GET_WRITES) and label.signaled:
+        if label.kind in (EventKind.PUT_WRITES, EventKind.GET_WRITES) and label.signaled:
             ready[label.queue] = ready.get(label.queue, 0) + 1
-        if label.kind is Kind.POLL:
+        if label.kind is EventKind.POLL:
             ready[label.queue] = ready.get(label.queue, 0) - 1
             if ready[label.queue] < 0:
                 return False
     return True
 
 
-def _values_fit(question: Question) -> bool:
+def _values_fit(question: JudgeQuestion) -> bool:
     memory = list(question.cells)
     for thread, at in question.order:
         labels = question.threads[thread]
         label = labels[at]
         if label.reads and memory[label.cell] != label.read:
             return False
-        if label.kind in (Kind.PUT_WRITES, Kind.GET_WRITES) and not label.inline and labels[at - 1].read != label.written:
+        if (
+            label.kind in (EventKind.PUT_WRITES, EventKind.GET_WRITES)
+            and not label.inline
+            and labels[at - 1].read != label.written
+        ):
             return False
         if label.writes:
             memory[label.cell] = label.written
     return True
 
 
-def with_values(order: Sequence[Event], cells: int, size: int, model: Model) -> Question:
+def with_values(order: Sequence[Event], cells: int, size: int, model: Model) -> JudgeQuestion:
     """The question about a split run: events without values get those that they have in this order."""
     memory = [0] * cells
-    made: dict[Place, Label] = {}
+    made: dict[Place, EventLabels] = {}
     numbers: dict[object, int] = {}
     for n, e in enumerate(order):
         cell = -1 if e.cell is None else numbers.setdefault(e.cell, len(numbers))
         read = memory[cell] if e.type.value in ("lR", "CAS", "nlR", "nrR") else 0
         source = made.get((e.thread, e.position - 1))
         carried = source.read if source is not None and e.type in (EventType.NRW, EventType.NLW) else n + 1
-        label = Label(Kind(e.type.value), -1 if e.remote is None else "ABC".index(e.remote), cell, read, carried)
+        label = EventLabels(EventKind(e.type.value), -1 if e.remote is None else "ABC".index(e.remote), cell, read, carried)
         made[e.thread, e.position] = label if label.writes else replace(label, written=0)
         if label.writes:
             memory[cell] = carried
@@ -175,7 +179,7 @@ def with_values(order: Sequence[Event], cells: int, size: int, model: Model) -> 
     )
     places = tuple((e.thread, e.position) for e in order)
     weaker = model.order != "default"
-    return Question(
+    return JudgeQuestion(
         weaker,
         model.ordered_reads,
         (0,) * cells,
@@ -183,19 +187,19 @@ def with_values(order: Sequence[Event], cells: int, size: int, model: Model) -> 
         places[: size - 1],
         places[size - 1],
         places[size:],
-        cycle_of(places, threads),
+        judged_cycle(places, threads),
     )
 
 
 SWAPPED = {
-    Kind.PUT_READS: Kind.GET_READS,
-    Kind.GET_READS: Kind.PUT_READS,
-    Kind.PUT_WRITES: Kind.GET_WRITES,
-    Kind.GET_WRITES: Kind.PUT_WRITES,
+    EventKind.PUT_READS: EventKind.GET_READS,
+    EventKind.GET_READS: EventKind.PUT_READS,
+    EventKind.PUT_WRITES: EventKind.GET_WRITES,
+    EventKind.GET_WRITES: EventKind.PUT_WRITES,
 }
 
 
-def mutated(question: Question, rng: Random) -> Question:
+def mutated(question: JudgeQuestion, rng: Random) -> JudgeQuestion:
     """A question that differs in one thing: two events exchanged, a value, a queue pair, what a card's event is, an event
     left out or one poll more, the pivot, the cycle, or the hardware; half of the time with a cycle that fits again."""
     order = list(question.order)
@@ -225,12 +229,12 @@ def mutated(question: Question, rng: Random) -> Question:
             kind = label.kind if label.inline else SWAPPED.get(label.kind, label.kind)
             threads[thread][at] = replace(label, queue=queue, kind=rng.choice((label.kind, kind)))
         case 8:
-            threads[thread].append(Label(Kind.POLL, rng.choice((0, 0, 1))))
+            threads[thread].append(EventLabels(EventKind.POLL, rng.choice((0, 0, 1))))
             order.append((thread, len(threads[thread]) - 1))
         case _:
             question = replace(question, weaker=not question.weaker)
     made = tuple(map(tuple, threads))
     if rng.random() < 0.5:
-        cycle = list(cycle_of(order, made))
+        cycle = list(judged_cycle(order, made))
     first, rest = order[:size], order[size:]
     return replace(question, threads=made, alpha=tuple(first[:-1]), pivot=first[-1], beta=tuple(rest), cycle=tuple(cycle))

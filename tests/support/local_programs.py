@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from random import Random
 
 from rdma_robust.expr import VALUE, evaluate
-from rdma_robust.language.check.targets import Ended
+from rdma_robust.language.check.targets import ThreadAtExit
 from rdma_robust.language.flow.cfg import Cas, Program, Read, Step, Write, steps
 from rdma_robust.language.load import load_program, load_program_and_target
 
@@ -97,7 +97,7 @@ def reachable(text: str, target: str) -> bool:
         for thread, point, values in zip(program.threads, points, registers, strict=True):
             env |= {f"{thread.name}.{r}": v for (r, _), v in zip(thread.registers, values, strict=True)}
             env[f"{thread.name} ended"] = point == thread.exit
-        assert all(isinstance(atom, Ended) for _, atom in wanted.atoms)
+        assert all(isinstance(atom, ThreadAtExit) for _, atom in wanted.atoms)
         if evaluate(wanted.condition, env):
             return True
         for after in _successors(program, state):

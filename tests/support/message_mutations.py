@@ -9,12 +9,12 @@ from typing import Any, Final
 from rdma_robust.expr import FALSE, Const
 from rdma_robust.robustness import rules
 from rdma_robust.robustness.event_graph import EventEdge
-from rdma_robust.robustness.messages import TAINTED, Messages, is_message
+from rdma_robust.robustness.messages import TAINTED, Messages, takes_buffer
 from rdma_robust.robustness.pivot_classes import PivotClasses
-from rdma_robust.robustness.receiving import Receiving
+from rdma_robust.robustness.receiving import ReceiveRules
 from rdma_robust.robustness.reductions import specialise
 from rdma_robust.robustness.reductions.critical import CriticalCycles
-from rdma_robust.robustness.rules import Rules
+from rdma_robust.robustness.rules import ForcingRules
 from rdma_robust.semantics.trace import EventType
 
 FOLDER: Final = Path(__file__).parents[1] / "agreement" / "messages"
@@ -27,7 +27,7 @@ def _is_poll(edge: EventEdge) -> bool:
 
 
 def _not_forced(which: Callable[[EventEdge], bool]) -> Method:
-    original = Rules.taken_forces
+    original = ForcingRules.taken_forces
     return lambda self, edge: FALSE if which(edge) else original(self, edge)
 
 
@@ -37,20 +37,20 @@ def _not_tainted(which: Callable[[EventEdge], bool]) -> Method:
 
 
 MUTATIONS: Final[dict[str, tuple[Any, str, Any, tuple[str, ...]]]] = {
-    "S1 of messages": (Rules, "taken_forces", _not_forced(is_message), ("s1-message", "s2-poll", "s5-fence")),
-    "S1 of receive completions": (Rules, "taken_forces", _not_forced(_is_poll), ("s1-poll",)),
+    "S1 of messages": (ForcingRules, "taken_forces", _not_forced(takes_buffer), ("s1-message", "s2-poll", "s5-fence")),
+    "S1 of receive completions": (ForcingRules, "taken_forces", _not_forced(_is_poll), ("s1-poll",)),
     "S1 under weaker orders": (rules, "WEAKER", (), ("s1-poll",)),
-    "S2": (Rules, "receive_forces_poll", lambda _self, _edge: FALSE, ("s2-poll",)),
-    "S3 of messages": (Messages, "marked", _not_tainted(is_message), ("s3-message",)),
+    "S2": (ForcingRules, "receive_forces_poll", lambda _self, _edge: FALSE, ("s2-poll",)),
+    "S3 of messages": (Messages, "marked", _not_tainted(takes_buffer), ("s3-message",)),
     "S3 of receive completions": (Messages, "marked", _not_tainted(_is_poll), ("s3-poll", "immediate")),
-    "S5": (Rules, "receive_flagged", frozenset(), ("s5-fence",)),
-    "pivots that are messages": (Receiving, "closed_by", lambda self, _site: self.closed, ("s3-message",)),
+    "S5": (ForcingRules, "receive_flagged", frozenset(), ("s5-fence",)),
+    "pivots that are messages": (ReceiveRules, "closed_by", lambda self, _site: self.closed, ("s3-message",)),
     "pivots that are receives": (PivotClasses, "on_credit", lambda _self, _edge: (), ("credit",)),
     "the filter follows messages": (
         CriticalCycles, "_waiting_for", property(lambda self: (0,) * len(self.events)), ("s3-poll", "immediate"),
     ),
     "dead ends follow messages": (Messages, "taints_of", lambda _self, _edge: (), ("s3-poll",)),
-    "queues are marks of taint": (Receiving, "tainted", lambda _self: (), ("immediate",)),
+    "queues are marks of taint": (ReceiveRules, "tainted", lambda _self: (), ("immediate",)),
     "messages and receives do not change places": (Messages, "touched", lambda _self, _edge: 0, ("receiver-not-ready",)),
     "registers have immediates": (specialise, "immediate", lambda _edge: Const(0), ("immediate",)),
 }  # fmt: skip

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
 
-from rdma_robust.certify.hardware import Kind
-from rdma_robust.certify.judge_account import Account, Deed, Source
+from rdma_robust.certify.hardware import EventKind
+from rdma_robust.certify.judge_account import Account, EventAccount, Source
 from rdma_robust.certify.judge_question import Place
 from rdma_robust.certify.thread_events import Completion
 from tests.support.accounts import Orders, writes_of
@@ -32,7 +32,7 @@ def mutated(account: Account, rng: Random) -> Account:
         case 5 | 6 if len(order) > 2:
             return without(account, {(thread, at)})
         case 7:
-            threads[thread].append(Deed(Kind.POLL, rng.choice((0, 0, 1))))
+            threads[thread].append(EventAccount(EventKind.POLL, rng.choice((0, 0, 1))))
             order.append((thread, len(threads[thread]) - 1))
             modified.append(order[-1])
         case 8:
@@ -52,14 +52,14 @@ def mutated(account: Account, rng: Random) -> Account:
     return replace(account, threads=tuple(map(tuple, threads)), order=tuple(order), modified=tuple(modified))
 
 
-def _changed(deed: Deed, cells: int, rng: Random) -> Deed:
+def _changed(deed: EventAccount, cells: int, rng: Random) -> EventAccount:
     """What does something else than this in one respect."""
     kinds = {
-        Kind.ATOMIC: Kind.ATOMIC_READS,
-        Kind.ATOMIC_READS: Kind.ATOMIC,
-        Kind.PUT_READS: Kind.GET_READS,
-        Kind.GET_READS: Kind.PUT_READS,
-        Kind.LOCAL_READ: Kind.LOCAL_WRITE,
+        EventKind.ATOMIC: EventKind.ATOMIC_READS,
+        EventKind.ATOMIC_READS: EventKind.ATOMIC,
+        EventKind.PUT_READS: EventKind.GET_READS,
+        EventKind.GET_READS: EventKind.PUT_READS,
+        EventKind.LOCAL_READ: EventKind.LOCAL_WRITE,
     }
     changes = [replace(deed, kind=kinds.get(deed.kind, deed.kind))]
     if deed.queue >= 0:
@@ -72,13 +72,13 @@ def _changed(deed: Deed, cells: int, rng: Random) -> Deed:
         changes.append(replace(deed, written=deed.written + 1))
     if deed.operation:
         changes.append(replace(deed, operation=rng.choice(("cas 0 1", "cas 7 1", "faa 1", "faa 1 0 1", "swap 1"))))
-    if deed.kind in (Kind.LOCAL_READ, Kind.SWAP):
+    if deed.kind in (EventKind.LOCAL_READ, EventKind.SWAP):
         changes.append(replace(deed, joined=not deed.joined))
-    if deed.kind in (Kind.PUT_WRITES, Kind.GET_WRITES) and deed.completion is not Completion.NONE:
+    if deed.kind in (EventKind.PUT_WRITES, EventKind.GET_WRITES) and deed.completion is not Completion.NONE:
         other = Completion.SIGNALED if deed.completion is Completion.UNSIGNALED else Completion.UNSIGNALED
         changes.append(replace(deed, completion=other))
-    if deed.kind is Kind.LOCAL_READ and changes[0].kind is Kind.LOCAL_WRITE:
-        changes[0] = replace(deed, kind=Kind.LOCAL_WRITE, read=None, written=deed.read)
+    if deed.kind is EventKind.LOCAL_READ and changes[0].kind is EventKind.LOCAL_WRITE:
+        changes[0] = replace(deed, kind=EventKind.LOCAL_WRITE, read=None, written=deed.read)
     return rng.choice(changes)
 
 

@@ -20,9 +20,9 @@ from rdma_robust.options import ALL_REDUCTIONS
 from rdma_robust.robustness.frame import has_bit
 from rdma_robust.robustness.pivot import PivotInstrumentation
 from rdma_robust.robustness.reductions import outlook, specialise
-from rdma_robust.robustness.reductions.relaxation import Relaxation
+from rdma_robust.robustness.reductions.relaxation import ThreadRelaxation
 from rdma_robust.robustness.reductions.relevance import Relevance
-from rdma_robust.robustness.rules import CPU_BETA, Rules
+from rdma_robust.robustness.rules import CPU_BETA, ForcingRules
 from rdma_robust.semantics.trace import CPU_TYPES, EventType
 from tests.support.compare import by, by_oracle
 from tests.support.random_programs import Size, random_program
@@ -44,7 +44,7 @@ def _always(value: Any) -> Callable[..., Any]:
     return lambda *_arguments: value
 
 
-_OVERTAKING = Relaxation.overtaking
+_OVERTAKING = ThreadRelaxation.overtaking
 _THREAD_MARK = Relevance.thread_mark
 
 _MOVE, _PIVOT, _WRITTEN = outlook._move, outlook._pivot, specialise._written
@@ -56,14 +56,17 @@ def _move_with(**changes: Any) -> Callable[..., Any]:
 
 
 MUTATIONS: dict[str, tuple[Any, str, Any]] = {
-    "oppo-of-cpu-events": (Rules, "oppo_forces", _only(Rules.oppo_forces, lambda e: e.type in CPU_TYPES, FALSE)),
-    "oppo-of-nic-events": (Rules, "nic_forces", _always(FALSE)),
-    "cpu-beta-moves-nic-events": (Rules, "oppo_forces", lambda self, e: has_bit(CPU_BETA, 1 << e.thread)
+    "oppo-of-cpu-events": (ForcingRules, "oppo_forces",
+         _only(ForcingRules.oppo_forces, lambda e: e.type in CPU_TYPES, FALSE)),
+    "oppo-of-nic-events": (ForcingRules, "nic_forces", _always(FALSE)),
+    "cpu-beta-moves-nic-events": (ForcingRules, "oppo_forces", lambda self, e: has_bit(CPU_BETA, 1 << e.thread)
                                   if e.type in CPU_TYPES else self.nic_forces(e)),
-    "polls-forced-by-nlw": (Rules, "forces_poll", _only(Rules.forces_poll, lambda e: e.type is EventType.NLW, FALSE)),
-    "polls-forced-by-nrw": (Rules, "forces_poll", _only(Rules.forces_poll, lambda e: e.type is EventType.NRW, FALSE)),
-    "polls-of-puts-always-forced": (Rules, "forces_poll", _always(TRUE)),
-    "nlw-nf-nlr-rule": (Rules, "fence_flagged", frozenset()),
+    "polls-forced-by-nlw": (ForcingRules, "forces_poll",
+         _only(ForcingRules.forces_poll, lambda e: e.type is EventType.NLW, FALSE)),
+    "polls-forced-by-nrw": (ForcingRules, "forces_poll",
+         _only(ForcingRules.forces_poll, lambda e: e.type is EventType.NRW, FALSE)),
+    "polls-of-puts-always-forced": (ForcingRules, "forces_poll", _always(TRUE)),
+    "nlw-nf-nlr-rule": (ForcingRules, "fence_flagged", frozenset()),
     "forcing-by-conflicts": (PivotInstrumentation, "_forced_by_conflict", _always(FALSE)),
     "poison-through-the-nic": (PivotInstrumentation, "_poisoning", _always([])),
     "poison-cuts-cpu-reads": (PivotInstrumentation, "_poisons", _always(FALSE)),
@@ -72,12 +75,12 @@ MUTATIONS: dict[str, tuple[Any, str, Any]] = {
     "choice-of-alpha": (PivotInstrumentation, "_alpha_allowed", lambda self, e: negate(self._meets_pivot(e))),
     "alpha-value-is-frozen": (PivotInstrumentation, "_freeze", _always([])),
     "no-cpu-event-of-the-pivots-thread-in-beta": (PivotInstrumentation, "_cuts", _always(FALSE)),
-    "filter-counts-one-unpolled": (Relaxation, "_outstanding", _always(1)),
-    "filter-polls-prove-remote-writes": (Relaxation, "overtaking", lambda self, e: [] if e.type is EventType.NRW
+    "filter-counts-one-unpolled": (ThreadRelaxation, "_outstanding", _always(1)),
+    "filter-polls-prove-remote-writes": (ThreadRelaxation, "overtaking", lambda self, e: [] if e.type is EventType.NRW
                                          else _OVERTAKING(self, e)),
-    "filter-forgets-other-queue-pairs": (Relaxation, "overtaking", lambda self, e: [
+    "filter-forgets-other-queue-pairs": (ThreadRelaxation, "overtaking", lambda self, e: [
                                          o for o in _OVERTAKING(self, e) if o.remote in (None, e.remote)]),
-    "filter-orders-the-nic": (Relaxation, "_forced", lambda _self, _now, e: e.type not in CPU_TYPES),
+    "filter-orders-the-nic": (ThreadRelaxation, "_forced", lambda _self, _now, e: e.type not in CPU_TYPES),
     "relevance-forgets-overtaking": (Relevance, "thread_mark", lambda self, e, part: [
                                      c for c in _THREAD_MARK(self, e, 0) if part == 0]),
     "relevance-forgets-conflicts": (Relevance, "cell_marks", _always([])),
@@ -96,7 +99,7 @@ MUTATIONS: dict[str, tuple[Any, str, Any]] = {
 }  # fmt: skip
 """Name to the class or module, the attribute and what replaces it."""
 
-_BARE = (Rules, PivotInstrumentation)
+_BARE = (ForcingRules, PivotInstrumentation)
 """Mutants of these are looked at without reductions, which hide some of them; the others are too strong reductions."""
 
 

@@ -77,19 +77,21 @@ def all_inserts(text: str, prices: Prices) -> list[Insert]:
     return found
 
 
-def posted_to(tree: ast.Program, statement: ast.Statement) -> str | None:
+def posted_to(tree: ast.ProgramTree, statement: ast.Statement) -> str | None:
     """The node that a request goes to, whichever it is, signaled or not."""
     match statement:
-        case ast.Send(to=ast.Ident(other)):
+        case ast.SendStatement(to=ast.Ident(other)):
             return home(tree, other)
-        case ast.Get(_, ast.CasCall(ast.Ref(ast.Ident(owner)))) | ast.Get(_, ast.RmwCall(_, ast.Ref(ast.Ident(owner)))):
+        case ast.GetStatement(_, ast.CasCall(ast.Ref(ast.Ident(owner)))) | ast.GetStatement(
+            _, ast.RmwCall(_, ast.Ref(ast.Ident(owner)))
+        ):
             return owner
         case _:
             return target(statement)
 
 
-def threads(tree: ast.Program) -> list[ast.Thread]:
-    return [item for item in tree.items if isinstance(item, ast.Thread)]
+def threads(tree: ast.ProgramTree) -> list[ast.ThreadDeclaration]:
+    return [item for item in tree.items if isinstance(item, ast.ThreadDeclaration)]
 
 
 def blocks(block: ast.Block, depth: int) -> Iterator[tuple[ast.Block, int]]:
@@ -101,7 +103,7 @@ def blocks(block: ast.Block, depth: int) -> Iterator[tuple[ast.Block, int]]:
 
 def target(statement: ast.Statement) -> str | None:
     match statement:
-        case ast.Put(ast.Ref(owner)) | ast.Get(_, ast.Ref(owner)):
+        case ast.PutStatement(ast.Ref(owner)) | ast.GetStatement(_, ast.Ref(owner)):
             return owner.text if owner is not None else None
         case _:
             return None
@@ -135,7 +137,7 @@ class Threads:
                 return False
         return True
 
-    def _stands(self, thread: ast.Thread, inserts: Inserts, node: str) -> bool:
+    def _stands(self, thread: ast.ThreadDeclaration, inserts: Inserts, node: str) -> bool:
         at: At = {}
         for insert in sorted(inserts, key=lambda i: ["get", "poll", "rfence"].index(i.kind)):
             at[insert.block, insert.index] = (*at.get((insert.block, insert.index), ()), insert)
@@ -150,7 +152,7 @@ class Threads:
                     if now < 0:
                         return False
                     following = (after, own, plain, now)
-                elif isinstance(step, ast.Poll) and step.node.text == node:
+                elif isinstance(step, ast.PollStatement) and step.node.text == node:
                     if have and not plain:
                         return False
                     if plain and not have and not (_idle(own, after) and _idle(rest, after)):
@@ -246,12 +248,12 @@ def patched(text: str, inserts: Inserts) -> str:
 
     items: list[ast.Item] = []
     for item in tree.items:
-        if isinstance(item, ast.Node):
+        if isinstance(item, ast.NodeDeclaration):
             here = [i for i in inserts if i.node and home(tree, i.thread) == item.name.text]
             words = [PROBE, *(f"{SCRAP}_{i.thread}_{i.node}" for i in here)]
-            cells = (*item.cells, *(ast.Cell(ast.Ident(w), None, None) for w in dict.fromkeys(words)))
+            cells = (*item.cells, *(ast.CellDeclaration(ast.Ident(w), None, None) for w in dict.fromkeys(words)))
             items.append(replace(item, cells=cells))
-        elif isinstance(item, ast.Thread):
+        elif isinstance(item, ast.ThreadDeclaration):
             items.append(replace(item, body=rebuilt(item.body, item.name.text)))
         else:
             items.append(item)
@@ -260,16 +262,16 @@ def patched(text: str, inserts: Inserts) -> str:
 
 def made(insert: Insert) -> ast.Statement:
     if insert.kind == "poll":
-        return ast.Poll(ast.Ident(insert.node))
+        return ast.PollStatement(ast.Ident(insert.node))
     if insert.kind == "rfence":
-        return ast.RFence(ast.Ident(insert.node))
+        return ast.RFenceStatement(ast.Ident(insert.node))
     if insert.kind == "mfence":
-        return ast.MFence()
+        return ast.MFenceStatement()
     here = ast.Ref(None, ast.Ident(f"{SCRAP}_{insert.thread}_{insert.node}"), None)
-    return ast.Get(here, ast.Ref(ast.Ident(insert.node), ast.Ident(PROBE), None))
+    return ast.GetStatement(here, ast.Ref(ast.Ident(insert.node), ast.Ident(PROBE), None))
 
 
-def home(tree: ast.Program, thread: str) -> str:
+def home(tree: ast.ProgramTree, thread: str) -> str:
     return next(t.node.text for t in threads(tree) if t.name.text == thread)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from random import Random
 
-from rdma_robust.certify.document import digest
+from rdma_robust.certify.document import content_digest
 from rdma_robust.petri.net import Net
 from rdma_robust.petri.spec.writer import write_spec
 from tests.support.certificates import Document, at, changed, without
@@ -112,4 +112,4 @@ def changed_nets(net: Net, rng: Random) -> Iterator[Net]:
 def made_out_for(certificate: Document, net: Net) -> tuple[Document, str]:
     """The certificate made out for another net, and the text of that."""
     text = write_spec(net)
-    return changed(certificate, ("input", "sha256"), digest(text)), text
+    return changed(certificate, ("input", "sha256"), content_digest(text)), text

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import cast
 
-from rdma_robust.contracts.contract_answers import Happening
+from rdma_robust.contracts.contract_answers import VisibleEvent
 from rdma_robust.contracts.language.bounded_inputs import inputs_of
 from rdma_robust.contracts.language.contract_program import ContractProgram
 from rdma_robust.contracts.language.function_instances import instance
-from rdma_robust.contracts.language.path_worth import Path
+from rdma_robust.contracts.language.path_worth import LocalPathClause
 from rdma_robust.contracts.language.read_inputs import unread_inputs
 from rdma_robust.messages.language.message_terms import Value
 from tests.support.contracts_oracle.contract_rules import Bodies, Next, Rules
@@ -89,7 +89,7 @@ def _matched(state: State) -> list[Posted]:
     return [each for each in posted if each.got is not None and each.got[0] == FOREIGN]
 
 
-def _is_from_any(state: State, event: Happening) -> bool:
+def _is_from_any(state: State, event: VisibleEvent) -> bool:
     offer = state.locals[event.process].offer
     return isinstance(offer, Incoming) and offer.source is None
 
@@ -111,5 +111,5 @@ def _sent(rules: Rules, state: State) -> Iterator[State]:
                         yield state._replace(channels=with_channel(state.channels, channel, messages))
 
 
-def _forbids(path: Path, sender: int, port: int, tag: int) -> bool:
+def _forbids(path: LocalPathClause, sender: int, port: int, tag: int) -> bool:
     return path.kind == "quiet from" and path.speaks_of(sender, port, tag)

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from random import Random
 
-from rdma_robust.certify.hardware import READS, WRITES, Kind, Platform
-from rdma_robust.certify.judge_account import Account, Deed, Source
+from rdma_robust.certify.hardware import READS, WRITES, EventKind, Platform
+from rdma_robust.certify.judge_account import Account, EventAccount, Source
 from rdma_robust.certify.judge_question import Place
 from rdma_robust.certify.thread_events import Completion
 from tests.support.accounts import operated
@@ -71,7 +71,7 @@ def _cells(rng: Random, number: int) -> list[int]:
     return [rng.randrange(CELLS) for _ in range(number)]
 
 
-def _thread(rng: Random, me: int, number: int, platform: Platform, weights: tuple[int, ...]) -> Iterator[Deed]:
+def _thread(rng: Random, me: int, number: int, platform: Platform, weights: tuple[int, ...]) -> Iterator[EventAccount]:
     unpolled = {0: 0, 1: 0, 2: 0}
     for name in rng.choices(KINDS, weights, k=rng.randint(1, 4)):
         other = rng.choice([u for u in range(number) if u != me] or [me])
@@ -82,75 +82,77 @@ def _thread(rng: Random, me: int, number: int, platform: Platform, weights: tupl
         if other == me and name in ("send", "imm", "recv", "rpoll"):
             continue
         yield from made
-        if made[-1].kind in (Kind.PUT_WRITES, Kind.GET_WRITES) and signaled:
+        if made[-1].kind in (EventKind.PUT_WRITES, EventKind.GET_WRITES) and signaled:
             unpolled[queue] += 1
         if unpolled[queue] and rng.random() < 0.4:
             unpolled[queue] -= 1
-            yield Deed(Kind.POLL, queue)
+            yield EventAccount(EventKind.POLL, queue)
 
 
-def _operation(rng: Random, name: str, other: int, completion: Completion, platform: Platform) -> Iterator[Deed]:
+def _operation(rng: Random, name: str, other: int, completion: Completion, platform: Platform) -> Iterator[EventAccount]:
     queue = other
     x, y = _cells(rng, 2)
     value = rng.randint(0, 2)
     source = rng.random() < 0.7
     match name:
         case "read":
-            yield Deed(Kind.LOCAL_READ, cell=x)
+            yield EventAccount(EventKind.LOCAL_READ, cell=x)
         case "write":
-            yield Deed(Kind.LOCAL_WRITE, cell=x, written=value)
+            yield EventAccount(EventKind.LOCAL_WRITE, cell=x, written=value)
         case "cas":
-            yield Deed(Kind.SWAP, cell=x, written=value)
+            yield EventAccount(EventKind.SWAP, cell=x, written=value)
         case "mfence":
-            yield Deed(Kind.MEMORY_FENCE)
+            yield EventAccount(EventKind.MEMORY_FENCE)
         case "section":
-            kinds = (Kind.LOCAL_READ, Kind.SWAP)
+            kinds = (EventKind.LOCAL_READ, EventKind.SWAP)
             for k, cell in enumerate(rng.sample(range(CELLS), 2)):
                 kind = rng.choice(kinds)
-                yield Deed(kind, cell=cell, written=value if kind is Kind.SWAP else None, joined=k > 0)
+                yield EventAccount(kind, cell=cell, written=value if kind is EventKind.SWAP else None, joined=k > 0)
         case "put":
-            yield Deed(Kind.PUT_READS, queue, x)
-            yield Deed(Kind.PUT_WRITES, queue, y, completion=completion)
+            yield EventAccount(EventKind.PUT_READS, queue, x)
+            yield EventAccount(EventKind.PUT_WRITES, queue, y, completion=completion)
         case "inline":
-            yield Deed(Kind.PUT_WRITES, queue, y, written=value, completion=completion)
+            yield EventAccount(EventKind.PUT_WRITES, queue, y, written=value, completion=completion)
         case "get":
-            yield Deed(Kind.GET_READS, queue, x)
-            yield Deed(Kind.GET_WRITES, queue, y, completion=completion)
+            yield EventAccount(EventKind.GET_READS, queue, x)
+            yield EventAccount(EventKind.GET_WRITES, queue, y, completion=completion)
         case "atomic":
             operation = rng.choice((f"cas {value} {rng.randint(0, 2)}", f"faa {value}", f"faa {value} 0 2", f"swap {value}"))
             if platform.ranked:
-                yield Deed(Kind.ATOMIC_READS, queue, x, operation=operation)
-                yield Deed(Kind.ATOMIC_WRITES, queue, x)
+                yield EventAccount(EventKind.ATOMIC_READS, queue, x, operation=operation)
+                yield EventAccount(EventKind.ATOMIC_WRITES, queue, x)
             else:
-                yield Deed(Kind.ATOMIC, queue, x, operation=operation)
-            yield Deed(Kind.GET_WRITES, queue, y, completion=completion)
+                yield EventAccount(EventKind.ATOMIC, queue, x, operation=operation)
+            yield EventAccount(EventKind.GET_WRITES, queue, y, completion=completion)
         case "rfence":
-            yield Deed(Kind.FENCE, queue)
+            yield EventAccount(EventKind.FENCE, queue)
         case "send":
             if source:
-                yield Deed(Kind.PUT_READS, queue, x)
-            yield Deed(Kind.PUT_WRITES, queue, 0, written=None if source else value, completion=completion, peer=other)
+                yield EventAccount(EventKind.PUT_READS, queue, x)
+            yield EventAccount(
+                EventKind.PUT_WRITES, queue, 0, written=None if source else value, completion=completion, peer=other
+            )
         case "imm":
             if source:
-                yield Deed(Kind.PUT_READS, queue, x)
-            yield Deed(Kind.PUT_WRITES, queue, y, written=None if source else value, completion=Completion.NONE)
-            yield Deed(Kind.PUT_WRITES, queue, written=value, completion=completion, peer=other)
+                yield EventAccount(EventKind.PUT_READS, queue, x)
+            yield EventAccount(EventKind.PUT_WRITES, queue, y, written=None if source else value, completion=Completion.NONE)
+            yield EventAccount(EventKind.PUT_WRITES, queue, written=value, completion=completion, peer=other)
         case "recv":
-            yield Deed(Kind.POSTS_BUFFER, cell=x, peer=other)
+            yield EventAccount(EventKind.POSTS_BUFFER, cell=x, peer=other)
         case "rpoll":
-            yield Deed(Kind.RECEIVES, read=0, peer=other)
+            yield EventAccount(EventKind.RECEIVES, read=0, peer=other)
 
 
-def _connect(threads: list[list[Deed]], posted: tuple[tuple[int, int, tuple[int, ...]], ...]) -> None:
+def _connect(threads: list[list[EventAccount]], posted: tuple[tuple[int, int, tuple[int, ...]], ...]) -> None:
     """Let messages fill the buffers that they find, and leave out RPs without a message."""
     for t, deeds in enumerate(threads):
         for u, theirs in enumerate(threads):
-            sent = [n for n, d in enumerate(deeds) if d.kind is Kind.PUT_WRITES and d.peer == u]
+            sent = [n for n, d in enumerate(deeds) if d.kind is EventKind.PUT_WRITES and d.peer == u]
             buffers = [x for v, s, cells in posted if (v, s) == (u, t) for x in cells]
-            buffers += [d.cell for d in theirs if d.kind is Kind.POSTS_BUFFER and d.peer == t]
+            buffers += [d.cell for d in theirs if d.kind is EventKind.POSTS_BUFFER and d.peer == t]
             for n, x in zip(sent, buffers, strict=False):
                 deeds[n] = replace(deeds[n], cell=x) if deeds[n].cell >= 0 else deeds[n]
-            asked = [n for n, d in enumerate(theirs) if d.kind is Kind.RECEIVES and d.peer == t]
+            asked = [n for n, d in enumerate(theirs) if d.kind is EventKind.RECEIVES and d.peer == t]
             for n, message in zip(asked, sent, strict=False):
                 theirs[n] = replace(theirs[n], read=0 if deeds[message].cell >= 0 else deeds[message].written)
 
@@ -167,26 +169,26 @@ def executed(account: Account) -> Account:
     for t, n in account.order:
         deed = threads[t][n]
         read = memory[deed.cell] if deed.kind in READS else (0, 0)
-        if deed.kind is Kind.LOCAL_READ and account.platform.buffered:
-            own = [k for k in range(n) if (threads[t][k].kind, threads[t][k].cell) == (Kind.LOCAL_WRITE, deed.cell)]
+        if deed.kind is EventKind.LOCAL_READ and account.platform.buffered:
+            own = [k for k in range(n) if (threads[t][k].kind, threads[t][k].cell) == (EventKind.LOCAL_WRITE, deed.cell)]
             if own and at[t, own[-1]] > at[t, n]:
                 read = (t, own[-1]), threads[t][own[-1]].written or 0
         if deed.kind in READS:
             sources.append((read[0], (t, n)))
             values[t, n] = read[1]
-        if deed.kind in (Kind.LOCAL_READ, Kind.SWAP):
+        if deed.kind in (EventKind.LOCAL_READ, EventKind.SWAP):
             threads[t][n] = replace(deed, read=read[1])
         written = deed.written
-        if deed.kind is Kind.ATOMIC:
+        if deed.kind is EventKind.ATOMIC:
             written = operated(deed.operation, read[1])
             if written is None:
-                threads[t][n] = replace(deed, kind=Kind.ATOMIC_READS)
-        elif deed.kind is Kind.ATOMIC_WRITES:
+                threads[t][n] = replace(deed, kind=EventKind.ATOMIC_READS)
+        elif deed.kind is EventKind.ATOMIC_WRITES:
             written = operated(threads[t][n - 1].operation, values.get((t, n - 1), 0))
             if written is None:
                 gone.add((t, n))
         elif deed.kind in WRITES and written is None:
-            k = n - 1 - (threads[t][n - 1].kind is Kind.ATOMIC_WRITES)
+            k = n - 1 - (threads[t][n - 1].kind is EventKind.ATOMIC_WRITES)
             written = values.get((t, k), 0)
         if deed.kind in WRITES and deed.cell >= 0 and written is not None:
             memory[deed.cell] = (t, n), written

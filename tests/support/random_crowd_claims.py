@@ -6,14 +6,14 @@ from random import Random
 from typing import NamedTuple
 
 from rdma_robust.expr import Binary, Const, Expr, Name, conj
-from rdma_robust.language.check.targets import Atom, Before, Counted, Ended, Target
+from rdma_robust.language.check.targets import Atom, CopyCountAtom, StateTarget, ThreadAtExit, ThreadAtPoints
 from rdma_robust.language.flow.cfg import Program
 from tests.support.crowded import crowd
 
 
 class Asked(NamedTuple):
     program: Program
-    target: Target
+    target: StateTarget
     text: str
 
 
@@ -77,18 +77,18 @@ def _body(rng: Random, shared: list[str], remote: bool, loops: bool, length: int
     return found
 
 
-def _target(rng: Random, program: Program, shared: list[str]) -> Target:
-    counts: list[tuple[str, Counted]] = []
+def _target(rng: Random, program: Program, shared: list[str]) -> StateTarget:
+    counts: list[tuple[str, CopyCountAtom]] = []
     parts: list[Expr] = []
     for n in range(rng.randint(1, 2)):
         thread = rng.choice(program.crowds)
         condition, atoms = _of_copy(rng, program, thread.name, shared)
         name = f"count {n}"
-        counts.append((name, Counted(thread.name, condition, atoms)))
+        counts.append((name, CopyCountAtom(thread.name, condition, atoms)))
         parts.append(Binary(">=", Name(name), Const(rng.choice([1, 1, 2, 2, 3]))))
     if rng.random() < 0.4:
         parts.append(Binary(rng.choice(["==", "!="]), Name(f"S.{rng.choice(shared)}"), Const(rng.randint(0, 2))))
-    return Target("target", conj(*parts), (), tuple(counts))
+    return StateTarget("target", conj(*parts), (), tuple(counts))
 
 
 def _of_copy(rng: Random, program: Program, name: str, shared: list[str]) -> tuple[Expr, tuple[tuple[str, Atom], ...]]:
@@ -97,12 +97,12 @@ def _of_copy(rng: Random, program: Program, name: str, shared: list[str]) -> tup
     atoms: list[tuple[str, Atom]] = []
     kind = rng.choice(["ended", "at", "register", "word", "both"])
     if kind in ("ended", "both"):
-        atoms.append((f"{name} ended", Ended(name)))
+        atoms.append((f"{name} ended", ThreadAtExit(name)))
         parts.append(Name(f"{name} ended"))
     if kind == "at":
         points = [p for p in thread.points if p != thread.exit] or [thread.entry]
         point = rng.choice(points)
-        atoms.append((f"{name} at {point}", Before(name, (point,))))
+        atoms.append((f"{name} at {point}", ThreadAtPoints(name, (point,))))
         parts.append(Name(f"{name} at {point}"))
     if kind in ("register", "both"):
         parts.append(Binary("==", Name(f"{name}.{rng.choice('ab')}"), Const(rng.randint(0, 2))))

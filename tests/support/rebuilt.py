@@ -18,13 +18,13 @@ def rebuilt(text: str, automata: bool = False) -> Program:
     builder = ProgramBuilder("p", domain=bounds, loopback=loopback)
     for item in tree.items:
         match item:
-            case ast.Node(name, cells):
+            case ast.NodeDeclaration(name, cells):
                 variables = {}
                 for cell in cells:
                     initial = 0 if cell.init is None else expression(cell.init)
                     variables[cell.name.text] = initial if cell.size is None else Array(expression(cell.size), initial)
                 builder.node(name.text, variables)
-            case ast.Thread(name, node, body):
+            case ast.ThreadDeclaration(name, node, body):
                 registers = {
                     b.name.text: 0 if b.value is None else expression(b.value)
                     for s in body.statements
@@ -46,13 +46,13 @@ def _statements(thread: ThreadBuilder, block: ast.Block) -> None:
         match each:
             case ast.Registers():
                 pass
-            case ast.Put(target, source):
+            case ast.PutStatement(target, source):
                 thread.put(reference(target), expression(source))
-            case ast.Get(target, source):
+            case ast.GetStatement(target, source):
                 thread.get(expression(target), expression(source))
-            case ast.Poll(node):
+            case ast.PollStatement(node):
                 thread.poll(node.text)
-            case ast.RFence(node):
+            case ast.RFenceStatement(node):
                 thread.rfence(node.text)
             case ast.Assert(condition):
                 thread.check(expression(condition))
@@ -64,9 +64,9 @@ def _statements(thread: ThreadBuilder, block: ast.Block) -> None:
                 (thread.faa if kind == "faa" else thread.swap)(reference(cell), expression(value))
             case ast.Assign(target, ast.NondetCall(low, high)) if low is not None and high is not None:
                 thread.nondet(reference(target), expression(low), expression(high))
-            case ast.MFence():
+            case ast.MFenceStatement():
                 thread.mfence()
-            case ast.Label(label):
+            case ast.LabelStatement(label):
                 thread.label(label.text)
             case ast.Assign(target, value):
                 thread.write(reference(target), expression(value))

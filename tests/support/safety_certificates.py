@@ -9,7 +9,7 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from rdma_robust.analyses.prove.prove import prove
+from rdma_robust.analyses.prove.prove import decide_safety
 from rdma_robust.analyses.prove.safety_outcome import Safety
 from rdma_robust.certify.checker import SAFETY_CHECKS
 from rdma_robust.certify.document import InvalidCertificate
@@ -18,7 +18,7 @@ from rdma_robust.certify.safety.reduced_program import PlacedState, ReducedProgr
 from rdma_robust.evidence.of_safety import safe_evidence
 from rdma_robust.expr import negate
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.language.flow.claims import AnyModelName, Claim, Invariant, OutcomeLine
+from rdma_robust.language.flow.claims import AnyModelName, InvariantLine, OutcomeClaim, OutcomeLine
 from rdma_robust.limits import Limits
 from tests.support.claimed_programs import claimed_program
 
@@ -31,14 +31,14 @@ def random_claimed(seed: int, model: AnyModelName) -> Program:
     """Return a random program for a model that says its random claims itself."""
     program, claims = claimed_program(seed, model, loops=seed % 3 == 0)
     states = [claim for claim in claims if claim.fault is None]
-    invariants = (Invariant(negate(c.bad), c.atoms, c.span, f"{c.number}") for c in states if not c.final)
-    outcomes = (OutcomeLine(c.bad, (Claim(False, model),), c.span, f"{c.number}") for c in states if c.final)
+    invariants = (InvariantLine(negate(c.bad), c.atoms, c.span, f"{c.number}") for c in states if not c.final)
+    outcomes = (OutcomeLine(c.bad, (OutcomeClaim(False, model),), c.span, f"{c.number}") for c in states if c.final)
     return replace(program, invariants=tuple(invariants), outcomes=tuple(outcomes))
 
 
 def evidence_for(program: Program, model: AnyModelName, *, lazy: bool = True) -> Evidence | None:
     """Return the evidence that a program is safe, None if `prove` does not say so."""
-    outcome = prove(program, model, Limits.of(20.0, states=20_000))
+    outcome = decide_safety(program, model, Limits.of(20.0, states=20_000))
     if outcome.safety is not Safety.SAFE:
         return None
     found: Evidence = json.loads(json.dumps(safe_evidence(outcome, Limits.of(20.0, states=60_000), lazy=lazy)))

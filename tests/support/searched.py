@@ -13,7 +13,7 @@ from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
 from rdma_robust.robustness.decide import decide
-from rdma_robust.robustness.frame import Frame
+from rdma_robust.robustness.frame import InstrumentationFrame
 from rdma_robust.robustness.static_filter import pivots_to_try
 from tests.support.checker_search import platform_of
 from tests.support.judged import answers
@@ -59,7 +59,7 @@ def classes_found(program: Program, model: Model) -> set[Class]:
     """The classes of which the search of the tool, without reductions, finds a violation."""
     options = CheckOptions(hardware=model, reductions=frozenset(), large=0)
     numbers = {cell: number for number, cell in enumerate(program.cells)}
-    tried = pivots_to_try(Frame.to_instrument(program, model), frozenset(), large=0).classes.tried
+    tried = pivots_to_try(InstrumentationFrame.to_instrument(program, model), frozenset(), large=0).classes.tried
     return {
         (each.thread, numbers[each.cell], each.writes)
         for number, each in enumerate(tried)

@@ -11,8 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from rdma_robust.counters.promela.promela_text import RESERVED
-from rdma_robust.counters.promela.write import MAX_D_STEPS
+from rdma_robust.counters.promela.write import MAX_D_STEPS, RESERVED
 
 COMPILER = next((tool for tool in ("tcc", "gcc", "cc") if shutil.which(tool)), "")
 """For tests: TinyCC compiles a verifier a hundred times as fast as gcc."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 
 from rdma_robust.expr import evaluate
-from rdma_robust.language.check.targets import At, Ended, Target
+from rdma_robust.language.check.targets import StateTarget, ThreadAtExit, ThreadAtLine
 from rdma_robust.language.flow.cfg import Program, steps
 from rdma_robust.semantics.machines.rdma import DONE, RdmaMachine, RdmaState
 from rdma_robust.semantics.machines.sc import ScMachine, ScState, ScThread
@@ -37,7 +37,7 @@ def everything(program: Program) -> Watched:
     return Watched(frozenset(range(len(program.threads))), frozenset(program.cells), True)
 
 
-def holds(machine: RdmaMachine | ScMachine, target: Target, state: Some) -> bool:
+def holds(machine: RdmaMachine | ScMachine, target: StateTarget, state: Some) -> bool:
     """Evaluate the target on a state, by its definition."""
     program = machine.program
     env = {str(cell): value for cell, value in zip(program.cells, state.memory, strict=True)}
@@ -45,10 +45,10 @@ def holds(machine: RdmaMachine | ScMachine, target: Target, state: Some) -> bool
         env |= {f"{thread.name}.{r}": value for (r, _), value in zip(thread.registers, local.registers, strict=True)}
     threads = {t.name: (t, local) for t, local in zip(program.threads, state.threads, strict=True)}
     for name, atom in target.atoms:
-        if isinstance(atom, Ended):
+        if isinstance(atom, ThreadAtExit):
             thread, local = threads[atom.thread]
             env[name] = local.point == thread.exit
-        elif isinstance(atom, At):
+        elif isinstance(atom, ThreadAtLine):
             thread, local = threads[atom.thread]
             lines = [step.span.line for source, _, step in steps(thread) if source == local.point]
             if isinstance(local, ScThread) and local.carried:
@@ -61,7 +61,7 @@ def holds(machine: RdmaMachine | ScMachine, target: Target, state: Some) -> bool
     return bool(evaluate(target.condition, env))
 
 
-def reachable(machine: RdmaMachine | ScMachine, target: Target, most: int) -> bool | None:
+def reachable(machine: RdmaMachine | ScMachine, target: StateTarget, most: int) -> bool | None:
     """Return whether the target holds in a state of a machine that watches everything; None after `most` states."""
     todo = [move.state for move in machine.initial()]
     seen = set(todo)

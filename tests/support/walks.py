@@ -8,7 +8,7 @@ from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_program
 from rdma_robust.semantics.machines.machine import Move, Verb
 from rdma_robust.semantics.machines.rdma import RdmaMachine
-from rdma_robust.teaching.demos.walk import Animation, Code, Figure, Paragraph, Section, Table, Walk
+from rdma_robust.teaching.demos.walk import Animation, CodeListing, Figure, Paragraph, WalkSection, WalkTable, Walkthrough
 from tests.conftest import ROOT
 
 NODES = ("Guesser", "First", "Second", "Checker")
@@ -72,20 +72,22 @@ def chain() -> Program:
     return load_program("\n".join(lines), "chain.rdma")
 
 
-def sample(*animations: Animation, title: str = "A walk-through", text: str = "Some `code` in a text.") -> Walk:
+def sample(*animations: Animation, title: str = "A walk-through", text: str = "Some `code` in a text.") -> Walkthrough:
     """Return a walk-through with a block of each kind and these runs."""
     source = animations[0].program.source if animations else "node A { x }\n"
     svg = '<svg xmlns="http://www.w3.org/2000/svg" width="300" height="60"><rect width="300" height="60" fill="#888"/></svg>'
     svg = f'<?xml version="1.0"?>\n<!DOCTYPE svg>\n{svg}'
-    first = Section(
+    first = WalkSection(
         "What the theorem says",
         (
             Paragraph(text),
-            Table("States and time", ("indices", "states", "how"), (("1", "120", "found"), ("2", "1,240", "no `solution`"))),
+            WalkTable(
+                "States and time", ("indices", "states", "how"), (("1", "120", "found"), ("2", "1,240", "no `solution`"))
+            ),
             Figure("The processes", svg, "Guesser -> First -> Checker"),
         ),
     )
-    code = Section("The program", (Code("The generated program", "rdma", source, "out/program.rdma"),))
-    runs = Section("The run", (Paragraph("Step through it."), *animations))
-    after = Section("What to try next", (Code("", "console", "$ rdma-robust demo\n", ""),))
-    return Walk("sample", title, "rdma-robust demo sample", (first, code, runs, after))
+    code = WalkSection("The program", (CodeListing("The generated program", "rdma", source, "out/program.rdma"),))
+    runs = WalkSection("The run", (Paragraph("Step through it."), *animations))
+    after = WalkSection("What to try next", (CodeListing("", "console", "$ rdma-robust demo\n", ""),))
+    return Walkthrough("sample", title, "rdma-robust demo sample", (first, code, runs, after))

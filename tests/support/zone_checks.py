@@ -7,13 +7,15 @@ from contextlib import suppress
 from math import isqrt
 from typing import Any
 
-from rdma_robust.analyses.prove.proof_engine import AbstractPath, Region, Searched
 from rdma_robust.analyses.prove.transition_system import (
+    AbstractPath,
+    Assignment,
     Draw,
     Drop,
+    EngineResult,
     Join,
-    Let,
-    Pick,
+    Region,
+    Selection,
     Suppose,
     Transition,
     TransitionSystem,
@@ -56,7 +58,7 @@ def _after(state: dict[str, Any], update: Update, draws: Sequence[int]) -> list[
     match update:
         case Suppose(condition):
             return [state] if evaluate(condition, state) else []
-        case Let(name, value):
+        case Assignment(name, value):
             after = evaluate(value, state)
             return [{**state, name: (after,) if isinstance(state[name], tuple) else after}]
         case Draw(name, low, high):
@@ -69,7 +71,7 @@ def _after(state: dict[str, Any], update: Update, draws: Sequence[int]) -> list[
             if isinstance(state[name], tuple):
                 return [{**state, name: (*state[name], after)}]
             return [state, {**state, name: after}]
-        case Pick(name, folded):
+        case Selection(name, folded):
             held = state[folded] if isinstance(state[folded], tuple) else (state[folded],)
             return [{**state, name: value} for value in held]
         case Drop():
@@ -105,14 +107,14 @@ def violates(system: TransitionSystem, control: object, zone: zone_matrix.Matrix
     """Return whether a zone has a point at which `bad` holds."""
     updates = (*bad.updates, Suppose(bad.condition))  # type: ignore[attr-defined]
     made = zone_transition(updates, sorted(system.live(control)), (), NO_CLIP)
-    return any(zone_matrix.run(code, zone) is not None for code in made.codes)
+    return any(zone_matrix.run_zone_code(code, zone) is not None for code in made.codes)
 
 
 def region_zone(system: TransitionSystem, control: object, region: Region) -> zone_matrix.Matrix | None:
     """Return the zone that a region says, over the live variables of its control state, None if it is empty."""
     names = sorted(system.live(control))
     (code,) = zone_transition((Suppose(conj(*region)),), (), names, NO_CLIP).codes
-    return zone_matrix.run(code, (0,))
+    return zone_matrix.run_zone_code(code, (0,))
 
 
 def _led(
@@ -123,7 +125,7 @@ def _led(
     zones: Mapping[object, list[zone_matrix.Matrix]],
 ) -> bool:
     made = zone_transition(step.updates, sorted(system.live(control)), sorted(system.live(step.to)), NO_CLIP)
-    after = [reached for code in made.codes if (reached := zone_matrix.run(code, zone)) is not None]
+    after = [reached for code in made.codes if (reached := zone_matrix.run_zone_code(code, zone)) is not None]
     if step.fault is not None:
         return not after
     return all(any(zone_matrix.included(reached, large) for large in zones.get(step.to, ())) for reached in after)
@@ -175,6 +177,6 @@ def follows(system: TransitionSystem, path: AbstractPath, draws: Sequence[int], 
     return any(_is_bad(system, control, state) for state in states)
 
 
-def said(searched: Searched) -> str:
+def said(searched: EngineResult) -> str:
     """Return the answer in a word."""
     return "path" if searched.path is not None else searched.cut or "safe"

@@ -12,7 +12,7 @@ from typing import NoReturn
 import pytest
 
 from rdma_robust.analyses.hardware.on_all_hardware import on_all_hardware
-from rdma_robust.analyses.prove.prove import prove
+from rdma_robust.analyses.prove.prove import decide_safety
 from rdma_robust.analyses.safety import reach
 from rdma_robust.analyses.safety.goals import StateGoal
 from rdma_robust.analyses.safety.handing_over import _Handing, verify_all
@@ -22,12 +22,12 @@ from rdma_robust.language.load import load_decidable, load_program, load_program
 from rdma_robust.limits import ENDLESS, Limits
 from rdma_robust.messages.engines.engine_table import answered
 from rdma_robust.messages.language.load_messages import load_messages
-from rdma_robust.messages.message_answers import Questions
+from rdma_robust.messages.message_answers import MessageQuestions
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
 from rdma_robust.pipeline import check_text
 from rdma_robust.robustness.crowds import decide_any
-from rdma_robust.robustness.crowds.counted import Counted
+from rdma_robust.robustness.crowds.counted import CrowdSearchResult
 from rdma_robust.semantics.machines.outcomes import explore_outcomes
 from tests.conftest import ROOT
 
@@ -158,7 +158,7 @@ def reached(limits: Limits, *, model: str) -> Iterator[str]:
 
 
 def proved(limits: Limits) -> Iterator[str]:
-    yield prove(load_program(SMALL, "small.rdma"), "sc", limits).reason
+    yield decide_safety(load_program(SMALL, "small.rdma"), "sc", limits).reason
 
 
 def outcomes(limits: Limits) -> Iterator[str]:
@@ -172,7 +172,7 @@ def models(limits: Limits) -> Iterator[str]:
 
 
 def messages(limits: Limits) -> Iterator[str]:
-    yield answered(load_messages(MESSAGES, "small.mp"), "infinite", Questions(), limits).reason
+    yield answered(load_messages(MESSAGES, "small.mp"), "infinite", MessageQuestions(), limits).reason
 
 
 ASKED = [
@@ -245,11 +245,11 @@ def test_counting_has_what_few_copies_leave_of_the_time(
             clock.now += took
             return CountingAnswer(-1, None, None, "forward", 9, "time" if self.left else "")
 
-    def few(counted: Counted, _context: object, limits: Limits) -> Counted:
+    def few(counted: CrowdSearchResult, _context: object, limits: Limits) -> CrowdSearchResult:
         clock.now += limits.seconds_left() or 0.0
         return replace(counted, unknown=True)
 
-    monkeypatch.setattr(decide_any, "Counting", Slow)
+    monkeypatch.setattr(decide_any, "CountingDecision", Slow)
     monkeypatch.setattr(decide_any, "explicitly", few)
     text = (ROOT / "litmus" / "crowds" / "lock-cas-one-list.rdma").read_text()
     outcome = check_text(text, "crowd.rdma", CheckOptions(timeout=60.0), crowds=True)

@@ -10,7 +10,7 @@ from rdma_robust.analyses.explain.explanation import Keeping
 from rdma_robust.model import Model
 from rdma_robust.robustness.event_graph import EventEdge, EventGraph
 from rdma_robust.robustness.forwarding import buffered
-from rdma_robust.robustness.reductions.relaxation import Relaxation
+from rdma_robust.robustness.reductions.relaxation import ThreadRelaxation
 from rdma_robust.semantics.trace import CPU_TYPES, Event, EventType
 
 KEEPERS = (EventType.P, EventType.NF, EventType.F)
@@ -71,7 +71,7 @@ class ThreadOrders:
         were not there."""
         if gone not in self._relaxations:
             edges = tuple(_erased(e) if i in gone else e for i, e in enumerate(self.graph.edges))
-            relaxation = Relaxation(replace(self.graph, edges=edges), self.model)
+            relaxation = ThreadRelaxation(replace(self.graph, edges=edges), self.model)
             self._relaxations[gone] = relaxation, {id(e): i for i, e in enumerate(edges)}, {}
         relaxation, numbers, known = self._relaxations[gone]
         if a not in known:
@@ -80,7 +80,7 @@ class ThreadOrders:
         return known[a]
 
     @cached_property
-    def _relaxations(self) -> dict[Statement, tuple[Relaxation, dict[int, int], dict[int, frozenset[int]]]]:
+    def _relaxations(self) -> dict[Statement, tuple[ThreadRelaxation, dict[int, int], dict[int, frozenset[int]]]]:
         return {}
 
     def keepers(self, instances: list[tuple[int, int]]) -> tuple[tuple[Statement, ...], Keeping]:

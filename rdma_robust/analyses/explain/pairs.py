@@ -20,7 +20,7 @@ from rdma_robust.language.flow.cfg import Cell, Step
 from rdma_robust.options import ALL_REDUCTIONS, CheckOptions
 from rdma_robust.outcome import Outcome, Verdict, Witness
 from rdma_robust.robustness.event_graph import EventEdge, EventGraph
-from rdma_robust.robustness.frame import Frame, PivotClass, conflicts, writes
+from rdma_robust.robustness.frame import InstrumentationFrame, PivotClass, conflicts, writes
 from rdma_robust.robustness.pivot_classes import classes_of
 from rdma_robust.robustness.reductions.critical import CriticalCycles
 from rdma_robust.robustness.static_filter import pivots_to_try
@@ -35,7 +35,7 @@ def explained_pairs(outcome: Outcome, options: CheckOptions) -> tuple[tuple[Pair
     """Return the pairs of accesses of a thread whose order the hardware alone does not keep, in program order, and whether
     these are all: at most `MOST_PAIRS` are."""
     options = options.on(outcome.program.hardware)
-    frame = Frame.to_instrument(outcome.program, options.model)
+    frame = InstrumentationFrame.to_instrument(outcome.program, options.model)
     proofs = Proofs(frame)
     words = Words(outcome.program)
     closed = _reordered(outcome.witness)
@@ -77,7 +77,7 @@ def _reordered(witness: Witness | None) -> set[tuple[Place, Place]]:
 class Proofs:
     """Why no cycle closes through a reordered pair."""
 
-    frame: Frame
+    frame: InstrumentationFrame
 
     @cached_property
     def cycles(self) -> CriticalCycles:

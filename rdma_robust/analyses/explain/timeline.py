@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final
 
 from rdma_robust.analyses.explain.explanation import Lane, Operation, OperationKind, StepKind, Timeline, TimelineStep
 from rdma_robust.analyses.explain.schedule import RemoteOperation, Run, RunStep
-from rdma_robust.errors import UsageError
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.outcome import Witness
-from rdma_robust.semantics.event_table import row_of
+from rdma_robust.semantics.event_table import acts_of
 from rdma_robust.semantics.machines.machine import Verb
 from rdma_robust.semantics.order_table import VISIBLE_WHEN_POLLED
+from rdma_robust.semantics.trace import EventType
 from rdma_robust.semantics.what_matters import of_counterexample
 from rdma_robust.semantics.wording import Words
 from rdma_robust.text import one_line
@@ -29,6 +30,17 @@ KINDS: dict[Verb, StepKind] = {
     Verb.RPOLL: "access",
     Verb.DRAIN: "write",
 }
+_DRAWN: Final[dict[EventType, OperationKind]] = {
+    EventType.NAR: "atomic",
+    EventType.NAW: "atomic",
+    EventType.NA: "atomic",
+    EventType.NF: "rfence",
+    EventType.NRR: "get",
+    EventType.NLW: "get",
+    EventType.NRW: "put",
+}
+"""As what an operation of the card is drawn that makes an event of this type. Reads of the own node are of every kind."""
+
 CPU_KINDS = ("access", "post", "poll")
 
 
@@ -71,7 +83,7 @@ def _rows(steps: Sequence[RunStep]) -> list[tuple[RunStep, bool]]:
             and before is not None
             and before.action.verb is Verb.NIC_WRITE
             and before.operation == step.operation
-            and before.write in (None, step.event)
+            and before.write == step.event
         ):
             rows[-1] = (step, True)
         else:
@@ -114,7 +126,7 @@ def _phrases(words: Words, row: RunStep, kind: StepKind, operation: RemoteOperat
     statement = words.statement(first)
     if kind == "post":
         return f"posts {statement}", f"{name}'s CPU hands `{statement}` to the NIC and goes on"
-    write = row.write or operation.event(Verb.FLUSH)
+    write = row.write
     assert write is not None and first.step is not None
     what = words.label(write).removeprefix("writes ").removeprefix("delivers ")
     if write.type not in VISIBLE_WHEN_POLLED:
@@ -149,7 +161,7 @@ def _operation(words: Words, operation: RemoteOperation, steps: Sequence[Timelin
     assert posted is not None
     return Operation(
         number=operation.number,
-        kind=_kind(row_of(first.step.op).name),
+        kind=_kind(first.step.op),
         lane=nic_lane(words.program, operation.thread, operation.remote),
         line=first.step.span.line,
         statement=words.statement(first),
@@ -161,15 +173,10 @@ def _operation(words: Words, operation: RemoteOperation, steps: Sequence[Timelin
     )
 
 
-def _kind(name: str) -> OperationKind:
-    match name:
-        case "put" | "get" | "rfence":
-            return name
-        case "inline put" | "put with immediate" | "send":
-            return "put"
-        case "remote rmw":
-            return "atomic"
-    raise UsageError(f"operations like {name} cannot be drawn yet")
+def _kind(op: object) -> OperationKind:
+    """Return as what an operation of the card is drawn, by the first of its events that says it."""
+    drawn = (_DRAWN[act.type] for act in acts_of(op) if act.type in _DRAWN)
+    return next(drawn)
 
 
 def _lanes(program: Program, steps: Sequence[TimelineStep]) -> tuple[Lane, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from rdma_robust.analyses.lints.queue_flow import Edge, ThreadFlow
-from rdma_robust.analyses.lints.trails import Trail, polled_somewhere
+from rdma_robust.analyses.lints.trails import RequestTrail, polled_somewhere
 from rdma_robust.diagnose import quote
 from rdma_robust.errors import Diagnostic, Span
 from rdma_robust.expr import TRUE
@@ -32,14 +32,14 @@ from rdma_robust.semantics.event_table import acts_of, completes_on, polls_of, r
 from rdma_robust.semantics.trace import EventType
 
 
-def results_read_early(flow: ThreadFlow, found: list[Trail]) -> Iterator[Diagnostic]:
+def results_read_early(flow: ThreadFlow, found: list[RequestTrail]) -> Iterator[Diagnostic]:
     """Yield the reads of what a get or a remote atomic fetches in front of its poll (RR721).
 
     Waiting for the value itself is no such read, and neither is one by the same queue pair behind a remote fence.
     """
     spins = waiting_points(flow.thread)
     for trail in found:
-        cell = answer(trail.op)
+        cell = answer_word(trail.op)
         if cell is None:
             continue
         for span, edges in _statements(flow):
@@ -52,16 +52,16 @@ def results_read_early(flow: ThreadFlow, found: list[Trail]) -> Iterator[Diagnos
                 yield _warning("RR721", f"{which}: it may have its old value", span, trail)
 
 
-def results_overwritten(flow: ThreadFlow, found: list[Trail]) -> Iterator[Diagnostic]:
+def results_overwritten(flow: ThreadFlow, found: list[RequestTrail]) -> Iterator[Diagnostic]:
     """Yield the writes to what a get or a remote atomic fetches in front of its poll (RR729)."""
-    for trail, cell, span in _written_early(flow, found, answer):
+    for trail, cell, span in _written_early(flow, found, answer_word):
         which = f"{quote(cell.name)} is written before the {_name(trail)} into it on line {trail.span.line} was polled"
         yield _warning("RR729", f"{which}, which may overwrite it", span, trail)
 
 
-def sources_overwritten(flow: ThreadFlow, found: list[Trail]) -> Iterator[Diagnostic]:
+def sources_overwritten(flow: ThreadFlow, found: list[RequestTrail]) -> Iterator[Diagnostic]:
     """Yield the writes to what a put or a message sends in front of its poll (RR722)."""
-    for trail, cell, span in _written_early(flow, found, source):
+    for trail, cell, span in _written_early(flow, found, source_word):
         name = _name(trail)
         message = (
             f"{quote(cell.name)} is written before the {name} of it on line {trail.span.line} was polled: "
@@ -71,8 +71,8 @@ def sources_overwritten(flow: ThreadFlow, found: list[Trail]) -> Iterator[Diagno
 
 
 def _written_early(
-    flow: ThreadFlow, found: list[Trail], word: Callable[[Op | None], Cell | None]
-) -> Iterator[tuple[Trail, Cell, Span]]:
+    flow: ThreadFlow, found: list[RequestTrail], word: Callable[[Op | None], Cell | None]
+) -> Iterator[tuple[RequestTrail, Cell, Span]]:
     """Yield the requests and their `word`, with each statement that writes it in front of the poll."""
     for trail in found:
         cell = word(trail.op)
@@ -83,7 +83,7 @@ def _written_early(
                 yield trail, cell, span
 
 
-def never_polled(flow: ThreadFlow, found: list[Trail]) -> Iterator[Diagnostic]:
+def never_polled(flow: ThreadFlow, found: list[RequestTrail]) -> Iterator[Diagnostic]:
     """Yield the signaled requests whose completion no path takes (RR730), where somebody has thought about completions:
     there are unsignaled requests to the same node, or the thread polls, and comes to the request any number of times.
 
@@ -101,12 +101,12 @@ def never_polled(flow: ThreadFlow, found: list[Trail]) -> Iterator[Diagnostic]:
             yield Diagnostic("warning", "RR730", message, trail.span, hint=hint)
 
 
-def answer(op: Op | None) -> Cell | None:
+def answer_word(op: Op | None) -> Cell | None:
     """Return the word of the own node that a request writes, None if there is none."""
     return op.target if isinstance(op, Get | RemoteRmw) else None
 
 
-def source(op: Op | None) -> Cell | None:
+def source_word(op: Op | None) -> Cell | None:
     """Return the word that the card reads to carry out a put or a message, None if there is none."""
     match op:
         case Put(source=cell):
@@ -117,7 +117,7 @@ def source(op: Op | None) -> Cell | None:
             return None
 
 
-def _name(trail: Trail) -> str:
+def _name(trail: RequestTrail) -> str:
     match trail.ops[0]:
         case Get():
             return "`get`"
@@ -129,7 +129,7 @@ def _name(trail: Trail) -> str:
             return "`put`"
 
 
-def _warning(code: str, message: str, span: Span, trail: Trail) -> Diagnostic:
+def _warning(code: str, message: str, span: Span, trail: RequestTrail) -> Diagnostic:
     unsignaled = any(completes_on(op) is None for op in trail.ops)
     later = f", once a signaled request towards {trail.node} is behind line {trail.span.line}" if unsignaled else ""
     return Diagnostic("warning", code, message, span, hint=f"`poll {trail.node}` first{later}")
@@ -151,7 +151,7 @@ def _reads(edges: list[Edge], cell: Cell) -> bool:
     return all(any(cell in act.reads and act.type not in _AT_REMOTE for act in acts_of(step.op)) for _, _, step in edges)
 
 
-def _written_by_others(edges: list[Edge], cell: Cell, trail: Trail) -> bool:
+def _written_by_others(edges: list[Edge], cell: Cell, trail: RequestTrail) -> bool:
     """Whether a statement writes a word whatever the values, by other means than the queue pair of a request: there the card
     keeps the order."""
     return all(requests_to(step.op) != trail.node and cell in _surely_written(step.op) for _, _, step in edges)

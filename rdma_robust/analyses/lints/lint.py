@@ -6,18 +6,18 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from rdma_robust.analyses.lints.arrivals import polls_that_prove_less
-from rdma_robust.analyses.lints.fences import fences_without_effect
 from rdma_robust.analyses.lints.in_flight import never_polled, results_overwritten, results_read_early, sources_overwritten
-from rdma_robust.analyses.lints.mixed_atomics import mixed_writes
+from rdma_robust.analyses.lints.ordering import fences_without_effect, polls_that_prove_less
 from rdma_robust.analyses.lints.queue_flow import Others, ThreadFlow, flows
 from rdma_robust.analyses.lints.trails import trails
-from rdma_robust.analyses.lints.unused_words import impossible_outcomes, never_read, points_come_to, unreached
+from rdma_robust.analyses.lints.unused_words import impossible_outcomes, never_read, points_come_to, unreached_statements
 from rdma_robust.analyses.lints.waiting_polls import polls_that_find_nothing
+from rdma_robust.diagnose import quote
 from rdma_robust.errors import Diagnostic, SizeLimitError, Span
-from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.flow.cfg import Cas, Cell, Program, RemoteRmw, Rmw, Step, steps
 from rdma_robust.language.flow.copies import copies_of
-from rdma_robust.language.load import FOUND_BY_READING, decidable, in_order, load_with_all_warnings
+from rdma_robust.language.load import FOUND_BY_READING, decidable, in_source_order, load_with_all_warnings
+from rdma_robust.semantics.event_table import cells_written
 from rdma_robust.semantics.values import ValueFlow, value_flow
 
 CODES: Final = frozenset({"RR702", "RR703", *(f"RR{k}" for k in range(721, 732) if k != 727)})
@@ -28,7 +28,7 @@ SUPERFLUOUS: Final = frozenset({"RR703", "RR724"})
 
 
 @dataclass(frozen=True, slots=True)
-class Linted:
+class LintResult:
     """The warnings, in source order, and why there may be more of some codes; `cut` is empty where these are all."""
 
     found: tuple[Diagnostic, ...]
@@ -41,7 +41,7 @@ def linted(
     exceeded: Callable[[], str] = lambda: "",
     more: tuple[Diagnostic, ...] = (),
     also: frozenset[str] = frozenset(),
-) -> Linted:
+) -> LintResult:
     """Return all warnings of the program in `text`, but for those that comments ask not to be shown.
 
     `more` are warnings of the codes `also`, which were looked for elsewhere. Raises ProgramError.
@@ -54,10 +54,10 @@ def linted(
     for each in (*program.warnings, *own.found, *more):
         found.setdefault((each.span.line, each.span.column, each.code), each)
     looked_for = FOUND_BY_READING | also | (frozenset() if own.cut else CODES)
-    return Linted(in_order(ignored.applied(found.values(), looked_for)), own.cut)
+    return LintResult(in_source_order(ignored.applied(found.values(), looked_for)), own.cut)
 
 
-def lints(program: Program, exceeded: Callable[[], str] = lambda: "") -> Linted:
+def lints(program: Program, exceeded: Callable[[], str] = lambda: "") -> LintResult:
     """Return what is likely not meant in `program`, each place and code once.
 
     None of it needs a search of states. `exceeded` names a limit that has been reached, as for
@@ -67,7 +67,7 @@ def lints(program: Program, exceeded: Callable[[], str] = lambda: "") -> Linted:
     found: dict[tuple[int, int, str], Diagnostic] = {}
     for each in _in_all_copies(program, list(_found(program, exceeded, cut))):
         found.setdefault((each.span.line, each.span.column, each.code), each)
-    return Linted(tuple(sorted(found.values(), key=lambda each: (each.span.start, each.code))), "; ".join(cut))
+    return LintResult(tuple(sorted(found.values(), key=lambda each: (each.span.start, each.code))), "; ".join(cut))
 
 
 _Said = tuple[str, Diagnostic]
@@ -103,7 +103,7 @@ def _found(program: Program, exceeded: Callable[[], str], cut: list[str]) -> Ite
     for flow in flows(program):
         reached = None if values is None else points_come_to(flow, values)
         if values is not None:
-            yield from ((flow.thread.name, each) for each in unreached(flow, values))
+            yield from ((flow.thread.name, each) for each in unreached_statements(flow, values))
         for each in _of_thread(flow, others, cut):
             if reached is None or any(source in reached for source, _, _ in flow.statements[each.span]):
                 yield flow.thread.name, each
@@ -122,3 +122,35 @@ def _of_thread(flow: ThreadFlow, others: Others, cut: list[str]) -> Iterator[Dia
     if complete:
         yield from polls_that_prove_less(flow, others, found)
         yield from fences_without_effect(flow, found)
+
+
+def mixed_writes(program: Program) -> Iterator[Diagnostic]:
+    """Yield the statements that write a word which a remote atomic of another thread changes (RR728).
+
+    The hardware is that which the program names: under `atomics glob` they exclude each other.
+    """
+    if program.hardware.model.atomics == "glob":
+        return
+    changed: dict[Cell, dict[str, Span]] = {}
+    for thread in program.threads:
+        for _, _, step in steps(thread):
+            if isinstance(step.op, RemoteRmw):
+                changed.setdefault(step.op.source, {}).setdefault(thread.name, step.span)
+    for thread in program.threads:
+        for _, _, step in steps(thread):
+            for cell in sorted(_written(step), key=str):
+                other = next((span for name, span in changed.get(cell, {}).items() if name != thread.name), None)
+                if other is not None:
+                    yield _told(step, cell, other)
+
+
+def _written(step: Step) -> frozenset[Cell]:
+    written = cells_written(step.op) if step.fault is None else frozenset[Cell]()
+    return written - {step.op.source} if isinstance(step.op, RemoteRmw) else written
+
+
+def _told(step: Step, cell: Cell, other: Span) -> Diagnostic:
+    what = "the CPU's atomic operation" if isinstance(step.op, Cas | Rmw) else "this write"
+    message = f"the NIC's atomic on {quote(str(cell))} (line {other.line}) does not exclude {what}: atomics hca"
+    hint = "change the word by remote atomics only, also from its own node, or say `hardware atomics glob`"
+    return Diagnostic("warning", "RR728", message, step.span, hint=hint)

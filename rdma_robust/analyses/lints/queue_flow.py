@@ -1,4 +1,4 @@
-"""What a thread has outstanding on its queue pairs, along all paths of its graph, values ignored."""
+"""The completions that a thread has outstanding on its queue pairs, along all paths of its graph, values ignored."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ MOST_STATES: Final = 50_000
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """What a thread has done since a request.
+    """The past of a thread since a request.
 
     `left` signaled requests, this one included, are unpolled up to the one whose poll tells of it. If that one is not posted
     yet, the request is not `covered`, and `left` are those before it. The thread has `heard` of others; on the queue pair
@@ -51,7 +51,7 @@ class Past:
 
 
 @dataclass
-class Trail:
+class RequestTrail:
     """All that can follow a request, up to where it is issued anew: edges with what is known in front of them.
 
     `ops` are what it may be: several where its words depend on values.
@@ -81,12 +81,12 @@ class Trail:
         return polls_of(edge[2].op) == self.node and any(p.covered and p.left == 1 for p in self.seen.get(edge, ()))
 
 
-def trails(flow: ThreadFlow, others: Others) -> tuple[list[Trail], bool]:
+def trails(flow: ThreadFlow, others: Others) -> tuple[list[RequestTrail], bool]:
     """Return the trail of every request, in order, and whether these are all."""
-    found: list[Trail] = []
+    found: list[RequestTrail] = []
     budget = MOST_STATES
     for (span, node), edges in flow.requests.items():
-        trail = Trail(span, node, tuple(dict.fromkeys(step.op for _, _, step in edges)))
+        trail = RequestTrail(span, node, tuple(dict.fromkeys(step.op for _, _, step in edges)))
         budget -= _follow(flow, others, trail, _starts(flow, node, edges), budget)
         if budget <= 0:
             return found, False
@@ -101,7 +101,7 @@ def _starts(flow: ThreadFlow, node: str, edges: list[Edge]) -> list[Past]:
     return [Past(target, min(have + signaled, many), signaled) for source, target, _ in edges for have in at.get(source, ())]
 
 
-def polled_somewhere(flow: ThreadFlow, trail: Trail) -> bool:
+def polled_somewhere(flow: ThreadFlow, trail: RequestTrail) -> bool:
     """Return whether some path takes the completion of a signaled request, maybe after it has been issued anew."""
     many = flow.many(trail.node)
     todo = [(past.point, past.left) for past in _starts(flow, trail.node, flow.requests[trail.span, trail.node])]
@@ -119,7 +119,7 @@ def polled_somewhere(flow: ThreadFlow, trail: Trail) -> bool:
     return False
 
 
-def _follow(flow: ThreadFlow, others: Others, trail: Trail, starts: list[Past], budget: int) -> int:
+def _follow(flow: ThreadFlow, others: Others, trail: RequestTrail, starts: list[Past], budget: int) -> int:
     """Fill in the trail; return the number of states."""
     known, todo = set(starts), list(starts)
     while todo and len(known) <= budget:

@@ -1,4 +1,4 @@
-"""What no execution can do or see: values that nothing has, statements that nothing reaches, words that nobody reads."""
+"""Values that nothing has, statements that nothing reaches, words that nobody reads: what no execution can do or see."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rdma_robust.errors import Diagnostic
 from rdma_robust.expr import Expr, evaluate, names
 from rdma_robust.language.flow.cfg import Cas, Cell, Get, Program, Put, Rmw, Silent, Write
 from rdma_robust.language.flow.claims import OutcomeLine
-from rdma_robust.language.flow.exclusive import conjuncts
+from rdma_robust.language.flow.exclusive import guard_conjuncts
 from rdma_robust.semantics.event_table import cells_read
 from rdma_robust.semantics.values import ValueFlow, Values
 
@@ -44,7 +44,7 @@ def impossible_outcomes(program: Program, values: ValueFlow) -> Iterator[Diagnos
 
 def _impossible_part(line: OutcomeLine, values: dict[str, Values]) -> Expr | None:
     """Return a smallest part of a condition, a conjunct or all of it, that no values meet; None if that is not seen."""
-    parts = sorted(conjuncts(line.condition), key=lambda part: len(set(names(part))))
+    parts = sorted(guard_conjuncts(line.condition), key=lambda part: len(set(names(part))))
     return next((part for part in parts if names(part) and _never(part, values)), None)
 
 
@@ -72,7 +72,7 @@ def points_come_to(flow: ThreadFlow, values: ValueFlow) -> frozenset[int]:
     return frozenset((flow.thread.entry, *behind))
 
 
-def unreached(flow: ThreadFlow, values: ValueFlow) -> Iterator[Diagnostic]:
+def unreached_statements(flow: ThreadFlow, values: ValueFlow) -> Iterator[Diagnostic]:
     """Yield the statements that the values keep the thread from, each the first of its block (RR703)."""
     come_to = points_come_to(flow, values)
     behind = {target for edges in flow.out.values() for source, target, _ in edges if source in come_to}

@@ -23,7 +23,7 @@ from rdma_robust.semantics.machines.stepping import WHOLE, StepState, few
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """What a search stays within: values at most `values` beyond the program's constants, at most so many stores, like
+    """The bounds of a search: values at most `values` beyond the program's constants, at most so many stores, like
     operations, or completions of one queue `under_way`."""
 
     values: int
@@ -36,7 +36,7 @@ BOXES: Final = (Box(3, 1), Box(3, 2), Box(3, 3), Box(8, 8))
 
 @dataclass(frozen=True)
 class Concrete:
-    """What a bounded search found: a run for each claim that was shown to happen, by its number.
+    """The answer of a bounded search: a run for each claim that was shown to happen, by its number.
 
     `exhausted`: every state was seen, so that the other claims cannot happen. Else `cut` names the limit that ended the
     search, if one did. `states` are those of the largest search, `box` is the last that was searched to its end, if one was.

@@ -1,4 +1,4 @@
-"""Which engines are tried on a system, cheapest first, and how long each before the next has its turn."""
+"""The engines to be tried on a system, cheapest first, and how long each before the next has its turn."""
 
 from __future__ import annotations
 
@@ -6,11 +6,9 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Final, Literal
 
-from rdma_robust.analyses.prove.compiled.compiled_search import CompiledLook
-from rdma_robust.analyses.prove.explicit_search import explicit_search
-from rdma_robust.analyses.prove.proof_engine import Engine, EngineName, Searched
+from rdma_robust.analyses.prove.explicit_search import CompiledEngine, explicit_search
 from rdma_robust.analyses.prove.random_walks import with_walks
-from rdma_robust.analyses.prove.transition_system import TransitionSystem
+from rdma_robust.analyses.prove.transition_system import Engine, EngineName, EngineResult, TransitionSystem
 from rdma_robust.limits import Limits, Progress
 from rdma_robust.solver_library import has_solver
 
@@ -35,7 +33,7 @@ def engines_for(
     Without a solver what needs one is left out, unless it is asked for by name.
     """
     auto = wanted == "auto"
-    numbers = None if room is None else CompiledLook(room)
+    numbers = None if room is None else CompiledEngine(room)
     if not system.wide and wanted in ("auto", "explicit"):
         yield "explicit", with_walks(explicit_search, numbers)
     elif wanted == "explicit" and numbers is not None:
@@ -57,8 +55,8 @@ def engines_for(
         yield "explicit", numbers.whole
 
 
-def _zones(system: TransitionSystem, limits: Limits, progress: Progress) -> Searched:
-    from rdma_robust.analyses.prove.zones.zone_engine import search_zones  # noqa: PLC0415 - for what is wide only
+def _zones(system: TransitionSystem, limits: Limits, progress: Progress) -> EngineResult:
+    from rdma_robust.analyses.prove.zones.zone_search import search_zones  # noqa: PLC0415 - for what is wide only
 
     return search_zones(system, limits, progress)
 
@@ -70,7 +68,7 @@ def _predicates(
     *,
     plain: Callable[[], TransitionSystem] | None,
     then_spacer: bool,
-) -> Searched:
+) -> EngineResult:
     """Search with predicates; with `then_spacer` the two take turns, a short one each first, as either may never end."""
     from rdma_robust.analyses.prove.predicates.predicate_engine import predicates_engine  # noqa: PLC0415 - for few programs
 
@@ -87,7 +85,7 @@ def _predicates(
     return found
 
 
-def _spacer(system: TransitionSystem, limits: Limits, progress: Progress) -> Searched:
+def _spacer(system: TransitionSystem, limits: Limits, progress: Progress) -> EngineResult:
     from rdma_robust.analyses.prove.predicates.spacer_engine import spacer_engine  # noqa: PLC0415 - for few programs
 
     return spacer_engine(system, limits, progress)

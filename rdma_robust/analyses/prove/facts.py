@@ -1,8 +1,8 @@
-"""Which facts make a program safe: an inductive invariant in readable form, for the places that its claims are about.
+"""An inductive invariant in readable form: the facts that make a program safe, at the places that its claims are about.
 
 An invariant has regions for each of often thousands of control states. Here the states at one place (where threads are) are
-joined to the strongest simple facts that all of them have (:mod:`joined`), for the places that decide a claim: `T1 at cs`;
-and with it, where the other thread is one step away from the place that would violate the claim. Each fact follows from
+joined to the strongest simple facts that all of them have (:mod:`state_join`), for the places that decide a claim: `T1 at
+cs`; and with it, where the other thread is one step away from the place that would violate the claim. Each fact follows from
 the invariant, so it is true; together they may say less than the invariant does.
 
 A search that puts off moves of buffers and cards, and tries only one order of steps that concern nobody, keeps fewer states
@@ -16,15 +16,14 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from rdma_robust.analyses.prove.joined import Bounds, Joined, region_bounds
-from rdma_robust.analyses.prove.prove import prove
-from rdma_robust.analyses.prove.read_facts import read_facts, shown_condition
+from rdma_robust.analyses.prove.prove import decide_safety
 from rdma_robust.analyses.prove.safety_outcome import Safety, SafetyOutcome
-from rdma_robust.analyses.prove.transition_system import SafetyClaim
+from rdma_robust.analyses.prove.state_join import Bounds, StateJoin, read_facts, region_bounds, shown_condition
+from rdma_robust.analyses.prove.transition_system import SafetyClaim, point_of
 from rdma_robust.errors import LimitReached
 from rdma_robust.expr import TRUE, VALUE, Binary, Expr, evaluate, names
 from rdma_robust.language.flow.cfg import Get, Program, Read, RemoteRmw, Step, Thread, steps
-from rdma_robust.language.flow.claims import AnyModelName, PointAt, ThreadEnded
+from rdma_robust.language.flow.claims import AnyModelName, EndedAtom, PointAt
 from rdma_robust.limits import Limits, Poll
 from rdma_robust.text import one_line
 
@@ -38,7 +37,7 @@ FACTS_S: Final = 5.0
 
 @dataclass(frozen=True, slots=True)
 class PlaceKnown:
-    """What is true whenever threads are at a place, in so many states of the invariant."""
+    """Facts that are true whenever threads are at a place, in so many states of the invariant."""
 
     place: str
     facts: tuple[str, ...]
@@ -77,12 +76,12 @@ class _Place:
             return True
 
 
-def whole(outcome: SafetyOutcome, limits: Limits) -> SafetyOutcome | None:
+def unreduced_proof(outcome: SafetyOutcome, limits: Limits) -> SafetyOutcome | None:
     """Return a proof of the same whose invariant has every state that can be reached, None if none is found in time."""
     if not outcome.reduction.lazy or outcome.system is None or outcome.model == "rdma":
         return outcome
     reduction = replace(outcome.reduction, lazy=False)
-    found = prove(outcome.program, outcome.model, limits, engine=outcome.engine or "auto", reduction=reduction)
+    found = decide_safety(outcome.program, outcome.model, limits, engine=outcome.engine or "auto", reduction=reduction)
     return found if found.safety is Safety.SAFE else None
 
 
@@ -200,8 +199,8 @@ class _Telling:
         facts = (*read_facts(joined, said, ranges=ranges), *(each for each in empty if each not in said))
         return tuple(sorted(facts, key=lambda fact: not self.claimed.intersection(fact.split())))
 
-    def join(self, states: Iterable[_ProofState]) -> Joined:
-        joined = Joined(self.names)
+    def join(self, states: Iterable[_ProofState]) -> StateJoin:
+        joined = StateJoin(self.names)
         for state in self.poll.each(states):
             joined.add(state.values, state.wide)
         return joined
@@ -234,7 +233,7 @@ class _Telling:
             else:
                 yield from self.of_atoms(list(dict.fromkeys(_atoms([claim]))))
 
-    def of_atoms(self, atoms: Sequence[PointAt | ThreadEnded]) -> Iterator[_Place]:
+    def of_atoms(self, atoms: Sequence[PointAt | EndedAtom]) -> Iterator[_Place]:
         for atom in atoms:
             here = _Place(_text(atom), ((atom.thread, self.points_of(atom)),))
             yield here
@@ -248,11 +247,10 @@ class _Telling:
                     )
                     yield _Place(f"{here.text}, {where}", (*here.at, (other.thread, before)))
 
-    def points_of(self, atom: PointAt | ThreadEnded) -> frozenset[int]:
-        thread = self.threads[atom.thread]
-        return frozenset((thread.exit if isinstance(atom, ThreadEnded) else dict(thread.labels)[atom.label],))
+    def points_of(self, atom: PointAt | EndedAtom) -> frozenset[int]:
+        return frozenset((point_of(self.threads[atom.thread], atom),))
 
-    def before(self, atom: PointAt | ThreadEnded) -> frozenset[int]:
+    def before(self, atom: PointAt | EndedAtom) -> frozenset[int]:
         """Return the program points from which one step leads to those of an atom."""
         points = self.points_of(atom)
         return frozenset(s for s, to, _ in self.threads[atom.thread].edges if to in points and s not in points)
@@ -311,7 +309,7 @@ class _Telling:
                 yield f"{x} == {value}", {i for i, s in enumerate(here) if s.values[x] == value}, given
 
 
-def _atoms(claims: Iterable[SafetyClaim]) -> Iterator[PointAt | ThreadEnded]:
+def _atoms(claims: Iterable[SafetyClaim]) -> Iterator[PointAt | EndedAtom]:
     for claim in claims:
         used = set(names(claim.bad))
         yield from (atom for name, atom in claim.atoms if name in used)
@@ -325,5 +323,5 @@ def _conjuncts(condition: Expr) -> Iterator[Expr]:
                 yield from list(_conjuncts(side)) or [side]
 
 
-def _text(atom: PointAt | ThreadEnded) -> str:
+def _text(atom: PointAt | EndedAtom) -> str:
     return f"{atom.thread} at {atom.label}" if isinstance(atom, PointAt) else f"{atom.thread} ended"

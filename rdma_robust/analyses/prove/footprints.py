@@ -1,4 +1,4 @@
-"""Who uses which words: of steps, of buffers and cards, and whether a step has to do with nobody else."""
+"""The words that steps, buffers and cards use, and steps and words that nobody else has to do with."""
 
 from __future__ import annotations
 
@@ -6,29 +6,41 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from rdma_robust.analyses.prove.commands import Code, Command
-from rdma_robust.analyses.prove.placing import Placing, Variable
-from rdma_robust.analyses.prove.transition_system import SafetyClaim
+from rdma_robust.analyses.prove.compiled_steps import Code, CompiledStep, words_of
+from rdma_robust.analyses.prove.placing import PlacedVariable, Placing
+from rdma_robust.analyses.prove.transition_system import SafetyClaim, point_of
 from rdma_robust.expr import names
-from rdma_robust.language.flow.cfg import Program, RemoteOp
-from rdma_robust.language.flow.claims import PointAt, ThreadEnded
+from rdma_robust.language.flow.cfg import (
+    Cell,
+    Flush,
+    Get,
+    Program,
+    Put,
+    RemoteOp,
+    RemoteRmw,
+    Step,
+    Thread,
+    Write,
+    peer_of,
+    steps,
+)
 
 
-class Touch(NamedTuple):
+class WordUse(NamedTuple):
     """The words that something reads and writes, as bits by their numbers."""
 
     reads: int = 0
     writes: int = 0
 
-    def meets(self, other: Touch) -> bool:
+    def meets(self, other: WordUse) -> bool:
         """Return whether one of them writes what the other uses: only then their order matters to memory."""
         return bool(self.writes & (other.reads | other.writes) or self.reads & other.writes)
 
-    def __or__(self, other: Touch) -> Touch:
-        return Touch(self.reads | other.reads, self.writes | other.writes)
+    def __or__(self, other: WordUse) -> WordUse:
+        return WordUse(self.reads | other.reads, self.writes | other.writes)
 
 
-NO_TOUCH: Final = Touch()
+NO_TOUCH: Final = WordUse()
 
 
 class SystemMove(NamedTuple):
@@ -44,15 +56,15 @@ class SystemMove(NamedTuple):
     peer: str
     link: Hashable
     leads: Hashable
-    ahead: tuple[Touch, ...]
+    ahead: tuple[WordUse, ...]
 
     @property
-    def touch(self) -> Touch:
+    def touch(self) -> WordUse:
         return self.ahead[0]
 
 
-class Awaited(NamedTuple):
-    """What a step waits for: all that its thread has under way, or what is about one node."""
+class WaitCondition(NamedTuple):
+    """The operations that a step waits for: all that its thread has under way, or those about one node."""
 
     thread: int
     peer: str | None
@@ -62,7 +74,7 @@ class Awaited(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Words:
+class WordUsers:
     """The words of a program by number, and which threads (as bits) ever read and write each, by CPU or card."""
 
     numbers: Mapping[str, int]
@@ -70,7 +82,7 @@ class Words:
     writers: tuple[int, ...]
 
     @classmethod
-    def of(cls, placing: Placing, code: Sequence[Code]) -> Words:
+    def of(cls, placing: Placing, code: Sequence[Code]) -> WordUsers:
         numbers = {v.name: i for i, v in enumerate(placing.words)}
         readers, writers = [0] * len(numbers), [0] * len(numbers)
         for t, points in enumerate(code):
@@ -82,23 +94,23 @@ class Words:
         return cls(numbers, tuple(readers), tuple(writers))
 
     @staticmethod
-    def _touch(numbers: Mapping[str, int], command: Command) -> Touch:
+    def _touch(numbers: Mapping[str, int], command: CompiledStep) -> WordUse:
         reads = 0 if command.source is None else 1 << numbers[command.source.name]
         writes = 0 if command.target is None else 1 << numbers[command.target.name]
         atomic = isinstance(command.step.op, RemoteOp) and command.new is not None
-        return Touch(reads, writes | (reads if atomic else 0))
+        return WordUse(reads, writes | (reads if atomic else 0))
 
-    def touch(self, command: Command) -> Touch:
+    def touch(self, command: CompiledStep) -> WordUse:
         """Return what a step's operation reads and writes, whoever does it and when."""
         return self._touch(self.numbers, command)
 
-    def halves(self, command: Command) -> tuple[Touch, Touch]:
+    def halves(self, command: CompiledStep) -> tuple[WordUse, WordUse]:
         """Return what a remote operation uses when it reads (an atomic then writes too), and when it writes what it read."""
         assert command.source is not None and command.target is not None
         read = self.bit(command.source)
-        return Touch(read, read if command.new is not None else 0), Touch(0, self.bit(command.target))
+        return WordUse(read, read if command.new is not None else 0), WordUse(0, self.bit(command.target))
 
-    def bit(self, variable: Variable) -> int:
+    def bit(self, variable: PlacedVariable) -> int:
         return 1 << self.numbers[variable.name]
 
     def users(self, word: str) -> int:
@@ -106,7 +118,7 @@ class Words:
         number = self.numbers[word]
         return self.readers[number] | self.writers[number]
 
-    def only(self, thread: int, touch: Touch) -> bool:
+    def only(self, thread: int, touch: WordUse) -> bool:
         """Return whether nobody but `thread` ever uses what this writes, or writes what this reads."""
         mine = ~(1 << thread)
         for i, (readers, writers) in enumerate(zip(self.readers, self.writers, strict=True)):
@@ -129,7 +141,7 @@ def quiet_points(
     found = []
     for t, thread in enumerate(program.threads):
         asked = [atom for claim in seen for _, atom in claim.atoms if atom.thread == thread.name]
-        marks = {_point(program, t, atom) for atom in asked}
+        marks = {point_of(thread, atom) for atom in asked}
         quiet = frozenset(
             point
             for point, commands in code[t].items()
@@ -141,13 +153,69 @@ def quiet_points(
     return found
 
 
-def _point(program: Program, t: int, atom: PointAt | ThreadEnded) -> int:
-    thread = program.threads[t]
-    return thread.exit if isinstance(atom, ThreadEnded) else dict(thread.labels)[atom.label]
-
-
-def _written_now(command: Command, buffered: bool) -> str | None:
+def _written_now(command: CompiledStep, buffered: bool) -> str | None:
     """Return the word that the thread itself writes with the step."""
     if command.target is None or (buffered and command.source is None):
         return None
     return command.target.name
+
+
+Ways = frozenset[frozenset[str]]
+"""The ways to come to where a word is read before its thread writes it: of each the nodes that are flushed on it."""
+
+Asked = tuple[PlacedVariable, int, Ways]
+"""A private word, its initial value, and the ways to where it is read."""
+
+
+def private_words(
+    placing: Placing, words: WordUsers, claims: Iterable[SafetyClaim], *, at_once: bool
+) -> list[Mapping[int, tuple[Asked, ...]]]:
+    """Return for each thread and program point the words that only this thread and its cards use and no claim sees, and that
+    are not read for certain.
+
+    Such a word is dead in a state if nothing under way is to read it and on each way to where it is read it is overwritten
+    before: by a get that is under way, from a node that is flushed on the way. `at_once`: gets and puts are over when the
+    thread goes on.
+    """
+    seen = {name for claim in claims for name in names(claim.bad)}
+    found: list[Mapping[int, tuple[Asked, ...]]] = []
+    for t, thread in enumerate(placing.program.threads):
+        here: dict[int, list[Asked]] = {}
+        for cell in placing.program.cells:
+            variable, users = placing.word(cell), words.users(str(cell))
+            if users == 1 << t and not cell.hidden and variable.name not in seen:
+                for point, ways in _asked(thread, cell, at_once).items():
+                    if frozenset() not in ways:
+                        here.setdefault(point, []).append((variable, cell.init, ways))
+        found.append({point: tuple(asked) for point, asked in here.items()})
+    return found
+
+
+def _asked(thread: Thread, cell: Cell, at_once: bool) -> dict[int, Ways]:
+    ways: dict[int, Ways] = {point: frozenset() for point in thread.points}
+    edges: Sequence[tuple[int, int, Step]] = steps(thread)[::-1]
+    changed = True
+    while changed:
+        changed = False
+        for source, target, step in edges:
+            wider = ways[source] | _before(step, cell, ways[target], at_once)
+            if wider != ways[source]:
+                ways[source] = wider
+                changed = True
+    return ways
+
+
+def _before(step: Step, cell: Cell, after: Ways, at_once: bool) -> Ways:
+    """Return the ways from before a step, from those behind it."""
+    read, written = words_of(step)
+    if read == cell:
+        return frozenset({frozenset()})
+    match step.op:
+        case Flush(node):
+            return frozenset(way | {node} for way in after)
+        case Write() if written == cell:
+            return frozenset()
+        case Put() | Get() | RemoteRmw() if written == cell:
+            return frozenset() if at_once else frozenset(way for way in after if peer_of(step.op) not in way)
+        case _:
+            return after

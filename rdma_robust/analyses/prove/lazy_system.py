@@ -28,9 +28,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from typing import Final, NamedTuple
 
-from rdma_robust.analyses.prove.commands import covers
-from rdma_robust.analyses.prove.footprints import NO_TOUCH, Awaited, SystemMove, Touch, quiet_points
-from rdma_robust.analyses.prove.reduced_system import OVERFLOW, CompiledClaim, ReducedSystem, State
+from rdma_robust.analyses.prove.compiled_steps import covers_all_cases
+from rdma_robust.analyses.prove.footprints import NO_TOUCH, SystemMove, WaitCondition, WordUse, quiet_points
+from rdma_robust.analyses.prove.placing import CompiledClaim
+from rdma_robust.analyses.prove.reduced_system import OVERFLOW, ReducedSystem, State
 from rdma_robust.analyses.prove.transition_system import Bad, Cause, Control, Draw, Suppose, Transition, Update
 from rdma_robust.expr import TRUE
 
@@ -58,10 +59,10 @@ class Burst(NamedTuple):
         return Transition(self.causes + causes, self.updates + updates, to, fault, self.exact and exact)
 
 
-class _Owed(NamedTuple):
+class _Obligation(NamedTuple):
     """A move that is not due yet: `touch` and `leads` say what makes it so."""
 
-    touch: Touch
+    touch: WordUse
     leads: Hashable
 
 
@@ -81,7 +82,9 @@ class LazySystem:
         claims = [each.claim for each in base.compiled_claims]
         buffered = base.model in ("tso", "pso")
         self.quiet = quiet_points(base.program, base.code, claims, buffered=buffered)
-        self.looks = tuple((each, Touch(sum(base.words.bit(word) for word in each.words))) for each in base.compiled_claims)
+        self.looks = tuple(
+            (each, WordUse(sum(base.words.bit(word) for word in each.words))) for each in base.compiled_claims
+        )
 
         self.searching = any(touch != NO_TOUCH or each.claim.final for each, touch in self.looks)
         """Whether a claim looks at words, or at the end, so that moves may be due at its look."""
@@ -104,7 +107,7 @@ class LazySystem:
 
     def _with_bursts(self, state: State) -> list[Transition]:
         found: list[Transition] = []
-        bursts: dict[tuple[Touch, Awaited | None], list[Burst]] = {}
+        bursts: dict[tuple[WordUse, WaitCondition | None], list[Burst]] = {}
         for t in range(len(self.quiet)):
             for command in self.base.ready(state, t):
                 touch, awaited, _ = self.base.concerned(command)
@@ -123,7 +126,7 @@ class LazySystem:
         found = [each for command in commands for each in self.base.taken(state, command)]
         return found if found and _surely_taken(found) else []
 
-    def _bursts(self, state: State, touch: Touch, awaited: Awaited | None) -> Iterator[Burst]:
+    def _bursts(self, state: State, touch: WordUse, awaited: WaitCondition | None) -> Iterator[Burst]:
         """Yield every sequence of moves that are due at a step that uses words and waits."""
         if touch == NO_TOUCH and awaited is None:
             return iter((Burst(state),))
@@ -158,7 +161,7 @@ class LazySystem:
                     return [found[-1]]
         return found
 
-    def _seen(self, burst: Burst, claim: CompiledClaim, touch: Touch) -> Iterator[Bad]:
+    def _seen(self, burst: Burst, claim: CompiledClaim, touch: WordUse) -> Iterator[Bad]:
         """Yield the violations of a claim behind a burst; an outcome looks once nothing is under way any more."""
         if not claim.claim.final:
             ends: Iterator[Burst] = iter((burst,))
@@ -195,13 +198,13 @@ def _surely_taken(found: list[Transition]) -> bool:
     for each in found:
         if not any(isinstance(update, Draw) and (update.low or update.high) is not None for update in each.updates):
             conditions.append(tuple(update.condition for update in each.updates if isinstance(update, Suppose)))
-    return covers(conditions)
+    return covers_all_cases(conditions)
 
 
 class _Due:
     """The moves that are due at a step which uses the words of `touch` and waits for what is `awaited`."""
 
-    def __init__(self, base: ReducedSystem, state: State, touch: Touch, awaited: Awaited | None) -> None:
+    def __init__(self, base: ReducedSystem, state: State, touch: WordUse, awaited: WaitCondition | None) -> None:
         self.base = base
         self.state = state
         self.touch = touch
@@ -209,7 +212,7 @@ class _Due:
         self.reach = self._reach()
         self.ordered = bool(base.wide)
 
-    def _reach(self) -> Touch:
+    def _reach(self) -> WordUse:
         """Return the words of all moves that can come to be due, and of the step."""
         moves = self.base.system_moves_of(self.state)
         reach = self.touch
@@ -233,7 +236,7 @@ class _Due:
     def bursts(self) -> Iterator[Burst]:
         """Yield every burst of which all moves are due; the one without moves first."""
         first = Burst(self.state)
-        todo: list[tuple[Burst, frozenset[_Owed], SystemMove | None]] = [(first, frozenset(), None)]
+        todo: list[tuple[Burst, frozenset[_Obligation], SystemMove | None]] = [(first, frozenset(), None)]
         seen: set[Hashable] = {self._key(*todo[0])}
         for burst, owed, last in todo:
             if not owed:
@@ -251,18 +254,18 @@ class _Due:
                         seen.add(key)
                         todo.append(following)
 
-    def _key(self, burst: Burst, owed: frozenset[_Owed], last: SystemMove | None) -> Hashable:
+    def _key(self, burst: Burst, owed: frozenset[_Obligation], last: SystemMove | None) -> Hashable:
         """Return what decides over the rest; the order in which wide values changed is part of it."""
         return (burst.state, owed, burst.updates, last) if self.ordered else (burst.state, owed)
 
     def _matters(self, move: SystemMove) -> bool:
         return self._waited(move) or any(touch.meets(self.reach) for touch in move.ahead)
 
-    def _still_owed(self, owed: frozenset[_Owed], move: SystemMove) -> frozenset[_Owed]:
+    def _still_owed(self, owed: frozenset[_Obligation], move: SystemMove) -> frozenset[_Obligation]:
         touch = move.touch
         left = [each for each in owed if each.leads != move.link and not each.touch.meets(touch)]
         if not self._waited(move) and not touch.meets(self.touch):
-            left.append(_Owed(touch, move.leads))
+            left.append(_Obligation(touch, move.leads))
         return frozenset(left)
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import pairwise
 
 from rdma_robust.analyses.prove.safety_outcome import SafetyRun
-from rdma_robust.analyses.prove.transition_system import SafetyClaim
-from rdma_robust.expr import Binary, Const, Ite, Name, Unary, constants, names, substitute
-from rdma_robust.language.flow.cfg import Program, steps
-from rdma_robust.language.flow.claims import PointAt, ThreadEnded
+from rdma_robust.analyses.prove.transition_system import SafetyClaim, point_of
+from rdma_robust.expr import Const, constants, names, substitute
+from rdma_robust.language.flow.cfg import Program, operands, steps
+from rdma_robust.language.flow.claims import EndedAtom, PointAt
 from rdma_robust.semantics.machines.by_model import stepwise_machine
 from rdma_robust.semantics.machines.machine import Move
 from rdma_robust.semantics.machines.stepping import StepMachine, StepState
@@ -83,10 +83,9 @@ class _Reader:
         cell = self.cells[name]
         return lambda state: state.memory[cell]
 
-    def atom(self, atom: PointAt | ThreadEnded) -> Callable[[StepState], int]:
+    def atom(self, atom: PointAt | EndedAtom) -> Callable[[StepState], int]:
         t = self.threads[atom.thread]
-        thread = self.program.threads[t]
-        point = thread.exit if isinstance(atom, ThreadEnded) else dict(thread.labels)[atom.label]
+        point = point_of(self.program.threads[t], atom)
         return lambda state: int(state.threads[t].point == point)
 
 
@@ -98,7 +97,5 @@ def constants_of(program: Program, claims: Iterable[SafetyClaim] = ()) -> Iterat
     for thread in program.threads:
         yield from (value for _, value in thread.registers)
         for _, _, step in steps(thread):
-            operands = (getattr(step.op, field.name) for field in fields(step.op))
-            for part in (step.guard, *(expr for _, expr in step.assigns), *operands):
-                if isinstance(part, Const | Name | Unary | Binary | Ite):
-                    yield from constants(part)
+            for part in (step.guard, *(expr for _, expr in step.assigns), *operands(step.op)):
+                yield from constants(part)

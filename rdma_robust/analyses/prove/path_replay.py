@@ -10,9 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from rdma_robust.analyses.prove.on_machine import constants_of, met_on
-from rdma_robust.analyses.prove.proof_engine import AbstractPath
 from rdma_robust.analyses.prove.safety_outcome import SafetyRun
-from rdma_robust.analyses.prove.transition_system import Cause, SafetyClaim
+from rdma_robust.analyses.prove.transition_system import AbstractPath, Cause, SafetyClaim
 from rdma_robust.language.flow.cfg import Nondet, Program
 from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.limits import NO_LIMITS, Limits
@@ -25,7 +24,7 @@ MOST_WAYS = 5_000
 """States kept side by side. There are more only with draws, of which a solver's model leaves one."""
 
 
-def replayed(
+def replay_path(
     program: Program,
     model: AnyModelName,
     claims: Sequence[SafetyClaim],

@@ -1,4 +1,4 @@
-"""Whether the wide values along an abstract path can be those of integers, and which numbers are drawn then.
+"""Integers for the wide values along an abstract path, if there are any, and the numbers that are drawn then.
 
 Without draws there is one value for everything, and the path is run. With draws the conditions along it are over these:
 difference constraints by shortest paths, others by z3 if it is installed (extra `smt`). Whatever is said to be feasible was
@@ -10,12 +10,105 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
+from typing import Final
 
-from rdma_robust.analyses.prove.proof_engine import AbstractPath
-from rdma_robust.analyses.prove.solved_conditions import solved
-from rdma_robust.analyses.prove.transition_system import Draw, Drop, Join, Let, Pick, Suppose, TransitionSystem, Update
+from rdma_robust.analyses.prove.predicates.solving import Formulas
+from rdma_robust.analyses.prove.transition_system import (
+    AbstractPath,
+    Assignment,
+    Draw,
+    Drop,
+    Join,
+    Selection,
+    Suppose,
+    TransitionSystem,
+    Update,
+)
+from rdma_robust.analyses.prove.zones.linear_ways import MOST_WAYS, CaseSplitter, Facts, LinearForm
 from rdma_robust.expr import TRUE, Binary, Const, Expr, Ite, Name, Unary, equals, evaluate, names, substitute
 from rdma_robust.language.flow.cfg import Nondet
+from rdma_robust.solver_library import has_solver, solver_library
+
+SOLVER_MS: Final = 5000
+"""What z3 may take for one path."""
+
+Values = Mapping[str, int]
+
+
+def solved(conditions: Sequence[Expr], variables: Sequence[str]) -> list[Values] | None:
+    """Return one assignment of integers to the variables for which all conditions are true, [] if there is none.
+
+    None if that is not known. A condition that divides by zero is not true.
+    """
+    if not variables:
+        return [{}] if _true(conditions, {}) else []
+    fresh = (f"part {i}" for i in count())
+    ways = CaseSplitter(lambda: next(fresh))
+    alternatives = [Facts()]
+    for condition in conditions:
+        alternatives = [a.and_(b) for a in alternatives for b in ways.facts(condition)]
+        alternatives = [facts for facts in alternatives if _by_differences(facts.forms) is not None]
+        if len(alternatives) > MOST_WAYS:
+            return _by_solver(conditions, variables)
+    for facts in alternatives:
+        found = _by_differences(facts.forms)
+        if found is not None:
+            values = {name: found.get(name, 0) for name in variables}
+            if _true(conditions, values):
+                return [values]
+    return _by_solver(conditions, variables) if alternatives else []
+
+
+def _true(conditions: Sequence[Expr], values: Values) -> bool:
+    try:
+        return all(evaluate(condition, values) for condition in conditions)
+    except ZeroDivisionError:
+        return False
+
+
+def _by_differences(forms: Sequence[LinearForm]) -> Values | None:
+    """Return integers for those of the forms that are bounds of variables and of differences, None if there are none.
+
+    Bellman and Ford: distances from a point that is 0 from everything.
+    """
+    edges = []
+    for form in forms:
+        tight = form.tightened()
+        if not tight.terms and tight.constant > 0:
+            return None
+        more = [name for name, a in tight.terms if a == 1]
+        less = [name for name, a in tight.terms if a == -1]
+        if len(more) <= 1 and len(less) <= 1 and len(more) + len(less) == len(tight.terms):
+            edges.append((less[0] if less else "", more[0] if more else "", -tight.constant))
+    distance = dict.fromkeys((end for edge in edges for end in edge[:2]), 0)
+    for _ in range(len(distance) + 1):
+        changed = False
+        for source, target, length in edges:
+            if distance[source] + length < distance[target]:
+                distance[target] = distance[source] + length
+                changed = True
+        if not changed:
+            return {name: there - distance.get("", 0) for name, there in distance.items()}
+    return None
+
+
+def _by_solver(conditions: Sequence[Expr], variables: Sequence[str]) -> list[Values] | None:
+    """Ask z3. A quotient by 0 is any integer there, which the test of its model sees to."""
+    if not has_solver():
+        return None
+    formulas = Formulas(solver_library("explicit"))
+    solver = formulas.library.Solver()
+    solver.set("timeout", SOLVER_MS)
+    solver.add([formulas.condition(condition) for condition in conditions])
+    answer = solver.check()
+    if answer == formulas.library.unsat:
+        return []
+    if answer != formulas.library.sat:
+        return None
+    model = solver.model()
+    values = {name: model.eval(formulas.name(name), model_completion=True).as_long() for name in variables}
+    return [values] if _true(conditions, values) else None
+
 
 MOST_CHOICES = 512
 """Ways to pick from folded variables along one path that are tried."""
@@ -23,7 +116,7 @@ MOST_CHOICES = 512
 
 @dataclass(frozen=True, slots=True)
 class PathValues:
-    """Whether there are integers, None if that is not known.
+    """The answer: there are integers, there are none, or None if that is not known.
 
     `draws` has a number for each `nondet` among the causes of the path, in order, None where the reduction has chosen
     a small value by itself or nobody asks.
@@ -35,7 +128,7 @@ class PathValues:
 
 @dataclass(frozen=True, slots=True)
 class _Trail:
-    """What is known behind some updates: wide variables over the numbers drawn, folded ones as all that they stand for."""
+    """The values behind some updates: wide variables over the numbers drawn, folded ones as all that they stand for."""
 
     values: Mapping[str, Expr]
     folded: Mapping[str, tuple[Expr, ...]] = field(default_factory=dict)
@@ -117,7 +210,7 @@ def _after(trail: _Trail, place: int, update: Update, fresh: Iterator[str]) -> l
         case Suppose(condition):
             after = trail.supposing(substitute(condition, trail.values))
             return [] if after is None else [after]
-        case Let(name, value):
+        case Assignment(name, value):
             new = substitute(value, trail.values)
             return [known.setting(name, [new]) for known in _defined(trail, new)]
         case Draw(name, low, high):
@@ -126,7 +219,7 @@ def _after(trail: _Trail, place: int, update: Update, fresh: Iterator[str]) -> l
             new = substitute(value, trail.values)
             held = trail.folded.get(name, (trail.values[name],))
             return [known.setting(name, [*held, new]) for known in _defined(trail, new)]
-        case Pick(name, folded):
+        case Selection(name, folded):
             return [trail.setting(name, [value]) for value in trail.folded.get(folded, (trail.values[folded],))]
         case Drop():
             return [trail]
@@ -152,7 +245,7 @@ def _may_divide_by_zero(value: Expr) -> bool:
             return _may_divide_by_zero(arg)
         case Ite(test, then, other):
             return any(map(_may_divide_by_zero, (test, then, other)))
-        case _:
+        case Const() | Name():
             return False
 
 

@@ -1,4 +1,4 @@
-"""Whether a program is safe under a model: the decision, on one screen.
+"""The decision whether a program is safe under a model, on one screen.
 
 Source: docs/theory-safety.md, "What SAFE rests on": the claims, a reduction, an engine, and what to do with a path that
 it cannot rule out. SAFE comes from an exhausted search of a reduction, UNSAFE from a run that the model's machine has
@@ -13,18 +13,23 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final, Literal
 
-from rdma_robust.analyses.prove.about_nothing import about_nothing
-from rdma_robust.analyses.prove.compiled.compiled_search import UNKNOWN_HERE
 from rdma_robust.analyses.prove.concrete_search import concrete_search
 from rdma_robust.analyses.prove.engines import SHARE, engines_for
-from rdma_robust.analyses.prove.path_replay import replayed
+from rdma_robust.analyses.prove.explicit_search import UNKNOWN_HERE
+from rdma_robust.analyses.prove.path_replay import replay_path
 from rdma_robust.analyses.prove.path_values import path_values
-from rdma_robust.analyses.prove.proof_engine import AbstractPath, Engine, EngineName, Searched
-from rdma_robust.analyses.prove.reductions import reduced
-from rdma_robust.analyses.prove.safety_claims import safety_claims
+from rdma_robust.analyses.prove.reductions import reduce_program
+from rdma_robust.analyses.prove.safety_claims import claims_about_nothing, safety_claims
 from rdma_robust.analyses.prove.safety_outcome import AllowedClaim, ReductionOptions, Safety, SafetyOutcome, SafetyRun
 from rdma_robust.analyses.prove.store_bounds import most_stores
-from rdma_robust.analyses.prove.transition_system import SafetyClaim, TransitionSystem
+from rdma_robust.analyses.prove.transition_system import (
+    AbstractPath,
+    Engine,
+    EngineName,
+    EngineResult,
+    SafetyClaim,
+    TransitionSystem,
+)
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.limits import NO_LIMITS, Limits, Progress, ignore
@@ -59,7 +64,7 @@ def most_room(program: Program, model: AnyModelName) -> int:
     return MOST_STORES if told is None else max(MOST_STORES, min(told, MOST_TOLD))
 
 
-def prove(
+def decide_safety(
     program: Program,
     model: AnyModelName,
     limits: Limits = NO_LIMITS,
@@ -117,7 +122,7 @@ class _Work:
     engine: EngineName | Literal["auto"]
     reduction: ReductionOptions
     progress: Progress
-    searched: Searched | None = None
+    searched: EngineResult | None = None
     suspect: AbstractPath | None = None
     reasons: list[str] = field(default_factory=list)
     wide: bool = False
@@ -131,8 +136,8 @@ class _Work:
             return self._outcome(claims, Safety.SAFE, "the program forbids nothing")
         looked = False
         for options, limits in self._attempts():
-            system = reduced(self.program, self.model, claims, options)
-            plain = partial(reduced, self.program, "sc", claims, options)
+            system = reduce_program(self.program, self.model, claims, options)
+            plain = partial(reduce_program, self.program, "sc", claims, options)
             engines = list(engines_for(system, self.engine, plain, room=options.bound if options.lazy else None))
             for number, (name, engine) in enumerate(engines, 1):
                 found = self._search(engine, system, limits if number == len(engines) else limits.share(SHARE))
@@ -145,7 +150,7 @@ class _Work:
                     self.reasons.append(_spurious(found.path))
                 elif not found.cut and not found.overflowed:
                     safe = self._outcome(claims, Safety.SAFE, "", name, options)
-                    nothing = about_nothing(self.program, claims, found)
+                    nothing = claims_about_nothing(self.program, claims, found)
                     return replace(safe, system=system, invariant=found.invariant, about_nothing=nothing)
                 if self._asks_for_more(found, options):
                     break
@@ -207,7 +212,7 @@ class _Work:
             else:
                 return
 
-    def _search(self, engine: Engine, system: TransitionSystem, limits: Limits) -> Searched:
+    def _search(self, engine: Engine, system: TransitionSystem, limits: Limits) -> EngineResult:
         found = engine(system, limits, self.progress)
         self.searched = found
         if found.cut == UNKNOWN_HERE:
@@ -218,7 +223,7 @@ class _Work:
             self.reasons.append(_overflow(self.model, self.room))
         return found
 
-    def _asks_for_more(self, found: Searched, options: ReductionOptions) -> bool:
+    def _asks_for_more(self, found: EngineResult, options: ReductionOptions) -> bool:
         """Return whether larger buffers or counts come before other engines."""
         if found.overflowed:
             return options.bound < self.room or not options.many
@@ -229,7 +234,7 @@ class _Work:
     ) -> SafetyRun | None:
         """Return a run along a path, with values of `nondet` with which it can be taken, if they are known."""
         for draws in dict.fromkeys((path_values(system, path).draws, ())):
-            run = replayed(self.program, self.model, claims, path, draws=draws, limits=limits)
+            run = replay_path(self.program, self.model, claims, path, draws=draws, limits=limits)
             if run is not None:
                 return run
         return None

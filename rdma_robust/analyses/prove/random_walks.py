@@ -11,15 +11,17 @@ from dataclasses import dataclass, field, replace
 from random import Random
 
 from rdma_robust.analyses.prove.on_machine import constants_of
-from rdma_robust.analyses.prove.proof_engine import AbstractPath, Engine, Searched
 from rdma_robust.analyses.prove.transition_system import (
+    AbstractPath,
+    Assignment,
     Bad,
     Control,
     Draw,
     Drop,
+    Engine,
+    EngineResult,
     Join,
-    Let,
-    Pick,
+    Selection,
     Suppose,
     Transition,
     TransitionSystem,
@@ -48,7 +50,7 @@ def with_walks(engine: Engine, before: Engine | None = None) -> Engine:
     `walked` among the counts, the length of the path.
     """
 
-    def search(system: TransitionSystem, limits: Limits, progress: Progress) -> Searched:
+    def search(system: TransitionSystem, limits: Limits, progress: Progress) -> EngineResult:
         if limits.states is not None and limits.states <= PROBE:
             return engine(system, limits, progress)
         found = engine(system, replace(limits, states=PROBE), progress)
@@ -176,11 +178,11 @@ class _Walks:
             match update:
                 case Suppose(condition):
                     return [values] if evaluate(condition, values) else []
-                case Let(name, value):
+                case Assignment(name, value):
                     return [values | {name: evaluate(value, values)}]
                 case Draw(name, low, high):
                     return [values | {name: drawn} for drawn in self._drawn(values, low, high)]
-                case Pick(name, folded):
+                case Selection(name, folded):
                     return [values | {name: values[folded]}]
                 case Join():
                     return []

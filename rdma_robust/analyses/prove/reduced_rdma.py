@@ -10,15 +10,14 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any, Final, Literal, NamedTuple
 
-from rdma_robust.analyses.prove.commands import Command
-from rdma_robust.analyses.prove.compiled_values import Valued
-from rdma_robust.analyses.prove.placing import Variable, seen
+from rdma_robust.analyses.prove.compiled_steps import CompiledStep
+from rdma_robust.analyses.prove.placing import PlacedVariable, Valued, expression_of, seen
 from rdma_robust.analyses.prove.reduced_system import OVERFLOW, ReducedSystem, State
-from rdma_robust.analyses.prove.transition_system import Cause, Drop, Let, SafetyClaim, Transition, Update
-from rdma_robust.digraph import reachable
-from rdma_robust.expr import Const, Expr, Name
-from rdma_robust.language.flow.cfg import Flush, Get, Poll, Program, Put, RFence, steps
+from rdma_robust.analyses.prove.transition_system import Assignment, Cause, Drop, SafetyClaim, Transition, Update
+from rdma_robust.expr import Name
+from rdma_robust.language.flow.cfg import Flush, Get, Poll, Program, Put, RFence
 from rdma_robust.semantics.machines.machine import Verb
+from rdma_robust.semantics.machines.waiting_points import polls_ahead
 
 TO_READ: Final = "to read"
 """The value of an operation that has read nothing yet."""
@@ -33,7 +32,7 @@ COMPLETIONS: Final = 4
 """Completions of a queue pair that wait for a poll may be so many more than the puts and gets that there is room for."""
 
 
-class Pair(NamedTuple):
+class QueuePairState(NamedTuple):
     """A queue pair, everything oldest first: the operations that are not issued, the issued writes of puts and of gets, and
     of each operation that a poll may still take whether it is a get and whether it is complete."""
 
@@ -48,7 +47,7 @@ class Pair(NamedTuple):
 
 
 class PipeSystem(ReducedSystem):
-    """What a thread has under way: a :class:`Pair` per queue pair.
+    """RDMA, reduced. A thread has under way a :class:`QueuePairState` per queue pair.
 
     The wide value of the i-th put of thread T towards node B that is not in memory is the variable `T@B.put#i`, and that of
     the i-th get `T@B.get#i`. `ordered_reads`: the gets of a queue pair read in order.
@@ -64,7 +63,7 @@ class PipeSystem(ReducedSystem):
     def slots(self) -> Iterable[str]:
         self._commands = [{c.number: c for found in code.values() for c in found} for code in self.code]
         self._peers = [self._nodes(t) for t in range(len(self.code))]
-        self._ahead = [self._polls_ahead(t) for t in range(len(self.code))]
+        self._ahead = [polls_ahead(*each) for each in zip(self.program.threads, self._peers, strict=True)]
         for t, commands in enumerate(self._commands):
             moving = [c for c in commands.values() if isinstance(c.step.op, Put | Get) and c.target and c.target.wide]
             kinds = dict.fromkeys((c.peer, isinstance(c.step.op, Get)) for c in moving)
@@ -79,38 +78,21 @@ class PipeSystem(ReducedSystem):
         used = {command.peer for command in self._commands[t].values()}
         return tuple(node for node in self.program.nodes if node in used)
 
-    def _polls_ahead(self, t: int) -> dict[int, tuple[bool, ...]]:
-        thread = self.program.threads[t]
-        before: dict[int, list[int]] = {}
-        for source, target, _ in thread.edges:
-            before.setdefault(target, []).append(source)
-        at = [reachable([s for s, _, step in steps(thread) if step.op == Poll(node)], before) for node in self._peers[t]]
-        return {point: tuple(point in points for points in at) for point in thread.points}
-
     def nothing(self, thread: int) -> Hashable:
-        return (Pair(),) * len(self._peers[thread])
+        return (QueuePairState(),) * len(self._peers[thread])
 
-    def operate(self, state: State, command: Command) -> Iterable[Transition]:
+    def operate(self, state: State, command: CompiledStep) -> Iterable[Transition]:
         match command.step.op:
             case Put() | Get() | RFence():
                 return self._posts(state, command)
             case Poll() | Flush():
                 return self._takes(state, command)
-            case _ if command.source is None and command.new is not None:
-                assert command.target is not None
-                return self.done(state, command, None, [(command.target, command.new(state, None))])
-            case _ if command.source is None:
-                return self.done(state, command)
-            case _ if command.new is None:
-                return self.done(state, command, seen(command.source, state))
             case _:
-                value = seen(command.source, state)
-                cases = self.atomically(state, command, value)
-                return [t for writes, also in cases for t in self.done(state, command, value, writes, before=also)]
+                return self.access_memory(state, command)
 
-    def _posts(self, state: State, command: Command) -> Iterable[Transition]:
+    def _posts(self, state: State, command: CompiledStep) -> Iterable[Transition]:
         t, qp = command.thread, self._qp(command)
-        pair: Pair = state[self.under_way + t][qp]
+        pair: QueuePairState = state[self.under_way + t][qp]
         op = command.step.op
         ahead = self._ahead[t][command.to][qp] and not isinstance(op, RFence)
         unpolled = (*pair.unpolled, (isinstance(op, Get), False)) if ahead else pair.unpolled
@@ -122,30 +104,30 @@ class PipeSystem(ReducedSystem):
         cause = (Cause(t, Verb.ISSUE, command.step),)
         yield from self.done(state, command, causes=cause, own=self._own(state, t, qp, posted, command.to))
 
-    def _alike(self, t: int, pair: Pair, op: object) -> int:
+    def _alike(self, t: int, pair: QueuePairState, op: object) -> int:
         """Return how many operations of this kind are not over."""
         every = (*pair.pipe, *pair.right, *pair.left)
         return sum(type(self._commands[t][number].step.op) is type(op) for number, _ in every)
 
-    def _takes(self, state: State, command: Command) -> Iterable[Transition]:
+    def _takes(self, state: State, command: CompiledStep) -> Iterable[Transition]:
         """Pass a poll or a flush."""
         t, qp = command.thread, self._qp(command)
-        pair: Pair = state[self.under_way + t][qp]
+        pair: QueuePairState = state[self.under_way + t][qp]
         if isinstance(command.step.op, Flush):
             if not pair.drained:
                 return ()
-            after = Pair()
+            after = QueuePairState()
         elif pair.unpolled and pair.unpolled[0][1]:
             after = pair._replace(unpolled=pair.unpolled[1:])
         else:
             return ()
         return self.done(state, command, own=self._own(state, t, qp, after, command.to))
 
-    def _qp(self, command: Command) -> int:
+    def _qp(self, command: CompiledStep) -> int:
         assert command.peer is not None
         return self._peers[command.thread].index(command.peer)
 
-    def _own(self, state: State, t: int, qp: int, pair: Pair, point: int) -> tuple[Pair, ...]:
+    def _own(self, state: State, t: int, qp: int, pair: QueuePairState, point: int) -> tuple[QueuePairState, ...]:
         """Return what thread `t` has under way with this queue pair, without what no poll from `point` on can take."""
         pairs = (*state[self.under_way + t][:qp], pair, *state[self.under_way + t][qp + 1 :])
         ahead = self._ahead[t][point]
@@ -161,7 +143,7 @@ class PipeSystem(ReducedSystem):
                     if buffer:
                         yield self._lands(state, t, qp, get)
 
-    def _from_pipe(self, state: State, t: int, qp: int, pair: Pair) -> Iterator[Transition]:
+    def _from_pipe(self, state: State, t: int, qp: int, pair: QueuePairState) -> Iterator[Transition]:
         """Yield the moves of what is not issued yet."""
         earlier: list[tuple[type, bool]] = []
         for i, (number, held) in enumerate(pair.pipe):
@@ -179,7 +161,7 @@ class PipeSystem(ReducedSystem):
                 yield self._issues(state, t, qp, i)
             earlier.append((kind, held != TO_READ))
 
-    def _may_read(self, pair: Pair, kind: type, earlier: list[tuple[type, bool]]) -> bool:
+    def _may_read(self, pair: QueuePairState, kind: type, earlier: list[tuple[type, bool]]) -> bool:
         """Return whether an operation may read behind these, each with whether it has."""
         if kind is Put:
             return not pair.left and (Put, False) not in earlier
@@ -188,7 +170,7 @@ class PipeSystem(ReducedSystem):
         return not pair.right and not any(other is Put for other, _ in earlier)
 
     def _reads(self, state: State, t: int, qp: int, i: int) -> Transition:
-        pair: Pair = state[self.under_way + t][qp]
+        pair: QueuePairState = state[self.under_way + t][qp]
         command = self._commands[t][pair.pipe[i][0]]
         assert command.source is not None and command.target is not None
         get = isinstance(command.step.op, Get)
@@ -198,7 +180,7 @@ class PipeSystem(ReducedSystem):
         if command.target.wide:
             before = [n for n, _ in pair.pipe[:i] if isinstance(self._commands[t][n].step.op, Get) == get]
             slot = self._slot(t, qp, get, len(pair.left if get else pair.right) + len(before))
-            updates = (Let(slot, _expression(value)),)
+            updates = (Assignment(slot, expression_of(value)),)
         else:
             assert isinstance(value, int)
             held = value
@@ -206,7 +188,7 @@ class PipeSystem(ReducedSystem):
         return self._moved(state, (t, qp), after, Cause(t, Verb.NIC_READ, command.step), updates=updates)
 
     def _issues(self, state: State, t: int, qp: int, i: int) -> Transition:
-        pair: Pair = state[self.under_way + t][qp]
+        pair: QueuePairState = state[self.under_way + t][qp]
         operation = pair.pipe[i]
         command = self._commands[t][operation[0]]
         rest = pair._replace(pipe=(*pair.pipe[:i], *pair.pipe[i + 1 :]))
@@ -217,7 +199,7 @@ class PipeSystem(ReducedSystem):
         return self._moved(state, (t, qp), after, Cause(t, Verb.NIC_WRITE, command.step))
 
     def _lands(self, state: State, t: int, qp: int, get: bool) -> Transition:
-        pair: Pair = state[self.under_way + t][qp]
+        pair: QueuePairState = state[self.under_way + t][qp]
         number, held = (pair.left if get else pair.right)[0]
         command = self._commands[t][number]
         assert command.target is not None and held != TO_READ
@@ -229,16 +211,16 @@ class PipeSystem(ReducedSystem):
             state, (t, qp), after, Cause(t, Verb.FLUSH, command.step), updates=updates, writes=[(command.target, value)]
         )
 
-    def _shifted(self, t: int, qp: int, pair: Pair, get: bool) -> Iterator[Update]:
+    def _shifted(self, t: int, qp: int, pair: QueuePairState, get: bool) -> Iterator[Update]:
         """Yield what moves the wide values of a queue pair's puts or gets forward by one."""
         held = self._wide_places(t, pair, get)
         for place in held:
             if place:
-                yield Let(self._slot(t, qp, get, place - 1), Name(self._slot(t, qp, get, place)))
+                yield Assignment(self._slot(t, qp, get, place - 1), Name(self._slot(t, qp, get, place)))
             if place + 1 not in held:
                 yield Drop(self._slot(t, qp, get, place))
 
-    def _wide_places(self, t: int, pair: Pair, get: bool) -> list[int]:
+    def _wide_places(self, t: int, pair: QueuePairState, get: bool) -> list[int]:
         """Return the places of the puts or gets that a wide variable has the value of."""
         piped = [held for n, held in pair.pipe if isinstance(self._commands[t][n].step.op, Get if get else Put)]
         values = [*(held for _, held in (pair.left if get else pair.right)), *piped]
@@ -248,11 +230,11 @@ class PipeSystem(ReducedSystem):
         self,
         state: State,
         where: tuple[int, int],
-        after: Pair,
+        after: QueuePairState,
         cause: Cause,
         *,
         updates: tuple[Update, ...] = (),
-        writes: Sequence[tuple[Variable, Valued]] = (),
+        writes: Sequence[tuple[PlacedVariable, Valued]] = (),
     ) -> Transition:
         """Return the move of the card after which a thread's queue pair is like this; `updates` come behind `writes`."""
         t, qp = where
@@ -273,11 +255,11 @@ class PipeSystem(ReducedSystem):
         """By node, without those of which nothing is under way: `pipe`, `wbR` and `wbL`, lists with the `step` of each
         operation and the `value` that it has read (null if a wide variable has it), if it has; and `unpolled`, of each
         operation whether it is a `get` and whether it is `complete`."""
-        pairs: tuple[Pair, ...] = under_way
-        return {node: _told(pair) for node, pair in zip(self._peers[thread], pairs, strict=True) if pair != Pair()}
+        pairs: tuple[QueuePairState, ...] = under_way
+        return {node: _told(pair) for node, pair in zip(self._peers[thread], pairs, strict=True) if pair != QueuePairState()}
 
 
-def _told(pair: Pair) -> dict[str, object]:
+def _told(pair: QueuePairState) -> dict[str, object]:
     def listed(operations: tuple[Operation, ...]) -> list[dict[str, object]]:
         return [{"step": n} if held == TO_READ else {"step": n, "value": held} for n, held in operations]
 
@@ -285,13 +267,9 @@ def _told(pair: Pair) -> dict[str, object]:
     return told | {"unpolled": [{"get": get, "complete": complete} for get, complete in pair.unpolled]}
 
 
-def _completed(pair: Pair, get: bool) -> Pair:
+def _completed(pair: QueuePairState, get: bool) -> QueuePairState:
     """Return the queue pair after the oldest put or get that is not complete is."""
     for i, each in enumerate(pair.unpolled):
         if each == (get, False):
             return pair._replace(unpolled=(*pair.unpolled[:i], (get, True), *pair.unpolled[i + 1 :]))
     return pair
-
-
-def _expression(value: Valued) -> Expr:
-    return Const(value) if isinstance(value, int) else value

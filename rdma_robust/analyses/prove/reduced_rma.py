@@ -9,31 +9,30 @@ and nothing folded. Source: docs/theory-safety.md, "Pending operations as counts
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rdma_robust.analyses.prove.commands import Command
-from rdma_robust.analyses.prove.compiled_values import Valued, Valuer, valuer
-from rdma_robust.analyses.prove.footprints import NO_TOUCH, Awaited, SystemMove, Touch
-from rdma_robust.analyses.prove.placing import Variable, seen
-from rdma_robust.analyses.prove.private_words import Ways, private_words
+from rdma_robust.analyses.prove.compiled_steps import CompiledStep
+from rdma_robust.analyses.prove.footprints import NO_TOUCH, SystemMove, WaitCondition, Ways, WordUse, private_words
+from rdma_robust.analyses.prove.placing import PlacedVariable, Valued, Valuer, expression_of, seen, valuer
 from rdma_robust.analyses.prove.reduced_system import OVERFLOW, ReducedSystem, State
 from rdma_robust.analyses.prove.transition_system import (
+    Assignment,
     Cause,
     Drop,
     Join,
-    Let,
-    Pick,
     SafetyClaim,
+    Selection,
     Suppose,
     Transition,
     Update,
 )
 from rdma_robust.digraph import reachable
-from rdma_robust.expr import VALUE, Const, Expr, Name, names, negate, substitute
+from rdma_robust.expr import VALUE, Expr, Name, names, negate, substitute
 from rdma_robust.language.flow.cfg import Flush, Get, Op, Program, Put, RemoteOp, RemoteRmw, Thread, steps
 from rdma_robust.semantics.machines.machine import Verb
+from rdma_robust.semantics.machines.waiting_points import preceding
 
 Element = tuple[int, bool, tuple[int, ...]]
 """The number of the step, whether the value has been read, and the small values."""
@@ -43,30 +42,30 @@ Pending = tuple[tuple[Element, int], ...]
 
 
 @dataclass(frozen=True)
-class Posting:
+class PostingStep:
     """A step that posts: its command, and of an atomic the operands: the small ones, which are in elements, and the wide
     ones as pairs of register and slot. What it writes and when is over the small ones, what was taken of slots, VALUE."""
 
-    command: Command
-    source: Variable
-    target: Variable
+    command: CompiledStep
+    source: PlacedVariable
+    target: PlacedVariable
     slot: str
-    small: tuple[Variable, ...] = ()
-    wide: tuple[tuple[Variable, str], ...] = ()
+    small: tuple[PlacedVariable, ...] = ()
+    wide: tuple[tuple[PlacedVariable, str], ...] = ()
     new: Valuer | None = None
     when: Valuer | None = None
-    touches: tuple[Touch, ...] = ()
+    touches: tuple[WordUse, ...] = ()
 
 
 class PendingSetSystem(ReducedSystem):
-    """What a thread has under way: :data:`Pending`."""
+    """RMA, reduced. A thread has under way :data:`Pending`."""
 
     def __init__(
         self, program: Program, claims: tuple[SafetyClaim, ...], narrow: int, bound: int, *, many: bool = True
     ) -> None:
         self.bound = bound
         self.many = many
-        self.postings: list[Mapping[int, Posting]] = []
+        self.postings: list[Mapping[int, PostingStep]] = []
         self.alike: list[Mapping[int, int]] = []
         super().__init__(program, "rma", claims, narrow)
         self.private = private_words(self.placing, self.words, claims, at_once=False)
@@ -95,13 +94,13 @@ class PendingSetSystem(ReducedSystem):
                 for _, slot in posting.wide:
                     yield from (slot, _taken(slot))
 
-    def _posting(self, t: int, command: Command) -> Posting:
+    def _posting(self, t: int, command: CompiledStep) -> PostingStep:
         assert command.source is not None and command.target is not None
         slot = f"{self.program.threads[t].name}@{command.number}"
         op = command.step.op
         touches = self.words.halves(command)
         if not isinstance(op, RemoteRmw):
-            return Posting(command, command.source, command.target, slot, touches=touches)
+            return PostingStep(command, command.source, command.target, slot, touches=touches)
         used = dict.fromkeys(n for e in (op.new, op.when) for n in names(e) if n != VALUE.name)
         operands = {name: self.placing.register(t, name) for name in used}
         small = tuple(v for v in operands.values() if not v.wide)
@@ -110,23 +109,23 @@ class PendingSetSystem(ReducedSystem):
         renamed: dict[str, Expr] = {n: Name(_taken(f"{slot}.{n}") if v.wide else v.name) for n, v in operands.items()}
         new = valuer(substitute(op.new, renamed), code, not command.source.wide)
         when = valuer(substitute(op.when, renamed), code, not command.source.wide)
-        return Posting(command, command.source, command.target, slot, small, wide, new, when, touches)
+        return PostingStep(command, command.source, command.target, slot, small, wide, new, when, touches)
 
     def weight(self, state: Any) -> int:
         return sum(count * (2 - read) for own in state[self.under_way :] for (_, read, _), count in own)
 
-    def uses(self, command: Command) -> Touch:
+    def uses(self, command: CompiledStep) -> WordUse:
         return NO_TOUCH if isinstance(command.step.op, RemoteOp) else super().uses(command)
 
-    def awaited(self, command: Command) -> Awaited | None:
-        return Awaited(command.thread, command.peer) if isinstance(command.step.op, Flush) else None
+    def awaited(self, command: CompiledStep) -> WaitCondition | None:
+        return WaitCondition(command.thread, command.peer) if isinstance(command.step.op, Flush) else None
 
-    def untouched(self, state: State, thread: int, touch: Touch) -> bool:
+    def untouched(self, state: State, thread: int, touch: WordUse) -> bool:
         own: Pending = state[self.under_way + thread]
         postings = self.postings[thread]
         return not any(each.meets(touch) for (n, read, _), _ in own for each in postings[n].touches[read:])
 
-    def is_dead(self, state: Sequence[Any], t: int, word: Variable, ways: Ways) -> bool:
+    def is_dead(self, state: Sequence[Any], t: int, word: PlacedVariable, ways: Ways) -> bool:
         postings = self.postings[t]
         written: set[str | None] = set()
         for (number, read, _), _ in state[self.under_way + t]:
@@ -144,37 +143,22 @@ class PendingSetSystem(ReducedSystem):
                     return True
         return False
 
-    def nothing(self, _thread: int) -> Hashable:
-        return ()
-
-    def operate(self, state: State, command: Command) -> Iterable[Transition]:
+    def operate(self, state: State, command: CompiledStep) -> Iterable[Transition]:
         match command.step.op:
             case Put() | Get() | RemoteRmw():
                 return self._post(state, command)
             case Flush():
                 return () if self.waits(state, command) else self.done(state, command)
-            case _ if command.source is None and command.new is None:
-                return self.done(state, command)
-            case _ if command.source is None:
-                assert command.target is not None and command.new is not None
-                return self._stored(state, command, command.target, command.new(state, None))
-            case _ if command.new is None:
-                return self.done(state, command, seen(command.source, state))
             case _:
-                value = seen(command.source, state)
-                cases = self.atomically(state, command, value)
-                return [t for writes, also in cases for t in self.done(state, command, value, writes, before=also)]
+                return self.access_memory(state, command)
 
-    def _stored(self, state: State, command: Command, target: Variable, value: Valued) -> list[Transition]:
-        return self.done(state, command, None, [(target, value)])
-
-    def waits(self, state: State, command: Command) -> bool:
+    def waits(self, state: State, command: CompiledStep) -> bool:
         """Return whether something is under way that a flush waits for."""
         postings = self.postings[command.thread]
         pending: Pending = state[self.under_way + command.thread]
         return any(postings[number].command.peer == command.peer for (number, _, _), _ in pending)
 
-    def _post(self, state: State, command: Command) -> Iterable[Transition]:
+    def _post(self, state: State, command: CompiledStep) -> Iterable[Transition]:
         """Post; the constant of a put is read already."""
         t = command.thread
         posting = self.postings[t][self.alike[t][command.number]]
@@ -186,7 +170,7 @@ class PendingSetSystem(ReducedSystem):
             element = (posting.command.number, False, tuple(state[v.place] for v in posting.small))
             several = any(e[0] == element[0] and not e[1] for e, _ in pending)
             for register, slot in posting.wide:
-                before.append(Join(slot, Name(register.name)) if several else Let(slot, Name(register.name)))
+                before.append(Join(slot, Name(register.name)) if several else Assignment(slot, Name(register.name)))
         own = self._added(pending, element)
         if not self.many and dict(own)[element] > self.bound:
             if command.may_pass(state, None):
@@ -194,19 +178,19 @@ class PendingSetSystem(ReducedSystem):
             return
         yield from self.done(state, command, own=own, before=tuple(before), exact=not _joins(before))
 
-    def _cell(self, variable: Variable) -> int:
+    def _cell(self, variable: PlacedVariable) -> int:
         return self.placing.words.index(variable)
 
-    def _to_write(self, pending: Pending, posting: Posting, value: Valued) -> tuple[Element, list[Update]]:
+    def _to_write(self, pending: Pending, posting: PostingStep, value: Valued) -> tuple[Element, list[Update]]:
         """Return the element that is to write a value, and what keeps a wide one."""
         number = posting.command.number
         if not posting.target.wide:
             assert isinstance(value, int)
             return (number, True, (value,)), []
         element: Element = (number, True, ())
-        expr = Const(value) if isinstance(value, int) else value
+        expr = expression_of(value)
         several = any(e == element for e, _ in pending)
-        return element, [Join(posting.slot, expr) if several else Let(posting.slot, expr)]
+        return element, [Join(posting.slot, expr) if several else Assignment(posting.slot, expr)]
 
     def _added(self, pending: Pending, element: Element) -> Pending:
         counts = dict(pending)
@@ -261,9 +245,9 @@ class PendingSetSystem(ReducedSystem):
         gone = all(e != element for e, _ in rest)
         taken: tuple[Update, ...]
         if several:
-            taken = (Pick(target.name, posting.slot), *((Drop(posting.slot),) if gone else ()))
+            taken = (Selection(target.name, posting.slot), *((Drop(posting.slot),) if gone else ()))
         else:
-            taken = (Let(target.name, Name(posting.slot)), Drop(posting.slot))
+            taken = (Assignment(target.name, Name(posting.slot)), Drop(posting.slot))
         yield from self.moved(state, t, cause, [], rest, before=taken, exact=not several)
 
     def _many(self, state: State, t: int, element: Element) -> bool:
@@ -285,19 +269,19 @@ class PendingSetSystem(ReducedSystem):
         for writes, also in self._effect(posting, element, value):
             yield from self.moved(state, t, cause, writes, own, before=(*operands, *also, *keep), after=after, exact=exact)
 
-    def _operands(self, posting: Posting, others: bool, left: bool) -> tuple[tuple[Update, ...], tuple[Update, ...]]:
+    def _operands(self, posting: PostingStep, others: bool, left: bool) -> tuple[tuple[Update, ...], tuple[Update, ...]]:
         """Return what takes the wide operands of one element out of their slots, and what forgets them.
 
         `others`: there are like elements, so that the slots are folded; `left`: there are still some after.
         """
         slots = [slot for _, slot in posting.wide]
-        takes = tuple(Pick(_taken(s), s) if others else Let(_taken(s), Name(s)) for s in slots)
+        takes = tuple(Selection(_taken(s), s) if others else Assignment(_taken(s), Name(s)) for s in slots)
         gone = () if left else tuple(Drop(s) for s in slots)
         return takes, (*(Drop(_taken(s)) for s in slots), *gone)
 
     def _effect(
-        self, posting: Posting, element: Element, value: Valued
-    ) -> Iterator[tuple[list[tuple[Variable, Valued]], tuple[Update, ...]]]:
+        self, posting: PostingStep, element: Element, value: Valued
+    ) -> Iterator[tuple[list[tuple[PlacedVariable, Valued]], tuple[Update, ...]]]:
         """Yield what an atomic writes to its source (nothing, if it is none), and what that supposes."""
         if posting.new is None or posting.when is None:
             yield [], ()
@@ -310,9 +294,6 @@ class PendingSetSystem(ReducedSystem):
             yield [], (Suppose(negate(when)),)
         elif when == 0:
             yield [], ()
-
-    def drained(self, state: State) -> bool:
-        return not any(state[self.under_way :])
 
     def slots_in_use(self, state: State) -> Iterable[str]:
         for t, postings in enumerate(self.postings):
@@ -340,9 +321,7 @@ class PendingSetSystem(ReducedSystem):
 
 def flushed_from(thread: Thread) -> dict[int, frozenset[str]]:
     """Return the nodes that a thread may still flush, by program point."""
-    before: dict[int, list[int]] = {}
-    for source, target, _ in thread.edges:
-        before.setdefault(target, []).append(source)
+    before = preceding(thread)
     found: dict[int, set[str]] = {point: set() for point in thread.points}
     flushes = {(source, step.op.node) for source, _, step in thread.edges if isinstance(step.op, Flush)}
     for source, node in flushes:

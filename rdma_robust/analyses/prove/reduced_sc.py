@@ -5,24 +5,23 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, Final
 
-from rdma_robust.analyses.prove.commands import Code, Command
-from rdma_robust.analyses.prove.compiled_values import Valued
-from rdma_robust.analyses.prove.placing import seen
-from rdma_robust.analyses.prove.private_words import private_words
+from rdma_robust.analyses.prove.compiled_steps import Code, CompiledStep
+from rdma_robust.analyses.prove.footprints import private_words
+from rdma_robust.analyses.prove.placing import Valued, expression_of, seen
 from rdma_robust.analyses.prove.reduced_system import ReducedSystem, State
-from rdma_robust.analyses.prove.transition_system import Cause, Drop, Let, SafetyClaim, Suppose, Transition, Update
-from rdma_robust.digraph import reachable
-from rdma_robust.expr import Const, Name
-from rdma_robust.language.flow.cfg import Flush, Get, Poll, Program, Put, RemoteOp, RemoteRmw, steps
+from rdma_robust.analyses.prove.transition_system import Assignment, Cause, Drop, SafetyClaim, Suppose, Transition, Update
+from rdma_robust.expr import Name
+from rdma_robust.language.flow.cfg import Flush, Get, Poll, Program, Put, RemoteOp, RemoteRmw
 from rdma_robust.semantics.machines.machine import Verb
+from rdma_robust.semantics.machines.waiting_points import polls_ahead
 
 MOST_COMPLETIONS: Final = 3
 """Completions of a queue pair that wait for a poll are counted up to here; more are many."""
 
 
 class InOrderSystem(ReducedSystem):
-    """What a thread has under way: the number of the step whose first half is done (-1: none) with the value that it has
-    read (None: in the wide variable `T@number`), and per queue pair the completions that a poll may still take."""
+    """SC, reduced. A thread has under way the number of the step whose first half is done (-1: none) with the value that it
+    has read (None: in the wide variable `T@number`), and per queue pair the completions that a poll may still take."""
 
     def __init__(self, program: Program, claims: tuple[SafetyClaim, ...], narrow: int) -> None:
         super().__init__(program, "sc", claims, narrow)
@@ -30,7 +29,7 @@ class InOrderSystem(ReducedSystem):
 
     def slots(self) -> Iterable[str]:
         self._peers = [_polled(code) for code in self.code]
-        self._ahead = [self._polls_ahead(t) for t in range(len(self.code))]
+        self._ahead = [polls_ahead(*each) for each in zip(self.program.threads, self._peers, strict=True)]
         for t, code in enumerate(self.code):
             for commands in code.values():
                 for command in commands:
@@ -40,48 +39,33 @@ class InOrderSystem(ReducedSystem):
     def _slot(self, t: int, number: int) -> str:
         return f"{self.program.threads[t].name}@{number}"
 
-    def _polls_ahead(self, t: int) -> dict[int, tuple[bool, ...]]:
-        thread = self.program.threads[t]
-        before: dict[int, list[int]] = {}
-        for source, target, _ in thread.edges:
-            before.setdefault(target, []).append(source)
-        at = [reachable([s for s, _, step in steps(thread) if step.op == Poll(node)], before) for node in self._peers[t]]
-        return {point: tuple(point in points for points in at) for point in thread.points}
-
     def nothing(self, thread: int) -> Hashable:
         return (-1, 0, (0,) * len(self._peers[thread]))
 
-    def ready(self, state: State, t: int) -> Sequence[Command]:
+    def ready(self, state: State, t: int) -> Sequence[CompiledStep]:
         """Return the commands that thread `t` may begin with, or the one that it is in the middle of."""
         number = state[self.under_way + t][0]
         commands = self.code[t].get(state[t], ())
         return commands if number < 0 else tuple([c for c in commands if c.number == number])
 
-    def concerns_nobody(self, state: State, command: Command) -> bool:
+    def concerns_nobody(self, state: State, command: CompiledStep) -> bool:
         """Of an operation in two halves it is the next half that counts."""
         if not isinstance(command.step.op, RemoteOp):
             return super().concerns_nobody(state, command)
         first, second = self.words.halves(command)
         return self.words.only(command.thread, first if state[self.under_way + command.thread][0] < 0 else second)
 
-    def operate(self, state: State, command: Command) -> Iterable[Transition]:
-        value: Valued | None = None if command.source is None else seen(command.source, state)
+    def operate(self, state: State, command: CompiledStep) -> Iterable[Transition]:
         match command.step.op:
             case Put() | Get() | RemoteRmw():
                 halfway = state[self.under_way + command.thread][0] >= 0
                 return self._second(state, command) if halfway else self._first(state, command)
             case Poll() | Flush():
                 return self._takes(state, command)
-            case _ if command.new is None:
-                return self.done(state, command, value)
-            case _ if value is None:
-                assert command.target is not None
-                return self.done(state, command, None, [(command.target, command.new(state, None))])
             case _:
-                cases = self.atomically(state, command, value)
-                return [t for writes, supposed in cases for t in self.done(state, command, value, writes, before=supposed)]
+                return self.access_memory(state, command)
 
-    def _first(self, state: State, command: Command) -> Iterable[Transition]:
+    def _first(self, state: State, command: CompiledStep) -> Iterable[Transition]:
         """The first half: read, and for an atomic write. The guard is over registers, so it still holds in the second."""
         condition: Valued = 1 if command.guard is None else command.guard(state, None)
         if condition == 0:
@@ -91,13 +75,13 @@ class InOrderSystem(ReducedSystem):
         supposed = () if isinstance(condition, int) else (Suppose(condition),)
         let: tuple[Update, ...] = ()
         if command.target.wide:
-            let = (Let(self._slot(t, command.number), Const(value) if isinstance(value, int) else value),)
+            let = (Assignment(self._slot(t, command.number), expression_of(value)),)
         own = (command.number, None if command.target.wide else value, state[self.under_way + t][2])
         for writes, also in [((), ())] if command.new is None else self.atomically(state, command, value):
             before = (*supposed, *also, *let)
             yield from self.moved(state, t, Cause(t, Verb.NIC_READ, command.step), writes, own, before=before)
 
-    def _second(self, state: State, command: Command) -> list[Transition]:
+    def _second(self, state: State, command: CompiledStep) -> list[Transition]:
         t = command.thread
         _, value, unpolled = state[self.under_way + t]
         assert command.target is not None
@@ -109,7 +93,7 @@ class InOrderSystem(ReducedSystem):
         cause = (Cause(t, Verb.NIC_WRITE, command.step),)
         return self.done(state, command, None, [(command.target, written)], causes=cause, own=own, after=after)
 
-    def _takes(self, state: State, command: Command) -> Iterable[Transition]:
+    def _takes(self, state: State, command: CompiledStep) -> Iterable[Transition]:
         """Pass a poll or a flush."""
         t = command.thread
         unpolled: tuple[int, ...] = state[self.under_way + t][2]

@@ -14,17 +14,24 @@ set(s). More elements in sets, and statements that became active earlier, only a
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from rdma_robust.analyses.prove.commands import Command
-from rdma_robust.analyses.prove.compiled_values import Valued
-from rdma_robust.analyses.prove.footprints import NO_TOUCH, Awaited, SystemMove, Touch
-from rdma_robust.analyses.prove.placing import Variable, seen
+from rdma_robust.analyses.prove.compiled_steps import CompiledStep
+from rdma_robust.analyses.prove.footprints import NO_TOUCH, SystemMove, WaitCondition, WordUse
+from rdma_robust.analyses.prove.placing import PlacedVariable, Valued, expression_of, seen
 from rdma_robust.analyses.prove.reduced_system import ReducedSystem, State
-from rdma_robust.analyses.prove.transition_system import Cause, Drop, Join, Let, Pick, SafetyClaim, Transition, Update
+from rdma_robust.analyses.prove.transition_system import (
+    Assignment,
+    Cause,
+    Drop,
+    Join,
+    SafetyClaim,
+    Selection,
+    Transition,
+    Update,
+)
 from rdma_robust.errors import UsageError
-from rdma_robust.expr import Const, Expr
 from rdma_robust.language.flow.cfg import Flush, Program, RemoteOp, RemoteRmw
 from rdma_robust.semantics.machines.machine import Verb
 
@@ -37,23 +44,23 @@ Active = tuple[tuple[int, Values], ...]
 """The steps that are active with their sets, sorted."""
 
 
-class Statement(NamedTuple):
+class RemoteStatement(NamedTuple):
     """A put or get. `constant`: its source is the constant of a put, which is never read by the card."""
 
-    command: Command
-    source: Variable
-    target: Variable
+    command: CompiledStep
+    source: PlacedVariable
+    target: PlacedVariable
     slot: str
-    touch: Touch
+    touch: WordUse
     constant: bool
 
 
 class StatementSetSystem(ReducedSystem):
-    """What a thread has under way: :data:`Active`. The wide values of step `number` of thread T are in `T@number.set`, which
-    is folded."""
+    """RMA with sets. A thread has under way :data:`Active`. The wide values of step `number` of thread T are in
+    `T@number.set`, which is folded."""
 
     def __init__(self, program: Program, claims: tuple[SafetyClaim, ...], narrow: int) -> None:
-        self.statements: list[Mapping[int, Statement]] = []
+        self.statements: list[Mapping[int, RemoteStatement]] = []
         super().__init__(program, "rma", claims, narrow)
 
     def slots(self) -> Iterable[str]:
@@ -63,7 +70,7 @@ class StatementSetSystem(ReducedSystem):
         ]
         return [each.slot for found in self.statements for each in found.values() if each.target.wide]
 
-    def _statement(self, t: int, command: Command) -> Statement:
+    def _statement(self, t: int, command: CompiledStep) -> RemoteStatement:
         if isinstance(command.step.op, RemoteRmw):
             where = f"{self.program.file}:{command.step.span.line}"
             raise UsageError(f"--reduction sets has no remote atomics, which {where} uses; use --reduction slots")
@@ -71,45 +78,33 @@ class StatementSetSystem(ReducedSystem):
         read, write = self.words.halves(command)
         slot = f"{self.program.threads[t].name}@{command.number}.set"
         hidden = {str(cell) for cell in self.program.cells if cell.hidden}
-        return Statement(command, command.source, command.target, slot, read | write, command.source.name in hidden)
+        return RemoteStatement(command, command.source, command.target, slot, read | write, command.source.name in hidden)
 
-    def nothing(self, _thread: int) -> Hashable:
-        return ()
-
-    def operate(self, state: State, command: Command) -> Iterable[Transition]:
+    def operate(self, state: State, command: CompiledStep) -> Iterable[Transition]:
         if isinstance(command.step.op, RemoteOp):
             return self._post(state, command)
         if isinstance(command.step.op, Flush):
             waits = any(self.awaited_by(command, move) for move in self.system_moves_of(state))
             return () if waits else self.done(state, command)
-        value = None if command.source is None else seen(command.source, state)
-        if command.new is None:
-            return self.done(state, command, value)
-        assert command.target is not None
-        if value is None:
-            return self._written(state, command, None, [(command.target, command.new(state, None))], ())
-        cases = self.atomically(state, command, value)
-        return [t for writes, also in cases for t in self._written(state, command, value, writes, also)]
+        return self.access_memory(state, command)
 
-    def awaited_by(self, command: Command, move: SystemMove) -> bool:
+    def awaited_by(self, command: CompiledStep, move: SystemMove) -> bool:
         awaited = self.awaited(command)
         return awaited is not None and awaited.has(move)
 
-    def _written(
+    def done(
         self,
         state: State,
-        command: Command,
-        value: Valued | None,
-        writes: Any,
-        before: tuple[Update, ...],
+        command: CompiledStep,
+        value: Valued | None = None,
+        writes: Sequence[tuple[PlacedVariable, Valued]] = (),
+        **more: Any,
     ) -> list[Transition]:
         """Return the transitions of a step of a CPU, with what it writes added to sets."""
-        found = []
-        for each in self.done(state, command, value, writes, before=before):
-            found += [each] if not writes else [self._with_additions(each, writes[0][0])]
-        return found
+        found = super().done(state, command, value, writes, **more)
+        return [self._with_additions(each, writes[0][0]) for each in found] if writes else found
 
-    def _with_additions(self, transition: Transition, word: Variable) -> Transition:
+    def _with_additions(self, transition: Transition, word: PlacedVariable) -> Transition:
         """Return a transition after which all active statements that read a word have its value in their sets."""
         after: State = transition.to  # type: ignore[assignment]
         changed = list(after)
@@ -128,14 +123,14 @@ class StatementSetSystem(ReducedSystem):
         exact = transition.exact and not joins
         return transition._replace(to=tuple(changed), updates=(*transition.updates, *joins), exact=exact)
 
-    def _added(self, values: Values, statement: Statement, value: Valued, joins: list[Update]) -> Values:
+    def _added(self, values: Values, statement: RemoteStatement, value: Valued, joins: list[Update]) -> Values:
         if isinstance(values, int):
-            joins.append(Join(statement.slot, _expression(value)))
+            joins.append(Join(statement.slot, expression_of(value)))
             return SEVERAL
         assert isinstance(value, int)
         return tuple(sorted({*values, value}))
 
-    def _post(self, state: State, command: Command) -> Iterable[Transition]:
+    def _post(self, state: State, command: CompiledStep) -> Iterable[Transition]:
         t = command.thread
         statement = self.statements[t][command.number]
         own: dict[int, Values] = dict(state[self.under_way + t])
@@ -144,7 +139,7 @@ class StatementSetSystem(ReducedSystem):
         if command.number in own:
             own[command.number] = self._added(own[command.number], statement, value, updates)
         elif statement.target.wide:
-            updates.append(Let(statement.slot, _expression(value)))
+            updates.append(Assignment(statement.slot, expression_of(value)))
             own[command.number] = ONE
         else:
             assert isinstance(value, int)
@@ -175,28 +170,22 @@ class StatementSetSystem(ReducedSystem):
                 for each in self.moved(state, move.thread, causes[0], writes, left, before=taken, exact=exact):
                     yield self._with_additions(each._replace(causes=causes), statement.target)
 
-    def _taken(self, statement: Statement, leaves: bool) -> tuple[Update, ...]:
-        pick = Pick(statement.target.name, statement.slot)
+    def _taken(self, statement: RemoteStatement, leaves: bool) -> tuple[Update, ...]:
+        pick = Selection(statement.target.name, statement.slot)
         return (pick, Drop(statement.slot)) if leaves else (pick,)
 
-    def weight(self, state: State) -> int:
-        return sum(map(len, state[self.under_way :]))
-
-    def uses(self, command: Command) -> Touch:
+    def uses(self, command: CompiledStep) -> WordUse:
         return NO_TOUCH if isinstance(command.step.op, RemoteOp) else super().uses(command)
 
-    def awaited(self, command: Command) -> Awaited | None:
-        return Awaited(command.thread, command.peer) if isinstance(command.step.op, Flush) else None
+    def awaited(self, command: CompiledStep) -> WaitCondition | None:
+        return WaitCondition(command.thread, command.peer) if isinstance(command.step.op, Flush) else None
 
-    def untouched(self, state: State, thread: int, touch: Touch) -> bool:
+    def untouched(self, state: State, thread: int, touch: WordUse) -> bool:
         own: Active = state[self.under_way + thread]
         return not any(self.statements[thread][number].touch.meets(touch) for number, _ in own)
 
     def is_awkward(self, state: State) -> bool:
         return any(isinstance(values, int) for own in state[self.under_way :] for _, values in own)
-
-    def drained(self, state: State) -> bool:
-        return not any(state[self.under_way :])
 
     def slots_in_use(self, state: State) -> Iterable[str]:
         for t, found in enumerate(self.statements):
@@ -210,7 +199,3 @@ class StatementSetSystem(ReducedSystem):
         if not active:
             return {}
         return {"active": [{"step": n, "set": None if isinstance(v, int) else list(v)} for n, v in active]}
-
-
-def _expression(value: Valued) -> Expr:
-    return Const(value) if isinstance(value, int) else value

@@ -1,18 +1,23 @@
-"""What the reductions of all models have in common: a transition system of threads, with what each has under way."""
+"""The transition system of threads, with what each has under way, from which the reductions of all models are made."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from rdma_robust.analyses.prove.commands import SPARE, Code, Command, assigned, compiled_thread, spares_needed, ways
-from rdma_robust.analyses.prove.compiled_values import Valued, Valuer, valuer
-from rdma_robust.analyses.prove.footprints import NO_TOUCH, Awaited, SystemMove, Touch, Words
-from rdma_robust.analyses.prove.placing import Placing, Variable
-from rdma_robust.analyses.prove.private_words import Asked, Ways
-from rdma_robust.analyses.prove.register_liveness import live_registers
+from rdma_robust.analyses.prove.compiled_steps import (
+    SPARE,
+    Code,
+    CompiledStep,
+    compiled_thread,
+    live_registers,
+    spares_needed,
+    ways,
+    ways_to_assign,
+)
+from rdma_robust.analyses.prove.footprints import NO_TOUCH, Asked, SystemMove, WaitCondition, Ways, WordUse, WordUsers
+from rdma_robust.analyses.prove.placing import CompiledClaim, PlacedVariable, Placing, Valued, expression_of, seen
 from rdma_robust.analyses.prove.transition_system import (
     Bad,
     Cause,
@@ -25,7 +30,7 @@ from rdma_robust.analyses.prove.transition_system import (
     Update,
 )
 from rdma_robust.analyses.prove.value_sets import value_sets
-from rdma_robust.expr import TRUE, VALUE, Const, Name, names, negate, substitute
+from rdma_robust.expr import TRUE, VALUE, Name, negate
 from rdma_robust.language.flow.cfg import Fault, Nondet, Program, Silent, Write
 from rdma_robust.language.flow.claims import AnyModelName
 
@@ -35,20 +40,11 @@ State = tuple[Any, ...]
 DRAWN = "$drawn"
 """The wide variable that holds what a `nondet` has drawn, where a register cannot."""
 
-Effect = tuple[Sequence[tuple[Variable, Valued]], tuple[Update, ...]]
+Effect = tuple[Sequence[tuple[PlacedVariable, Valued]], tuple[Update, ...]]
 """What an atomic writes, and what that supposes."""
 
 OVERFLOW: State = ("overflow",)
 """The control state behind a store that no buffer has room for; nothing follows it."""
-
-
-@dataclass(frozen=True, slots=True)
-class CompiledClaim:
-    """A claim about states: `bad` as a function of the control state, and the words that it looks at."""
-
-    claim: SafetyClaim
-    bad: Valuer
-    words: tuple[Variable, ...]
 
 
 class ReducedSystem(ABC):
@@ -65,13 +61,15 @@ class ReducedSystem(ABC):
         self.under_way = self.placing.under_way
         self.exits = tuple(thread.exit for thread in program.threads)
         self.code: list[Code] = [compiled_thread(self.placing, t, claims) for t in range(len(program.threads))]
-        self.words = Words.of(self.placing, self.code)
-        self._concerned: dict[tuple[int, int], tuple[Touch, Awaited | None, bool]] = {}
+        self.words = WordUsers.of(self.placing, self.code)
+        self._concerned: dict[tuple[int, int], tuple[WordUse, WaitCondition | None, bool]] = {}
         self.private: list[Mapping[int, tuple[Asked, ...]]] = []
         """See :func:`private_words`; empty if no use is made of it."""
         self.live_at = [live_registers(thread, claims) for thread in program.threads]
         self.faults = frozenset(claim.fault for claim in claims if claim.fault is not None)
-        self.compiled_claims = tuple(self._claim(claim) for claim in claims if claim.fault is None and not claim.allowed)
+        self.compiled_claims = tuple(
+            self.placing.claim(claim) for claim in claims if claim.fault is None and not claim.allowed
+        )
         spares = max((spares_needed(self.placing, t) for t in range(len(program.threads))), default=0)
         self.wide: tuple[tuple[str, int], ...] = (
             *self.placing.wide,
@@ -92,24 +90,18 @@ class ReducedSystem(ABC):
         commands = [command for found in self.code[t].values() for command in found]
         return any(isinstance(c.step.op, Nondet) and not c.plain and not draws_directly(c) for c in commands)
 
-    def _claim(self, claim: SafetyClaim) -> CompiledClaim:
-        small = dict(self.placing.small) | {name: self.placing.atom(atom) for name, atom in claim.atoms}
-        bad = substitute(claim.bad, {name: Const(value) for name, value in self.program.constants if name not in small})
-        used = dict.fromkeys(names(bad))
-        return CompiledClaim(claim, valuer(bad, small), tuple(v for v in self.placing.words if v.name in used))
-
     # What the models differ in.
 
     @abstractmethod
     def slots(self) -> Iterable[str]:
         """Return the names of the wide variables for what threads have under way."""
 
-    @abstractmethod
     def nothing(self, _thread: int) -> Hashable:
-        """Return what a thread has under way at the start."""
+        """Return what a thread has under way at the start: an empty tuple, unless a model says otherwise."""
+        return ()
 
     @abstractmethod
-    def operate(self, state: State, command: Command) -> Iterable[Transition]:
+    def operate(self, state: State, command: CompiledStep) -> Iterable[Transition]:
         """Yield what a thread's command that is no register-only step leads to."""
 
     def system_moves(self, state: State) -> Iterable[Transition]:
@@ -117,9 +109,9 @@ class ReducedSystem(ABC):
         for move in self.system_moves_of(state):
             yield from self.made(state, move)
 
-    @abstractmethod
     def drained(self, state: State) -> bool:
         """Return whether no thread has anything under way."""
+        return not any(state[self.under_way :])
 
     @abstractmethod
     def slots_in_use(self, state: State) -> Iterable[str]:
@@ -139,23 +131,23 @@ class ReducedSystem(ABC):
         """Yield what a move of a buffer or card leads to."""
         return ()
 
-    def weight(self, _state: Any) -> int:
+    def weight(self, state: Any) -> int:
         """Return how much is under way, in any unit: some move makes it less as long as there is anything."""
-        return 0
+        return sum(map(len, state[self.under_way :]))
 
-    def uses(self, command: Command) -> Touch:
+    def uses(self, command: CompiledStep) -> WordUse:
         """Return the words that the thread itself may use in memory with a step."""
         return self.words.touch(command)
 
-    def awaited(self, _command: Command) -> Awaited | None:
+    def awaited(self, _command: CompiledStep) -> WaitCondition | None:
         """Return what a step waits for."""
         return None
 
-    def untouched(self, _state: State, _thread: int, _touch: Touch) -> bool:
+    def untouched(self, _state: State, _thread: int, _touch: WordUse) -> bool:
         """Return whether nothing that the thread has under way has to do with these words."""
         return True
 
-    def concerns_nobody(self, state: State, command: Command) -> bool:
+    def concerns_nobody(self, state: State, command: CompiledStep) -> bool:
         """Return whether a step and all that others can do, now and before the thread takes it, can be made in either order.
 
         Others are threads and what they have under way, and what the thread has under way itself.
@@ -165,7 +157,7 @@ class ReducedSystem(ABC):
             return False
         return touch == NO_TOUCH or (only and self.untouched(state, command.thread, touch))
 
-    def concerned(self, command: Command) -> tuple[Touch, Awaited | None, bool]:
+    def concerned(self, command: CompiledStep) -> tuple[WordUse, WaitCondition | None, bool]:
         """Return what a step uses and waits for, and whether nobody else ever has to do with these words."""
         known = self._concerned.get((command.thread, command.number))
         if known is None:
@@ -206,11 +198,11 @@ class ReducedSystem(ABC):
             found += self.taken(state, command)
         return found
 
-    def ready(self, state: State, t: int) -> Sequence[Command]:
+    def ready(self, state: State, t: int) -> Sequence[CompiledStep]:
         """Return the commands at the program point of thread `t`."""
         return self.code[t].get(state[t], ())
 
-    def taken(self, state: State, command: Command) -> Iterable[Transition]:
+    def taken(self, state: State, command: CompiledStep) -> Iterable[Transition]:
         """Return what a thread's command leads to in a state at its program point."""
         match command.step.op:
             case Nondet():
@@ -225,9 +217,9 @@ class ReducedSystem(ABC):
     def done(
         self,
         state: State,
-        command: Command,
+        command: CompiledStep,
         value: Valued | None = None,
-        writes: Sequence[tuple[Variable, Valued]] = (),
+        writes: Sequence[tuple[PlacedVariable, Valued]] = (),
         *,
         causes: tuple[Cause, ...] | None = None,
         before: tuple[Update, ...] = (),
@@ -255,7 +247,7 @@ class ReducedSystem(ABC):
         state: State,
         t: int,
         cause: Cause,
-        writes: Sequence[tuple[Variable, Valued]],
+        writes: Sequence[tuple[PlacedVariable, Valued]],
         own: Hashable,
         *,
         before: tuple[Update, ...] = (),
@@ -264,7 +256,7 @@ class ReducedSystem(ABC):
     ) -> list[Transition]:
         """Return the transitions of a move that leaves thread `t` where it is, with `own` under way, and writes `writes`."""
         found = []
-        for changes, updates in assigned(writes):
+        for changes, updates in ways_to_assign(writes):
             changed = list(state)
             for place, value in changes:
                 changed[place] = value
@@ -275,12 +267,12 @@ class ReducedSystem(ABC):
             found.append(Transition((cause,), every, tuple(changed), None, exact))
         return found
 
-    def dead_words(self, state: Sequence[Any], t: int) -> list[tuple[Variable, int]]:
+    def dead_words(self, state: Sequence[Any], t: int) -> list[tuple[PlacedVariable, int]]:
         """Return the private words of thread `t` for whose values nobody asks any more, each with its initial value."""
         asked = self.private[t].get(state[t], ())
         return [(word, value) for word, value, ways in asked if self.is_dead(state, t, word, ways)]
 
-    def is_dead(self, _state: Sequence[Any], _t: int, _word: Variable, ways: Ways) -> bool:
+    def is_dead(self, _state: Sequence[Any], _t: int, _word: PlacedVariable, ways: Ways) -> bool:
         """Return whether a private word is not read on any of these ways before it is overwritten."""
         return not ways
 
@@ -296,7 +288,7 @@ class ReducedSystem(ABC):
         """Return a step's fault if a claim of this system is about it."""
         return fault if fault in self.faults else None
 
-    def atomically(self, state: State, command: Command, value: Valued) -> Iterable[Effect]:
+    def atomically(self, state: State, command: CompiledStep, value: Valued) -> Iterable[Effect]:
         """Yield what an atomic that has read `value` from the word `source` writes there, and what that supposes."""
         assert command.new is not None and command.source is not None
         if not command.may_pass(state, value):
@@ -309,7 +301,18 @@ class ReducedSystem(ABC):
         elif when == 0:
             yield [], ()
 
-    def _drawn(self, state: State, command: Command) -> Iterable[Transition]:
+    def access_memory(self, state: State, command: CompiledStep) -> Iterable[Transition]:
+        """Return the transitions of a CPU's step that reads and writes memory at once, or does neither."""
+        value: Valued | None = None if command.source is None else seen(command.source, state)
+        if command.new is None:
+            return self.done(state, command, value)
+        if value is None:
+            assert command.target is not None
+            return self.done(state, command, None, [(command.target, command.new(state, None))])
+        cases = self.atomically(state, command, value)
+        return [t for writes, supposed in cases for t in self.done(state, command, value, writes, before=supposed)]
+
+    def _drawn(self, state: State, command: CompiledStep) -> Iterable[Transition]:
         """Return the transitions of a `nondet`: one for each value if only small registers get it, else one that draws."""
         try:
             low, high = (None if of is None else of(state, None) for of in command.ends)
@@ -320,7 +323,7 @@ class ReducedSystem(ABC):
                 return []
             if command.plain:
                 return [t for v in range(low, high + 1) for t in self.done(state, command, v)]
-        ends = [Const(end) if isinstance(end, int) else end for end in (low, high)]
+        ends = [None if end is None else expression_of(end) for end in (low, high)]
         if draws_directly(command):
             name = command.assigns[0][0].name
             return self.done(state, command, Name(name), before=(Draw(name, *ends),))
@@ -380,12 +383,12 @@ class ReducedSystem(ABC):
         return {"threads": threads, "memory": {v.name: state[v.place] for v in words}}
 
 
-def draws_directly(command: Command) -> bool:
+def draws_directly(command: CompiledStep) -> bool:
     """Return whether all that a `nondet` does is to give one wide register any value."""
     step = command.step
     only = len(step.assigns) == 1 and step.assigns[0][1] == VALUE
     return only and command.guard is None and command.assigns[0][0].wide
 
 
-def _sets(update: Update, word: Variable) -> bool:
+def _sets(update: Update, word: PlacedVariable) -> bool:
     return not isinstance(update, Suppose) and update.name == word.name

@@ -8,18 +8,17 @@ nobody else writes their word (`store_bounds`).
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from rdma_robust.analyses.prove.commands import Command
-from rdma_robust.analyses.prove.compiled_values import Valued
-from rdma_robust.analyses.prove.footprints import NO_TOUCH, Awaited, SystemMove, Touch
-from rdma_robust.analyses.prove.placing import Variable, seen
+from rdma_robust.analyses.prove.compiled_steps import CompiledStep
+from rdma_robust.analyses.prove.footprints import NO_TOUCH, SystemMove, WaitCondition, WordUse
+from rdma_robust.analyses.prove.placing import PlacedVariable, Valued, expression_of, seen
 from rdma_robust.analyses.prove.reduced_system import OVERFLOW, ReducedSystem, State
 from rdma_robust.analyses.prove.store_bounds import written_alone
-from rdma_robust.analyses.prove.transition_system import Cause, Drop, Let, SafetyClaim, Suppose, Transition, Update
+from rdma_robust.analyses.prove.transition_system import Assignment, Cause, Drop, SafetyClaim, Suppose, Transition, Update
 from rdma_robust.expr import Const, Name, equals
-from rdma_robust.language.flow.cfg import Cas, MFence, Program, Rmw, Write
+from rdma_robust.language.flow.cfg import Cas, MFence, Program, Read, Rmw, Write
 from rdma_robust.semantics.machines.machine import Verb
 
 Store = tuple[int, int | None]
@@ -30,8 +29,8 @@ Stores = tuple[Store, ...]
 
 
 class StoreBufferSystem(ReducedSystem):
-    """What a thread has under way: :data:`Stores`. The wide value of the i-th store of thread T is the variable `T#i`
-    (tso), or `T#A.x#i` for the i-th to word A.x (pso)."""
+    """TSO or PSO, reduced. A thread has under way :data:`Stores`. The wide value of the i-th store of thread T is the
+    variable `T#i` (tso), or `T#A.x#i` for the i-th to word A.x (pso)."""
 
     def __init__(self, program: Program, claims: tuple[SafetyClaim, ...], narrow: int, bound: int, per_word: bool) -> None:
         self.bound = bound
@@ -52,26 +51,19 @@ class StoreBufferSystem(ReducedSystem):
         word = f"#{self.placing.words[cell].name}" if self.per_word else ""
         return f"{self.program.threads[t].name}{word}#{place + 1}"
 
-    def nothing(self, _thread: int) -> Hashable:
-        return ()
-
-    def operate(self, state: State, command: Command) -> Iterable[Transition]:
+    def operate(self, state: State, command: CompiledStep) -> Iterable[Transition]:
         stores: Stores = state[self.under_way + command.thread]
         match command.step.op:
             case MFence() | Cas() | Rmw() if stores:
                 return ()
             case Write():
                 return self._store(state, command, stores)
-            case _ if command.source is None:
-                return self.done(state, command)
-            case _ if command.new is None:
+            case Read() if command.source is not None:
                 return self.done(state, command, self._load(state, command.thread, stores, command.source))
             case _:
-                value = seen(command.source, state)
-                cases = self.atomically(state, command, value)
-                return [t for writes, also in cases for t in self.done(state, command, value, writes, before=also)]
+                return self.access_memory(state, command)
 
-    def _load(self, state: State, t: int, stores: Stores, word: Variable) -> Valued:
+    def _load(self, state: State, t: int, stores: Stores, word: PlacedVariable) -> Valued:
         """Return the newest store to the word, else what is in memory."""
         cell = self._number[word.name]
         for place in range(len(stores) - 1, -1, -1):
@@ -84,7 +76,7 @@ class StoreBufferSystem(ReducedSystem):
         """Return the place of a store in its buffer."""
         return sum(cell == stores[index][0] for cell, _ in stores[:index]) if self.per_word else index
 
-    def _store(self, state: State, command: Command, stores: Stores) -> Iterable[Transition]:
+    def _store(self, state: State, command: CompiledStep, stores: Stores) -> Iterable[Transition]:
         assert command.target is not None and command.new is not None
         cell, wide = self._number[command.target.name], command.target.wide
         before = [store for store in stores if store[0] <= cell] if self.per_word else list(stores)
@@ -100,7 +92,7 @@ class StoreBufferSystem(ReducedSystem):
             return
         t = command.thread
         if wide:
-            let = Let(self._slot(t, cell, place), Const(value) if isinstance(value, int) else value)
+            let = Assignment(self._slot(t, cell, place), expression_of(value))
             own = (*before, (cell, None), *stores[len(before) :])
             yield from self.done(state, command, own=own, before=(let,))
         elif isinstance(value, int):
@@ -117,7 +109,7 @@ class StoreBufferSystem(ReducedSystem):
             stores: Stores = state[self.under_way + t]
             for index, (cell, _) in enumerate(stores):
                 if index == 0 or (self.per_word and stores[index - 1][0] != cell):
-                    ahead = tuple([Touch(0, 1 << c) for c, _ in stores if not self.per_word or c == cell])
+                    ahead = tuple([WordUse(0, 1 << c) for c, _ in stores if not self.per_word or c == cell])
                     link = (t, cell if self.per_word else -1)
                     found.append(SystemMove(t, index, "", link, link, ahead))
         return found
@@ -132,14 +124,11 @@ class StoreBufferSystem(ReducedSystem):
         cause = Cause(t, Verb.FLUSH, None, self.program.cells[cell])
         return self.moved(state, t, cause, [(word, written)], rest, after=tuple(self._shifted(t, stores, index)))
 
-    def weight(self, state: Any) -> int:
-        return sum(map(len, state[self.under_way :]))
-
-    def uses(self, command: Command) -> Touch:
+    def uses(self, command: CompiledStep) -> WordUse:
         return NO_TOUCH if isinstance(command.step.op, Write) else super().uses(command)
 
-    def awaited(self, command: Command) -> Awaited | None:
-        return Awaited(command.thread, None) if isinstance(command.step.op, MFence | Cas | Rmw) else None
+    def awaited(self, command: CompiledStep) -> WaitCondition | None:
+        return WaitCondition(command.thread, None) if isinstance(command.step.op, MFence | Cas | Rmw) else None
 
     def _shifted(self, t: int, stores: Stores, index: int) -> Iterator[Update]:
         """Yield what moves the wide values of a buffer forward by one."""
@@ -148,12 +137,9 @@ class StoreBufferSystem(ReducedSystem):
         for place, (other, value) in enumerate(buffer):
             slot = self._slot(t, other, place)
             if place and value is None:
-                yield Let(self._slot(t, other, place - 1), Name(slot))
+                yield Assignment(self._slot(t, other, place - 1), Name(slot))
             if value is None and (place + 1 == len(buffer) or buffer[place + 1][1] is not None):
                 yield Drop(slot)
-
-    def drained(self, state: State) -> bool:
-        return not any(state[self.under_way :])
 
     def slots_in_use(self, state: State) -> Iterable[str]:
         for t in range(len(self.code)):

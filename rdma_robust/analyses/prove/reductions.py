@@ -15,7 +15,7 @@ from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.claims import AnyModelName
 
 
-def reduced(
+def reduce_program(
     program: Program, model: AnyModelName, claims: tuple[SafetyClaim, ...], options: ReductionOptions
 ) -> TransitionSystem:
     """Return the transition system of a program under a model, for claims that are all about this model.

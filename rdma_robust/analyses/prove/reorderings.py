@@ -1,4 +1,4 @@
-"""Which reordering of a run a stronger model does not have: the smallest difference between two models on a program.
+"""The reordering of a run that a stronger model does not have: the smallest difference between two models on a program.
 
 A run of a weaker model is a list of accesses, each with its place in its thread's program order and the moment at which
 it takes effect. A pair of accesses of one thread that take effect the other way round is a reordering. Sequential

@@ -1,4 +1,4 @@
-"""Which moves of a run matter for the claim that fails in it: those on which what the claim looks at depends.
+"""The moves of a run that matter for the claim that fails in it: those on which what the claim looks at depends.
 
 The question that :mod:`what_matters` answers for other runs, with its rules for registers; what the stepwise machines have
 besides (store buffers, flushes, draws, remote atomics) is added here. Asked for is also the first reordering of the run that
@@ -63,8 +63,8 @@ def _reordered(run: SafetyRun) -> Iterator[int]:
 
 @dataclass
 class _Slicing:
-    """What each move depends on. `under_way` has the stores of each thread to each word, and its operations by their
-    statements, each by the numbers of their moves so far, oldest first."""
+    """The moves that each move depends on. `under_way` has the stores of each thread to each word, and its operations by
+    their statements, each by the numbers of their moves so far, oldest first."""
 
     buffered: bool
     landing: Verb

@@ -7,8 +7,14 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Literal
 
-from rdma_robust.analyses.prove.proof_engine import AbstractPath, EngineName, Region
-from rdma_robust.analyses.prove.transition_system import Control, SafetyClaim, TransitionSystem
+from rdma_robust.analyses.prove.transition_system import (
+    AbstractPath,
+    Control,
+    EngineName,
+    Region,
+    SafetyClaim,
+    TransitionSystem,
+)
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.semantics.machines.machine import Move
@@ -60,7 +66,7 @@ class AllowedClaim:
 class SafetyOutcome:
     """Whether a program is safe under a model, found by which engine on which reduction.
 
-    SAFE: `system` and `invariant` are the proof (see :class:`Searched`), None if the program claims nothing; there is no
+    SAFE: `system` and `invariant` are the proof (see :class:`EngineResult`), None if the program claims nothing; there is no
     `invariant` if all states were searched compiled. `about_nothing` are claims that hold only because nothing comes to
     where they are looked at. UNSAFE: `claim` is violated by `run`. UNKNOWN: `reason` names the limit, or `suspect` is a path
     that was not decided.

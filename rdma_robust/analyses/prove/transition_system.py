@@ -1,22 +1,23 @@
-"""What reductions make and engines search: control states found on the fly, and integer variables without bound by name.
+"""Transition systems, which reductions make and engines search, and the answers of engines.
 
-A control state holds everything that is finite: program points, small values, which buffers and pending sets hold what.
-Words, registers and buffer slots that may hold any integer are *wide*: each has a name and is changed by updates in
-order. An engine that knows only control states is exact if nothing is wide (E0); zones (E1) and predicates (E2)
-describe the wide values at each control state; a Horn clause per transition is E3. Source: docs/theory-safety.md, "What
-SAFE rests on".
+A control state is found on the fly and holds everything that is finite: program points, small values, which buffers and
+pending sets hold what. Words, registers and buffer slots that may hold any integer are *wide*: each has a name and is
+changed by updates in order. An engine that knows only control states is exact if nothing is wide (E0); zones (E1) and
+predicates (E2) describe the wide values at each control state; a Horn clause per transition is E3. Source:
+docs/theory-safety.md, "What SAFE rests on".
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple, Protocol
 
 from rdma_robust.errors import Span
 from rdma_robust.expr import TRUE, Expr
-from rdma_robust.language.flow.cfg import Cell, Fault, Program, Step
-from rdma_robust.language.flow.claims import AnyModelName, PointAt, ThreadEnded
+from rdma_robust.language.flow.cfg import Cell, Fault, Program, Step, Thread
+from rdma_robust.language.flow.claims import AnyModelName, EndedAtom, PointAt
+from rdma_robust.limits import Limits, Progress
 from rdma_robust.semantics.machines.machine import Verb
 
 Control = Hashable
@@ -31,7 +32,7 @@ class Suppose:
 
 
 @dataclass(frozen=True, slots=True)
-class Let:
+class Assignment:
     """`name` := `value`, an expression over wide variables as they are now."""
 
     name: str
@@ -56,7 +57,7 @@ class Join:
 
 
 @dataclass(frozen=True, slots=True)
-class Pick:
+class Selection:
     """`name` := any one of the values that the folded variable `folded` stands for, which still stands for all of them."""
 
     name: str
@@ -70,7 +71,7 @@ class Drop:
     name: str
 
 
-Update = Suppose | Let | Draw | Join | Pick | Drop
+Update = Suppose | Assignment | Draw | Join | Selection | Drop
 
 
 class Cause(NamedTuple):
@@ -99,8 +100,8 @@ class Transition(NamedTuple):
 
 @dataclass(frozen=True)
 class SafetyClaim:
-    """What must not happen, under a model: a `fault`, a state with `bad` (an `invariant` that is false, or an `outcome`
-    that is forbidden; then `final`), or, for an outcome that is `allowed`, what must be able to happen.
+    """A claim that something must not happen, under a model: a `fault`, a state with `bad` (an `invariant` that is false, or
+    an `outcome` that is forbidden; then `final`), or, for an outcome that is `allowed`, what must be able to happen.
 
     `kind` is `assertion`, `invariant`, `outcome`, or the kind of the fault; `number` its place among the program's claims.
     `bad` is over `Thread.register`, `Node.cell` and the names of `atoms`.
@@ -112,9 +113,14 @@ class SafetyClaim:
     number: int
     fault: Fault | None = None
     bad: Expr = TRUE
-    atoms: tuple[tuple[str, PointAt | ThreadEnded], ...] = ()
+    atoms: tuple[tuple[str, PointAt | EndedAtom], ...] = ()
     final: bool = False
     allowed: bool = False
+
+
+def point_of(thread: Thread, atom: PointAt | EndedAtom) -> int:
+    """Return the program point of `thread` at which an atom of a claim is true."""
+    return thread.exit if isinstance(atom, EndedAtom) else dict(thread.labels)[atom.label]
 
 
 class Bad(NamedTuple):
@@ -165,3 +171,53 @@ class TransitionSystem(Protocol):
     def described(self, control: Control) -> dict[str, object]:
         """Return the control state as JSON: what a certificate says of it and people can read (see certify/safety)."""
         ...
+
+
+EngineName = Literal["explicit", "zones", "predicates", "spacer"]
+
+Region = tuple[Expr, ...]
+"""A conjunction over wide variables: with zones `x <= c`, `-x <= c` and `x - y <= c`, with predicates any conditions."""
+
+
+@dataclass(frozen=True)
+class AbstractPath:
+    """A path of a transition system from its initial state that the engine could not rule out.
+
+    It ends with the `fault` of its last transition (then `bad` is None), or in a control state that `bad` says violates a
+    claim.
+    """
+
+    transitions: tuple[Transition, ...]
+    bad: Bad | None
+
+    @property
+    def exact(self) -> bool:
+        """Whether the model's machine has each of its steps, so that a solution for the wide variables is a run."""
+        return all(t.exact for t in self.transitions) and (self.bad is None or self.bad.exact)
+
+
+@dataclass(frozen=True)
+class EngineResult:
+    """The answer of an engine.
+
+    With `path` a way to violate a claim. Without: if nothing was `cut` (a limit by its name, as of :class:`Limits`, or what
+    else the engine ran out of, in words) and no buffer `overflowed`, then `invariant` is inductive: it has the initial
+    state, is closed under all transitions of the system, and violates no claim; at each control state it is a disjunction of
+    regions.
+    Without an invariant `taken_steps` are the steps that can be taken, each with its thread's number.
+    `states` are stored, `taken` transitions taken; `counts` what else is worth telling, as in the papers' tables.
+    """
+
+    engine: EngineName
+    path: AbstractPath | None
+    invariant: Mapping[Control, tuple[Region, ...]] | None
+    overflowed: bool
+    cut: str
+    states: int
+    taken: int
+    counts: Mapping[str, int | float] = field(default_factory=dict)
+    taken_steps: frozenset[tuple[int, Step]] | None = None
+
+
+Engine = Callable[[TransitionSystem, Limits, Progress], EngineResult]
+"""An engine looks for claims that are not `allowed` (what must not happen); the others are asked one by one, see claims."""

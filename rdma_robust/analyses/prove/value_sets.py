@@ -1,4 +1,4 @@
-"""Which values every register and word can ever have under any model, if they are few.
+"""The values that every register and word can ever have under any model, if they are few.
 
 Registers are followed along each thread's graph, as one set of values per register and program point; words have one set
 each. What may have more than `narrow` values, or values that are not found by trying, is *wide* (None).
@@ -41,7 +41,7 @@ _BOOLEAN: Final = frozenset({"==", "!=", "<", "<=", ">", ">=", "&&", "||"})
 
 
 @dataclass(frozen=True)
-class ValueSets:
+class VariableDomains:
     """The values that each register `T.r` and word `A.x` can ever have, sorted; those of wide ones are None."""
 
     of: Mapping[str, tuple[int, ...] | None]
@@ -50,7 +50,7 @@ class ValueSets:
         return self.of[name] is None
 
 
-def value_sets(program: Program, narrow: int) -> ValueSets:
+def value_sets(program: Program, narrow: int) -> VariableDomains:
     """Return the values of every register and word of a program, as `Thread.register` and `Node.word`."""
     flow = _Flow(program, narrow)
     flow.run()
@@ -64,7 +64,7 @@ def value_sets(program: Program, narrow: int) -> ValueSets:
             found[f"{thread.name}.{name}"] = None if ever is None else tuple(sorted(ever))
     for word, values in flow.words.items():
         found[word] = None if values is None else tuple(sorted(values))
-    return ValueSets(found)
+    return VariableDomains(found)
 
 
 class _Flow:

@@ -56,7 +56,7 @@ def _flushes(search: RepairSearch) -> Choices:
         bounded = found and polls <= flow.operations(node) + 1
         if not bounded:
             gets, polls = 1, 2
-            if not isinstance(place.before, ast.Put | ast.Get | ast.Send):
+            if not isinstance(place.before, ast.PutStatement | ast.GetStatement | ast.SendStatement):
                 continue
         flush = [InsertionChoice(number, Barrier.GET, node, k) for k in range(gets)]
         flush += [InsertionChoice(number, Barrier.POLL, node, k) for k in range(polls)]

@@ -12,8 +12,8 @@ from rdma_robust.analyses.repair.edits import Gap, SourceEdit
 from rdma_robust.diagnose import Reporter
 from rdma_robust.expr import TRUE
 from rdma_robust.language.flow.cfg import Cell, Edge, Program, Read, Step, Thread
-from rdma_robust.language.trencher.trencher_reader import state_names
-from rdma_robust.language.trencher.trencher_syntax import Automata, read_automata
+from rdma_robust.language.trencher.trencher_reader import flow_graph_labels
+from rdma_robust.language.trencher.trencher_syntax import AutomataFile, read_automata_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +31,13 @@ class AutomataSource:
     """The text of a program of Trencher, and what was read in it."""
 
     text: str
-    automata: Automata
+    automata: AutomataFile
 
     @staticmethod
     def of(text: str, file: str) -> AutomataSource:
         """Raises ProgramError."""
         report = Reporter(file, text)
-        automata = read_automata(text, report)
+        automata = read_automata_file(text, report)
         report.raise_errors()
         return AutomataSource(text, automata)
 
@@ -55,7 +55,7 @@ class AutomataSource:
         numbers = {(p.thread, p.state): k for k, p in enumerate(self.places())}
         threads = []
         for t, thread in enumerate(program.threads):
-            labels, names = dict(thread.labels), state_names(self.automata.threads[t])
+            labels, names = dict(thread.labels), flow_graph_labels(self.automata.threads[t])
             at = {names[state]: k for (number, state), k in numbers.items() if number == t}
             threads.append(_marked(thread, {labels[name]: k for name, k in at.items() if name in labels}, cell))
         return replace(program, cells=(*program.cells, cell), threads=tuple(threads))

@@ -62,9 +62,9 @@ def _of(sites: Sites, thread: int, flow: Flow, node: str, *, every: bool, standi
 def _can_stand_before(place: Gap, node: str) -> bool:
     """Whether the statement before a place is one that an insertion towards `node` can as well stand before."""
     match place.before:
-        case ast.Assign() | ast.Call() | ast.RFence() | ast.Assume() | ast.Assert():
+        case ast.Assign() | ast.Call() | ast.RFenceStatement() | ast.Assume() | ast.Assert():
             return True
-        case ast.Put(ast.Ref(ast.Ident(owner))) | ast.Get(_, ast.Ref(ast.Ident(owner))):
+        case ast.PutStatement(ast.Ref(ast.Ident(owner))) | ast.GetStatement(_, ast.Ref(ast.Ident(owner))):
             return owner != node.partition("[")[0]
         case _:
             return False

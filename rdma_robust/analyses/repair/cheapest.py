@@ -21,10 +21,8 @@ from rdma_robust.analyses.repair.candidates import universe
 from rdma_robust.analyses.repair.counting import Exactly, Refusal, commits, path_refusals
 from rdma_robust.analyses.repair.each_copy import EachCopy, Ties
 from rdma_robust.analyses.repair.extension import Extension
-from rdma_robust.analyses.repair.hanging import HangComparison, Hangs
-from rdma_robust.analyses.repair.hitting import HittingSets, OutOfTimeError
-from rdma_robust.analyses.repair.keeping import Agreement, Deviation, Where, unmoved, where_of
-from rdma_robust.analyses.repair.learning import Lesson
+from rdma_robust.analyses.repair.hitting import HittingSets, Lesson, OutOfTimeError
+from rdma_robust.analyses.repair.keeping import Agreement, Deviation, HangComparison, Hangs, Where, unmoved, where_of
 from rdma_robust.analyses.repair.patch import Patch, Patcher
 from rdma_robust.analyses.repair.refused_runs import refused_by
 from rdma_robust.analyses.repair.repairs import Choices, InsertionChoice, RepairOptions

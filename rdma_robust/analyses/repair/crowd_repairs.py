@@ -12,9 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from rdma_robust.analyses.repair.put_back import repair_of_original
+from rdma_robust.analyses.repair.patch import repair_of_original
 from rdma_robust.analyses.repair.repairs import Repair, RepairOptions, RepairSolution
-from rdma_robust.language.defines import defined
+from rdma_robust.language.defines import with_definitions
 from rdma_robust.language.flow.spinning import spin_assumed
 from rdma_robust.language.load import load_decidable
 from rdma_robust.options import CheckOptions
@@ -55,7 +55,7 @@ class CrowdRepair:
                 return self._told(Repair("unknown", outcome.reason))
             numbers = {name: max(1, n, numbers.get(name, 0)) for name, n in outcome.copies.numbers}
             define = [f"{name}={n}" for name, n in numbers.items()]
-            found = self.repaired(defined(self.text, define), replace(self.options, timeout=self._left()))
+            found = self.repaired(with_definitions(self.text, define), replace(self.options, timeout=self._left()))
             self.checked, self.cycles = self.checked + found.checked, self.cycles + found.cycles
             found = repair_of_original(found, self.text, define, self.file)
             if not found.solutions:

@@ -13,15 +13,16 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
 
 from rdma_robust.analyses.repair.edits import Gap, SourceEdit, SourceText, apply_edits, gaps
-from rdma_robust.analyses.repair.repairs import Barrier, Choices, InsertionChoice
+from rdma_robust.analyses.repair.repairs import Barrier, Choices, InsertionChoice, Repair
 from rdma_robust.analyses.repair.sites import Sites, fresh_word
 from rdma_robust.diagnose import Reporter
 from rdma_robust.errors import SizeLimitError
 from rdma_robust.language.check.names import world_of
 from rdma_robust.language.check.resolve import ConstantResolver
 from rdma_robust.language.flow.cfg import Program, Thread
-from rdma_robust.language.load import is_trencher, load_decidable
+from rdma_robust.language.load import is_trencher, load_decidable, parse_program
 from rdma_robust.language.syntax import ast, printer
+from rdma_robust.language.syntax.tree_limits import statements_in
 
 
 @dataclass(frozen=True)
@@ -50,15 +51,15 @@ class EachCopy:
         taken, number = source.identifiers(), 0
         for item in source.tree.items:
             match item:
-                case ast.Outcome() | ast.Expect() | ast.Invariant():
+                case ast.OutcomeDeclaration() | ast.Expect() | ast.InvariantDeclaration():
                     edits.append(SourceEdit(item.span.start, "", item.span.end - item.span.start))
-                case ast.Node(family=ast.Family(counter=None) as family):
+                case ast.NodeDeclaration(family=ast.FamilyRange(counter=None) as family):
                     star = source.text.index("*", family.span.start)
                     edits.append(SourceEdit(star, fresh_word("copy", taken), 1))
-                case ast.Thread(family=None):
+                case ast.ThreadDeclaration(family=None):
                     owners.append((number,))
                     number += 1
-                case ast.Thread(family=ast.Family() as family):
+                case ast.ThreadDeclaration(family=ast.FamilyRange() as family):
                     members = [t for t in program.threads if t.family is not None and t.family[0] == item.name.text]
                     owners.append(tuple(range(number, number + len(members))))
                     number += len(members)
@@ -84,7 +85,7 @@ class EachCopy:
         made = SourceText.of(self.written, self.program.file).threads
         found: list[dict[str, tuple[str, ...]]] = []
         for thread, numbers in zip(self.source.threads, self.threads, strict=True):
-            named = [printer.place(name) for name in _named(thread.body)]
+            named = [printer.place_text(name) for name in _named(thread.body)]
             nodes = []
             for number in numbers:
                 values = (_value(name, ConstantResolver(world, silent)) for name in _named(made[number].body))
@@ -151,7 +152,7 @@ def has_families(text: str, file: str) -> bool:
     if is_trencher(text, file):
         return False
     items = SourceText.of(text, file).tree.items
-    return any(isinstance(item, ast.Node | ast.Thread) and item.family is not None for item in items)
+    return any(isinstance(item, ast.NodeDeclaration | ast.ThreadDeclaration) and item.family is not None for item in items)
 
 
 def as_written(copies: EachCopy, sites: Sites) -> Sites:
@@ -167,7 +168,7 @@ def as_written(copies: EachCopy, sites: Sites) -> Sites:
     return Sites(copies.source, program, copies.places, sites.marked, sites.mark, sites.tso)
 
 
-def as_declared(thread: ast.Thread) -> str:
+def as_declared(thread: ast.ThreadDeclaration) -> str:
     """Return the name of a thread as it is declared: `P[i]`, `C[*]` and without a family `T`."""
     if thread.family is None:
         return thread.name.text
@@ -179,7 +180,7 @@ def _number(thread: Thread) -> int:
     return thread.family[1]
 
 
-def _body(source: SourceText, item: ast.Thread, family: ast.Family, number: int) -> str:
+def _body(source: SourceText, item: ast.ThreadDeclaration, family: ast.FamilyRange, number: int) -> str:
     """Return the text of the block of one thread. Raises SizeLimitError where its number has another meaning as well."""
     start, end = item.body.span.start, item.body.span.end
     text = source.text[start:end]
@@ -197,7 +198,7 @@ def _body(source: SourceText, item: ast.Thread, family: ast.Family, number: int)
 
 
 def _is_thread(source: SourceText, name: ast.Ident) -> bool:
-    nodes = {item.name.text for item in source.tree.items if isinstance(item, ast.Node)}
+    nodes = {item.name.text for item in source.tree.items if isinstance(item, ast.NodeDeclaration)}
     return name.text not in nodes
 
 
@@ -220,3 +221,30 @@ def _parts(part: object) -> Iterator[object]:
 def _value(name: ast.Ident, constants: ConstantResolver) -> str | None:
     value = None if name.index is None else constants.value(name.index)
     return None if value is None else f"{name.text}[{value}]"
+
+
+# A statement in the block of a `for` or in a macro stands at many program points, for which one insertion may be right
+# and wrong at once: a poll in a macro that two threads call may wait for ever in one of them. So only places outside
+# are tried, and nothing is claimed about others.
+
+
+OUTSIDE = (
+    "nothing is put inside of a `for` or a macro, since that stands at many places; `rdma-robust fmt --expand` writes them "
+    "out, and what it prints can be repaired everywhere"
+)
+
+
+def has_copies(text: str, file: str) -> bool:
+    """Whether a thread of the program has a `for` or a call of a macro. Raises ProgramError."""
+    threads = (item for item in parse_program(text, file).items if isinstance(item, ast.ThreadDeclaration))
+    return any(isinstance(s, ast.For | ast.MacroCall) for thread in threads for s in statements_in(thread.body))
+
+
+def outside_of_copies(repair: Repair, text: str, file: str) -> Repair:
+    """Return the answer for the program in `text` as one about insertions outside of `for` and macros, if it has any."""
+    if repair.status not in ("repaired", "impossible") or is_trencher(text, file) or not has_copies(text, file):
+        return repair
+    if repair.status == "repaired":
+        reason = f"the cheapest found outside of what is written once for many places: {OUTSIDE}"
+        return replace(repair, reason=reason, optimal=False, complete=False)
+    return replace(repair, status="unknown", reason=f"{repair.reason}; {OUTSIDE}", optimal=False, complete=False)

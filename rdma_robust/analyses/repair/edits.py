@@ -19,7 +19,7 @@ from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.language.load import load_program
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.grammar import load_grammar
-from rdma_robust.language.syntax.parse import parse
+from rdma_robust.language.syntax.parse import parse_tree
 from rdma_robust.language.syntax.tree_limits import blocks_of
 
 _INDENT: Final = "  "
@@ -62,7 +62,7 @@ class SourceText:
     """A program's text with what its layout is made of. `comments` maps the offset of a comment to its end."""
 
     text: str
-    tree: ast.Program
+    tree: ast.ProgramTree
     tokens: tuple[Token, ...]
     comments: dict[int, int] = field(hash=False)
 
@@ -70,15 +70,15 @@ class SourceText:
     def of(text: str, file: str) -> SourceText:
         """Parse `text`. Raises ProgramError."""
         report = Reporter(file, text)
-        tree, layout, _ = parse(text, report)
+        tree, layout, _ = parse_tree(text, report)
         report.raise_errors()
         assert tree is not None
         comments = {c.start_pos or 0: c.end_pos or 0 for c in layout.comments}
         return SourceText(text, tree, tuple(layout.tokens), comments)
 
     @property
-    def threads(self) -> list[ast.Thread]:
-        return [item for item in self.tree.items if isinstance(item, ast.Thread)]
+    def threads(self) -> list[ast.ThreadDeclaration]:
+        return [item for item in self.tree.items if isinstance(item, ast.ThreadDeclaration)]
 
     def identifiers(self) -> frozenset[str]:
         """Every word that occurs, whatever it names, and the words of the language."""
@@ -123,7 +123,7 @@ class SourceText:
             offset += 1
         return offset
 
-    def declare(self, node: ast.Node, words: Sequence[str]) -> SourceEdit:
+    def declare(self, node: ast.NodeDeclaration, words: Sequence[str]) -> SourceEdit:
         """Return the edit that declares more words (`name` or `name = value`), at least one, on a node."""
         if not node.cells:
             brace = next(
@@ -155,7 +155,7 @@ class SourceText:
 
     def _claims(self, held: frozenset[int]) -> Iterator[SourceEdit]:
         for item in self.tree.items:
-            if isinstance(item, ast.Outcome) and item.span.start in held:
+            if isinstance(item, ast.OutcomeDeclaration) and item.span.start in held:
                 under_sc = [claim.allowed for claim in item.claims if claim.model == "sc"]
                 for claim in item.claims:
                     if claim.model == "rdma" and under_sc and claim.allowed != under_sc[0]:
@@ -302,5 +302,5 @@ def _places_in(block: ast.Block, thread: int, depth: int, await_loops: bool) -> 
         if not (waits and await_loops) and not isinstance(statement, ast.For):
             for inside in blocks_of(statement):
                 yield from _places_in(inside, thread, inner, await_loops)
-        if not isinstance(statement, idle | ast.Label):
+        if not isinstance(statement, idle | ast.LabelStatement):
             yield Gap(thread, block, k + 1, depth)

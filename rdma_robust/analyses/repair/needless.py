@@ -22,7 +22,8 @@ from rdma_robust.analyses.repair.each_copy import as_declared
 from rdma_robust.analyses.repair.edits import SourceEdit, SourceText, apply_edits, disjoint_edits, text_edits
 from rdma_robust.analyses.repair.patch import WordUsage, unified
 from rdma_robust.analyses.repair.repairs import Barrier, Insertion, Repair, RepairOptions, RepairSolution
-from rdma_robust.errors import LimitReached, UsageError
+from rdma_robust.diagnose import quote
+from rdma_robust.errors import Diagnostic, LimitReached, Span, UsageError
 from rdma_robust.expr import names
 from rdma_robust.language.flow.cfg import Get, Op, Program, RFence, Step, Thread, steps
 from rdma_robust.language.flow.spinning import spin_assumed
@@ -43,7 +44,7 @@ class RemovablePart:
     """A statement, or the flag of a fenced request, that could go; `thread` is the one that has it, as it is written. `node`
     is that of its queue pair, or the family of that."""
 
-    statement: ast.Poll | ast.RFence | ast.Get | ast.Flag
+    statement: ast.PollStatement | ast.RFenceStatement | ast.GetStatement | ast.Flag
     thread: str
     node: str
     depth: int
@@ -55,11 +56,11 @@ class RemovablePart:
     @property
     def kind(self) -> Barrier:
         match self.statement:
-            case ast.Poll():
+            case ast.PollStatement():
                 return Barrier.POLL
-            case ast.Get():
+            case ast.GetStatement():
                 return Barrier.GET
-            case ast.RFence() | ast.Flag():
+            case ast.RFenceStatement() | ast.Flag():
                 return Barrier.RFENCE
 
 
@@ -102,8 +103,8 @@ def own_polls(
     parts = list(_parts(source, program))
     new = {p.at for p in parts if any(a <= p.at < b for a, b in inserted)}
     found = []
-    for get in (p for p in parts if p.at in new and isinstance(p.statement, ast.Get)):
-        for poll in (p for p in parts if p.at not in new and isinstance(p.statement, ast.Poll)):
+    for get in (p for p in parts if p.at in new and isinstance(p.statement, ast.GetStatement)):
+        for poll in (p for p in parts if p.at not in new and isinstance(p.statement, ast.PollStatement)):
             gone = frozenset({get.at, poll.at})
             if (get.thread, get.node) != (poll.thread, poll.node) or not keeps_executions(program, gone):
                 continue
@@ -148,16 +149,18 @@ def _greatest(source: SourceText, program: Program, parts: list[RemovablePart], 
                 gone |= unit
                 changed = True
         # A set of polls and fences alone is complete after one pass.
-        changed &= any(isinstance(p.statement, ast.Get) for p in parts)
+        changed &= any(isinstance(p.statement, ast.GetStatement) for p in parts)
     return gone, complete
 
 
 def _units(parts: list[RemovablePart]) -> Iterator[Removed]:
     """Yield what to try at once: a poll, a fence, or a get with a poll of its queue pair or without."""
     for part in parts:
-        if isinstance(part.statement, ast.Get):
+        if isinstance(part.statement, ast.GetStatement):
             polls = [
-                p for p in parts if isinstance(p.statement, ast.Poll) and (p.thread, p.node) == (part.thread, part.node)
+                p
+                for p in parts
+                if isinstance(p.statement, ast.PollStatement) and (p.thread, p.node) == (part.thread, part.node)
             ]
             for poll in sorted(polls, key=lambda p: (p.at < part.at, p.at)):
                 yield frozenset({part.at, poll.at})
@@ -245,15 +248,15 @@ def _parts_in(
     requests too, by where they begin, with their nodes."""
     labelled = False
     for statement in block.statements:
-        free, labelled = not labelled, isinstance(statement, ast.Label)
+        free, labelled = not labelled, isinstance(statement, ast.LabelStatement)
         at = statement.span.start
-        if isinstance(statement, ast.Put | ast.Get | ast.Send):
+        if isinstance(statement, ast.PutStatement | ast.GetStatement | ast.SendStatement):
             fenced = (flag for flag in statement.flags if flag.word == "fenced" and at in fences)
             yield from (RemovablePart(flag, thread, fences[at], depth) for flag in fenced)
         match statement:
-            case ast.Poll(node) | ast.RFence(node) if free:
+            case ast.PollStatement(node) | ast.RFenceStatement(node) if free:
                 yield RemovablePart(statement, thread, node.text, depth)
-            case ast.Get() if free and at in unread:
+            case ast.GetStatement() if free and at in unread:
                 yield RemovablePart(statement, thread, unread[at].partition("[")[0], depth)
             case _:
                 inner = depth + isinstance(statement, ast.While | ast.Loop)
@@ -302,3 +305,31 @@ def _row(part: RemovablePart, options: RepairOptions) -> Insertion:
     shown = statement.word if isinstance(statement, ast.Flag) else printer.statement(statement)
     kind = shown if isinstance(statement, ast.Flag) else part.kind.value
     return Insertion(kind, part.thread, part.node, statement.span.line, (shown,), _saves(part, options))
+
+
+def needless_statements(text: str, file: str, options: RepairOptions, limits: CheckOptions) -> tuple[Diagnostic, ...]:
+    """Return the polls, fences and gets that a robust program does not need, all of which can go together.
+
+    Nothing is said of programs that are not robust or were not decided within the limits. Raises ProgramError.
+    """
+    found = remove_needless(text, file, options, limits).removed
+    return tuple(
+        Diagnostic(
+            "warning",
+            "RR727",
+            f"{quote(part.lines[0])} is not needed: without it the program is robust, too",
+            _place(text, file, part.line, part.lines[0]),
+            hint="`rdma-robust repair --remove-needless` takes out all that is not needed",
+        )
+        for part in found
+    )
+
+
+def _place(text: str, file: str, line: int, statement: str) -> Span:
+    """Return where a statement is in its line, the first column that is not blank if it is written otherwise there."""
+    lines = text.split("\n")
+    written = lines[line - 1]
+    column = max(written.find(statement), 0) or len(written) - len(written.lstrip())
+    start = sum(len(each) + 1 for each in lines[: line - 1]) + column
+    width = len(statement) if written[column:].startswith(statement) else 1
+    return Span(line, column + 1, line, column + 1 + width, start, start + width, file)

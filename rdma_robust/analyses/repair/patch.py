@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
 
 from rdma_robust.analyses.repair.automata_sites import AutomataSource
-from rdma_robust.analyses.repair.edits import Gap, SourceEdit, SourceText, apply_edits, text_edits
-from rdma_robust.analyses.repair.repairs import Barrier, Choices, Costs, Insertion, InsertionChoice, RepairSolution
+from rdma_robust.analyses.repair.edits import Gap, SourceEdit, SourceText, apply_edits, one_edit, text_edits
+from rdma_robust.analyses.repair.repairs import Barrier, Choices, Costs, Insertion, InsertionChoice, Repair, RepairSolution
 from rdma_robust.analyses.repair.sites import Sites, fresh_word
+from rdma_robust.errors import ProgramError
 from rdma_robust.expr import names
+from rdma_robust.language.defines import undefined
 from rdma_robust.language.flow.cfg import Cell, Op, Program, steps
-from rdma_robust.language.syntax.ast import Node
+from rdma_robust.language.load import load_decidable
+from rdma_robust.language.syntax.ast import NodeDeclaration
 from rdma_robust.semantics.event_table import cells_read, cells_written
 
 SCRAP, PROBE = "scrap", "probe"
@@ -74,7 +77,7 @@ class Patcher:
         declared = [
             source.declare(item, [self._declaration(w) for w in words.declared[item.name.text]])
             for item in source.tree.items
-            if isinstance(item, Node) and item.name.text in words.declared
+            if isinstance(item, NodeDeclaration) and item.name.text in words.declared
         ]
         expecting = [*(source.expect_robust() if self.robust else ()), *(source.expect_safe("rdma") if self.safe else ())]
         done = (*edits.values(), *declared, *expecting)
@@ -221,3 +224,22 @@ def _lines(text: str) -> list[str]:
     """Return lines with their ends; only a line feed ends a line here."""
     found = text.split("\n")
     return [f"{line}\n" for line in found[:-1]] + ([found[-1]] if found[-1] else [])
+
+
+def repair_of_original(repair: Repair, original: str, define: Sequence[str], file: str) -> Repair:
+    """Return the repair of the program that :func:`~rdma_robust.language.defines.with_definitions` makes of `original`
+    as one of `original` itself. No line moves.
+
+    A solution that is no program with the values of that text, because it uses more elements of an array, keeps the others.
+    """
+    return replace(repair, solutions=tuple(_solution_back(s, original, define, file) for s in repair.solutions))
+
+
+def _solution_back(solution: RepairSolution, original: str, define: Sequence[str], file: str) -> RepairSolution:
+    """Return one solution of such a repair."""
+    text = undefined(solution.patched, original, define)
+    try:
+        load_decidable(text, file, crowds=True)
+    except ProgramError:
+        text = solution.patched
+    return replace(solution, patched=text, diff=unified(original, text, file), edits=(one_edit(original, text),))

@@ -11,16 +11,14 @@ from rdma_robust.analyses.repair.anyhow import any_solution
 from rdma_robust.analyses.repair.automata_sites import AutomataSource
 from rdma_robust.analyses.repair.cheapest import Checker, PatchedSolution, RepairSearch
 from rdma_robust.analyses.repair.crowd_repairs import CrowdRepair
-from rdma_robust.analyses.repair.each_copy import EachCopy, as_written, has_families
+from rdma_robust.analyses.repair.each_copy import EachCopy, as_written, has_families, outside_of_copies
 from rdma_robust.analyses.repair.hitting import OutOfTimeError
-from rdma_robust.analyses.repair.immediates import immediate_for
 from rdma_robust.analyses.repair.keeping import Deviation, where_of
 from rdma_robust.analyses.repair.needless import own_polls
 from rdma_robust.analyses.repair.patch import Patcher
 from rdma_robust.analyses.repair.repairs import MOST_COPIES, MOST_UNBOUNDED, Repair, RepairOptions, RepairSolution, Status
 from rdma_robust.analyses.repair.request_flags import with_flags
 from rdma_robust.analyses.repair.sites import Sites
-from rdma_robust.analyses.repair.written_out import outside_of_copies
 from rdma_robust.errors import LimitReached, UsageError
 from rdma_robust.language.flow.cfg import Program, RemoteRmw, Thread
 from rdma_robust.language.flow.spinning import spin_assumed
@@ -28,8 +26,9 @@ from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.language.load import has_text, is_trencher, load_decidable
 from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions
-from rdma_robust.outcome import Verdict
+from rdma_robust.outcome import Verdict, Witness
 from rdma_robust.robustness.decide import values_left
+from rdma_robust.semantics.trace import Event, EventType, Trace
 from rdma_robust.text import count
 
 
@@ -250,3 +249,33 @@ def _immediate(text: str, checker: Checker) -> str:
 def _uses_remote_atomics(thread: Thread) -> bool:
     """Return whether a thread posts a remote read-modify-write."""
     return any(isinstance(step.op, RemoteRmw) for _, _, step in thread.edges)
+
+
+def immediate_for(program: Program, witness: Witness, model: Model) -> str:
+    """Return which two puts of a violation no poll, fence or get orders, and what would; nothing if there are none."""
+    if model.order != "relaxed":
+        return ""
+    puts = [(a, put) for a, b in witness.relaxed if a.type is EventType.NRW and (put := _put_behind(b, witness.trace))]
+    if not puts:
+        return ""
+    earlier, later = min(puts, key=lambda pair: (pair[0].remote != pair[1].remote, pair[0].position, pair[1].position))
+    said = f"no poll, fence or get orders two puts under order relaxed, as those of {_lines(earlier, later)}"
+    receivers = [thread.name for thread in program.threads if thread.node == later.remote]
+    if earlier.remote != later.remote or not receivers or later.step is None:
+        return f"{said}; a receive completion tells of earlier puts of its queue pair only"
+    sender, receiver = program.threads[later.thread].name, receivers[0]
+    offered = f"`{later.step.text} imm 1 to {receiver}`" if later.peer is None else f"`{later.step.text}`"
+    waits = f"{receiver} waits for it with `rpoll {sender}`, behind a buffer for it, `posted b from {sender}`"
+    return f"{said}: an immediate does, {offered}; {waits}"
+
+
+def _put_behind(event: Event, trace: Trace) -> Event | None:
+    """Return the first put of a thread from an event on."""
+    later = (e for e in trace.events if e.thread == event.thread and e.position >= event.position)
+    puts = (e for e in later if e.type is EventType.NRW and e.step is not None)
+    return min(puts, key=lambda e: e.position, default=None)
+
+
+def _lines(earlier: Event, later: Event) -> str:
+    lines = [str(event.step.span.line) for event in (earlier, later) if event.step is not None]
+    return f"lines {' and '.join(dict.fromkeys(lines))}" if len(set(lines)) > 1 else f"line {lines[0]}"

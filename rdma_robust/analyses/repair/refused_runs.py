@@ -1,5 +1,5 @@
-"""What a run of a program with insertions says of all sets: the path on which it has come to a poll that must not be there,
-or the place at which it has made a choice too early."""
+"""Refusals from runs: the path on which a program with insertions has come to a poll that must not be there, or the place
+at which it has made a choice too early, as something that all sets must keep."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a repair is made of, as plain data: costs, insertions, and the answer."""
+"""Repairs as plain data: costs, insertions, and the answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is left of a counterexample of a program with insertions: the events of the program itself, and the places it passes.
+"""Skeletons of counterexamples with insertions: the events of the program itself, and the places that its threads pass.
 
 That is no trace of the program perhaps, since its polls may take something else there; `extension` says what it is good
 for.

@@ -14,8 +14,7 @@ from typing import Final, Literal
 
 from rdma_robust.analyses.repair.cheapest import Checker
 from rdma_robust.analyses.repair.edits import SourceEdit, SourceText, apply_edits, one_edit, text_edits
-from rdma_robust.analyses.repair.hanging import HangComparison
-from rdma_robust.analyses.repair.keeping import Deviation, where_of
+from rdma_robust.analyses.repair.keeping import Deviation, HangComparison, where_of
 from rdma_robust.analyses.repair.patch import unified
 from rdma_robust.analyses.repair.repairs import Insertion, Repair, RepairSolution, Status, TextEdit
 from rdma_robust.errors import ProgramError
@@ -78,16 +77,16 @@ def _statements(block: ast.Block) -> Iterator[ast.Statement]:
 
 def _speaks_of_flags(statement: ast.Statement) -> bool:
     match statement:
-        case ast.Put(flags=flags, imm=imm):
+        case ast.PutStatement(flags=flags, imm=imm):
             return bool(flags) or imm is not None
-        case ast.Get(flags=flags):
+        case ast.GetStatement(flags=flags):
             return bool(flags)
         case _:
-            return isinstance(statement, ast.Send)
+            return isinstance(statement, ast.SendStatement)
 
 
 def _of(text: str, thread: str, statement: ast.Statement, nodes: dict[str, str]) -> Iterator[FlagChange]:
-    if not isinstance(statement, ast.Put | ast.Get | ast.Send):
+    if not isinstance(statement, ast.PutStatement | ast.GetStatement | ast.SendStatement):
         return
     node = _node_of(statement, nodes)
     words = {flag.word: flag for flag in statement.flags}
@@ -95,19 +94,19 @@ def _of(text: str, thread: str, statement: ast.Statement, nodes: dict[str, str])
         span = words["unsignaled"].span
         start = len(text[: span.start].rstrip(" \t"))
         yield FlagChange("signaled", thread, node, statement, SourceEdit(start, "", span.end - start))
-    if not isinstance(statement, ast.Get) and "inline" not in words and isinstance(statement.source, ast.Ref):
+    if not isinstance(statement, ast.GetStatement) and "inline" not in words and isinstance(statement.source, ast.Ref):
         yield FlagChange("inline", thread, node, statement, SourceEdit(statement.span.end, " inline"))
 
 
-def _node_of(statement: ast.Put | ast.Get | ast.Send, nodes: dict[str, str]) -> str:
+def _node_of(statement: ast.PutStatement | ast.GetStatement | ast.SendStatement, nodes: dict[str, str]) -> str:
     match statement:
-        case ast.Put(ast.Ref(ast.Ident(node))):
+        case ast.PutStatement(ast.Ref(ast.Ident(node))):
             return node
-        case ast.Send(to=ast.Ident(thread)):
+        case ast.SendStatement(to=ast.Ident(thread)):
             return nodes.get(thread, thread)
-        case ast.Get(_, ast.Ref(ast.Ident(node))) | ast.Get(_, ast.CasCall(ast.Ref(ast.Ident(node)))):
+        case ast.GetStatement(_, ast.Ref(ast.Ident(node))) | ast.GetStatement(_, ast.CasCall(ast.Ref(ast.Ident(node)))):
             return node
-        case ast.Get(_, ast.RmwCall(_, ast.Ref(ast.Ident(node)))):
+        case ast.GetStatement(_, ast.RmwCall(_, ast.Ref(ast.Ident(node)))):
             return node
         case _:
             return ""

@@ -20,7 +20,7 @@ from rdma_robust.language.flow.cfg import Program, Read, Step, Thread, steps
 from rdma_robust.language.flow.spinning import spin_assumed
 from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.language.load import is_trencher, load_decidable
-from rdma_robust.language.syntax.ast import Node
+from rdma_robust.language.syntax.ast import NodeDeclaration
 from rdma_robust.semantics.event_table import acts_of, completes_on, polls_of, requests_to
 from rdma_robust.semantics.machines.waiting_points import goes_on
 from rdma_robust.semantics.trace import EventType
@@ -60,7 +60,9 @@ class Sites:
         mark = fresh_word(_MARK, source.identifiers())
         homes = {thread.node.text for thread in source.threads}
         edits: list[SourceEdit] = [
-            source.declare(item, [mark]) for item in source.tree.items if isinstance(item, Node) and item.name.text in homes
+            source.declare(item, [mark])
+            for item in source.tree.items
+            if isinstance(item, NodeDeclaration) and item.name.text in homes
         ]
         edits += (source.insert(place, [f"await {mark} != {k + 1}"]) for k, place in enumerate(found))
         try:

@@ -1,5 +1,8 @@
-"""What a thread cannot do whatever the others, the NIC and the hardware do: its own states, with reads that return anything
-that is ever written. A superset of its states under every memory model, so that what is missing is unreachable."""
+"""The states of one thread by itself, with reads that return anything that is ever written.
+
+They are a superset of its states under every memory model, whatever the others, the NIC and the hardware do: what is
+missing is unreachable.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,10 @@ from math import prod
 from rdma_robust.analyses.safety.goals import FaultGoal, Goal, HangGoal, points_at
 from rdma_robust.errors import SizeLimitError
 from rdma_robust.expr import evaluate, names
-from rdma_robust.language.check.targets import At, Atom, Before, Ended
+from rdma_robust.language.check.targets import Atom, ThreadAtExit, ThreadAtLine, ThreadAtPoints
 from rdma_robust.language.flow.cfg import Cell, Fault, ImmPut, Program, Recv, RecvPoll, Send, Thread, steps
 from rdma_robust.limits import Limits
-from rdma_robust.semantics.machines.threadcode import Command, Registers, Seen, ThreadCode, Usage
+from rdma_robust.semantics.machines.threadcode import Command, Registers, Seen, compile_stepwise
 from rdma_robust.semantics.machines.waiting_points import quiet_cycles, standing_points
 from rdma_robust.semantics.values import held_and_carried, possible_values
 
@@ -68,7 +71,7 @@ def never_waits_alone(program: Program, limits: Limits) -> bool:
 
 
 def _never_waits(program: Program, t: int, values: dict[Cell, frozenset[int]], limits: Limits) -> bool:
-    code = ThreadCode(program, program.threads[t], Usage(program), stepwise=True)
+    code = compile_stepwise(program)[t]
     read = [sorted(values[cell]) for cell in program.cells]
     standing = standing_points(code.thread)
     first = (code.thread.entry, code.initial, (0,) * len(code.remotes))
@@ -122,7 +125,7 @@ def _thread_of(program: Program, goal: Goal) -> int | None:
         found: set[int | None] = set()
         for name in names(goal.target.condition):
             match atoms.get(name):
-                case Ended(thread) | At(thread) | Before(thread):
+                case ThreadAtExit(thread) | ThreadAtLine(thread) | ThreadAtPoints(thread):
                     found.add(numbers[thread])
                 case None:
                     found.add(registers.get(name))
@@ -142,7 +145,7 @@ def _states(
     limits: Limits,
 ) -> tuple[set[Local], set[Fault]] | None:
     """Return the thread's states and what can go wrong, None if they are too many."""
-    code = ThreadCode(program, program.threads[t], Usage(program), stepwise=True)
+    code = compile_stepwise(program)[t]
     read = [sorted(values[cell]) for cell in program.cells]
     seen = {(code.thread.entry, code.initial)}
     todo = list(seen)
@@ -202,9 +205,9 @@ def _met(program: Program, t: int, goal: Goal, seen: set[Local], faults: set[Fau
 
 def _points_of(thread: Thread, atom: Atom) -> frozenset[int]:
     match atom:
-        case At(_, line):
+        case ThreadAtLine(_, line):
             return frozenset(points_at(thread, line))
-        case Before(_, points):
+        case ThreadAtPoints(_, points):
             return frozenset(points)
         case _:
             return frozenset({thread.exit})

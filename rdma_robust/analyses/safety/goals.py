@@ -1,4 +1,4 @@
-"""What is looked for among the states of a program, in the forms that the searches need."""
+"""Goals: states, faults and hangs that are looked for in a program, in the forms that the searches need."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from rdma_robust.counters.program import Target as ProgramTarget
 from rdma_robust.counters.program import pc
 from rdma_robust.errors import Span
 from rdma_robust.expr import Binary, Const, Expr, Name, conj, disj, equals, names, negate, substitute
-from rdma_robust.language.check.targets import At, Atom, Before, Drained, Ended, Target
+from rdma_robust.language.check.targets import Atom, DrainedAtom, StateTarget, ThreadAtExit, ThreadAtLine, ThreadAtPoints
 from rdma_robust.language.flow.cfg import Fault, ImmPut, Program, Recv, RemoteRmw, Send, Step, Thread, steps
 from rdma_robust.language.flow.waiting import blocking
-from rdma_robust.robustness.event_graph import Kept
-from rdma_robust.robustness.frame import Frame
+from rdma_robust.robustness.event_graph import GraphDetail
+from rdma_robust.robustness.frame import InstrumentationFrame
 from rdma_robust.robustness.plain import PlainTarget, fault_targets
 from rdma_robust.robustness.reasons import sorted_faults
 from rdma_robust.semantics.machines.deployed_sc import DeployedScState
@@ -32,7 +32,7 @@ from rdma_robust.semantics.waits import no_buffer, no_room
 class StateGoal:
     """A state in which the target holds; with `final` one in which all threads have ended and nothing is under way."""
 
-    target: Target
+    target: StateTarget
     final: bool = False
 
 
@@ -115,7 +115,7 @@ def watched_by_goals(program: Program, goals: Iterable[Goal]) -> Watched:
         atoms = dict(goal.target.atoms)
         for name in names(goal.target.condition):
             match atoms.get(name):
-                case Ended(thread) | At(thread) | Before(thread):
+                case ThreadAtExit(thread) | ThreadAtLine(thread) | ThreadAtPoints(thread):
                     threads.add(numbers[thread])
                 case None:
                     used.add(name)
@@ -127,12 +127,15 @@ def watched_by_goals(program: Program, goals: Iterable[Goal]) -> Watched:
     return Watched(frozenset(threads), cells, drained)
 
 
-def event_detail(program: Program, goals: Iterable[StateGoal | FaultGoal]) -> tuple[Kept, ...]:
+def event_detail(program: Program, goals: Iterable[StateGoal | FaultGoal]) -> tuple[GraphDetail, ...]:
     """Return how exactly each thread's events must be modelled for the goals."""
     goals = tuple(goals)
     exact = watched_by_goals(program, goals).threads
     end = any(isinstance(goal, StateGoal) and goal.final for goal in goals)
-    return tuple(Kept.ALL if t in exact else Kept.END if end else Kept.EVENTS for t in range(len(program.threads)))
+    return tuple(
+        GraphDetail.ALL if t in exact else GraphDetail.END if end else GraphDetail.EVENTS
+        for t in range(len(program.threads))
+    )
 
 
 def stands_at(span: Span, line: int) -> bool:
@@ -147,14 +150,14 @@ def points_at(thread: Thread, line: int) -> tuple[int, ...]:
     )
 
 
-def with_blocking_waits(program: Program, target: Target) -> Program:
+def with_blocking_waits(program: Program, target: StateTarget) -> Program:
     """Return `program` with its loops that only wait as blocking reads, as far as `target` cannot tell the difference.
 
     Their failed reads change no state; but where such a loop is not one statement they may be all that makes a thread be at
     their line.
     """
     blocked = blocking(program)
-    lines = [(atom.thread, atom.line) for _, atom in target.atoms if isinstance(atom, At)]
+    lines = [(atom.thread, atom.line) for _, atom in target.atoms if isinstance(atom, ThreadAtLine)]
     for before, after in zip(program.threads, blocked.threads, strict=True):
         if any(thread == before.name and points_at(before, line) != points_at(after, line) for thread, line in lines):
             return program
@@ -215,10 +218,10 @@ def _reader(machine: SomeMachine, name: str, atom: Atom | None) -> Callable[[obj
         return at
 
     match atom:
-        case Ended(thread):
+        case ThreadAtExit(thread):
             t, end = numbers[thread], program.threads[numbers[thread]].exit
             return lambda state: int(place(state, t) == end)
-        case At(thread, line):
+        case ThreadAtLine(thread, line):
             t = numbers[thread]
             points = frozenset(points_at(program.threads[t], line))
             code = machine.codes[t]
@@ -231,7 +234,7 @@ def _reader(machine: SomeMachine, name: str, atom: Atom | None) -> Callable[[obj
                 return int(place(state, t) in points)
 
             return at_line
-        case Before(thread, points):
+        case ThreadAtPoints(thread, points):
             t, before = numbers[thread], frozenset(points)
             return lambda state: int(place(state, t) in before)
         case None:
@@ -248,7 +251,7 @@ def _reader(machine: SomeMachine, name: str, atom: Atom | None) -> Callable[[obj
     raise AssertionError(f"a target names {name}")
 
 
-def program_targets(frame: Frame, goal: StateGoal | FaultGoal) -> tuple[PlainTarget, ...]:
+def program_targets(frame: InstrumentationFrame, goal: StateGoal | FaultGoal) -> tuple[PlainTarget, ...]:
     """Return the goal as targets of the frame's sequential counter program, see :func:`event_detail`."""
     if isinstance(goal, FaultGoal):
         return tuple(t for t in fault_targets(frame) if t.label is not None and t.label.edge.fault == goal.fault)
@@ -261,18 +264,18 @@ def program_targets(frame: Frame, goal: StateGoal | FaultGoal) -> tuple[PlainTar
     return (ProgramTarget(None, substitute(goal.target.condition, {**memory, **atoms})),)
 
 
-def _atom(frame: Frame, atom: Atom) -> Expr:
+def _atom(frame: InstrumentationFrame, atom: Atom) -> Expr:
     threads = {thread.name: t for t, thread in enumerate(frame.program.threads)}
     match atom:
-        case Ended(thread):
+        case ThreadAtExit(thread):
             t = threads[thread]
             return equals(Name(pc(t)), Const(frame.program.threads[t].exit))
-        case At(thread, line):
+        case ThreadAtLine(thread, line):
             t = threads[thread]
             edges = (e for e in frame.graphs[t].edges if stands_at(e.step.span, line))
             found = {e.source for e in edges} - {frame.program.threads[t].exit}
             return disj(*(equals(Name(pc(t)), Const(p)) for p in sorted(found)))
-        case Before(thread, points):
+        case ThreadAtPoints(thread, points):
             return disj(*(equals(Name(pc(threads[thread])), Const(p)) for p in sorted(points)))
         case _:
             halves = (
@@ -284,7 +287,7 @@ def _atom(frame: Frame, atom: Atom) -> Expr:
             return conj(*(negate(equals(Name(pc(t)), Const(p))) for t, p in sorted(set(halves))))
 
 
-def concerns_threads(program: Program, target: Target, changing: Iterable[str] | None = None) -> bool:
+def concerns_threads(program: Program, target: StateTarget, changing: Iterable[str] | None = None) -> bool:
     """Return whether the target is about what threads have done, and about memory only where nothing is under way.
 
     Memory are the words that are `changing` when what is under way is completed, by default all.
@@ -295,9 +298,11 @@ def concerns_threads(program: Program, target: Target, changing: Iterable[str] |
     """
     atoms = dict(target.atoms)
     cells = {str(cell) for cell in program.cells} if changing is None else set(changing)
-    quiet = any(isinstance(atoms.get(part.name), Drained) for part in _conjuncts(target.condition) if isinstance(part, Name))
+    quiet = any(
+        isinstance(atoms.get(part.name), DrainedAtom) for part in _conjuncts(target.condition) if isinstance(part, Name)
+    )
     used = chain(names(target.condition), *(names(counted.condition) for _, counted in target.counts))
-    return quiet or not any(name in cells or isinstance(atoms.get(name), Drained) for name in used)
+    return quiet or not any(name in cells or isinstance(atoms.get(name), DrainedAtom) for name in used)
 
 
 def _conjuncts(expr: Expr) -> Iterable[Expr]:

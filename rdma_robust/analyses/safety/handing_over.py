@@ -16,7 +16,6 @@ from rdma_robust.analyses.prove.safety_claims import safety_claims
 from rdma_robust.analyses.prove.safety_outcome import AllowedClaim, Safety, SafetyOutcome, SafetyRun
 from rdma_robust.analyses.prove.transition_system import SafetyClaim
 from rdma_robust.analyses.safety.goals import FaultGoal, SafeGoal, StateGoal
-from rdma_robust.analyses.safety.meant_to_fail import under_sc, with_expected_violations
 from rdma_robust.analyses.safety.questions import Answer, Argument, Reached, ReachOutcome
 from rdma_robust.analyses.safety.verify import (
     Checked,
@@ -29,9 +28,9 @@ from rdma_robust.analyses.safety.verify import (
     status_of,
 )
 from rdma_robust.guard import found_within
-from rdma_robust.language.check.refusals import refusals
+from rdma_robust.language.check.refusals import model_refusals
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.language.flow.claims import AnyModelName
+from rdma_robust.language.flow.claims import AnyModelName, ExpectedAnswer
 from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.model import RDMA, SEARCHED, Model
 from rdma_robust.options import RECV_DEPTH
@@ -131,16 +130,16 @@ class _Handing:
         return done
 
     def _answers(self, model: AnyModelName, asked: Sequence[Checked], limits: Limits) -> Iterable[Checked]:
-        if refused := refusals(self.program, model):
+        if refused := model_refusals(self.program, model):
             reason = f"{refused[0].message} (line {refused[0].span.where})"
             return [_with(each, None, None, f"`prove` was not asked: {reason}") for each in asked]
         if self.hardware not in PROVEN_ON:
             return asked
         outcome: SafetyOutcome | None = None
         if any(each.claim.kind == "safe" for each in asked):
-            from rdma_robust.analyses.prove.prove import prove  # noqa: PLC0415 - slow, and most programs need none
+            from rdma_robust.analyses.prove.prove import decide_safety  # noqa: PLC0415 - slow, and most programs need none
 
-            outcome = prove(self.program, model, limits.share(0.5), progress=self.progress)
+            outcome = decide_safety(self.program, model, limits.share(0.5), progress=self.progress)
         wanted = [each for each in asked if each.claim.kind != "safe"]
         known = safety_claims(self.program, model)
         proven = outcome is not None and outcome.safety is Safety.SAFE
@@ -195,3 +194,60 @@ def _with(checked: Checked, happens: bool | None, run: SafetyRun | None, reason:
     else:
         answer = Reached(Answer.UNREACHABLE, Argument.PROOF, f"`prove` has a proof under model {claim.model}")
     return replace(checked, status=status_of(claim, answer), answer=answer, model_run=run)
+
+
+# What a program claims of all its executions fails under RDMA if it fails under SC. So a line `expect violated` about
+# SC foresees what fails there; one about RDMA foresees all that fails.
+
+
+_APART: Final = ("hang", "outcome", "safe", "violated")
+"""Kinds of claims that `expect` and `outcome` lines make themselves."""
+
+
+def under_sc(program: Program, every: Iterable[Claim]) -> list[Claim]:
+    """Return the claims that have to be asked about SC too, because a line expects that one of them is violated there."""
+    if not any(each.model == "sc" for each in _expected_violations(program)):
+        return []
+    return [replace(each, model="sc") for each in every if _fallible(each)]
+
+
+def with_expected_violations(program: Program, checked: Sequence[Checked]) -> list[Checked]:
+    """Return the answers with one for each line that expects a violation, in place of those of :func:`under_sc`.
+
+    Claims that are violated as such a line says are `expected` to be.
+    """
+    said = _expected_violations(program)
+    if not said:
+        return list(checked)
+    fallible = [each for each in checked if _fallible(each.claim)]
+    violated = [each.claim for each in fallible if each.status is Status.VIOLATED]
+    meant = {_key(each) for each in violated if each.model == "sc" or any(line.model == "rdma" for line in said)}
+    found = [each for each in checked if not _fallible(each.claim) or each.claim.model != "sc"]
+    found = [replace(each, expected=each.claim in violated and _key(each.claim) in meant) for each in found]
+    return [*found, *(_of_line(line, [each for each in fallible if each.claim.model == line.model]) for line in said)]
+
+
+def _expected_violations(program: Program) -> list[ExpectedAnswer]:
+    return [each for each in program.expectations if each.kind == "violated"]
+
+
+def _fallible(claim: Claim) -> bool:
+    return claim.kind not in _APART
+
+
+def _key(claim: Claim) -> tuple[str, int, str]:
+    return claim.kind, claim.span.start, claim.text
+
+
+def _of_line(line: ExpectedAnswer, fallible: Sequence[Checked]) -> Checked:
+    """Return whether some claim under the model of a line is violated."""
+    claim = Claim("violated", line.text, line.span, SafeGoal(), line.model or "rdma", allowed=True)
+    violated = next((each for each in fallible if each.status is Status.VIOLATED), None)
+    if violated is not None:
+        reason = f"{violated.claim.kind}, line {violated.claim.span.where}: {violated.answer.reason}"
+        return Checked(claim, Status.HOLDS, replace(violated.answer, answer=Answer.REACHABLE, reason=reason))
+    unknown = next((each for each in fallible if each.status is Status.UNKNOWN), None)
+    if unknown is not None:
+        return Checked(claim, Status.UNKNOWN, replace(unknown.answer, answer=Answer.UNKNOWN))
+    reason = "every claim holds" if fallible else "there is no assertion or invariant, and nothing can go wrong"
+    return Checked(claim, Status.VIOLATED, Reached(Answer.UNREACHABLE, Argument.SC_EXHAUSTED, reason))

@@ -17,7 +17,7 @@ from rdma_robust.limits import Limits
 from rdma_robust.model import ModelName
 from rdma_robust.outcome import ClaimStanding, Matters, Outcome, Verdict
 from rdma_robust.robustness import contracts
-from rdma_robust.robustness.passes import Context, Pass
+from rdma_robust.robustness.passes import Context, DecisionPass
 from rdma_robust.semantics.machines.outcomes import explore_outcomes
 
 MOST_STATES: Final = 3000
@@ -100,5 +100,5 @@ def _new_states(
     return tuple(tuple(zip(report.names, state.values, strict=True)) for state in report.only_rdma[:MOST_SHOWN]), ""
 
 
-MATTERS: Final = Pass("matters", look_whether_it_matters, contracts.DECIDED, contracts.DECIDED, repr)
+MATTERS: Final = DecisionPass("matters", look_whether_it_matters, contracts.DECIDED, contracts.DECIDED, repr)
 """The note that `check` asks for of a program that it tells about at length."""

@@ -1,5 +1,4 @@
-"""What is asked of the states of a program, with which answers, and what is the same for one program and for any number of
-copies."""
+"""The decision of goals: answers, the arguments for them, and the steps that one program and any number of copies share."""
 
 from __future__ import annotations
 

@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import Any, Final
 
 from rdma_robust.analyses.safety.alone import impossible_alone
-from rdma_robust.analyses.safety.deadlocks import Deadlocks, search_deadlocks
 from rdma_robust.analyses.safety.exploration import confirmed_events, explore_machine
 from rdma_robust.analyses.safety.goals import (
     FaultGoal,
@@ -22,7 +21,7 @@ from rdma_robust.analyses.safety.goals import (
     watched_by_goals,
 )
 from rdma_robust.analyses.safety.questions import Answer, Argument, Reached, ReachOutcome, ReachProcedure, no_hang_alone
-from rdma_robust.analyses.safety.sequential import Sequential, rdma_run, search_sequential
+from rdma_robust.analyses.safety.sequential import Deadlocks, Sequential, rdma_run, search_deadlocks, search_sequential
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import is_trencher
 from rdma_robust.limits import Limits, Progress, ignore

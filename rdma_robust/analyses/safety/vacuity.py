@@ -17,9 +17,9 @@ from rdma_robust.analyses.safety.questions import Answer, Reached
 from rdma_robust.analyses.safety.reach import answer_goals
 from rdma_robust.errors import SizeLimitError
 from rdma_robust.expr import TRUE, Binary, Expr, Name, evaluate, names
-from rdma_robust.language.check.targets import Before, Counted, Target
+from rdma_robust.language.check.targets import CopyCountAtom, StateTarget, ThreadAtPoints
 from rdma_robust.language.flow.cfg import Program, steps
-from rdma_robust.language.flow.exclusive import conjuncts
+from rdma_robust.language.flow.exclusive import guard_conjuncts
 from rdma_robust.limits import Limits
 from rdma_robust.model import Model, ModelName
 from rdma_robust.options import RECV_DEPTH
@@ -50,7 +50,7 @@ def impossible_values(program: Program, condition: Expr) -> str:
         values = named_values(program)
     except SizeLimitError:
         return ""
-    for part in reversed(tuple(conjuncts(condition))):
+    for part in reversed(tuple(guard_conjuncts(condition))):
         mine = tuple(name for name in used if name in names(part))
         if not mine or prod(len(values[name]) for name in mine) > MOST_CASES:
             continue
@@ -126,16 +126,16 @@ class _Ends:
 def _place(program: Program, goal: Goal) -> StateGoal:
     """Return the states without which a claim with this goal is about nothing."""
     if not isinstance(goal, FaultGoal):
-        return StateGoal(Target("the end", TRUE), final=True)
+        return StateGoal(StateTarget("the end", TRUE), final=True)
     for thread in program.threads:
         spans = {step.span for _, _, step in steps(thread) if goal.fault in faults_of(thread, step)}
         if spans:
             points = sorted({source for source, _, step in steps(thread) if step.span in spans})
-            atoms = (("next", Before(thread.name, tuple(points))),)
+            atoms = (("next", ThreadAtPoints(thread.name, tuple(points))),)
             if not thread.many:
-                return StateGoal(Target("next", Name("next"), atoms))
-            copies = (("copies", Counted(thread.name, Name("next"), atoms)),)
-            return StateGoal(Target("next", Binary(">=", Name("copies"), TRUE), (), copies))
+                return StateGoal(StateTarget("next", Name("next"), atoms))
+            copies = (("copies", CopyCountAtom(thread.name, Name("next"), atoms)),)
+            return StateGoal(StateTarget("next", Binary(">=", Name("copies"), TRUE), (), copies))
     raise AssertionError("a fault is one of the program's")
 
 

@@ -20,11 +20,11 @@ from rdma_robust.analyses.safety.vacuity import NOT_KNOWN, Vacuity, impossible_v
 from rdma_robust.errors import NO_SPAN, InternalError, Span
 from rdma_robust.expr import conj, negate
 from rdma_robust.guard import found_within
-from rdma_robust.language.check.meaning import defined
-from rdma_robust.language.check.targets import Atom, Before, Counted, Ended, Target
+from rdma_robust.language.check.meaning import divides_by_no_zero
+from rdma_robust.language.check.targets import Atom, CopyCountAtom, StateTarget, ThreadAtExit, ThreadAtPoints
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.language.flow.claims import AnyModelName, CopiesWith, Invariant, OutcomeLine, PointAt, ThreadEnded
-from rdma_robust.language.flow.claims import Claim as OfOutcome
+from rdma_robust.language.flow.claims import AnyModelName, CopiesWith, EndedAtom, InvariantLine, OutcomeLine, PointAt
+from rdma_robust.language.flow.claims import OutcomeClaim as OfOutcome
 from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.model import RDMA, SEARCHED, Model, ModelName
 from rdma_robust.options import RECV_DEPTH
@@ -115,30 +115,30 @@ def outcome_claim(line: OutcomeLine, claim: OfOutcome) -> Claim:
     """Return what a line claims about one model."""
     condition = line.text.removeprefix("outcome ").rpartition(" : ")[0]
     # An outcome says nothing of where threads are.
-    counted = tuple((name, Counted(each.thread, each.condition)) for name, each in line.counts)
-    goal = StateGoal(Target(condition, line.condition, (), counted), final=True)
+    counted = tuple((name, CopyCountAtom(each.thread, each.condition)) for name, each in line.counts)
+    goal = StateGoal(StateTarget(condition, line.condition, (), counted), final=True)
     return Claim("outcome", condition, line.span, goal, claim.model, claim.allowed)
 
 
-def _violation(program: Program, line: Invariant) -> Target:
+def _violation(program: Program, line: InvariantLine) -> StateTarget:
     """Return the states in which an invariant does not hold."""
-    condition = negate(conj(defined(line.condition), line.condition))
+    condition = negate(conj(divides_by_no_zero(line.condition), line.condition))
     atoms = tuple((name, _atom(program, of)) for name, of in line.atoms)
-    return Target(line.text, condition, atoms, _counted(program, line.counts))
+    return StateTarget(line.text, condition, atoms, _counted(program, line.counts))
 
 
-def _counted(program: Program, counts: Iterable[tuple[str, CopiesWith]]) -> tuple[tuple[str, Counted], ...]:
+def _counted(program: Program, counts: Iterable[tuple[str, CopiesWith]]) -> tuple[tuple[str, CopyCountAtom], ...]:
     return tuple(
-        (name, Counted(each.thread, each.condition, tuple((word, _atom(program, atom)) for word, atom in each.atoms)))
+        (name, CopyCountAtom(each.thread, each.condition, tuple((word, _atom(program, atom)) for word, atom in each.atoms)))
         for name, each in counts
     )
 
 
-def _atom(program: Program, of: PointAt | ThreadEnded) -> Atom:
-    if isinstance(of, ThreadEnded):
-        return Ended(of.thread)
+def _atom(program: Program, of: PointAt | EndedAtom) -> Atom:
+    if isinstance(of, EndedAtom):
+        return ThreadAtExit(of.thread)
     thread = next(thread for thread in program.threads if thread.name == of.thread)
-    return Before(of.thread, (dict(thread.labels)[of.label],))
+    return ThreadAtPoints(of.thread, (dict(thread.labels)[of.label],))
 
 
 def check_claims(

@@ -40,7 +40,7 @@ Key = tuple[tuple[int, tuple[tuple[str, int, int, int, int], ...]], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class ProgramShape:
     """A program: its threads, and the node of each thread and of each word."""
 
     threads: Threads
@@ -76,7 +76,7 @@ class Shape:
             found.append((node, tuple(line)))
         return tuple(found)
 
-    def smaller(self) -> Iterator[Shape]:
+    def smaller(self) -> Iterator[ProgramShape]:
         """Yield the programs with one statement less; a poll or fence of what is gone goes with it."""
         for t, thread in enumerate(self.threads):
             for k in range(len(thread)):
@@ -101,23 +101,23 @@ def _without(thread: tuple[Statement, ...], gone: int) -> tuple[Statement, ...] 
     return tuple(kept)
 
 
-def _compact(threads: Sequence[tuple[Statement, ...]], homes: Sequence[int], words: Sequence[int]) -> Shape:
+def _compact(threads: Sequence[tuple[Statement, ...]], homes: Sequence[int], words: Sequence[int]) -> ProgramShape:
     kept = [t for t, thread in enumerate(threads) if thread]
-    return Shape(tuple(threads[t] for t in kept), tuple(homes[t] for t in kept), tuple(words))
+    return ProgramShape(tuple(threads[t] for t in kept), tuple(homes[t] for t in kept), tuple(words))
 
 
-def shapes(size: int, kinds: Sequence[str], threads: int) -> list[Shape]:
+def shapes(size: int, kinds: Sequence[str], threads: int) -> list[ProgramShape]:
     """Return every program of `size` statements of `kinds` in at most so many threads that may show something, in a fixed
     order: every word is written, and touched twice at least, every poll has something to take, and the statements hang
     together by the words that they share."""
-    found: dict[Key, Shape] = {}
+    found: dict[Key, ProgramShape] = {}
     for lengths in _lengths(size, size, threads):
         for made in _threads(lengths, kinds, 0):
             count = 1 + max((max(s.word, s.source if s.kind == "copy" else -1) for t in made for s in t), default=-1)
             if not _shows(made, count):
                 continue
             for homes, words in _places(made, count):
-                shape = Shape(made, homes, words)
+                shape = ProgramShape(made, homes, words)
                 if _polls_find(shape):
                     found.setdefault(shape.key(), shape)
     return [found[key] for key in sorted(found)]
@@ -222,7 +222,7 @@ def _words(
             yield from ((node, *rest) for rest in _words(count, fixed, away, max(nodes, node + 1), number + 1))
 
 
-def _polls_find(shape: Shape) -> bool:
+def _polls_find(shape: ProgramShape) -> bool:
     """Whether every poll has a completion to take. Of the statements of a queue pair a poll or fence names the first."""
     for thread in shape.threads:
         open_: dict[int, int] = {}

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rdma_robust.certify.messages.match_formula import MatchFormula
-from rdma_robust.certify.messages.unfolded_terms import COMPARED, Node, implied
-from rdma_robust.certify.messages.unfolding import Mark, Waiting
+from rdma_robust.certify.messages.unfolded_terms import COMPARED, TermNode, implied_truth
+from rdma_robust.certify.messages.unfolding import ClaimMark, WaitingProcess
 
 OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 
@@ -28,14 +28,14 @@ class Sum:
 
 
 @dataclass(frozen=True, slots=True)
-class Multipliers:
+class SumMultipliers:
     """Of the receives of a sum and of all sends that they may take, each in the order of their numbers."""
 
     receives: tuple[int, ...]
     sends: tuple[int, ...]
 
 
-def sum_of(node: Node) -> Sum | None:
+def sum_of(node: TermNode) -> Sum | None:
     """Return a term as a sum of what receives get, None if it is none."""
     found = Sum()
     todo = [(node, 1)]
@@ -58,7 +58,7 @@ def sum_of(node: Node) -> Sum | None:
     return found
 
 
-def parts(mark: Mark) -> Iterator[tuple[Sum, str]]:
+def summands(mark: ClaimMark) -> Iterator[tuple[Sum, str]]:
     """Yield sums and how each compares with 0 where an assertion is false."""
     for each in mark.guard.operands if mark.guard.op == "and" else (mark.guard,):
         truth = each.operands[0] if each.op == "not" else each
@@ -70,17 +70,17 @@ def parts(mark: Mark) -> Iterator[tuple[Sum, str]]:
                 yield difference, truth.op if truth is each else OPPOSITE[truth.op]
 
 
-class Bounds:
+class SumBounds:
     """What bounds the sums of one formula."""
 
     def __init__(self, formula: MatchFormula) -> None:
         self._formula = formula
 
-    def waited(self, mark: Mark, of: Sum) -> bool:
+    def waited(self, mark: ClaimMark, of: Sum) -> bool:
         """Return whether all receives of a sum are matched where an assertion is reached."""
         found = set()
         for event in self._formula.unfolded.events[mark.process][: mark.place]:
-            if isinstance(event, Waiting) and event.kind == "receive" and implied(mark.guard, event.guard):
+            if isinstance(event, WaitingProcess) and event.kind == "receive" and implied_truth(mark.guard, event.guard):
                 found.add(event.number)
         return set(of.times) <= found
 
@@ -93,7 +93,7 @@ class Bounds:
         values = self._formula.values.of(self._formula.unfolded.sends[send].value)
         return None if values is None else max((of.times[receive] * each for each in values), default=0)
 
-    def most(self, of: Sum, multipliers: Multipliers) -> int | None:
+    def most(self, of: Sum, multipliers: SumMultipliers) -> int | None:
         """Return the bound that multipliers prove, None if they prove none."""
         receives, sends = sorted(of.times), self.sends(of)
         if (len(receives), len(sends)) != (len(multipliers.receives), len(multipliers.sends)):
@@ -109,20 +109,20 @@ class Bounds:
                     return None
         return of.constant + sum(multipliers.receives) + sum(multipliers.sends)
 
-    def excluded(self, mark: Mark, multipliers: Sequence[Multipliers]) -> bool:
+    def excluded(self, mark: ClaimMark, multipliers: Sequence[SumMultipliers]) -> bool:
         """Return whether an assertion cannot be false by the bounds of a sum and of its negative, in this order."""
         if mark.kind != "assert" or len(multipliers) != 2:
             return False
-        for of, op in parts(mark):
+        for of, op in summands(mark):
             if not self.waited(mark, of):
                 continue
             most, least = self.most(of, multipliers[0]), self.most(of.negative(), multipliers[1])
-            if refuted(op, most, None if least is None else -least):
+            if sum_refuted(op, most, None if least is None else -least):
                 return True
         return False
 
 
-def refuted(op: str, most: int | None, least: int | None) -> bool:
+def sum_refuted(op: str, most: int | None, least: int | None) -> bool:
     """Return whether nothing from `least` to `most` compares with 0 like this; None is no bound."""
     above, below = least is not None and least > 0, most is not None and most < 0
     match op:

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from rdma_robust.certify.messages.formula_values import PossibleValues
-from rdma_robust.certify.messages.unfolded_terms import Node, implied
-from rdma_robust.certify.messages.unfolding import Issue, Unfolded
+from rdma_robust.certify.messages.unfolded_terms import TermNode, implied_truth
+from rdma_robust.certify.messages.unfolding import Issue, UnfoldedProgram
 
 OVERTAKES = 2
 """The receive would have to leave earlier messages of the channel to fewer receives than they are."""
@@ -19,10 +19,10 @@ TOO_LATE = 3
 """Earlier receives would have to take other sends, and there are fewer than they are."""
 
 
-class Pairs:
+class MatchPairs:
     """The pairs that are left of those that are `compatible`. Sets of receives and of sends are bits of numbers."""
 
-    def __init__(self, unfolded: Unfolded, values: PossibleValues) -> None:
+    def __init__(self, unfolded: UnfoldedProgram, values: PossibleValues) -> None:
         self._unfolded, self._values = unfolded, values
         self.compatible = values.senders
         self.senders = [sum(1 << send for send in sends) for sends in values.senders]
@@ -73,7 +73,7 @@ class Pairs:
             return False
         return receive.tag is None or receive.tag is send.tag
 
-    def _equal(self, node: Node | None, number: int) -> bool:
+    def _equal(self, node: TermNode | None, number: int) -> bool:
         return node is not None and self._values.of(node) == frozenset((number,))
 
     @cached_property
@@ -112,4 +112,4 @@ def _lines(issues: Sequence[Issue]) -> dict[tuple[int, int], list[Issue]]:
 
 
 def _before(issue: Issue, line: Sequence[Issue]) -> list[int]:
-    return [each.number for each in line if each.place < issue.place and implied(issue.guard, each.guard)]
+    return [each.number for each in line if each.place < issue.place and implied_truth(issue.guard, each.guard)]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from rdma_robust.certify.messages.match_formula import MatchFormula
-from rdma_robust.certify.messages.unfolding import Waiting
+from rdma_robust.certify.messages.unfolding import WaitingProcess
 
 SafeClaim = Literal["holds", "deadlock-free"]
 
@@ -29,7 +29,7 @@ def _deadlock(formula: MatchFormula, compatible: Sequence[Sequence[int]]) -> int
         places = []
         daemon = formula.unfolded.program.processes[process].daemon
         for event in events:
-            if isinstance(event, Waiting) and (event.kind == "receive" or formula.buffer != "infinite"):
+            if isinstance(event, WaitingProcess) and (event.kind == "receive" or formula.buffer != "infinite"):
                 matched = (formula.received if event.kind == "receive" else formula.sent)[event.number]
                 passed = formula.reached[process][event.place + 1]
                 here = clauses.all_of((formula.done(event), -passed, -matched))

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Final
 
-from rdma_robust.certify.messages.unfolded_terms import ARITHMETIC, COMPARED, TRUTHS, Node
-from rdma_robust.certify.messages.unfolding import Issue, Unfolded
+from rdma_robust.certify.messages.unfolded_terms import ARITHMETIC, COMPARED, TRUTHS, TermNode
+from rdma_robust.certify.messages.unfolding import Issue, UnfoldedProgram
 
 MOST_VALUES: Final = 600
 _MOST_COMBINED: Final = 20_000
@@ -33,10 +33,13 @@ class PossibleValues:
     """
 
     def __init__(
-        self, unfolded: Unfolded, look: Callable[[], None], left: Callable[[int, int], bool] = lambda _receive, _send: True
+        self,
+        unfolded: UnfoldedProgram,
+        look: Callable[[], None],
+        left: Callable[[int, int], bool] = lambda _receive, _send: True,
     ) -> None:
         self._unfolded, self._left = unfolded, left
-        self._of: dict[Node, Values] = {}
+        self._of: dict[TermNode, Values] = {}
         self._got: dict[tuple[int, str], Values] = {}
         self._nothing: Values = frozenset()
         self.senders: list[list[int]] = [[] for _ in unfolded.receives]
@@ -95,11 +98,11 @@ class PossibleValues:
         ours, theirs = self.of(receive.tag), self.of(send.tag)
         return ours is None or theirs is None or not ours.isdisjoint(theirs)
 
-    def may_be(self, node: Node | None, number: int) -> bool:
+    def may_be(self, node: TermNode | None, number: int) -> bool:
         values = None if node is None else self.of(node)
         return values is None or number in values
 
-    def of(self, node: Node) -> Values:
+    def of(self, node: TermNode) -> Values:
         """Return the values of a term."""
         if node not in self._of:
             todo = [node]
@@ -112,7 +115,7 @@ class PossibleValues:
                     todo.pop()
         return self._of[node]
 
-    def _computed(self, node: Node) -> Values:
+    def _computed(self, node: TermNode) -> Values:
         if node.op in TRUTHS:
             return _BOTH
         if node.op == "const":
@@ -196,19 +199,19 @@ Cases = Mapping[int, int]
 """For each value of a term the literal that says that it has it."""
 
 
-class TermLiterals:
+class FormulaLiterals:
     """Literals for terms. `pairs(R)` gives the sends that R may take, each with the literal that it takes it."""
 
     def __init__(
         self, formula: Formula, values: PossibleValues, pairs: Callable[[int], Sequence[tuple[Issue, int]]]
     ) -> None:
         self.formula, self.values, self._pairs = formula, values, pairs
-        self._truths: dict[Node, int] = {}
-        self._cases: dict[Node, Cases | None] = {}
-        self._chains: dict[Node, list[int]] = {}
-        self._unsaid: list[Node] = []
+        self._truths: dict[TermNode, int] = {}
+        self._cases: dict[TermNode, Cases | None] = {}
+        self._chains: dict[TermNode, list[int]] = {}
+        self._unsaid: list[TermNode] = []
 
-    def truth(self, node: Node) -> int:
+    def truth(self, node: TermNode) -> int:
         """Return the literal that says that a term is not 0."""
         if node not in self._truths:
             self._prepare(node)
@@ -217,7 +220,7 @@ class TermLiterals:
             self._say(self._unsaid.pop())
         return found
 
-    def _prepare(self, node: Node) -> None:
+    def _prepare(self, node: TermNode) -> None:
         """Make the literals of all operands first, so that long chains of terms need no deep calls."""
         below, todo = {node}, [node]
         while todo:
@@ -233,12 +236,12 @@ class TermLiterals:
             else:
                 self._of(each)
 
-    def _literal(self, node: Node) -> int:
+    def _literal(self, node: TermNode) -> int:
         if node not in self._truths:
             self._truths[node] = self._truth(node)
         return self._truths[node]
 
-    def _truth(self, node: Node) -> int:
+    def _truth(self, node: TermNode) -> int:
         match node.op:
             case "const":
                 return 1 if node.number else -1
@@ -251,7 +254,7 @@ class TermLiterals:
         cases = self._of(node)
         return self.formula.new() if cases is None else self.formula.any_of([cases[each] for each in cases if each])
 
-    def _compared(self, op: str, a: Node, b: Node) -> int:
+    def _compared(self, op: str, a: TermNode, b: TermNode) -> int:
         ours, theirs = self._of(a), self._of(b)
         if ours is None or theirs is None:
             return self.formula.new()
@@ -267,12 +270,12 @@ class TermLiterals:
             found.append(self.formula.all_of((ours[each], other)))
         return self.formula.any_of(found)
 
-    def _least(self, node: Node, values: Sequence[int]) -> int:
+    def _least(self, node: TermNode, values: Sequence[int]) -> int:
         """Return the literal that a term has at least the least of these values, which are its largest ones."""
         chain = self._chain(node)
         return chain[len(values) - 1] if values else -1
 
-    def _chain(self, node: Node) -> list[int]:
+    def _chain(self, node: TermNode) -> list[int]:
         """Return the literals that a term has one of its largest value, of its two largest, and so on; it has one of all."""
         if node not in self._chains:
             cases = self._of(node)
@@ -281,14 +284,14 @@ class TermLiterals:
             self.formula.add(self._chains[node][-1])
         return self._chains[node]
 
-    def _of(self, node: Node) -> Cases | None:
+    def _of(self, node: TermNode) -> Cases | None:
         """Return the literal of each value of a term, None if it is open."""
         if node not in self._cases:
             values = self.values.of(node)
             self._cases[node] = None if values is None else self._of_values(node, sorted(values))
         return self._cases[node]
 
-    def _of_values(self, node: Node, values: Sequence[int]) -> Cases | None:
+    def _of_values(self, node: TermNode, values: Sequence[int]) -> Cases | None:
         formula = self.formula
         if node.op in TRUTHS:
             truth = self._literal(node)
@@ -330,7 +333,7 @@ class TermLiterals:
         self.formula.chain(list(cases.values()), unique=True)
         return cases
 
-    def _got(self, node: Node, values: Sequence[int]) -> Cases:
+    def _got(self, node: TermNode, values: Sequence[int]) -> Cases:
         """Return what a receive gets: literals first, what they mean later, since terms may go round."""
         formula = self.formula
         pairs = self._pairs(node.number)
@@ -344,7 +347,7 @@ class TermLiterals:
         formula.chain(list(found.values()), unique=True)
         return found
 
-    def _say(self, node: Node) -> None:
+    def _say(self, node: TermNode) -> None:
         """Say what a receive gets, by what is sent to it."""
         formula, found = self.formula, self._of(node)
         assert found is not None
@@ -362,6 +365,6 @@ class TermLiterals:
             if value != min(found):
                 formula.add(-found[value], *literals)
 
-    def _sent(self, send: Issue, node: Node) -> Node:
+    def _sent(self, send: Issue, node: TermNode) -> TermNode:
         assert send.tag is not None
         return send.tag if node.part == "tag" else send.value

@@ -12,9 +12,9 @@ from functools import cached_property
 from itertools import product
 from typing import Final
 
-from rdma_robust.certify.messages.formula_values import Formula, PossibleValues, TermLiterals
-from rdma_robust.certify.messages.unfolded_terms import Node, TooMuch, implied
-from rdma_robust.certify.messages.unfolding import Issue, Mark, Unfolded, Waiting
+from rdma_robust.certify.messages.formula_values import Formula, FormulaLiterals, PossibleValues
+from rdma_robust.certify.messages.unfolded_terms import TermNode, TooMuch, implied_truth
+from rdma_robust.certify.messages.unfolding import ClaimMark, Issue, UnfoldedProgram, WaitingProcess
 from rdma_robust.messages.language.message_program import Buffer
 
 MOST_PAIRS: Final = 60_000
@@ -27,7 +27,7 @@ class MatchFormula:
     may take. `received[R]` and `sent[S]` say that an operation is matched.
     """
 
-    def __init__(self, unfolded: Unfolded, buffer: Buffer, values: PossibleValues) -> None:
+    def __init__(self, unfolded: UnfoldedProgram, buffer: Buffer, values: PossibleValues) -> None:
         self.unfolded, self.buffer, self.values = unfolded, buffer, values
         self.terms = unfolded.terms
         self.formula = Formula()
@@ -35,7 +35,7 @@ class MatchFormula:
         if sum(len(each) for each in self.senders) > MOST_PAIRS:
             raise TooMuch(f"more than {MOST_PAIRS} pairs of a receive and a send")
         self.x = {(receive, send): self.formula.new() for receive, sends in enumerate(self.senders) for send in sends}
-        self.literals = TermLiterals(self.formula, values, self._pairs)
+        self.literals = FormulaLiterals(self.formula, values, self._pairs)
         endpoints: dict[tuple[int, int], list[int]] = {}
         for each in unfolded.receives:
             endpoints.setdefault((each.process, each.port), []).append(each.number)
@@ -91,10 +91,10 @@ class MatchFormula:
         count = bisect_left(self.takers[send].get(endpoint, ()), end)
         return self._chains[send, endpoint][count - 1] if count else -1
 
-    def truth(self, node: Node) -> int:
+    def truth(self, node: TermNode) -> int:
         return self.literals.truth(node)
 
-    def done(self, at: Issue | Waiting | Mark) -> int:
+    def done(self, at: Issue | WaitingProcess | ClaimMark) -> int:
         """Return the literal that something happens; of a wait, that the process gets there."""
         return self.formula.all_of((self.reached[at.process][at.place], self.truth(at.guard)))
 
@@ -103,7 +103,7 @@ class MatchFormula:
         for events in self.unfolded.events:
             here, reached = 1, [1]
             for event in events:
-                if isinstance(event, Waiting) and (event.kind == "receive" or self.buffer != "infinite"):
+                if isinstance(event, WaitingProcess) and (event.kind == "receive" or self.buffer != "infinite"):
                     passed = self.formula.new()
                     self.formula.add(-passed, here)
                     if event.kind == "receive":
@@ -114,7 +114,7 @@ class MatchFormula:
                 reached.append(here)
             self.reached.append(reached)
 
-    def accepts(self, receive: Issue, send: Issue) -> Node:
+    def accepts(self, receive: Issue, send: Issue) -> TermNode:
         """Return where a receive accepts a send, both issued."""
         if not self.values.may_match(receive, send):
             return self.terms.false
@@ -125,7 +125,7 @@ class MatchFormula:
             fits.append(self._same(receive.tag, send.tag))
         return self.terms.both(*fits)
 
-    def _same(self, a: Node | None, b: Node | None) -> Node:
+    def _same(self, a: TermNode | None, b: TermNode | None) -> TermNode:
         assert a is not None
         assert b is not None
         return self.terms.operation("==", a, b)
@@ -212,7 +212,7 @@ class MatchFormula:
     def _surely_up_to(self, send: Issue, receive: Issue) -> int:
         """Return of how many sends of a channel, with itself, it is known that they come no later than a send."""
         line = self._channels[send.process, send.port]
-        before = [each for each in line if each.place < send.place and implied(send.guard, each.guard)]
+        before = [each for each in line if each.place < send.place and implied_truth(send.guard, each.guard)]
         return 1 + sum(self.accepts(receive, each) is self.terms.true for each in before)
 
     def _parts(self) -> list[tuple[list[int], list[int]]]:
@@ -245,6 +245,6 @@ def _nearest(line: Sequence[Issue], issue: Issue) -> Iterator[Issue]:
         kind = (other.peer.number if other.peer else None, other.tag.number if other.tag else None)
         if kind in sure:
             continue
-        if implied(issue.guard, other.guard):
+        if implied_truth(issue.guard, other.guard):
             sure.add(kind)
         yield other

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from itertools import pairwise, product
 
 from rdma_robust.certify.messages.match_formula import MatchFormula
-from rdma_robust.certify.messages.unfolded_terms import Node, implied
-from rdma_robust.certify.messages.unfolding import Issue, OpKind, Waiting
+from rdma_robust.certify.messages.unfolded_terms import TermNode, implied_truth
+from rdma_robust.certify.messages.unfolding import Issue, OpKind, WaitingProcess
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class MatchRange:
     """A send is taken by a receive of one endpoint from `first` to `last` in posting order, by their numbers."""
 
     send: int
@@ -20,8 +20,8 @@ class Taken:
     last: int
 
 
-Circle = tuple[Taken, ...]
-Conditions = list[Node]
+Circle = tuple[MatchRange, ...]
+Conditions = list[TermNode]
 
 
 class Circles:
@@ -30,10 +30,10 @@ class Circles:
     def __init__(self, formula: MatchFormula) -> None:
         self.formula = formula
         self._unfolded = formula.unfolded
-        self._waits: dict[tuple[OpKind, int], list[Waiting]] = {}
+        self._waits: dict[tuple[OpKind, int], list[WaitingProcess]] = {}
         for events in self._unfolded.events:
             for event in events:
-                if isinstance(event, Waiting) and (event.kind == "receive" or formula.buffer == "zero"):
+                if isinstance(event, WaitingProcess) and (event.kind == "receive" or formula.buffer == "zero"):
                     self._waits.setdefault((event.kind, event.number), []).append(event)
 
     def add(self, circle: Circle) -> bool:
@@ -51,26 +51,26 @@ class Circles:
         self.formula.formula.add(*literals)
         return bool(circle)
 
-    def _not_taken(self, taken: Taken) -> list[int]:
+    def _not_taken(self, taken: MatchRange) -> list[int]:
         if taken.first == taken.last:
             return [-self.formula.x.get((taken.first, taken.send), -1)]
         behind = self.formula.up_to(taken.send, taken.last)
         return [-behind, self.formula.before(taken.send, taken.first)]
 
-    def known(self, taken: Taken) -> bool:
+    def known(self, taken: MatchRange) -> bool:
         """Return whether numbers are those of a send and of receives of one endpoint, in order."""
         sends, receives = self._unfolded.sends, self._unfolded.receives
         if not (0 <= taken.send < len(sends) and 0 <= taken.first <= taken.last < len(receives)):
             return False
         return taken.last in self.formula.rows[taken.first]
 
-    def receives(self, taken: Taken) -> list[Issue]:
+    def receives(self, taken: MatchRange) -> list[Issue]:
         """Return the receives that may take the send as said."""
         rows = self.formula.rows[taken.first]
         numbers = rows[self.formula.row[taken.first] : self.formula.row[taken.last] + 1]
         return [self._unfolded.receives[each] for each in numbers if (each, taken.send) in self.formula.x]
 
-    def before(self, a: Taken, b: Taken) -> Conditions | None:
+    def before(self, a: MatchRange, b: MatchRange) -> Conditions | None:
         """Return the conditions under which the first match surely comes before the second; None if that is not known.
 
         Where several receives may take a send, it has to be so for each of them, without conditions.
@@ -83,7 +83,7 @@ class Circles:
             return None
         return best
 
-    def _ways(self, a: Taken, b: Taken) -> Iterator[Conditions | None]:
+    def _ways(self, a: MatchRange, b: MatchRange) -> Iterator[Conditions | None]:
         """Yield for W, Z, NS and NR whether they say so."""
         ours, theirs = self.receives(a), self.receives(b)
         sent, sends = self._unfolded.sends[a.send], self._unfolded.sends[b.send]
@@ -104,7 +104,7 @@ class Circles:
         guards = [each.guard for each in waits if operation.process == later.process and each.place < later.place]
         if not guards:
             return None
-        if any(implied(operation.guard, each) or implied(later.guard, each) for each in guards):
+        if any(implied_truth(operation.guard, each) or implied_truth(later.guard, each) for each in guards):
             return []
         return [self.formula.terms.either(guards)]
 
@@ -128,4 +128,4 @@ def read_circle(numbers: Sequence[int]) -> Circle | None:
     """Return the circle in a list of numbers, three for each match."""
     if not numbers or len(numbers) % 3:
         return None
-    return tuple(Taken(*numbers[at : at + 3]) for at in range(0, len(numbers), 3))
+    return tuple(MatchRange(*numbers[at : at + 3]) for at in range(0, len(numbers), 3))

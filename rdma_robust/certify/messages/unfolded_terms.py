@@ -39,7 +39,7 @@ TRUTHS: Final = frozenset({*COMPARED, "and", "not"})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Node:
+class TermNode:
     """`const` with its number; `got`, a part of what receive `number` gets; `choice` of so many as `of` says; an operation.
 
     Operations: those of ARITHMETIC and COMPARED, `and` of truths, `not` of one, `ite` of a truth and two numbers.
@@ -47,7 +47,7 @@ class Node:
 
     name: int
     op: str
-    operands: tuple[Node, ...] = ()
+    operands: tuple[TermNode, ...] = ()
     number: int = 0
     part: Part = "value"
     of: int = 0
@@ -57,40 +57,40 @@ class Node:
         return self.op == "const"
 
 
-def implied(known: Node, asked: Node) -> bool:
+def implied_truth(known: TermNode, asked: TermNode) -> bool:
     """Return whether a truth surely holds where another one does, as far as conjunctions show it."""
     ours, theirs = [set(each.operands if each.op == "and" else (each,)) for each in (known, asked)]
     return theirs <= ours or (asked.known and asked.number != 0)
 
 
-Symbolic = Node | tuple["Symbolic", ...]
+Symbolic = TermNode | tuple["Symbolic", ...]
 """A number, or an array of them."""
 
 
-class Terms:
+class TermTable:
     """Makes terms; equal ones are one object."""
 
     def __init__(self) -> None:
-        self._made: dict[tuple[object, ...], Node] = {}
+        self._made: dict[tuple[object, ...], TermNode] = {}
         self.false, self.true = self.const(0), self.const(1)
 
-    def _node(self, op: str, operands: tuple[Node, ...], number: int = 0, part: Part = "value", of: int = 0) -> Node:
+    def _node(self, op: str, operands: tuple[TermNode, ...], number: int = 0, part: Part = "value", of: int = 0) -> TermNode:
         key = (op, *[each.name for each in operands], number, part)
         found = self._made.get(key)
         if found is None:
-            found = self._made[key] = Node(len(self._made), op, operands, number, part, of)
+            found = self._made[key] = TermNode(len(self._made), op, operands, number, part, of)
         return found
 
-    def const(self, number: int) -> Node:
+    def const(self, number: int) -> TermNode:
         return self._node("const", (), int(number))
 
-    def got(self, receive: int, part: Part) -> Node:
+    def got(self, receive: int, part: Part) -> TermNode:
         return self._node("got", (), receive, part)
 
-    def choice(self, number: int, of: int) -> Node:
+    def choice(self, number: int, of: int) -> TermNode:
         return self._node("choice", (), number, of=of)
 
-    def operation(self, op: str, a: Node, b: Node) -> Node:
+    def operation(self, op: str, a: TermNode, b: TermNode) -> TermNode:
         """Return a sum or the like, or a comparison. A division by what is surely 0 is 0: nobody may ask for it."""
         if op in "/%" and b is self.false:
             return self.false
@@ -103,18 +103,18 @@ class Terms:
             return a
         return self._node(op, (a, b))
 
-    def truth(self, a: Node) -> Node:
+    def truth(self, a: TermNode) -> TermNode:
         """Return 1 if a number is not 0, else 0."""
         return a if a.op in TRUTHS or a in (self.false, self.true) else self.operation("!=", a, self.false)
 
-    def negation(self, truth: Node) -> Node:
+    def negation(self, truth: TermNode) -> TermNode:
         if truth.known:
             return self.const(not truth.number)
         return truth.operands[0] if truth.op == "not" else self._node("not", (truth,))
 
-    def both(self, *truths: Node) -> Node:
+    def both(self, *truths: TermNode) -> TermNode:
         """Return the conjunction of truths."""
-        parts: dict[Node, None] = {}
+        parts: dict[TermNode, None] = {}
         for truth in truths:
             parts.update(dict.fromkeys(truth.operands if truth.op == "and" else (truth,)))
         parts.pop(self.true, None)
@@ -124,7 +124,7 @@ class Terms:
             return next(iter(parts), self.true)
         return self._node("and", tuple(sorted(parts, key=lambda each: each.name)))
 
-    def either(self, truths: Sequence[Node]) -> Node:
+    def either(self, truths: Sequence[TermNode]) -> TermNode:
         """Return the disjunction of truths; those that differ in one part only are joined first."""
         left = [each for each in dict.fromkeys(truths) if each is not self.false]
         at = 0
@@ -141,7 +141,7 @@ class Terms:
             return self.false
         return left[0] if len(left) == 1 else self.negation(self.both(*[self.negation(each) for each in left]))
 
-    def _joined(self, a: Node, b: Node) -> Node | None:
+    def _joined(self, a: TermNode, b: TermNode) -> TermNode | None:
         """Return `a or b` if that is simpler: x and c, x and not c are x; and one that implies the other is dropped."""
         ours, theirs = [set(each.operands if each.op == "and" else (each,)) for each in (a, b)]
         if ours <= theirs or theirs <= ours:
@@ -151,19 +151,19 @@ class Terms:
             return self.both(*(ours & theirs))
         return None
 
-    def ite(self, truth: Node, a: Node, b: Node) -> Node:
+    def ite(self, truth: TermNode, a: TermNode, b: TermNode) -> TermNode:
         if a is b or truth is self.true:
             return a
         return b if truth is self.false else self._node("ite", (truth, a, b))
 
-    def merged(self, truth: Node, new: Symbolic, old: Symbolic) -> Symbolic:
+    def merged(self, truth: TermNode, new: Symbolic, old: Symbolic) -> Symbolic:
         """Return `new` where a truth holds, else `old`. Raises TooMuch for arrays of different lengths, or none."""
         if truth is self.true or new is old:
             return new
         if truth is self.false:
             return old
-        if isinstance(new, Node) and isinstance(old, Node):
+        if isinstance(new, TermNode) and isinstance(old, TermNode):
             return self.ite(truth, new, old)
-        if isinstance(new, Node) or isinstance(old, Node) or len(new) != len(old):
+        if isinstance(new, TermNode) or isinstance(old, TermNode) or len(new) != len(old):
             raise TooMuch("a register is an array on one way and something else on another")
         return tuple(self.merged(truth, mine, theirs) for mine, theirs in zip(new, old, strict=True))

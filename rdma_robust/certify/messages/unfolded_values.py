@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from rdma_robust.certify.messages.unfolded_terms import Node, Symbolic, Terms, TooMuch
+from rdma_robust.certify.messages.unfolded_terms import Symbolic, TermNode, TermTable, TooMuch
 from rdma_robust.expr import Const, Name
 from rdma_robust.messages.language.message_terms import Element, Length, Operation, Term, Zeros
 
@@ -19,20 +19,20 @@ class Evaluator:
     What is evaluated after a fault is worth anything: the process is over by then.
     """
 
-    def __init__(self, terms: Terms, registers: Mapping[str, Symbolic], fault: Callable[[Node], None]) -> None:
+    def __init__(self, terms: TermTable, registers: Mapping[str, Symbolic], fault: Callable[[TermNode], None]) -> None:
         self.terms, self.registers, self._fault = terms, registers, fault
 
-    def number(self, term: Term, live: Node) -> Node:
+    def number(self, term: Term, live: TermNode) -> TermNode:
         """Return what a term is worth, which has to be a number."""
         return self._number(self.value(term, live), live)
 
-    def _number(self, value: Symbolic, live: Node) -> Node:
-        if isinstance(value, Node):
+    def _number(self, value: Symbolic, live: TermNode) -> TermNode:
+        if isinstance(value, TermNode):
             return value
         self._fault(live)
         return self.terms.false
 
-    def value(self, term: Term, live: Node) -> Symbolic:
+    def value(self, term: Term, live: TermNode) -> Symbolic:
         """Return what a term is worth where the condition `live` holds."""
         match term:
             case Const(number):
@@ -44,7 +44,7 @@ class Evaluator:
                 return self._element(items, at, live)
             case Length(array):
                 items = self.value(array, live)
-                if isinstance(items, Node):
+                if isinstance(items, TermNode):
                     self._fault(live)
                     return self.terms.false
                 return self.terms.const(len(items))
@@ -53,13 +53,13 @@ class Evaluator:
             case Operation(op, operands):
                 return self._operation(op, operands, live)
 
-    def outside(self, at: Node, length: int) -> Node:
+    def outside(self, at: TermNode, length: int) -> TermNode:
         """Return where an index is none of so many."""
         low = self.terms.operation("<", at, self.terms.false)
         return self.terms.either([low, self.terms.operation(">=", at, self.terms.const(length))])
 
-    def _element(self, items: Symbolic, at: Node, live: Node) -> Symbolic:
-        if isinstance(items, Node):
+    def _element(self, items: Symbolic, at: TermNode, live: TermNode) -> Symbolic:
+        if isinstance(items, TermNode):
             self._fault(live)
             return self.terms.false
         self._fault(self.terms.both(live, self.outside(at, len(items))))
@@ -73,7 +73,7 @@ class Evaluator:
             found = self.terms.merged(here, items[each], found)
         return found
 
-    def _zeros(self, size: Node, live: Node) -> Symbolic:
+    def _zeros(self, size: TermNode, live: TermNode) -> Symbolic:
         if not size.known or size.number > MOST_ELEMENTS:
             raise TooMuch("an array is long, or its length is not known")
         if size.number < 0:
@@ -81,7 +81,7 @@ class Evaluator:
             return self.terms.false
         return (self.terms.false,) * size.number
 
-    def _operation(self, op: str, operands: tuple[Term, ...], live: Node) -> Symbolic:
+    def _operation(self, op: str, operands: tuple[Term, ...], live: TermNode) -> Symbolic:
         terms = self.terms
         first = self.number(operands[0], live)
         if len(operands) == 1:
@@ -101,6 +101,6 @@ class Evaluator:
             self._fault(terms.both(live, terms.operation("==", second, terms.false)))
         return terms.operation(op, first, second)
 
-    def _unless(self, term: Term, live: Node) -> Symbolic:
+    def _unless(self, term: Term, live: TermNode) -> Symbolic:
         """Return what a term is worth, 0 where it is not evaluated at all."""
         return self.terms.false if live is self.terms.false else self.value(term, live)

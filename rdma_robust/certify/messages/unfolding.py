@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, Literal
 
-from rdma_robust.certify.messages.unfolded_terms import PARTS, Node, Symbolic, Terms, TooMuch
+from rdma_robust.certify.messages.unfolded_terms import PARTS, Symbolic, TermNode, TermTable, TooMuch
 from rdma_robust.certify.messages.unfolded_values import MOST_ELEMENTS, Evaluator
 from rdma_robust.expr import Const
 from rdma_robust.messages.language import message_program as mp
@@ -35,58 +35,58 @@ class Issue:
     number: int
     process: int
     place: int
-    guard: Node
+    guard: TermNode
     port: int
-    peer: Node | None
-    tag: Node | None
-    value: Node
+    peer: TermNode | None
+    tag: TermNode | None
+    value: TermNode
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Waiting:
+class WaitingProcess:
     """A wait for one operation."""
 
     kind: OpKind
     number: int
     process: int
     place: int
-    guard: Node
+    guard: TermNode
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Mark:
+class ClaimMark:
     """Something that a claim is about, directly before the event `place`, if its guard holds there."""
 
     kind: Literal["assert", "fault", "assume", "cut"]
     process: int
     place: int
-    guard: Node
+    guard: TermNode
 
 
 @dataclass(slots=True)
-class Unfolded:
+class UnfoldedProgram:
     """All events, by process, and what claims are about."""
 
-    terms: Terms
+    terms: TermTable
     program: mp.MessageProgram
-    events: list[list[Issue | Waiting]] = field(default_factory=list)
+    events: list[list[Issue | WaitingProcess]] = field(default_factory=list)
     sends: list[Issue] = field(default_factory=list)
     receives: list[Issue] = field(default_factory=list)
-    marks: list[Mark] = field(default_factory=list)
+    marks: list[ClaimMark] = field(default_factory=list)
 
 
-def unfold(program: mp.MessageProgram, loop_bound: int, look: Callable[[], None] = lambda: None) -> Unfolded:
+def unfold(program: mp.MessageProgram, loop_bound: int, look: Callable[[], None] = lambda: None) -> UnfoldedProgram:
     """Return the events of a program. Raises TooMuch where it has what formulas do not have.
 
     `look` is called now and then, and may raise what it likes.
     """
-    found = Unfolded(Terms(), program)
+    found = UnfoldedProgram(TermTable(), program)
     for me in range(len(program.processes)):
         _Unfolding(found, me, loop_bound, look).run()
     return found
 
 
-Stores = tuple[tuple[str, tuple[Node, ...]] | None, ...]
+Stores = tuple[tuple[str, tuple[TermNode, ...]] | None, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,22 +97,22 @@ class _Active:
     stores: Stores = ()
 
 
-Slot = dict[_Active, Node]
+Slot = dict[_Active, TermNode]
 """The operations that a request may be active with, each with its condition; no two at once."""
 
 
 class _Unfolding:
     """One process. `live` is the condition under which the statement in hand is executed."""
 
-    def __init__(self, found: Unfolded, me: int, loop_bound: int, look: Callable[[], None]) -> None:
+    def __init__(self, found: UnfoldedProgram, me: int, loop_bound: int, look: Callable[[], None]) -> None:
         self.found, self.me, self.loop_bound, self.look = found, me, loop_bound, look
         self.terms = found.terms
         process = found.program.processes[me]
         self.registers: dict[str, Symbolic] = dict.fromkeys(process.registers, self.terms.false)
         self.slots: dict[str, Slot | list[Slot]] = {name: {} for name in process.requests}
         self.live = self.terms.true
-        self.events: list[Issue | Waiting] = []
-        self.returned: list[list[Node]] = []
+        self.events: list[Issue | WaitingProcess] = []
+        self.returned: list[list[TermNode]] = []
         self.choices = 0
         self.evaluator = Evaluator(self.terms, self.registers, self._fault)
         found.events.append(self.events)
@@ -120,11 +120,11 @@ class _Unfolding:
     def run(self) -> None:
         self._block(self.found.program.processes[self.me].body)
 
-    def _mark(self, kind: Literal["assert", "fault", "assume", "cut"], guard: Node) -> None:
+    def _mark(self, kind: Literal["assert", "fault", "assume", "cut"], guard: TermNode) -> None:
         if guard is not self.terms.false:
-            self.found.marks.append(Mark(kind, self.me, len(self.events), guard))
+            self.found.marks.append(ClaimMark(kind, self.me, len(self.events), guard))
 
-    def _fault(self, guard: Node) -> None:
+    def _fault(self, guard: TermNode) -> None:
         """Note a fault, after which the process goes on nowhere."""
         self._mark("fault", guard)
         self.live = self.terms.both(self.live, self.terms.negation(guard))
@@ -132,10 +132,10 @@ class _Unfolding:
     def _value(self, term: Term) -> Symbolic:
         return self.evaluator.value(term, self.live)
 
-    def _number(self, term: Term) -> Node:
+    def _number(self, term: Term) -> TermNode:
         return self.evaluator.number(term, self.live)
 
-    def _truth(self, term: Term) -> Node:
+    def _truth(self, term: Term) -> TermNode:
         return self.terms.truth(self._number(term))
 
     def _block(self, block: mp.Block) -> None:
@@ -189,7 +189,7 @@ class _Unfolding:
             case mp.Choose(branches):
                 choice = self._choice(len(branches))
                 self._branches(branches, [self._is(choice, each) for each in range(len(branches))])
-            case mp.Inlined(_, body):
+            case mp.InlinedCall(_, body):
                 self.returned.append([])
                 self._block(body)
                 self.live = self.terms.either([self.live, *self.returned.pop()])
@@ -200,14 +200,14 @@ class _Unfolding:
             case mp.For(counter, low, high, body):
                 self._counted(counter, self._number(low), self._number(high), body)
 
-    def _choice(self, of: int) -> Node:
+    def _choice(self, of: int) -> TermNode:
         self.choices += 1
         return self.terms.choice(self.me * 1_000_000 + self.choices, of)
 
-    def _is(self, node: Node, number: int) -> Node:
+    def _is(self, node: TermNode, number: int) -> TermNode:
         return self.terms.operation("==", node, self.terms.const(number))
 
-    def _branches(self, branches: Sequence[mp.Block], conditions: Sequence[Node]) -> None:
+    def _branches(self, branches: Sequence[mp.Block], conditions: Sequence[TermNode]) -> None:
         before, after = self.live, []
         for branch, condition in zip(branches, conditions, strict=True):
             self.live = self.terms.both(before, condition)
@@ -218,7 +218,7 @@ class _Unfolding:
 
     def _rounds(
         self,
-        test: Callable[[int], Node],
+        test: Callable[[int], TermNode],
         body: mp.Block,
         enter: Callable[[int], None] = lambda _: None,
         *,
@@ -240,11 +240,11 @@ class _Unfolding:
             at += 1
         self.live = terms.either(out)
 
-    def _counted(self, counter: str, low: Node, high: Node, body: mp.Block) -> None:
+    def _counted(self, counter: str, low: TermNode, high: TermNode, body: mp.Block) -> None:
         terms = self.terms
         self.registers.setdefault(counter, terms.false)
 
-        def following(at: int) -> Node:
+        def following(at: int) -> TermNode:
             return terms.operation("+", low, terms.const(at)) if at else low
 
         def enter(at: int) -> None:
@@ -252,14 +252,14 @@ class _Unfolding:
 
         self._rounds(lambda at: terms.operation("<=", following(at), high), body, enter)
 
-    def _store(self, name: str, indices: tuple[Node, ...], new: Symbolic, guard: Node) -> None:
+    def _store(self, name: str, indices: tuple[TermNode, ...], new: Symbolic, guard: TermNode) -> None:
         if guard is not self.terms.false:
             self.registers[name] = self._replaced(self.registers[name], indices, new, guard)
 
-    def _replaced(self, old: Symbolic, indices: tuple[Node, ...], new: Symbolic, guard: Node) -> Symbolic:
+    def _replaced(self, old: Symbolic, indices: tuple[TermNode, ...], new: Symbolic, guard: TermNode) -> Symbolic:
         if not indices:
             return self.terms.merged(guard, new, old)
-        if isinstance(old, Node):
+        if isinstance(old, TermNode):
             self._fault(guard)
             return old
         at, inner = indices[0], indices[1:]
@@ -288,13 +288,13 @@ class _Unfolding:
         else:
             raise TooMuch("a request is an array on some ways only")
 
-    def _clear(self, slot: Slot, guard: Node) -> None:
+    def _clear(self, slot: Slot, guard: TermNode) -> None:
         for active, condition in list(slot.items()):
             slot[active] = self.terms.both(condition, self.terms.negation(guard))
             if slot[active] is self.terms.false:
                 del slot[active]
 
-    def _places(self, place: mp.Place) -> list[tuple[Slot, Callable[[], Node]]]:
+    def _places(self, place: mp.Place) -> list[tuple[Slot, Callable[[], TermNode]]]:
         """Return the requests that a wait is for, in order, with what tells the condition when it is their turn."""
         found = self.slots[place.name]
         if isinstance(found, list) and not place.indices:
@@ -306,12 +306,12 @@ class _Unfolding:
             return [(found, lambda: self.live)]
         return self._elements(found, place.indices[0])
 
-    def _elements(self, slots: list[Slot], index: Term) -> list[tuple[Slot, Callable[[], Node]]]:
+    def _elements(self, slots: list[Slot], index: Term) -> list[tuple[Slot, Callable[[], TermNode]]]:
         at = self._number(index)
         self._fault(self.terms.both(self.live, self.evaluator.outside(at, len(slots))))
         return [(slot, partial(self._live_at, at, each)) for each, slot in enumerate(slots)]
 
-    def _live_at(self, at: Node, each: int) -> Node:
+    def _live_at(self, at: TermNode, each: int) -> TermNode:
         return self.terms.both(self.live, self._is(at, each))
 
     def _activate(self, request: mp.Place, make: Callable[[], _Active]) -> None:
@@ -333,11 +333,11 @@ class _Unfolding:
     def _send(self, send: mp.IssueSend) -> None:
         value = self._value(send.value)
         to, tag = self._address(send.to, send.tag)
-        if not isinstance(value, Node):
+        if not isinstance(value, TermNode):
             raise TooMuch("arrays are sent")
         self._activate(send.request, lambda: _Active(self._issued("send", send.port, to, tag, value)))
 
-    def _address(self, peer: Term | None, tag: Term | None) -> tuple[Node | None, Node | None]:
+    def _address(self, peer: Term | None, tag: Term | None) -> tuple[TermNode | None, TermNode | None]:
         """Return process and tag, and note the faults: a process that is none, a tag that is negative."""
         process, number = (None if each is None else self._number(each) for each in (peer, tag))
         if process is not None:
@@ -357,20 +357,20 @@ class _Unfolding:
             lambda: _Active(self._issued("receive", receive.port, source, tag, self.terms.false), stores),
         )
 
-    def _issued(self, kind: OpKind, port: int, peer: Node | None, tag: Node | None, value: Node) -> Issue:
+    def _issued(self, kind: OpKind, port: int, peer: TermNode | None, tag: TermNode | None, value: TermNode) -> Issue:
         of_kind = self.found.sends if kind == "send" else self.found.receives
         issue = Issue(kind, len(of_kind), self.me, len(self.events), self.live, port, peer, tag, value)
         of_kind.append(issue)
         self.events.append(issue)
         return issue
 
-    def _wait(self, slot: Slot, when: Callable[[], Node]) -> None:
+    def _wait(self, slot: Slot, when: Callable[[], TermNode]) -> None:
         for active, condition in list(slot.items()):
             guard = self.terms.both(when(), condition)
             if guard is self.terms.false:
                 continue
             issue = active.issue
-            self.events.append(Waiting(issue.kind, issue.number, self.me, len(self.events), guard))
+            self.events.append(WaitingProcess(issue.kind, issue.number, self.me, len(self.events), guard))
             for place, part in zip(active.stores, PARTS, strict=False):
                 if place is not None:
                     self._store(*place, self.terms.got(issue.number, part), guard)

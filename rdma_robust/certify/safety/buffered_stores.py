@@ -14,10 +14,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 
 from rdma_robust.certify.document import reject
-from rdma_robust.certify.safety.lead_ups import Agent
-from rdma_robust.certify.safety.reduced_program import Own, PlacedState, ReducedProgram, Taken
-from rdma_robust.certify.safety.thread_steps import Instruction, Known, Variables, expression
-from rdma_robust.certify.safety.wide_updates import Assign, Forget, WideUpdates
+from rdma_robust.certify.safety.lead_ups import AgentMove
+from rdma_robust.certify.safety.reduced_program import Own, PlacedState, ReducedProgram, ReducedStep
+from rdma_robust.certify.safety.thread_steps import Instruction, Known, Variables, step_expression
+from rdma_robust.certify.safety.wide_updates import WideAssignment, WideHavoc, WideUpdates
 from rdma_robust.expr import Expr, Name
 from rdma_robust.language.flow.cfg import MFence, Program, Write
 
@@ -65,10 +65,10 @@ class _Buffered(ReducedProgram, ABC):
     def stored(self, state: PlacedState, t: int) -> bool:
         return not any(state.own[t])
 
-    def remote(self, state: PlacedState, t: int, instruction: Instruction) -> Iterable[Taken]:
+    def remote(self, state: PlacedState, t: int, instruction: Instruction) -> Iterable[ReducedStep]:
         raise AssertionError(state, t, instruction)
 
-    def store(self, state: PlacedState, t: int, instruction: Instruction, value: None) -> Iterator[Taken]:
+    def store(self, state: PlacedState, t: int, instruction: Instruction, value: None) -> Iterator[ReducedStep]:
         word = instruction.writes
         queue = self.queue(t, word)
         stores: Stores = state.own[t][queue]
@@ -90,18 +90,18 @@ class _Buffered(ReducedProgram, ABC):
         self, t: int, queue: int, place: int, word: int, value: Known
     ) -> Iterator[tuple[int | None, tuple[tuple[str, Expr], ...], tuple[Expr, ...], bool]]:
         if self.wide_words[word]:
-            yield None, ((self.slot(t, queue, place), expression(value)),), (), False
+            yield None, ((self.slot(t, queue, place), step_expression(value)),), (), False
             return
         for number, assumed in self.variables.given(self.words[word], value):
             yield number, (), assumed, number is None
 
-    def agents(self, state: PlacedState) -> Sequence[Agent]:
-        return [Agent(t, -1, q[0][0], takes=i) for t, own in enumerate(state.own) for i, q in enumerate(own) if q]
+    def agents(self, state: PlacedState) -> Sequence[AgentMove]:
+        return [AgentMove(t, -1, q[0][0], takes=i) for t, own in enumerate(state.own) for i, q in enumerate(own) if q]
 
-    def ahead(self, state: PlacedState) -> Sequence[Agent]:
-        return [Agent(t, -1, w, takes=i) for t, own in enumerate(state.own) for i, q in enumerate(own) for w, _ in q]
+    def ahead(self, state: PlacedState) -> Sequence[AgentMove]:
+        return [AgentMove(t, -1, w, takes=i) for t, own in enumerate(state.own) for i, q in enumerate(own) for w, _ in q]
 
-    def act(self, state: PlacedState, agent: Agent) -> Iterator[Taken]:
+    def act(self, state: PlacedState, agent: AgentMove) -> Iterator[ReducedStep]:
         t, queue = agent.thread, agent.takes
         assert isinstance(queue, int)
         stores: Stores = state.own[t][queue]
@@ -111,19 +111,19 @@ class _Buffered(ReducedProgram, ABC):
         moves = tuple((slots[i], Name(slots[i + 1])) for i, (_, v) in enumerate(rest) if v is None)
         used = {slots[i] for i, (_, v) in enumerate(rest) if v is None}
         gone = [slot for slot, (_, v) in zip(slots, stores, strict=True) if v is None and slot not in used]
-        after: WideUpdates = (*((Assign(moves),) if moves else ()), *map(Forget, gone))
+        after: WideUpdates = (*((WideAssignment(moves),) if moves else ()), *map(WideHavoc, gone))
         own = _changed(state.own[t], queue, tuple(rest))
         text = f"a store to {self.words[word]} reaches memory"
         yield from self.moved(state, t, word, value, own=own, text=text, after=after)
 
     def own_moves(
         self, state: PlacedState, t: int, does: str, *, step: int, word: int, value: int | None
-    ) -> Iterator[Taken]:
+    ) -> Iterator[ReducedStep]:
         for agent in self.agents(state):
             if does == "store" and agent.thread == t and agent.writes == word and step < 0 and value is None:
                 yield from self.act(state, agent)
 
-    def touches(self, agent: Agent, t: int, instruction: Instruction) -> bool:
+    def touches(self, agent: AgentMove, t: int, instruction: Instruction) -> bool:
         if isinstance(instruction.step.op, MFence) or (instruction.reads >= 0 and instruction.writes >= 0):
             return agent.thread == t or agent.writes == instruction.reads
         return instruction.reads >= 0 and agent.writes == instruction.reads and agent.thread != t

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from rdma_robust.expr import Const, Expr, conj, names, negate
-from rdma_robust.language.check.meaning import defined
+from rdma_robust.language.check.meaning import divides_by_no_zero
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.language.flow.claims import PointAt, ThreadEnded
+from rdma_robust.language.flow.claims import EndedAtom, PointAt
 
 
 @dataclass(frozen=True)
-class Claimed:
+class BadStateClaim:
     """`bad`, over registers `T.r`, words `A.x`, constants, and atoms (a thread's number and program point), is false in
     every state; with `final` in every state in which all threads have ended and nothing is under way."""
 
@@ -24,7 +24,7 @@ class Claimed:
     final: bool
 
 
-def claims_of(program: Program, model: str) -> tuple[Claimed, ...]:
+def claims_of(program: Program, model: str) -> tuple[BadStateClaim, ...]:
     """Return what `program` claims of states under `model`: its invariants, and the outcomes that it forbids there.
 
     A condition that divides by zero does not hold.
@@ -32,23 +32,23 @@ def claims_of(program: Program, model: str) -> tuple[Claimed, ...]:
     return tuple(_claims(program, model))
 
 
-def _claims(program: Program, model: str) -> Iterator[Claimed]:
+def _claims(program: Program, model: str) -> Iterator[BadStateClaim]:
     threads = {thread.name: t for t, thread in enumerate(program.threads)}
     constants = {name: Const(value) for name, value in program.constants}
     for line in program.invariants:
         atoms = {name: _place(program, threads[atom.thread], atom) for name, atom in line.atoms}
-        bad = negate(conj(defined(line.condition), line.condition))
+        bad = negate(conj(divides_by_no_zero(line.condition), line.condition))
         known = {name: value for name, value in constants.items() if name not in atoms}
-        yield Claimed(line.text, bad, frozenset(names(bad)), atoms, known, False)
+        yield BadStateClaim(line.text, bad, frozenset(names(bad)), atoms, known, False)
     for outcome in program.outcomes:
         if any(claim.model == model and not claim.allowed for claim in outcome.claims):
-            bad = conj(defined(outcome.condition), outcome.condition)
-            yield Claimed(outcome.text, bad, frozenset(names(bad)), {}, constants, True)
+            bad = conj(divides_by_no_zero(outcome.condition), outcome.condition)
+            yield BadStateClaim(outcome.text, bad, frozenset(names(bad)), {}, constants, True)
 
 
-def _place(program: Program, t: int, atom: PointAt | ThreadEnded) -> tuple[int, int]:
+def _place(program: Program, t: int, atom: PointAt | EndedAtom) -> tuple[int, int]:
     thread = program.threads[t]
-    return t, thread.exit if isinstance(atom, ThreadEnded) else dict(thread.labels)[atom.label]
+    return t, thread.exit if isinstance(atom, EndedAtom) else dict(thread.labels)[atom.label]
 
 
 def watched_points(program: Program) -> frozenset[tuple[int, int]]:

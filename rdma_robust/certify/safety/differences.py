@@ -17,7 +17,7 @@ ZERO: Final = ""
 MOST_CASES: Final = 256
 
 
-class Difference(NamedTuple):
+class DifferenceBound(NamedTuple):
     """left - right <= most; ZERO for no variable."""
 
     left: str
@@ -25,7 +25,7 @@ class Difference(NamedTuple):
     most: int
 
 
-Literal = Difference | Expr
+Literal = DifferenceBound | Expr
 """A difference, or a condition that is none."""
 
 Case = tuple[Literal, ...]
@@ -69,15 +69,15 @@ def _sum(left: Term | None, right: Term | None) -> Term | None:
     return {name: k for name, k in found.items() if k}, left[1] + right[1]
 
 
-def cases(expr: Expr, *, holds: bool = True) -> list[Case] | None:
+def difference_cases(expr: Expr, *, holds: bool = True) -> list[Case] | None:
     """Return cases of which one is true exactly where a condition holds (or does not); None if there are too many."""
     match expr:
         case Const(value):
             return [()] if bool(value) == holds else []
         case Unary("!", arg):
-            return cases(arg, holds=not holds)
+            return difference_cases(arg, holds=not holds)
         case Binary("&&" | "||" as op, left, right):
-            first, second = cases(left, holds=holds), cases(right, holds=holds)
+            first, second = difference_cases(left, holds=holds), difference_cases(right, holds=holds)
             if first is None or second is None:
                 return None
             return both(first, second) if (op == "&&") == holds else first + second
@@ -91,7 +91,7 @@ def every_case(conditions: Iterable[Expr]) -> list[Case] | None:
     """Return the cases in which all conditions hold, None if there are too many."""
     found: list[Case] | None = [()]
     for condition in conditions:
-        these = cases(condition)
+        these = difference_cases(condition)
         found = None if found is None or these is None else both(found, these)
     return found
 
@@ -131,22 +131,22 @@ def _at_most(term: Term | None, most: int) -> Literal | None:
         case []:
             return TRUE if most >= 0 else FALSE
         case [(name, k)]:
-            return Difference(name, ZERO, most // k) if k > 0 else Difference(ZERO, name, most // -k)
+            return DifferenceBound(name, ZERO, most // k) if k > 0 else DifferenceBound(ZERO, name, most // -k)
         case [(right, less), (left, more)] if more == -less:
-            return Difference(left, right, most // more)
+            return DifferenceBound(left, right, most // more)
         case _:
             return None
 
 
-class Closure:
+class DifferenceClosure:
     """Differences that imply one another, with the smallest bound of each; `possible` iff they have a solution."""
 
     def __init__(self) -> None:
         self.least: dict[str, dict[str, int]] = {}
         self.possible = True
 
-    def copy(self) -> Closure:
-        found = Closure()
+    def copy(self) -> DifferenceClosure:
+        found = DifferenceClosure()
         found.least = {left: dict(row) for left, row in self.least.items()}
         found.possible = self.possible
         return found
@@ -186,13 +186,13 @@ class Closure:
                     if known is None or total < known:
                         row[end] = total
 
-    def add_all(self, differences: Iterable[Difference]) -> None:
+    def add_all(self, differences: Iterable[DifferenceBound]) -> None:
         for each in differences:
             self.add(*each)
 
 
-def opposite(literal: Literal) -> Literal:
+def opposite_literal(literal: Literal) -> Literal:
     """Return a literal that holds exactly where this one does not."""
-    if isinstance(literal, Difference):
-        return Difference(literal.right, literal.left, -literal.most - 1)
+    if isinstance(literal, DifferenceBound):
+        return DifferenceBound(literal.right, literal.left, -literal.most - 1)
     return negate(literal)

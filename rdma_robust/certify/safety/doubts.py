@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from rdma_robust.certify.safety.claimed import Claimed
+from rdma_robust.certify.safety.claimed import BadStateClaim
 from rdma_robust.certify.safety.reduced_program import PlacedState, ReducedProgram
-from rdma_robust.certify.safety.thread_steps import expression
+from rdma_robust.certify.safety.thread_steps import step_expression
 from rdma_robust.certify.safety.wide_updates import WideUpdates
 from rdma_robust.expr import Const, Expr, Name, substitute
 
@@ -34,7 +34,9 @@ def doubts_of(system: ReducedProgram, state: PlacedState) -> Iterator[Doubt]:
                     yield Doubt(claim.text, updates, condition)
 
 
-def _seen_by(system: ReducedProgram, state: PlacedState, claim: Claimed) -> Iterator[tuple[WideUpdates, PlacedState | None]]:
+def _seen_by(
+    system: ReducedProgram, state: PlacedState, claim: BadStateClaim
+) -> Iterator[tuple[WideUpdates, PlacedState | None]]:
     if not system.lazy:
         yield (), state
         return
@@ -42,11 +44,11 @@ def _seen_by(system: ReducedProgram, state: PlacedState, claim: Claimed) -> Iter
     yield from system.leads.to(state, lambda agent: claim.final or agent.writes in words)
 
 
-def _told(system: ReducedProgram, state: PlacedState, claim: Claimed) -> dict[str, Expr]:
+def _told(system: ReducedProgram, state: PlacedState, claim: BadStateClaim) -> dict[str, Expr]:
     told: dict[str, Expr] = dict(claim.constants)
     for i, word in enumerate(system.words):
         if word in claim.names:
-            told[word] = expression(system.in_memory(state, i))
+            told[word] = step_expression(system.in_memory(state, i))
     for code, registers in zip(system.code, state.registers, strict=True):
         for name, value in zip(code.names, registers, strict=True):
             if name in claim.names:

@@ -13,8 +13,18 @@ from itertools import product
 
 from rdma_robust.certify.document import reject
 from rdma_robust.certify.safety.by_z3 import Z3, z3_version
-from rdma_robust.certify.safety.differences import ZERO, Case, Closure, Difference, Literal, both, cases, every_case, linear
-from rdma_robust.certify.safety.wide_updates import Effect
+from rdma_robust.certify.safety.differences import (
+    ZERO,
+    Case,
+    DifferenceBound,
+    DifferenceClosure,
+    Literal,
+    both,
+    difference_cases,
+    every_case,
+    linear,
+)
+from rdma_robust.certify.safety.wide_updates import WideEffect
 from rdma_robust.expr import Binary, Const, Expr, Name, conj, disj, names, negate, substitute
 
 Shift = tuple[str, int]
@@ -29,19 +39,19 @@ class RegionOf:
     """A conjunction: its conditions, and those of them that are differences; `others` are the rest."""
 
     conditions: tuple[Expr, ...]
-    differences: tuple[Difference, ...]
+    differences: tuple[DifferenceBound, ...]
     others: tuple[Expr, ...]
 
 
-Parsed = tuple[Expr, tuple[Difference, ...] | None]
+Parsed = tuple[Expr, tuple[DifferenceBound, ...] | None]
 """A condition, and the differences that it is, None if it is none."""
 
 
 def parsed(condition: Expr) -> Parsed:
-    found = cases(condition)
+    found = difference_cases(condition)
     if found is None or len(found) != 1:
         return condition, None
-    differences = tuple(literal for literal in found[0] if isinstance(literal, Difference))
+    differences = tuple(literal for literal in found[0] if isinstance(literal, DifferenceBound))
     return condition, differences if len(differences) == len(found[0]) else None
 
 
@@ -58,9 +68,9 @@ class Implications:
 
     closed: int = 0
     by_z3: int = 0
-    _closures: dict[RegionOf, Closure] = field(default_factory=dict)
-    _assumed: dict[Effect, list[Case] | None] = field(default_factory=dict)
-    _ordered: dict[tuple[RegionOf, ...], list[list[Difference]]] = field(default_factory=dict)
+    _closures: dict[RegionOf, DifferenceClosure] = field(default_factory=dict)
+    _assumed: dict[WideEffect, list[Case] | None] = field(default_factory=dict)
+    _ordered: dict[tuple[RegionOf, ...], list[list[DifferenceBound]]] = field(default_factory=dict)
     _solver: Z3 | None = None
     _beyond: bool = False
     _splits: int = 0
@@ -73,7 +83,7 @@ class Implications:
     def holds(
         self,
         known: RegionOf,
-        effect: Effect,
+        effect: WideEffect,
         folded: frozenset[str],
         targets: Sequence[RegionOf],
         *,
@@ -99,7 +109,7 @@ class Implications:
         self.closed += 1
         return answer
 
-    def _plain(self, targets: Sequence[RegionOf]) -> list[list[Difference]]:
+    def _plain(self, targets: Sequence[RegionOf]) -> list[list[DifferenceBound]]:
         """Return the differences of the regions that have nothing else, those first of which there are most bounds."""
         key = tuple(targets)
         if key not in self._ordered:
@@ -114,14 +124,14 @@ class Implications:
             ]
         return self._ordered[key]
 
-    def _closure(self, region: RegionOf) -> Closure:
+    def _closure(self, region: RegionOf) -> DifferenceClosure:
         if region not in self._closures:
-            closure = Closure()
+            closure = DifferenceClosure()
             closure.add_all(region.differences)
             self._closures[region] = closure
         return self._closures[region]
 
-    def _covered(self, here: Closure, others: frozenset[Expr], goals: Sequence[Goal]) -> bool:
+    def _covered(self, here: DifferenceClosure, others: frozenset[Expr], goals: Sequence[ImplicationGoal]) -> bool:
         """Return whether one of the goals holds wherever these facts do; what no closure can tell counts as no."""
         if not here.possible:
             return True
@@ -138,7 +148,7 @@ class Implications:
         self._beyond = self._beyond or bool(others)
         return False
 
-    def _useful(self, here: Closure, others: frozenset[Expr], goal: Goal) -> bool:
+    def _useful(self, here: DifferenceClosure, others: frozenset[Expr], goal: ImplicationGoal) -> bool:
         within = every_case(goal.shared)
         if within is None:
             self._beyond = True
@@ -147,7 +157,7 @@ class Implications:
         for case in within:
             inside = here.copy()
             for literal in case:
-                if isinstance(literal, Difference):
+                if isinstance(literal, DifferenceBound):
                     inside.add(*literal)
                 else:
                     self._beyond = True
@@ -158,13 +168,13 @@ class Implications:
         return possible
 
     def _outside_is_covered(
-        self, here: Closure, others: frozenset[Expr], shared: Sequence[Expr], goals: Sequence[Goal]
+        self, here: DifferenceClosure, others: frozenset[Expr], shared: Sequence[Expr], goals: Sequence[ImplicationGoal]
     ) -> bool:
         """Return whether `goals` cover where one of the conditions does not hold."""
         for condition in shared:
             if condition in others:
                 continue
-            without = cases(condition, holds=False)
+            without = difference_cases(condition, holds=False)
             if without is None:
                 self._beyond = True
                 return False
@@ -172,7 +182,7 @@ class Implications:
                 outside = here.copy()
                 left = set(others)
                 for literal in case:
-                    if isinstance(literal, Difference):
+                    if isinstance(literal, DifferenceBound):
                         outside.add(*literal)
                     else:
                         left.add(literal)
@@ -180,18 +190,18 @@ class Implications:
                     return False
         return True
 
-    def _follow(self, here: Closure, others: frozenset[Expr], conditions: Sequence[Expr]) -> bool:
+    def _follow(self, here: DifferenceClosure, others: frozenset[Expr], conditions: Sequence[Expr]) -> bool:
         return all(condition in others or self._follows(here, condition) for condition in conditions)
 
-    def _follows(self, here: Closure, condition: Expr) -> bool:
-        without = cases(condition, holds=False)
+    def _follows(self, here: DifferenceClosure, condition: Expr) -> bool:
+        without = difference_cases(condition, holds=False)
         if without is None:
             self._beyond = True
             return False
         for case in without:
             outside = here
             for literal in case:
-                if isinstance(literal, Difference):
+                if isinstance(literal, DifferenceBound):
                     outside = here.copy() if outside is here else outside
                     outside.add(*literal)
                 else:
@@ -200,7 +210,7 @@ class Implications:
                 return False
         return True
 
-    def _by_solver(self, known: Sequence[Expr], goals: Sequence[Goal]) -> bool:
+    def _by_solver(self, known: Sequence[Expr], goals: Sequence[ImplicationGoal]) -> bool:
         if z3_version() is None:
             reject(
                 "a condition is no difference of two variables, and z3, which would decide it, is not installed here: "
@@ -224,8 +234,8 @@ class Implications:
 
 
 def _cases(
-    closure: Closure, premises: Sequence[Expr], assumed: list[Case] | None, folded: frozenset[str]
-) -> list[tuple[Closure, frozenset[Expr]]] | None:
+    closure: DifferenceClosure, premises: Sequence[Expr], assumed: list[Case] | None, folded: frozenset[str]
+) -> list[tuple[DifferenceClosure, frozenset[Expr]]] | None:
     """Return the cases in which all premises hold, without impossible ones: the differences, and the other facts.
 
     What mentions a folded variable is not taken apart: different values of it may be in different cases. None if there
@@ -240,22 +250,22 @@ def _cases(
     whole: list[Literal] = []
     for premise in premises:
         if not folded.isdisjoint(names(premise)):
-            alone = cases(premise)
+            alone = difference_cases(premise)
             whole += alone[0] if alone is not None and len(alone) == 1 else [premise]
     found = []
     for case in every:
         here = closure
         for literal in (*whole, *case):
-            if isinstance(literal, Difference) and not here.implies(*literal):
+            if isinstance(literal, DifferenceBound) and not here.implies(*literal):
                 here = closure.copy() if here is closure else here
                 here.add(*literal)
         if here.possible:
-            others = frozenset(each for each in (*whole, *case) if not isinstance(each, Difference))
+            others = frozenset(each for each in (*whole, *case) if not isinstance(each, DifferenceBound))
             found.append((here, others))
     return found
 
 
-def _at_once(closure: Closure, effect: Effect, regions: Sequence[Sequence[Difference]]) -> bool:
+def _at_once(closure: DifferenceClosure, effect: WideEffect, regions: Sequence[Sequence[DifferenceBound]]) -> bool:
     """Return whether one of the regions follows as it is, difference by difference."""
     shifts: dict[str, tuple[Shift, ...] | None] = {ZERO: ((ZERO, 0),)}
     bounds: dict[tuple[str, str], int | None] = {}
@@ -295,7 +305,7 @@ def _at_once(closure: Closure, effect: Effect, regions: Sequence[Sequence[Differ
 
 
 @dataclass(frozen=True)
-class Goal:
+class ImplicationGoal:
     """A region after an effect, in terms of before: `whole` are the conditions with folded variables, `shared` the rest."""
 
     shared: tuple[Expr, ...]
@@ -306,7 +316,7 @@ class Goal:
         return (*self.shared, *self.whole)
 
 
-def _goal(target: RegionOf, effect: Effect, folded: frozenset[str], folded_after: frozenset[str]) -> Goal:
+def _goal(target: RegionOf, effect: WideEffect, folded: frozenset[str], folded_after: frozenset[str]) -> ImplicationGoal:
     shared: list[Expr] = []
     whole: list[Expr] = []
     for condition in target.conditions:
@@ -316,10 +326,10 @@ def _goal(target: RegionOf, effect: Effect, folded: frozenset[str], folded_after
         is_whole = any(len(each) > 1 for each in stands) or any(name in folded_after for name in used)
         is_whole = is_whole or any(name in folded for each in made for name in names(each))
         (whole if is_whole else shared).extend(made)
-    return Goal(tuple(shared), tuple(whole))
+    return ImplicationGoal(tuple(shared), tuple(whole))
 
 
-def _copied(known: RegionOf, effect: Effect, folded: frozenset[str]) -> list[Expr]:
+def _copied(known: RegionOf, effect: WideEffect, folded: frozenset[str]) -> list[Expr]:
     """Return what is known of values taken from folded variables: what holds for every choice holds for these."""
     if not effect.copies:
         return []

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from rdma_robust.certify.safety.reduced_program import Own, PlacedState, ReducedProgram, Taken
-from rdma_robust.certify.safety.remote_reads import operand_values, replaced
-from rdma_robust.certify.safety.thread_steps import Instruction, Known, Variables, expression
-from rdma_robust.certify.safety.wide_updates import Assign, Assume, Forget, WideUpdates
+from rdma_robust.certify.safety.reduced_program import Own, PlacedState, ReducedProgram, ReducedStep
+from rdma_robust.certify.safety.remote_reads import operand_values, remote_change
+from rdma_robust.certify.safety.thread_steps import Instruction, Known, Variables, step_expression
+from rdma_robust.certify.safety.wide_updates import WideAssignment, WideAssumption, WideHavoc, WideUpdates
 from rdma_robust.digraph import reachable
 from rdma_robust.expr import Expr, Name
 from rdma_robust.language.flow.cfg import Flush, Poll, RFence, steps
@@ -45,14 +45,14 @@ class InProgramOrder(ReducedProgram):
     def _slot(self, t: int, number: int) -> str:
         return f"{self.program.threads[t].name}@{number}"
 
-    def busy(self, state: PlacedState, t: int) -> Iterable[Taken] | None:
+    def busy(self, state: PlacedState, t: int) -> Iterable[ReducedStep] | None:
         number, value, completions = state.own[t]
         if number < 0:
             return None
         instruction = next(i for i in self.code[t].at[state.points[t]] if i.number == number)
         return self._second(state, t, instruction, value, completions)
 
-    def remote(self, state: PlacedState, t: int, instruction: Instruction) -> Iterable[Taken]:
+    def remote(self, state: PlacedState, t: int, instruction: Instruction) -> Iterable[ReducedStep]:
         match instruction.step.op:
             case RFence():
                 return self.finish(state, t, instruction, None)
@@ -61,17 +61,19 @@ class InProgramOrder(ReducedProgram):
             case _:
                 return self._first(state, t, instruction)
 
-    def _first(self, state: PlacedState, t: int, instruction: Instruction) -> Iterator[Taken]:
+    def _first(self, state: PlacedState, t: int, instruction: Instruction) -> Iterator[ReducedStep]:
         read = self.in_memory(state, instruction.reads)
         slot = self._slot(t, instruction.number)
         guard = self.code[t].guard(instruction, state.registers[t])
         if guard is None:
             return
         values = operand_values(self.code[t], instruction, state.registers[t])
-        for written, also in replaced(instruction, values, read):
+        for written, also in remote_change(instruction, values, read):
             own = (instruction.number, read if isinstance(read, int) else None, state.own[t][2])
-            carried = () if isinstance(read, int) else ((slot, expression(read)),)
-            yield from self._read(state, t, instruction, (tuple(map(Assume, (*guard, *also))), carried, written), own)
+            carried = () if isinstance(read, int) else ((slot, step_expression(read)),)
+            yield from self._read(
+                state, t, instruction, (tuple(map(WideAssumption, (*guard, *also))), carried, written), own
+            )
 
     def _read(
         self,
@@ -80,24 +82,24 @@ class InProgramOrder(ReducedProgram):
         instruction: Instruction,
         what: tuple[WideUpdates, tuple[tuple[str, Expr], ...], Known | None],
         own: Own,
-    ) -> Iterator[Taken]:
+    ) -> Iterator[ReducedStep]:
         guard, carried, written = what
         text = instruction.step.text
         every = (
             [(state.memory, (), (), False)] if written is None else self.written(state.memory, instruction.reads, written)
         )
         for memory, assigned, assumed, bad in every:
-            updates: WideUpdates = (*guard, *map(Assume, assumed))
+            updates: WideUpdates = (*guard, *map(WideAssumption, assumed))
             if bad:
-                yield Taken(updates, None, text, None, "a word gets a value that is not listed")
+                yield ReducedStep(updates, None, text, None, "a word gets a value that is not listed")
                 continue
             values = (*carried, *assigned)
-            updates = (*updates, Assign(values)) if values else updates
-            yield Taken(updates, state._replace(memory=memory, own=_with_own(state, t, own)), text)
+            updates = (*updates, WideAssignment(values)) if values else updates
+            yield ReducedStep(updates, state._replace(memory=memory, own=_with_own(state, t, own)), text)
 
     def _second(
         self, state: PlacedState, t: int, instruction: Instruction, value: int | None, completions: tuple[int, ...]
-    ) -> Iterator[Taken]:
+    ) -> Iterator[ReducedStep]:
         slot = self._slot(t, instruction.number)
         polled = self._polled[t]
         counts = tuple(
@@ -105,14 +107,14 @@ class InProgramOrder(ReducedProgram):
         )
         own = (-1, 0, self._kept(t, instruction.target, counts))
         written: Known = Name(slot) if value is None else value
-        gone: WideUpdates = (Forget(slot),) if value is None else ()
+        gone: WideUpdates = (WideHavoc(slot),) if value is None else ()
         for done in self.code[t].done(instruction, state.registers[t], None):
             for memory, assigned, assumed, bad in self.written(state.memory, instruction.writes, written):
                 changed = done._replace(assumed=(*done.assumed, *assumed), bad=done.bad or bad)
                 taken = self.stepped(state, t, instruction, changed, assigned=assigned, memory=memory, own=own)
                 yield taken._replace(updates=(*taken.updates, *gone))
 
-    def _takes(self, state: PlacedState, t: int, instruction: Instruction, node: str) -> Iterator[Taken]:
+    def _takes(self, state: PlacedState, t: int, instruction: Instruction, node: str) -> Iterator[ReducedStep]:
         completions: tuple[int, ...] = state.own[t][2]
         polls = isinstance(instruction.step.op, Poll)
         if node not in self._polled[t]:
@@ -131,7 +133,7 @@ class InProgramOrder(ReducedProgram):
 
     def own_moves(
         self, state: PlacedState, t: int, does: str, *, step: int, word: int, value: int | None
-    ) -> Iterable[Taken]:
+    ) -> Iterable[ReducedStep]:
         number, carried, _ = state.own[t]
         if does != "write" or number != step or number < 0 or word >= 0 or value not in (None, carried):
             return ()

@@ -14,13 +14,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from rdma_robust.certify.safety.wide_updates import NOTHING_DONE, Effect, WideUpdates, effects
+from rdma_robust.certify.safety.wide_updates import NOTHING_DONE, WideEffect, WideUpdates, wide_effects
 
 if TYPE_CHECKING:
     from rdma_robust.certify.safety.reduced_program import PlacedState, ReducedProgram
 
 
-class Agent(NamedTuple):
+class AgentMove(NamedTuple):
     """A move of an agent of thread `thread`: the places of the words that it reads and writes (-1: none), what it takes from
     what is under way and what it adds, and the node that it is about."""
 
@@ -32,7 +32,7 @@ class Agent(NamedTuple):
     peer: str | None = None
 
 
-def depends(later: Agent, earlier: Agent, in_order: bool) -> bool:
+def depends(later: AgentMove, earlier: AgentMove, in_order: bool) -> bool:
     """Return whether the agents' moves need not commute; `in_order` iff those of one thread are in order."""
     if later.thread == earlier.thread and (in_order or (earlier.gives is not None and earlier.gives == later.takes)):
         return True
@@ -41,7 +41,7 @@ def depends(later: Agent, earlier: Agent, in_order: bool) -> bool:
     return later.writes >= 0 and earlier.reads == later.writes
 
 
-Told = Callable[[Agent], bool]
+Told = Callable[[AgentMove], bool]
 """Whether a step depends on an agent's move before it."""
 
 
@@ -62,7 +62,7 @@ class LeadUps:
         if not useful:
             return
         folded = self._system.folded(state) if self._system.variables.wide else frozenset()
-        agenda: list[tuple[PlacedState, frozenset[Agent], WideUpdates, list[Effect]]] = [
+        agenda: list[tuple[PlacedState, frozenset[AgentMove], WideUpdates, list[WideEffect]]] = [
             (state, frozenset(), (), [NOTHING_DONE])
         ]
         seen: set[object] = set()
@@ -80,7 +80,7 @@ class LeadUps:
                         continue
                     after = done
                     if taken.updates:
-                        after = [each for before in done for each in effects(taken.updates, folded, before)]
+                        after = [each for before in done for each in wide_effects(taken.updates, folded, before)]
                     key = taken.to, left, frozenset(each.key for each in after) if every else None
                     if key in seen:
                         continue
@@ -89,7 +89,7 @@ class LeadUps:
                     if not left:
                         yield every, taken.to
 
-    def _useful(self, ahead: Sequence[Agent], told: Told) -> frozenset[Agent]:
+    def _useful(self, ahead: Sequence[AgentMove], told: Told) -> frozenset[AgentMove]:
         """Return the moves among those to come that the step depends on, or another useful one does."""
         useful = {agent for agent in ahead if told(agent)}
         rest = [agent for agent in ahead if agent not in useful]

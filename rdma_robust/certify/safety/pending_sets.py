@@ -12,11 +12,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from rdma_robust.certify.document import reject
-from rdma_robust.certify.safety.lead_ups import Agent
-from rdma_robust.certify.safety.reduced_program import Own, PlacedState, ReducedProgram, Taken
-from rdma_robust.certify.safety.remote_reads import operand_values, operands, replaced
+from rdma_robust.certify.safety.lead_ups import AgentMove
+from rdma_robust.certify.safety.reduced_program import Own, PlacedState, ReducedProgram, ReducedStep
+from rdma_robust.certify.safety.remote_reads import operand_values, remote_change, remote_operands
 from rdma_robust.certify.safety.thread_steps import Instruction, Known, Variables
-from rdma_robust.certify.safety.wide_updates import Assign, Assume, Fold, Forget, Take, WideUpdates
+from rdma_robust.certify.safety.wide_updates import Fold, Take, WideAssignment, WideAssumption, WideHavoc, WideUpdates
 from rdma_robust.expr import Const, Expr, Name
 from rdma_robust.language.flow.cfg import Flush, Get, Poll, Put, RemoteRmw, RFence
 
@@ -60,7 +60,7 @@ class PendingSets(ReducedProgram):
     def local(self, instruction: Instruction) -> bool:
         return isinstance(instruction.step.op, Put | Get | RemoteRmw)
 
-    def remote(self, state: PlacedState, t: int, instruction: Instruction) -> Iterator[Taken]:
+    def remote(self, state: PlacedState, t: int, instruction: Instruction) -> Iterator[ReducedStep]:
         if isinstance(instruction.step.op, Flush):
             waits = any(self._by_number[t][e[1]].peer == instruction.peer for e, _ in state.own[t])
             yield from () if waits else self.finish(state, t, instruction, None)
@@ -91,7 +91,7 @@ class PendingSets(ReducedProgram):
         name = f"{self.program.threads[t].name}@{number}"
         if kind == WRITE:
             return [name] if values == (WIDE,) else []
-        registers = operands(self._by_number[t][number])
+        registers = remote_operands(self._by_number[t][number])
         small = ",".join(str(value) for wide, value in values if not wide)
         name = f"{name}({small})" if small else name
         return [f"{name}.{register}" for register, value in zip(registers, values, strict=True) if value == WIDE]
@@ -103,7 +103,7 @@ class PendingSets(ReducedProgram):
         slots = list(zip(self._slots(t, element), values, strict=True))
         if before:
             return _sorted(counts), tuple(Fold(slot, value) for slot, value in slots)
-        return _sorted(counts), (Assign(tuple(slots)),) if slots else ()
+        return _sorted(counts), (WideAssignment(tuple(slots)),) if slots else ()
 
     def _left(self, own: Pending, element: Element) -> Iterator[Pending]:
         """Yield what may be left where one of an element is taken."""
@@ -112,33 +112,35 @@ class PendingSets(ReducedProgram):
         for n in (count - 1,) if count <= self.bound else (self.bound, count):
             yield _sorted({**counts, element: n} if n else counts)
 
-    def agents(self, state: PlacedState) -> Sequence[Agent]:
+    def agents(self, state: PlacedState) -> Sequence[AgentMove]:
         return [self._agent(t, element) for t, own in enumerate(state.own) for element, _ in own]
 
-    def ahead(self, state: PlacedState) -> Sequence[Agent]:
+    def ahead(self, state: PlacedState) -> Sequence[AgentMove]:
         now = self.agents(state)
         later = [
             self._agent(t, (WRITE, n, ())) for t, own in enumerate(state.own) for (kind, n, _), _ in own if kind == READ
         ]
         return [*now, *later]
 
-    def _agent(self, t: int, element: Element) -> Agent:
+    def _agent(self, t: int, element: Element) -> AgentMove:
         kind, number, _ = element
         instruction = self._by_number[t][number]
         if kind == WRITE:
-            return Agent(t, -1, instruction.writes, (WRITE, instruction.writes, instruction.peer), None, instruction.peer)
+            return AgentMove(
+                t, -1, instruction.writes, (WRITE, instruction.writes, instruction.peer), None, instruction.peer
+            )
         writes = instruction.reads if instruction.new is not None else -1
         gives = (WRITE, instruction.writes, instruction.peer)
-        return Agent(t, instruction.reads, writes, (READ, number), gives, instruction.peer)
+        return AgentMove(t, instruction.reads, writes, (READ, number), gives, instruction.peer)
 
-    def act(self, state: PlacedState, agent: Agent) -> Iterator[Taken]:
+    def act(self, state: PlacedState, agent: AgentMove) -> Iterator[ReducedStep]:
         t = agent.thread
         for element, count in state.own[t]:
             if self._agent(t, element) == agent:
                 for own in self._left(state.own[t], element):
                     yield from self._acted(state, t, element, own, count)
 
-    def _acted(self, state: PlacedState, t: int, element: Element, own: Pending, count: int) -> Iterator[Taken]:
+    def _acted(self, state: PlacedState, t: int, element: Element, own: Pending, count: int) -> Iterator[ReducedStep]:
         slots = self._slots(t, element)
         single = count == 1 and self.bound > 0
         names = slots if single else [f"{TAKEN}{i}" for i in range(len(slots))]
@@ -146,7 +148,7 @@ class PendingSets(ReducedProgram):
         gone = [] if single else list(names)
         if not any(each == element for each, _ in own):
             gone += slots
-        after: WideUpdates = tuple(map(Forget, gone))
+        after: WideUpdates = tuple(map(WideHavoc, gone))
         if element[0] == WRITE:
             value: Known = Name(names[0]) if names else element[2][0][1]
             word = self._by_number[t][element[1]].writes
@@ -159,28 +161,28 @@ class PendingSets(ReducedProgram):
 
     def _read(
         self, state: PlacedState, t: int, element: Element, *, own: Pending, names: Mapping[str, str], after: WideUpdates
-    ) -> Iterator[Taken]:
+    ) -> Iterator[ReducedStep]:
         instruction = self._by_number[t][element[1]]
         text = f"the card reads {self.words[instruction.reads]}"
         read = self.in_memory(state, instruction.reads)
         slots = iter(self._slots(t, element))
         values: dict[str, Expr] = {
             register: Name(names[next(slots)]) if value == WIDE else Const(value[1])
-            for register, value in zip(operands(instruction), element[2], strict=True)
+            for register, value in zip(remote_operands(instruction), element[2], strict=True)
         }
         target, wide = self._to_write(t, element[1], read)
         pending, added = self._added(t, own, target, wide)
-        for written, also in replaced(instruction, values, read):
-            assumed: WideUpdates = (*map(Assume, also), *added)
+        for written, also in remote_change(instruction, values, read):
+            assumed: WideUpdates = (*map(WideAssumption, also), *added)
             if written is None:
-                yield Taken((*assumed, *after), state._replace(own=_with_own(state, t, pending)), text)
+                yield ReducedStep((*assumed, *after), state._replace(own=_with_own(state, t, pending)), text)
                 continue
             for taken in self.moved(state, t, instruction.reads, written, own=pending, text=text, after=after):
                 yield taken._replace(updates=(*assumed, *taken.updates))
 
     def own_moves(
         self, state: PlacedState, t: int, does: str, *, step: int, word: int, value: int | None
-    ) -> Iterator[Taken]:
+    ) -> Iterator[ReducedStep]:
         alike = {READ: self._reads[t].get(step), WRITE: self._writes[t].get(step)}
         for element, count in state.own[t] if word < 0 else ():
             kind, number, values = element
@@ -189,7 +191,7 @@ class PendingSets(ReducedProgram):
                 for own in self._left(state.own[t], element):
                     yield from self._acted(state, t, element, own, count)
 
-    def touches(self, agent: Agent, t: int, instruction: Instruction) -> bool:
+    def touches(self, agent: AgentMove, t: int, instruction: Instruction) -> bool:
         op = instruction.step.op
         if isinstance(op, Flush):
             return agent.thread == t and agent.peer == op.node

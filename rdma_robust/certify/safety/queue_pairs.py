@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from rdma_robust.certify.document import reject
-from rdma_robust.certify.safety.lead_ups import Agent
-from rdma_robust.certify.safety.reduced_program import Own, PlacedState, ReducedProgram, Taken
-from rdma_robust.certify.safety.thread_steps import Instruction, Known, Variables, expression
-from rdma_robust.certify.safety.wide_updates import Assign, Assume, Forget, WideUpdates
+from rdma_robust.certify.safety.lead_ups import AgentMove
+from rdma_robust.certify.safety.reduced_program import Own, PlacedState, ReducedProgram, ReducedStep
+from rdma_robust.certify.safety.thread_steps import Instruction, Known, Variables, step_expression
+from rdma_robust.certify.safety.wide_updates import WideAssignment, WideAssumption, WideHavoc, WideUpdates
 from rdma_robust.digraph import reachable
 from rdma_robust.expr import Expr, Name
 from rdma_robust.language.flow.cfg import Flush, Get, Poll, Put, RemoteRmw, RFence, steps
@@ -25,7 +25,7 @@ MOST_COMPLETIONS: Final = 4
 """So many more operations than there is room for may wait for a poll."""
 
 
-class Entry(NamedTuple):
+class QueueOperation(NamedTuple):
     """An operation: the number of its step, how far it is, the value that it has read (None: in the wide variable of its
     place), and whether its completion is taken, or can never be."""
 
@@ -35,7 +35,7 @@ class Entry(NamedTuple):
     polled: bool
 
 
-Queue = tuple[Entry, ...]
+Queue = tuple[QueueOperation, ...]
 
 
 class QueuePairs(ReducedProgram):
@@ -69,10 +69,10 @@ class QueuePairs(ReducedProgram):
     def nothing(self, t: int) -> Own:
         return ((),) * len(self._peers[t])
 
-    def _op(self, t: int, entry: Entry) -> object:
+    def _op(self, t: int, entry: QueueOperation) -> object:
         return self._by_number[t][entry.number].step.op
 
-    def remote(self, state: PlacedState, t: int, instruction: Instruction) -> Iterator[Taken]:
+    def remote(self, state: PlacedState, t: int, instruction: Instruction) -> Iterator[ReducedStep]:
         assert instruction.peer is not None
         qp = self._peers[t].index(instruction.peer)
         queue: Queue = state.own[t][qp]
@@ -86,16 +86,16 @@ class QueuePairs(ReducedProgram):
                     taken = queue[first]._replace(polled=True)
                     yield from self._step(state, t, instruction, qp, _replaced(queue, first, taken))
             case op:
-                entry = Entry(instruction.number, TO_READ, None, isinstance(op, RFence))
+                entry = QueueOperation(instruction.number, TO_READ, None, isinstance(op, RFence))
                 if self._full(t, queue, op, self._ahead[t][instruction.target][qp]):
                     guard = self.code[t].guard(instruction, state.registers[t])
                     if guard is not None:
                         never = "a queue pair has no room for another operation"
-                        yield Taken(tuple(map(Assume, guard)), None, instruction.step.text, None, never)
+                        yield ReducedStep(tuple(map(WideAssumption, guard)), None, instruction.step.text, None, never)
                     return
                 yield from self._step(state, t, instruction, qp, (*queue, entry))
 
-    def _complete(self, t: int, entry: Entry) -> bool:
+    def _complete(self, t: int, entry: QueueOperation) -> bool:
         return entry.stage == DONE or (entry.stage == SENT and isinstance(self._op(t, entry), Put))
 
     def _full(self, t: int, queue: Queue, op: object, polled: bool) -> bool:
@@ -106,14 +106,14 @@ class QueuePairs(ReducedProgram):
         return polled and not isinstance(op, RFence) and waiting >= self.bound + MOST_COMPLETIONS
 
     def _step(
-        self, state: PlacedState, t: int, instruction: Instruction, qp: int, queue: Sequence[Entry | None]
-    ) -> Iterator[Taken]:
+        self, state: PlacedState, t: int, instruction: Instruction, qp: int, queue: Sequence[QueueOperation | None]
+    ) -> Iterator[ReducedStep]:
         own, moved = self._kept(state, t, qp, queue, instruction.target)
         for taken in self.finish(state, t, instruction, None, own):
             yield taken._replace(updates=(*moved, *taken.updates))
 
     def _kept(
-        self, state: PlacedState, t: int, qp: int, queue: Sequence[Entry | None], point: int
+        self, state: PlacedState, t: int, qp: int, queue: Sequence[QueueOperation | None], point: int
     ) -> tuple[tuple[Queue, ...], WideUpdates]:
         """Return all queues of thread `t` at a program point, and what moves wide values to the places of their entries.
 
@@ -125,7 +125,7 @@ class QueuePairs(ReducedProgram):
         for number, old in enumerate(state.own[t]):
             entries = queue if number == qp else old
             comes = self._ahead[t][point][number]
-            kept: list[Entry] = []
+            kept: list[QueueOperation] = []
             for i, entry in enumerate(entries):
                 if entry is not None and (entry.stage < DONE or (comes and not entry.polled)):
                     kept.append(entry._replace(polled=entry.polled or not comes))
@@ -135,18 +135,18 @@ class QueuePairs(ReducedProgram):
             before = {self._slot(t, number, i) for i, entry in enumerate(old) if self._is_wide(t, entry)}
             after = {self._slot(t, number, i) for i, entry in enumerate(kept) if self._is_wide(t, entry)}
             gone += sorted(before - after)
-        updates: WideUpdates = (Assign(tuple(values)),) if values else ()
-        return tuple(queues), (*updates, *map(Forget, gone))
+        updates: WideUpdates = (WideAssignment(tuple(values)),) if values else ()
+        return tuple(queues), (*updates, *map(WideHavoc, gone))
 
-    def _is_wide(self, t: int, entry: Entry) -> bool:
+    def _is_wide(self, t: int, entry: QueueOperation) -> bool:
         return entry.stage in (HAS_READ, SENT) and entry.value is None and not isinstance(self._op(t, entry), RFence)
 
     def _slot(self, t: int, qp: int, place: int) -> str:
         return f"{self.program.threads[t].name}@{self._peers[t][qp]}#{place}"
 
-    def agents(self, state: PlacedState) -> Sequence[Agent]:
+    def agents(self, state: PlacedState) -> Sequence[AgentMove]:
         return [
-            Agent(t, -1, -1, (qp, i), None, self._peers[t][qp])
+            AgentMove(t, -1, -1, (qp, i), None, self._peers[t][qp])
             for t, queues in enumerate(state.own)
             for qp, queue in enumerate(queues)
             for i in range(len(queue))
@@ -173,7 +173,7 @@ class QueuePairs(ReducedProgram):
             return all(stage >= HAS_READ for stage in puts) and not any(isinstance(each, Get) for each in sent)
         return all(stage >= SENT for stage in puts) and not any(isinstance(each, Put) for each in sent)
 
-    def act(self, state: PlacedState, agent: Agent) -> Iterator[Taken]:
+    def act(self, state: PlacedState, agent: AgentMove) -> Iterator[ReducedStep]:
         assert isinstance(agent.takes, tuple)
         qp, i = agent.takes
         t = agent.thread
@@ -188,7 +188,9 @@ class QueuePairs(ReducedProgram):
             own = _replaced(queue, i, entry._replace(stage=HAS_READ, value=known))
             taken = self._went(state, t, qp, own, f"the card reads {self.words[instruction.reads]}")
             if known is None:
-                taken = taken._replace(updates=(*taken.updates, Assign(((self._slot(t, qp, i), expression(read)),))))
+                taken = taken._replace(
+                    updates=(*taken.updates, WideAssignment(((self._slot(t, qp, i), step_expression(read)),)))
+                )
             yield taken
         elif entry.stage == HAS_READ:
             yield self._went(state, t, qp, _replaced(queue, i, entry._replace(stage=SENT)), "the card sends a write")
@@ -199,20 +201,20 @@ class QueuePairs(ReducedProgram):
             text = f"the card writes {self.words[instruction.writes]}"
             yield from self.moved(state, t, instruction.writes, value, own=queues, text=text, after=after)
 
-    def _went(self, state: PlacedState, t: int, qp: int, queue: Sequence[Entry | None], text: str) -> Taken:
+    def _went(self, state: PlacedState, t: int, qp: int, queue: Sequence[QueueOperation | None], text: str) -> ReducedStep:
         own, updates = self._kept(state, t, qp, queue, state.points[t])
-        return Taken(updates, state._replace(own=(*state.own[:t], own, *state.own[t + 1 :])), text)
+        return ReducedStep(updates, state._replace(own=(*state.own[:t], own, *state.own[t + 1 :])), text)
 
     def own_moves(
         self, state: PlacedState, t: int, does: str, *, step: int, word: int, value: int | None
-    ) -> Iterable[Taken]:
-        found: list[Taken] = []
+    ) -> Iterable[ReducedStep]:
+        found: list[ReducedStep] = []
         wanted = self._by_number[t].get(step)
         if wanted is None or word >= 0:
             return found
         for agent in self.agents(state):
             assert isinstance(agent.takes, tuple)
-            entry: Entry = state.own[agent.thread][agent.takes[0]][agent.takes[1]]
+            entry: QueueOperation = state.own[agent.thread][agent.takes[0]][agent.takes[1]]
             said = {"read": TO_READ, "write": HAS_READ, "store": SENT}.get(does)
             same = agent.thread == t and self._by_number[t][entry.number].step == wanted.step
             if same and entry.stage == said and value in (None, entry.value):
@@ -240,5 +242,5 @@ class QueuePairs(ReducedProgram):
         )
 
 
-def _replaced(queue: Queue, i: int, entry: Entry | None) -> tuple[Entry | None, ...]:
+def _replaced(queue: Queue, i: int, entry: QueueOperation | None) -> tuple[QueueOperation | None, ...]:
     return (*queue[:i], entry, *queue[i + 1 :])

@@ -12,18 +12,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from rdma_robust.certify.safety.claimed import claims_of, watched_points
-from rdma_robust.certify.safety.lead_ups import Agent, LeadUps
+from rdma_robust.certify.safety.lead_ups import AgentMove, LeadUps
 from rdma_robust.certify.safety.thread_steps import (
     NOWHERE,
-    Done,
     Instruction,
     Known,
     Small,
+    StepEffect,
     ThreadSteps,
     Variables,
-    expression,
+    step_expression,
 )
-from rdma_robust.certify.safety.wide_updates import Assign, Assume, Choose, Forget, WideUpdates
+from rdma_robust.certify.safety.wide_updates import WideAssignment, WideAssumption, WideChoice, WideHavoc, WideUpdates
 from rdma_robust.expr import Const, Expr, Name, Unary, names, substitute
 from rdma_robust.language.flow.cfg import Cas, Fault, MFence, Nondet, Program, Rmw, Silent, steps
 from rdma_robust.language.flow.claims import AnyModelName
@@ -47,7 +47,7 @@ class PlacedState(NamedTuple):
     own: tuple[Own, ...]
 
 
-class Taken(NamedTuple):
+class ReducedStep(NamedTuple):
     """A step, with what agents do before it: the updates, and where it leads. `fault` or `never` say why the step must not
     be possible; where it is `never`, it leads nowhere."""
 
@@ -102,15 +102,15 @@ class ReducedProgram(ABC):
         """Return whether all stores of the thread are in memory."""
         return True
 
-    def store(self, state: PlacedState, t: int, instruction: Instruction, value: None) -> Iterator[Taken]:
+    def store(self, state: PlacedState, t: int, instruction: Instruction, value: None) -> Iterator[ReducedStep]:
         """Yield the steps of a store."""
         yield from self.finish(state, t, instruction, value)
 
     @abstractmethod
-    def remote(self, state: PlacedState, t: int, instruction: Instruction) -> Iterable[Taken]:
+    def remote(self, state: PlacedState, t: int, instruction: Instruction) -> Iterable[ReducedStep]:
         """Yield the steps of a put, get, remote atomic, flush, poll or remote fence."""
 
-    def busy(self, _state: PlacedState, _t: int) -> Iterable[Taken] | None:
+    def busy(self, _state: PlacedState, _t: int) -> Iterable[ReducedStep] | None:
         """Return the steps of a thread that is in the middle of an operation, None if it is not."""
         return None
 
@@ -118,27 +118,27 @@ class ReducedProgram(ABC):
         """Return whether nothing is under way."""
         return all(own == self.nothing(t) for t, own in enumerate(state.own))
 
-    def agents(self, _state: PlacedState) -> Sequence[Agent]:
+    def agents(self, _state: PlacedState) -> Sequence[AgentMove]:
         """Return what buffers or cards can do next."""
         return ()
 
-    def ahead(self, state: PlacedState) -> Sequence[Agent]:
+    def ahead(self, state: PlacedState) -> Sequence[AgentMove]:
         """Return what buffers or cards will do with what is under way, now or later."""
         return self.agents(state)
 
-    def act(self, state: PlacedState, agent: Agent) -> Iterable[Taken]:
+    def act(self, state: PlacedState, agent: AgentMove) -> Iterable[ReducedStep]:
         """Yield what an agent's move leads to."""
         raise AssertionError(state, agent)
 
     def own_moves(
         self, _state: PlacedState, _t: int, _does: str, *, step: int, word: int, value: int | None
-    ) -> Iterable[Taken]:
+    ) -> Iterable[ReducedStep]:
         """Return the moves of what thread `t` has under way that are as a run says, see `safety_runs.py`: for the operation
         of step number `step`, to the word at place `word`, of `value` (None: any)."""
         _ = step, word, value
         return ()
 
-    def touches(self, _agent: Agent, _t: int, _instruction: Instruction) -> bool:
+    def touches(self, _agent: AgentMove, _t: int, _instruction: Instruction) -> bool:
         """Return whether it matters if the agent moves before or after the thread's step."""
         return False
 
@@ -177,7 +177,7 @@ class ReducedProgram(ABC):
             found |= code.asked(point) & self.variables.wide
         return frozenset(found) | self.slots(state)
 
-    def successors(self, state: PlacedState) -> list[Taken]:
+    def successors(self, state: PlacedState) -> list[ReducedStep]:
         """Return the steps from a state that must be looked at: those of one thread that nobody else can tell, if there are
         such, else those of all, each with what agents may have to do before."""
         if self.lazy:
@@ -185,7 +185,7 @@ class ReducedProgram(ABC):
                 alone = self._alone(state, t)
                 if alone:
                     return alone
-        found: list[Taken] = []
+        found: list[ReducedStep] = []
         for t, code in enumerate(self.code):
             middle = self.busy(state, t)
             if middle is not None:
@@ -198,18 +198,18 @@ class ReducedProgram(ABC):
                 found += self.act(state, agent)
         return found
 
-    def _with_lead_ups(self, state: PlacedState, t: int, instruction: Instruction) -> Iterator[Taken]:
+    def _with_lead_ups(self, state: PlacedState, t: int, instruction: Instruction) -> Iterator[ReducedStep]:
         if not self.lazy:
             yield from self.step(state, t, instruction)
             return
         for before, at in self.leads.to(state, lambda agent: self.touches(agent, t, instruction)):
             if at is None:
-                yield Taken(before, None, instruction.step.text, None, "a word gets a value that is not listed")
+                yield ReducedStep(before, None, instruction.step.text, None, "a word gets a value that is not listed")
                 continue
             for taken in self.step(at, t, instruction):
                 yield taken._replace(updates=(*before, *taken.updates)) if before else taken
 
-    def _alone(self, state: PlacedState, t: int) -> list[Taken]:
+    def _alone(self, state: PlacedState, t: int) -> list[ReducedStep]:
         """Return the thread's steps if no other thread, agent or claim can tell when they are made, and it can make one.
 
         Such steps go forward in the thread's graph, so no other step is put off for ever.
@@ -221,7 +221,11 @@ class ReducedProgram(ABC):
         if not all(self._unseen(t, point, instruction) for instruction in instructions):
             return []
         found = [taken for instruction in instructions for taken in self.step(state, t, instruction)]
-        return found if _covers([[u.condition for u in taken.updates if isinstance(u, Assume)] for taken in found]) else []
+        return (
+            found
+            if _covers([[u.condition for u in taken.updates if isinstance(u, WideAssumption)] for taken in found])
+            else []
+        )
 
     def _unseen(self, t: int, point: int, instruction: Instruction) -> bool:
         op = instruction.step.op
@@ -240,7 +244,7 @@ class ReducedProgram(ABC):
         """Return whether an instruction only adds to what the thread has under way."""
         return False
 
-    def step(self, state: PlacedState, t: int, instruction: Instruction) -> Iterable[Taken]:
+    def step(self, state: PlacedState, t: int, instruction: Instruction) -> Iterable[ReducedStep]:
         """Return the ways of a thread to take an instruction."""
         match instruction.step.op:
             case Nondet(low, high):
@@ -262,7 +266,7 @@ class ReducedProgram(ABC):
 
     def _drawn(
         self, state: PlacedState, t: int, instruction: Instruction, low: Expr | None, high: Expr | None
-    ) -> Iterator[Taken]:
+    ) -> Iterator[ReducedStep]:
         values = self.code[t].values(state.registers[t])
         ends = [None if end is None else substitute(end, values) for end in (low, high)]
         first, last = ends
@@ -276,9 +280,9 @@ class ReducedProgram(ABC):
                 for value in range(first.value, last.value + 1):
                     yield from self.finish(state, t, instruction, value)
                 return
-        drawn: WideUpdates = (Choose(DRAWN, first, last),)
+        drawn: WideUpdates = (WideChoice(DRAWN, first, last),)
         for taken in self.finish(state, t, instruction, Name(DRAWN)):
-            yield taken._replace(updates=(*drawn, *taken.updates, Forget(DRAWN)))
+            yield taken._replace(updates=(*drawn, *taken.updates, WideHavoc(DRAWN)))
 
     def in_memory(self, state: PlacedState, word: int) -> Known:
         value = state.memory[word]
@@ -286,7 +290,7 @@ class ReducedProgram(ABC):
 
     def finish(
         self, state: PlacedState, t: int, instruction: Instruction, value: Known | None, own: Own = None
-    ) -> Iterator[Taken]:
+    ) -> Iterator[ReducedStep]:
         """Yield the ways to take an instruction that has read `value` and writes to memory, with `own` under way after."""
         for done in self.code[t].done(instruction, state.registers[t], value):
             if done.written is None:
@@ -301,7 +305,7 @@ class ReducedProgram(ABC):
     ) -> Iterator[tuple[Small, tuple[tuple[str, Expr], ...], tuple[Expr, ...], bool]]:
         """Yield memory after a write, with what the word gets if it is wide, what is assumed, and whether it must not be."""
         if self.wide_words[word]:
-            yield memory, ((self.words[word], expression(value)),), (), False
+            yield memory, ((self.words[word], step_expression(value)),), (), False
             return
         for number, assumed in self.variables.given(self.words[word], value):
             yield (memory if number is None else _with(memory, word, number)), (), assumed, number is None
@@ -311,19 +315,21 @@ class ReducedProgram(ABC):
         state: PlacedState,
         t: int,
         instruction: Instruction,
-        done: Done,
+        done: StepEffect,
         *,
         assigned: tuple[tuple[str, Expr], ...] = (),
         memory: Small | None = None,
         own: Own = None,
-    ) -> Taken:
+    ) -> ReducedStep:
         """Return the step of a thread that leads to `memory` and to `own` under way (None: as before), where wide ones get
         what is `assigned`."""
-        updates: WideUpdates = tuple(Assume(condition) for condition in done.assumed)
+        updates: WideUpdates = tuple(WideAssumption(condition) for condition in done.assumed)
         if done.bad:
-            return Taken(updates, None, instruction.step.text, None, "a register or word gets a value that is not listed")
+            return ReducedStep(
+                updates, None, instruction.step.text, None, "a register or word gets a value that is not listed"
+            )
         if done.assigned or assigned:
-            updates = (*updates, Assign((*done.assigned, *assigned)))
+            updates = (*updates, WideAssignment((*done.assigned, *assigned)))
         gone = self.code[t].forgotten(state.points[t], instruction) if self.variables.wide else ()
         after = PlacedState(
             _with(state.points, t, instruction.target),
@@ -331,19 +337,19 @@ class ReducedProgram(ABC):
             state.memory if memory is None else memory,
             state.own if own is None else _with(state.own, t, own),
         )
-        return Taken((*updates, *map(Forget, gone)), after, instruction.step.text, instruction.step.fault)
+        return ReducedStep((*updates, *map(WideHavoc, gone)), after, instruction.step.text, instruction.step.fault)
 
     def moved(
         self, state: PlacedState, t: int, word: int, value: Known, *, own: Own, text: str, after: WideUpdates
-    ) -> Iterator[Taken]:
+    ) -> Iterator[ReducedStep]:
         """Yield what it leads to that `value` reaches a word in memory and thread `t` has `own` under way after."""
         for memory, assigned, assumed, bad in self.written(state.memory, word, value):
-            updates: WideUpdates = tuple(Assume(condition) for condition in assumed)
+            updates: WideUpdates = tuple(WideAssumption(condition) for condition in assumed)
             if bad:
-                yield Taken(updates, None, text, None, "a word gets a value that is not listed")
+                yield ReducedStep(updates, None, text, None, "a word gets a value that is not listed")
                 continue
-            updates = (*updates, Assign(assigned)) if assigned else updates
-            yield Taken((*updates, *after), state._replace(memory=memory, own=_with(state.own, t, own)), text)
+            updates = (*updates, WideAssignment(assigned)) if assigned else updates
+            yield ReducedStep((*updates, *after), state._replace(memory=memory, own=_with(state.own, t, own)), text)
 
 
 def _with(values: tuple[Any, ...], place: int, value: object) -> tuple[Any, ...]:

@@ -14,16 +14,16 @@ from rdma_robust.certify.safety.claimed import claims_of
 from rdma_robust.certify.safety.doubts import doubts_of
 from rdma_robust.certify.safety.implications import Implications, RegionOf, parsed, region_of
 from rdma_robust.certify.safety.models import reduced_program
-from rdma_robust.certify.safety.reduced_program import PlacedState, ReducedProgram, Taken
-from rdma_robust.certify.safety.safety_states import Declared, StateTable
+from rdma_robust.certify.safety.reduced_program import PlacedState, ReducedProgram, ReducedStep
+from rdma_robust.certify.safety.safety_states import ReductionHeader, RegionTable
 from rdma_robust.certify.safety.thread_steps import Variables
-from rdma_robust.certify.safety.wide_updates import Assume, Effect, WideUpdates, effects
+from rdma_robust.certify.safety.wide_updates import WideAssumption, WideEffect, WideUpdates, wide_effects
 from rdma_robust.expr import Const, Name, equals
 from rdma_robust.language.flow.cfg import Program, steps
 
 NOTHING: Final = "nothing-forbidden"
 
-NO_EFFECT: Final = Effect({}, {}, (), ())
+NO_EFFECT: Final = WideEffect({}, {}, (), ())
 
 
 def check_safe(program: Program, model: str, evidence: object) -> str:
@@ -31,10 +31,10 @@ def check_safe(program: Program, model: str, evidence: object) -> str:
 
     Raises InvalidCertificate with the reason if they do not.
     """
-    declared = Declared(program, evidence)
+    declared = ReductionHeader(program, evidence)
     variables = Variables(program, declared.wide, declared.numbers)
     system = reduced_program(variables, model, declared.bound, lazy=declared.lazy)
-    table = StateTable(system, declared.found)
+    table = RegionTable(system, declared.found)
     return _Check(system, table).run()
 
 
@@ -46,12 +46,12 @@ def check_nothing_forbidden(program: Program, model: str, _evidence: object) -> 
 
 
 class _Check:
-    def __init__(self, system: ReducedProgram, table: StateTable) -> None:
+    def __init__(self, system: ReducedProgram, table: RegionTable) -> None:
         self._system = system
         self._table = table
         self._implications = Implications()
-        self._effects: dict[tuple[WideUpdates, frozenset[str]], list[Effect]] = {}
-        self._interned: dict[object, Effect] = {}
+        self._effects: dict[tuple[WideUpdates, frozenset[str]], list[WideEffect]] = {}
+        self._interned: dict[object, WideEffect] = {}
         self._known: dict[object, bool] = {}
         self._agenda: list[PlacedState] = []
         self._seen: set[PlacedState] = set()
@@ -73,7 +73,7 @@ class _Check:
         system = self._system
         folded = system.folded(state)
         for doubt in doubts_of(system, state):
-            updates = (*doubt.updates, Assume(doubt.condition))
+            updates = (*doubt.updates, WideAssumption(doubt.condition))
             for effect in self._all_effects(updates, folded):
                 if not all(self._holds(region, effect, folded, (), frozenset()) for region in regions):
                     reject(f"a state of the set violates a claim, {doubt.claim}: {self._show(state)}")
@@ -83,7 +83,7 @@ class _Check:
                     self._check_step(state, folded, region, taken, effect)
 
     def _check_step(
-        self, state: PlacedState, folded: frozenset[str], region: RegionOf, taken: Taken, effect: Effect
+        self, state: PlacedState, folded: frozenset[str], region: RegionOf, taken: ReducedStep, effect: WideEffect
     ) -> None:
         if (taken.fault is not None or taken.to is None) and not self._holds(region, effect, folded, (), frozenset()):
             why = taken.fault.message if taken.fault is not None else taken.never
@@ -91,7 +91,7 @@ class _Check:
         if taken.to is not None and not self._inside(taken.to, region, effect, folded):
             reject(f"the set is not inductive: `{taken.text}` leads out of it from {self._show(state)}")
 
-    def _inside(self, to: PlacedState, region: RegionOf, effect: Effect, folded: frozenset[str]) -> bool:
+    def _inside(self, to: PlacedState, region: RegionOf, effect: WideEffect, folded: frozenset[str]) -> bool:
         """Return whether what `effect` makes of a region is in the set at `to`, which is to be looked at then."""
         targets = self._table.regions_of(to)
         if targets and to not in self._seen:
@@ -102,7 +102,7 @@ class _Check:
     def _holds(
         self,
         region: RegionOf,
-        effect: Effect,
+        effect: WideEffect,
         folded: frozenset[str],
         targets: tuple[RegionOf, ...],
         folded_after: frozenset[str],
@@ -116,12 +116,12 @@ class _Check:
             self._known[key] = self._implications.holds(region, effect, folded, targets, folded_after=folded_after)
         return self._known[key]
 
-    def _all_effects(self, updates: WideUpdates, folded: frozenset[str]) -> list[Effect]:
+    def _all_effects(self, updates: WideUpdates, folded: frozenset[str]) -> list[WideEffect]:
         if not updates:
             return [NO_EFFECT]
         key = updates, folded
         if key not in self._effects:
-            found = effects(updates, folded)
+            found = wide_effects(updates, folded)
             self._effects[key] = [self._interned.setdefault(effect.key, effect) for effect in found]
         return self._effects[key]
 

@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from rdma_robust.certify.document import array, integer, members, natural, one_of, reject, string
+from rdma_robust.certify.document import integer, json_array, json_members, json_word, natural, reject, string
 from rdma_robust.certify.safety.doubts import doubts_of
 from rdma_robust.certify.safety.models import reduced_program
-from rdma_robust.certify.safety.reduced_program import PlacedState, ReducedProgram, Taken
+from rdma_robust.certify.safety.reduced_program import PlacedState, ReducedProgram, ReducedStep
 from rdma_robust.certify.safety.thread_steps import Variables
-from rdma_robust.certify.safety.wide_updates import Assume
+from rdma_robust.certify.safety.wide_updates import WideAssumption
 from rdma_robust.expr import Const, substitute
 from rdma_robust.language.flow.cfg import Nondet, Program
 
@@ -28,7 +28,7 @@ STORE: Final = "store"
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class MoveRecord:
     """A move: thread `thread` takes step number `step` (a `nondet` draws `value`), the card reads or writes for the
     operation that it posted there (writes `value`), or its oldest store to `word` reaches memory."""
 
@@ -44,8 +44,8 @@ def check_unsafe_run(program: Program, model: str, evidence: object) -> str:
 
     Raises InvalidCertificate with the reason if it does not.
     """
-    found = members(evidence, "`evidence`", ("kind", "moves"))
-    moves = array(found["moves"], "`evidence.moves`", _reader(program))
+    found = json_members(evidence, "`evidence`", ("kind", "moves"))
+    moves = json_array(found["moves"], "`evidence.moves`", _reader(program))
     system = reduced_program(Variables(program, frozenset(), {}), model, len(moves) + 1, lazy=False)
     here = {system.initial()}
     faults: set[str] = set()
@@ -62,21 +62,21 @@ def check_unsafe_run(program: Program, model: str, evidence: object) -> str:
     return f"a run of {len(moves)} moves to: {min(faults or claims)}"
 
 
-def _reader(program: Program) -> Callable[[object, str], Made]:
+def _reader(program: Program) -> Callable[[object, str], MoveRecord]:
     threads = {thread.name: t for t, thread in enumerate(program.threads)}
     words = {str(cell): i for i, cell in enumerate(program.cells)}
 
-    def read(value: object, where: str) -> Made:
-        item = members(value, where, ("thread", "does", "step", "word", "value"))
+    def read(value: object, where: str) -> MoveRecord:
+        item = json_members(value, where, ("thread", "does", "step", "word", "value"))
         thread = string(item["thread"], f"{where}.thread")
         if thread not in threads:
             reject(f"{where}.thread: the program has no {thread!r:.60}")
         word = None if item["word"] is None else string(item["word"], f"{where}.word")
         if word is not None and word not in words:
             reject(f"{where}.word: the program has no {word!r:.60}")
-        return Made(
+        return MoveRecord(
             threads[thread],
-            one_of(item["does"], f"{where}.does", (STEP, READ, WRITE, STORE)),
+            json_word(item["does"], f"{where}.does", (STEP, READ, WRITE, STORE)),
             -1 if item["step"] is None else natural(item["step"], f"{where}.step"),
             -1 if word is None else words[word],
             None if item["value"] is None else integer(item["value"], f"{where}.value"),
@@ -85,13 +85,13 @@ def _reader(program: Program) -> Callable[[object, str], Made]:
     return read
 
 
-def _following(system: ReducedProgram, state: PlacedState, move: Made) -> Iterator[Taken]:
+def _following(system: ReducedProgram, state: PlacedState, move: MoveRecord) -> Iterator[ReducedStep]:
     for taken in _moves(system, state, move):
-        if taken.to is not None and not any(isinstance(update, Assume) for update in taken.updates):
+        if taken.to is not None and not any(isinstance(update, WideAssumption) for update in taken.updates):
             yield taken
 
 
-def _moves(system: ReducedProgram, state: PlacedState, move: Made) -> Iterable[Taken]:
+def _moves(system: ReducedProgram, state: PlacedState, move: MoveRecord) -> Iterable[ReducedStep]:
     t = move.thread
     if move.does != STEP:
         return system.own_moves(state, t, move.does, step=move.step, word=move.word, value=move.value)
@@ -100,7 +100,7 @@ def _moves(system: ReducedProgram, state: PlacedState, move: Made) -> Iterable[T
     return _steps(system, state, move)
 
 
-def _steps(system: ReducedProgram, state: PlacedState, move: Made) -> Iterator[Taken]:
+def _steps(system: ReducedProgram, state: PlacedState, move: MoveRecord) -> Iterator[ReducedStep]:
     t = move.thread
     for instruction in system.code[t].at.get(state.points[t], ()):
         if instruction.number != move.step:

@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from rdma_robust.certify.document import array, integer, members, natural, reject, string, truth
+from rdma_robust.certify.document import integer, json_array, json_members, json_truth, natural, reject, string
 from rdma_robust.certify.safety.conditions_read import read_condition
 from rdma_robust.certify.safety.implications import RegionOf, parsed, region_of
 from rdma_robust.certify.safety.reduced_program import PlacedState, ReducedProgram
@@ -37,11 +37,11 @@ Row = tuple[tuple[int, ...], int, tuple[int, ...]]
 """The numbers of the threads' states, of the memory, and of what the threads have under way."""
 
 
-class Declared:
+class ReductionHeader:
     """What the evidence says of how the program is to be reduced."""
 
     def __init__(self, program: Program, evidence: object) -> None:
-        found = members(evidence, "`evidence`", _MEMBERS)
+        found = json_members(evidence, "`evidence`", _MEMBERS)
         known = {f"{t.name}.{name}" for t in program.threads for name, _ in t.registers} | {str(c) for c in program.cells}
 
         def variable(value: object, where: str) -> str:
@@ -50,34 +50,36 @@ class Declared:
 
         self.found = found
         self.bound = natural(found["bound"], "`evidence.bound`")
-        self.lazy = truth(found["lazy"], "`evidence.lazy`")
-        self.wide = frozenset(array(found["wide"], "`evidence.wide`", variable))
-        rows = array(found["numbers"], "`evidence.numbers`", lambda item, at: members(item, at, ("variable", "values")))
+        self.lazy = json_truth(found["lazy"], "`evidence.lazy`")
+        self.wide = frozenset(json_array(found["wide"], "`evidence.wide`", variable))
+        rows = json_array(
+            found["numbers"], "`evidence.numbers`", lambda item, at: json_members(item, at, ("variable", "values"))
+        )
         self.numbers = {
-            variable(row["variable"], "`evidence.numbers`"): tuple(array(row["values"], "`evidence.numbers`", integer))
+            variable(row["variable"], "`evidence.numbers`"): tuple(json_array(row["values"], "`evidence.numbers`", integer))
             for row in rows
         }
 
 
-class StateTable:
+class RegionTable:
     """The regions of each state; none for a state that is not there."""
 
     def __init__(self, system: ReducedProgram, found: Mapping[str, object]) -> None:
         self._system = system
-        self._keys = Keys(system)
+        self._keys = StateKeys(system)
         self._threads, self._under_way = self._read_threads(found["threads"])
         small = [name for name, wide in zip(system.words, system.wide_words, strict=True) if not wide]
-        if array(found["words"], "`evidence.words`", string) != small:
+        if json_array(found["words"], "`evidence.words`", string) != small:
             reject("`evidence.words` does not name the words of the program that are not wide, in their order")
         self._memory = _numbered(found["memory"], "`evidence.memory`", len(small))
-        conditions = array(
+        conditions = json_array(
             found["conditions"], "`evidence.conditions`", lambda item, at: parsed(read_condition(item, at, _Any()))
         )
 
         def region(item: object, at: str) -> RegionOf:
-            return region_of([conditions[i] for i in _below(array(item, at, natural), len(conditions), at)])
+            return region_of([conditions[i] for i in _below(json_array(item, at, natural), len(conditions), at)])
 
-        regions = array(found["regions"], "`evidence.regions`", region)
+        regions = json_array(found["regions"], "`evidence.regions`", region)
         self._rows: dict[Row, tuple[RegionOf, ...]] = {}
         rows = found["states"]
         if not isinstance(rows, list):
@@ -87,8 +89,12 @@ class StateTable:
             if not isinstance(row, list) or len(row) != 4:
                 reject(f"{where} is not an array of 4")
             threads, memory, under_way, of = row
-            key = tuple(array(threads, where, natural)), natural(memory, where), tuple(array(under_way, where, natural))
-            numbers = _below(array(of, where, natural), len(regions), where)
+            key = (
+                tuple(json_array(threads, where, natural)),
+                natural(memory, where),
+                tuple(json_array(under_way, where, natural)),
+            )
+            numbers = _below(json_array(of, where, natural), len(regions), where)
             self._rows[key] = (*self._rows.get(key, ()), *(regions[n] for n in numbers))
         self.names = frozenset(name for condition, _ in conditions for name in names(condition))
 
@@ -109,8 +115,10 @@ class StateTable:
         return () if memory is None else self._rows.get((threads, memory, under_way), ())
 
     def _read_threads(self, value: object) -> tuple[list[dict[tuple[int, Small], int]], list[dict[str, int]]]:
-        rows = array(
-            value, "`evidence.threads`", lambda item, at: members(item, at, ("thread", "registers", "states", "under_way"))
+        rows = json_array(
+            value,
+            "`evidence.threads`",
+            lambda item, at: json_members(item, at, ("thread", "registers", "states", "under_way")),
         )
         if [row["thread"] for row in rows] != [code.thread.name for code in self._system.code]:
             reject("`evidence.threads` is not about the threads of the program, in their order")
@@ -119,7 +127,7 @@ class StateTable:
         for t, row in enumerate(rows):
             where = f"`evidence.threads[{t}]`"
             names = small_registers(self._system, t)
-            if array(row["registers"], f"{where}.registers", string) != names:
+            if json_array(row["registers"], f"{where}.registers", string) != names:
                 reject(f"{where}.registers does not name the registers that are not wide, in their order")
             states = _numbered(row["states"], f"{where}.states", 1 + len(names))
             threads.append({(values[0], values[1:]): number for values, number in states.items()})
@@ -129,7 +137,7 @@ class StateTable:
         return threads, under_way
 
 
-class Keys:
+class StateKeys:
     """What states are looked up by, each thing computed once."""
 
     def __init__(self, system: ReducedProgram) -> None:
@@ -165,7 +173,7 @@ class _Any:
 
 
 def _numbered(value: object, where: str, length: int) -> dict[tuple[int, ...], int]:
-    rows = array(value, where, lambda item, at: tuple(array(item, at, integer)))
+    rows = json_array(value, where, lambda item, at: tuple(json_array(item, at, integer)))
     for i, row in enumerate(rows):
         if len(row) != length:
             reject(f"{where}[{i}] has {len(row)} numbers, not {length}")

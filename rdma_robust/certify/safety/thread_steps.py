@@ -42,7 +42,7 @@ Small = tuple[int | None, ...]
 NOWHERE = -1
 
 
-def expression(value: Known) -> Expr:
+def step_expression(value: Known) -> Expr:
     return Const(value) if isinstance(value, int) else value
 
 
@@ -94,7 +94,7 @@ class Instruction:
     forward: bool
 
 
-class Done(NamedTuple):
+class StepEffect(NamedTuple):
     """A way to take a step: what it assumes of wide variables, the small registers after, what wide registers get, and what
     it writes (None: nothing). `bad` iff it must be impossible, as something small gets a number that is not listed."""
 
@@ -124,7 +124,7 @@ class ThreadSteps:
             instruction = self._instruction(place, target, step, (source, target) not in back)
             self.at.setdefault(source, []).append(instruction)
         self._asked = _asked_for(variables.program, self.thread)
-        self._done: dict[tuple[int, Small, Known | None], tuple[Done, ...]] = {}
+        self._done: dict[tuple[int, Small, Known | None], tuple[StepEffect, ...]] = {}
 
     def _instruction(self, place: int, target: int, step: Step, forward: bool) -> Instruction:
         reads, writes = (NOWHERE if cell is None else self._variables.place[cell] for cell in _words(step))
@@ -146,17 +146,17 @@ class ThreadSteps:
         guard = substitute(instruction.step.guard, self.values(registers))
         return () if (value := known(guard)) and isinstance(value, int) else None if value == 0 else (guard,)
 
-    def done(self, instruction: Instruction, registers: Small, value: Known | None) -> tuple[Done, ...]:
+    def done(self, instruction: Instruction, registers: Small, value: Known | None) -> tuple[StepEffect, ...]:
         """Return the ways to take a step that has read `value` (None if it reads nothing)."""
         key = instruction.number, registers, value
         if key not in self._done:
             self._done[key] = tuple(self._ways(instruction, registers, value))
         return self._done[key]
 
-    def _ways(self, instruction: Instruction, registers: Small, value: Known | None) -> Iterator[Done]:
+    def _ways(self, instruction: Instruction, registers: Small, value: Known | None) -> Iterator[StepEffect]:
         values = self.values(registers)
         if value is not None:
-            values[VALUE.name] = expression(value)
+            values[VALUE.name] = step_expression(value)
         guard = substitute(instruction.step.guard, values)
         if guard == FALSE or known(guard) == 0:
             return
@@ -184,13 +184,13 @@ class ThreadSteps:
         values: Mapping[str, Expr],
         assumed: tuple[Expr, ...],
         written: Known | None,
-    ) -> Iterator[Done]:
+    ) -> Iterator[StepEffect]:
         ways: list[tuple[tuple[Expr, ...], dict[int, int], tuple[tuple[str, Expr], ...], bool]] = [(assumed, {}, (), False)]
         for register, expr in instruction.step.assigns:
             i = self._index[register]
             value = known(substitute(expr, values))
             if self._wide[i]:
-                ways = [(a, small, (*wide, (self.names[i], expression(value))), bad) for a, small, wide, bad in ways]
+                ways = [(a, small, (*wide, (self.names[i], step_expression(value))), bad) for a, small, wide, bad in ways]
             else:
                 ways = [
                     ((*a, *also), small if number is None else {**small, i: number}, wide, bad or number is None)
@@ -198,7 +198,7 @@ class ThreadSteps:
                     for number, also in self._variables.given(self.names[i], value)
                 ]
         for a, small, wide, bad in ways:
-            yield Done(a, self._kept(instruction.target, registers, small), wide, written, bad)
+            yield StepEffect(a, self._kept(instruction.target, registers, small), wide, written, bad)
 
     def _kept(self, point: int, registers: Small, changed: Mapping[int, int]) -> Small:
         """Return the small registers after; those that nobody asks for again have their initial value."""

@@ -13,21 +13,21 @@ from rdma_robust.expr import Binary, Const, Expr, Name, equals, names, negate, s
 
 
 @dataclass(frozen=True, slots=True)
-class Assume:
+class WideAssumption:
     """Go on only if the condition is true."""
 
     condition: Expr
 
 
 @dataclass(frozen=True, slots=True)
-class Assign:
+class WideAssignment:
     """Give variables the values of expressions, all at once."""
 
     values: tuple[tuple[str, Expr], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Choose:
+class WideChoice:
     """Give `name` any integer from `low` to `high`; None: without that end."""
 
     name: str
@@ -52,18 +52,18 @@ class Take:
 
 
 @dataclass(frozen=True, slots=True)
-class Forget:
+class WideHavoc:
     """Nobody asks for `name` before it gets a value again."""
 
     name: str
 
 
-WideUpdate = Assume | Assign | Choose | Fold | Take | Forget
+WideUpdate = WideAssumption | WideAssignment | WideChoice | Fold | Take | WideHavoc
 WideUpdates = tuple[WideUpdate, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Effect:
+class WideEffect:
     """What updates do in all: the value of each variable after, over those before and over new ones.
 
     `values` has those that changed; `folds` the values, over those before, that a folded variable stands for, where that
@@ -99,10 +99,12 @@ class Effect:
         return values, folds, assumed, frozenset((named[new], source) for new, source in self.copies if new in named)
 
 
-NOTHING_DONE = Effect({}, {}, (), ())
+NOTHING_DONE = WideEffect({}, {}, (), ())
 
 
-def effects(updates: Iterable[WideUpdate], folded: frozenset[str], start: Effect = NOTHING_DONE) -> list[Effect]:
+def wide_effects(
+    updates: Iterable[WideUpdate], folded: frozenset[str], start: WideEffect = NOTHING_DONE
+) -> list[WideEffect]:
     """Return what `updates` may do where `folded` are the folded variables before: several, if one of several is taken."""
     found = [start]
     for update in updates:
@@ -110,7 +112,7 @@ def effects(updates: Iterable[WideUpdate], folded: frozenset[str], start: Effect
     return [_without_needless(each) if each.copies else each for each in found]
 
 
-def _without_needless(effect: Effect) -> Effect:
+def _without_needless(effect: WideEffect) -> WideEffect:
     """Return the effect without copies that nothing speaks of."""
     stands = (value for each in effect.folds.values() for value in each)
     used = {name for value in (*effect.values.values(), *stands, *effect.assumed) for name in names(value)}
@@ -121,35 +123,35 @@ def _by_name(item: tuple[str, object]) -> str:
     return item[0]
 
 
-def _after(before: Effect, update: WideUpdate, folded: frozenset[str]) -> list[Effect]:
+def _after(before: WideEffect, update: WideUpdate, folded: frozenset[str]) -> list[WideEffect]:
     match update:
-        case Assume(condition):
+        case WideAssumption(condition):
             return [replace(before, assumed=(*before.assumed, substitute(condition, before.values)))]
-        case Assign(values):
+        case WideAssignment(values):
             return [_given(before, {name: substitute(value, before.values) for name, value in values})]
-        case Choose(name, low, high):
+        case WideChoice(name, low, high):
             return [_chosen(before, name, low, high)]
         case Fold(name, value):
             stands = (*_stands_for(before, name), substitute(value, before.values))
             return [replace(before, folds={**before.folds, name: tuple(dict.fromkeys(stands))})]
         case Take(name, source):
             return [_taken(before, name, value, folded) for value in _stands_for(before, source)]
-        case Forget(name):
+        case WideHavoc(name):
             kept = {other: value for other, value in before.values.items() if other != name}
             folds = {other: stands for other, stands in before.folds.items() if other != name}
             return [replace(before, values=kept, folds=folds)]
 
 
-def _stands_for(before: Effect, name: str) -> tuple[Expr, ...]:
+def _stands_for(before: WideEffect, name: str) -> tuple[Expr, ...]:
     return before.folds.get(name) or (before.values.get(name, Name(name)),)
 
 
-def _given(before: Effect, values: Mapping[str, Expr]) -> Effect:
+def _given(before: WideEffect, values: Mapping[str, Expr]) -> WideEffect:
     folds = {name: stands for name, stands in before.folds.items() if name not in values}
     return replace(before, values={**before.values, **values}, folds=folds)
 
 
-def _taken(before: Effect, name: str, value: Expr, folded: frozenset[str]) -> Effect:
+def _taken(before: WideEffect, name: str, value: Expr, folded: frozenset[str]) -> WideEffect:
     if not (isinstance(value, Name) and value.name in folded):
         return _given(before, {name: value})
     new = f"${before.fresh}"
@@ -157,7 +159,7 @@ def _taken(before: Effect, name: str, value: Expr, folded: frozenset[str]) -> Ef
     return _given(after, {name: Name(new)})
 
 
-def _chosen(before: Effect, name: str, low: Expr | None, high: Expr | None) -> Effect:
+def _chosen(before: WideEffect, name: str, low: Expr | None, high: Expr | None) -> WideEffect:
     new = Name(f"${before.fresh}")
     assumed = list(before.assumed)
     for end, smaller in ((low, True), (high, False)):

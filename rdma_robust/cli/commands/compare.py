@@ -18,13 +18,13 @@ from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.shell.inputs import UnreadableError, read_source, source_of
 from rdma_robust.frame.shell.screen import width_of_output
 from rdma_robust.guard import Overrun, guarded_by
-from rdma_robust.reports.batch.compare_report import write_json, write_markdown, write_text
+from rdma_robust.reports.batch.compare_report import comparison_json, comparison_markdown, comparison_text
 from rdma_robust.reports.batch.compare_view import Comparison, Kind, Report
 
 LARGEST: Final = 1024 * 1024 * 1024
 WRITERS: Final[Mapping[str, Callable[[Comparison], str]]] = {
-    "json": write_json,
-    "md": write_markdown,
+    "json": comparison_json,
+    "md": comparison_markdown,
 }
 FailOn = Literal["regressions", "changes"]
 COUNTED: Final[Mapping[FailOn, frozenset[Kind]]] = {
@@ -69,7 +69,7 @@ def run_compare(old: str, new: str, place: Destination, bad: Set[Kind]) -> Exit:
 def _compare(old: str, new: str, place: Destination, bad: Set[Kind]) -> Exit:
     comparison = compare(_read(old), _read(new))
     if place.format == "text":
-        place.say(write_text(comparison, width_of_output(place.path)))
+        place.say(comparison_text(comparison, width_of_output(place.path)))
     else:
         place.write(WRITERS[place.format](comparison))
     gone = [claim for claim in comparison.claims if claim.kind == "missing"]

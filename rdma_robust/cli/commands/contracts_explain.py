@@ -89,16 +89,16 @@ def _told(asking: ContractsAsking, form: str, source: Source, limits: Limits) ->
 def _written(told: ContractsExplanation, asking: ContractsAsking, form: str) -> str:
     match form:
         case "text":
-            from rdma_robust.reports.contracts.contracts_explanation import explanation_text  # noqa: PLC0415
+            from rdma_robust.reports.contracts.contracts_explanation import contracts_explanation_text  # noqa: PLC0415
 
-            return "\n".join(explanation_text(told, asking.width, full=asking.each))
+            return "\n".join(contracts_explanation_text(told, asking.width, full=asking.each))
         case "json":
             from rdma_robust.frame.formats.json_text import layout  # noqa: PLC0415
-            from rdma_robust.reports.contracts.contracts_explanation import explanation_object  # noqa: PLC0415
+            from rdma_robust.reports.contracts.contracts_explanation import contracts_explanation_object  # noqa: PLC0415
 
-            return layout(explanation_object(told, TOOL))
+            return layout(contracts_explanation_object(told, TOOL))
         case "svg" | "mermaid":
-            from rdma_robust.reports.messages.chart_mermaid import chart_mermaid  # noqa: PLC0415
+            from rdma_robust.reports.messages.chart_languages import chart_mermaid  # noqa: PLC0415
             from rdma_robust.reports.messages.chart_svg import chart_svg  # noqa: PLC0415
 
             if not told.findings:

@@ -13,8 +13,8 @@ from rdma_robust.cli.options.help_page import HelpedCommand
 from rdma_robust.errors import UsageError
 
 if TYPE_CHECKING:
-    from rdma_robust.hardness.pcp import Instance
-    from rdma_robust.teaching.demos.walk import Walk
+    from rdma_robust.hardness.pcp import PcpInstance
+    from rdma_robust.teaching.demos.walk import Walkthrough
 
 PCP_HELP = """Solve an instance of Post's Correspondence Problem by running an RDMA program: why reachability is undecidable.
 
@@ -113,18 +113,18 @@ def _pcp(
 
 def _pcp_walk(
     file: str | None, top: str | None, bottom: str | None, limits: tuple[int, int | None, float | None], text: str
-) -> Walk:
+) -> Walkthrough:
     from rdma_robust.teaching.demos.walk_pcp import pcp_walk  # noqa: PLC0415
 
     return pcp_walk(_pcp_instance(file, text, top, bottom), *limits)
 
 
-def _pcp_instance(file: str | None, text: str, top: str | None, bottom: str | None) -> Instance:
-    from rdma_robust.hardness.pcp_file import instance_of, read_instance  # noqa: PLC0415
+def _pcp_instance(file: str | None, text: str, top: str | None, bottom: str | None) -> PcpInstance:
+    from rdma_robust.hardness.pcp import pcp_instance, read_instance  # noqa: PLC0415
     from rdma_robust.teaching.demos.walk_pcp import CLASSIC  # noqa: PLC0415
 
     if file is None:
-        return CLASSIC if top is None or bottom is None else instance_of(top, bottom)
+        return CLASSIC if top is None or bottom is None else pcp_instance(top, bottom)
     return read_instance(text, file)
 
 
@@ -174,7 +174,7 @@ def _vass(
     context.obj.append(partial(run_demo, "demo vass", build, shown, file, ".spec"))
 
 
-def _vass_walk(file: str | None, timeout: float | None, max_states: int, output: str | None, text: str) -> Walk:
+def _vass_walk(file: str | None, timeout: float | None, max_states: int, output: str | None, text: str) -> Walkthrough:
     from rdma_robust.teaching.demos.walk_vass import EXAMPLE, EXAMPLE_FILE, read_question, vass_walk  # noqa: PLC0415
 
     if file is None:
@@ -218,16 +218,18 @@ def _finite(
         raise UsageError("-D defines constants of a FILE")
     shown = showing(output, html, force, pace, all_moves)
 
-    def build(text: str) -> Walk:
-        from rdma_robust.language.defines import defined  # noqa: PLC0415 - slow
+    def build(text: str) -> Walkthrough:
+        from rdma_robust.language.defines import with_definitions  # noqa: PLC0415 - slow
 
-        return _finite_walk(file, target, automata, limit(timeout), defined(text, define or ()))
+        return _finite_walk(file, target, automata, limit(timeout), with_definitions(text, define or ()))
 
     suffix = ".rdma" if file is not None else ".json"
     context.obj.append(partial(run_demo, "demo finite", build, shown, file or automata, suffix))
 
 
-def _finite_walk(file: str | None, target: str | None, automata: str | None, timeout: float | None, text: str) -> Walk:
+def _finite_walk(
+    file: str | None, target: str | None, automata: str | None, timeout: float | None, text: str
+) -> Walkthrough:
     from rdma_robust.teaching.demos.walk_finite import automata_question, finite_walk, program_question  # noqa: PLC0415
 
     if file is not None and target is not None:

@@ -22,7 +22,7 @@ from rdma_robust.frame.shell.output import StandardOutput, make_folder, replace_
 from rdma_robust.frame.shell.screen import width_of_output
 from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.limits import Limits
-from rdma_robust.teaching.demos.walk import Code, Walk
+from rdma_robust.teaching.demos.walk import CodeListing, Walkthrough
 from rdma_robust.text import printable
 
 WORDS_A_SECOND = 5
@@ -42,7 +42,9 @@ def list_demos(demos: Sequence[tuple[str, str]]) -> Exit:
     return Exit.OK
 
 
-def run_demo(demo: str, build: Callable[[str], Walk], showing: Showing, file: str | None = None, suffix: str = "") -> Exit:
+def run_demo(
+    demo: str, build: Callable[[str], Walkthrough], showing: Showing, file: str | None = None, suffix: str = ""
+) -> Exit:
     """Make the walk-through by `build`, save what is asked for, and tell it; return the exit code.
 
     `build` is given the text of the one input that `file` stands for, the empty text without one. Raises UsageError.
@@ -101,7 +103,7 @@ def _busy() -> Iterator[None]:
         yield
 
 
-def _saved(walk: Walk, showing: Showing, inputs: Sequence[Item]) -> list[str]:
+def _saved(walk: Walkthrough, showing: Showing, inputs: Sequence[Item]) -> list[str]:
     """Write the files that are asked for and return their names. Raises UsageError."""
     texts: dict[str, str] = {}
     if showing.output is not None:
@@ -115,9 +117,9 @@ def _saved(walk: Walk, showing: Showing, inputs: Sequence[Item]) -> list[str]:
     return list(texts)
 
 
-def _listings(walk: Walk, output: str, force: bool, inputs: Sequence[Item]) -> dict[str, str]:
+def _listings(walk: Walkthrough, output: str, force: bool, inputs: Sequence[Item]) -> dict[str, str]:
     """Return what to write where: the first listing that has a file's name, or all of them in a folder."""
-    listings = {b.file: b.text for s in walk.sections for b in s.blocks if isinstance(b, Code) and b.file}
+    listings = {b.file: b.text for s in walk.sections for b in s.blocks if isinstance(b, CodeListing) and b.file}
     if not listings:
         raise UsageError(f"demo {walk.demo} has generated nothing that could be saved with --output")
     if not _is_folder(output):
@@ -129,7 +131,7 @@ def _listings(walk: Walk, output: str, force: bool, inputs: Sequence[Item]) -> d
     return found
 
 
-def _tell(walk: Walk, showing: Showing) -> None:
+def _tell(walk: Walkthrough, showing: Showing) -> None:
     from rdma_robust.teaching.demos.walk_text import walk_parts  # noqa: PLC0415 - slow
 
     out = StandardOutput()

@@ -148,7 +148,7 @@ def _told_by_front_end(form: str, source: Source, limits: Limits) -> tuple[str, 
 def _told(request: ExplainRequest, source: Source, limits: Limits) -> tuple[str, Exit]:
     told = _explain(source.name, read_source(source), request, limits)
     text = _written(told, request)
-    from rdma_robust.reports.explanation.explanation_json import EXITS  # noqa: PLC0415 - loaded by then
+    from rdma_robust.reports.explanation.explanation_text import EXITS  # noqa: PLC0415 - loaded by then
 
     return text, EXITS[told.verdict]
 
@@ -181,7 +181,7 @@ def _written(explained: Explanation, request: ExplainRequest) -> str:
             return "\n".join(explanation_text(explained, _width(request), full=request.full))
         case "json":
             from rdma_robust.frame.formats.json_text import layout  # noqa: PLC0415
-            from rdma_robust.reports.explanation.explanation_json import explanation_object  # noqa: PLC0415
+            from rdma_robust.reports.explanation.explanation_text import explanation_object  # noqa: PLC0415
 
             return layout(explanation_object(explained, TOOL))
         case "dot":

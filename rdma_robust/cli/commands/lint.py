@@ -162,7 +162,7 @@ def _linted(source: Source, request: LintRequest) -> LintRecord:
 
 
 def _needless(text: str, name: str, request: LintRequest, limits: Limits) -> tuple[Diagnostic, ...]:
-    from rdma_robust.analyses.repair.needless_lints import needless_statements  # noqa: PLC0415 - decides, and few ask for it
+    from rdma_robust.analyses.repair.needless import needless_statements  # noqa: PLC0415 - decides, and few ask for it
     from rdma_robust.analyses.repair.repairs import RepairOptions  # noqa: PLC0415
     from rdma_robust.options import CheckOptions  # noqa: PLC0415
 

@@ -102,16 +102,16 @@ def _told(asking: MessagesAsking, form: str, source: Source, limits: Limits) -> 
 def _written(told: MessagesExplanation, asking: MessagesAsking, form: str) -> str:
     match form:
         case "text":
-            from rdma_robust.reports.messages.messages_explanation_text import messages_explanation_text  # noqa: PLC0415
+            from rdma_robust.reports.messages.messages_explanation import messages_explanation_text  # noqa: PLC0415
 
             return "\n".join(messages_explanation_text(told, asking.width, full=asking.full))
         case "json":
             from rdma_robust.frame.formats.json_text import layout  # noqa: PLC0415
-            from rdma_robust.reports.messages.messages_explanation_json import messages_explanation_object  # noqa: PLC0415
+            from rdma_robust.reports.messages.messages_explanation import messages_explanation_object  # noqa: PLC0415
 
             return layout(messages_explanation_object(told, TOOL))
         case "dot":
-            from rdma_robust.reports.messages.chart_dot import chart_dot  # noqa: PLC0415
+            from rdma_robust.reports.messages.chart_languages import chart_dot  # noqa: PLC0415
 
             return chart_dot(told.findings[0].chart)
         case "svg":

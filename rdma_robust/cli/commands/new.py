@@ -14,12 +14,12 @@ from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.shell.output import StandardOutput, replace_file
 from rdma_robust.frame.shell.screen import width_of_output
 from rdma_robust.frame.shell.stderr import warn
-from rdma_robust.teaching.patterns.named_programs import (
+from rdma_robust.teaching.patterns import (
     MESSAGE_PATTERNS,
     PATTERNS,
     PatternName,
-    about,
-    constants,
+    pattern_constants,
+    pattern_summary,
     with_values,
 )
 from rdma_robust.text import filled, printable
@@ -77,8 +77,8 @@ def _listed() -> list[str]:
     for name in (*PATTERNS, *MESSAGE_PATTERNS):
         if name == MESSAGE_PATTERNS[0]:
             lines += ["", "Programs that pass messages:", ""]
-        values = ", ".join(f"{constant} = {value}" for constant, value in constants(name))
-        text = about(name) + (f" Constants: {values}." if values else "")
+        values = ", ".join(f"{constant} = {value}" for constant, value in pattern_constants(name))
+        text = pattern_summary(name) + (f" Constants: {values}." if values else "")
         first, *more = filled(text, width - 12)
         lines += [f"  {name:8}  {first}", *(f"{'':12}{line}" for line in more)]
     return ["Programs to begin with, for rdma-robust new NAME:", "", *lines]

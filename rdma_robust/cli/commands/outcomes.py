@@ -145,8 +145,8 @@ def _explored(program: Program, bounds: OutcomesRequest, model: Model, limits: L
 
 
 def _on_all_hardware(program: Program, name: str, bounds: OutcomesRequest, place: Destination, limits: Limits) -> Exit:
-    from rdma_robust.analyses.hardware.states_on_hardware import states_on_hardware  # noqa: PLC0415
-    from rdma_robust.reports.analyses import hardware_states_report as report  # noqa: PLC0415
+    from rdma_robust.analyses.hardware.hardware_settings import states_on_hardware  # noqa: PLC0415
+    from rdma_robust.reports.analyses import outcomes_report as report  # noqa: PLC0415
 
     started = time.monotonic()
     found = states_on_hardware(program, limits, partial(_explored, program, bounds))

@@ -97,7 +97,7 @@ Diff = Annotated[bool, typer.Option("--diff", help="Print the unified diff and n
 
 
 @dataclass(frozen=True, slots=True)
-class Safety:
+class SafetyRepair:
     """The goal `safe`: under which model (None: the one that the program expects), by waits at which sites, at which
     costs. `given` are the options that were given and that only rdma has, or only the others."""
 
@@ -117,7 +117,7 @@ class RepairRequest:
     options: RepairOptions
     limits: CheckOptions
     needless: bool = False
-    safety: Safety | None = None
+    safety: SafetyRepair | None = None
     write: bool = False
     path: str | None = None
     force: bool = False
@@ -172,7 +172,7 @@ def repair_command(
     safety = None
     if goal == "safe":
         given = tuple(name for name in (*OF_WAITS, *OF_RDMA) if _on_command_line(context, name))
-        safety = Safety(model, sites or "after-remote", from_full, of_waits, given)
+        safety = SafetyRepair(model, sites or "after-remote", from_full, of_waits, given)
     elif name := next((n for n in ("model", *OF_WAITS, "cost_mfence") if _on_command_line(context, n)), None):
         raise UsageError(f"{_option(name)} belongs to --goal safe")
     request = RepairRequest(file, options, limits, remove_needless, safety, write, output, force, diff, format_ or "text")
@@ -254,12 +254,12 @@ def _agree(request: RepairRequest) -> None:
 def _repair(text: str, name: str, request: RepairRequest) -> Repair:
     from rdma_robust.analyses.repair.needless import remove_needless  # noqa: PLC0415
     from rdma_robust.analyses.repair.plan import repair  # noqa: PLC0415
-    from rdma_robust.language.load import explicit, load_decidable, load_program  # noqa: PLC0415 - slow, not always needed
+    from rdma_robust.language.load import load_decidable, load_program, without_crowds  # noqa: PLC0415 - slow, not always needed
 
     if request.safety is None:
         program = load_decidable(text, name, crowds=not request.needless)
     else:
-        program = explicit(load_program(text, name))
+        program = without_crowds(load_program(text, name))
     for warning in program.warnings:
         warn(printable(warning.render(name, text), "\n"))
     if request.safety is not None:
@@ -268,7 +268,7 @@ def _repair(text: str, name: str, request: RepairRequest) -> Repair:
     return work(text, name, request.options, request.limits)
 
 
-def _made_safe(text: str, program: Program, safety: Safety, request: RepairRequest) -> Repair:
+def _made_safe(text: str, program: Program, safety: SafetyRepair, request: RepairRequest) -> Repair:
     from rdma_robust.analyses.repair.repairs import WaitOptions  # noqa: PLC0415
     from rdma_robust.analyses.repair.safe.placement import make_safe, remove_waits  # noqa: PLC0415
     from rdma_robust.analyses.repair.safe.under_rdma import keep_claims  # noqa: PLC0415
@@ -309,7 +309,7 @@ def _undefined(repair: Repair, original: str, source: Source) -> Repair:
     """Return a repair of a program with other values for constants as one of its `original` text."""
     if not source.define:
         return repair
-    from rdma_robust.analyses.repair.put_back import repair_of_original  # noqa: PLC0415
+    from rdma_robust.analyses.repair.patch import repair_of_original  # noqa: PLC0415
 
     return repair_of_original(repair, original, source.define, source.name)
 
@@ -344,7 +344,7 @@ def _bytes(text: str, source: Source) -> bytes:
 
 
 def _report(repair: Repair, source: Source, request: RepairRequest, written: str | None, hardware: Hardware) -> Exit:
-    from rdma_robust.reports.analyses import repair_report, repair_sarif  # noqa: PLC0415
+    from rdma_robust.reports.analyses import repair_report  # noqa: PLC0415
 
     out = StandardOutput()
     if request.path == "-" or request.diff:
@@ -357,7 +357,7 @@ def _report(repair: Repair, source: Source, request: RepairRequest, written: str
         report = repair_report.repair_object(repair, source.name, TOOL, _options(request, repair, hardware), written)
         out.line(layout(report))
     elif request.format == "sarif":
-        log = repair_sarif.repair_sarif(repair, source.name, TOOL, request.needless)
+        log = repair_report.repair_sarif(repair, source.name, TOOL, request.needless)
         out.line(json.dumps(log, indent=1))
     else:
         out.say("\n".join(repair_report.repair_text(repair, source.name, request.needless, width_of_output())))

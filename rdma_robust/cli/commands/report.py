@@ -62,7 +62,7 @@ from rdma_robust.options import CheckOptions
 from rdma_robust.processes import can_fork
 from rdma_robust.questions.robustness_question import CHECK, RobustnessAsking
 from rdma_robust.reports.batch.batch_formats import FORMS
-from rdma_robust.reports.batch.batch_view import BatchReport, Entry, section_lines
+from rdma_robust.reports.batch.batch_view import BatchReport, ReportEntry, section_lines
 from rdma_robust.reports.batch.contract_rows import contracts_line
 from rdma_robust.reports.batch.message_rows import messages_line
 from rdma_robust.reports.check.result import unanswered_result
@@ -103,7 +103,7 @@ class _Batch:
     """The state of a run: what is known of each item, by number."""
 
     request: ReportRequest
-    entries: dict[int, Entry] = field(default_factory=dict)
+    entries: dict[int, ReportEntry] = field(default_factory=dict)
 
     def jobs(self, page: bool) -> Iterator[Numbered]:
         """Yield a job for each program that can be read; the others are entries at once."""
@@ -114,14 +114,14 @@ class _Batch:
                 item, text = Missing(item.name, str(error)), None
             if text is None:
                 answer = answer_item(CHECK, RobustnessAsking(self.request.options), item)
-                self.entries[number] = Entry(answer.record)
+                self.entries[number] = ReportEntry(answer.record)
                 _say(answer.messages)
             else:
                 repair = self.request.repair if page else 0.0
                 yield number, Job(item.name, text, self.request.options, page, repair, self.request.claims)
 
     def add(self, number: int, job: Job, record: Record) -> None:
-        self.entries[number] = Entry(record.result, job.text, sha256(job.text), record.page, record.claims)
+        self.entries[number] = ReportEntry(record.result, job.text, sha256(job.text), record.page, record.claims)
 
     def report(self, started: float, stopped: Exit | None) -> BatchReport:
         entries = [self.entries[number] for number in sorted(self.entries)]

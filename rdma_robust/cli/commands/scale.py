@@ -46,9 +46,9 @@ from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.check.robustness_view import described
 from rdma_robust.reports.check.summary import exit_of, summarise
 from rdma_robust.reports.scale.scale_record import ScaleRecord
-from rdma_robust.reports.scale.scale_text import ScaleText
+from rdma_robust.reports.scale.scale_report import ScaleText
 from rdma_robust.text import printable
-from rdma_robust.value_ranges import instances, ranges
+from rdma_robust.value_ranges import definition_combinations, range_definitions
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ def _instances(file: str, define: Sequence[str]) -> tuple[str, tuple[int, ...], 
 
     Raises UsageError.
     """
-    several = ranges(define)
+    several = range_definitions(define)
     if len(several) != 1:
         names = " and ".join(f"`{each.partition('=')[0].strip()}`" for each in several)
         says = (
@@ -125,7 +125,7 @@ def _instances(file: str, define: Sequence[str]) -> tuple[str, tuple[int, ...], 
     found = expand([file])
     if len(found) > 1:
         raise UsageError(f"scale takes one program, and {printable(file)} stands for {len(found)}")
-    chosen = sorted(instances(define), key=lambda each: each.values)
+    chosen = sorted(definition_combinations(define), key=lambda each: each.values)
     (item,) = found
     constant = chosen[0].values[0][0]
     if isinstance(item, Missing):
@@ -205,7 +205,7 @@ def _is_crowd(item: Item, name: str) -> bool:
     try:
         if isinstance(item, Missing) or "*" not in (text := read_source(item)) or is_trencher(text, item.name):
             return False
-        threads = (each for each in parse_program(text, item.name).items if isinstance(each, ast.Thread))
+        threads = (each for each in parse_program(text, item.name).items if isinstance(each, ast.ThreadDeclaration))
         return any(each.name.text == name and each.family is not None and each.family.low is None for each in threads)
     except (RdmaRobustError, MemoryError):
         return False  # the instances say what is wrong
@@ -213,7 +213,7 @@ def _is_crowd(item: Item, name: str) -> bool:
 
 def _written(record: ScaleRecord, form: str) -> str:
     """Return the report in a form for machines or browsers, without the end of its last line."""
-    from rdma_robust.reports.scale.scale_data import scale_csv, scale_document  # noqa: PLC0415 - only where it is wanted
+    from rdma_robust.reports.scale.scale_report import scale_csv, scale_document  # noqa: PLC0415 - only where it is wanted
 
     if form == "json":
         return layout(scale_document(record))

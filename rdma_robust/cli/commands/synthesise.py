@@ -24,7 +24,7 @@ from rdma_robust.model import Model
 from rdma_robust.text import printable
 
 if TYPE_CHECKING:
-    from rdma_robust.analyses.synthesis.telling import Found, Progress, Wanted
+    from rdma_robust.analyses.synthesis.distinguish import DistinguishingProgram, SynthesisProgress, SynthesisRequest
 
 _EVERY = 1.0
 """Seconds between two words of progress."""
@@ -64,10 +64,10 @@ def synthesise_command(
     force: Force = False,
 ) -> None:
     """Note in the context what is to be done."""
-    from rdma_robust.analyses.synthesis.telling import Wanted  # noqa: PLC0415
+    from rdma_robust.analyses.synthesis.distinguish import SynthesisRequest  # noqa: PLC0415
 
     settings = (_setting(between[0]), _setting(between[1]))
-    wanted = Wanted(size, _kinds(statements), threads, limit(timeout))
+    wanted = SynthesisRequest(size, _kinds(statements), threads, limit(timeout))
     context.obj.append(partial(run_synthesise, settings, wanted, output, force))
 
 
@@ -102,9 +102,9 @@ def _kinds(written: str | None) -> tuple[str, ...] | None:
     return tuple(kind for kind in STATEMENTS if kind in names)
 
 
-def run_synthesise(settings: tuple[Setting, Setting], wanted: Wanted, folder: str | None, force: bool) -> Exit:
+def run_synthesise(settings: tuple[Setting, Setting], wanted: SynthesisRequest, folder: str | None, force: bool) -> Exit:
     """Write every program that is found; return the exit code. Raises UsageError, BrokenPipeError."""
-    from rdma_robust.analyses.synthesis.telling import told_apart  # noqa: PLC0415 - slow, and the options may be wrong
+    from rdma_robust.analyses.synthesis.distinguish import told_apart  # noqa: PLC0415 - slow, and the options may be wrong
 
     first, second = settings
     if folder is not None:
@@ -129,7 +129,7 @@ def _stem(setting: Setting) -> str:
     return re.sub(r"[^a-z]+", "-", setting.words)
 
 
-def _files(found: Found, stem: str, settings: tuple[Setting, Setting]) -> Iterator[tuple[str, str]]:
+def _files(found: DistinguishingProgram, stem: str, settings: tuple[Setting, Setting]) -> Iterator[tuple[str, str]]:
     """Yield a file for each setting that allows what the other forbids: `outcome` lines are judged under one hardware."""
     sides = ((found.first, settings[0], settings[1]), (found.second, settings[1], settings[0]))
     both = bool(found.first and found.second)
@@ -161,7 +161,7 @@ class _Said:
         self._shown = sys.stderr is not None and sys.stderr.isatty()
         self._last = time.monotonic()
 
-    def __call__(self, progress: Progress) -> None:
+    def __call__(self, progress: SynthesisProgress) -> None:
         now = time.monotonic()
         if self._shown and now - self._last >= _EVERY:
             self._last = now

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from rdma_robust.certify.checker import Proved
+from rdma_robust.certify.checker import ProofCheck
 from rdma_robust.certify.document import LARGEST, PROGRAM, Certificate, InvalidCertificate, read_document
 from rdma_robust.certify.judge_question import NotCovered
 from rdma_robust.certify.proven_judge import (
@@ -124,7 +124,7 @@ def _checked(item: Source, given: Item | None, judge: str | None) -> tuple[str, 
         what = f"cannot read {source.name}, which it is about"
         raise UnreadableError(f"{what}: {error}; name the file with --input") from error
     name = os.path.basename(source.name)
-    proved: Proved = registry.at(kind.verify)(certificate, text, name)
+    proved: ProofCheck = registry.at(kind.verify)(certificate, text, name)
     under = f" under {proved.model}" if proved.model else ""
     said = f"{kind.phrases[proved.claim]}{under}, proved by {proved.by}"
     return name, said, _Judged() if judge is None else _judged(judge, certificate, text, name)

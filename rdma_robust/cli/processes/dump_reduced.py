@@ -24,17 +24,19 @@ def run_dump_reduced(items: Sequence[Item], asking: ProofAsking) -> Exit:
 
 
 def _dump(source: Source, text: str, asking: ProofAsking) -> Iterator[str]:
-    from rdma_robust.analyses.prove.reductions import reduced  # noqa: PLC0415 - slow
+    from rdma_robust.analyses.prove.reductions import reduce_program  # noqa: PLC0415 - slow
     from rdma_robust.analyses.prove.safety_claims import safety_claims  # noqa: PLC0415
     from rdma_robust.analyses.prove.safety_outcome import ReductionOptions  # noqa: PLC0415
-    from rdma_robust.language.load import explicit, load_program  # noqa: PLC0415
+    from rdma_robust.language.load import load_program, without_crowds  # noqa: PLC0415
     from rdma_robust.reports.prove.system_text import system_lines  # noqa: PLC0415
 
-    program = explicit(load_program(text, source.name))
+    program = without_crowds(load_program(text, source.name))
     models = asking.models or models_of_claims(program)
     refused = refused_models(program, models, every=asking.every)
     for model in models:
         if model not in refused:
             options = ReductionOptions(asking.reduction, asking.bound)
             yield f"{program.name} under {model}"
-            yield from system_lines(reduced(program, model, safety_claims(program, model), options), asking.max_states)
+            yield from system_lines(
+                reduce_program(program, model, safety_claims(program, model), options), asking.max_states
+            )

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from rdma_robust.contracts.any_procs.any_events import Counters, Event, changed_globals
-from rdma_robust.contracts.any_procs.any_execution import Function
+from rdma_robust.contracts.any_procs.any_events import Counters, ParametricEvent, assigned_globals
+from rdma_robust.contracts.any_procs.any_execution import ParametricFunction
 from rdma_robust.contracts.any_procs.any_frames import allowed, kept
-from rdma_robust.contracts.any_procs.any_inputs import Level, inside
-from rdma_robust.contracts.any_procs.any_matching import P, Pair, generic, happens
+from rdma_robust.contracts.any_procs.any_inputs import Level, admitted_input
+from rdma_robust.contracts.any_procs.any_matching import MatchedStatements, P, generic, happens
 from rdma_robust.contracts.any_procs.any_prover import Prover
-from rdma_robust.contracts.any_procs.any_specs import Goal, Moment, SpecReader, is_process
-from rdma_robust.contracts.any_procs.any_values import Bool, Data, Int, UnrecognisedError, equal, within
+from rdma_robust.contracts.any_procs.any_specs import Moment, MomentReader, ProofGoal, is_process
+from rdma_robust.contracts.any_procs.any_values import Bool, Int, TermValue, UnrecognisedError, equal, in_range
 from rdma_robust.contracts.language.contract_program import Contract, StateClause
-from rdma_robust.contracts.language.spec_terms import Apply, Before, Spec
+from rdma_robust.contracts.language.spec_terms import Apply, OldValue, Spec
 from rdma_robust.guarded_z3 import z3
 
 Proved = Callable[[str], tuple[Level, int | None]]
@@ -25,7 +25,7 @@ Q = z3.Int("Q")
 
 def whole_clause(clause: StateClause) -> Spec:
     """Return a clause with what its behavior assumes."""
-    return clause.condition if clause.assumes is None else Apply("==>", (Before(clause.assumes), clause.condition))
+    return clause.condition if clause.assumes is None else Apply("==>", (OldValue(clause.assumes), clause.condition))
 
 
 def least(one: int | None, two: int | None) -> int | None:
@@ -36,7 +36,7 @@ def least(one: int | None, two: int | None) -> int | None:
 class Calls:
     """The calls in a function, in the order of its text. `proved` says what is known of callees."""
 
-    def __init__(self, function: Function, prover: Prover, proved: Proved, globals_: tuple[str, ...]) -> None:
+    def __init__(self, function: ParametricFunction, prover: Prover, proved: Proved, globals_: tuple[str, ...]) -> None:
         self.function = function
         self.prover = prover
         self._proved = proved
@@ -44,16 +44,16 @@ class Calls:
         self.events = sorted(self._found(P), key=lambda each: each.number)
         self.collective = [each for each in self.events if self.contract(each).kind == "collective"]
 
-    def _found(self, process: Int) -> Iterator[Event]:
+    def _found(self, process: Int) -> Iterator[ParametricEvent]:
         return (each for each in self.function.run(process, {}).events.values() if each.kind == "call")
 
     @staticmethod
-    def contract(event: Event) -> Contract:
+    def contract(event: ParametricEvent) -> Contract:
         """Return what is called."""
         assert event.callee is not None
         return event.callee
 
-    def establish(self, pairs: Sequence[Pair]) -> int | None:
+    def establish(self, pairs: Sequence[MatchedStatements]) -> int | None:
         """Prove that calls are right, and add what they ensure to the facts; return for how many processes at most.
 
         Raises UnrecognisedError with what is not proved.
@@ -69,7 +69,7 @@ class Calls:
             self.prover.facts += self._ensured(event)
         return most
 
-    def _apart(self, pairs: Sequence[Pair]) -> None:
+    def _apart(self, pairs: Sequence[MatchedStatements]) -> None:
         """See to it that no message is under way as a collective function is called."""
         events = self.function.run(P, {}).events
         repeated = {loop for each in self.collective for loop in each.loops}
@@ -84,9 +84,9 @@ class Calls:
             if call.loops and sum(bool({*each.loops} & {*call.loops}) for each in self.collective) > 1:
                 raise UnrecognisedError(f"line {call.span.line}: more than one collective call in a loop")
 
-    def _by_all(self, event: Event) -> None:
+    def _by_all(self, event: ParametricEvent) -> None:
         """Prove that all processes make a call, as often and in the same order."""
-        ranged = [within(at, *span) for at, span in zip(generic(event).values(), event.ranges, strict=True)]
+        ranged = [in_range(at, *span) for at, span in zip(generic(event).values(), event.ranges, strict=True)]
         same = [is_process(P)]
         other = self.function.run(Q, {}).events.get(event.number)
         if other is None or not self.prover.proves([*same, *ranged], event.guard):
@@ -96,10 +96,10 @@ class Calls:
             if not self.prover.proves([*same, is_process(Q)], claim):
                 raise UnrecognisedError(f"line {event.span.line}: not proved that all processes call this as often")
 
-    def moment(self, event: Event, at: Counters) -> Moment:
+    def moment(self, event: ParametricEvent, at: Counters) -> Moment:
         """Return what processes give a call and get from it, in one iteration."""
 
-        def found(process: Int) -> Event:
+        def found(process: Int) -> ParametricEvent:
             there = self.function.event(event.number, process, at)
             if there is None:
                 raise UnrecognisedError(f"line {event.span.line}: not proved that all processes call this")
@@ -112,24 +112,24 @@ class Calls:
             lambda process: found(process).result,
         )
 
-    def _required(self, event: Event, level: Level) -> None:
+    def _required(self, event: ParametricEvent, level: Level) -> None:
         callee, at = self.contract(event), generic(event)
         entry = self.moment(event, at).entry()
         given = [happens(event, P)]
         for clause in callee.clauses:
             if clause.kind == "requires":
-                self._show(given, SpecReader(entry).goals(whole_clause(clause), P), event, "what it requires")
-        inputs: dict[str, Data] = {**event.before, **event.arguments}
+                self._show(given, MomentReader(entry).goals(whole_clause(clause), P), event, "what it requires")
+        inputs: dict[str, TermValue] = {**event.before, **event.arguments}
         for name in (*callee.parameters, *self._globals):
-            claim = inside(callee, name, inputs[name], P, level)
-            self._show(given, [Goal((), claim)], event, f"that {name} is what it was proved for")
+            claim = admitted_input(callee, name, inputs[name], P, level)
+            self._show(given, [ProofGoal((), claim)], event, f"that {name} is what it was proved for")
 
-    def _show(self, given: list[Bool], goals: Sequence[Goal], event: Event, what: str) -> None:
+    def _show(self, given: list[Bool], goals: Sequence[ProofGoal], event: ParametricEvent, what: str) -> None:
         for goal in goals:
             if not self.prover.proves([*given, *goal.given], goal.claim):
                 raise UnrecognisedError(f"line {event.span.line}: not proved of {self.contract(event).name}: {what}")
 
-    def _ensured(self, event: Event) -> Iterator[Bool]:
+    def _ensured(self, event: ParametricEvent) -> Iterator[Bool]:
         """Yield what is known after a call of every process, in every iteration."""
         callee, at = self.contract(event), generic(event)
         q = z3.FreshInt("q")
@@ -138,9 +138,9 @@ class Calls:
             return
         moment = self.moment(event, at)
         known = [
-            SpecReader(moment).assumed(whole_clause(clause), q) for clause in callee.clauses if clause.kind == "ensures"
+            MomentReader(moment).assumed(whole_clause(clause), q) for clause in callee.clauses if clause.kind == "ensures"
         ]
-        known += [self._kept(name, callee, moment, q) for name in changed_globals(callee, self._globals)]
+        known += [self._kept(name, callee, moment, q) for name in assigned_globals(callee, self._globals)]
         for each in known:
             yield z3.ForAll([q, *at.values()], z3.Implies(happens(there, q), each))
 
@@ -152,6 +152,6 @@ class Calls:
         index = z3.FreshInt("k")
         before, now = moment.before(process)[name], moment.now(process)[name]
         _, whole, cell = allowed(name, callee.frames, moment, process, index)
-        inside_ = within(index, 0, before.length() - 1)
+        inside_ = in_range(index, 0, before.length() - 1)
         cells = z3.ForAll([index], z3.Implies(z3.And(inside_, z3.Not(cell)), equal(before.cell(index), now.cell(index))))
         return z3.Or(whole, equal(before, now), z3.And(kept(before, now), cells))

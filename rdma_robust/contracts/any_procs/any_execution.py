@@ -10,12 +10,12 @@ from typing import Any, Final, Literal
 from rdma_robust.contracts.any_procs.any_events import (
     NPROCS,
     Counters,
-    Event,
     Need,
+    ParametricEvent,
+    ParametricRun,
     Received,
     Registers,
-    Run,
-    changed_globals,
+    assigned_globals,
     either,
     input_of,
     opaque,
@@ -24,20 +24,20 @@ from rdma_robust.contracts.any_procs.any_events import (
 )
 from rdma_robust.contracts.any_procs.any_terms import TermReader
 from rdma_robust.contracts.any_procs.any_values import (
+    ArrayTerm,
     Bool,
-    Cells,
-    Data,
     Int,
-    Known,
-    Later,
-    Number,
+    LazyValue,
+    NumberTerm,
+    TermValue,
     UnrecognisedError,
-    chosen,
+    ValueTerm,
+    conditional,
+    in_range,
     known_truth,
-    within,
 )
-from rdma_robust.contracts.any_procs.loop_patterns import only_computes, returns_early, statements, stored_in
-from rdma_robust.contracts.any_procs.loop_states import Looped
+from rdma_robust.contracts.any_procs.loop_patterns import all_statements, has_no_events, returns_early, stored_in
+from rdma_robust.contracts.any_procs.loop_states import LoopContext
 from rdma_robust.contracts.language.contract_program import Contract
 from rdma_robust.errors import Span
 from rdma_robust.guarded_z3 import z3
@@ -48,7 +48,7 @@ from rdma_robust.messages.language.message_program import (
     CollectiveCall,
     For,
     If,
-    Inlined,
+    InlinedCall,
     IssueReceive,
     IssueSend,
     Place,
@@ -62,25 +62,27 @@ _DEEPEST: Final = 12
 """Iterations that are looked at for the value of one."""
 
 
-class Function:
+class ParametricFunction:
     """A function whose processes are terms. `contracts` are those of what it may call."""
 
-    def __init__(self, body: Inlined, globals_: tuple[str, ...], contracts: Mapping[str, Contract]) -> None:
+    def __init__(self, body: InlinedCall, globals_: tuple[str, ...], contracts: Mapping[str, Contract]) -> None:
         self.body = body
         self.globals = globals_
         self.contracts = contracts
         self.received: Received = opaque
         self.depth = 0
-        self.numbers = {id(each): number for number, each in enumerate(statements((body,)))}
-        self._runs: dict[tuple[Any, ...], tuple[Run, Any]] = {}
+        self.numbers = {id(each): number for number, each in enumerate(all_statements((body,)))}
+        self._runs: dict[tuple[Any, ...], tuple[ParametricRun, Any]] = {}
 
     def entry(self, process: Int) -> tuple[Registers, Registers]:
         """Return the parameters and globals that a process has as it enters."""
-        parameters: Registers = {name: Known(input_of("parameter", name)(process)) for name, _ in self.body.call.arguments}
-        globals_: Registers = {name: Known(input_of("global", name)(process)) for name in self.globals}
+        parameters: Registers = {
+            name: ValueTerm(input_of("parameter", name)(process)) for name, _ in self.body.call.arguments
+        }
+        globals_: Registers = {name: ValueTerm(input_of("global", name)(process)) for name in self.globals}
         return parameters, globals_
 
-    def run(self, process: Int, counters: Counters, *, strict: bool = False) -> Run:
+    def run(self, process: Int, counters: Counters, *, strict: bool = False) -> ParametricRun:
         """Return what a process does, where the counters of some loops are what is asked for. Raises UnrecognisedError.
 
         Only if that is `strict` it is noted what must be true for there to be no fault.
@@ -89,7 +91,7 @@ class Function:
         key = (process.get_id(), *counted, id(self.received), strict)
         found = self._runs.get(key)
         if found is None:
-            walk = Walk(self, process, counters, strict=strict)
+            walk = ParametricExecution(self, process, counters, strict=strict)
             parameters, globals_ = self.entry(process)
             registers = dict(globals_)
             for name, term in self.body.call.arguments:
@@ -99,12 +101,12 @@ class Function:
             found = self._runs[key] = walk.run, (process, dict(counters), self.received)
         return found[0]
 
-    def event(self, number: int, process: Int, counters: Counters) -> Event | None:
+    def event(self, number: int, process: Int, counters: Counters) -> ParametricEvent | None:
         """Return one event of a process; None if it never happens there."""
         return self.run(process, counters).events.get(number)
 
 
-class Walk:
+class ParametricExecution:
     """Goes through the text for one process.
 
     One that is `strict` notes where faults are possible; others compute values when they are looked at. One that is `quiet`
@@ -112,14 +114,14 @@ class Walk:
     """
 
     def __init__(
-        self, function: Function, process: Int, counters: Counters, *, strict: bool = False, quiet: bool = False
+        self, function: ParametricFunction, process: Int, counters: Counters, *, strict: bool = False, quiet: bool = False
     ) -> None:
         self.function = function
         self.process = process
         self.counters = counters
         self.strict = strict
         self.quiet = quiet
-        self.run = Run()
+        self.run = ParametricRun()
         self.guards: list[Bool] = []
         self.loops: dict[int, Int] = {}
         self._ranges: dict[int, tuple[Int, Int]] = {}
@@ -145,7 +147,7 @@ class Walk:
         del self.guards[len(self.guards) - len(conditions) :]
 
     def terms(self, registers: Registers, span: Span) -> TermReader:
-        own = {"PID": Number(self.process), "NPROCS": Number(NPROCS)}
+        own = {"PID": NumberTerm(self.process), "NPROCS": NumberTerm(NPROCS)}
         return TermReader(self, registers, own, span)
 
     # statements
@@ -169,7 +171,7 @@ class Walk:
         match statement:
             case Assign(target, value, span):
                 return self._stored(target, lambda terms: terms.value(value), registers, span)
-            case If() if not self.strict and only_computes((statement,)):
+            case If() if not self.strict and has_no_events((statement,)):
                 return self._aside(statement, registers)
             case If(condition, then, other, span):
                 return self._if(condition, then, other, registers, span)
@@ -179,7 +181,7 @@ class Walk:
                 return self._send(statement, registers)
             case IssueReceive():
                 return self._receive(statement, registers)
-            case Inlined():
+            case InlinedCall():
                 return self._inlined(statement, registers)
             case Assert(condition, span):
                 if self.strict:
@@ -194,30 +196,32 @@ class Walk:
                 return registers
         raise UnrecognisedError(f"line {statement.span.line}: {_WHY.get(type(statement).__name__, 'non-blocking')}")
 
-    def _stored(self, target: Place, value: Callable[[TermReader], Data], registers: Registers, span: Span) -> Registers:
+    def _stored(
+        self, target: Place, value: Callable[[TermReader], TermValue], registers: Registers, span: Span
+    ) -> Registers:
         """Return the registers after something was stored; what is received is there already as indices are evaluated."""
 
-        def made() -> Data:
+        def made() -> TermValue:
             terms = self.terms(registers, span)
             indices = [terms.number(each) for each in target.indices]
             return self._with_element(register(registers, target.name), indices, value(terms), span)
 
-        return {**registers, target.name: made() if self.strict else Later(made)}
+        return {**registers, target.name: made() if self.strict else LazyValue(made)}
 
-    def _with_element(self, array: Data, indices: list[Int], value: Data, span: Span) -> Data:
+    def _with_element(self, array: TermValue, indices: list[Int], value: TermValue, span: Span) -> TermValue:
         if not indices:
             return value
         at, rest = indices[0], indices[1:]
         self.need(z3.Not(array.is_number()), span)
-        self.need(within(at, 0, array.length() - 1), span)
+        self.need(in_range(at, 0, array.length() - 1), span)
         new = self._with_element(array.cell(at), rest, value, span)
-        return Cells(array.length(), lambda k: chosen(k == at, lambda: new, lambda: array.cell(k)))
+        return ArrayTerm(array.length(), lambda k: conditional(k == at, lambda: new, lambda: array.cell(k)))
 
     def _aside(self, statement: If, registers: Registers) -> Registers:
         """Return the registers after a branch in which nothing is noted, each computed when it is looked at."""
         known: list[Registers] = []
 
-        def after(name: str) -> Data:
+        def after(name: str) -> TermValue:
             if not known:
                 walk = self.aside()
                 test = walk.terms(registers, statement.span).truth(statement.condition)
@@ -225,7 +229,7 @@ class Walk:
                 known.append(either(test, first, second))
             return register(known[0], name)
 
-        return {**registers, **{name: Later(partial(after, name)) for name in stored_in((statement,))}}
+        return {**registers, **{name: LazyValue(partial(after, name)) for name in stored_in((statement,))}}
 
     def _if(self, condition: Term, then: Block, other: Block, registers: Registers, span: Span) -> Registers:
         test = self.terms(registers, span).truth(condition)
@@ -252,7 +256,7 @@ class Walk:
         terms = self.terms(registers, loop.span)
         low, high = terms.number(loop.low), terms.number(loop.high)
         number = self.function.numbers[id(loop)]
-        looped = Looped(self, loop, number, registers, (low, high))
+        looped = LoopContext(self, loop, number, registers, (low, high))
         counter = self.counters.get(number)
         if counter is None:
             counter = z3.Int(f"i{number}")
@@ -267,29 +271,29 @@ class Walk:
         """Return the registers after one iteration of a loop over a range."""
         self.loops[number] = counter
         self._ranges[number] = span
-        with self.under(within(counter, *span)):
-            found = self.block(loop.body, {**registers, loop.counter: Number(counter)})
+        with self.under(in_range(counter, *span)):
+            found = self.block(loop.body, {**registers, loop.counter: NumberTerm(counter)})
         del self.loops[number], self._ranges[number]
         return found
 
-    def aside(self) -> Walk:
+    def aside(self) -> ParametricExecution:
         """Return one who looks at another iteration, and notes nothing."""
         if self.function.depth > _DEEPEST:
             raise UnrecognisedError("what an iteration does depends on too many before")
-        found = Walk(self.function, self.process, self.counters, quiet=True)
+        found = ParametricExecution(self.function, self.process, self.counters, quiet=True)
         found.loops = dict(self.loops)
         return found
 
     # events
 
     def _note(
-        self, statement: IssueSend | IssueReceive | Inlined, kind: Literal["send", "recv", "call"], **more: Any
+        self, statement: IssueSend | IssueReceive | InlinedCall, kind: Literal["send", "recv", "call"], **more: Any
     ) -> None:
         if not self.quiet:
             number = self.function.numbers[id(statement)]
             span = statement.span
             ranges = tuple(self._ranges.values())
-            event = Event(number, kind, tuple(self.loops), self.guard(), span, self._segment, ranges, **more)
+            event = ParametricEvent(number, kind, tuple(self.loops), self.guard(), span, self._segment, ranges, **more)
             self.run.events[number] = event
 
     def _send(self, statement: IssueSend, registers: Registers) -> Registers:
@@ -298,7 +302,7 @@ class Walk:
             raise UnrecognisedError(f"line {span.line}: non-blocking")
         terms = self.terms(registers, span)
         value, to, tag = terms.value(statement.value), terms.number(statement.to), terms.number(statement.tag)
-        self.need(within(to, 0, NPROCS - 1), span)
+        self.need(in_range(to, 0, NPROCS - 1), span)
         self.need(tag >= 0, span)
         self._note(statement, "send", peer=to, tag=tag, port=statement.port, value=value)
         return registers
@@ -314,7 +318,7 @@ class Walk:
         terms = self.terms(registers, span)
         source = terms.number(statement.source)
         tag = None if statement.tag is None else terms.number(statement.tag)
-        self.need(within(source, 0, NPROCS - 1), span)
+        self.need(in_range(source, 0, NPROCS - 1), span)
         if tag is not None:
             self.need(tag >= 0, span)
         self._note(statement, "recv", peer=source, tag=tag, port=statement.port)
@@ -323,7 +327,7 @@ class Walk:
 
     # functions
 
-    def _inlined(self, call: Inlined, registers: Registers) -> Registers:
+    def _inlined(self, call: InlinedCall, registers: Registers) -> Registers:
         callee = self.function.contracts.get(call.name)
         if callee is not None:
             return self._called(call, callee, registers)
@@ -333,15 +337,15 @@ class Walk:
         self._gone, self._base = before
         return found
 
-    def _called(self, call: Inlined, callee: Contract, registers: Registers) -> Registers:
+    def _called(self, call: InlinedCall, callee: Contract, registers: Registers) -> Registers:
         number = self.function.numbers[id(call)]
         terms = self.terms(registers, call.span)
         arguments = {name: terms.value(term) for name, term in call.call.arguments}
         before = {name: register(registers, name) for name in self.function.globals}
         after, found = dict(before), dict(registers)
-        for name in changed_globals(callee, self.function.globals):
-            after[name] = found[name] = Known(unknown(f"{name} after {number}", self.process, self.loops))
-        result = Known(unknown(f"result of {number}", self.process, self.loops)) if call.call.result else None
+        for name in assigned_globals(callee, self.function.globals):
+            after[name] = found[name] = ValueTerm(unknown(f"{name} after {number}", self.process, self.loops))
+        result = ValueTerm(unknown(f"result of {number}", self.process, self.loops)) if call.call.result else None
         if result is not None:
             found[call.call.result] = result
         self._note(call, "call", callee=callee, arguments=arguments, before=before, after=after, result=result)

@@ -12,11 +12,11 @@ from functools import partial
 from itertools import product
 from typing import Final
 
-from rdma_robust.contracts.any_procs.any_events import NPROCS, Counters, Event, unknown
-from rdma_robust.contracts.any_procs.any_execution import Function
+from rdma_robust.contracts.any_procs.any_events import NPROCS, Counters, ParametricEvent, unknown
+from rdma_robust.contracts.any_procs.any_execution import ParametricFunction
 from rdma_robust.contracts.any_procs.any_prover import Prover
 from rdma_robust.contracts.any_procs.any_specs import is_process
-from rdma_robust.contracts.any_procs.any_values import Bool, Data, Int, Known, Later, UnrecognisedError, divided
+from rdma_robust.contracts.any_procs.any_values import Bool, Int, LazyValue, TermValue, UnrecognisedError, ValueTerm, divided
 from rdma_robust.guarded_z3 import z3
 
 Spot = tuple[Int, Counters]
@@ -27,7 +27,7 @@ P = z3.Int("P")
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class GuessInputs:
     """What a guess of a counter at `there` is made of: the own process and counters, and the partner in iteration 0."""
 
     there: Int
@@ -36,7 +36,7 @@ class Seen:
     first: Int
 
 
-Guess = Callable[[Seen], Int]
+Guess = Callable[[GuessInputs], Int]
 
 _GUESSES: Final[tuple[Guess, ...]] = (
     lambda seen: seen.here - seen.first,
@@ -50,7 +50,7 @@ _DEEPEST: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class MatchedStatements:
     """A send and a receive of the text. `sent` maps each receive to its send, and `taken` each send to its receive."""
 
     send: int
@@ -59,22 +59,22 @@ class Pair:
     taken: Callable[[Int, Counters], Spot]
 
 
-def generic(event: Event) -> Counters:
+def generic(event: ParametricEvent) -> Counters:
     """Return counters of which nothing is known."""
     return {each: z3.Int(f"i{each}") for each in event.loops}
 
 
-def other_generic(event: Event) -> Counters:
+def other_generic(event: ParametricEvent) -> Counters:
     """Return counters of which nothing is known, not even that they are the same as those of `generic`."""
     return {each: z3.Int(f"j{each}") for each in event.loops}
 
 
-def happens(event: Event | None, process: Int) -> Bool:
+def happens(event: ParametricEvent | None, process: Int) -> Bool:
     """Return the condition under which an event of a process happens."""
     return z3.BoolVal(False) if event is None else z3.And(is_process(process), event.guard)
 
 
-def before(first: Event, at: Counters, second: Event, then: Counters) -> Bool:
+def precedes(first: ParametricEvent, at: Counters, second: ParametricEvent, then: Counters) -> Bool:
     """Return whether one event of a process is before another one of the same, in its program."""
     result = z3.BoolVal(first.number < second.number)
     common = [each for each, other in zip(first.loops, second.loops, strict=False) if each == other]
@@ -83,7 +83,7 @@ def before(first: Event, at: Counters, second: Event, then: Counters) -> Bool:
     return result
 
 
-def fits(send: Event, recv: Event) -> Bool:
+def fits(send: ParametricEvent, recv: ParametricEvent) -> Bool:
     """Return whether a message has the tag that a receive asks for."""
     return z3.BoolVal(True) if recv.tag is None else recv.tag == send.tag
 
@@ -91,17 +91,17 @@ def fits(send: Event, recv: Event) -> Bool:
 class Matching:
     """Looks for pairs of `function`, in which nothing is known of what is received."""
 
-    def __init__(self, function: Function, prover: Prover) -> None:
+    def __init__(self, function: ParametricFunction, prover: Prover) -> None:
         self.function = function
         self.prover = prover
         events = function.run(P, {}).events.values()
         self.sends = [each for each in events if each.kind == "send" and self._possible(each)]
         self.recvs = [each for each in events if each.kind == "recv" and self._possible(each)]
 
-    def _possible(self, event: Event) -> bool:
+    def _possible(self, event: ParametricEvent) -> bool:
         return not self.prover.proves([happens(event, P)], z3.BoolVal(False))
 
-    def all_pairs(self) -> Iterator[tuple[Pair, ...]]:
+    def all_pairs(self) -> Iterator[tuple[MatchedStatements, ...]]:
         """Yield ways to put sends and receives in pairs, each of which is right but for order. Raises UnrecognisedError."""
         choices = []
         for recv in self.recvs:
@@ -116,7 +116,7 @@ class Matching:
             if len({each.send for each in chosen}) == len(chosen) == len(self.sends):
                 yield chosen
 
-    def _pair(self, send: Event, recv: Event) -> Iterator[Pair]:
+    def _pair(self, send: ParametricEvent, recv: ParametricEvent) -> Iterator[MatchedStatements]:
         """Yield a send and a receive as a pair, if the maps between them are found."""
         at, given = generic(recv), [happens(recv, P)]
         for sent in self._maps(recv, send):
@@ -126,11 +126,15 @@ class Matching:
                 continue
             for taken in self._maps(send, recv):
                 if self._inverse(send, recv, sent, taken):
-                    yield Pair(send.number, recv.number, sent, taken)
+                    yield MatchedStatements(send.number, recv.number, sent, taken)
                     return
 
     def _inverse(
-        self, send: Event, recv: Event, sent: Callable[[Int, Counters], Spot], taken: Callable[[Int, Counters], Spot]
+        self,
+        send: ParametricEvent,
+        recv: ParametricEvent,
+        sent: Callable[[Int, Counters], Spot],
+        taken: Callable[[Int, Counters], Spot],
     ) -> bool:
         """Whether each send that happens is taken by the receive that a map says, and the maps are inverse."""
         at = generic(send)
@@ -139,13 +143,13 @@ class Matching:
         if other is None or not self.prover.proves([happens(send, P)], z3.And(happens(other, p), other.peer == P)):
             return False
         back, again = sent(p, there)
-        if not self.prover.proves([happens(send, P)], z3.And(back == P, same(again, at))):
+        if not self.prover.proves([happens(send, P)], z3.And(back == P, same_counters(again, at))):
             return False
         here = generic(recv)
         forth, once_more = taken(*sent(P, here))
-        return self.prover.proves([happens(recv, P)], z3.And(forth == P, same(once_more, here)))
+        return self.prover.proves([happens(recv, P)], z3.And(forth == P, same_counters(once_more, here)))
 
-    def _maps(self, here: Event, there: Event) -> Iterator[Callable[[Int, Counters], Spot]]:
+    def _maps(self, here: ParametricEvent, there: ParametricEvent) -> Iterator[Callable[[Int, Counters], Spot]]:
         """Yield maps from an event to one of its partner that are worth trying."""
         guesses: list[Sequence[Guess]] = []
         for _ in there.loops:
@@ -153,7 +157,9 @@ class Matching:
         for chosen in product(*guesses):
             yield partial(self._mapped, here, there, chosen)
 
-    def _mapped(self, here: Event, there: Event, guesses: Sequence[Guess], process: Int, at: Counters) -> Spot:
+    def _mapped(
+        self, here: ParametricEvent, there: ParametricEvent, guesses: Sequence[Guess], process: Int, at: Counters
+    ) -> Spot:
         event = self.function.event(here.number, process, at)
         if event is None:
             return process, {each: z3.IntVal(0) for each in there.loops}
@@ -162,10 +168,10 @@ class Matching:
         for loop, guess in zip(there.loops, guesses, strict=True):
             first = self.function.event(there.number, partner, {loop: z3.IntVal(0)})
             peer = z3.IntVal(0) if first is None else first.peer
-            found[loop] = z3.simplify(guess(Seen(partner, process, at, peer)))
+            found[loop] = z3.simplify(guess(GuessInputs(partner, process, at, peer)))
         return partner, found
 
-    def in_order(self, pairs: Sequence[Pair]) -> bool:
+    def in_order(self, pairs: Sequence[MatchedStatements]) -> bool:
         """Whether no receive could take a message that is another's: those of one channel come in their order."""
         by_recv = {each.recv: each for each in pairs}
         for one, two in product(self.recvs, repeat=2):
@@ -175,20 +181,20 @@ class Matching:
             second = self.function.event(two.number, P, later)
             if second is None:
                 continue
-            given = [happens(one, P), happens(second, P), one.peer == second.peer, before(one, at, second, later)]
+            given = [happens(one, P), happens(second, P), one.peer == second.peer, precedes(one, at, second, later)]
             q, sent_at = by_recv[one.number].sent(P, at)
             q2, sent_later = by_recv[two.number].sent(P, later)
             first_send = self.function.event(by_recv[one.number].send, q, sent_at)
             second_send = self.function.event(by_recv[two.number].send, q2, sent_later)
             if first_send is None or second_send is None:
                 return False
-            kept = before(first_send, sent_at, second_send, sent_later)
+            kept = precedes(first_send, sent_at, second_send, sent_later)
             if not self.prover.proves(given, z3.Or(kept, z3.Not(fits(second_send, one)))):
                 return False
         return True
 
 
-def same(one: Counters, two: Counters) -> Bool:
+def same_counters(one: Counters, two: Counters) -> Bool:
     """Return whether counters are the same."""
     return z3.And(*(one[each] == two[each] for each in two), z3.BoolVal(True))
 
@@ -197,21 +203,21 @@ def _counter(loop: int) -> Guess:
     return lambda seen: seen.own[loop]
 
 
-class Received:
+class ReceivedValues:
     """What receives get: what was sent, as the pairs say."""
 
-    def __init__(self, function: Function, pairs: Sequence[Pair]) -> None:
+    def __init__(self, function: ParametricFunction, pairs: Sequence[MatchedStatements]) -> None:
         self._function = function
         self._pairs = {each.recv: each for each in pairs}
         self._depth = 0
 
-    def __call__(self, number: int, process: Int, counters: Counters) -> Data:
+    def __call__(self, number: int, process: Int, counters: Counters) -> TermValue:
         pair = self._pairs.get(number)
         if pair is None:  # it never happens
-            return Known(unknown(f"received {number}", process, counters))
-        return Later(partial(self._sent, pair, process, counters))
+            return ValueTerm(unknown(f"received {number}", process, counters))
+        return LazyValue(partial(self._sent, pair, process, counters))
 
-    def _sent(self, pair: Pair, process: Int, counters: Counters) -> Data:
+    def _sent(self, pair: MatchedStatements, process: Int, counters: Counters) -> TermValue:
         if self._depth > _DEEPEST:
             raise UnrecognisedError("what is sent depends on too much that was received before")
         self._depth += 1
@@ -220,5 +226,5 @@ class Received:
         finally:
             self._depth -= 1
         if send is None or send.value is None:
-            return Known(unknown(f"received {pair.recv}", process, counters))
+            return ValueTerm(unknown(f"received {pair.recv}", process, counters))
         return send.value

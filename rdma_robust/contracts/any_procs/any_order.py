@@ -6,28 +6,36 @@ from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Final
 
-from rdma_robust.contracts.any_procs.any_events import Counters, Event
-from rdma_robust.contracts.any_procs.any_matching import Matching, P, Pair, before, generic, happens, other_generic
+from rdma_robust.contracts.any_procs.any_events import Counters, ParametricEvent
+from rdma_robust.contracts.any_procs.any_matching import (
+    MatchedStatements,
+    Matching,
+    P,
+    generic,
+    happens,
+    other_generic,
+    precedes,
+)
 from rdma_robust.contracts.any_procs.any_values import Bool, Int
 from rdma_robust.digraph import components
 from rdma_robust.guarded_z3 import z3
 
-Key = Callable[[Event, Int, Counters], Int]
+Key = Callable[[ParametricEvent, Int, Counters], Int]
 
 
-def _counter(event: Event, _process: Int, at: Counters) -> Int:
+def _counter(event: ParametricEvent, _process: Int, at: Counters) -> Int:
     return at[event.loops[0]] if event.loops else z3.IntVal(0)
 
 
-def _process(_event: Event, process: Int, _at: Counters) -> Int:
+def _process(_event: ParametricEvent, process: Int, _at: Counters) -> Int:
     return process
 
 
-def _down(_event: Event, process: Int, _at: Counters) -> Int:
+def _down(_event: ParametricEvent, process: Int, _at: Counters) -> Int:
     return -process
 
 
-def _text(event: Event, _process: Int, _at: Counters) -> Int:
+def _text(event: ParametricEvent, _process: Int, _at: Counters) -> Int:
     return z3.IntVal(event.number)
 
 
@@ -42,7 +50,7 @@ RANKS: Final[tuple[tuple[Key, ...], ...]] = (
 """Numbers that are compared one after the other, for events that may wait for each other in a circle."""
 
 
-def well_founded(matching: Matching, pairs: Sequence[Pair]) -> bool:
+def well_founded(matching: Matching, pairs: Sequence[MatchedStatements]) -> bool:
     """Whether a rank of all events is found: first by the parts of the text that can follow one another, then in each."""
     events = {each.number: each for each in (*matching.sends, *matching.recvs)}
     following: dict[int, set[int]] = {each: set() for each in events}
@@ -59,21 +67,26 @@ def well_founded(matching: Matching, pairs: Sequence[Pair]) -> bool:
     return True
 
 
-def _can_follow(matching: Matching, first: Event, second: Event) -> bool:
+def _can_follow(matching: Matching, first: ParametricEvent, second: ParametricEvent) -> bool:
     """Whether one process may do both, the first before the second."""
     later = other_generic(second)
     other = matching.function.event(second.number, P, later)
-    given = [happens(first, P), happens(other, P), before(first, generic(first), second, later)]
+    given = [happens(first, P), happens(other, P), precedes(first, generic(first), second, later)]
     return not matching.prover.proves(given, z3.BoolVal(False))
 
 
-def _grows(matching: Matching, rank: tuple[Key, ...], steps: Sequence[tuple[Event, Event]], pairs: Sequence[Pair]) -> bool:
+def _grows(
+    matching: Matching,
+    rank: tuple[Key, ...],
+    steps: Sequence[tuple[ParametricEvent, ParametricEvent]],
+    pairs: Sequence[MatchedStatements],
+) -> bool:
     """Whether a rank grows in each step of a process, and from each send to its receive."""
     events = {each.number: each for each in (*matching.sends, *matching.recvs)}
     for first, second in steps:
         at, later = generic(first), other_generic(second)
         other = matching.function.event(second.number, P, later)
-        given = [happens(first, P), happens(other, P), before(first, at, second, later)]
+        given = [happens(first, P), happens(other, P), precedes(first, at, second, later)]
         if not matching.prover.proves(given, _less(rank, (first, P, at), (second, P, later))):
             return False
     for pair in pairs:
@@ -85,7 +98,9 @@ def _grows(matching: Matching, rank: tuple[Key, ...], steps: Sequence[tuple[Even
     return True
 
 
-def _less(rank: tuple[Key, ...], one: tuple[Event, Int, Counters], two: tuple[Event, Int, Counters]) -> Bool:
+def _less(
+    rank: tuple[Key, ...], one: tuple[ParametricEvent, Int, Counters], two: tuple[ParametricEvent, Int, Counters]
+) -> Bool:
     found = z3.BoolVal(False)
     for key in reversed(rank):
         a, b = key(*one), key(*two)

@@ -7,22 +7,22 @@ from dataclasses import fields, is_dataclass
 from functools import partial
 
 from rdma_robust.contracts.any_procs.any_calls import Calls, Proved, least, whole_clause
-from rdma_robust.contracts.any_procs.any_events import NPROCS, Run
-from rdma_robust.contracts.any_procs.any_execution import Function
-from rdma_robust.contracts.any_procs.any_frames import unchanged
-from rdma_robust.contracts.any_procs.any_inputs import Level, inside
-from rdma_robust.contracts.any_procs.any_matching import Matching, P, Pair, Received, happens
+from rdma_robust.contracts.any_procs.any_events import NPROCS, ParametricRun
+from rdma_robust.contracts.any_procs.any_execution import ParametricFunction
+from rdma_robust.contracts.any_procs.any_frames import unchanged_goals
+from rdma_robust.contracts.any_procs.any_inputs import Level, admitted_input
+from rdma_robust.contracts.any_procs.any_matching import MatchedStatements, Matching, P, ReceivedValues, happens
 from rdma_robust.contracts.any_procs.any_order import well_founded
 from rdma_robust.contracts.any_procs.any_paths import Order, promised
 from rdma_robust.contracts.any_procs.any_prover import Prover
-from rdma_robust.contracts.any_procs.any_specs import Goal, Moment, SpecReader, is_process
-from rdma_robust.contracts.any_procs.any_values import Bool, Data, Int, UnrecognisedError
+from rdma_robust.contracts.any_procs.any_specs import Moment, MomentReader, ProofGoal, is_process
+from rdma_robust.contracts.any_procs.any_values import Bool, Int, TermValue, UnrecognisedError
 from rdma_robust.contracts.language.contract_program import Contract, ContractProgram
 from rdma_robust.contracts.language.function_instances import TooManyStatements, unwritten
 from rdma_robust.errors import Span
 from rdma_robust.guarded_z3 import z3
 from rdma_robust.limits import Limits
-from rdma_robust.messages.language.message_program import Inlined
+from rdma_robust.messages.language.message_program import InlinedCall
 from rdma_robust.messages.language.message_terms import LONGEST, Zeros
 
 
@@ -43,13 +43,13 @@ class Proof:
         if self.most is not None:
             self.prover.facts.append(self.most >= NPROCS)
 
-    def _function(self) -> Function:
+    def _function(self) -> ParametricFunction:
         contracts = {each.name: each for each in (*self.program.library, *self.program.contracts)}
-        return Function(self.body, self.program.globals, contracts)
+        return ParametricFunction(self.body, self.program.globals, contracts)
 
     def _required(self) -> Iterator[Bool]:
         yield NPROCS >= 1
-        reader = SpecReader(self.moment.entry())
+        reader = MomentReader(self.moment.entry())
         for clause in self.contract.clauses:
             if clause.kind == "requires":
                 yield self._of_all(partial(reader.assumed, whole_clause(clause)))
@@ -58,7 +58,7 @@ class Proof:
 
     def _inside(self, name: str, process: Int) -> Bool:
         value = {**self._globals(process), **self._parameters(process)}[name]
-        return inside(self.contract, name, value, process, self.level)
+        return admitted_input(self.contract, name, value, process, self.level)
 
     def _of_all(self, said: Callable[[Int], Bool]) -> Bool:
         """Return what is said of all that call the function: of one process if it is local, whatever others could do."""
@@ -69,20 +69,20 @@ class Proof:
 
     # what processes have
 
-    def _parameters(self, process: Int) -> dict[str, Data]:
+    def _parameters(self, process: Int) -> dict[str, TermValue]:
         return self.full.entry(process)[0]
 
-    def _globals(self, process: Int) -> dict[str, Data]:
+    def _globals(self, process: Int) -> dict[str, TermValue]:
         return self.full.entry(process)[1]
 
-    def _now(self, process: Int) -> dict[str, Data]:
+    def _now(self, process: Int) -> dict[str, TermValue]:
         return self.run(process).registers
 
-    def _result(self, process: Int) -> Data | None:
+    def _result(self, process: Int) -> TermValue | None:
         name = self.body.call.result
         return self.run(process).registers.get(name) if name else None
 
-    def run(self, process: Int) -> Run:
+    def run(self, process: Int) -> ParametricRun:
         return self.full.run(process, {})
 
     # the steps
@@ -91,17 +91,17 @@ class Proof:
         """Prove everything. Raises UnrecognisedError, and LimitReached."""
         matching = Matching(self.bare, self.prover)
         pairs = self._pairs(matching)
-        self.full.received = Received(self.full, pairs)
+        self.full.received = ReceivedValues(self.full, pairs)
         calls = Calls(self.full, self.prover, self.proved, self.program.globals)
         self.most = least(self.most, calls.establish(pairs))
         self._faults()
         for clause in self.contract.clauses:
             if clause.kind == "ensures":
                 what = f"line {clause.span.line}: {self._text(clause.span)}"
-                self._show(SpecReader(self.moment).goals(whole_clause(clause), P), what)
+                self._show(MomentReader(self.moment).goals(whole_clause(clause), P), what)
         if self.contract.frames is not None:
             for name in self.program.globals:
-                goals = unchanged(name, self.contract.frames, self.moment, P)
+                goals = unchanged_goals(name, self.contract.frames, self.moment, P)
                 self._show(goals, f"assigns: {name} does not change where it must not")
         order = Order(matching, pairs, calls)
         for path in self.contract.paths:
@@ -114,7 +114,7 @@ class Proof:
         source = self.program.source if span.file in ("", self.program.file) else ""
         return " ".join(source[span.start : span.end].split())
 
-    def _pairs(self, matching: Matching) -> tuple[Pair, ...]:
+    def _pairs(self, matching: Matching) -> tuple[MatchedStatements, ...]:
         """Return the pairs of sends and receives, in order and without a circle."""
         why = "sends and receives are not one to one"
         for pairs in matching.all_pairs():
@@ -147,14 +147,14 @@ class Proof:
             if not self.prover.proves([is_process(P), need.guard], need.condition):
                 raise UnrecognisedError(f"line {need.span.line}: not proved that there is no fault or false assertion")
 
-    def _show(self, goals: Iterator[Goal] | list[Goal], what: str) -> None:
+    def _show(self, goals: Iterator[ProofGoal] | list[ProofGoal], what: str) -> None:
         """Prove goals for process P."""
         for goal in goals:
             if not self.prover.proves([is_process(P), *goal.given], goal.claim):
                 raise UnrecognisedError(f"not proved: {what}")
 
 
-def _body(program: ContractProgram, name: str) -> Inlined:
+def _body(program: ContractProgram, name: str) -> InlinedCall:
     try:
         return unwritten(program, name)[0]
     except TooManyStatements as too_many:

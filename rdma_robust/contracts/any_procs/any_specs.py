@@ -9,36 +9,36 @@ from typing import TYPE_CHECKING, Any
 
 from rdma_robust.contracts.any_procs.any_events import NPROCS, Registers
 from rdma_robust.contracts.any_procs.any_sums import summed
-from rdma_robust.contracts.any_procs.any_terms import COMPARISONS, compared, computed
+from rdma_robust.contracts.any_procs.any_terms import COMPARISONS, comparison_term, computed
 from rdma_robust.contracts.any_procs.any_values import (
     WORTH,
+    ArrayTerm,
     Bool,
-    Cells,
-    Data,
     Int,
-    Known,
-    Number,
+    NumberTerm,
+    TermValue,
     UnrecognisedError,
-    chosen,
-    constant,
+    ValueTerm,
+    conditional,
     equal,
+    in_range,
+    number_constant,
     truth_of,
-    within,
 )
 from rdma_robust.contracts.language.spec_terms import (
     Agree,
     Apply,
-    Before,
-    Bound,
+    BoundVariable,
+    FunctionResult,
     Global,
     Item,
     LengthOf,
-    Let,
+    LetBinding,
     NewArray,
+    OldValue,
     On,
     Parameter,
-    Quantified,
-    Result,
+    Quantification,
     Spec,
     SpecCount,
     SpecNumber,
@@ -50,7 +50,7 @@ from rdma_robust.messages.language.message_terms import LONGEST
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-Bindings = Mapping[str, Data]
+Bindings = Mapping[str, TermValue]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Moment:
     parameters: Callable[[Int], Registers]
     before: Callable[[Int], Registers]
     now: Callable[[Int], Registers]
-    result: Callable[[Int], Data | None]
+    result: Callable[[Int], TermValue | None]
 
     def entry(self) -> Moment:
         """Return the collective entry."""
@@ -68,22 +68,22 @@ class Moment:
 
 
 @dataclass(frozen=True, slots=True)
-class Goal:
+class ProofGoal:
     """To prove: `claim` follows from `given`."""
 
     given: tuple[Bool, ...]
     claim: Bool
 
-    def under(self, *more: Bool) -> Goal:
-        return Goal((*more, *self.given), self.claim)
+    def under(self, *more: Bool) -> ProofGoal:
+        return ProofGoal((*more, *self.given), self.claim)
 
 
 def is_process(term: Int) -> Bool:
     """Return whether a number is one of a process."""
-    return within(term, 0, NPROCS - 1)
+    return in_range(term, 0, NPROCS - 1)
 
 
-class SpecReader:
+class MomentReader:
     """Reads clauses at one moment.
 
     What it returns as goals is enough for a clause to hold, and what it returns as assumed follows if it does: a fault in an
@@ -98,27 +98,27 @@ class SpecReader:
 
     # whole clauses
 
-    def goals(self, spec: Spec, process: Int, bound: Bindings | None = None) -> list[Goal]:
+    def goals(self, spec: Spec, process: Int, bound: Bindings | None = None) -> list[ProofGoal]:
         """Return what has to be proved for a clause to hold for a process, whatever it is."""
         self._strong = True
         return self._goals(spec, process, bound or {})
 
-    def _goals(self, spec: Spec, process: Int, bound: Bindings) -> list[Goal]:
+    def _goals(self, spec: Spec, process: Int, bound: Bindings) -> list[ProofGoal]:
         match spec:
             case Apply("&&" | "==>" as op, (left, right)):
                 fine, truth = self._alone(lambda: self._truth(left, process, bound))
-                first = self._goals(left, process, bound) if op == "&&" else [Goal((), fine)]
+                first = self._goals(left, process, bound) if op == "&&" else [ProofGoal((), fine)]
                 return [*first, *(each.under(truth) for each in self._goals(right, process, bound))]
-            case Quantified("forall", name, low, high, inner):
+            case Quantification("forall", name, low, high, inner):
                 fine, ends = self._alone(lambda: (self._number(low, process, bound), self._number(high, process, bound)))
                 at = z3.FreshInt(name)
-                inside = self._goals(inner, process, {**bound, name: Number(at)})
-                return [Goal((), fine), *(each.under(within(at, *ends)) for each in inside)]
-            case Let(name, value, inner):
+                inside = self._goals(inner, process, {**bound, name: NumberTerm(at)})
+                return [ProofGoal((), fine), *(each.under(in_range(at, *ends)) for each in inside)]
+            case LetBinding(name, value, inner):
                 fine, known = self._alone(lambda: self._value(value, process, bound))
-                return [Goal((), fine), *self._goals(inner, process, {**bound, name: known})]
+                return [ProofGoal((), fine), *self._goals(inner, process, {**bound, name: known})]
         fine, truth = self._alone(lambda: self._truth(spec, process, bound))
-        return [Goal((), z3.And(fine, truth))]
+        return [ProofGoal((), z3.And(fine, truth))]
 
     def assumed(self, spec: Spec, process: Int, bound: Bindings | None = None) -> Bool:
         """Return what is true if a clause holds for a process."""
@@ -132,12 +132,12 @@ class SpecReader:
             case Apply("==>", (left, right)):
                 fine, truth = self._alone(lambda: self._truth(left, process, bound))
                 return z3.And(fine, z3.Implies(truth, self._assumed(right, process, bound)))
-            case Quantified("forall", name, low, high, inner):
+            case Quantification("forall", name, low, high, inner):
                 fine, ends = self._alone(lambda: (self._number(low, process, bound), self._number(high, process, bound)))
                 at = z3.FreshInt(name)
-                inside = self._assumed(inner, process, {**bound, name: Number(at)})
-                return z3.And(fine, z3.ForAll([at], z3.Implies(within(at, *ends), inside)))
-            case Let(name, value, inner):
+                inside = self._assumed(inner, process, {**bound, name: NumberTerm(at)})
+                return z3.And(fine, z3.ForAll([at], z3.Implies(in_range(at, *ends), inside)))
+            case LetBinding(name, value, inner):
                 fine, known = self._alone(lambda: self._value(value, process, bound))
                 return z3.And(fine, self._assumed(inner, process, {**bound, name: known}))
         fine, truth = self._alone(lambda: self._truth(spec, process, bound))
@@ -208,8 +208,8 @@ class SpecReader:
                 same = equal(a, b)
                 return same if op == "==" else z3.Not(same)
             case Apply(op, (left, right)) if op in COMPARISONS:
-                return compared(op, self._number(left, process, bound), self._number(right, process, bound))
-            case Quantified("forall" | "exists"):
+                return comparison_term(op, self._number(left, process, bound), self._number(right, process, bound))
+            case Quantification("forall" | "exists"):
                 return self._all_or_some(spec, process, bound)
             case Agree(inner):
                 first_one = self._value(inner, z3.IntVal(0), bound)
@@ -217,101 +217,101 @@ class SpecReader:
                 return z3.ForAll([at], z3.Implies(is_process(at), same))
         return self._number(spec, process, bound) != 0
 
-    def _all_or_some(self, spec: Quantified, process: Int, bound: Bindings) -> Bool:
+    def _all_or_some(self, spec: Quantification, process: Int, bound: Bindings) -> Bool:
         low, high = self._number(spec.low, process, bound), self._number(spec.high, process, bound)
 
         def inner(at: Int) -> Bool:
-            return self._truth(spec.inner, process, {**bound, spec.name: Number(at)})
+            return self._truth(spec.inner, process, {**bound, spec.name: NumberTerm(at)})
 
-        at, truth = self._each(spec.name, lambda t: within(t, low, high), inner)
+        at, truth = self._each(spec.name, lambda t: in_range(t, low, high), inner)
         if spec.kind == "forall":
-            return z3.ForAll([at], z3.Implies(within(at, low, high), truth))
-        return z3.Exists([at], z3.And(within(at, low, high), truth))
+            return z3.ForAll([at], z3.Implies(in_range(at, low, high), truth))
+        return z3.Exists([at], z3.And(in_range(at, low, high), truth))
 
-    def _value(self, spec: Spec, process: Int, bound: Bindings) -> Data:
+    def _value(self, spec: Spec, process: Int, bound: Bindings) -> TermValue:
         match spec:
             case SpecNumber(value):
-                return constant(value)
+                return number_constant(value)
             case SpecPid():
-                return Number(process)
+                return NumberTerm(process)
             case SpecCount():
-                return Number(NPROCS)
+                return NumberTerm(NPROCS)
             case Parameter(name):
                 return self._moment.parameters(process)[name]
             case Global(name):
                 return self._moment.now(process)[name]
-            case Bound(name):
+            case BoundVariable(name):
                 return bound[name]
-            case Result():
+            case FunctionResult():
                 return self._result(process)
             case On(at, inner):
                 other = self._number(at, process, bound)
                 self._need(is_process(other))
                 return self._value(inner, other, bound)
-            case Before(inner):
+            case OldValue(inner):
                 return self._before(inner, process, bound)
-            case Let(name, value, inner):
+            case LetBinding(name, value, inner):
                 return self._value(inner, process, {**bound, name: self._value(value, process, bound)})
             case Item() | LengthOf() | NewArray():
                 return self._array(spec, process, bound)
-            case Quantified("sum" | "count"):
+            case Quantification("sum" | "count"):
                 return self._total(spec, process, bound)
-            case Quantified("max" | "min"):
+            case Quantification("max" | "min"):
                 raise UnrecognisedError(f"a clause with \\{spec.kind}")
             case Apply("?", (test, then, other_one)):
                 return self._chosen(test, then, other_one, process, bound)
             case Apply("-", (operand,)):
-                return Number(-self._number(operand, process, bound))
+                return NumberTerm(-self._number(operand, process, bound))
             case Apply("+" | "-" | "*" | "/" | "%" as op, (left, right)):
                 a, b = self._number(left, process, bound), self._number(right, process, bound)
                 if op in "/%":
                     self._need(b != 0)
-                return Number(computed(op, a, b))
-        return Number(truth_of(self._truth(spec, process, bound)))
+                return NumberTerm(computed(op, a, b))
+        return NumberTerm(truth_of(self._truth(spec, process, bound)))
 
-    def _result(self, process: Int) -> Data:
+    def _result(self, process: Int) -> TermValue:
         found = self._moment.result(process)
         if found is None:
             self._need(z3.BoolVal(False))
-            return Known(z3.FreshConst(WORTH, "no_result"))
+            return ValueTerm(z3.FreshConst(WORTH, "no_result"))
         return found
 
-    def _before(self, inner: Spec, process: Int, bound: Bindings) -> Data:
+    def _before(self, inner: Spec, process: Int, bound: Bindings) -> TermValue:
         now, self._moment = self._moment, self._moment.entry()
         try:
             return self._value(inner, process, bound)
         finally:
             self._moment = now
 
-    def _array(self, spec: Item | LengthOf | NewArray, process: Int, bound: Bindings) -> Data:
+    def _array(self, spec: Item | LengthOf | NewArray, process: Int, bound: Bindings) -> TermValue:
         if isinstance(spec, NewArray):
             size = self._number(spec.size, process, bound)
-            self._need(within(size, 0, LONGEST))
-            return Cells(size, lambda _: constant(0))
+            self._need(in_range(size, 0, LONGEST))
+            return ArrayTerm(size, lambda _: number_constant(0))
         array = self._value(spec.array, process, bound)
         self._need(z3.Not(array.is_number()))
         if isinstance(spec, LengthOf):
-            return Number(array.length())
+            return NumberTerm(array.length())
         index = self._number(spec.index, process, bound)
-        self._need(within(index, 0, array.length() - 1))
+        self._need(in_range(index, 0, array.length() - 1))
         return array.cell(index)
 
-    def _total(self, spec: Quantified, process: Int, bound: Bindings) -> Data:
+    def _total(self, spec: Quantification, process: Int, bound: Bindings) -> TermValue:
         low, high = self._number(spec.low, process, bound), self._number(spec.high, process, bound)
 
         def added(at: Int) -> Int:
-            inside = {**bound, spec.name: Number(at)}
+            inside = {**bound, spec.name: NumberTerm(at)}
             if spec.kind == "count":
                 return truth_of(self._truth(spec.inner, process, inside))
             return self._number(spec.inner, process, inside)
 
-        at, term = self._each(spec.name, lambda t: within(t, low, high), added)
-        return Number(summed(low, high, lambda t: z3.substitute(term, (at, t))))
+        at, term = self._each(spec.name, lambda t: in_range(t, low, high), added)
+        return NumberTerm(summed(low, high, lambda t: z3.substitute(term, (at, t))))
 
-    def _chosen(self, test: Spec, then: Spec, other: Spec, process: Int, bound: Bindings) -> Data:
+    def _chosen(self, test: Spec, then: Spec, other: Spec, process: Int, bound: Bindings) -> TermValue:
         condition = self._truth(test, process, bound)
         with self._under(condition):
             first = self._value(then, process, bound)
         with self._under(z3.Not(condition)):
             second = self._value(other, process, bound)
-        return chosen(condition, lambda: first, lambda: second)
+        return conditional(condition, lambda: first, lambda: second)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import combinations
 from typing import Any, Final
 
-from rdma_robust.contracts.any_procs.any_values import Bool, Int, within
+from rdma_robust.contracts.any_procs.any_values import Bool, Int, in_range
 from rdma_robust.guarded_z3 import z3
 
 _FUNCTION: Final = z3.ArraySort(z3.IntSort(), z3.IntSort())
@@ -21,7 +21,7 @@ SUM: Final = z3.Function("sum", _FUNCTION, z3.IntSort())
 def summed(low: Int, high: Int, added: Callable[[Int], Int]) -> Int:
     """Return the sum of what is added for each number from `low` to `high`."""
     at = z3.FreshInt("t")
-    return SUM(z3.Lambda([at], z3.If(within(at, low, high), added(at), z3.IntVal(0))))
+    return SUM(z3.Lambda([at], z3.If(in_range(at, low, high), added(at), z3.IntVal(0))))
 
 
 def lemmas(formulas: Iterable[Bool], points: Iterable[Int], swaps: Iterable[Callable[[Int], Int]]) -> list[Bool]:

@@ -6,17 +6,17 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from rdma_robust.contracts.any_procs.any_values import (
+    ArrayTerm,
     Bool,
-    Cells,
-    Data,
     Int,
-    Number,
-    chosen,
-    constant,
+    NumberTerm,
+    TermValue,
+    conditional,
     divided,
+    in_range,
+    number_constant,
     product,
     truth_of,
-    within,
 )
 from rdma_robust.errors import Span
 from rdma_robust.expr import Const, Name
@@ -24,13 +24,13 @@ from rdma_robust.guarded_z3 import z3
 from rdma_robust.messages.language.message_terms import LONGEST, Element, Length, Operation, Term, Zeros
 
 if TYPE_CHECKING:
-    from rdma_robust.contracts.any_procs.any_execution import Walk
+    from rdma_robust.contracts.any_procs.any_execution import ParametricExecution
 
 COMPARISONS: Final = ("==", "!=", "<", "<=", ">", ">=")
 CONNECTIVES: Final = ("&&", "||", "!")
 
 
-def compared(op: str, a: Int, b: Int) -> Bool:
+def comparison_term(op: str, a: Int, b: Int) -> Bool:
     """Return a comparison."""
     match op:
         case "==":
@@ -63,40 +63,42 @@ def computed(op: str, a: Int, b: Int) -> Int:
 class TermReader:
     """Evaluates terms at one point of a walk; `own` are PID and NPROCS."""
 
-    def __init__(self, walk: Walk, registers: Mapping[str, Data], own: Mapping[str, Data], span: Span) -> None:
+    def __init__(
+        self, walk: ParametricExecution, registers: Mapping[str, TermValue], own: Mapping[str, TermValue], span: Span
+    ) -> None:
         self._walk = walk
         self._registers = registers
         self._own = own
         self._span = span
 
-    def value(self, term: Term) -> Data:
+    def value(self, term: Term) -> TermValue:
         """Return a value. Raises UnrecognisedError."""
         match term:
             case Const(value):
-                return constant(value)
+                return number_constant(value)
             case Name(name):
-                return self._own.get(name) or self._registers.get(name) or constant(0)
+                return self._own.get(name) or self._registers.get(name) or number_constant(0)
             case Element(array, index):
                 return self._element(self.value(array), self.number(index))
             case Length(array):
                 of = self.value(array)
                 self._need(z3.Not(of.is_number()))
-                return Number(of.length())
+                return NumberTerm(of.length())
             case Zeros(size):
                 length = self.number(size)
-                self._need(within(length, 0, LONGEST))
-                return Cells(length, lambda _: constant(0))
+                self._need(in_range(length, 0, LONGEST))
+                return ArrayTerm(length, lambda _: number_constant(0))
             case Operation("?", (test, then, other)):
                 return self._chosen(test, then, other)
             case Operation(op, (operand,)) if op == "-":
-                return Number(-self.number(operand))
+                return NumberTerm(-self.number(operand))
             case Operation(op) if op in COMPARISONS or op in CONNECTIVES:
-                return Number(truth_of(self.truth(term)))
+                return NumberTerm(truth_of(self.truth(term)))
             case Operation(op, (left, right)):
                 a, b = self.number(left), self.number(right)
                 if op in "/%":
                     self._need(b != 0)
-                return Number(computed(op, a, b))
+                return NumberTerm(computed(op, a, b))
         raise AssertionError(term)
 
     def number(self, term: Term) -> Int:
@@ -116,21 +118,21 @@ class TermReader:
                     second = self.truth(right)
                 return z3.And(first, second) if op == "&&" else z3.Or(first, second)
             case Operation(op, (left, right)) if op in COMPARISONS:
-                return compared(op, self.number(left), self.number(right))
+                return comparison_term(op, self.number(left), self.number(right))
         return self.number(term) != 0
 
     def _need(self, condition: Bool) -> None:
         self._walk.need(condition, self._span)
 
-    def _element(self, array: Data, index: Int) -> Data:
+    def _element(self, array: TermValue, index: Int) -> TermValue:
         self._need(z3.Not(array.is_number()))
-        self._need(within(index, 0, array.length() - 1))
+        self._need(in_range(index, 0, array.length() - 1))
         return array.cell(index)
 
-    def _chosen(self, test: Term, then: Term, other: Term) -> Data:
+    def _chosen(self, test: Term, then: Term, other: Term) -> TermValue:
         condition = self.truth(test)
         with self._walk.under(condition):
             first = self.value(then)
         with self._walk.under(z3.Not(condition)):
             second = self.value(other)
-        return chosen(condition, lambda: first, lambda: second)
+        return conditional(condition, lambda: first, lambda: second)

@@ -38,7 +38,7 @@ class UnrecognisedError(Exception):
     """The function is not one of the patterns; says why, as the reason of UNKNOWN."""
 
 
-class Data:
+class TermValue:
     """A value: what it is is asked by these four."""
 
     def is_number(self) -> Bool:
@@ -50,12 +50,12 @@ class Data:
     def length(self) -> Int:
         raise NotImplementedError
 
-    def cell(self, index: Int) -> Data:
+    def cell(self, index: Int) -> TermValue:
         raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)
-class Number(Data):
+class NumberTerm(TermValue):
     term: Int
 
     def is_number(self) -> Bool:
@@ -67,12 +67,12 @@ class Number(Data):
     def length(self) -> Int:
         return z3.FreshInt("no_length")
 
-    def cell(self, index: Int) -> Data:  # noqa: ARG002 - a number has no cells
-        return Known(z3.FreshConst(WORTH, "no_cell"))
+    def cell(self, index: Int) -> TermValue:  # noqa: ARG002 - a number has no cells
+        return ValueTerm(z3.FreshConst(WORTH, "no_cell"))
 
 
 @dataclass(frozen=True, slots=True)
-class Known(Data):
+class ValueTerm(TermValue):
     """A term for a value that may be a number or an array."""
 
     term: Any
@@ -86,16 +86,16 @@ class Known(Data):
     def length(self) -> Int:
         return LENGTH_OF(self.term)
 
-    def cell(self, index: Int) -> Data:
-        return Known(CELL_OF(self.term, index))
+    def cell(self, index: Int) -> TermValue:
+        return ValueTerm(CELL_OF(self.term, index))
 
 
 @dataclass(frozen=True, slots=True)
-class Cells(Data):
+class ArrayTerm(TermValue):
     """An array: its length, and what stands at an index."""
 
     size: Int
-    at: Callable[[Int], Data]
+    at: Callable[[Int], TermValue]
 
     def is_number(self) -> Bool:
         return z3.BoolVal(False)
@@ -106,17 +106,17 @@ class Cells(Data):
     def length(self) -> Int:
         return self.size
 
-    def cell(self, index: Int) -> Data:
+    def cell(self, index: Int) -> TermValue:
         return self.at(index)
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen(Data):
+class ConditionalValue(TermValue):
     """`then` if the test is true, and `other` if not."""
 
     test: Bool
-    then: Data
-    other: Data
+    then: TermValue
+    other: TermValue
 
     def is_number(self) -> Bool:
         return z3.If(self.test, self.then.is_number(), self.other.is_number())
@@ -127,11 +127,11 @@ class Chosen(Data):
     def length(self) -> Int:
         return z3.If(self.test, self.then.length(), self.other.length())
 
-    def cell(self, index: Int) -> Data:
-        return chosen(self.test, lambda: self.then.cell(index), lambda: self.other.cell(index))
+    def cell(self, index: Int) -> TermValue:
+        return conditional(self.test, lambda: self.then.cell(index), lambda: self.other.cell(index))
 
 
-class Later(Data):
+class LazyValue(TermValue):
     """A value that is computed when it is looked at.
 
     Raises UnrecognisedError if that takes too many others, one in another: there may be no end to it.
@@ -140,22 +140,22 @@ class Later(Data):
     depth = 0
     """Values that are being looked at, one in another."""
 
-    def __init__(self, made: Callable[[], Data]) -> None:
+    def __init__(self, made: Callable[[], TermValue]) -> None:
         self._made = made
 
     @cached_property
-    def _value(self) -> Data:
+    def _value(self) -> TermValue:
         return self._made()
 
-    def seen(self, look: Callable[[Data], Any]) -> Any:
+    def seen(self, look: Callable[[TermValue], Any]) -> Any:
         """Return what is seen of the value."""
-        if Later.depth >= DEEPEST:
+        if LazyValue.depth >= DEEPEST:
             raise UnrecognisedError("a value depends on too many others, such as those of iterations or messages before")
-        Later.depth += 1
+        LazyValue.depth += 1
         try:
             return look(self._value)
         finally:
-            Later.depth -= 1
+            LazyValue.depth -= 1
 
     def is_number(self) -> Bool:
         return self.seen(lambda value: value.is_number())
@@ -166,13 +166,13 @@ class Later(Data):
     def length(self) -> Int:
         return self.seen(lambda value: value.length())
 
-    def cell(self, index: Int) -> Data:
-        found: Data = self.seen(lambda value: value.cell(index))
+    def cell(self, index: Int) -> TermValue:
+        found: TermValue = self.seen(lambda value: value.cell(index))
         return found
 
 
 @dataclass(frozen=True, slots=True)
-class Unusable(Data):
+class Unusable(TermValue):
     """A value that is not known in closed form: whoever looks at it is told why."""
 
     why: str
@@ -186,13 +186,13 @@ class Unusable(Data):
     def length(self) -> Int:
         raise UnrecognisedError(self.why)
 
-    def cell(self, index: Int) -> Data:  # noqa: ARG002 - whatever it is
+    def cell(self, index: Int) -> TermValue:  # noqa: ARG002 - whatever it is
         raise UnrecognisedError(self.why)
 
 
-def constant(value: int) -> Number:
+def number_constant(value: int) -> NumberTerm:
     """Return a number."""
-    return Number(z3.IntVal(value))
+    return NumberTerm(z3.IntVal(value))
 
 
 def known_truth(condition: Bool) -> bool | None:
@@ -203,42 +203,42 @@ def known_truth(condition: Bool) -> bool | None:
     return False if z3.is_false(simple) else None
 
 
-def chosen(test: Bool, then: Callable[[], Data], other: Callable[[], Data]) -> Data:
+def conditional(test: Bool, then: Callable[[], TermValue], other: Callable[[], TermValue]) -> TermValue:
     """Return one of two values; only that is made that can be meant."""
     truth = known_truth(test)
     if truth is not None:
         return then() if truth else other()
     first, second = then(), other()
-    if first is second or (isinstance(first, Known) and isinstance(second, Known) and first.term.eq(second.term)):
+    if first is second or (isinstance(first, ValueTerm) and isinstance(second, ValueTerm) and first.term.eq(second.term)):
         return first
-    if isinstance(first, Number) and isinstance(second, Number):
-        return Number(z3.If(test, first.term, second.term))
-    return Chosen(test, first, second)
+    if isinstance(first, NumberTerm) and isinstance(second, NumberTerm):
+        return NumberTerm(z3.If(test, first.term, second.term))
+    return ConditionalValue(test, first, second)
 
 
-def equal(a: Data, b: Data) -> Bool:
+def equal(a: TermValue, b: TermValue) -> Bool:
     """Return the condition under which two values are the same: a number and an array never are."""
     if a is b:
         return z3.BoolVal(True)
-    if isinstance(a, Later):
+    if isinstance(a, LazyValue):
         return a.seen(lambda value: equal(value, b))
-    if isinstance(b, Later):
+    if isinstance(b, LazyValue):
         return b.seen(lambda value: equal(a, value))
     for one, two in ((a, b), (b, a)):
-        if isinstance(one, Chosen):
+        if isinstance(one, ConditionalValue):
             return z3.If(one.test, equal(one.then, two), equal(one.other, two))
-    if isinstance(a, Known) and isinstance(b, Known):
+    if isinstance(a, ValueTerm) and isinstance(b, ValueTerm):
         return a.term == b.term
-    if isinstance(a, Number) and isinstance(b, Number):
+    if isinstance(a, NumberTerm) and isinstance(b, NumberTerm):
         return a.term == b.term
-    if isinstance(a, Number) or isinstance(b, Number):
+    if isinstance(a, NumberTerm) or isinstance(b, NumberTerm):
         return z3.And(a.is_number(), b.is_number(), a.number() == b.number())
     at = z3.FreshInt("at")
-    same = z3.ForAll([at], z3.Implies(within(at, 0, a.length() - 1), equal(a.cell(at), b.cell(at))))
+    same = z3.ForAll([at], z3.Implies(in_range(at, 0, a.length() - 1), equal(a.cell(at), b.cell(at))))
     return z3.And(z3.Not(a.is_number()), z3.Not(b.is_number()), a.length() == b.length(), same)
 
 
-def within(term: Int, low: Int, high: Int) -> Bool:
+def in_range(term: Int, low: Int, high: Int) -> Bool:
     """Return `low <= term <= high`."""
     return z3.And(low <= term, term <= high)
 

@@ -14,7 +14,7 @@ from rdma_robust.messages.language.message_program import (
     Block,
     For,
     If,
-    Inlined,
+    InlinedCall,
     IssueReceive,
     Return,
     Statement,
@@ -23,7 +23,7 @@ from rdma_robust.messages.language.message_terms import Element, Operation, Term
 
 
 @dataclass(frozen=True, slots=True)
-class Store:
+class RegisterStore:
     """A place in the text that stores to a register; `value` is None for what is received or called."""
 
     register: str
@@ -35,7 +35,7 @@ _ZERO: Final = Const(0)
 
 
 @dataclass(frozen=True, slots=True)
-class Changed:
+class LoopEffect:
     """How a loop changes a register.
 
     - `own`: each iteration stores to it before anything is read from it, if it is read at all;
@@ -50,14 +50,14 @@ class Changed:
     index: Term = _ZERO
 
 
-def statements(block: Block) -> Iterator[Statement]:
+def all_statements(block: Block) -> Iterator[Statement]:
     """Yield every statement of a block in the order of the text, also those inside of others."""
     for each in block:
         yield each
         for part in fields(each):
             inner = getattr(each, part.name)
             if isinstance(inner, tuple) and part.name in ("body", "then", "other"):
-                yield from statements(inner)
+                yield from all_statements(inner)
 
 
 def returns_early(block: Block) -> bool:
@@ -75,11 +75,11 @@ def returns_early(block: Block) -> bool:
     return False
 
 
-def only_computes(block: Block) -> bool:
+def has_no_events(block: Block) -> bool:
     """Whether a block is made of assignments, branches and assertions alone."""
     return all(
         isinstance(each, Assign | Assert)
-        or (isinstance(each, If) and only_computes(each.then) and only_computes(each.other))
+        or (isinstance(each, If) and has_no_events(each.then) and has_no_events(each.other))
         for each in block
     )
 
@@ -89,35 +89,35 @@ def stored_in(block: Block) -> set[str]:
     return {each.register for each in _stores(block)}
 
 
-def names_in(part: object) -> Iterator[str]:
+def registers_in(part: object) -> Iterator[str]:
     """Yield every register in terms, as often as it stands there."""
     if isinstance(part, Name):
         yield part.name
     elif isinstance(part, tuple):
         for each in part:
-            yield from names_in(each)
+            yield from registers_in(each)
     elif is_dataclass(part):
         for field in fields(part):
-            yield from names_in(getattr(part, field.name))
+            yield from registers_in(getattr(part, field.name))
 
 
-def _stores(block: Block) -> Iterator[Store]:
-    for each in statements(block):
+def _stores(block: Block) -> Iterator[RegisterStore]:
+    for each in all_statements(block):
         match each:
             case Assign(target, value):
-                yield Store(target.name, target.indices, value)
+                yield RegisterStore(target.name, target.indices, value)
             case IssueReceive():
-                yield Store(each.target.name, each.target.indices, None)
+                yield RegisterStore(each.target.name, each.target.indices, None)
             case For(counter):
-                yield Store(counter, (), None)
-            case Inlined() if each.call.result:
-                yield Store(each.call.result, (), None)
+                yield RegisterStore(counter, (), None)
+            case InlinedCall() if each.call.result:
+                yield RegisterStore(each.call.result, (), None)
 
 
 def _reads(block: Block) -> list[str]:
     """Return the registers that a block looks at, as often as it does."""
     found: list[str] = []
-    for each in statements(block):
+    for each in all_statements(block):
         parts: tuple[Any, ...] = ()
         match each:
             case Assign(target, value):
@@ -126,19 +126,19 @@ def _reads(block: Block) -> list[str]:
                 parts = (condition,)
             case For(_, low, high):
                 parts = (low, high)
-            case Inlined():
+            case InlinedCall():
                 parts = tuple(term for _, term in each.call.arguments)
             case _ if not isinstance(each, Return):
                 parts = tuple(
                     getattr(each, field.name) for field in fields(each) if field.name not in ("request", "requests")
                 )
-        found += names_in(parts)
+        found += registers_in(parts)
     return found
 
 
-def changes(loop: For) -> dict[str, Changed]:
+def changes(loop: For) -> dict[str, LoopEffect]:
     """Return for each register that the body may change how; the counter of the loop itself is none of them."""
-    stores: dict[str, list[Store]] = {}
+    stores: dict[str, list[RegisterStore]] = {}
     for each in _stores(loop.body):
         stores.setdefault(each.register, []).append(each)
     reads = _reads(loop.body)
@@ -148,8 +148,8 @@ def changes(loop: For) -> dict[str, Changed]:
         if changed.kind == "own":
             only = set(_only(loop.body, name, loop.counter, None))
             (index,) = only if len(only) == 1 else (None,)
-            if index is not None and not moving & set(names_in(index)):
-                found[name] = Changed("once", index=index)
+            if index is not None and not moving & set(registers_in(index)):
+                found[name] = LoopEffect("once", index=index)
     return found
 
 
@@ -170,32 +170,32 @@ def _only(block: Block, register: str, counter: str, index: Term | None) -> Iter
                 yield index
 
 
-def _changed(stores: list[Store], reads: int, moving: set[str], counter: str) -> Changed:
+def _changed(stores: list[RegisterStore], reads: int, moving: set[str], counter: str) -> LoopEffect:
     first = stores[0].indices
     same = all(each.indices == first for each in stores)
-    fixed = not any(each in moving for each in names_in(first))
+    fixed = not any(each in moving for each in registers_in(first))
     if same and fixed and all(_adds(each) for each in stores) and reads == len(stores):
-        return Changed("sum", first)
+        return LoopEffect("sum", first)
     if not any(each.indices for each in stores):
-        return Changed("own")
+        return LoopEffect("own")
     for depth, index in enumerate(first):
-        names = set(names_in(index))
+        names = set(registers_in(index))
         if not all(each.indices[: depth + 1] == first[: depth + 1] for each in stores):
-            return Changed("other")
+            return LoopEffect("other")
         if names & moving:
-            return Changed("cells", first[:depth], index) if names & moving == {counter} else Changed("other")
-    return Changed("other")
+            return LoopEffect("cells", first[:depth], index) if names & moving == {counter} else LoopEffect("other")
+    return LoopEffect("other")
 
 
-def _adds(store: Store) -> bool:
+def _adds(store: RegisterStore) -> bool:
     """Whether a statement adds to what was at its place."""
     match store.value:
         case Operation("+", (left, added)):
-            return left == _at(store) and store.register not in names_in(added)
+            return left == _at(store) and store.register not in registers_in(added)
     return False
 
 
-def _at(store: Store) -> Term:
+def _at(store: RegisterStore) -> Term:
     place: Term = Name(store.register)
     for index in store.indices:
         place = Element(place, index)

@@ -8,31 +8,33 @@ from typing import TYPE_CHECKING
 
 from rdma_robust.contracts.any_procs.any_sums import summed
 from rdma_robust.contracts.any_procs.any_values import (
-    Cells,
-    Data,
+    ArrayTerm,
     Int,
-    Later,
-    Number,
+    LazyValue,
+    NumberTerm,
+    TermValue,
     UnrecognisedError,
     Unusable,
-    chosen,
-    constant,
-    within,
+    conditional,
+    in_range,
+    number_constant,
 )
-from rdma_robust.contracts.any_procs.loop_patterns import Changed, changes
+from rdma_robust.contracts.any_procs.loop_patterns import LoopEffect, changes
 from rdma_robust.guarded_z3 import z3
 from rdma_robust.messages.language.message_program import For
 from rdma_robust.messages.language.message_terms import Term
 
 if TYPE_CHECKING:
     from rdma_robust.contracts.any_procs.any_events import Registers
-    from rdma_robust.contracts.any_procs.any_execution import Walk
+    from rdma_robust.contracts.any_procs.any_execution import ParametricExecution
 
 
-class Looped:
+class LoopContext:
     """One loop of a process that begins with `registers` and goes over the range `span`."""
 
-    def __init__(self, walk: Walk, loop: For, number: int, registers: Registers, span: tuple[Int, Int]) -> None:
+    def __init__(
+        self, walk: ParametricExecution, loop: For, number: int, registers: Registers, span: tuple[Int, Int]
+    ) -> None:
         self.walk = walk
         self.loop = loop
         self.number = number
@@ -50,7 +52,7 @@ class Looped:
         """Return what registers hold after the loop."""
         found = dict(self.registers)
         for name, changed in self.changes.items():
-            found[name] = Later(partial(self._upto, name, changed, self.high, last=True))
+            found[name] = LazyValue(partial(self._upto, name, changed, self.high, last=True))
         found[self.loop.counter] = Unusable(f"line {self.loop.span.line}: the counter after its loop")
         return found
 
@@ -58,7 +60,7 @@ class Looped:
         """Return what registers hold as an iteration begins."""
         found = dict(self.registers)
         for name, changed in self.changes.items():
-            found[name] = Later(partial(self._upto, name, changed, counter - 1, last=False))
+            found[name] = LazyValue(partial(self._upto, name, changed, counter - 1, last=False))
         return found
 
     def _end(self, counter: Int) -> Registers:
@@ -75,18 +77,20 @@ class Looped:
             known = self._ends[counter.get_id()] = counter, end
         return known[1]
 
-    def _upto(self, name: str, changed: Changed, last_one: Int, *, last: bool) -> Data:
+    def _upto(self, name: str, changed: LoopEffect, last_one: Int, *, last: bool) -> TermValue:
         """Return what a register holds after the iterations up to one."""
-        before = self.registers.get(name) or constant(0)
+        before = self.registers.get(name) or number_constant(0)
         why = f"line {self.loop.span.line}: what iterations do to {name} depends on those before"
         if changed.kind == "other" or (changed.kind == "own" and not last):
             return Unusable(why)
         if changed.kind == "own":
-            return chosen(self.low <= last_one, lambda: Later(lambda: self._end(last_one)[name]), lambda: before)
+            return conditional(self.low <= last_one, lambda: LazyValue(lambda: self._end(last_one)[name]), lambda: before)
         if changed.kind == "once":
             terms = self.walk.aside().terms(self.registers, self.loop.span)
             only = terms.number(changed.index)
-            return chosen(within(only, self.low, last_one), lambda: Later(lambda: self._end(only)[name]), lambda: before)
+            return conditional(
+                in_range(only, self.low, last_one), lambda: LazyValue(lambda: self._end(only)[name]), lambda: before
+            )
         indices = self._indices(changed.prefix)
         if changed.kind == "sum":
             return self._replaced(before, indices, lambda at: self._total(name, indices, at, last_one))
@@ -96,21 +100,23 @@ class Looped:
         terms = self.walk.aside().terms(self.registers, self.loop.span)
         return [terms.number(each) for each in prefix]
 
-    def _replaced(self, array: Data, indices: list[Int], made: Callable[[Data], Data]) -> Data:
+    def _replaced(self, array: TermValue, indices: list[Int], made: Callable[[TermValue], TermValue]) -> TermValue:
         """Return an array in which something else stands at a place."""
         if not indices:
             return made(array)
         at = indices[0]
-        new = Later(lambda: self._replaced(array.cell(at), indices[1:], made))
-        return Cells(array.length(), lambda k: chosen(k == at, lambda: new, lambda: array.cell(k)))
+        new = LazyValue(lambda: self._replaced(array.cell(at), indices[1:], made))
+        return ArrayTerm(array.length(), lambda k: conditional(k == at, lambda: new, lambda: array.cell(k)))
 
-    def _total(self, name: str, indices: list[Int], before: Data, last_one: Int) -> Data:
+    def _total(self, name: str, indices: list[Int], before: TermValue, last_one: Int) -> TermValue:
         """Return a number to which each iteration up to one has added something."""
 
         def added(counter: Int) -> Int:
             start = z3.FreshInt("sum")
             registers = self._start(counter)
-            registers[name] = self._replaced(self.registers.get(name) or constant(0), indices, lambda _: Number(start))
+            registers[name] = self._replaced(
+                self.registers.get(name) or number_constant(0), indices, lambda _: NumberTerm(start)
+            )
             walk = self.walk.aside()
             walk.loops = dict(self._outer)
             end = walk.iteration(self.loop, self.number, counter, (self.low, self.high), registers)[name]
@@ -120,28 +126,30 @@ class Looped:
 
         total = before.number() + summed(self.low, last_one, added)
         # what was no number stays as it is: the first addition is a fault
-        return chosen(before.is_number(), lambda: Number(total), lambda: before)
+        return conditional(before.is_number(), lambda: NumberTerm(total), lambda: before)
 
-    def _moved(self, name: str, changed: Changed, indices: list[Int], before: Data, last_one: Int) -> Data:
+    def _moved(self, name: str, changed: LoopEffect, indices: list[Int], before: TermValue, last_one: Int) -> TermValue:
         """Return an array of which each iteration up to one has changed one cell, which moves with the counter."""
         probe = z3.FreshInt("probe")
-        registers = {**self.registers, self.loop.counter: Number(probe)}
+        registers = {**self.registers, self.loop.counter: NumberTerm(probe)}
         distance = z3.simplify(self.walk.aside().terms(registers, self.loop.span).number(changed.index) - probe)
         if contains(distance, probe):
             raise UnrecognisedError(f"line {self.loop.span.line}: which cell of {name} changes")
 
-        def cell(k: Int) -> Data:
+        def cell(k: Int) -> TermValue:
             counter = z3.simplify(k - distance)
 
-            def changed_cell() -> Data:
+            def changed_cell() -> TermValue:
                 array = self._end(counter)[name]
                 for each in indices:
                     array = array.cell(each)
                 return array.cell(k)
 
-            return chosen(within(counter, self.low, last_one), lambda: Later(changed_cell), lambda: before.cell(k))
+            return conditional(
+                in_range(counter, self.low, last_one), lambda: LazyValue(changed_cell), lambda: before.cell(k)
+            )
 
-        return Cells(before.length(), cell)
+        return ArrayTerm(before.length(), cell)
 
 
 def contains(term: Int, part: Int) -> bool:

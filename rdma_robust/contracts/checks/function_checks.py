@@ -107,9 +107,9 @@ def _checked(
     if found.verdict == "VERIFIED" and found.mode == "inlined" and between and _is_between(contract):
         found = replace(found, verdict="UNKNOWN", reason=BETWEEN)
     if found.counterexample is not None:
-        from rdma_robust.contracts.rerun.confirming import replayed  # noqa: PLC0415 - only for violations
+        from rdma_robust.contracts.rerun.confirming import replayed_counterexample  # noqa: PLC0415 - only for violations
 
-        example, collates = replayed(program, contract.name, found.counterexample)
+        example, collates = replayed_counterexample(program, contract.name, found.counterexample)
         found = replace(found, counterexample=example, collates=collates)
     return replace(found, seconds=round(time.monotonic() - started, 6))
 
@@ -124,12 +124,12 @@ def _kind(contract: Contract) -> AnswerKind:
     return contract.kind if contract.loop is None else "loop"
 
 
-def self_checked(program: ContractProgram, answers: list[FunctionAnswer], limits: Limits) -> None:
+def compare_answers(program: ContractProgram, answers: list[FunctionAnswer], limits: Limits) -> None:
     """Compare the answers, in place, with other ways to them; one that is not, or not in time, has a warning.
 
     Raises InternalError if a way contradicts an answer, LimitReached and Overrun at a limit.
     """
-    from rdma_robust.contracts.checks.self_check import compared  # noqa: PLC0415 - only where it is asked for
+    from rdma_robust.contracts.checks.self_check import compare_function  # noqa: PLC0415 - only where it is asked for
 
     whole = list(answers)
     for at, answer in enumerate(whole):
@@ -137,7 +137,7 @@ def self_checked(program: ContractProgram, answers: list[FunctionAnswer], limits
     for at, answer in enumerate(whole):
         contract = program.contract(answer.name)
         assert contract is not None
-        opened = compared(program, contract, answer.answers, limits.share(1 / (len(whole) - at)))
+        opened = compare_function(program, contract, answer.answers, limits.share(1 / (len(whole) - at)))
         answers[at] = replace(answer, warnings=(*answer.warnings, *opened))
 
 

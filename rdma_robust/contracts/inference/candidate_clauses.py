@@ -17,7 +17,7 @@ MOST_NAMES: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class CandidateClause:
     """A path clause and its text."""
 
     clause: PathClause
@@ -43,7 +43,9 @@ class Filter:
         return port + ("" if self.tag is None else f" tag {self.tag}")
 
 
-def candidates(kind: PathKind, contract: Contract, names: Sequence[str], filters: Sequence[Filter]) -> list[Candidate]:
+def clauses_to_try(
+    kind: PathKind, contract: Contract, names: Sequence[str], filters: Sequence[Filter]
+) -> list[CandidateClause]:
     """Return the clauses of a kind that are looked at; those of `quiet` have the `filters`.
 
     `names` are parameters and globals whose values are numbers of processes.
@@ -57,7 +59,7 @@ def candidates(kind: PathKind, contract: Contract, names: Sequence[str], filters
     for condition, when in _conditions(contract, names):
         for group, text in who:
             if kind == "waitsfor":
-                found.append(Candidate(PathClause(kind, group, condition=condition), f"waitsfor {text}{when}"))
+                found.append(CandidateClause(PathClause(kind, group, condition=condition), f"waitsfor {text}{when}"))
                 continue
             word = kind
             for only in filters:
@@ -65,11 +67,11 @@ def candidates(kind: PathKind, contract: Contract, names: Sequence[str], filters
                 said = f"{word} {text}{only.text}"
                 if kind == "quiet from":
                     clause = PathClause(kind, group, tag, only.port, None, condition)
-                    found.append(Candidate(clause, f"{said}{when}"))
+                    found.append(CandidateClause(clause, f"{said}{when}"))
                     continue
                 for until, last in _sets(contract, names):
                     clause = PathClause(kind, group, tag, only.port, until, condition)
-                    found.append(Candidate(clause, f"{said} until {last}{when}"))
+                    found.append(CandidateClause(clause, f"{said} until {last}{when}"))
     return found
 
 

@@ -13,17 +13,16 @@ from itertools import islice
 from typing import Final
 
 from rdma_robust.contracts.contract_answers import Counterexample, ProcsAnswer
-from rdma_robust.contracts.inference.candidate_clauses import Candidate, Filter, candidates
-from rdma_robust.contracts.language.bounded_inputs import NoInputsError, inputs_of
+from rdma_robust.contracts.inference.candidate_clauses import CandidateClause, Filter, clauses_to_try
+from rdma_robust.contracts.language.bounded_inputs import UnboundedInputsError, inputs_of
 from rdma_robust.contracts.language.contract_program import Contract, ContractProgram, PathClause, PathKind
 from rdma_robust.contracts.language.function_instances import instance
-from rdma_robust.contracts.language.path_worth import Path, paths_of
+from rdma_robust.contracts.language.path_worth import LocalPathClause, paths_of
 from rdma_robust.contracts.language.spec_worth import CollectiveState
 from rdma_robust.contracts.runs.runs_engine import runs
 from rdma_robust.expr import Const
 from rdma_robust.limits import Limits
-from rdma_robust.messages.language.function_parts import inner_blocks
-from rdma_robust.messages.language.message_program import Block, Inlined, IssueReceive
+from rdma_robust.messages.language.message_program import Block, IssueReceive, blocks_of
 from rdma_robust.messages.language.message_terms import Value
 
 MOST_INPUTS: Final = 50
@@ -73,12 +72,12 @@ def inferred(program: ContractProgram, function: str, procs: Sequence[int], limi
     return Inference(function, tuple(procs), _texts(waits), _texts(quiet), _texts(needed), tried=work.tried)
 
 
-def _texts(found: Sequence[Candidate]) -> tuple[str, ...]:
+def _texts(found: Sequence[CandidateClause]) -> tuple[str, ...]:
     return tuple(each.text for each in found)
 
 
 @dataclass(frozen=True, slots=True)
-class _Refuted:
+class _Refutation:
     """A run of so many processes after which a clause of this process would be false: who has entered, who is sent to."""
 
     inputs: Inputs
@@ -103,16 +102,16 @@ class _Inferring:
         """Yield some inputs, on which candidates are compared; none where these cannot be listed."""
         try:
             yield from islice(inputs_of(self.contract, self.program.globals, frozenset(), procs), MOST_INPUTS)
-        except NoInputsError:
+        except UnboundedInputsError:
             return
 
-    def requirements(self) -> list[Candidate]:
+    def requirements(self) -> list[CandidateClause]:
         """Return the weakest `quiet from` without which a receive from any could take a message from outside."""
         filters = sorted(self._wildcards(), key=lambda each: (each.tag is None, each.text))
-        found = candidates("quiet from", self.bare, self.names, filters)
+        found = clauses_to_try("quiet from", self.bare, self.names, filters)
         weakest = sorted(found, key=lambda each: (len(self._covered(each)), each.wideness, len(each.text)))
         required: list[tuple[Inputs, int, int]] = []
-        chosen: list[Candidate] = []
+        chosen: list[CandidateClause] = []
         for _ in range(MOST_TRIES):
             example = self._violation([each.clause for each in chosen], "ITF")
             if example is None:
@@ -127,12 +126,12 @@ class _Inferring:
             chosen = [enough] if enough is not None else [*chosen, alone] if alone is not None else chosen
         raise _StopError(f"more than {MOST_TRIES} requirements were tried")
 
-    def guarantees(self, kind: PathKind, needed: Sequence[Candidate]) -> list[Candidate]:
+    def guarantees(self, kind: PathKind, needed: Sequence[CandidateClause]) -> list[CandidateClause]:
         """Return the strongest clauses of a kind that hold, without those that others imply."""
-        found = candidates(kind, self.bare, self.names, [Filter()])
-        accepted: list[Candidate] = []
+        found = clauses_to_try(kind, self.bare, self.names, [Filter()])
+        accepted: list[CandidateClause] = []
         covered: set[object] = set()
-        refuted: list[_Refuted] = []
+        refuted: list[_Refutation] = []
         for each in sorted(found, key=lambda one: (-len(self._covered(one)), len(one.text))):
             cells = self._covered(each)
             if cells <= covered or any(self._is_refuted(each, by) for by in refuted):
@@ -145,17 +144,17 @@ class _Inferring:
                 refuted.append(self._refutation(example))
         return self._without_implied(accepted)
 
-    def _without_implied(self, accepted: Sequence[Candidate]) -> list[Candidate]:
+    def _without_implied(self, accepted: Sequence[CandidateClause]) -> list[CandidateClause]:
         """Return clauses that together say as much, those first that say most of what is left."""
         left = set[object]().union(*map(self._covered, accepted))
-        kept: list[Candidate] = []
+        kept: list[CandidateClause] = []
         while left:
             best = max(accepted, key=lambda each: (len(self._covered(each) & left), -len(each.text)))
             kept.append(best)
             left -= self._covered(best)
         return kept
 
-    def together(self, found: Sequence[Candidate]) -> None:
+    def together(self, found: Sequence[CandidateClause]) -> None:
         """Check all that was found. Raises _StopError if it does not hold together, which would be a defect."""
         if self._violation([each.clause for each in found], "PGV") is not None:
             raise _StopError("the clauses that were found do not hold together: a defect")
@@ -180,19 +179,19 @@ class _Inferring:
     def _all_of(self, example: Counterexample) -> Inputs:
         return [dict(each) for each in example.inputs]
 
-    def _refutation(self, example: Counterexample) -> _Refuted:
+    def _refutation(self, example: Counterexample) -> _Refutation:
         entered = {each.process for each in example.events if each.event == "enter" and each.function == self.contract.name}
         last = example.events[-1]
         sent = (last.peer, last.port, last.tag or 0) if last.event == "send" and last.peer is not None else None
-        return _Refuted(self._all_of(example), example.process, example.other, frozenset(entered), sent)
+        return _Refutation(self._all_of(example), example.process, example.other, frozenset(entered), sent)
 
-    def _paths(self, candidate: Candidate, inputs: Inputs, process: int) -> tuple[Path, ...]:
+    def _paths(self, candidate: CandidateClause, inputs: Inputs, process: int) -> tuple[LocalPathClause, ...]:
         parameters = [{name: each[name] for name in self.contract.parameters if name in each} for each in inputs]
         globals_ = [{name: each[name] for name in self.program.globals if name in each} for each in inputs]
         state = CollectiveState.at_entry(tuple(parameters), tuple(globals_))
         return paths_of(replace(self.bare, paths=(candidate.clause,)), state, process)
 
-    def _is_refuted(self, candidate: Candidate, by: _Refuted) -> bool:
+    def _is_refuted(self, candidate: CandidateClause, by: _Refutation) -> bool:
         for path in self._paths(candidate, by.inputs, by.process):
             if path.faulty:
                 return True
@@ -202,13 +201,13 @@ class _Inferring:
                 return True
         return False
 
-    def _asks(self, candidate: Candidate, required: Iterable[tuple[Inputs, int, int]]) -> bool:
+    def _asks(self, candidate: CandidateClause, required: Iterable[tuple[Inputs, int, int]]) -> bool:
         return all(
             any(not path.faulty and other in path.who for path in self._paths(candidate, inputs, process))
             for inputs, process, other in required
         )
 
-    def _covered(self, candidate: Candidate) -> frozenset[object]:
+    def _covered(self, candidate: CandidateClause) -> frozenset[object]:
         """Return of which processes a clause speaks, and until whom, by the inputs and the process that promises it.
 
         That a process has entered itself says nothing, and is left out.
@@ -244,6 +243,5 @@ def _receives(block: Block) -> Iterator[IssueReceive]:
     for statement in block:
         if isinstance(statement, IssueReceive):
             yield statement
-        inner = (statement.body,) if isinstance(statement, Inlined) else inner_blocks(statement)
-        for each in inner:
+        for each in blocks_of(statement):
             yield from _receives(each)

@@ -7,13 +7,13 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from itertools import islice, product
 from typing import Final
 
-from rdma_robust.contracts.language.contract_program import Bounds, Contract, StateClause
-from rdma_robust.contracts.language.spec_folding import conjuncts
+from rdma_robust.contracts.language.contract_program import Contract, InputBounds, StateClause
+from rdma_robust.contracts.language.spec_folding import spec_conjuncts
 from rdma_robust.contracts.language.spec_terms import Agree, On, Spec
 from rdma_robust.contracts.language.spec_worth import CollectiveState, clause_holds, spec_value
 from rdma_robust.errors import RdmaRobustError
 from rdma_robust.limits import NEVER, Poll
-from rdma_robust.messages.language.message_terms import FaultError, Value, number
+from rdma_robust.messages.language.message_terms import FaultError, Value, require_number
 
 MOST_INPUTS: Final = 1_000_000
 """Inputs of one process, before `requires` of all processes together excludes some."""
@@ -26,7 +26,7 @@ _INDICES: Final = ("i", "j")
 OneInput = dict[str, Value]
 
 
-class NoInputsError(RdmaRobustError):
+class UnboundedInputsError(RdmaRobustError):
     """The inputs cannot be enumerated: says why, as the reason of UNKNOWN."""
 
 
@@ -69,12 +69,12 @@ class _Choice:
         bounds = {each.name: each for each in self.contract.bounds}
         free = [each for each in names if each not in bounds and each not in self.unread]
         if free:
-            raise NoInputsError(f"needs bounds: {', '.join(free)} may be anything")
+            raise UnboundedInputsError(f"needs bounds: {', '.join(free)} may be anything")
         alone = [each for each in self._required() if _looks_at_itself(each)]
         values = [self._values(bounds[each], process) if each in bounds else [0] for each in names]
         for number_, chosen in enumerate(self.poll.each(product(*values))):
             if number_ >= MOST_INPUTS:
-                raise NoInputsError(f"process {process} alone has more than {MOST_INPUTS:,} inputs within the bounds")
+                raise UnboundedInputsError(f"process {process} alone has more than {MOST_INPUTS:,} inputs within the bounds")
             one = dict(zip(names, chosen, strict=True))
             state = self._of_one(one, process)
             if all(clause_holds(each, state, process, self.poll) for each in alone):
@@ -97,7 +97,7 @@ class _Choice:
         """Yield what `requires` says, clause by clause, and those that are a conjunction in parts."""
         for clause in self.contract.clauses:
             if clause.kind == "requires":
-                parts = conjuncts(clause.condition) if clause.assumes is None else [clause.condition]
+                parts = spec_conjuncts(clause.condition) if clause.assumes is None else [clause.condition]
                 yield from (replace(clause, condition=each) for each in parts)
 
     def _agreed(self) -> list[Spec]:
@@ -119,36 +119,38 @@ class _Choice:
     def _part(self, inputs: tuple[OneInput, ...], names: Sequence[str]) -> tuple[OneInput, ...]:
         return tuple({name: each[name] for name in names} for each in inputs)
 
-    def _values(self, bounds: Bounds, process: int) -> list[Value]:
+    def _values(self, bounds: InputBounds, process: int) -> list[Value]:
         try:
             found = list(islice(self._arrays(bounds, bounds.lengths, {}, process), MOST_INPUTS + 1))
         except FaultError as fault:
-            raise NoInputsError(f"the bounds of {bounds.name} have no meaning in process {process}: {fault}") from None
+            raise UnboundedInputsError(
+                f"the bounds of {bounds.name} have no meaning in process {process}: {fault}"
+            ) from None
         if len(found) > MOST_INPUTS:
-            raise NoInputsError(f"{bounds.name} has more than {MOST_INPUTS:,} values within its bounds")
+            raise UnboundedInputsError(f"{bounds.name} has more than {MOST_INPUTS:,} values within its bounds")
         return found
 
     def _arrays(
-        self, bounds: Bounds, lengths: tuple[tuple[Spec, Spec], ...], indices: dict[str, Value], process: int
+        self, bounds: InputBounds, lengths: tuple[tuple[Spec, Spec], ...], indices: dict[str, Value], process: int
     ) -> Iterator[Value]:
         """Yield the values within bounds of an element with these indices: a number, or arrays by their lengths."""
 
         def range_of(low: Spec, high: Spec) -> range:
             nothing = CollectiveState.of_one(self.procs, process, {}, {})
-            first, last = (number(spec_value(each, nothing, process, indices)) for each in (low, high))
+            first, last = (require_number(spec_value(each, nothing, process, indices)) for each in (low, high))
             if last - first >= MOST_INPUTS:
-                raise NoInputsError(f"{bounds.name} has more than {MOST_INPUTS:,} values within its bounds")
+                raise UnboundedInputsError(f"{bounds.name} has more than {MOST_INPUTS:,} values within its bounds")
             return range(first, last + 1)
 
         if not lengths:
             if bounds.low is None or bounds.high is None:
-                raise NoInputsError(f"needs bounds: the elements of {bounds.name} may be anything")
+                raise UnboundedInputsError(f"needs bounds: the elements of {bounds.name} may be anything")
             yield from range_of(bounds.low, bounds.high)
             return
         index = _INDICES[len(indices)]
         for length in self.poll.each(range_of(*lengths[0])):
             if length > MOST_LENGTH:
-                raise NoInputsError(f"{bounds.name} may have more than {MOST_LENGTH:,} elements")
+                raise UnboundedInputsError(f"{bounds.name} may have more than {MOST_LENGTH:,} elements")
             if length < 0:
                 continue
             yield from product(
@@ -162,15 +164,15 @@ def _looks_at_itself(clause: StateClause) -> bool:
 
 def _alone(spec: Spec) -> bool:
     """Whether what `spec` is worth depends on nothing but the process for which it is evaluated."""
-    return not any(isinstance(each, On | Agree) for each in parts_of(spec))
+    return not any(isinstance(each, On | Agree) for each in records_in(spec))
 
 
-def parts_of(spec: object) -> Iterator[object]:
+def records_in(spec: object) -> Iterator[object]:
     """Yield a record of expressions and all records in it: of clauses too, and of contracts."""
     if isinstance(spec, tuple):
         for each in spec:
-            yield from parts_of(each)
+            yield from records_in(each)
     elif is_dataclass(spec):
         yield spec
         for part in fields(spec):
-            yield from parts_of(getattr(spec, part.name))
+            yield from records_in(getattr(spec, part.name))

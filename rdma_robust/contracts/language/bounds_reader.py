@@ -6,15 +6,15 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from rdma_robust.contracts.language import spec_terms as spec
-from rdma_robust.contracts.language.contract_program import Bounds, StateClause
+from rdma_robust.contracts.language.contract_program import InputBounds, StateClause
 from rdma_robust.contracts.language.spec_folding import known_value
-from rdma_robust.contracts.language.spec_reader import Setting, SpecReader
+from rdma_robust.contracts.language.spec_reader import SpecContext, SpecReader
 from rdma_robust.diagnose import meant_at, quote
 from rdma_robust.errors import Span
 from rdma_robust.messages.language import contract_tree as written
 
 _INPUTS = "bounds say which inputs are looked at, before there are any"
-_SIZE = Setting("`bounds`", state=False, others=False, why=_INPUTS)
+_SIZE = SpecContext("`bounds`", state=False, others=False, why=_INPUTS)
 _INDICES = ("i", "j")
 
 
@@ -22,7 +22,7 @@ class BoundsReader:
     """Reads the bounds of one contract: `found` has them by their names. `expected` says for what they may be."""
 
     def __init__(self, specs: SpecReader, expected: str) -> None:
-        self.found: dict[str, Bounds] = {}
+        self.found: dict[str, InputBounds] = {}
         self._specs = specs
         self._report = specs.report
         self._expected = expected
@@ -51,9 +51,9 @@ class BoundsReader:
             line = self.found[text].span.line
             self._report.error("RR953", part.span, f"there are bounds for {quote(text)} already, on line {line}")
         low, high = ends or (None, None)
-        self.found.setdefault(text, Bounds(text, lengths, low, high, self._report.at(part.span)))
+        self.found.setdefault(text, InputBounds(text, lengths, low, high, self._report.at(part.span)))
 
-    def _size(self, indices: int) -> Setting:
+    def _size(self, indices: int) -> SpecContext:
         return replace(_SIZE, indices=indices)
 
     def _check_range(self, ends: tuple[spec.Spec, spec.Spec], span: Span, *, of_length: bool) -> None:
@@ -66,7 +66,7 @@ class BoundsReader:
             self._report.warn("RR754", span, f"a length of {last} is none: no input is within these bounds")
 
 
-def typed_clause(name: str, bounds: Bounds | None, span: Span, *, is_global: bool = False) -> StateClause:
+def typed_clause(name: str, bounds: InputBounds | None, span: Span, *, is_global: bool = False) -> StateClause:
     """Return the clause that a register is within its bounds or, without bounds, a number; `span` is where that stands."""
     place: spec.Spec = spec.Global(name) if is_global else spec.Parameter(name)
     if bounds is None:
@@ -75,7 +75,7 @@ def typed_clause(name: str, bounds: Bounds | None, span: Span, *, is_global: boo
     return StateClause("requires", _within(place, bounds, 0), None, bounds.span, said)
 
 
-def _within(place: spec.Spec, bounds: Bounds, depth: int) -> spec.Spec:
+def _within(place: spec.Spec, bounds: InputBounds, depth: int) -> spec.Spec:
     if depth == len(bounds.lengths):
         if bounds.low is None or bounds.high is None:
             return _number(place)
@@ -83,8 +83,8 @@ def _within(place: spec.Spec, bounds: Bounds, depth: int) -> spec.Spec:
     low, high = bounds.lengths[depth]
     index = _INDICES[depth]
     last = spec.Apply("-", (spec.LengthOf(place), spec.SpecNumber(1)))
-    inner = _within(spec.Item(place, spec.Bound(index)), bounds, depth + 1)
-    each = spec.Quantified("forall", index, spec.SpecNumber(0), last, inner)
+    inner = _within(spec.Item(place, spec.BoundVariable(index)), bounds, depth + 1)
+    each = spec.Quantification("forall", index, spec.SpecNumber(0), last, inner)
     length = spec.LengthOf(place)
     sized = spec.Apply("==", (length, low)) if low == high else _between(low, length, high)
     return spec.Apply("&&", (sized, each))

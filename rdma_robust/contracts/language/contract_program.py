@@ -26,7 +26,7 @@ class StateClause:
 
 
 @dataclass(frozen=True, slots=True)
-class Cells:
+class AssignedCells:
     """A global that may change: whole, or of its array the elements from `low` to `high`; then its length stays."""
 
     name: str
@@ -35,13 +35,13 @@ class Cells:
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class AssignsClause:
     """One `assigns` clause. Bounds of cells and `assumes` are evaluated at the collective entry, for each process.
 
     A process may change what one of its frames names whose `assumes` is true; without any frame in the contract everything.
     """
 
-    cells: tuple[Cells, ...]
+    cells: tuple[AssignedCells, ...]
     assumes: Spec | None = None
     span: Span = field(default=NO_SPAN, compare=False)
 
@@ -80,7 +80,7 @@ class PathClause:
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class InputBounds:
     """Inputs that the function's own check looks at: `name` is a parameter or a global.
 
     With no `lengths` it is a number from `low` to `high`; with one, an array whose length is between these; with two, an
@@ -121,9 +121,9 @@ class CollectiveLoop:
     ends: tuple[Spec, Spec] | None = None
     typed: tuple[StateClause, ...] = ()
     typed_before: tuple[StateClause, ...] = ()
-    bounds_before: tuple[Bounds, ...] = ()
+    bounds_before: tuple[InputBounds, ...] = ()
     kept: tuple[StateClause, ...] = ()
-    globals: tuple[Cells, ...] | None = None
+    globals: tuple[AssignedCells, ...] | None = None
     paths: tuple[PathClause, ...] = ()
     waits: tuple[PathClause, ...] = ()
     decreases: Spec | None = None
@@ -143,9 +143,9 @@ class Contract:
     parameters: tuple[str, ...]
     gives_value: bool
     clauses: tuple[StateClause, ...] = ()
-    frames: tuple[Frame, ...] | None = None
+    frames: tuple[AssignsClause, ...] | None = None
     paths: tuple[PathClause, ...] = ()
-    bounds: tuple[Bounds, ...] = ()
+    bounds: tuple[InputBounds, ...] = ()
     calls: tuple[str, ...] = ()
     """Functions with a contract that its body calls, also through functions without one, and its loops; each once."""
     span: Span = field(default=NO_SPAN, compare=False)

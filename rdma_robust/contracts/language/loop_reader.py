@@ -9,18 +9,18 @@ from rdma_robust.contracts.language import spec_terms as spec
 from rdma_robust.contracts.language.bounds_reader import BoundsReader, typed_clause
 from rdma_robust.contracts.language.contract_calls import contracted_calls
 from rdma_robust.contracts.language.contract_program import (
-    Cells,
+    AssignedCells,
+    AssignsClause,
     CollectiveLoop,
     Contract,
-    Frame,
     PathClause,
     StateClause,
 )
 from rdma_robust.contracts.language.loop_changes import changed_globals, looked_at_globals
-from rdma_robust.contracts.language.loop_rounds import together
+from rdma_robust.contracts.language.loop_rounds import agreed_condition
 from rdma_robust.contracts.language.path_reader import PathReader
-from rdma_robust.contracts.language.spec_folding import conjuncts, known_value, specs_in
-from rdma_robust.contracts.language.spec_reader import Owner, Setting, SpecReader
+from rdma_robust.contracts.language.spec_folding import known_value, spec_conjuncts, specs_in
+from rdma_robust.contracts.language.spec_reader import Owner, SpecContext, SpecReader
 from rdma_robust.diagnose import Reporter, meant_at, quote
 from rdma_robust.errors import Span
 from rdma_robust.language.syntax import ast
@@ -29,18 +29,18 @@ from rdma_robust.messages.language import message_tree as tree
 from rdma_robust.messages.language.collective_loops import (
     MORE,
     Looping,
-    before,
     contract_of_loop,
+    entry_parameter,
     loop_names,
     loops_with_contracts,
     remembered_names,
 )
-from rdma_robust.messages.language.function_parts import all_lines, assigned_names
-from rdma_robust.messages.language.message_world import World
+from rdma_robust.messages.language.message_parts import all_lines, assigned_names
+from rdma_robust.messages.language.message_world import GlobalScope
 
-_INVARIANT = Setting("`invariant`")
-_DECREASES = Setting("`decreases`")
-_FRAME = Setting("`assigns` of a loop", others=False, why="the same may change in every round, whatever processes have")
+_INVARIANT = SpecContext("`invariant`")
+_DECREASES = SpecContext("`decreases`")
+_FRAME = SpecContext("`assigns` of a loop", others=False, why="the same may change in every round, whatever processes have")
 _FOREIGN = {
     "requires": "what is true at each head of the loop is an `invariant`",
     "ensures": "what is true at each head of the loop, also the last, is an `invariant`",
@@ -48,7 +48,7 @@ _FOREIGN = {
 }
 
 
-def read_loops(world: World, report: Reporter, function: tree.Function, own: Contract) -> tuple[Contract, ...]:
+def read_loops(world: GlobalScope, report: Reporter, function: tree.FunctionItem, own: Contract) -> tuple[Contract, ...]:
     """Return the contracts of the loops in a function whose contract is `own`. Errors go to `report`."""
     found = []
     for line, known in _loops(function):
@@ -78,12 +78,14 @@ def _head(line: Looping) -> Span:
     return Span(first.line, first.column, last.end_line, last.end_column, first.start, last.end, first.file)
 
 
-def _owner(world: World, function: tree.Function, text: written.ContractText, known: frozenset[str], kind: str) -> Owner:
+def _owner(
+    world: GlobalScope, function: tree.FunctionItem, text: written.ContractText, known: frozenset[str], kind: str
+) -> Owner:
     name = "" if text.name is None else text.name.text
     return Owner(name, known, False, kind == "local", frozenset(remembered_names(function, world)))
 
 
-def _loops(function: tree.Function) -> list[tuple[Looping, frozenset[str]]]:
+def _loops(function: tree.FunctionItem) -> list[tuple[Looping, frozenset[str]]]:
     """Return the loops of a function with the registers and parameters that are known at each."""
     found: list[tuple[Looping, frozenset[str]]] = []
 
@@ -113,19 +115,19 @@ def _loops(function: tree.Function) -> list[tuple[Looping, frozenset[str]]]:
     return found
 
 
-def misplaced_loops(item: tree.Proc | tree.Function) -> Iterator[Looping]:
+def misplaced_loops(item: tree.Proc | tree.FunctionItem) -> Iterator[Looping]:
     """Yield the loops with contracts in what has no contract."""
-    contract = item.contract if isinstance(item, tree.Function) else None
+    contract = item.contract if isinstance(item, tree.FunctionItem) else None
     if contract is None:
         yield from (line for line in all_lines(item.body) if isinstance(line, Looping) and line.contract is not None)
 
 
 @dataclass(slots=True)
-class _Found:
+class _LoopClauses:
     """The clauses that were read."""
 
     clauses: list[StateClause] = field(default_factory=list)
-    cells: list[Cells] | None = None
+    cells: list[AssignedCells] | None = None
     waits: list[PathClause] = field(default_factory=list)
     paths: list[PathClause] = field(default_factory=list)
     decreases: spec.Spec | None = None
@@ -137,7 +139,7 @@ class _LoopReader:
     def __init__(
         self,
         specs: SpecReader,
-        function: tree.Function,
+        function: tree.FunctionItem,
         own: Contract,
         line: Looping,
     ) -> None:
@@ -152,7 +154,7 @@ class _LoopReader:
         self.changes = tuple(name for name in self.locals if name in changed)
         self.paths = PathReader(self.specs)
         self.bounds = BoundsReader(self.specs, "a register or parameter at the head of the loop")
-        self.found = _Found()
+        self.found = _LoopClauses()
         self.remembered = remembered_names(self.function, self.world)
 
     def contract(self) -> Contract:
@@ -165,17 +167,17 @@ class _LoopReader:
             if each.lengths and each.name in self.locals and each.name not in stored:
                 self.bounds.found.setdefault(each.name, each)
         head = self.report.at(_head(self.line))
-        agreed = together(self.own.kind, spec.Parameter(MORE))
+        agreed = agreed_condition(self.own.kind, spec.Parameter(MORE))
         said = f"processes do not agree whether {self.name.text} goes on"
         clauses = [StateClause("requires", agreed, None, head, said), *self.found.clauses]
         own = {each.name: each for each in self.own.bounds}
         return Contract(
             self.name.text,
             self.own.kind,
-            (MORE, *map(before, self.remembered), *self.locals),
+            (MORE, *map(entry_parameter, self.remembered), *self.locals),
             False,
             tuple(clauses),
-            (Frame(()),),
+            (AssignsClause(()),),
             (),
             tuple(self.bounds.found.values()),
             (),
@@ -187,8 +189,10 @@ class _LoopReader:
                 self.remembered,
                 *self._guard(),
                 typed=self._typed(head),
-                typed_before=tuple(typed_clause(before(each), own.get(each), head) for each in self.remembered),
-                bounds_before=tuple(replace(own[each], name=before(each)) for each in self.remembered if each in own),
+                typed_before=tuple(typed_clause(entry_parameter(each), own.get(each), head) for each in self.remembered),
+                bounds_before=tuple(
+                    replace(own[each], name=entry_parameter(each)) for each in self.remembered if each in own
+                ),
                 kept=tuple(self._kept()),
                 globals=self._globals(),
                 paths=tuple(self.found.paths),
@@ -218,29 +222,29 @@ class _LoopReader:
         """Yield what the function requires of parameters that the loop names and nothing is stored to: it stays true."""
         same = set(self.locals) - assigned_names(self.function.body)
         for clause in self.own.clauses:
-            parts = conjuncts(clause.condition) if clause.kind == "requires" and clause.assumes is None else []
+            parts = spec_conjuncts(clause.condition) if clause.kind == "requires" and clause.assumes is None else []
             for part in parts:
                 looked_at = [each for each in specs_in(part) if isinstance(each, spec.Parameter | spec.Global)]
                 if all(isinstance(each, spec.Parameter) and each.name in same for each in looked_at):
                     yield replace(clause, condition=part)
 
-    def _globals(self) -> tuple[Cells, ...] | None:
+    def _globals(self) -> tuple[AssignedCells, ...] | None:
         if self.found.cells is not None:
             return tuple(self.found.cells)
         changed = changed_globals(self.line.body, self.world)
-        return None if changed is None else tuple(Cells(name) for name in sorted(changed))
+        return None if changed is None else tuple(AssignedCells(name) for name in sorted(changed))
 
     # clauses
 
     def _part(self, part: written.Part) -> None:
         match part:
-            case written.Condition("invariant"):
+            case written.ConditionClause("invariant"):
                 self._invariant(part)
-            case written.Condition("decreases"):
+            case written.ConditionClause("decreases"):
                 if self.found.decreases is not None:
                     self.report.error("RR959", part.span, "there is a `decreases` already", hint="take one of them out")
                 self.found.decreases = self.specs.spec(part.value, _DECREASES)
-            case written.Condition(word):
+            case written.ConditionClause(word):
                 self._foreign(part.span, f"`{word}`", _FOREIGN[word])
             case written.BehaviorHead() | written.Behaviors():
                 self._foreign(part.span, "`behavior`", _FOREIGN["assumes"])
@@ -248,16 +252,16 @@ class _LoopReader:
                 self.found.cells = [*(self.found.cells or ()), *map(self._cells, cells)]
             case written.BoundsLine():
                 self.bounds.read(part, {*self.locals, *self.world.globals, *self.world.poisoned})
-            case written.WaitsFor() | written.Quiet() if self.specs.owner.is_local:
+            case written.WaitsForClause() | written.Quiet() if self.specs.owner.is_local:
                 said = f"a path clause in the contract of {quote(self.name.text)}, which one process goes through on its own"
                 self.report.error("RR954", part.span, said, hint="only loops of collective functions have them")
-            case written.WaitsFor():
+            case written.WaitsForClause():
                 self.found.waits.append(self._at(self.paths.waits_for(part, None)))
             case written.Quiet():
                 clause = self._at(self.paths.quiet(part, None))
                 self._check_quiet(part, clause)
                 self.found.paths.append(clause)
-            case ast.Broken():
+            case ast.BrokenStatement():
                 pass
 
     def _at(self, clause: PathClause) -> PathClause:
@@ -266,13 +270,13 @@ class _LoopReader:
     def _foreign(self, span: Span, what: str, hint: str) -> None:
         self.report.error("RR959", span, f"{what} does not stand in the contract of a loop", hint=hint)
 
-    def _invariant(self, part: written.Condition) -> None:
+    def _invariant(self, part: written.ConditionClause) -> None:
         condition = self.specs.spec(part.value, _INVARIANT)
         if known_value(condition) == 0:
             self.report.warn("RR753", part.span, "this is never true", hint="then no process comes to the head of the loop")
         self.found.clauses.append(StateClause("requires", condition, None, self.report.at(part.span)))
 
-    def _cells(self, cells: written.CellsOf) -> Cells:
+    def _cells(self, cells: written.CellsOf) -> AssignedCells:
         text = cells.name.text
         if text not in self.world.globals and text not in self.world.poisoned:
             said = f"there is no register {quote(text)} declared outside"
@@ -281,7 +285,7 @@ class _LoopReader:
         low = None if cells.low is None else self.specs.spec(cells.low, _FRAME)
         high = low if cells.high is None else self.specs.spec(cells.high, _FRAME)
         self._check_constant([each for each in (low, high) if each is not None], cells.span)
-        return Cells(text, low, high)
+        return AssignedCells(text, low, high)
 
     def _check_quiet(self, part: written.Quiet, clause: PathClause) -> None:
         until = () if clause.until is None else (clause.until.low, clause.until.high)

@@ -10,26 +10,25 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any, Literal
 
 from rdma_robust.contracts.language.contract_program import (
-    Cells,
+    AssignedCells,
+    AssignsClause,
     CollectiveLoop,
     Contract,
     ContractProgram,
-    Frame,
     StateClause,
 )
-from rdma_robust.contracts.language.spec_terms import Agree, Apply, Before, Global, Parameter, Spec, SpecNumber
+from rdma_robust.contracts.language.spec_terms import Agree, Apply, Global, OldValue, Parameter, Spec, SpecNumber
 from rdma_robust.expr import Const, Name
-from rdma_robust.messages.language.collective_loops import before, one_round, whole
-from rdma_robust.messages.language.function_parts import inner_blocks
-from rdma_robust.messages.language.message_folding import folded
-from rdma_robust.messages.language.message_program import Assign, Block, Call, Inlined, Place, Process
+from rdma_robust.messages.language.collective_loops import all_rounds, entry_parameter, one_round
+from rdma_robust.messages.language.message_folding import fold_operation
+from rdma_robust.messages.language.message_program import Assign, Block, Call, InlinedCall, Place, Process, blocks_of
 
 
 class NoRoundError(Exception):
     """A process never comes to the loop: says so."""
 
 
-def together(kind: Literal["collective", "local"], value: Spec) -> Spec:
+def agreed_condition(kind: Literal["collective", "local"], value: Spec) -> Spec:
     """Return that a value is the same at all processes that go through a loop: of a local function that is one."""
     return Agree(value) if kind == "collective" else SpecNumber(1)
 
@@ -59,7 +58,7 @@ def _round(contract: Contract, loop: CollectiveLoop) -> Contract:
     guard: Spec = in_state(loop.guard, names)
     kept = [*loop.typed, *contract.clauses[1:]]
     invariants: list[StateClause] = [in_state(each, names) for each in kept]
-    agreed = replace(contract.clauses[0], condition=together(contract.kind, guard))
+    agreed = replace(contract.clauses[0], condition=agreed_condition(contract.kind, guard))
     starts = [
         agreed,
         StateClause("requires", guard, span=agreed.span),
@@ -72,11 +71,11 @@ def _round(contract: Contract, loop: CollectiveLoop) -> Contract:
         ends.append(_smaller(in_state(loop.decreases, names), agreed))
     cells = None
     if loop.globals is not None:
-        cells = (Frame((*in_state(loop.globals, names), *map(Cells, loop.changes)), span=contract.span),)
+        cells = (AssignsClause((*in_state(loop.globals, names), *map(AssignedCells, loop.changes)), span=contract.span),)
     return Contract(
         contract.name,
         contract.kind,
-        tuple(map(before, loop.remembered)),
+        tuple(map(entry_parameter, loop.remembered)),
         False,
         (*starts, *invariants, *ends),
         cells,
@@ -89,7 +88,7 @@ def _round(contract: Contract, loop: CollectiveLoop) -> Contract:
 
 
 def _smaller(decreases: Spec, head: StateClause) -> StateClause:
-    then = Before(decreases)
+    then = OldValue(decreases)
     smaller = Apply("&&", (Apply("<=", (SpecNumber(0), then)), Apply("<", (decreases, then))))
     return StateClause("ensures", smaller, None, head.span, "a round does not make `decreases` smaller, or it is negative,")
 
@@ -100,7 +99,7 @@ def _counted(contract: Contract, loop: CollectiveLoop, names: frozenset[str]) ->
         return []
     low: Spec = in_state(loop.ends[0], names)
     counter = Global(loop.counter)
-    same = together(contract.kind, Apply("-", (counter, low)))
+    same = agreed_condition(contract.kind, Apply("-", (counter, low)))
     return [StateClause("requires", each) for each in (Apply("<=", (low, counter)), same)]
 
 
@@ -117,13 +116,13 @@ def whole_contract(contract: Contract) -> Contract:
         last = Apply("?", (Apply("<=", (low, high)), Apply("+", (high, SpecNumber(1))), low))
         over = Apply("==", (Global(loop.counter), last))
     ends = [StateClause("ensures", over), *(replace(in_state(each, names), kind="ensures") for each in kept)]
-    frames = None if loop.globals is None else (Frame((*loop.globals, *map(Cells, loop.changes))),)
+    frames = None if loop.globals is None else (AssignsClause((*loop.globals, *map(AssignedCells, loop.changes))),)
     return Contract(
-        whole(contract.name),
+        all_rounds(contract.name),
         contract.kind,
-        (*map(before, loop.remembered), *loop.locals),
+        (*map(entry_parameter, loop.remembered), *loop.locals),
         False,
-        (replace(first, condition=together(contract.kind, loop.guard)), *kept, *ends),
+        (replace(first, condition=agreed_condition(contract.kind, loop.guard)), *kept, *ends),
         frames,
         loop.paths,
         (),
@@ -150,20 +149,20 @@ def round_of(process: Process, contract: Contract, loop: CollectiveLoop) -> Proc
     own = [(name, given[name]) for name in loop.locals]
     into = [Assign(Place(term.name), Name(name), found.span) for name, term in own if isinstance(term, Name)]
     out = [
-        Assign(Place(name), folded("+", term, Const(1)) if name == loop.counter else term, found.span) for name, term in own
+        Assign(Place(name), fold_operation("+", term, Const(1)) if name == loop.counter else term, found.span)
+        for name, term in own
     ]
-    call = Call(tuple((before(name), given[before(name)]) for name in loop.remembered), "")
-    body = Inlined(contract.name, (*into, replace(found, call=Call((), "")), *out), found.span, call)
+    call = Call(tuple((entry_parameter(name), given[entry_parameter(name)]) for name in loop.remembered), "")
+    body = InlinedCall(contract.name, (*into, replace(found, call=Call((), "")), *out), found.span, call)
     registers = dict.fromkeys((*loop.locals, *process.registers))
     return replace(process, body=(body,), registers=tuple(registers))
 
 
-def _find(block: Block, name: str) -> Inlined | None:
+def _find(block: Block, name: str) -> InlinedCall | None:
     for statement in block:
-        inside = (statement.body,) if isinstance(statement, Inlined) else inner_blocks(statement)
-        if isinstance(statement, Inlined) and statement.name == name:
+        if isinstance(statement, InlinedCall) and statement.name == name:
             return statement
-        for inner in inside:
+        for inner in blocks_of(statement):
             found = _find(inner, name)
             if found is not None:
                 return found

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 
 from rdma_robust.contracts.language.contract_program import Contract, PathClause, PathKind, ProcessSet
 from rdma_robust.contracts.language.spec_worth import CollectiveState, is_true, spec_value
-from rdma_robust.messages.language.message_terms import FaultError, number
+from rdma_robust.messages.language.message_terms import FaultError, require_number
 
 
 @dataclass(frozen=True, slots=True)
-class Path:
+class LocalPathClause:
     """A path clause of one process; `tag` and `port` are None for any.
 
     Where a fault occurs in the clause it does not hold: of a guarantee that is a violation (PGV) as the process enters, of a
@@ -34,7 +34,7 @@ class Path:
         return sender in self.who and self.port in (None, port) and (self.tag is None or self.tag == tag)
 
 
-def paths_of(contract: Contract, state: CollectiveState, process: int) -> tuple[Path, ...]:
+def paths_of(contract: Contract, state: CollectiveState, process: int) -> tuple[LocalPathClause, ...]:
     """Return the path clauses of `contract` in a process that enters; those whose `if` is false are left out.
 
     Of `state` only what the process itself has is looked at.
@@ -45,19 +45,19 @@ def paths_of(contract: Contract, state: CollectiveState, process: int) -> tuple[
             if clause.condition is None or is_true(clause.condition, state, process):
                 found.append(_path(clause, state, process))
         except FaultError:
-            found.append(Path(clause, clause.kind, faulty=True))
+            found.append(LocalPathClause(clause, clause.kind, faulty=True))
     return tuple(found)
 
 
-def _path(clause: PathClause, state: CollectiveState, process: int) -> Path:
+def _path(clause: PathClause, state: CollectiveState, process: int) -> LocalPathClause:
     who = _members(clause.who, state, process)
-    tag = None if clause.tag is None else number(spec_value(clause.tag, state, process))
+    tag = None if clause.tag is None else require_number(spec_value(clause.tag, state, process))
     until = frozenset[int]() if clause.until is None else _members(clause.until, state, process)
-    return Path(clause, clause.kind, who, tag, clause.port, until)
+    return LocalPathClause(clause, clause.kind, who, tag, clause.port, until)
 
 
 def _members(processes: ProcessSet, state: CollectiveState, process: int) -> frozenset[int]:
     """Return the numbers of a set; those that are no process contribute nothing."""
-    low, high = (number(spec_value(each, state, process)) for each in (processes.low, processes.high))
+    low, high = (require_number(spec_value(each, state, process)) for each in (processes.low, processes.high))
     found = frozenset(range(max(low, 0), min(high, state.procs - 1) + 1))
     return found - {process} if processes.others else found

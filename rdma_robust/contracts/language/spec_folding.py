@@ -44,11 +44,11 @@ def inner_specs(term: spec.Spec) -> tuple[spec.Spec, ...]:
     match term:
         case spec.Apply(_, operands):
             return operands
-        case spec.Item(first, second) | spec.On(first, second) | spec.Let(_, first, second):
+        case spec.Item(first, second) | spec.On(first, second) | spec.LetBinding(_, first, second):
             return (first, second)
-        case spec.LengthOf(inner) | spec.NewArray(inner) | spec.Before(inner) | spec.Agree(inner):
+        case spec.LengthOf(inner) | spec.NewArray(inner) | spec.OldValue(inner) | spec.Agree(inner):
             return (inner,)
-        case spec.Quantified(_, _, low, high, inner):
+        case spec.Quantification(_, _, low, high, inner):
             return (low, high, inner)
         case _:
             return ()
@@ -63,19 +63,19 @@ def specs_in(term: spec.Spec) -> Iterator[spec.Spec]:
         stack += inner_specs(part)
 
 
-def conjuncts(term: spec.Spec) -> list[spec.Spec]:
+def spec_conjuncts(term: spec.Spec) -> list[spec.Spec]:
     """Return the expressions that `&&` joins."""
     if isinstance(term, spec.Apply) and term.op == "&&":
-        return [part for each in term.operands for part in conjuncts(each)]
+        return [part for each in term.operands for part in spec_conjuncts(each)]
     return [term]
 
 
 def sees_the_exit(term: spec.Spec) -> bool:
     """Whether an expression of `ensures` has a part that is looked at in the state after the call."""
     match term:
-        case spec.Result() | spec.Global():
+        case spec.FunctionResult() | spec.Global():
             return True
-        case spec.Before():
+        case spec.OldValue():
             return False
         case _:
             return any(map(sees_the_exit, inner_specs(term)))

@@ -14,13 +14,13 @@ from rdma_robust.errors import Span
 from rdma_robust.language.syntax import ast
 from rdma_robust.messages.language import contract_tree as written
 from rdma_robust.messages.language import message_tree as tree
-from rdma_robust.messages.language.collective_loops import before
+from rdma_robust.messages.language.collective_loops import entry_parameter
 from rdma_robust.messages.language.message_words import PATH_FORMS
-from rdma_robust.messages.language.message_world import BUILT_IN, TRUTHS, World
+from rdma_robust.messages.language.message_world import BUILT_IN, TRUTHS, GlobalScope
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class SpecContext:
     """Where an expression stands, in words, and what may stand there besides numbers and names of constants.
 
     `state`: parameters and registers; `result`: `\\result` and `\\pre`; `others`: `\\on` and `\\agree`; `indices`:
@@ -35,10 +35,10 @@ class Setting:
     why: str = ""
 
 
-AT_ENTRY = Setting("`requires`")
-AT_EXIT = Setting("`ensures`", result=True)
-FRAME = Setting("`assigns`")
-PATH = Setting(
+AT_ENTRY = SpecContext("`requires`")
+AT_EXIT = SpecContext("`ensures`", result=True)
+FRAME = SpecContext("`assigns`")
+PATH = SpecContext(
     "a path clause",
     others=False,
     why="these clauses are evaluated in the own state of a process when it enters, and no other is known there",
@@ -64,14 +64,14 @@ class Owner:
 class SpecReader:
     """The expressions of one contract."""
 
-    def __init__(self, world: World, report: Reporter, owner: Owner) -> None:
+    def __init__(self, world: GlobalScope, report: Reporter, owner: Owner) -> None:
         self.world = world
         self.report = report
         self.owner = owner
         self.unknown: set[str] = set()
         """Names that mean nothing, each reported once."""
 
-    def spec(self, node: object, setting: Setting, bound: frozenset[str] = frozenset(), *, entry: bool = False) -> Spec:
+    def spec(self, node: object, setting: SpecContext, bound: frozenset[str] = frozenset(), *, entry: bool = False) -> Spec:
         """Return the meaning of an expression in which `bound` are variables; `entry` is inside of `\\pre`.
 
         What is wrong is reported, and stands for 0.
@@ -82,7 +82,7 @@ class SpecReader:
 class _Reading:
     """One expression."""
 
-    def __init__(self, reader: SpecReader, setting: Setting) -> None:
+    def __init__(self, reader: SpecReader, setting: SpecContext) -> None:
         self.world = reader.world
         self.report = reader.report
         self.owner = reader.owner
@@ -90,8 +90,8 @@ class _Reading:
         self.said = reader.unknown
 
     def read(self, node: object, bound: frozenset[str], entry: bool) -> Spec:
-        match cast("tree.Operand | written.Named", node):
-            case ast.Number(value):
+        match cast("tree.Operand | written.NameTerm", node):
+            case ast.NumberLiteral(value):
                 return spec.SpecNumber(value)
             case tree.OwnNumber():
                 return spec.SpecPid()
@@ -105,9 +105,9 @@ class _Reading:
                 return spec.Apply(op, operands)
             case tree.FunctionCall() as call:
                 return self._call(call, bound, entry)
-            case written.Named(name):
+            case written.NameTerm(name):
                 return self._named(name, bound, entry)
-            case tree.Indexed(name, indices):
+            case tree.IndexedName(name, indices):
                 found = self._named(name, bound, entry)
                 for index in indices:
                     found = spec.Item(found, self.read(index, bound, entry))
@@ -117,16 +117,16 @@ class _Reading:
 
     def _of_contracts(self, node: object, bound: frozenset[str], entry: bool) -> Spec:
         match node:
-            case written.Cell(array, index):
+            case written.CellTerm(array, index):
                 return spec.Item(self.read(array, bound, entry), self.read(index, bound, entry))
             case written.Conditional(test, then, other):
                 return spec.Apply("?", tuple(self.read(each, bound, entry) for each in (test, then, other)))
             case written.LetIn(name, value, inner):
                 first = self.read(value, bound, entry)
-                return spec.Let(name.text, first, self.read(inner, self._bind(name, bound), entry))
-            case written.Row():
+                return spec.LetBinding(name.text, first, self.read(inner, self._bind(name, bound), entry))
+            case written.ComparisonChain():
                 return self._row(node, bound, entry)
-            case written.Extreme(word, arguments):
+            case written.ExtremeTerm(word, arguments):
                 return _extreme(word, [self.read(each, bound, entry) for each in arguments])
             case written.OverRange(word, name, low, high, inner, span, type_):
                 if type_ is not None and type_.text not in ("int", "integer"):
@@ -136,7 +136,7 @@ class _Reading:
                 if low is not None:
                     ends = self.read(low, bound, entry), self.read(high, bound, entry)
                 self._check_range(word, ends, span)
-                return spec.Quantified(word, name.text, *ends, self.read(inner, self._bind(name, bound), entry))
+                return spec.Quantification(word, name.text, *ends, self.read(inner, self._bind(name, bound), entry))
             case written.ResultWord(span):
                 return self._result(span, entry)
             case written.Position(name, span):
@@ -144,18 +144,18 @@ class _Reading:
             case written.AtProcess(process, value, span):
                 self._check_others("\\on", span)
                 return spec.On(self.read(process, bound, entry), self.read(value, bound, entry))
-            case written.Agreed(value, span):
+            case written.AgreeTerm(value, span):
                 self._check_others("\\agree", span)
                 return spec.Agree(self.read(value, bound, entry))
             case written.AtEntry(value, word, span):
                 return self._before(value, word, span, bound)
-            case written.Never(span=span):
+            case written.AbsenceClause(span=span):
                 said = "`\\no` is no value: it stands in `requires` and `ensures`, joined by `&&` or behind `==>`"
                 self.report.error("RR955", span, said, hint=PATH_FORMS)
                 return _NOTHING
         raise TypeError(node)
 
-    def _row(self, row: written.Row, bound: frozenset[str], entry: bool) -> Spec:
+    def _row(self, row: written.ComparisonChain, bound: frozenset[str], entry: bool) -> Spec:
         """Return the conjunction that comparisons in a row are."""
         found = [self.read(each, bound, entry) for each in row.operands]
         pairs = (spec.Apply(op, pair) for op, pair in zip(row.operators, pairwise(found), strict=True))
@@ -168,12 +168,12 @@ class _Reading:
         return _conjunction(list(pairs))
 
     def _text(self, node: object) -> str:
-        span = cast(ast.Number, node).span
+        span = cast(ast.NumberLiteral, node).span
         return " ".join(self.report.source[span.start : span.end].split())
 
     def _check_division(self, op: str, divisor: Spec, node: object) -> None:
         if op in "/%" and known_value(divisor) == 0:
-            self.report.error("RR917", cast(ast.Number, node).span, "division by zero")
+            self.report.error("RR917", cast(ast.NumberLiteral, node).span, "division by zero")
 
     def _check_range(self, word: str, ends: tuple[Spec, Spec], span: Span) -> None:
         low, high = map(known_value, ends)
@@ -230,13 +230,13 @@ class _Reading:
     def _named(self, name: ast.Ident, bound: frozenset[str], entry: bool) -> Spec:
         text = name.text
         if text in bound:
-            return spec.Bound(text)
+            return spec.BoundVariable(text)
         if entry and self.owner.remembered is not None and text not in self.world.constants:
             if text not in self.owner.remembered and text in self.owner.parameters:
                 said = f"{quote(text)} is a register of the function, and has no value at its entry"
                 hint = "`\\pre` is about parameters and registers declared outside"
                 self.report.error("RR951", name.span, said, hint=hint)
-            return spec.Parameter(before(text))
+            return spec.Parameter(entry_parameter(text))
         if text in self.owner.parameters:
             return self._of_state(spec.Parameter(text), "a parameter", name)
         if text in self.world.globals:
@@ -278,21 +278,21 @@ class _Reading:
         elif not self.owner.result:
             said = f"{quote(self.owner.name)} returns nothing, so there is no `\\result`"
             self.report.error("RR951", span, said, hint="`return` with a value gives one")
-        return spec.Result()
+        return spec.FunctionResult()
 
     def _before(self, value: object, word: str, span: Span, bound: frozenset[str]) -> Spec:
         if self.owner.remembered is not None and self.setting.others:
             return self.read(value, bound, True)
         if not self.setting.result:
             self._misplaced(word, span, "everything here is at entry already")
-        return spec.Before(self.read(value, bound, True))
+        return spec.OldValue(self.read(value, bound, True))
 
     def _position(self, name: str, span: Span) -> Spec:
         known = _POSITIONS[: self.setting.indices]
         if name not in known:
             only = "here is only `\\i`: there is one `len`" if known else "only `bounds` has it, behind a `len`"
             self._misplaced(f"\\{name}", span, only)
-        return spec.Bound(name)
+        return spec.BoundVariable(name)
 
     def _check_others(self, word: str, span: Span) -> None:
         if self.owner.is_local:
@@ -319,7 +319,7 @@ def _extreme(word: str, values: list[Spec]) -> Spec:
     if len(values) == 1:
         return values[0]
     half = len(values) // 2
-    one, other = spec.Bound("$one"), spec.Bound("$other")
+    one, other = spec.BoundVariable("$one"), spec.BoundVariable("$other")
     better = spec.Apply(">=" if word == "max" else "<=", (one, other))
-    chosen = spec.Let(other.name, _extreme(word, values[half:]), spec.Apply("?", (better, one, other)))
-    return spec.Let(one.name, _extreme(word, values[:half]), chosen)
+    chosen = spec.LetBinding(other.name, _extreme(word, values[half:]), spec.Apply("?", (better, one, other)))
+    return spec.LetBinding(one.name, _extreme(word, values[:half]), chosen)

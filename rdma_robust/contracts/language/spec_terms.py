@@ -37,20 +37,20 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Global:
-    """A register declared outside of functions: its value in the state, at entry inside of :class:`Before`."""
+    """A register declared outside of functions: its value in the state, at entry inside of :class:`OldValue`."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
-    """A variable of :class:`Let` or :class:`Quantified`; in `bounds` the indices `i` and `j`."""
+class BoundVariable:
+    """A variable of :class:`LetBinding` or :class:`Quantification`; in `bounds` the indices `i` and `j`."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class FunctionResult:
     """`\\result`, only in `ensures`."""
 
 
@@ -100,7 +100,7 @@ class On:
 
 
 @dataclass(frozen=True, slots=True)
-class Before:
+class OldValue:
     """`\\pre(value)`, `\\old(value)`: at the collective entry; only in `ensures`."""
 
     value: Spec
@@ -114,7 +114,7 @@ class Agree:
 
 
 @dataclass(frozen=True, slots=True)
-class Let:
+class LetBinding:
     """`\\let name = value : inner`."""
 
     name: str
@@ -126,7 +126,7 @@ QuantifierKind = Literal["forall", "exists", "sum", "count", "max", "min"]
 
 
 @dataclass(frozen=True, slots=True)
-class Quantified:
+class Quantification:
     """`\\forall name in low..high : inner` and so on; both ends belong to the range, which may be empty.
 
     `forall` and `exists` stop early. `count` counts the numbers for which `inner` is not 0. Of an empty range `sum` and
@@ -141,6 +141,6 @@ class Quantified:
 
 
 Spec = (
-    SpecNumber | SpecPid | SpecCount | Parameter | Global | Bound | Result | Apply | Item | LengthOf | NewArray
-    | On | Before | Agree | Let | Quantified
+    SpecNumber | SpecPid | SpecCount | Parameter | Global | BoundVariable | FunctionResult | Apply | Item | LengthOf
+    | NewArray | On | OldValue | Agree | LetBinding | Quantification
 )  # fmt: skip

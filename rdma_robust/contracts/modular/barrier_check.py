@@ -10,15 +10,15 @@ from rdma_robust.contracts.language.loop_rounds import loop_of, whole_contract
 from rdma_robust.contracts.modular.barrier_machine import BarrierMachine, CalleeRules
 from rdma_robust.contracts.modular.later_messages import Early, LaterMessages
 from rdma_robust.contracts.modular.round_checks import Rounds
-from rdma_robust.contracts.modular.widened_checks import Widened
-from rdma_robust.contracts.runs.path_cases import Finding
+from rdma_robust.contracts.modular.widened_checks import WidenedChecks
+from rdma_robust.contracts.runs.path_cases import PossibleViolation
 from rdma_robust.contracts.runs.path_facts import Path
 from rdma_robust.contracts.runs.run_code import run_code
 from rdma_robust.contracts.runs.run_judge import Judge
-from rdma_robust.contracts.runs.run_machine import Machine
+from rdma_robust.contracts.runs.run_machine import RunMachine
 from rdma_robust.contracts.runs.run_points import RunCode
 from rdma_robust.contracts.runs.run_promises import Promises
-from rdma_robust.contracts.runs.run_state import Run
+from rdma_robust.contracts.runs.run_state import SymbolicRun
 from rdma_robust.contracts.runs.runs_engine import FoundError, RunsCheck
 from rdma_robust.contracts.runs.spec_reading import Snapshot
 from rdma_robust.contracts.runs.symbolic_data import WeakError
@@ -45,7 +45,7 @@ def _unknown_rounds(name: str) -> str:
 class BarrierCheck(RunsCheck):
     """A check with callees by their contracts alone. `problem` is the first that was found."""
 
-    widened: Widened | None = None
+    widened: WidenedChecks | None = None
     problem: Problem | None = None
     rounds: Callable[[str], str] = _unknown_rounds
     """Returns for a loop why it is not known that its rounds keep its invariants, or nothing."""
@@ -73,13 +73,13 @@ class BarrierCheck(RunsCheck):
         callees = contracts.keys() - {self.function}
         return run_code(process, contracts, callees, rendezvous=self.program.buffer == "zero")
 
-    def machine(self, codes: Sequence[RunCode], collective: frozenset[str], judge: Judge) -> Machine:
+    def machine(self, codes: Sequence[RunCode], collective: frozenset[str], judge: Judge) -> RunMachine:
         """Return a machine for barrier runs."""
         made = BarrierMachine(codes, self.program.globals, collective, self.on, judge)
         made.rules, made.judge = CalleeRules(judge.contracts, self._outside), judge
         return made
 
-    def _outside(self, run: Run, function: str, snapshots: list[Snapshot]) -> None:
+    def _outside(self, run: SymbolicRun, function: str, snapshots: list[Snapshot]) -> None:
         """Look whether a callee is known to meet its contract for what it is given. Raises FoundError if not."""
         contract = self.contracts()[function]
         if contract.loop is not None:
@@ -89,7 +89,7 @@ class BarrierCheck(RunsCheck):
         if self.problem is not None:
             raise FoundError
 
-    def _loop(self, run: Run, contract: Contract, loop: CollectiveLoop, snapshots: list[Snapshot]) -> None:
+    def _loop(self, run: SymbolicRun, contract: Contract, loop: CollectiveLoop, snapshots: list[Snapshot]) -> None:
         """Look whether the rounds of a loop are known to keep its invariants, and what holds at its first head."""
         name = loop_of(contract)
         why = self.rounds(name)
@@ -110,12 +110,12 @@ class BarrierCheck(RunsCheck):
                 text = f"{function} is called with other values of {name} than its own check looks at"
                 self.problem = Problem(text, function)
 
-    def ended(self, run: Run) -> None:
+    def ended(self, run: SymbolicRun) -> None:
         """Look at M5 to M7."""
         for early in LaterMessages(Promises(self.on, self.procs), self.procs).found(run):
             self._early(run, early)
 
-    def _early(self, run: Run, early: Early) -> None:
+    def _early(self, run: SymbolicRun, early: Early) -> None:
         if not self.is_possible(run.path, early.condition):
             return
         whose = f"in {early.callee}" if early.callee else "later"
@@ -127,7 +127,7 @@ class BarrierCheck(RunsCheck):
         self.problem = Problem(f"process {early.sender} may send to process {early.receiver} {whose}, {why}", early.callee)
         raise FoundError
 
-    def told(self, _run: Run, path: Path, finding: Finding) -> None:
+    def told(self, _run: SymbolicRun, path: Path, finding: PossibleViolation) -> None:
         """Take what may be a violation: it is a problem if it is not surely none."""
         if self.is_possible(path, finding.condition):
             self.problem = Problem(f"{finding.error}: {finding.text}")

@@ -12,9 +12,9 @@ from rdma_robust.contracts.language.contract_program import Contract
 from rdma_robust.contracts.modular.callee_effects import Effects
 from rdma_robust.contracts.modular.round_checks import known_heads
 from rdma_robust.contracts.runs.run_judge import Judge
-from rdma_robust.contracts.runs.run_machine import Machine, PrunedError
-from rdma_robust.contracts.runs.run_points import Abstract, Entering, NonBlockingError
-from rdma_robust.contracts.runs.run_state import Actor, Clock, Run, joined
+from rdma_robust.contracts.runs.run_machine import PrunedError, RunMachine
+from rdma_robust.contracts.runs.run_points import CalleePoint, EntryPoint, NonBlockingError
+from rdma_robust.contracts.runs.run_state import Actor, Clock, SymbolicRun, joined_clock
 from rdma_robust.contracts.runs.run_terms import TooManyError
 from rdma_robust.contracts.runs.spec_reading import Snapshot
 
@@ -24,7 +24,7 @@ class CalleeRules:
     """What counts of callees: their contracts, and `outside`, which is told of each call before anything comes of it."""
 
     contracts: Mapping[str, Contract]
-    outside: Callable[[Run, str, list[Snapshot]], None]
+    outside: Callable[[SymbolicRun, str, list[Snapshot]], None]
 
     def locals_of(self, function: str) -> tuple[str, ...]:
         """Return which parameters of a call are registers of the caller: those of a loop are."""
@@ -32,31 +32,31 @@ class CalleeRules:
         return () if loop is None else loop.locals
 
 
-class BarrierMachine(Machine):
-    """A machine for code in which calls are :class:`Abstract`."""
+class BarrierMachine(RunMachine):
+    """A machine for code in which calls are :class:`CalleePoint`."""
 
     rules: CalleeRules
     judge: Judge
 
-    def go_on(self, run: Run) -> None:
+    def go_on(self, run: SymbolicRun) -> None:
         """Let every process go on, and all together through calls."""
         while True:
-            Machine.go_on(self, run)
+            RunMachine.go_on(self, run)
             if not all(each.status == "calls" for each in run.actors):
                 return
             self._call(run)
 
-    def _point(self, run: Run, process: int, actor: Actor) -> None:
+    def _point(self, run: SymbolicRun, process: int, actor: Actor) -> None:
         instruction = self.codes[process].code[actor.at]
-        if isinstance(instruction, Abstract) and instruction.function not in self.collective:
+        if isinstance(instruction, CalleePoint) and instruction.function not in self.collective:
             self._local_call(run, process, actor, instruction)
         else:
-            Machine._point(self, run, process, actor)
+            RunMachine._point(self, run, process, actor)
 
-    def _local_call(self, run: Run, process: int, actor: Actor, point: Abstract) -> None:
+    def _local_call(self, run: SymbolicRun, process: int, actor: Actor, point: CalleePoint) -> None:
         """Let one process through a call of a local function."""
         entering = self.codes[process].code[actor.at - 1]
-        assert isinstance(entering, Entering)
+        assert isinstance(entering, EntryPoint)
         parameters = {name: code(actor.registers, self.on) for name, code in entering.parameters}
         globals_ = {name: actor.registers[name] for name in self.global_names}
         own = self._with_locals(point.function, Snapshot(parameters, globals_))
@@ -66,7 +66,7 @@ class BarrierMachine(Machine):
         self._give(actor, point, after[process])
 
     def _effects(
-        self, run: Run, function: str, entries: list[Snapshot], name: str, processes: Sequence[int]
+        self, run: SymbolicRun, function: str, entries: list[Snapshot], name: str, processes: Sequence[int]
     ) -> list[Snapshot]:
         """Return what a call leaves behind; what is known of it becomes facts. Raises PrunedError if there is nothing."""
         exits, known = Effects(self.on, self.rules.contracts[function], entries, name, processes).made()
@@ -81,7 +81,7 @@ class BarrierMachine(Machine):
             raise PrunedError
         return exits
 
-    def _give(self, actor: Actor, point: Abstract, after: Snapshot) -> None:
+    def _give(self, actor: Actor, point: CalleePoint, after: Snapshot) -> None:
         loop = self.rules.contracts[point.function].loop
         actor.registers |= {name: value for name, value in after.globals.items() if name in self.global_names}
         if loop is not None:
@@ -93,11 +93,11 @@ class BarrierMachine(Machine):
             actor.registers[point.result] = after.result
         actor.status, actor.at = "runs", actor.at + 1
 
-    def _call(self, run: Run) -> None:
+    def _call(self, run: SymbolicRun) -> None:
         """Let all processes through a call; everything is computed before anything changes."""
         points = [self.codes[me].code[actor.at] for me, actor in enumerate(run.actors)]
         first = points[0]
-        assert isinstance(first, Abstract)
+        assert isinstance(first, CalleePoint)
         if any(not post.over for each in run.actors for post in each.asked.posts):
             raise NonBlockingError("a receive is posted across a call")
         entries = [each.calls[-1] for each in run.actors]
@@ -108,7 +108,7 @@ class BarrierMachine(Machine):
         exits = self._effects(run, first.function, snapshots, name, range(self.count))
         clocks = [self._after(run, process, exits[process]) for process in range(self.count)]
         for actor, point, clock, after in zip(run.actors, points, clocks, exits, strict=True):
-            assert isinstance(point, Abstract)
+            assert isinstance(point, CalleePoint)
             actor.clock = clock
             self._give(actor, point, after)
 
@@ -117,7 +117,7 @@ class BarrierMachine(Machine):
         own = {name: entry.parameters[name] for name in self.rules.locals_of(function)}
         return Snapshot(entry.parameters, {**entry.globals, **own}) if own else entry
 
-    def _after(self, run: Run, process: int, after: Snapshot) -> Clock:
+    def _after(self, run: SymbolicRun, process: int, after: Snapshot) -> Clock:
         """Return the clock of a process that leaves a call: it comes after the entries that it waits for.
 
         For whom it waits that has gone through a loop depends on what it has `after` that.
@@ -131,5 +131,5 @@ class BarrierMachine(Machine):
                 continue
             for other, waited in enumerate(run.actors):
                 if self.on.decide(self.judge.waits_for(promise, other)):
-                    clock = joined(clock, waited.calls[-1].clock)
+                    clock = joined_clock(clock, waited.calls[-1].clock)
         return clock

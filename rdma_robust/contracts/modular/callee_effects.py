@@ -13,19 +13,19 @@ from dataclasses import dataclass, field, replace
 from rdma_robust.contracts.language.contract_program import Contract
 from rdma_robust.contracts.language.spec_terms import (
     Apply,
-    Bound,
+    BoundVariable,
+    FunctionResult,
     Global,
     Item,
     LengthOf,
-    Let,
+    LetBinding,
     On,
-    Quantified,
-    Result,
+    Quantification,
     Spec,
 )
-from rdma_robust.contracts.runs.run_terms import Condition, Term
-from rdma_robust.contracts.runs.spec_reading import Snapshot, SpecReader
-from rdma_robust.contracts.runs.symbolic_data import ArrayInput, Data, Decisions, UndecidedError, Unknown, WeakError
+from rdma_robust.contracts.runs.run_terms import Condition, SymbolicTerm
+from rdma_robust.contracts.runs.spec_reading import Snapshot, SpecEvaluator
+from rdma_robust.contracts.runs.symbolic_data import ArrayInput, Data, Decisions, NeedsDecisionError, Unknown, WeakError
 
 _ROUNDS = 3
 """Times that clauses are looked at for definitions: one may need what another defines."""
@@ -89,7 +89,7 @@ class Effects:
         return Unknown(f"{place} of process {process} after {self.call}")
 
     def _frames(self, process: int, globals_: dict[str, Data]) -> None:
-        reader = SpecReader(self.on, self.entries)
+        reader = SpecEvaluator(self.on, self.entries)
         before = dict(globals_)
         for frame in self.contract.frames or ():
             if frame.assumes is not None and not self.on.decide(reader.holds(frame.assumes, process)):
@@ -114,7 +114,7 @@ class Effects:
     # what is said of it
 
     def _ensured(self, process: int) -> Iterator[Spec]:
-        entry = SpecReader(self.on, self.entries)
+        entry = SpecEvaluator(self.on, self.entries)
         for clause in self.contract.clauses:
             if clause.kind != "ensures":
                 continue
@@ -122,8 +122,8 @@ class Effects:
                 continue
             yield clause.condition
 
-    def _reader(self) -> SpecReader:
-        return SpecReader(self.on, self.exits, self.entries)
+    def _reader(self) -> SpecEvaluator:
+        return SpecEvaluator(self.on, self.exits, self.entries)
 
     def _define(self, spec: Spec, process: int, bound: Names) -> None:
         match spec:
@@ -133,11 +133,11 @@ class Effects:
             case Apply("==>", (test, inner)):
                 if self._settled(test, process, bound):
                     self._define(inner, process, bound)
-            case Let(name, value, inner):
+            case LetBinding(name, value, inner):
                 found = self._value(value, process, bound)
                 if found is not None:
                     self._define(inner, process, {**bound, name: found})
-            case Quantified("forall", name, low, high, inner):
+            case Quantification("forall", name, low, high, inner):
                 first, last = self._value(low, process, bound), self._value(high, process, bound)
                 if isinstance(first, int) and isinstance(last, int):
                     for at in range(first, last + 1):
@@ -157,7 +157,7 @@ class Effects:
         self.on.trying += 1
         try:
             value, fine = self._reader().value(spec, process, bound)
-        except UndecidedError:
+        except NeedsDecisionError:
             return None
         finally:
             self.on.trying -= 1
@@ -243,14 +243,14 @@ class Effects:
                     if op not in ("==", "!=") or all(self._is_number(other, process, bound) for other in others):
                         self._operand(each, process, where)
                     self._numeric(each, process, inside)
-            case Let(name, value, inner):
+            case LetBinding(name, value, inner):
                 place, found = _place(value), self._value(value, process, bound)
                 if found is not None:
                     known = replace(where, bound={**bound, name: found})
                     if place is not None and isinstance(found, Unknown):
                         known = replace(known, same={**where.same, name: (place, process)})
                     self._numeric(inner, process, known)
-            case Quantified(_, name, low, high, inner):
+            case Quantification(_, name, low, high, inner):
                 first, last = self._value(low, process, bound), self._value(high, process, bound)
                 if isinstance(first, int) and isinstance(last, int):
                     early = spec.kind == "exists" or (spec.kind == "forall" and not where.true)
@@ -264,7 +264,7 @@ class Effects:
 
     def _operand(self, spec: Spec, process: int, where: _Where) -> None:
         match spec:
-            case Bound(name) if name in where.same:
+            case BoundVariable(name) if name in where.same:
                 self._any_number(*where.same[name], where.bound)
             case On(at, inner):
                 other = self._value(at, process, where.bound)
@@ -278,7 +278,7 @@ class Effects:
     def _is_number(self, spec: Spec, process: int, bound: Names) -> bool:
         if isinstance(spec, LengthOf) or (isinstance(spec, Apply) and spec.op != "?"):
             return True
-        return isinstance(self._value(spec, process, bound), int | Term)
+        return isinstance(self._value(spec, process, bound), int | SymbolicTerm)
 
     def _simple_first(self) -> Iterator[Condition]:
         todo = [
@@ -291,7 +291,7 @@ class Effects:
                 condition = self._reader().holds(part, process)
             except WeakError:
                 continue
-            except UndecidedError:
+            except NeedsDecisionError:
                 left.append((part, process))
                 continue
             finally:
@@ -324,7 +324,7 @@ def _conjuncts(spec: Spec) -> Iterator[Spec]:
 def _place(spec: Spec) -> Place | None:
     """Return the name and indices of the result or a global of the own process, None for anything else."""
     match spec:
-        case Result():
+        case FunctionResult():
             return "\\result", ()
         case Global(name):
             return name, ()

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rdma_robust.contracts.runs.run_promises import Promises
-from rdma_robust.contracts.runs.run_state import Event, Passing, Promise, Run
+from rdma_robust.contracts.runs.run_state import ClockedEvent, CollatePassing, Promise, SymbolicRun
 from rdma_robust.contracts.runs.run_terms import Condition, Number
 
 
@@ -42,17 +42,17 @@ class LaterMessages:
     promises: Promises
     procs: int
 
-    def found(self, run: Run) -> Iterator[Early]:
+    def found(self, run: SymbolicRun) -> Iterator[Early]:
         """Yield what may come too early in a run."""
         yield from self._quiet_to(run)
         yield from self._quiet_from(run)
         yield from self._wildcards(run)
 
-    def _calls(self, run: Run, process: int) -> list[Passing]:
+    def _calls(self, run: SymbolicRun, process: int) -> list[CollatePassing]:
         """Return the entries of callees of a process."""
         return [each for each in run.actors[process].calls[1:] if each.kind == "enter"]
 
-    def _in_callee(self, run: Run, entry: Passing, kind: _Kind, after: tuple[int, int]) -> Condition:
+    def _in_callee(self, run: SymbolicRun, entry: CollatePassing, kind: _Kind, after: tuple[int, int]) -> Condition:
         """Return where a callee may send such a message before the event `after` of a process (and its number)."""
         process, number = after
         if entry.clock[process] > number:
@@ -84,7 +84,7 @@ class LaterMessages:
 
     # M5
 
-    def _quiet_to(self, run: Run) -> Iterator[Early]:
+    def _quiet_to(self, run: SymbolicRun) -> Iterator[Early]:
         """M5: what the function promises not to send before some have entered, its callees do not send either."""
         terms = self.promises.on.terms
         for sender, actor in enumerate(run.actors):
@@ -103,7 +103,7 @@ class LaterMessages:
 
     # M6
 
-    def _quiet_from(self, run: Run) -> Iterator[Early]:
+    def _quiet_from(self, run: SymbolicRun) -> Iterator[Early]:
         """M6: after a callee that somebody has not left yet, nothing comes that its contract forbids."""
         terms = self.promises.on.terms
         for receiver in range(self.procs):
@@ -126,11 +126,13 @@ class LaterMessages:
                                 early[1],
                             )
 
-    def _exit(self, run: Run, process: int, entry: Passing) -> Passing | None:
+    def _exit(self, run: SymbolicRun, process: int, entry: CollatePassing) -> CollatePassing | None:
         calls = run.actors[process].calls
         return next((each for each in calls if each.kind == "exit" and each.opened == entry.opened), None)
 
-    def _after_call(self, run: Run, kind: _Kind, place: int, after: tuple[int, int]) -> Iterator[tuple[Condition, str]]:
+    def _after_call(
+        self, run: SymbolicRun, kind: _Kind, place: int, after: tuple[int, int]
+    ) -> Iterator[tuple[Condition, str]]:
         """Yield where callees that the sender enters later, or whoever calls the function, may send too early."""
         actor = run.actors[kind.sender]
         for entry in self._calls(run, kind.sender):
@@ -139,7 +141,7 @@ class LaterMessages:
         if actor.status == "left" and actor.clock[after[0]] <= after[1]:
             yield self._unguarded(run, kind), ""
 
-    def _unguarded(self, run: Run, kind: _Kind) -> Condition:
+    def _unguarded(self, run: SymbolicRun, kind: _Kind) -> Condition:
         """Return where the function's own contract does not keep messages of a kind away."""
         terms = self.promises.on.terms
         covered: list[Condition] = []
@@ -155,7 +157,7 @@ class LaterMessages:
 
     # M7
 
-    def _wildcards(self, run: Run) -> Iterator[Early]:
+    def _wildcards(self, run: SymbolicRun) -> Iterator[Early]:
         """M7: a receive from any that has nothing to expect of a process any more gets nothing of it."""
         for receiver, actor in enumerate(run.actors):
             waiting = list(actor.any_receives)
@@ -167,11 +169,11 @@ class LaterMessages:
                     if sender != receiver:
                         yield from self._disturbed(run, (receiver, number), _Kind(sender, receiver, tag, port), segment)
 
-    def _segment(self, run: Run, process: int, number: int) -> int:
+    def _segment(self, run: SymbolicRun, process: int, number: int) -> int:
         """Return how many callees a process has entered before its event of a number."""
         return sum(each.clock[process] - 1 < number for each in self._calls(run, process))
 
-    def _disturbed(self, run: Run, wildcard: tuple[int, int], kind: _Kind, segment: int) -> Iterator[Early]:
+    def _disturbed(self, run: SymbolicRun, wildcard: tuple[int, int], kind: _Kind, segment: int) -> Iterator[Early]:
         receiver, number = wildcard
         sends = [
             (each, self._segment(run, kind.sender, each.number))
@@ -196,5 +198,5 @@ class LaterMessages:
             yield Early("wildcard", condition, kind.sender, receiver, callee)
 
 
-def _matches(event: Event, kind: _Kind) -> bool:
+def _matches(event: ClockedEvent, kind: _Kind) -> bool:
     return event.port == kind.port and kind.tag in (None, event.tag)

@@ -12,7 +12,7 @@ from rdma_robust.contracts.language.loop_rounds import round_program
 from rdma_robust.contracts.modular.barrier_check import BarrierCheck
 from rdma_robust.contracts.modular.round_runs import wrong_between
 from rdma_robust.contracts.modular.stronger_contracts import proposal
-from rdma_robust.contracts.modular.widened_checks import Proof, Widened
+from rdma_robust.contracts.modular.widened_checks import Proof, WidenedChecks
 from rdma_robust.contracts.runs.run_inputs import NARROW, Wide
 from rdma_robust.contracts.runs.runs_engine import ENGINE
 from rdma_robust.limits import Limits
@@ -33,7 +33,7 @@ class ModularEngine:
         self._bodies = bodies
         self._mode = mode
         self._limits = limits
-        self._widened = Widened(program, limits, self._proved)
+        self._widened = WidenedChecks(program, limits, self._proved)
         self._of_rounds: dict[str, ModularEngine] = {}
         self._rounds: dict[tuple[str, int], str] = {}
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from rdma_robust.contracts.language.contract_program import CollectiveLoop
 from rdma_robust.contracts.language.loop_rounds import in_state
 from rdma_robust.contracts.runs.run_promises import Promises
-from rdma_robust.contracts.runs.run_state import Promise, Run
+from rdma_robust.contracts.runs.run_state import Promise, SymbolicRun
 from rdma_robust.contracts.runs.run_terms import Condition, Number
 from rdma_robust.contracts.runs.spec_reading import Snapshot
 from rdma_robust.contracts.runs.symbolic_data import Decisions
@@ -41,7 +41,7 @@ class Rounds:
                     text = f"at the first head nothing makes process {process} wait for process {other}"
                     yield self._knows(process, state, other), text
 
-    def unknown_after(self, run: Run) -> Iterator[tuple[Condition, str]]:
+    def unknown_after(self, run: SymbolicRun) -> Iterator[tuple[Condition, str]]:
         """Yield what is wrong if behind a round a process is said to know of one that it need not have heard of."""
         terms = self._on.terms
         if any(each.status != "left" for each in run.actors):
@@ -57,7 +57,7 @@ class Rounds:
                 wrong = terms.conjunction((self._knows(process, last.snapshot, other), terms.negation(told)))
                 yield wrong, f"behind a round process {process} need not have heard of process {other}"
 
-    def disturbed_later(self, run: Run) -> Iterator[tuple[Condition, str]]:
+    def disturbed_later(self, run: SymbolicRun) -> Iterator[tuple[Condition, str]]:
         """Yield what is wrong if a round requires somebody to be quiet who may send in the next round."""
         terms = self._on.terms
         for receiver, actor in enumerate(run.actors):

@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from rdma_robust.contracts.language.contract_program import ContractProgram
 from rdma_robust.contracts.modular.barrier_check import BarrierCheck
 from rdma_robust.contracts.modular.round_checks import Rounds
-from rdma_robust.contracts.modular.widened_checks import Widened
-from rdma_robust.contracts.runs.path_cases import Finding
+from rdma_robust.contracts.modular.widened_checks import WidenedChecks
+from rdma_robust.contracts.runs.path_cases import PossibleViolation
 from rdma_robust.contracts.runs.path_facts import Path
-from rdma_robust.contracts.runs.run_state import Run
+from rdma_robust.contracts.runs.run_state import SymbolicRun
 from rdma_robust.contracts.runs.runs_engine import FoundError, RunsCheck
 from rdma_robust.contracts.runs.symbolic_data import WeakError
 from rdma_robust.limits import Limits
 
 
 def wrong_between(
-    program: ContractProgram, name: str, procs: int, limits: Limits, widened: Widened, *, rounds: Callable[[str], str]
+    program: ContractProgram, name: str, procs: int, limits: Limits, widened: WidenedChecks, *, rounds: Callable[[str], str]
 ) -> str:
     """Return what does not hold from round to round of a loop whose rounds keep its invariants, or why that is open.
 
@@ -48,13 +48,13 @@ class _RealRounds(RunsCheck):
         answer = self.answer()
         return self.wrong or answer.reason
 
-    def ended(self, run: Run) -> None:
+    def ended(self, run: SymbolicRun) -> None:
         """Look at what has to hold from round to round."""
         self.wrong = _wrong(self, run)
         if self.wrong:
             raise FoundError
 
-    def told(self, _run: Run, _path: Path, _finding: Finding) -> None:
+    def told(self, _run: SymbolicRun, _path: Path, _finding: PossibleViolation) -> None:
         """Take no violation: rounds are known to show none."""
 
 
@@ -73,17 +73,17 @@ class _BarrierRounds(BarrierCheck):
             return f"what is unknown is looked at: {weak}"
         return self.wrong or answer.reason or ("" if self.problem is None else self.problem.text)
 
-    def ended(self, run: Run) -> None:
+    def ended(self, run: SymbolicRun) -> None:
         """Look at what has to hold from round to round."""
         self.wrong = _wrong(self, run)
         if self.wrong:
             raise FoundError
 
-    def told(self, _run: Run, _path: Path, _finding: Finding) -> None:
+    def told(self, _run: SymbolicRun, _path: Path, _finding: PossibleViolation) -> None:
         """Take no violation: rounds are known to show none."""
 
 
-def _wrong(check: RunsCheck, run: Run) -> str:
+def _wrong(check: RunsCheck, run: SymbolicRun) -> str:
     contract = check.program.contract(check.function)
     assert contract is not None
     assert contract.loop is not None

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from rdma_robust.contracts.language.contract_program import Contract, ContractProgram, Frame, PathClause, ProcessSet
+from rdma_robust.contracts.language.contract_program import AssignsClause, Contract, ContractProgram, PathClause, ProcessSet
 from rdma_robust.contracts.language.spec_terms import Apply, Parameter, Spec, SpecCount, SpecNumber, SpecPid
 from rdma_robust.contracts.modular.barrier_check import BarrierCheck
-from rdma_robust.contracts.modular.widened_checks import Widened
+from rdma_robust.contracts.modular.widened_checks import WidenedChecks
 from rdma_robust.limits import Limits
 
 _ALL = ProcessSet(SpecNumber(0), Apply("-", (SpecCount(), SpecNumber(1))))
@@ -29,7 +29,7 @@ def proposal(program: ContractProgram, function: str, procs: int, limits: Limits
             changed = replace(
                 program, contracts=tuple(stronger if each.name == name else each for each in program.contracts)
             )
-            widened = Widened(changed, limits)
+            widened = WidenedChecks(changed, limits)
             if widened.trust(name, procs) is None:
                 continue
             if BarrierCheck(changed, function, procs, limits, widened=widened).proved():
@@ -39,7 +39,7 @@ def proposal(program: ContractProgram, function: str, procs: int, limits: Limits
 
 def _stronger(contract: Contract) -> Iterator[tuple[str, Contract]]:
     if contract.frames is None:
-        yield "assigns \\nothing", replace(contract, frames=(Frame(()),))
+        yield "assigns \\nothing", replace(contract, frames=(AssignsClause(()),))
     if contract.kind == "local":
         return
     for text, path in _paths(contract):

@@ -11,14 +11,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from rdma_robust.contracts.language.contract_program import Bounds, Contract, ContractProgram
+from rdma_robust.contracts.language.contract_program import Contract, ContractProgram, InputBounds
 from rdma_robust.contracts.language.function_instances import instance
 from rdma_robust.contracts.language.read_inputs import unread_inputs
 from rdma_robust.contracts.language.spec_terms import Spec
 from rdma_robust.contracts.runs.run_inputs import NARROW, Wide
-from rdma_robust.contracts.runs.run_terms import Condition, Term
+from rdma_robust.contracts.runs.run_terms import Condition, SymbolicTerm
 from rdma_robust.contracts.runs.runs_engine import RunsCheck
-from rdma_robust.contracts.runs.spec_reading import Snapshot, SpecReader
+from rdma_robust.contracts.runs.spec_reading import Snapshot, SpecEvaluator
 from rdma_robust.contracts.runs.symbolic_data import Data, Decisions, Unknown, WeakError
 from rdma_robust.limits import Limits
 
@@ -49,12 +49,12 @@ class Trust:
                     self._widen(name, bounds.get(name))
         return ""
 
-    def _is_met(self, name: str, bounds: Bounds | None, value: Data, place: _Place, on: Decisions) -> bool:
+    def _is_met(self, name: str, bounds: InputBounds | None, value: Data, place: _Place, on: Decisions) -> bool:
         if name in self.wide.tokens or name in self.unread:
             return True
         return self._is_looked_at(bounds, value, place, on)
 
-    def _widen(self, name: str, bounds: Bounds | None) -> None:
+    def _widen(self, name: str, bounds: InputBounds | None) -> None:
         """Find out whether the contract is met for more values of one input: for all, all in arrays, or all numbers."""
         wide, more = self.wide, frozenset((name,))
         wider = [replace(wide, tokens=wide.tokens | more)]
@@ -63,19 +63,19 @@ class Trust:
             wider.append(replace(wide, numbers=wide.numbers | more))
         self.wide = next((each for each in wider if self.meets(each)), wide)
 
-    def _is_looked_at(self, bounds: Bounds | None, value: Data, place: _Place, on: Decisions) -> bool:
+    def _is_looked_at(self, bounds: InputBounds | None, value: Data, place: _Place, on: Decisions) -> bool:
         if bounds is None:
-            return isinstance(value, int | Term)
+            return isinstance(value, int | SymbolicTerm)
         depth = len(place.indices)
         if depth == len(bounds.lengths):
             if bounds.name in self.wide.cells:
                 return True
-            if not isinstance(value, int | Term):
+            if not isinstance(value, int | SymbolicTerm):
                 return False
             if bounds.low is None or bounds.high is None or bounds.name in self.wide.numbers:
                 return True
             return _surely(on, _between(on, bounds.low, value, bounds.high, place))
-        if isinstance(value, int | Term | Unknown):
+        if isinstance(value, int | SymbolicTerm | Unknown):
             return False
         items = on.array(value)
         low, high = bounds.lengths[depth]
@@ -99,8 +99,8 @@ class _Place:
     indices: dict[str, Data]
 
 
-def _between(on: Decisions, low: Spec, value: int | Term, high: Spec, place: _Place) -> Condition:
-    reader = SpecReader(on, [Snapshot()] * place.procs)
+def _between(on: Decisions, low: Spec, value: int | SymbolicTerm, high: Spec, place: _Place) -> Condition:
+    reader = SpecEvaluator(on, [Snapshot()] * place.procs)
     ends = [reader.number(each, place.process, place.indices) for each in (low, high)]
     terms = on.terms
     return terms.conjunction(
@@ -112,13 +112,13 @@ def _surely(on: Decisions, condition: Condition) -> bool:
     known = on.path.verdict(condition, on.terms)
     if known is None:
         against = on.terms.negation(condition)
-        assert isinstance(against, Term)
+        assert isinstance(against, SymbolicTerm)
         return on.feasible(against) is False
     return known
 
 
 @dataclass(slots=True)
-class Widened:
+class WidenedChecks:
     """Finds out how far contracts are met, each once."""
 
     program: ContractProgram

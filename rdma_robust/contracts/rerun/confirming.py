@@ -11,11 +11,11 @@ from rdma_robust.contracts.language.clause_kinds import REQUESTS
 from rdma_robust.contracts.language.contract_program import ContractProgram, ErrorClass, PathClause
 from rdma_robust.contracts.rerun.rerun_clauses import concerns, is_within, keeps_frames, look_at_all
 from rdma_robust.contracts.rerun.rerun_ends import call_of, standings
-from rdma_robust.contracts.rerun.rerun_events import Pass, Rerun
+from rdma_robust.contracts.rerun.rerun_events import CallRecord, Rerun
 from rdma_robust.contracts.rerun.rerun_matches import Matching, Taking
 from rdma_robust.contracts.rerun.rerun_process import Awaiting, Completing, Note, Visible
-from rdma_robust.contracts.rerun.rerun_specs import Seen, View, applies, is_kept, members
-from rdma_robust.contracts.rerun.rerun_words import said_of
+from rdma_robust.contracts.rerun.rerun_specs import ProcessValues, SpecView, clause_applies, is_kept, set_members
+from rdma_robust.contracts.rerun.rerun_words import shown_text
 from rdma_robust.errors import InternalError
 from rdma_robust.messages.language.message_terms import FaultError
 
@@ -26,10 +26,10 @@ def confirmed(program: ContractProgram, function: str, counterexample: Counterex
     Raises InternalError unless it is a closed run of the function, from an input within bounds that meets `requires`, and
     shows the violation.
     """
-    return replayed(program, function, counterexample)[1]
+    return replayed_counterexample(program, function, counterexample)[1]
 
 
-def replayed(
+def replayed_counterexample(
     program: ContractProgram, function: str, counterexample: Counterexample
 ) -> tuple[Counterexample, tuple[Collate, ...]]:
     """Run a counterexample again; return it in words and with all places, and its collates. Raises as :func:`confirmed`."""
@@ -53,7 +53,7 @@ def _told(rerun: Rerun, said: Counterexample) -> Counterexample:
         span = rerun.runners[said.process].places[next(_interfered(rerun, said))]
     elif said.error == "RTE":
         clause = next(each.kind for each in rerun.runners[said.process].notes if each == Note("RTE", said.span))
-    words, call = said_of(rerun, said), call_of(rerun, said)
+    words, call = shown_text(rerun, said), call_of(rerun, said)
     return replace(said, text=words, span=span, clause=clause, call=call, ends=standings(rerun))
 
 
@@ -61,12 +61,12 @@ def _begins_right(rerun: Rerun, counterexample: Counterexample, me: int) -> bool
     """Whether the inputs of a process are within bounds and meet `requires`."""
     contract, names = rerun.contract, rerun.program.globals
     seen = [
-        Seen({name: each[name] for name in contract.parameters}, {name: each[name] for name in names})
+        ProcessValues({name: each[name] for name in contract.parameters}, {name: each[name] for name in names})
         if number in rerun.active
-        else Seen({}, {})
+        else ProcessValues({}, {})
         for number, each in enumerate(counterexample.inputs)
     ]
-    view = View(tuple(seen), me)
+    view = SpecView(tuple(seen), me)
     required = (each for each in contract.clauses if each.kind == "requires")
     inputs = counterexample.inputs[me]
     return all(is_kept(each, view) for each in required) and all(
@@ -141,17 +141,17 @@ def _shows_broken_promise(rerun: Rerun, said: Counterexample) -> bool:
     return False
 
 
-def _breaks(rerun: Rerun, said: Counterexample, clause: PathClause, own: Pass) -> bool:
+def _breaks(rerun: Rerun, said: Counterexample, clause: PathClause, own: CallRecord) -> bool:
     """Whether the last event breaks a guarantee of the function. Raises FaultError."""
     view, last = rerun.entry(0, said.process), rerun.history.events[-1]
-    if not applies(clause, view):
+    if not clause_applies(clause, view):
         return False
     look_at_all(clause, view)
     if clause.until is None:
-        awaited = members(clause.who, view)
+        awaited = set_members(clause.who, view)
         ends = own.exited == len(rerun.history.events) - 1
         return ends and any(rerun.own(each) is None for each in awaited if said.other in (None, each))
-    until = members(clause.until, view)
+    until = set_members(clause.until, view)
     if last.event != "send" or last.peer is None or not concerns(clause, view, last.peer, (last.port, last.tag)):
         return False
     return any(rerun.own(each) is None for each in until)
@@ -182,14 +182,14 @@ def _may_interfere(rerun: Rerun, me: int, other: int, matching: Matching, receiv
     return not any(_keeps_away(each, rerun.entry(0, me), other, receive) for each in quiet)
 
 
-def _keeps_away(clause: PathClause, view: View, other: int, wants: Taking) -> bool:
+def _keeps_away(clause: PathClause, view: SpecView, other: int, wants: Taking) -> bool:
     try:
-        return applies(clause, view) and concerns(clause, view, other, (wants.port, wants.tag))
+        return clause_applies(clause, view) and concerns(clause, view, other, (wants.port, wants.tag))
     except FaultError:
         return False
 
 
-def _calls(rerun: Rerun, number: int) -> list[Pass | None]:
+def _calls(rerun: Rerun, number: int) -> list[CallRecord | None]:
     return [each[number] if number < len(each) else None for each in rerun.history.calls]
 
 
@@ -240,14 +240,16 @@ def _shows_broken_quiet(rerun: Rerun, said: Counterexample) -> bool:
     for clause in callee.paths:
         if clause.kind == "quiet from" and clause.span == said.span:
             try:
-                if applies(clause, view) and any(_sent_into(rerun, said, clause, (asked, sender))):
+                if clause_applies(clause, view) and any(_sent_into(rerun, said, clause, (asked, sender))):
                     return True
             except FaultError:
                 return said.other is None
     return False
 
 
-def _sent_into(rerun: Rerun, said: Counterexample, clause: PathClause, calls: tuple[Pass, Pass]) -> Iterator[bool]:
+def _sent_into(
+    rerun: Rerun, said: Counterexample, clause: PathClause, calls: tuple[CallRecord, CallRecord]
+) -> Iterator[bool]:
     """Yield for each message whether it came after its sender had left the call and before the other did."""
     asked, sender = calls
     view = rerun.entry(said.collate, said.process if said.other is None else said.other)

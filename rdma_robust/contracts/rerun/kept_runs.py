@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rdma_robust.contracts.contract_answers import Counterexample, Happening
+from rdma_robust.contracts.contract_answers import Counterexample, VisibleEvent
 from rdma_robust.errors import Span
 from rdma_robust.messages.language.message_terms import Value
 
@@ -42,9 +42,9 @@ def run_of(made: Any) -> Counterexample:
     )
 
 
-def _event(made: Any) -> Happening:
+def _event(made: Any) -> VisibleEvent:
     process, event, function, peer, tag, port, value, choices = made
-    return Happening(process, event, function, peer, tag, port, _value(value), _numbers(choices))
+    return VisibleEvent(process, event, function, peer, tag, port, _value(value), _numbers(choices))
 
 
 def _numbers(made: list[int]) -> tuple[int, ...]:

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rdma_robust.contracts.language.contract_program import Bounds, Frame, PathClause
+from rdma_robust.contracts.language.contract_program import AssignsClause, InputBounds, PathClause
 from rdma_robust.contracts.language.spec_terms import Spec
-from rdma_robust.contracts.rerun.rerun_specs import View, looked, means, members, true
+from rdma_robust.contracts.rerun.rerun_specs import SpecView, looked, means, set_members, true
 from rdma_robust.messages.language.message_terms import FaultError, Value
 
 
-def keeps_frames(frames: Sequence[Frame], view: View) -> bool:
+def keeps_frames(frames: Sequence[AssignsClause], view: SpecView) -> bool:
     """Whether a process has changed only what its frames allow; not if a fault occurs in one."""
     return changed_outside_frames(frames, view) is None
 
 
-def changed_outside_frames(frames: Sequence[Frame], view: View) -> str | None:
+def changed_outside_frames(frames: Sequence[AssignsClause], view: SpecView) -> str | None:
     """Return what a process has changed that its frames do not allow, None if nothing, '' if a fault occurs in one."""
     own = view.everybody[view.me]
-    then = View(view.everybody, view.me, True)
+    then = SpecView(view.everybody, view.me, True)
     now = own.at_exit or {}
     try:
         allowed = [
@@ -35,7 +35,7 @@ def changed_outside_frames(frames: Sequence[Frame], view: View) -> str | None:
     return next((name for name, fine in kept.items() if not fine), None)
 
 
-def _cells(low: Spec | None, high: Spec | None, view: View) -> tuple[int, int] | None:
+def _cells(low: Spec | None, high: Spec | None, view: SpecView) -> tuple[int, int] | None:
     if low is None:
         return None
     return number_of(low, view), number_of(low if high is None else high, view)
@@ -50,7 +50,7 @@ def _kept(before: Value, now: Value, cells: list[tuple[int, int] | None]) -> boo
     return all(any(each is not None and each[0] <= at <= each[1] for each in cells) for at in changed)
 
 
-def number_of(spec: Spec, view: View) -> int:
+def number_of(spec: Spec, view: SpecView) -> int:
     """Return a number. Raises FaultError."""
     value = looked(spec, view)
     if isinstance(value, tuple):
@@ -58,14 +58,14 @@ def number_of(spec: Spec, view: View) -> int:
     return value
 
 
-def is_within(bounds: Bounds, value: Value, view: View) -> bool:
+def is_within(bounds: InputBounds, value: Value, view: SpecView) -> bool:
     """Whether an input is one at which the function's own check looks."""
     return _fits(value, bounds, view, ())
 
 
-def _fits(value: Value, bounds: Bounds, view: View, indices: tuple[int, ...]) -> bool:
+def _fits(value: Value, bounds: InputBounds, view: SpecView, indices: tuple[int, ...]) -> bool:
     depth = len(indices)
-    here = View(view.everybody, view.me, False, dict(zip("ij", indices, strict=False)))
+    here = SpecView(view.everybody, view.me, False, dict(zip("ij", indices, strict=False)))
     low, high = bounds.lengths[depth] if depth < len(bounds.lengths) else (bounds.low, bounds.high)
     if low is None or high is None:
         return isinstance(value, int)
@@ -80,15 +80,15 @@ def _fits(value: Value, bounds: Bounds, view: View, indices: tuple[int, ...]) ->
     return all(_fits(each, bounds, view, (*indices, at)) for at, each in enumerate(value))
 
 
-def concerns(clause: PathClause, view: View, other: int, message: tuple[int, int | None]) -> bool:
+def concerns(clause: PathClause, view: SpecView, other: int, message: tuple[int, int | None]) -> bool:
     """Whether a path clause speaks of a message, given as port and tag, of or to `other`. Raises FaultError."""
-    return other in members(clause.who, view) and means(clause, view, *message)
+    return other in set_members(clause.who, view) and means(clause, view, *message)
 
 
-def look_at_all(clause: PathClause, view: View) -> None:
+def look_at_all(clause: PathClause, view: SpecView) -> None:
     """Raise FaultError if a fault occurs anywhere in a path clause."""
     for processes in (clause.who, clause.until):
         if processes is not None:
-            members(processes, view)
+            set_members(processes, view)
     if clause.tag is not None:
         number_of(clause.tag, view)

@@ -16,7 +16,7 @@ class Taking(NamedTuple):
     port: int
     tag: int | None
 
-    def accepts(self, message: Message) -> bool:
+    def accepts(self, message: RerunMessage) -> bool:
         return (
             self.port == message.port
             and self.source in (None, message.sender)
@@ -24,7 +24,7 @@ class Taking(NamedTuple):
         )  # fmt: skip
 
 
-class Message(NamedTuple):
+class RerunMessage(NamedTuple):
     sender: int
     port: int
     tag: int
@@ -39,7 +39,7 @@ Matching = frozenset[tuple[int, int]]
 class Matches:
     """The messages that came to a process, in the order in which they were sent, and the matchings that there may be."""
 
-    messages: list[Message] = field(default_factory=list)
+    messages: list[RerunMessage] = field(default_factory=list)
     known: set[Matching] = field(default_factory=lambda: {frozenset()})
 
     def enabled(self, matching: Matching, posted: Sequence[Taking]) -> list[tuple[int, int]]:
@@ -76,11 +76,11 @@ class Matches:
         """Whether a receive has got the message of this number."""
         return any(each == message for _, each in matching)
 
-    def left(self, matching: Matching) -> list[Message]:
+    def left(self, matching: Matching) -> list[RerunMessage]:
         """Return the messages that nothing has got."""
         taken = {each for _, each in matching}
         return [each for at, each in enumerate(self.messages) if at not in taken]
 
-    def got_by(self, matching: Matching, receive: int) -> Message | None:
+    def got_by(self, matching: Matching, receive: int) -> RerunMessage | None:
         """Return the message of a receive, None if it has none."""
         return next((self.messages[number] for at, number in matching if at == receive), None)

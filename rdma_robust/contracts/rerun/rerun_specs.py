@@ -9,17 +9,17 @@ from rdma_robust.contracts.language.contract_program import PathClause, ProcessS
 from rdma_robust.contracts.language.spec_terms import (
     Agree,
     Apply,
-    Before,
-    Bound,
+    BoundVariable,
+    FunctionResult,
     Global,
     Item,
     LengthOf,
-    Let,
+    LetBinding,
     NewArray,
+    OldValue,
     On,
     Parameter,
-    Quantified,
-    Result,
+    Quantification,
     Spec,
     SpecCount,
     SpecNumber,
@@ -27,11 +27,11 @@ from rdma_robust.contracts.language.spec_terms import (
 )
 from rdma_robust.expr import Const, Name
 from rdma_robust.messages.language.message_terms import Element, FaultError, Length, Operation, Term, Value, Zeros
-from rdma_robust.messages.replay.worth import worth
+from rdma_robust.messages.replay.worth import replay_value
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ProcessValues:
     """What one process has in a collective state: parameters and globals at entry, globals and result at exit."""
 
     parameters: Mapping[str, Value]
@@ -41,24 +41,24 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class SpecView:
     """Who looks at what everybody has; `then` looks at the entry."""
 
-    everybody: tuple[Seen, ...]
+    everybody: tuple[ProcessValues, ...]
     me: int
     then: bool = False
     names: Mapping[str, Value] = field(default_factory=dict)
 
-    def at(self, process: int) -> View:
+    def at(self, process: int) -> SpecView:
         if process < 0 or process >= len(self.everybody):
             raise FaultError("index")
-        return View(self.everybody, process, self.then, self.names)
+        return SpecView(self.everybody, process, self.then, self.names)
 
-    def naming(self, name: str, value: Value) -> View:
-        return View(self.everybody, self.me, self.then, {**self.names, name: value})
+    def naming(self, name: str, value: Value) -> SpecView:
+        return SpecView(self.everybody, self.me, self.then, {**self.names, name: value})
 
 
-def looked(spec: Spec, view: View) -> Value:
+def looked(spec: Spec, view: SpecView) -> Value:
     """Return what `spec` is worth. Raises FaultError."""
     own = view.everybody[view.me]
     if isinstance(spec, SpecNumber):
@@ -67,13 +67,13 @@ def looked(spec: Spec, view: View) -> Value:
         return view.me
     if isinstance(spec, SpecCount):
         return len(view.everybody)
-    if isinstance(spec, Bound):
+    if isinstance(spec, BoundVariable):
         return view.names[spec.name]
     if isinstance(spec, Parameter):
         return own.parameters[spec.name]
     if isinstance(spec, Global):
         return own.at_entry[spec.name] if view.then or own.at_exit is None else own.at_exit[spec.name]
-    if isinstance(spec, Result):
+    if isinstance(spec, FunctionResult):
         if own.result is None:
             raise FaultError("kind")
         return own.result
@@ -83,34 +83,34 @@ def looked(spec: Spec, view: View) -> Value:
         return _array(spec, view)
     if isinstance(spec, On):
         return looked(spec.value, view.at(_whole(spec.process, view)))
-    if isinstance(spec, Before):
-        return looked(spec.value, View(view.everybody, view.me, True, view.names))
+    if isinstance(spec, OldValue):
+        return looked(spec.value, SpecView(view.everybody, view.me, True, view.names))
     if isinstance(spec, Agree):
         found = [looked(spec.value, view.at(each)) for each in range(len(view.everybody))]
         return 1 if all(each == found[0] for each in found[1:]) else 0
-    if isinstance(spec, Let):
+    if isinstance(spec, LetBinding):
         return looked(spec.inner, view.naming(spec.name, looked(spec.value, view)))
     return _quantified(spec, view)
 
 
-def _whole(spec: Spec, view: View) -> int:
+def _whole(spec: Spec, view: SpecView) -> int:
     value = looked(spec, view)
     if isinstance(value, tuple):
         raise FaultError("kind")
     return value
 
 
-def _array(spec: Item | LengthOf | NewArray, view: View) -> Value:
+def _array(spec: Item | LengthOf | NewArray, view: SpecView) -> Value:
     """Compute with values what the evaluator of expressions computes with them."""
     a, b = Name("a"), Name("b")
     if isinstance(spec, Item):
-        return worth(Element(a, b), {"a": looked(spec.array, view), "b": looked(spec.index, view)})
+        return replay_value(Element(a, b), {"a": looked(spec.array, view), "b": looked(spec.index, view)})
     if isinstance(spec, LengthOf):
-        return worth(Length(a), {"a": looked(spec.array, view)})
-    return worth(Zeros(a), {"a": looked(spec.size, view)})
+        return replay_value(Length(a), {"a": looked(spec.array, view)})
+    return replay_value(Zeros(a), {"a": looked(spec.size, view)})
 
 
-def _applied(spec: Apply, view: View) -> Value:
+def _applied(spec: Apply, view: SpecView) -> Value:
     op, operands = spec.op, spec.operands
     if op == "?":
         return looked(operands[1] if _whole(operands[0], view) != 0 else operands[2], view)
@@ -127,10 +127,10 @@ def _applied(spec: Apply, view: View) -> Value:
         if isinstance(value, tuple):
             raise FaultError("kind")
         terms.append(Const(value))
-    return worth(Operation(op, tuple(terms)), {})
+    return replay_value(Operation(op, tuple(terms)), {})
 
 
-def _quantified(spec: Quantified, view: View) -> Value:
+def _quantified(spec: Quantification, view: SpecView) -> Value:
     low, high = _whole(spec.low, view), _whole(spec.high, view)
     found: list[int] = []
     for at in range(low, high + 1):
@@ -151,33 +151,33 @@ def _quantified(spec: Quantified, view: View) -> Value:
     return sorted(found)[-1 if spec.kind == "max" else 0]
 
 
-def true(spec: Spec, view: View) -> bool:
+def true(spec: Spec, view: SpecView) -> bool:
     """Whether `spec` is a number other than 0. Raises FaultError."""
     return _whole(spec, view) != 0
 
 
-def is_kept(clause: StateClause, view: View) -> bool:
+def is_kept(clause: StateClause, view: SpecView) -> bool:
     """Whether a clause holds: not where a fault occurs in it."""
     try:
-        entry = View(view.everybody, view.me, True)
+        entry = SpecView(view.everybody, view.me, True)
         return (clause.assumes is not None and not true(clause.assumes, entry)) or true(clause.condition, view)
     except FaultError:
         return False
 
 
-def members(processes: ProcessSet, view: View) -> list[int]:
+def set_members(processes: ProcessSet, view: SpecView) -> list[int]:
     """Return the numbers of a set that are processes. Raises FaultError."""
     low, high = _whole(processes.low, view), _whole(processes.high, view)
     everybody = range(len(view.everybody))
     return [each for each in everybody if low <= each <= high and not (processes.others and each == view.me)]
 
 
-def applies(clause: PathClause, view: View) -> bool:
+def clause_applies(clause: PathClause, view: SpecView) -> bool:
     """Whether the `if` of a path clause is true. Raises FaultError."""
     return clause.condition is None or true(clause.condition, view)
 
 
-def means(clause: PathClause, view: View, port: int, tag: int | None) -> bool:
+def means(clause: PathClause, view: SpecView, port: int, tag: int | None) -> bool:
     """Whether a path clause speaks of messages on a port with a tag; of those with any tag, if that is None. May raise
     FaultError."""
     wanted = None if clause.tag is None else _whole(clause.tag, view)

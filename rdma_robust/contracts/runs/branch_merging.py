@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from rdma_robust.contracts.runs.run_terms import Condition, Term
-from rdma_robust.contracts.runs.symbolic_data import Data, Decisions, ForkError, UndecidedError
+from rdma_robust.contracts.runs.run_terms import Condition, SymbolicTerm
+from rdma_robust.contracts.runs.symbolic_data import Data, Decisions, ForkError, NeedsDecisionError
 from rdma_robust.messages.language.message_program import Assign, Block, If, Return
 from rdma_robust.messages.language.message_terms import FaultError
 
@@ -48,7 +48,9 @@ class _Branch:
     path: object
 
 
-def merged(steps: Callable[[int], Go | int | None], at: int, ends: int, registers: dict[str, Data], on: Decisions) -> bool:
+def merge_branches(
+    steps: Callable[[int], Go | int | None], at: int, ends: int, registers: dict[str, Data], on: Decisions
+) -> bool:
     """Execute what is between `at` and `ends` on all paths and join them in `registers`; return False if that cannot be.
 
     `steps` says what is at a place: a local step, where to go on, or None for what is no local step.
@@ -84,7 +86,7 @@ def merged(steps: Callable[[int], Go | int | None], at: int, ends: int, register
                     break
             else:
                 found.append((on.terms.conjunction(on.path.facts[number:]), mine))
-    except (FaultError, UndecidedError):
+    except (FaultError, NeedsDecisionError):
         return False
     finally:
         on.path = before
@@ -101,7 +103,7 @@ def _joined(found: Sequence[tuple[Condition, dict[str, Data]]], registers: dict[
             continue
         value: Data = last
         for (condition, _), each in zip(found[:-1], values[:-1], strict=True):
-            if not isinstance(each, int | Term) or not isinstance(value, int | Term):
+            if not isinstance(each, int | SymbolicTerm) or not isinstance(value, int | SymbolicTerm):
                 return False
             value = on.terms.either(condition, each, value)
         new[name] = value

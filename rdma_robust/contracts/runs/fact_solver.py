@@ -7,13 +7,13 @@ from importlib.util import find_spec
 from itertools import takewhile
 from typing import Any, Final
 
-from rdma_robust.contracts.runs.run_terms import CONDITIONS, Number, Term, Terms
+from rdma_robust.contracts.runs.run_terms import CONDITIONS, Number, SymbolicTerm, TermTable
 from rdma_robust.expr import divide, modulo
 from rdma_robust.limits import NO_LIMITS, Limits
 
 TIMEOUT_MS: Final = 10_000
 
-Model = dict[Term, int]
+Model = dict[SymbolicTerm, int]
 """Inputs to their values."""
 
 
@@ -23,16 +23,16 @@ class FactSolver:
     `missing` is whether one was left for want of z3.
     """
 
-    def __init__(self, terms: Terms, limits: Limits = NO_LIMITS, *, use_z3: bool = True) -> None:
+    def __init__(self, terms: TermTable, limits: Limits = NO_LIMITS, *, use_z3: bool = True) -> None:
         self.terms = terms
         self.calls = 0
         self.missing = False
         self.unknown = 0
         self._limits = limits
-        self._answers: dict[frozenset[Term], tuple[bool | None, Model | None]] = {}
+        self._answers: dict[frozenset[SymbolicTerm], tuple[bool | None, Model | None]] = {}
         self._z3 = _Z3() if use_z3 and find_spec("z3") is not None else None
 
-    def possible(self, facts: Sequence[Term], near: Model | None = None) -> tuple[bool | None, Model | None]:
+    def possible(self, facts: Sequence[SymbolicTerm], near: Model | None = None) -> tuple[bool | None, Model | None]:
         """Return whether all facts can be true, None if that is not known, and inputs for which they are.
 
         `near` are inputs that may do.
@@ -43,9 +43,9 @@ class FactSolver:
             found = self._answers[key] = self._possible(facts, near)
         return found
 
-    def _possible(self, facts: Sequence[Term], near: Model | None) -> tuple[bool | None, Model | None]:
+    def _possible(self, facts: Sequence[SymbolicTerm], near: Model | None) -> tuple[bool | None, Model | None]:
         for guess in self._guesses(facts, near):
-            if all(worth(each, guess) for each in facts):
+            if all(term_value(each, guess) for each in facts):
                 return True, guess
         if self._z3 is None:
             self.missing = True
@@ -55,11 +55,11 @@ class FactSolver:
         time = TIMEOUT_MS if left is None else max(1, min(TIMEOUT_MS, int(left * 1000)))
         answer, model = self._z3.solve(facts, time)
         self.unknown += answer is None
-        if answer and not all(worth(each, model) for each in facts):
+        if answer and not all(term_value(each, model) for each in facts):
             return None, None
         return answer, model if answer else None
 
-    def _guesses(self, facts: Sequence[Term], near: Model | None) -> Iterable[Model]:
+    def _guesses(self, facts: Sequence[SymbolicTerm], near: Model | None) -> Iterable[Model]:
         if near is not None:
             yield near
         yield {}
@@ -68,13 +68,13 @@ class FactSolver:
     @staticmethod
     def value(number: Number, model: Model) -> int:
         """Return what a number is for these inputs."""
-        return worth(number, model)
+        return term_value(number, model)
 
-    def distinct(self, facts: Iterable[Term]) -> Model:
+    def distinct(self, facts: Iterable[SymbolicTerm]) -> Model:
         """Return inputs that differ from one another as far as their ranges let them."""
         found: Model = {}
         taken: set[int] = set()
-        for each in leaves(facts):
+        for each in term_leaves(facts):
             value = default(each)
             while value in taken and (each.high is None or value < each.high):
                 value += 1
@@ -83,17 +83,17 @@ class FactSolver:
         return found
 
 
-def default(leaf: Term) -> int:
+def default(leaf: SymbolicTerm) -> int:
     """Return the value of an input of which nothing is asked but its range."""
     if leaf.low is not None and leaf.low > 0:
         return leaf.low
     return leaf.high if leaf.high is not None and leaf.high < 0 else 0
 
 
-def leaves(roots: Iterable[Term]) -> list[Term]:
+def term_leaves(roots: Iterable[SymbolicTerm]) -> list[SymbolicTerm]:
     """Return the inputs in terms, in the order in which they were made."""
-    seen: set[Term] = set()
-    found: set[Term] = set()
+    seen: set[SymbolicTerm] = set()
+    found: set[SymbolicTerm] = set()
     todo = list(roots)
     while todo:
         each = todo.pop()
@@ -105,20 +105,20 @@ def leaves(roots: Iterable[Term]) -> list[Term]:
         elif each.op == "poly":
             todo += [atom for monomial, _ in each.poly for atom in monomial]
         else:
-            todo += [part for part in each.args if isinstance(part, Term)]
+            todo += [part for part in each.args if isinstance(part, SymbolicTerm)]
     return sorted(found, key=lambda term: term.number)
 
 
-def worth(root: Number | bool, model: Model, known: dict[Term, int] | None = None) -> int:
+def term_value(root: Number | bool, model: Model, known: dict[SymbolicTerm, int] | None = None) -> int:
     """Return what a number or a condition (0 or 1) is for these inputs; those that are missing have their default."""
-    if not isinstance(root, Term):
+    if not isinstance(root, SymbolicTerm):
         return int(root)
-    done: dict[Term, int] = {} if known is None else known
+    done: dict[SymbolicTerm, int] = {} if known is None else known
     return _worth(root, model, done)
 
 
-def _worth(term: Number | bool, model: Model, done: dict[Term, int]) -> int:
-    if not isinstance(term, Term):
+def _worth(term: Number | bool, model: Model, done: dict[SymbolicTerm, int]) -> int:
+    if not isinstance(term, SymbolicTerm):
         return int(term)
     found = done.get(term)
     if found is None:
@@ -126,7 +126,7 @@ def _worth(term: Number | bool, model: Model, done: dict[Term, int]) -> int:
     return found
 
 
-def _computed(term: Term, model: Model, done: dict[Term, int]) -> int:
+def _computed(term: SymbolicTerm, model: Model, done: dict[SymbolicTerm, int]) -> int:
     args = term.args
     match term.op:
         case "input":
@@ -169,13 +169,13 @@ class _Z3:
 
         self._z3 = z3
         self._solver = z3.Solver()
-        self._asserted: list[Term] = []
-        self._made: dict[Term, Any] = {}
-        self._ranged: list[list[Term]] = []
+        self._asserted: list[SymbolicTerm] = []
+        self._made: dict[SymbolicTerm, Any] = {}
+        self._ranged: list[list[SymbolicTerm]] = []
         """For each fact that is asserted the inputs whose ranges are, with it first."""
-        self._in_range: set[Term] = set()
+        self._in_range: set[SymbolicTerm] = set()
 
-    def solve(self, facts: Sequence[Term], milliseconds: int) -> tuple[bool | None, Model]:
+    def solve(self, facts: Sequence[SymbolicTerm], milliseconds: int) -> tuple[bool | None, Model]:
         common = len(list(takewhile(lambda pair: pair[0] is pair[1], zip(self._asserted, facts, strict=False))))
         if common < len(self._asserted):
             self._solver.pop(len(self._asserted) - common)
@@ -184,7 +184,7 @@ class _Z3:
         for each in facts[common:]:
             self._solver.push()
             self._solver.add(self._expr(each))
-            new = [leaf for leaf in leaves((each,)) if leaf not in self._in_range]
+            new = [leaf for leaf in term_leaves((each,)) if leaf not in self._in_range]
             for leaf in new:
                 self._range(leaf)
             self._in_range.update(new)
@@ -195,10 +195,10 @@ class _Z3:
         if answer != self._z3.sat:
             return (False if answer == self._z3.unsat else None), {}
         model = self._solver.model()
-        values = {leaf: model.eval(self._expr(leaf), model_completion=True) for leaf in leaves(facts)}
+        values = {leaf: model.eval(self._expr(leaf), model_completion=True) for leaf in term_leaves(facts)}
         return True, {leaf: int(value.as_long()) for leaf, value in values.items()}
 
-    def _range(self, leaf: Term) -> None:
+    def _range(self, leaf: SymbolicTerm) -> None:
         if leaf.low is not None:
             self._solver.add(self._expr(leaf) >= leaf.low)
         if leaf.high is not None:
@@ -215,7 +215,7 @@ class _Z3:
             found = self._made[term] = self._condition(term) if term.op in CONDITIONS else self._number(term)
         return found
 
-    def _condition(self, term: Term) -> Any:
+    def _condition(self, term: SymbolicTerm) -> Any:
         z3 = self._z3
         parts = [self._expr(each) for each in term.args]
         match term.op:
@@ -230,7 +230,7 @@ class _Z3:
             case _:
                 return z3.Or(parts)
 
-    def _number(self, term: Term) -> Any:
+    def _number(self, term: SymbolicTerm) -> Any:
         z3 = self._z3
         match term.op:
             case "input":
@@ -250,7 +250,7 @@ class _Z3:
                 made = quotient if term.op == "/" else a - b * quotient
                 return made if isinstance(term.args[1], int) else z3.If(b == 0, z3.IntVal(0), made)
 
-    def _monomial(self, monomial: tuple[Term, ...], factor: int) -> Any:
+    def _monomial(self, monomial: tuple[SymbolicTerm, ...], factor: int) -> Any:
         found = self._z3.IntVal(factor)
         for atom in monomial:
             found = found * self._expr(atom)

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rdma_robust.contracts.language.contract_program import Cells, Frame
+from rdma_robust.contracts.language.contract_program import AssignedCells, AssignsClause
 from rdma_robust.contracts.runs.run_terms import Condition, Number
-from rdma_robust.contracts.runs.spec_reading import Snapshot, SpecReader
+from rdma_robust.contracts.runs.spec_reading import Snapshot, SpecEvaluator
 from rdma_robust.contracts.runs.symbolic_data import ArrayInput, Data, Decisions
 
-Allowed = list[tuple[Condition, Cells, Number, Number]]
+Allowed = list[tuple[Condition, AssignedCells, Number, Number]]
 """What a frame lets change of one global, where its condition is true: from which element to which."""
 
 
 def unchanged(
-    on: Decisions, frames: tuple[Frame, ...], process: int, entries: Sequence[Snapshot], after: Snapshot
+    on: Decisions, frames: tuple[AssignsClause, ...], process: int, entries: Sequence[Snapshot], after: Snapshot
 ) -> Condition:
     """Return whether a process changed nothing but what its frames name; a fault in a frame makes it false."""
-    terms, entry = on.terms, SpecReader(on, entries)
+    terms, entry = on.terms, SpecEvaluator(on, entries)
     conditions: list[Condition] = []
     allowed: dict[str, Allowed] = {}
     for frame in frames:
@@ -37,7 +37,7 @@ def unchanged(
     return terms.conjunction(conditions)
 
 
-def _same_but(on: Decisions, reader: SpecReader, old: Data, new: Data, allowed: Allowed) -> Condition:
+def _same_but(on: Decisions, reader: SpecEvaluator, old: Data, new: Data, allowed: Allowed) -> Condition:
     terms = on.terms
     whole = [holds for holds, cells, _, _ in allowed if cells.low is None]
     if old is new or True in whole:

@@ -14,7 +14,7 @@ from rdma_robust.errors import NO_SPAN, Span
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class PossibleViolation:
     """A violation where `condition` is true. `clock` counts the events that show it, None for all of the run.
 
     `call` is the place of the violated collate among the passings of its process. `clause` is as in Counterexample.
@@ -31,7 +31,9 @@ class Finding:
     call: int = 0
 
 
-def cases(on: Decisions, path: Path, make: Callable[[], Sequence[Finding]]) -> Iterator[tuple[Path, Finding]]:
+def case_split(
+    on: Decisions, path: Path, make: Callable[[], Sequence[PossibleViolation]]
+) -> Iterator[tuple[Path, PossibleViolation]]:
     """Yield what `make` finds on a path: where it forks, on the path of each alternative."""
     before = on.path
     todo = [path]

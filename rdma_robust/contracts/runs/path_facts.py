@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rdma_robust.contracts.runs.run_terms import Condition, Range, Term, Terms, bounds
+from rdma_robust.contracts.runs.run_terms import Condition, Range, SymbolicTerm, TermTable, number_range
 
 
 class Path:
@@ -14,13 +14,13 @@ class Path:
     __slots__ = ("facts", "known", "lengths", "model", "open", "ranges")
 
     def __init__(self) -> None:
-        self.facts: tuple[Term, ...] = ()
-        self.known: dict[Term, bool] = {}
-        self.ranges: dict[Term, Range] = {}
+        self.facts: tuple[SymbolicTerm, ...] = ()
+        self.known: dict[SymbolicTerm, bool] = {}
+        self.ranges: dict[SymbolicTerm, Range] = {}
         self.lengths: dict[object, int] = {}
-        self.open: tuple[Term, ...] = ()
+        self.open: tuple[SymbolicTerm, ...] = ()
         """Disjunctions among the facts of which more than one part may be the true one."""
-        self.model: dict[Term, int] | None = None
+        self.model: dict[SymbolicTerm, int] | None = None
         """Inputs for which all facts are true, if such are known; those that are missing may have any value."""
 
     def copy(self) -> Path:
@@ -37,7 +37,7 @@ class Path:
         """Return what two paths with the same facts have in common."""
         return frozenset(self.facts), frozenset(self.lengths.items())
 
-    def verdict(self, condition: Condition, terms: Terms) -> bool | None:
+    def verdict(self, condition: Condition, terms: TermTable) -> bool | None:
         """Return what a condition is on this path, None where that takes a solver."""
         if isinstance(condition, bool):
             return condition
@@ -49,7 +49,7 @@ class Path:
             self.known[condition] = found
         return found
 
-    def _verdict(self, condition: Term, terms: Terms) -> bool | None:
+    def _verdict(self, condition: SymbolicTerm, terms: TermTable) -> bool | None:
         match condition.op:
             case "and" | "or":
                 neutral = condition.op == "and"
@@ -58,13 +58,13 @@ class Path:
                     return not neutral
                 return None if None in parts else neutral
             case "zero" | "nonzero":
-                low, high = bounds(condition.args[0], self.ranges)
+                low, high = number_range(condition.args[0], self.ranges)
                 if (low is not None and low > 0) or (high is not None and high < 0):
                     return condition.op == "nonzero"
                 if low == high == 0:
                     return condition.op == "zero"
             case _:
-                low, high = bounds(condition.args[0], self.ranges)
+                low, high = number_range(condition.args[0], self.ranges)
                 if low is not None and low >= 0:
                     return True
                 if high is not None and high < 0:
@@ -75,7 +75,7 @@ class Path:
         found = self.known.get(against)
         return None if found is None else not found
 
-    def assume(self, condition: Condition, terms: Terms) -> bool:
+    def assume(self, condition: Condition, terms: TermTable) -> bool:
         """Add a fact, and what follows where one part of a disjunction is left; return False if it is surely impossible."""
         if not self._assumed(condition, terms):
             return False
@@ -93,11 +93,11 @@ class Path:
                 break
         return True
 
-    def _assumed(self, condition: Condition, terms: Terms) -> bool:
+    def _assumed(self, condition: Condition, terms: TermTable) -> bool:
         verdict = self.verdict(condition, terms)
         if verdict is not None:
             return verdict
-        assert isinstance(condition, Term)
+        assert isinstance(condition, SymbolicTerm)
         if condition.op == "and":
             return all(self._assumed(each, terms) for each in condition.args)
         if condition.op == "or":
@@ -107,17 +107,17 @@ class Path:
         self.learn(condition, terms)
         return True
 
-    def learn(self, condition: Condition, terms: Terms) -> None:
+    def learn(self, condition: Condition, terms: TermTable) -> None:
         """Note what follows from the facts, which is no fact of its own."""
         if isinstance(condition, bool):
             return
         self.known[condition] = True
         against = terms.negation(condition)
-        if isinstance(against, Term):
+        if isinstance(against, SymbolicTerm):
             self.known[against] = False
         self._narrow(condition)
 
-    def _narrow(self, condition: Term) -> None:
+    def _narrow(self, condition: SymbolicTerm) -> None:
         """Narrow the range of an atom by a fact about it alone."""
         if condition.op not in ("zero", "nonzero", "positive"):
             return
@@ -143,9 +143,9 @@ class Path:
             high = most if high is None else min(high, most)
         self.ranges[atom] = low, high
 
-    def value_of(self, number: int | Term) -> int | None:
+    def value_of(self, number: int | SymbolicTerm) -> int | None:
         """Return what a number is, where ranges leave one possibility."""
         if isinstance(number, int):
             return number
-        low, high = bounds(number, self.ranges)
+        low, high = number_range(number, self.ranges)
         return low if low is not None and low == high else None

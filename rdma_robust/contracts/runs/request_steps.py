@@ -10,20 +10,28 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from rdma_robust.contracts.runs.run_points import Awaiting, Posting, Spot
-from rdma_robust.contracts.runs.run_requests import BUFFERED, IDLE, Match, Post, Taken
-from rdma_robust.contracts.runs.run_state import Actor, Clock, Event, Run, Waited, joined, ticked
+from rdma_robust.contracts.runs.run_points import AwaitPoint, PostPoint, Spot
+from rdma_robust.contracts.runs.run_requests import BUFFERED, IDLE, Match, Post, TakenSend
+from rdma_robust.contracts.runs.run_state import (
+    Actor,
+    AwaitedReceive,
+    Clock,
+    ClockedEvent,
+    SymbolicRun,
+    joined_clock,
+    ticked,
+)
 from rdma_robust.messages.language.message_terms import FaultError
 
 if TYPE_CHECKING:
-    from rdma_robust.contracts.runs.run_machine import Machine
+    from rdma_robust.contracts.runs.run_machine import RunMachine
     from rdma_robust.contracts.runs.symbolic_data import Data
 
 MOST_REQUESTS = 10_000
 """Elements of an array of requests."""
 
 
-class Pair(NamedTuple):
+class PostMatch(NamedTuple):
     """A posted receive of a process, by its number, and the message that it may get: its sender and place in the channel."""
 
     post: int
@@ -31,7 +39,7 @@ class Pair(NamedTuple):
     at: int
 
 
-def key_of(machine: Machine, actor: Actor, place: Spot) -> tuple[str, int | None]:
+def request_key(machine: RunMachine, actor: Actor, place: Spot) -> tuple[str, int | None]:
     """Return a request as its name and index. Raises FaultError if there is none."""
     slot = actor.asked.slot(place.name)
     if isinstance(slot, int) == bool(place.indices):
@@ -39,7 +47,7 @@ def key_of(machine: Machine, actor: Actor, place: Spot) -> tuple[str, int | None
     return place.name, index_of(machine, actor, place)
 
 
-def index_of(machine: Machine, actor: Actor, place: Spot) -> int | None:
+def index_of(machine: RunMachine, actor: Actor, place: Spot) -> int | None:
     """Return the index of a request, None if it has none. Raises FaultError."""
     if not place.indices:
         return None
@@ -58,7 +66,7 @@ def state_of_send(actor: Actor, *, rendezvous: bool) -> int:
     return -(sum(actor.sent.values()) + 2) if rendezvous else BUFFERED
 
 
-def post(machine: Machine, process: int, actor: Actor, point: Posting) -> None:
+def post(machine: RunMachine, process: int, actor: Actor, point: PostPoint) -> None:
     """Let a process post a receive."""
     receive, registers, on = point.receive, actor.registers, machine.on
     source = None if receive.source is None else machine.process_number(receive.source(registers, on), "source")
@@ -68,7 +76,7 @@ def post(machine: Machine, process: int, actor: Actor, point: Posting) -> None:
         () if spot is None else tuple([on.some(on.number(each(registers, on)), "an index") for each in spot.indices])
         for spot in spots
     )
-    name, index = key_of(machine, actor, point.request)
+    name, index = request_key(machine, actor, point.request)
     asked = actor.asked
     made = Post(actor.at, source, receive.port, tag, indices, actor.clock, asked.after)
     if source is None:
@@ -77,7 +85,7 @@ def post(machine: Machine, process: int, actor: Actor, point: Posting) -> None:
     actor.at += 1
 
 
-def pairs(run: Run, process: int) -> Iterator[Pair]:
+def pairs(run: SymbolicRun, process: int) -> Iterator[PostMatch]:
     """Yield what may match: the first message of a channel that a receive accepts, unless an earlier one accepts it."""
     posts = run.actors[process].asked.posts
     waiting = [(number, each) for number, each in enumerate(posts) if each.got is None]
@@ -89,10 +97,10 @@ def pairs(run: Run, process: int) -> Iterator[Pair]:
             if at is not None:
                 tag = messages[at].tag
                 if not any(before < number and each.accepts(source, receive.port, tag) for before, each in waiting):
-                    yield Pair(number, source, at)
+                    yield PostMatch(number, source, at)
 
 
-def match(run: Run, process: int, pair: Pair, *, rendezvous: bool) -> None:
+def match(run: SymbolicRun, process: int, pair: PostMatch, *, rendezvous: bool) -> None:
     """Let a posted receive get a message."""
     actor = run.actors[process]
     number, source, at = pair
@@ -101,7 +109,7 @@ def match(run: Run, process: int, pair: Pair, *, rendezvous: bool) -> None:
     messages = run.channels[channel]
     message = messages[at]
     run.channels[channel] = (*messages[:at], *messages[at + 1 :])
-    clock, after = joined(receive.clock, message.clock), receive.after | message.after | 1 << bit(run, process, number)
+    clock, after = joined_clock(receive.clock, message.clock), receive.after | message.after | 1 << bit(run, process, number)
     for each in actor.asked.posts[:number]:
         got = each.got
         overtaken = (
@@ -111,21 +119,21 @@ def match(run: Run, process: int, pair: Pair, *, rendezvous: bool) -> None:
             and receive.tag in (None, got.tag)
         )
         if got is not None and (overtaken or each.accepts(source, receive.port, message.tag)):
-            clock, after = joined(clock, got.clock), after | got.after
+            clock, after = joined_clock(clock, got.clock), after | got.after
     made = Match(message.value, source, message.tag, message.number, clock, after)
     actor.asked = actor.asked.with_post(number, receive._replace(got=made))
     if rendezvous:
-        taken = Taken(message.number, process, receive.port, message.tag, message.value, clock, after)
+        taken = TakenSend(message.number, process, receive.port, message.tag, message.value, clock, after)
         sender = run.actors[source]
         sender.asked = sender.asked._replace(taken=(*sender.asked.taken, taken))
 
 
-def bit(run: Run, process: int, number: int) -> int:
+def bit(run: SymbolicRun, process: int, number: int) -> int:
     """Return which bit stands for the match of a posted receive of a process."""
     return number * len(run.actors) + process
 
 
-def wait(machine: Machine, run: Run, process: int, point: Awaiting) -> None:
+def wait(machine: RunMachine, run: SymbolicRun, process: int, point: AwaitPoint) -> None:
     """Let a process wait for a request, for those of an array one after the other; it waits on where one is not complete."""
     actor = run.actors[process]
     actor.waited = None
@@ -144,16 +152,16 @@ def wait(machine: Machine, run: Run, process: int, point: Awaiting) -> None:
             return
 
 
-def _take(machine: Machine, run: Run, process: int, point: Awaiting, number: int) -> None:
+def _take(machine: RunMachine, run: SymbolicRun, process: int, point: AwaitPoint, number: int) -> None:
     """Let a process take what its receive has got, and store it."""
     actor = run.actors[process]
     receive = actor.asked.posts[number]
     got = receive.got
     if got is None:
-        actor.status, actor.waited = "awaits", Waited(receive.source, receive.port, receive.tag, ())
+        actor.status, actor.waited = "awaits", AwaitedReceive(receive.source, receive.port, receive.tag, ())
         return
     posting = machine.codes[process].code[receive.point]
-    assert isinstance(posting, Posting)
+    assert isinstance(posting, PostPoint)
     spots = (posting.receive.target, posting.receive.sender, posting.receive.which)
     stored: dict[str, Data] = {}
     fault = ""
@@ -164,8 +172,10 @@ def _take(machine: Machine, run: Run, process: int, point: Awaiting, number: int
                 stored[spot.name] = machine.on.stored(before, indices, value)
     except FaultError as why:
         fault = why.kind
-    clock = joined(ticked(actor.clock, process), got.clock)
-    event = Event(process, "recv", clock, "", 0, got.sender, got.tag, receive.port, got.value, actor.choices, point.span)
+    clock = joined_clock(ticked(actor.clock, process), got.clock)
+    event = ClockedEvent(
+        process, "recv", clock, "", 0, got.sender, got.tag, receive.port, got.value, actor.choices, point.span
+    )
     machine.event(run, actor, event)
     actor.asked = actor.asked._replace(after=actor.asked.after | got.after)
     key = got.sender, receive.port, got.tag
@@ -176,21 +186,23 @@ def _take(machine: Machine, run: Run, process: int, point: Awaiting, number: int
         machine.watcher.faulted(run, process, fault, point.span)
 
 
-def _complete(machine: Machine, run: Run, process: int, point: Awaiting, number: int) -> None:
+def _complete(machine: RunMachine, run: SymbolicRun, process: int, point: AwaitPoint, number: int) -> None:
     """Let a process go on behind a send that was got."""
     actor = run.actors[process]
     found = next((each for each in actor.asked.taken if each.number == number), None)
     if found is None:
         actor.status = "awaits"
         return
-    clock = joined(ticked(actor.clock, process), found.clock)
-    event = Event(process, "complete", clock, "", 0, found.to, found.tag, found.port, found.value, actor.choices, point.span)
+    clock = joined_clock(ticked(actor.clock, process), found.clock)
+    event = ClockedEvent(
+        process, "complete", clock, "", 0, found.to, found.tag, found.port, found.value, actor.choices, point.span
+    )
     machine.event(run, actor, event)
     rest = tuple(each for each in actor.asked.taken if each is not found)
     actor.asked = actor.asked._replace(after=actor.asked.after | found.after, taken=rest)
 
 
-class Interfered(NamedTuple):
+class Interference(NamedTuple):
     """A message from outside may come to a receive from any of a process; `clock` are the events before."""
 
     other: int
@@ -199,7 +211,7 @@ class Interfered(NamedTuple):
     clock: Clock
 
 
-def interfered(run: Run, process: int) -> Iterator[Interfered]:
+def interfered(run: SymbolicRun, process: int) -> Iterator[Interference]:
     """Yield each receive from any that may be posted and have got nothing when another has left and all it sent was got.
 
     What comes before that are the events and matches before the other's exit, the posting, and the matches of its messages.
@@ -212,11 +224,11 @@ def interfered(run: Run, process: int) -> Iterator[Interfered]:
             messages = run.channels.get((other, process, receive.port), ())
             if any(receive.tag in (None, each.tag) for each in messages):
                 continue
-            clock, after = joined(sender.clock, receive.clock), sender.asked.after | receive.after
+            clock, after = joined_clock(sender.clock, receive.clock), sender.asked.after | receive.after
             for each in actor.asked.posts:
                 got = each.got
                 if got is not None and receive.accepts(got.sender, each.port, got.tag) and got.sender == other:
-                    clock, after = joined(clock, got.clock), after | got.after
+                    clock, after = joined_clock(clock, got.clock), after | got.after
             inside = actor.status not in ("faulted", "pruned", "left") or clock[process] < actor.clock[process]
             if inside and not after >> bit(run, process, number) & 1:
-                yield Interfered(other, receive.port, receive.tag, clock)
+                yield Interference(other, receive.port, receive.tag, clock)

@@ -6,24 +6,24 @@ from collections.abc import Collection, Iterator
 from dataclasses import fields
 from typing import Final, assert_never
 
-from rdma_robust.contracts.runs.branch_merging import Go, merged, only_computes
+from rdma_robust.contracts.runs.branch_merging import Go, merge_branches, only_computes
 from rdma_robust.contracts.runs.run_points import (
-    Abstract,
-    Awaiting,
-    Claim,
-    Declaring,
-    Entering,
+    AwaitPoint,
+    CalleePoint,
+    ClaimPoint,
+    EntryPoint,
+    ExitPoint,
     Goto,
     Halted,
     Instruction,
-    Leaving,
-    Local,
+    LocalStep,
     NonBlockingError,
     Pick,
-    Posting,
-    Receiving,
+    PostPoint,
+    ReceivePoint,
+    RequestPoint,
     RunCode,
-    Sending,
+    SendPoint,
     Spot,
 )
 from rdma_robust.contracts.runs.run_terms import TooManyError
@@ -41,7 +41,7 @@ from rdma_robust.messages.language.message_program import (
     For,
     Halt,
     If,
-    Inlined,
+    InlinedCall,
     IssueReceive,
     IssueSend,
     Loop,
@@ -78,7 +78,7 @@ def run_code(
     for at in maker.returns.pop():
         maker.code[at] = Goto(len(maker.code) - 1)
     (function,) = process.body
-    assert isinstance(function, Inlined)
+    assert isinstance(function, InlinedCall)
     given = tuple((name, term.name) for name, term in function.call.arguments if isinstance(term, Name))
     registers = tuple(dict.fromkeys((*process.registers, *maker.registers)))
     return RunCode(tuple(maker.code), registers, given, rendezvous)
@@ -91,7 +91,7 @@ def _own_receives(part: object, abstract: Collection[str], *, outermost: bool = 
             yield from _own_receives(each, abstract, outermost=outermost)
     elif isinstance(part, IssueReceive):
         yield part
-    elif isinstance(part, Inlined):
+    elif isinstance(part, InlinedCall):
         if outermost or part.name not in abstract:
             yield from _own_receives(part.body, abstract, outermost=False)
     elif isinstance(part, If | While | For | Loop | Choose):
@@ -147,16 +147,16 @@ class _Maker:
                 self.code[pick] = Pick([self.here(), pick + 1], span)
             case Choose():
                 self._choose(statement)
-            case Inlined():
+            case InlinedCall():
                 self._inlined(statement)
             case Return():
                 self.returns[-1].append(self.later())
             case CollectiveCall():
                 pass
             case Assume(condition, span):
-                self.code.append(Claim(code_of(condition), True, span))
+                self.code.append(ClaimPoint(code_of(condition), True, span))
             case Assert(condition, span):
-                self.code.append(Claim(code_of(condition), False, span))
+                self.code.append(ClaimPoint(code_of(condition), False, span))
             case Halt(span):
                 self.code.append(Halted(span))
             case IssueSend() | IssueReceive() | Wait() | Requests():
@@ -169,18 +169,18 @@ class _Maker:
             case IssueSend(request, value, to, port, tag, span):
                 waited = request.name != "$send" or self.rendezvous
                 sent = code_of(value), code_of(to), port, code_of(tag)
-                self.code.append(Sending(*sent, span, _spot(request) if waited else None))
+                self.code.append(SendPoint(*sent, span, _spot(request) if waited else None))
             case IssueReceive(request, target, source, port, tag, sender, which, span):
                 asked = None if source is None else code_of(source)
                 tagged = None if tag is None else code_of(tag)
                 spots = _spot(target), None if sender is None else _spot(sender), None if which is None else _spot(which)
-                receive = Receiving(spots[0], asked, port, tagged, spots[1], spots[2], span)
-                self.code.append(Posting(receive, _spot(request), span) if self.posts else receive)
+                receive = ReceivePoint(spots[0], asked, port, tagged, spots[1], spots[2], span)
+                self.code.append(PostPoint(receive, _spot(request), span) if self.posts else receive)
             case Wait(places, span):
                 hidden = () if self.rendezvous else ("$send",) if self.posts else ("$send", "$recv")
-                self.code += [Awaiting(_spot(each), span) for each in places if each.name not in hidden]
+                self.code += [AwaitPoint(_spot(each), span) for each in places if each.name not in hidden]
             case Requests(name, size, span):
-                self.code.append(Declaring(name, None if size is None else code_of(size), span))
+                self.code.append(RequestPoint(name, None if size is None else code_of(size), span))
 
     def _assign(self, target: Place, value: Code, span: Span) -> None:
         name, goes_to = target.name, self.here() + 1
@@ -193,7 +193,7 @@ class _Maker:
                 registers[name] = new
                 return goes_to
 
-            self.code.append(Local(assign, span))
+            self.code.append(LocalStep(assign, span))
             return
         indices = tuple(code_of(each) for each in target.indices)
 
@@ -202,7 +202,7 @@ class _Maker:
             registers[name] = on.stored(registers[name], at, value(registers, on))
             return goes_to
 
-        self.code.append(Local(store, span))
+        self.code.append(LocalStep(store, span))
 
     def _test(self, at: int, condition: Term, otherwise: int, span: Span, joins: list[int] | None = None) -> None:
         code, goes_to = code_of(condition), at + 1
@@ -211,7 +211,7 @@ class _Maker:
             return goes_to if on.decide(on.truth(code(registers, on))) else otherwise
 
         if joins is None:
-            self.code[at] = Local(test, span)
+            self.code[at] = LocalStep(test, span)
             return
         steps = self._step
 
@@ -221,19 +221,19 @@ class _Maker:
             if known is None and not on.joining:
                 on.joining = True
                 try:
-                    if merged(steps, at, joins[0], registers, on):
+                    if merge_branches(steps, at, joins[0], registers, on):
                         return joins[0]
                 finally:
                     on.joining = False
                 known = on.decide(condition)
             return goes_to if (on.decide(condition) if known is None else known) else otherwise
 
-        self.code[at] = Local(join, span)
+        self.code[at] = LocalStep(join, span)
 
     def _step(self, at: int) -> Go | int | None:
         instruction = self.code[at]
         match instruction:
-            case Local():
+            case LocalStep():
                 return instruction.go
             case Goto():
                 return instruction.target
@@ -266,7 +266,7 @@ class _Maker:
             registers[following], registers[last] = least, most
             return first
 
-        self.code.append(Local(begin, statement.span))
+        self.code.append(LocalStep(begin, statement.span))
         test = self.later()
         self.block(statement.body)
         self.code.append(Goto(test))
@@ -280,7 +280,7 @@ class _Maker:
             registers[counter], registers[following] = at, on.terms.add(at, 1)
             return test + 1
 
-        self.code[test] = Local(again, statement.span)
+        self.code[test] = LocalStep(again, statement.span)
 
     def _choose(self, statement: Choose) -> None:
         pick = self.later()
@@ -293,15 +293,15 @@ class _Maker:
         for at in overs:
             self.code[at] = Goto(self.here())
 
-    def _inlined(self, statement: Inlined) -> None:
+    def _inlined(self, statement: InlinedCall) -> None:
         contracted = statement.name in self.contracted
         if contracted:
             parameters = tuple((name, code_of(term)) for name, term in statement.call.arguments)
-            self.code.append(Entering(statement.name, parameters, statement.span))
+            self.code.append(EntryPoint(statement.name, parameters, statement.span))
         if statement.name in self.abstract and len(self.returns) > 1:
             given = tuple((name, term.name) for name, term in statement.call.arguments if isinstance(term, Name))
-            self.code.append(Abstract(statement.name, statement.call.result, statement.span, given))
-            self.code.append(Leaving(statement.name, statement.call.result, statement.span))
+            self.code.append(CalleePoint(statement.name, statement.call.result, statement.span, given))
+            self.code.append(ExitPoint(statement.name, statement.call.result, statement.span))
             return
         self.returns.append([])
         self.joins.append([0] if only_computes(statement.body, returns=True) else None)
@@ -312,7 +312,7 @@ class _Maker:
         if joins is not None:
             joins[0] = self.here()
         if contracted:
-            self.code.append(Leaving(statement.name, statement.call.result, statement.span))
+            self.code.append(ExitPoint(statement.name, statement.call.result, statement.span))
 
 
 def _spot(place: Place) -> Spot:

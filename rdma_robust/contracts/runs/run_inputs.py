@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rdma_robust.contracts.language.contract_program import Bounds, Contract
+from rdma_robust.contracts.language.contract_program import Contract, InputBounds
 from rdma_robust.contracts.language.spec_terms import Spec
-from rdma_robust.contracts.runs.fact_solver import Model, worth
+from rdma_robust.contracts.runs.fact_solver import Model, term_value
 from rdma_robust.contracts.runs.path_facts import Path
-from rdma_robust.contracts.runs.run_terms import Range, Term
-from rdma_robust.contracts.runs.spec_reading import Snapshot, SpecReader
+from rdma_robust.contracts.runs.run_terms import Range, SymbolicTerm
+from rdma_robust.contracts.runs.spec_reading import Snapshot, SpecEvaluator
 from rdma_robust.contracts.runs.symbolic_data import ArrayInput, Data, Decisions, Unknown
 from rdma_robust.messages.language.message_terms import Value
 
@@ -80,7 +80,7 @@ class InputMaker:
         )
         return Start(snapshots, self._empty)
 
-    def equate(self, one: Term, other: Term) -> None:
+    def equate(self, one: SymbolicTerm, other: SymbolicTerm) -> None:
         """Note that two inputs are the same: the next ones that are made will be."""
         (_, first), (_, second) = one.args[0], other.args[0]
         keep, drop = self._kept(first), self._kept(second)
@@ -97,7 +97,7 @@ class InputMaker:
             name = self._same[name]
         return name
 
-    def _input(self, name: str, bounds: Bounds | None, process: int) -> Data:
+    def _input(self, name: str, bounds: InputBounds | None, process: int) -> Data:
         full = f"{name} of {process}"
         if name in self._wide.tokens:
             return Unknown(name)
@@ -115,7 +115,7 @@ class InputMaker:
             return low
         return self._on.terms.input((self._round, kept), low, high)
 
-    def _bounded(self, name: str, bounds: Bounds, process: int, indices: dict[str, Data]) -> Data:
+    def _bounded(self, name: str, bounds: InputBounds, process: int, indices: dict[str, Data]) -> Data:
         depth = len(indices)
         if depth == len(bounds.lengths):
             if bounds.name in self._wide.cells:
@@ -138,9 +138,9 @@ class InputMaker:
         self._empty = before or least > len(elements)
         return ArrayInput(name, least, len(elements), tuple(elements))
 
-    def _constant(self, bounds: Bounds, spec: Spec, process: int, indices: dict[str, Data]) -> int:
+    def _constant(self, bounds: InputBounds, spec: Spec, process: int, indices: dict[str, Data]) -> int:
         nothing = [Snapshot()] * self._procs
-        value, fine = SpecReader(self._on, nothing).number(spec, process, indices)
+        value, fine = SpecEvaluator(self._on, nothing).number(spec, process, indices)
         if not isinstance(value, int) or fine is not True:
             raise NoInputsError(f"the bounds of {bounds.name} have no meaning in process {process}")
         return value
@@ -152,8 +152,8 @@ def concrete(value: Data, path: Path, model: Model) -> Value:
         return value
     if isinstance(value, Unknown):
         return 0
-    if isinstance(value, Term):
-        return worth(value, model)
+    if isinstance(value, SymbolicTerm):
+        return term_value(value, model)
     if isinstance(value, ArrayInput):
         length = path.lengths.get(value, value.low)
         return tuple(concrete(each, path, model) for each in value.elements[:length])

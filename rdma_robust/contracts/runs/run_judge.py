@@ -13,19 +13,27 @@ from typing import Final
 from rdma_robust.contracts.language.clause_kinds import REQUESTS
 from rdma_robust.contracts.language.contract_program import Contract, ErrorClass
 from rdma_robust.contracts.runs.frame_changes import unchanged
-from rdma_robust.contracts.runs.path_cases import Finding, cases
+from rdma_robust.contracts.runs.path_cases import PossibleViolation, case_split
 from rdma_robust.contracts.runs.path_facts import Path
 from rdma_robust.contracts.runs.request_steps import interfered
 from rdma_robust.contracts.runs.run_promises import Promises
-from rdma_robust.contracts.runs.run_state import Clock, Event, Outstanding, Passing, Promise, Run, joined
+from rdma_robust.contracts.runs.run_state import (
+    Clock,
+    ClockedEvent,
+    CollatePassing,
+    Outstanding,
+    Promise,
+    SymbolicRun,
+    joined_clock,
+)
 from rdma_robust.contracts.runs.run_terms import Condition
-from rdma_robust.contracts.runs.spec_reading import Snapshot, SpecReader
+from rdma_robust.contracts.runs.spec_reading import Snapshot, SpecEvaluator
 from rdma_robust.contracts.runs.symbolic_data import Decisions
 from rdma_robust.errors import Span
 
 _INSIDE: Final = ("waits", "awaits", "calls", "halted")
 
-Report = Callable[[Run, Path, Finding], None]
+Report = Callable[[SymbolicRun, Path, PossibleViolation], None]
 """Told of what may be a violation: on this path, if the condition of the finding is possible there."""
 
 
@@ -64,7 +72,7 @@ class Judge:
 
     # events
 
-    def entered(self, run: Run, process: int) -> None:
+    def entered(self, run: SymbolicRun, process: int) -> None:
         """Look at what the entry of a collective function decides."""
         actor = run.actors[process]
         passing, place = actor.calls[-1], len(actor.calls) - 1
@@ -77,7 +85,7 @@ class Judge:
                     text = "a fault occurs in the clause"
                     self._tell(
                         run,
-                        Finding(
+                        PossibleViolation(
                             error,
                             process,
                             promise.faulty,
@@ -96,7 +104,7 @@ class Judge:
         if place and all(len(each.calls) > place for each in run.actors):
             self._collective_entry(run, place)
 
-    def left(self, run: Run, process: int) -> None:
+    def left(self, run: SymbolicRun, process: int) -> None:
         """Look at what the exit of a collective function decides."""
         actor = run.actors[process]
         passing = actor.calls[-1]
@@ -109,7 +117,7 @@ class Judge:
         if all(each.status == "left" for each in run.actors):
             self._collective_exit(run)
 
-    def sent(self, run: Run, event: Event) -> None:
+    def sent(self, run: SymbolicRun, event: ClockedEvent) -> None:
         """Look at what a send decides: the own promises to be quiet, and what callees require."""
         actor = run.actors[event.process]
         for promise in actor.calls[0].promises:
@@ -128,29 +136,31 @@ class Judge:
             if leaving is None or event.clock[event.peer] < leaving.clock[event.peer]:
                 self._disturbed(run, event, receiver.calls[place])
 
-    def entered_local(self, run: Run, process: int, function: str, snapshot: Snapshot) -> None:
+    def entered_local(self, run: SymbolicRun, process: int, function: str, snapshot: Snapshot) -> None:
         """Look at what a local function requires."""
         contract, clock = self.contracts[function], run.actors[process].clock
         states = [snapshot if each == process else Snapshot() for each in range(self.procs)]
 
-        def make() -> list[Finding]:
-            reader = SpecReader(self.on, states)
+        def make() -> list[PossibleViolation]:
+            reader = SpecEvaluator(self.on, states)
             found = []
             for clause in contract.clauses:
                 if clause.kind == "requires":
                     false = self.on.terms.negation(reader.holds(clause.condition, process, clause.assumes))
                     text = f"{contract.false_at_entry(clause)} for process {process}"
-                    found.append(Finding(contract.entry_error, process, false, clock, text, clause.kind, clause.span))
+                    found.append(
+                        PossibleViolation(contract.entry_error, process, false, clock, text, clause.kind, clause.span)
+                    )
             return found
 
         self._tell_all(run, make)
 
-    def faulted(self, run: Run, process: int, kind: str, span: Span) -> None:
+    def faulted(self, run: SymbolicRun, process: int, kind: str, span: Span) -> None:
         """Note a fault, or that an assertion is false."""
         text = FAULTS[kind]
-        self._tell(run, Finding("RTE", process, True, run.actors[process].clock, text, kind, span))
+        self._tell(run, PossibleViolation("RTE", process, True, run.actors[process].clock, text, kind, span))
 
-    def ended(self, run: Run) -> None:
+    def ended(self, run: SymbolicRun) -> None:
         """Look at a run in which nothing can happen any more: who has not left, and whose messages could interfere."""
         statuses = {each.status for each in run.actors}
         if not statuses & {"pruned", "faulted"}:
@@ -159,22 +169,22 @@ class Judge:
                 waited = run.actors[stuck].waited
                 other = None if waited is None else waited.source
                 text = f"process {stuck} does not leave {self.own.name}"
-                self._tell(run, Finding("DL", stuck, True, None, text, "", self.own.span, other))
+                self._tell(run, PossibleViolation("DL", stuck, True, None, text, "", self.own.span, other))
         for process in range(self.procs):
             self._interference(run, process)
 
     # checks
 
-    def _tell(self, run: Run, finding: Finding) -> None:
+    def _tell(self, run: SymbolicRun, finding: PossibleViolation) -> None:
         if finding.condition is not False:
             self.report(run, run.path, finding)
 
-    def _tell_all(self, run: Run, make: Callable[[], Sequence[Finding]]) -> None:
-        for path, finding in cases(self.on, run.path, make):
+    def _tell_all(self, run: SymbolicRun, make: Callable[[], Sequence[PossibleViolation]]) -> None:
+        for path, finding in case_split(self.on, run.path, make):
             if finding.condition is not False:
                 self.report(run, path, finding)
 
-    def _same_call(self, run: Run, process: int) -> None:
+    def _same_call(self, run: SymbolicRun, process: int) -> None:
         calls = run.actors[process].calls
         place, mine = len(calls) - 1, calls[-1]
         for other, actor in enumerate(run.actors):
@@ -183,28 +193,28 @@ class Judge:
             theirs = actor.calls[place]
             if (theirs.kind, theirs.function) != (mine.kind, mine.function):
                 text = f"process {process} {_passes(mine)} where process {other} {_passes(theirs)}"
-                clock = joined(mine.clock, theirs.clock)
-                self._tell(run, Finding("CCM", process, True, clock, text, "", mine.span, other, place))
+                clock = joined_clock(mine.clock, theirs.clock)
+                self._tell(run, PossibleViolation("CCM", process, True, clock, text, "", mine.span, other, place))
                 raise MixedUpError
 
-    def _states(self, run: Run, place: int) -> list[Snapshot]:
+    def _states(self, run: SymbolicRun, place: int) -> list[Snapshot]:
         return [each.calls[place].snapshot if each.calls else Snapshot() for each in run.actors]
 
-    def _clock(self, run: Run, place: int) -> Clock:
+    def _clock(self, run: SymbolicRun, place: int) -> Clock:
         clock = (0,) * self.procs
         for each in self.looked_at:
-            clock = joined(clock, run.actors[each].calls[place].clock)
+            clock = joined_clock(clock, run.actors[each].calls[place].clock)
         return clock
 
-    def _collective_entry(self, run: Run, place: int) -> None:
+    def _collective_entry(self, run: SymbolicRun, place: int) -> None:
         passing = run.actors[0].calls[place]
         if passing.kind != "enter":
             return
         contract, clock = self.contracts[passing.function], self._clock(run, place)
         self._channels(run, contract.entry_error, place, clock)
 
-        def make() -> list[Finding]:
-            reader = SpecReader(self.on, self._states(run, place))
+        def make() -> list[PossibleViolation]:
+            reader = SpecEvaluator(self.on, self._states(run, place))
             found = []
             for clause in contract.clauses:
                 if clause.kind != "requires":
@@ -212,12 +222,14 @@ class Judge:
                 for process in range(self.procs):
                     false = self.on.terms.negation(reader.holds(clause.condition, process, clause.assumes))
                     error, text = contract.entry_error, contract.false_at_entry(clause)
-                    found.append(Finding(error, process, false, clock, text, clause.kind, clause.span, None, place))
+                    found.append(
+                        PossibleViolation(error, process, false, clock, text, clause.kind, clause.span, None, place)
+                    )
             return found
 
         self._tell_all(run, make)
 
-    def _channels(self, run: Run, error: ErrorClass, place: int, clock: Clock) -> None:
+    def _channels(self, run: SymbolicRun, error: ErrorClass, place: int, clock: Clock) -> None:
         for sender in self.looked_at:
             actor = run.actors[sender]
             sent = actor.calls[place].sent
@@ -231,47 +243,54 @@ class Judge:
                         passing = actor.calls[place]
                         span = self.contracts[passing.function].span
                         call = 0 if error == "INV" and passing.kind == "exit" else place
-                        self._tell(run, Finding(error, sender, True, clock, text, "channels", span, receiver, call))
+                        self._tell(
+                            run, PossibleViolation(error, sender, True, clock, text, "channels", span, receiver, call)
+                        )
                         return
 
-    def _collective_exit(self, run: Run) -> None:
+    def _collective_exit(self, run: SymbolicRun) -> None:
         place = len(run.actors[self.looked_at[0]].calls) - 1
         clock = self._clock(run, place)
         for process in self.looked_at:
             if not run.actors[process].asked.is_idle:
                 text = f"a request of process {process} is active"
-                self._tell(run, Finding("SGV", process, True, clock, text, REQUESTS))
+                self._tell(run, PossibleViolation("SGV", process, True, clock, text, REQUESTS))
                 return
         self._channels(run, self.own.exit_error, place, clock)
 
-        def make() -> list[Finding]:
+        def make() -> list[PossibleViolation]:
             exits = self._states(run, -1)
-            reader = SpecReader(self.on, exits, self._states(run, 0))
+            reader = SpecEvaluator(self.on, exits, self._states(run, 0))
             found = []
             for clause in self.own.clauses:
                 for process in self.looked_at if clause.kind == "ensures" else ():
                     false = self.on.terms.negation(reader.holds(clause.condition, process, clause.assumes))
                     text = f"{self.own.false_at_exit(clause)} for process {process}"
-                    found.append(Finding(self.own.exit_error, process, false, clock, text, clause.kind, clause.span))
+                    found.append(
+                        PossibleViolation(self.own.exit_error, process, false, clock, text, clause.kind, clause.span)
+                    )
             for process in self.looked_at if self.own.frames is not None else ():
                 same = unchanged(self.on, self.own.frames or (), process, self._states(run, 0), exits[process])
                 changed = self.on.terms.negation(same)
                 span = self.own.frames[0].span if self.own.frames else self.own.span
                 text = f"process {process} changes what `assigns` does not name"
-                found.append(Finding("SGV", process, changed, clock, text, "assigns", span))
+                found.append(PossibleViolation("SGV", process, changed, clock, text, "assigns", span))
             return found
 
         self._tell_all(run, make)
 
-    def _waits(self, run: Run, process: int, passing: Passing, promise: Promise) -> None:
+    def _waits(self, run: SymbolicRun, process: int, passing: CollatePassing, promise: Promise) -> None:
         for other in range(self.procs):
             if passing.clock[other]:
                 continue
             condition = self.waits_for(promise, other)
             text = f"process {process} leaves before process {other} has entered"
-            self._tell(run, Finding("PGV", process, condition, passing.clock, text, "waitsfor", promise.clause.span, other))
+            self._tell(
+                run,
+                PossibleViolation("PGV", process, condition, passing.clock, text, "waitsfor", promise.clause.span, other),
+            )
 
-    def _spoke(self, run: Run, event: Event, promise: Promise) -> None:
+    def _spoke(self, run: SymbolicRun, event: ClockedEvent, promise: Promise) -> None:
         assert promise.until is not None
         speaks = self._promises.speaks(promise, event.peer, event.port, event.tag)
         if speaks is False:
@@ -282,20 +301,25 @@ class Judge:
             condition = self.on.terms.conjunction((speaks, self._promises.member(*promise.until, other, event.process)))
             text = f"process {event.process} sends to process {event.peer} before process {other} has entered"
             self._tell(
-                run, Finding("PGV", event.process, condition, event.clock, text, "quiet to", promise.clause.span, event.peer)
+                run,
+                PossibleViolation(
+                    "PGV", event.process, condition, event.clock, text, "quiet to", promise.clause.span, event.peer
+                ),
             )
 
-    def _disturbed(self, run: Run, send: Event, entry: Passing) -> None:
+    def _disturbed(self, run: SymbolicRun, send: ClockedEvent, entry: CollatePassing) -> None:
         """Look whether a send, by who has left a call, is one that the call of the receiver requires not to come yet."""
         for promise in entry.promises:
             if promise.clause.kind == "quiet from":
                 condition = self._promises.speaks(promise, send.process, send.port, send.tag)
-                clock = joined(send.clock, entry.clock)
+                clock = joined_clock(send.clock, entry.clock)
                 text = f"process {send.process} sends to process {send.peer}, which has not left {entry.function}"
                 span, place = promise.clause.span, entry.opened
-                self._tell(run, Finding("PRV", send.process, condition, clock, text, "quiet from", span, send.peer, place))
+                self._tell(
+                    run, PossibleViolation("PRV", send.process, condition, clock, text, "quiet from", span, send.peer, place)
+                )
 
-    def _interference(self, run: Run, process: int) -> None:
+    def _interference(self, run: SymbolicRun, process: int) -> None:
         """ITF: the last receive from any of each pattern is the one that most senders have nothing left for."""
         actor = run.actors[process]
         if actor.asked.posts:
@@ -316,20 +340,20 @@ class Judge:
                     if all(got.get(kind, 0) >= sent[kind] for kind in sent if _fits(kind, pattern)):
                         self._interferes(run, process, other, pattern, self._reached(run, process, other, before))
 
-    def _reached(self, run: Run, process: int, other: int, before: int) -> Clock:
+    def _reached(self, run: SymbolicRun, process: int, other: int, before: int) -> Clock:
         """Return the clock of the first events of a process, and of those before the exit of another."""
         exits = run.actors[other].clock
         reached = next(
             (each.clock for each in reversed(run.events) if each.process == process and each.number < before), exits
         )
-        return joined(exits, reached)
+        return joined_clock(exits, reached)
 
-    def _interferes(self, run: Run, process: int, other: int, pattern: tuple[int, int | None], clock: Clock) -> None:
+    def _interferes(self, run: SymbolicRun, process: int, other: int, pattern: tuple[int, int | None], clock: Clock) -> None:
         own = [each for each in run.actors[process].calls[0].promises if each.clause.kind == "quiet from"]
         covered = [self._promises.speaks(each, other, *pattern) for each in own]
         condition = self.on.terms.negation(self.on.terms.disjunction(covered))
         text = f"process {process} can take a message that process {other} sends after it has left"
-        self._tell(run, Finding("ITF", process, condition, clock, text, "", self.own.span, other))
+        self._tell(run, PossibleViolation("ITF", process, condition, clock, text, "", self.own.span, other))
 
 
 class MixedUpError(Exception):
@@ -353,5 +377,5 @@ def _fits(kind: tuple[int, int, int], pattern: tuple[int, int | None]) -> bool:
     return kind[1] == pattern[0] and pattern[1] in (None, kind[2])
 
 
-def _passes(passing: Passing) -> str:
+def _passes(passing: CollatePassing) -> str:
     return f"{'enters' if passing.kind == 'enter' else 'leaves'} {passing.function}"

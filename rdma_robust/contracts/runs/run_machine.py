@@ -10,35 +10,35 @@ from typing import Final, Protocol
 
 from rdma_robust.contracts.runs import request_steps
 from rdma_robust.contracts.runs.run_points import (
-    Abstract,
-    Awaiting,
-    Claim,
-    Declaring,
-    Entering,
+    AwaitPoint,
+    CalleePoint,
+    ClaimPoint,
+    EntryPoint,
+    ExitPoint,
     Goto,
     Halted,
-    Leaving,
-    Local,
+    LocalStep,
     Pick,
-    Posting,
-    Receiving,
+    PostPoint,
+    ReceivePoint,
+    RequestPoint,
     RunCode,
-    Sending,
+    SendPoint,
     Spot,
 )
 from rdma_robust.contracts.runs.run_state import (
     Actor,
-    Event,
-    Message,
-    Passing,
+    AwaitedReceive,
+    ClockedEvent,
+    CollatePassing,
     Promise,
-    Run,
-    Waited,
+    SentMessage,
+    SymbolicRun,
     Wildcard,
-    joined,
+    joined_clock,
     ticked,
 )
-from rdma_robust.contracts.runs.run_terms import Term
+from rdma_robust.contracts.runs.run_terms import SymbolicTerm
 from rdma_robust.contracts.runs.spec_reading import Snapshot
 from rdma_robust.contracts.runs.symbolic_data import Data, Decisions
 from rdma_robust.errors import Span
@@ -64,7 +64,7 @@ class PrunedError(Exception):
     """No inputs lead any further: the run ends."""
 
 
-class EndlessError(Exception):
+class TooManyStepsError(Exception):
     """A process makes too many steps, or calls."""
 
 
@@ -74,23 +74,23 @@ class Watcher(Protocol):
     def promises(self, process: int, function: str, snapshot: Snapshot) -> tuple[Promise, ...]:
         """Return the path clauses of a function as they are as a process enters it."""
 
-    def entered(self, run: Run, process: int) -> None:
+    def entered(self, run: SymbolicRun, process: int) -> None:
         """A process has passed the entry of a collective function, its last call."""
 
-    def left(self, run: Run, process: int) -> None:
+    def left(self, run: SymbolicRun, process: int) -> None:
         """A process has passed the exit of a collective function, its last call."""
 
-    def entered_local(self, run: Run, process: int, function: str, snapshot: Snapshot) -> None:
+    def entered_local(self, run: SymbolicRun, process: int, function: str, snapshot: Snapshot) -> None:
         """A process enters a local function."""
 
-    def sent(self, run: Run, event: Event) -> None:
+    def sent(self, run: SymbolicRun, event: ClockedEvent) -> None:
         """A process has sent a message."""
 
-    def faulted(self, run: Run, process: int, kind: str, span: Span) -> None:
+    def faulted(self, run: SymbolicRun, process: int, kind: str, span: Span) -> None:
         """A process has stopped at a fault, or an assertion of it (kind `assert`) is false."""
 
 
-class Machine:
+class RunMachine:
     """Executes the processes of one function; `collective` are the functions whose entries and exits are events."""
 
     def __init__(
@@ -109,7 +109,7 @@ class Machine:
         self.watcher = watcher
         self.rendezvous = any(each.rendezvous for each in codes)
 
-    def go_on(self, run: Run) -> None:
+    def go_on(self, run: SymbolicRun) -> None:
         """Let every process go on until it waits for a message that is not there, or for one from any.
 
         Raises ForkError, ChoiceError, TooManyError and EndlessError, after which the run goes on from where it is.
@@ -129,7 +129,7 @@ class Machine:
                     self._process(run, process, actor)
                     moved |= not (awaited and _awaits(actor))
 
-    def _got_some(self, run: Run, process: int) -> bool:
+    def _got_some(self, run: SymbolicRun, process: int) -> bool:
         """Let posted receives get what they get in any case; return whether there were such."""
         found = False
         while True:
@@ -141,7 +141,7 @@ class Machine:
             found = True
             self.match(run, process, pair)
 
-    def match(self, run: Run, process: int, pair: request_steps.Pair) -> None:
+    def match(self, run: SymbolicRun, process: int, pair: request_steps.PostMatch) -> None:
         """Let a posted receive get a message."""
         request_steps.match(run, process, pair, rendezvous=self.rendezvous)
 
@@ -149,11 +149,11 @@ class Machine:
         assert actor.waited is not None and actor.waited.source is not None
         return actor.waited.source
 
-    def _can_take(self, run: Run, process: int) -> bool:
+    def _can_take(self, run: SymbolicRun, process: int) -> bool:
         waited = run.actors[process].waited
         return waited is not None and waited.source is not None and self.message(run, process, waited.source) is not None
 
-    def message(self, run: Run, process: int, source: int) -> int | None:
+    def message(self, run: SymbolicRun, process: int, source: int) -> int | None:
         """Return the place in its channel of the message from `source` that a waiting process would take."""
         waited = run.actors[process].waited
         assert waited is not None
@@ -162,22 +162,22 @@ class Machine:
                 return at
         return None
 
-    def senders(self, run: Run, process: int) -> list[int]:
+    def senders(self, run: SymbolicRun, process: int) -> list[int]:
         """Return whose message a process that waits for one from any may take."""
         return [source for source in range(self.count) if self.message(run, process, source) is not None]
 
     # local steps
 
-    def _process(self, run: Run, process: int, actor: Actor) -> None:
+    def _process(self, run: SymbolicRun, process: int, actor: Actor) -> None:
         code = self.codes[process].code
         on, registers = self.on, actor.registers
         while actor.status == "runs":
             actor.steps += 1
             if actor.steps > STEPS:
-                raise EndlessError
+                raise TooManyStepsError
             instruction = code[actor.at]
             try:
-                if type(instruction) is Local:
+                if type(instruction) is LocalStep:
                     actor.at = instruction.go(registers, on)
                 elif type(instruction) is Goto:
                     actor.at = instruction.target
@@ -187,33 +187,33 @@ class Machine:
                 actor.status = "faulted"
                 self.watcher.faulted(run, process, fault.kind, instruction.span)
 
-    def _point(self, run: Run, process: int, actor: Actor) -> None:
+    def _point(self, run: SymbolicRun, process: int, actor: Actor) -> None:
         instruction = self.codes[process].code[actor.at]
         match instruction:
-            case Sending():
+            case SendPoint():
                 self._send(run, process, actor, instruction)
-            case Receiving():
+            case ReceivePoint():
                 self._wait(actor, instruction)
-            case Posting():
+            case PostPoint():
                 request_steps.post(self, process, actor, instruction)
-            case Awaiting():
+            case AwaitPoint():
                 request_steps.wait(self, run, process, instruction)
-            case Declaring():
+            case RequestPoint():
                 self._declare(actor, instruction)
-            case Entering():
+            case EntryPoint():
                 self._enter(run, process, actor, instruction)
-            case Leaving():
+            case ExitPoint():
                 self._leave(run, process, actor, instruction)
-            case Claim():
+            case ClaimPoint():
                 self._claim(run, process, actor, instruction)
-            case Abstract():
+            case CalleePoint():
                 actor.status = "calls"
             case Pick(targets):
                 raise ChoiceError(process, targets)
             case Halted():
                 actor.status = "halted"
 
-    def _claim(self, run: Run, process: int, actor: Actor, claim: Claim) -> None:
+    def _claim(self, run: SymbolicRun, process: int, actor: Actor, claim: ClaimPoint) -> None:
         if self.on.decide(self.on.truth(claim.condition(actor.registers, self.on))):
             actor.at += 1
         elif claim.assumed:
@@ -238,25 +238,25 @@ class Machine:
 
     # events
 
-    def event(self, run: Run, actor: Actor, event: Event) -> None:
+    def event(self, run: SymbolicRun, actor: Actor, event: ClockedEvent) -> None:
         """Note that a process does something visible."""
         run.events.append(event)
         actor.clock = event.clock
         actor.choices = ()
 
-    def _send(self, run: Run, process: int, actor: Actor, send: Sending) -> None:
+    def _send(self, run: SymbolicRun, process: int, actor: Actor, send: SendPoint) -> None:
         registers = actor.registers
         value = send.value(registers, self.on)
         to = self.process_number(send.to(registers, self.on), "destination")
         tag = self.tag(send.tag(registers, self.on))
-        request = None if send.request is None else request_steps.key_of(self, actor, send.request)
+        request = None if send.request is None else request_steps.request_key(self, actor, send.request)
         clock = ticked(actor.clock, process)
-        event = Event(process, "send", clock, "", 0, to, tag, send.port, value, actor.choices, send.span)
+        event = ClockedEvent(process, "send", clock, "", 0, to, tag, send.port, value, actor.choices, send.span)
         self.event(run, actor, event)
         channel = process, to, send.port
         run.channels[channel] = (
             *run.channels.get(channel, ()),
-            Message(tag, value, clock, sum(actor.sent.values()), actor.asked.after),
+            SentMessage(tag, value, clock, sum(actor.sent.values()), actor.asked.after),
         )
         if request is not None:
             state = request_steps.state_of_send(actor, rendezvous=self.rendezvous)
@@ -266,18 +266,18 @@ class Machine:
         actor.at += 1
         self.watcher.sent(run, event)
 
-    def _declare(self, actor: Actor, point: Declaring) -> None:
+    def _declare(self, actor: Actor, point: RequestPoint) -> None:
         size = None if point.size is None else len(self.on.zeros(point.size(actor.registers, self.on)))
         actor.asked = actor.asked.declared(point.name, size)
         actor.at += 1
 
-    def _wait(self, actor: Actor, receive: Receiving) -> None:
+    def _wait(self, actor: Actor, receive: ReceivePoint) -> None:
         registers, on = actor.registers, self.on
         source = None if receive.source is None else self.process_number(receive.source(registers, on), "source")
         tag = None if receive.tag is None else self.tag(receive.tag(registers, on))
         spots = (receive.target, receive.sender, receive.which)
         indices = tuple([() if spot is None else self._indices(spot, actor, receive.target) for spot in spots])
-        actor.waited = Waited(source, receive.port, tag, indices)
+        actor.waited = AwaitedReceive(source, receive.port, tag, indices)
         actor.status = "waits"
 
     def _indices(self, spot: Spot, actor: Actor, target: Spot) -> tuple[int, ...]:
@@ -286,7 +286,7 @@ class Machine:
         found: list[int] = []
         value: Data = actor.registers[spot.name]
         for each in numbers:
-            if isinstance(value, int | Term) or (spot is not target and spot.name == target.name):
+            if isinstance(value, int | SymbolicTerm) or (spot is not target and spot.name == target.name):
                 found.append(self.on.some(each, "an index"))
                 continue
             items = self.on.array(value)
@@ -295,12 +295,12 @@ class Machine:
             value = 0 if at is None else items[at]
         return tuple(found)
 
-    def take(self, run: Run, process: int, source: int) -> None:
+    def take(self, run: SymbolicRun, process: int, source: int) -> None:
         """Let a waiting process take the message from `source`; what is stored is a local step behind it."""
         actor = run.actors[process]
         waited, at = actor.waited, self.message(run, process, source)
         receive = self.codes[process].code[actor.at]
-        assert waited is not None and at is not None and isinstance(receive, Receiving)
+        assert waited is not None and at is not None and isinstance(receive, ReceivePoint)
         channel = source, process, waited.port
         messages = run.channels[channel]
         message = messages[at]
@@ -309,8 +309,8 @@ class Machine:
             actor.asked = actor.asked._replace(after=actor.asked.after | message.after)
         if waited.source is None:
             self._remember(actor, process, waited)
-        clock = joined(ticked(actor.clock, process), message.clock)
-        event = Event(
+        clock = joined_clock(ticked(actor.clock, process), message.clock)
+        event = ClockedEvent(
             process, "recv", clock, "", 0, source, message.tag, waited.port, message.value, actor.choices, receive.span
         )
         self.event(run, actor, event)
@@ -319,14 +319,16 @@ class Machine:
         actor.status, actor.waited, actor.at = "runs", None, actor.at + 1
         self._store(run, process, receive, waited, (message.value, source, message.tag))
 
-    def _remember(self, actor: Actor, process: int, waited: Waited) -> None:
+    def _remember(self, actor: Actor, process: int, waited: AwaitedReceive) -> None:
         pattern = waited.port, waited.tag
         kept = [each for each in actor.wildcards if each[0] != pattern]
         last = Wildcard(actor.clock[process], tuple(sorted(actor.got.items())))
         actor.wildcards = (*kept, (pattern, last))
         actor.any_receives = (*actor.any_receives, (actor.clock[process], *pattern))
 
-    def _store(self, run: Run, process: int, receive: Receiving, waited: Waited, values: tuple[Data, int, int]) -> None:
+    def _store(
+        self, run: SymbolicRun, process: int, receive: ReceivePoint, waited: AwaitedReceive, values: tuple[Data, int, int]
+    ) -> None:
         actor = run.actors[process]
         spots = (receive.target, receive.sender, receive.which)
         try:
@@ -340,7 +342,7 @@ class Machine:
     def _snapshot(self, actor: Actor, parameters: dict[str, Data], result: Data | None = None) -> Snapshot:
         return Snapshot(parameters, {name: actor.registers[name] for name in self.global_names}, result)
 
-    def _enter(self, run: Run, process: int, actor: Actor, entering: Entering) -> None:
+    def _enter(self, run: SymbolicRun, process: int, actor: Actor, entering: EntryPoint) -> None:
         parameters = {name: code(actor.registers, self.on) for name, code in entering.parameters}
         snapshot = self._snapshot(actor, parameters)
         if entering.function not in self.collective:
@@ -349,15 +351,17 @@ class Machine:
             return
         place, clock = len(actor.calls), ticked(actor.clock, process)
         if place > CALLS:
-            raise EndlessError(f"a process makes more than {CALLS:,} calls")
+            raise TooManyStepsError(f"a process makes more than {CALLS:,} calls")
         function, span = entering.function, entering.span
         promises = self.watcher.promises(process, function, snapshot)
-        self.event(run, actor, Event(process, "enter", clock, function, place, choices=actor.choices, span=span))
-        passing = Passing("enter", function, snapshot, clock, dict(actor.sent), dict(actor.got), place, promises, span)
+        self.event(run, actor, ClockedEvent(process, "enter", clock, function, place, choices=actor.choices, span=span))
+        passing = CollatePassing(
+            "enter", function, snapshot, clock, dict(actor.sent), dict(actor.got), place, promises, span
+        )
         actor.calls, actor.open, actor.at = (*actor.calls, passing), (*actor.open, place), actor.at + 1
         self.watcher.entered(run, process)
 
-    def _leave(self, run: Run, process: int, actor: Actor, leaving: Leaving) -> None:
+    def _leave(self, run: SymbolicRun, process: int, actor: Actor, leaving: ExitPoint) -> None:
         if leaving.function not in self.collective:
             actor.at += 1
             return
@@ -365,8 +369,8 @@ class Machine:
         function, span = leaving.function, leaving.span
         result = actor.registers[leaving.result] if leaving.result else None
         snapshot = self._snapshot(actor, dict(actor.calls[opened].snapshot.parameters), result)
-        self.event(run, actor, Event(process, "exit", clock, function, place, choices=actor.choices, span=span))
-        passing = Passing("exit", function, snapshot, clock, dict(actor.sent), dict(actor.got), opened, (), span)
+        self.event(run, actor, ClockedEvent(process, "exit", clock, function, place, choices=actor.choices, span=span))
+        passing = CollatePassing("exit", function, snapshot, clock, dict(actor.sent), dict(actor.got), opened, (), span)
         actor.calls, actor.open, actor.at = (*actor.calls, passing), actor.open[:-1], actor.at + 1
         if not actor.open:
             actor.status = "left"

@@ -15,7 +15,7 @@ class NonBlockingError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Local:
+class LocalStep:
     """A local step: `go` executes it and returns where the process goes on; it changes nothing if it raises."""
 
     go: Callable[[Registers, Decisions], int]
@@ -23,7 +23,7 @@ class Local:
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class ClaimPoint:
     """An `assert`; or an `assume`, at which a process that does not meet it stops."""
 
     condition: Code
@@ -40,7 +40,7 @@ class Pick:
 
 
 @dataclass(frozen=True, slots=True)
-class Sending:
+class SendPoint:
     """`request` becomes active, if there is one."""
 
     value: Code
@@ -60,7 +60,7 @@ class Spot:
 
 
 @dataclass(frozen=True, slots=True)
-class Receiving:
+class ReceivePoint:
     """`source` and `tag` are None for any."""
 
     target: Spot
@@ -73,16 +73,16 @@ class Receiving:
 
 
 @dataclass(frozen=True, slots=True)
-class Posting:
+class PostPoint:
     """A receive that joins those that are posted: no event."""
 
-    receive: Receiving
+    receive: ReceivePoint
     request: Spot
     span: Span
 
 
 @dataclass(frozen=True, slots=True)
-class Awaiting:
+class AwaitPoint:
     """The wait for a request, or for all of an array: an event for each receive, and for each send that has to be got."""
 
     place: Spot
@@ -90,7 +90,7 @@ class Awaiting:
 
 
 @dataclass(frozen=True, slots=True)
-class Declaring:
+class RequestPoint:
     """`req name` or `req name[size]`."""
 
     name: str
@@ -99,7 +99,7 @@ class Declaring:
 
 
 @dataclass(frozen=True, slots=True)
-class Entering:
+class EntryPoint:
     """The entry of a function with a contract; `parameters` are worth what they are there."""
 
     function: str
@@ -108,7 +108,7 @@ class Entering:
 
 
 @dataclass(frozen=True, slots=True)
-class Leaving:
+class ExitPoint:
     """The exit of a function with a contract; `result` is the register of its result, or ''."""
 
     function: str
@@ -128,7 +128,7 @@ class Halted:
 
 
 @dataclass(frozen=True, slots=True)
-class Abstract:
+class CalleePoint:
     """Where the body of a callee would be of which only the contract counts; `result` is the register of its result.
 
     `given` are its parameters that are worth what a register is. Of a loop these are the registers of its function.
@@ -141,17 +141,17 @@ class Abstract:
 
 
 Instruction = (
-    Local
-    | Abstract
-    | Claim
+    LocalStep
+    | CalleePoint
+    | ClaimPoint
     | Pick
-    | Sending
-    | Receiving
-    | Posting
-    | Awaiting
-    | Declaring
-    | Entering
-    | Leaving
+    | SendPoint
+    | ReceivePoint
+    | PostPoint
+    | AwaitPoint
+    | RequestPoint
+    | EntryPoint
+    | ExitPoint
     | Goto
     | Halted
 )

@@ -9,7 +9,7 @@ from rdma_robust.contracts.language.contract_program import PathClause, ProcessS
 from rdma_robust.contracts.language.spec_terms import Spec
 from rdma_robust.contracts.runs.run_state import Promise
 from rdma_robust.contracts.runs.run_terms import Condition, Number
-from rdma_robust.contracts.runs.spec_reading import Snapshot, SpecReader
+from rdma_robust.contracts.runs.spec_reading import Snapshot, SpecEvaluator
 from rdma_robust.contracts.runs.symbolic_data import Decisions
 
 
@@ -23,10 +23,10 @@ class Promises:
     def evaluated(self, clauses: Sequence[PathClause], process: int, snapshot: Snapshot) -> tuple[Promise, ...]:
         """Return path clauses of a function as they are as a process enters it."""
         states = [snapshot if each == process else Snapshot() for each in range(self.procs)]
-        reader = SpecReader(self.on, states)
+        reader = SpecEvaluator(self.on, states)
         return tuple(self._promise(clause, process, reader) for clause in clauses)
 
-    def _promise(self, clause: PathClause, process: int, reader: SpecReader) -> Promise:
+    def _promise(self, clause: PathClause, process: int, reader: SpecEvaluator) -> Promise:
         terms = self.on.terms
         active = True if clause.condition is None else reader.holds(clause.condition, process)
         sound = True if clause.condition is None else reader.number(clause.condition, process)[1]

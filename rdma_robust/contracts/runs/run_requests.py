@@ -47,7 +47,7 @@ class Post(NamedTuple):
         return self.port == port and self.source in (None, sender) and self.tag in (None, tag)
 
 
-class Taken(NamedTuple):
+class TakenSend(NamedTuple):
     """A send that somebody's receive has got: it is complete."""
 
     number: int
@@ -59,7 +59,7 @@ class Taken(NamedTuple):
     after: int
 
 
-class Asked(NamedTuple):
+class RequestTable(NamedTuple):
     """What a process has asked for. `posts` are all receives that it has posted, in that order.
 
     `after` are the matches that come before what it does next, as bits. `cursor` is the element of an array of requests that
@@ -68,7 +68,7 @@ class Asked(NamedTuple):
 
     slots: tuple[tuple[str, Slot], ...] = ()
     posts: tuple[Post, ...] = ()
-    taken: tuple[Taken, ...] = ()
+    taken: tuple[TakenSend, ...] = ()
     after: int = 0
     cursor: int = 0
 
@@ -81,14 +81,14 @@ class Asked(NamedTuple):
     def slot(self, name: str) -> Slot:
         return dict(self.slots).get(name, IDLE)
 
-    def _with(self, name: str, slot: Slot) -> Asked:
+    def _with(self, name: str, slot: Slot) -> RequestTable:
         return self._replace(slots=tuple(sorted({**dict(self.slots), name: slot}.items())))
 
-    def declared(self, name: str, size: int | None) -> Asked:
+    def declared(self, name: str, size: int | None) -> RequestTable:
         """Return this after `req name`, or `req name[size]`."""
         return self._with(name, IDLE if size is None else (IDLE,) * size)
 
-    def set(self, name: str, index: int | None, state: int) -> Asked:
+    def set(self, name: str, index: int | None, state: int) -> RequestTable:
         """Return this with another state of one request; what it was is lost."""
         slot = self.slot(name)
         if isinstance(slot, int) or index is None:
@@ -105,7 +105,7 @@ class Asked(NamedTuple):
         at = self.cursor if index is None else index
         return at, slot[at] if slot else IDLE
 
-    def passed(self, name: str, index: int | None) -> tuple[Asked, bool]:
+    def passed(self, name: str, index: int | None) -> tuple[RequestTable, bool]:
         """Return this after the wait for one request, and whether it goes on with the next element of an array."""
         at, state = self.waited(name, index)
         made = self if state == IDLE else self.set(name, at, IDLE)
@@ -115,9 +115,9 @@ class Asked(NamedTuple):
         more = index is None and isinstance(slot, tuple) and self.cursor + 1 < len(slot)
         return made._replace(cursor=self.cursor + 1 if more else 0), more
 
-    def with_post(self, number: int, post: Post) -> Asked:
+    def with_post(self, number: int, post: Post) -> RequestTable:
         """Return this with another one of its posted receives."""
         return self._replace(posts=(*self.posts[:number], post, *self.posts[number + 1 :]))
 
 
-NOTHING_ASKED: Final = Asked()
+NOTHING_ASKED: Final = RequestTable()

@@ -14,8 +14,8 @@ from functools import partial
 from rdma_robust.contracts.runs.path_cases import forked
 from rdma_robust.contracts.runs.request_steps import pairs
 from rdma_robust.contracts.runs.run_judge import MixedUpError
-from rdma_robust.contracts.runs.run_machine import STEPS, ChoiceError, EndlessError, Machine, PrunedError
-from rdma_robust.contracts.runs.run_state import Actor, Run, order_key
+from rdma_robust.contracts.runs.run_machine import STEPS, ChoiceError, PrunedError, RunMachine, TooManyStepsError
+from rdma_robust.contracts.runs.run_state import Actor, SymbolicRun, order_key
 from rdma_robust.contracts.runs.run_terms import TooManyError
 from rdma_robust.contracts.runs.spec_reading import Snapshot
 from rdma_robust.contracts.runs.symbolic_data import ForkError
@@ -37,17 +37,17 @@ class Tally:
 
 
 @dataclass(slots=True)
-class Search:
+class RunSearch:
     """The runs of a machine. `in_order` keeps runs apart in which the order of events is another."""
 
-    machine: Machine
+    machine: RunMachine
     limits: Limits
     tally: Tally
     poll: Poll = NEVER
     in_order: bool = False
     _seen: set[tuple[object, ...]] = field(default_factory=set)
 
-    def start(self, snapshots: tuple[Snapshot, ...], looked_at: Sequence[int]) -> Run:
+    def start(self, snapshots: tuple[Snapshot, ...], looked_at: Sequence[int]) -> SymbolicRun:
         """Return the run in which nothing has happened, and only some processes execute anything."""
         count = len(snapshots)
         actors: list[Actor] = []
@@ -56,9 +56,9 @@ class Search:
             if snapshot.parameters:
                 registers |= {register: snapshot.parameters[name] for name, register in code.parameters}
             actors.append(Actor(0, registers, (0,) * count, "runs" if len(actors) in looked_at else "left"))
-        return Run(actors, self.machine.on.path, {}, [], snapshots)
+        return SymbolicRun(actors, self.machine.on.path, {}, [], snapshots)
 
-    def explore(self, start: Run) -> Iterator[Run]:
+    def explore(self, start: SymbolicRun) -> Iterator[SymbolicRun]:
         """Yield the runs from `start` on, each when nothing can happen any more."""
         todo = [start]
         while todo:
@@ -85,7 +85,7 @@ class Search:
                 self.tally.runs += 1
                 self.tally.ends += 1
                 continue
-            except (EndlessError, TooManyError) as limit:
+            except (TooManyStepsError, TooManyError) as limit:
                 self.tally.reason = self.tally.reason or str(limit) or f"a process makes more than {STEPS:,} steps"
                 continue
             following = self._received(run)
@@ -96,7 +96,7 @@ class Search:
             else:
                 todo += following
 
-    def _is_new(self, run: Run) -> bool:
+    def _is_new(self, run: SymbolicRun) -> bool:
         key = (*run.key(), order_key(run)) if self.in_order else run.key()
         if key in self._seen:
             return False
@@ -104,7 +104,7 @@ class Search:
         self.tally.states += 1
         return True
 
-    def _chosen(self, run: Run, choice: ChoiceError) -> list[Run]:
+    def _chosen(self, run: SymbolicRun, choice: ChoiceError) -> list[SymbolicRun]:
         """Return the runs that go on with each choice of the process that is at one."""
         if not self._is_new(run):
             return []
@@ -116,7 +116,7 @@ class Search:
             found.append(child)
         return found[::-1]
 
-    def _received(self, run: Run) -> list[Run] | None:
+    def _received(self, run: SymbolicRun) -> list[SymbolicRun] | None:
         """Return the runs that go on with each message that a receive from any can take, None if there is none."""
         options = [*self._waited(run), *self._posted(run)]
         if not options:
@@ -135,14 +135,14 @@ class Search:
             found.append(child)
         return found[::-1]
 
-    def _waited(self, run: Run) -> Iterator[Callable[[Run], None]]:
+    def _waited(self, run: SymbolicRun) -> Iterator[Callable[[SymbolicRun], None]]:
         """Yield what takes each message that a process at a receive from any can take."""
         for process, actor in enumerate(run.actors):
             if actor.status == "waits" and actor.waited is not None and actor.waited.source is None:
                 for source in self.machine.senders(run, process):
                     yield partial(self.machine.take, process=process, source=source)
 
-    def _posted(self, run: Run) -> Iterator[Callable[[Run], None]]:
+    def _posted(self, run: SymbolicRun) -> Iterator[Callable[[SymbolicRun], None]]:
         """Yield what makes each match that a posted receive from any can make."""
         for process, actor in enumerate(run.actors):
             for pair in pairs(run, process) if actor.asked.posts else ():

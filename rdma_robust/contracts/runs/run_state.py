@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 from rdma_robust.contracts.language.contract_program import PathClause
 from rdma_robust.contracts.runs.path_facts import Path
-from rdma_robust.contracts.runs.run_requests import NOTHING_ASKED, Asked
+from rdma_robust.contracts.runs.run_requests import NOTHING_ASKED, RequestTable
 from rdma_robust.contracts.runs.run_terms import Condition, Number
 from rdma_robust.contracts.runs.spec_reading import Snapshot
 from rdma_robust.contracts.runs.symbolic_data import Data
@@ -20,7 +20,7 @@ Traffic = dict[tuple[int, int, int], int]
 """Numbers of messages by the other process, port and tag."""
 
 
-class Event(NamedTuple):
+class ClockedEvent(NamedTuple):
     """A visible event. `clock` counts it. `call` is the place of an entry or exit among those of its process.
 
     `complete` is the end of the wait for a send, where that takes a receive.
@@ -44,7 +44,7 @@ class Event(NamedTuple):
         return self.clock[self.process] - 1
 
 
-class Message(NamedTuple):
+class SentMessage(NamedTuple):
     """A message, the `number`-th of its sender; `after` are the matches of posted receives before it."""
 
     tag: int
@@ -72,7 +72,7 @@ class Promise(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Passing:
+class CollatePassing:
     """A process passes an entry or exit of a collective function: `opened` is the place of the entry of an exit.
 
     `sent` and `got` count messages up to here. `promises` are the path clauses that are evaluated at an entry.
@@ -97,7 +97,7 @@ class Passing:
         )  # fmt: skip
 
 
-class Waited(NamedTuple):
+class AwaitedReceive(NamedTuple):
     """A receive that a process waits for; `source` and `tag` are None for any."""
 
     source: int | None
@@ -125,17 +125,17 @@ class Actor:
     registers: dict[str, Data]
     clock: Clock
     status: Status = "runs"
-    waited: Waited | None = None
+    waited: AwaitedReceive | None = None
     choices: tuple[int, ...] = ()
     steps: int = 0
-    calls: tuple[Passing, ...] = ()
+    calls: tuple[CollatePassing, ...] = ()
     open: tuple[int, ...] = ()
     sent: Traffic = field(default_factory=dict)
     got: Traffic = field(default_factory=dict)
     wildcards: tuple[tuple[tuple[int, int | None], Wildcard], ...] = ()
     any_receives: tuple[tuple[int, int, int | None], ...] = ()
     """Each receive from any: how many events its process had before it, port and tag."""
-    asked: Asked = NOTHING_ASKED
+    asked: RequestTable = NOTHING_ASKED
 
     def copy(self) -> Actor:
         return replace(self, registers=dict(self.registers), sent=dict(self.sent), got=dict(self.got))
@@ -145,23 +145,23 @@ class Outstanding(NamedTuple):
     """A send to a process that may still enter a call after whose exit the sender sent it: a place and the send."""
 
     opened: int
-    send: Event
+    send: ClockedEvent
 
 
 @dataclass(slots=True)
-class Run:
+class SymbolicRun:
     """A run so far. `channels` are by sender, receiver and port; `events` in the order of this run."""
 
     actors: list[Actor]
     path: Path
-    channels: dict[tuple[int, int, int], tuple[Message, ...]]
-    events: list[Event]
+    channels: dict[tuple[int, int, int], tuple[SentMessage, ...]]
+    events: list[ClockedEvent]
     inputs: tuple[Snapshot, ...]
     outstanding: tuple[Outstanding, ...] = ()
 
-    def copy(self) -> Run:
+    def copy(self) -> SymbolicRun:
         actors = [each.copy() for each in self.actors]
-        return Run(actors, self.path.copy(), dict(self.channels), list(self.events), self.inputs, self.outstanding)
+        return SymbolicRun(actors, self.path.copy(), dict(self.channels), list(self.events), self.inputs, self.outstanding)
 
     def key(self) -> tuple[object, ...]:
         """Return all on which the rest of the run and its checks depend: two runs with one key go on alike."""
@@ -183,14 +183,14 @@ class Run:
         )  # fmt: skip
 
 
-def order_key(run: Run) -> tuple[object, ...]:
+def order_key(run: SymbolicRun) -> tuple[object, ...]:
     """Return what two runs have in common whose events are the same and in the same order, as far as there is one."""
     return frozenset((each.process, each.kind, each.peer, each.tag, each.port, each.clock) for each in run.events), tuple(
         each.any_receives for each in run.actors
     )
 
 
-def joined(one: Clock, other: Clock) -> Clock:
+def joined_clock(one: Clock, other: Clock) -> Clock:
     """Return the clock that counts what one of two counts."""
     return tuple(map(max, one, other))
 
@@ -200,6 +200,6 @@ def ticked(clock: Clock, process: int) -> Clock:
     return (*clock[:process], clock[process] + 1, *clock[process + 1 :])
 
 
-def past(events: list[Event], clock: Clock) -> list[Event]:
+def past(events: list[ClockedEvent], clock: Clock) -> list[ClockedEvent]:
     """Return the events that a clock counts, in their order: by Lemma 2 they are a run."""
     return [each for each in events if each.number < clock[each.process]]

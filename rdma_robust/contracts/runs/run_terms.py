@@ -1,9 +1,9 @@
 """Numbers and conditions over inputs that are not known: terms, equal ones are one object, constants are computed.
 
-A number is an int or a :class:`Term`; the terms of numbers are polynomials with integer coefficients over atoms: inputs,
-`/`, `%`, if-then-else, and conditions counted as 0 or 1. A condition is a bool or a :class:`Term` that is an (in)equality
-of a polynomial with 0, or a conjunction or disjunction. Since polynomials are in normal form, equations that hold for
-every data that a program moves and adds up are decided here, without a solver.
+A number is an int or a :class:`SymbolicTerm`; the terms of numbers are polynomials with integer coefficients over atoms:
+inputs, `/`, `%`, if-then-else, and conditions counted as 0 or 1. A condition is a bool or a :class:`SymbolicTerm` that is
+an (in)equality of a polynomial with 0, or a conjunction or disjunction. Since polynomials are in normal form, equations
+that hold for every data that a program moves and adds up are decided here, without a solver.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class TooManyError(Exception):
     """Something is too large, or has too many values, to be followed; says what."""
 
 
-class Term:
+class SymbolicTerm:
     """A number or a condition that is not constant; `number` counts the terms of a table.
 
     `op` of numbers: `input` (`args` are its name), `poly` (pairs of a monomial and a coefficient, a monomial being a tuple
@@ -51,25 +51,25 @@ class Term:
         return f"{self.op}{self.args}" if self.op != "input" else str(self.args[0])
 
 
-Monomial = tuple[Term, ...]
+Monomial = tuple[SymbolicTerm, ...]
 Polynomial = tuple[tuple[Monomial, int], ...]
 """Sorted; no coefficient is 0; the constant is the coefficient of the empty monomial."""
 
-Number = int | Term
-Condition = bool | Term
+Number = int | SymbolicTerm
+Condition = bool | SymbolicTerm
 
 CONDITIONS: Final = frozenset({"zero", "nonzero", "positive", "and", "or"})
 
 
-class Terms:
+class TermTable:
     """The table of the terms of one check."""
 
     def __init__(self) -> None:
-        self._table: dict[tuple[Any, ...], Term] = {}
-        self._negations: dict[Term, Condition] = {}
-        self.inputs: list[Term] = []
+        self._table: dict[tuple[Any, ...], SymbolicTerm] = {}
+        self._negations: dict[SymbolicTerm, Condition] = {}
+        self.inputs: list[SymbolicTerm] = []
 
-    def input(self, name: object, low: int | None, high: int | None) -> Term:
+    def input(self, name: object, low: int | None, high: int | None) -> SymbolicTerm:
         """Return an input, between `low` and `high` where they are numbers."""
         made = self._made("input", (name,))
         if made.number == len(self._table) - 1:
@@ -77,11 +77,11 @@ class Terms:
             self.inputs.append(made)
         return made
 
-    def _made(self, op: str, args: tuple[Any, ...]) -> Term:
+    def _made(self, op: str, args: tuple[Any, ...]) -> SymbolicTerm:
         key = (op, *args)
         found = self._table.get(key)
         if found is None:
-            found = self._table[key] = Term(len(self._table), op, args)
+            found = self._table[key] = SymbolicTerm(len(self._table), op, args)
             found.depth = _depth(args)
             if found.depth > _TOO_DEEP:
                 raise TooManyError("what is computed is nested too deeply to be followed")
@@ -159,7 +159,7 @@ class Terms:
         if a == 0 and b == 1:
             return self.counted(self.negation(test))
         made = self._made("if", (test, a, b))
-        (low, high), (least, most) = bounds(a, {}), bounds(b, {})
+        (low, high), (least, most) = number_range(a, {}), number_range(b, {})
         made.low = None if low is None or least is None else min(low, least)
         made.high = None if high is None or most is None else max(high, most)
         return made
@@ -178,7 +178,7 @@ class Terms:
         """Return whether a number is not 0."""
         if type(a) is int:
             return a != 0
-        assert isinstance(a, Term)
+        assert isinstance(a, SymbolicTerm)
         return a.args[0] if a.op == "truth" else self.negation(self.zero(a))
 
     def compare(self, op: str, a: Number, b: Number) -> Condition:
@@ -201,8 +201,8 @@ class Terms:
         """Return whether a number is 0."""
         if type(a) is int:
             return a == 0
-        assert isinstance(a, Term)
-        low, high = bounds(a, {})
+        assert isinstance(a, SymbolicTerm)
+        low, high = number_range(a, {})
         if (low is not None and low > 0) or (high is not None and high < 0):
             return False
         single = _one_truth(a)
@@ -220,8 +220,8 @@ class Terms:
         """Return whether a number is 0 or more."""
         if type(a) is int:
             return a >= 0
-        assert isinstance(a, Term)
-        low, high = bounds(a, {})
+        assert isinstance(a, SymbolicTerm)
+        low, high = number_range(a, {})
         if low is not None and low >= 0:
             return True
         if high is not None and high < 0:
@@ -242,7 +242,7 @@ class Terms:
             found = self._negations[condition] = self._negated(condition)
         return found
 
-    def _negated(self, condition: Term) -> Condition:
+    def _negated(self, condition: SymbolicTerm) -> Condition:
         match condition.op:
             case "zero":
                 return self._made("nonzero", condition.args)
@@ -262,7 +262,7 @@ class Terms:
         return self._junction("or", conditions, neutral=False)
 
     def _junction(self, op: str, conditions: Iterable[Condition], *, neutral: bool) -> Condition:
-        found: dict[Term, None] = {}
+        found: dict[SymbolicTerm, None] = {}
         for each in conditions:
             if isinstance(each, bool):
                 if each is not neutral:
@@ -289,14 +289,14 @@ def _depth(args: tuple[Any, ...]) -> int:
     """Return how deep a term is that is made of these."""
     found = 0
     for each in args:
-        if isinstance(each, Term):
+        if isinstance(each, SymbolicTerm):
             found = max(found, each.depth + 1)
         elif isinstance(each, tuple) and each and isinstance(each[0], tuple):
             found = max(found, max((atom.depth + 1 for atom in each[0]), default=0))
     return found
 
 
-def _number(term: Term) -> int:
+def _number(term: SymbolicTerm) -> int:
     return term.number
 
 
@@ -307,11 +307,11 @@ def _by_number(item: tuple[Monomial, int]) -> tuple[int, ...]:
 def _poly(a: Number) -> Polynomial:
     if type(a) is int:
         return (((), a),) if a else ()
-    assert isinstance(a, Term)
+    assert isinstance(a, SymbolicTerm)
     return a.poly
 
 
-def _one_truth(a: Term) -> tuple[Condition, int, int] | None:
+def _one_truth(a: SymbolicTerm) -> tuple[Condition, int, int] | None:
     """Return condition, factor and constant of a number that is `factor * truth + constant`."""
     rest = 0
     found: tuple[Condition, int] | None = None
@@ -342,11 +342,11 @@ def _divided(poly: Polynomial, *, exact: bool) -> Polynomial | None:
 Range = tuple[int | None, int | None]
 
 
-def bounds(a: Number, known: dict[Term, Range]) -> Range:
+def number_range(a: Number, known: dict[SymbolicTerm, Range]) -> Range:
     """Return between which numbers a number is, as far as that of its atoms is `known`, or given with them."""
     if type(a) is int:
         return a, a
-    assert isinstance(a, Term)
+    assert isinstance(a, SymbolicTerm)
     if a in known:
         return known[a]
     if a.op != "poly":
@@ -364,7 +364,7 @@ def bounds(a: Number, known: dict[Term, Range]) -> Range:
     return low, high
 
 
-def _product(monomial: Monomial, known: dict[Term, Range]) -> Range:
+def _product(monomial: Monomial, known: dict[SymbolicTerm, Range]) -> Range:
     low: int | None = 1
     high: int | None = 1
     for atom in monomial:

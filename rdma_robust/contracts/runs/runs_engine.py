@@ -8,26 +8,26 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from rdma_robust.contracts.contract_answers import NOTHING, SET_ASIDE, Counterexample, ProcsAnswer, Verdict
-from rdma_robust.contracts.language.bounded_inputs import NoInputsError as NoNumbersError
+from rdma_robust.contracts.language.bounded_inputs import UnboundedInputsError as NoNumbersError
 from rdma_robust.contracts.language.bounded_inputs import inputs_of, inputs_of_one
 from rdma_robust.contracts.language.contract_program import Contract, ContractProgram, ErrorClass
 from rdma_robust.contracts.language.function_instances import TooManyStatements, instance
 from rdma_robust.contracts.language.loop_rounds import NoRoundError
 from rdma_robust.contracts.language.read_inputs import unread_inputs
 from rdma_robust.contracts.runs.fact_solver import FactSolver, Model
-from rdma_robust.contracts.runs.path_cases import Finding, forked
+from rdma_robust.contracts.runs.path_cases import PossibleViolation, forked
 from rdma_robust.contracts.runs.path_facts import Path
 from rdma_robust.contracts.runs.run_code import run_code
 from rdma_robust.contracts.runs.run_examples import counterexample
 from rdma_robust.contracts.runs.run_inputs import NARROW, InputMaker, NoInputsError, Wide
 from rdma_robust.contracts.runs.run_judge import Judge
-from rdma_robust.contracts.runs.run_machine import Machine
+from rdma_robust.contracts.runs.run_machine import RunMachine
 from rdma_robust.contracts.runs.run_points import NonBlockingError, RunCode
-from rdma_robust.contracts.runs.run_search import Search, Tally
-from rdma_robust.contracts.runs.run_state import Run
-from rdma_robust.contracts.runs.run_terms import Condition, Term, Terms, TooManyError
-from rdma_robust.contracts.runs.spec_reading import Snapshot, SpecReader
-from rdma_robust.contracts.runs.symbolic_data import Decisions, ForkError, UndecidedError
+from rdma_robust.contracts.runs.run_search import RunSearch, Tally
+from rdma_robust.contracts.runs.run_state import SymbolicRun
+from rdma_robust.contracts.runs.run_terms import Condition, SymbolicTerm, TermTable, TooManyError
+from rdma_robust.contracts.runs.spec_reading import Snapshot, SpecEvaluator
+from rdma_robust.contracts.runs.symbolic_data import Decisions, ForkError, NeedsDecisionError
 from rdma_robust.errors import LimitReached
 from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.messages.language.message_program import Process
@@ -67,7 +67,7 @@ class RunsCheck:
     wide: Wide = NARROW
     in_order: bool = False
     examples: dict[ErrorClass, Counterexample] = field(default_factory=dict)
-    terms: Terms = field(default_factory=Terms)
+    terms: TermTable = field(default_factory=TermTable)
     unsure: str = ""
     solver: FactSolver = field(init=False)
     on: Decisions = field(init=False)
@@ -131,7 +131,7 @@ class RunsCheck:
             return str(limit)
         return self.tally.reason or self.unsure
 
-    def followed(self, starts: Starts) -> Iterator[Run]:
+    def followed(self, starts: Starts) -> Iterator[SymbolicRun]:
         """Yield all runs when nothing can happen in them any more. Raises FoundError, unless all classes are wanted."""
         contracts = self.contracts()
         own = contracts[self.function]
@@ -144,7 +144,7 @@ class RunsCheck:
         for looked_at in [everybody] if own.kind == "collective" else [(each,) for each in everybody]:
             judge = Judge(own, contracts, self.procs, self.on, self.told, looked_at)
             machine = self.machine(codes, collective, judge)
-            search = Search(machine, self.limits, self.tally, self.limits.poll("following runs"), self.in_order)
+            search = RunSearch(machine, self.limits, self.tally, self.limits.poll("following runs"), self.in_order)
             for snapshots, path in starts(own, looked_at):
                 self.on.path = path
                 self.tally.starts += 1
@@ -164,11 +164,11 @@ class RunsCheck:
         """Return the code of a process; `contracts` are all there are."""
         return run_code(process, contracts, rendezvous=self.program.buffer == "zero")
 
-    def machine(self, codes: Sequence[RunCode], collective: frozenset[str], judge: Judge) -> Machine:
+    def machine(self, codes: Sequence[RunCode], collective: frozenset[str], judge: Judge) -> RunMachine:
         """Return what executes the processes."""
-        return Machine(codes, self.program.globals, collective, self.on, judge)
+        return RunMachine(codes, self.program.globals, collective, self.on, judge)
 
-    def ended(self, run: Run) -> None:
+    def ended(self, run: SymbolicRun) -> None:
         """Look at a run in which nothing can happen any more, besides what the judge does."""
 
     # inputs
@@ -200,13 +200,13 @@ class RunsCheck:
 
     def _equate(self, own: Contract, snapshots: tuple[Snapshot, ...], maker: InputMaker, looked_at: Sequence[int]) -> bool:
         """Tell the maker which inputs `requires` says are the same; return whether there are any."""
-        reader, found = SpecReader(self.on, snapshots), False
+        reader, found = SpecEvaluator(self.on, snapshots), False
         for clause in own.clauses:
             for process in looked_at if clause.kind == "requires" else ():
                 self.on.trying += 1
                 try:
                     condition = reader.holds(clause.condition, process, clause.assumes)
-                except (UndecidedError, TooManyError):
+                except (NeedsDecisionError, TooManyError):
                     continue
                 finally:
                     self.on.trying -= 1
@@ -227,7 +227,7 @@ class RunsCheck:
                 possible = True
                 while possible and at < len(clauses):
                     clause, process = clauses[at]
-                    condition = SpecReader(self.on, snapshots).holds(clause.condition, process, clause.assumes)
+                    condition = SpecEvaluator(self.on, snapshots).holds(clause.condition, process, clause.assumes)
                     possible = path.assume(condition, self.terms)
                     if own.loop is not None and possible:
                         # Ranges in later invariants have no end where earlier ones contradict one another.
@@ -244,7 +244,7 @@ class RunsCheck:
 
     # findings
 
-    def told(self, run: Run, path: Path, finding: Finding) -> None:
+    def told(self, run: SymbolicRun, path: Path, finding: PossibleViolation) -> None:
         """Take what may be a violation: if there are inputs for it, it is one."""
         if finding.error in self.examples:
             return
@@ -270,7 +270,7 @@ class RunsCheck:
             return False, None
         if verdict is True:
             return (True, path.model) if path.model is not None else self.solver.possible(path.facts, None)
-        assert isinstance(condition, Term)
+        assert isinstance(condition, SymbolicTerm)
         return self.solver.possible((*path.facts, condition), path.model)
 
 
@@ -280,7 +280,7 @@ def _numbered(inputs: Mapping[str, Value], own: Contract, global_names: Sequence
     return Snapshot({name: inputs[name] for name in own.parameters}, {name: inputs[name] for name in global_names})
 
 
-def _equations(condition: Condition) -> list[tuple[Term, Term]]:
+def _equations(condition: Condition) -> list[tuple[SymbolicTerm, SymbolicTerm]]:
     """Return pairs of inputs that are equal where a condition is true."""
     if isinstance(condition, bool):
         return []

@@ -9,28 +9,28 @@ from typing import NoReturn, TypeVar
 from rdma_robust.contracts.language.spec_terms import (
     Agree,
     Apply,
-    Before,
-    Bound,
+    BoundVariable,
+    FunctionResult,
     Global,
     Item,
     LengthOf,
-    Let,
+    LetBinding,
     NewArray,
+    OldValue,
     On,
     Parameter,
-    Quantified,
-    Result,
+    Quantification,
     Spec,
     SpecCount,
     SpecNumber,
     SpecPid,
 )
-from rdma_robust.contracts.runs.run_terms import Condition, Number, Term
+from rdma_robust.contracts.runs.run_terms import Condition, Number, SymbolicTerm
 from rdma_robust.contracts.runs.symbolic_data import (
     ArrayInput,
     Data,
     Decisions,
-    UndecidedError,
+    NeedsDecisionError,
     Unknown,
     WeakError,
 )
@@ -53,7 +53,7 @@ class DeadError(Exception):
     """What is evaluated faults for all inputs for which it is evaluated at all."""
 
 
-class SpecReader:
+class SpecEvaluator:
     """Evaluates clauses over `states`, with `\\pre` over `befores`; what faults is kept as a condition beside the value.
 
     Raises ForkError where a length or range has to be known first, and TooManyError.
@@ -75,7 +75,7 @@ class SpecReader:
         """
         self._guards, self._fine = [], []
         try:
-            whole = spec if assumes is None else Apply("==>", (Before(assumes), spec))
+            whole = spec if assumes is None else Apply("==>", (OldValue(assumes), spec))
             value = self._truth(whole, process, {})
         except DeadError:
             return False
@@ -127,7 +127,7 @@ class SpecReader:
             return made()
         except DeadError:
             return None
-        except UndecidedError:
+        except NeedsDecisionError:
             del self._fine[fine:]
             raise
         finally:
@@ -144,7 +144,7 @@ class SpecReader:
             return self._junction(spec, process, bound)
         if isinstance(spec, Apply) and spec.op == "!":
             return self._terms.negation(self._truth(spec.operands[0], process, bound))
-        if isinstance(spec, Quantified) and spec.kind in ("forall", "exists"):
+        if isinstance(spec, Quantification) and spec.kind in ("forall", "exists"):
             return self._all_or_some(spec, process, bound)
         return self._terms.truth(self._number(self._value(spec, process, bound)))
 
@@ -154,7 +154,7 @@ class SpecReader:
         return self._on.number(value)
 
     def _items(self, value: Data) -> tuple[Data, ...]:
-        if isinstance(value, int | Term):
+        if isinstance(value, int | SymbolicTerm):
             self._fault()
         return self._on.array(value)
 
@@ -166,7 +166,7 @@ class SpecReader:
         if known is None:
             try:
                 second = self._under(going, lambda: self._truth(right, process, bound)) or False
-            except UndecidedError:
+            except NeedsDecisionError:
                 known = self._on.decide(going)
             else:
                 if spec.op == "&&":
@@ -174,7 +174,7 @@ class SpecReader:
                 return self._terms.disjunction((self._terms.negation(going), second))
         return self._truth(right, process, bound) if known else spec.op != "&&"
 
-    def _all_or_some(self, spec: Quantified, process: int, bound: Mapping[str, Data]) -> Condition:
+    def _all_or_some(self, spec: Quantification, process: int, bound: Mapping[str, Data]) -> Condition:
         goes_on = spec.kind == "forall"
         found: list[Condition] = []
         before = len(self._guards)
@@ -196,7 +196,7 @@ class SpecReader:
             del self._guards[before:]
         return self._terms.conjunction(found) if goes_on else self._terms.disjunction(found)
 
-    def _range(self, spec: Quantified, process: int, bound: Mapping[str, Data]) -> range:
+    def _range(self, spec: Quantification, process: int, bound: Mapping[str, Data]) -> range:
         low = self._number(self._value(spec.low, process, bound))
         high = self._number(self._value(spec.high, process, bound))
         return range(self._on.some(low, "the start of a range"), self._on.some(high, "the end of a range") + 1)
@@ -213,9 +213,9 @@ class SpecReader:
                 return self._states[process].parameters[name]
             case Global(name):
                 return self._states[process].globals[name]
-            case Bound(name):
+            case BoundVariable(name):
                 return bound[name]
-            case Result():
+            case FunctionResult():
                 result = self._states[process].result
                 return self._fault() if result is None else result
             case Item(array, index):
@@ -226,15 +226,15 @@ class SpecReader:
                 return self._zeros(self._number(self._value(size, process, bound)))
             case On(at, inner):
                 return self._on_other(self._number(self._value(at, process, bound)), inner, bound)
-            case Before(inner):
+            case OldValue(inner):
                 return self._before(inner, process, bound)
             case Agree(inner):
                 values = [self._value(inner, each, bound) for each in range(self._count)]
                 same = [self.same(values[0], each) for each in values[1:]]
                 return self._terms.counted(self._terms.conjunction(same))
-            case Let(name, value, inner):
+            case LetBinding(name, value, inner):
                 return self._value(inner, process, {**bound, name: self._value(value, process, bound)})
-            case Quantified():
+            case Quantification():
                 return self._quantified(spec, process, bound)
             case Apply():
                 return self._applied(spec, process, bound)
@@ -277,7 +277,7 @@ class SpecReader:
             condition = terms.compare("==", at, each)
             try:
                 value = self._under(condition, lambda: made(each))  # noqa: B023 - called at once
-            except UndecidedError:
+            except NeedsDecisionError:
                 if self._on.decide(condition):
                     return made(each)
             else:
@@ -293,7 +293,7 @@ class SpecReader:
         """Return `test ? a : b`; on the path of each where they have not the same shape."""
         if a is b:
             return a
-        if isinstance(a, int | Term) and isinstance(b, int | Term):
+        if isinstance(a, int | SymbolicTerm) and isinstance(b, int | SymbolicTerm):
             return self._terms.either(test, a, b)
         if isinstance(a, tuple | ArrayInput) and isinstance(b, tuple | ArrayInput):
             left, right = self._on.array(a), self._on.array(b)
@@ -305,12 +305,12 @@ class SpecReader:
         """Return whether two values are equal."""
         if a is b:
             return True
-        if isinstance(a, int | Term) and isinstance(b, int | Term):
+        if isinstance(a, int | SymbolicTerm) and isinstance(b, int | SymbolicTerm):
             return self._terms.compare("==", a, b)
         for each in (a, b):
             if isinstance(each, Unknown):
                 raise WeakError(each.name)
-        if isinstance(a, int | Term) or isinstance(b, int | Term):
+        if isinstance(a, int | SymbolicTerm) or isinstance(b, int | SymbolicTerm):
             return False
         if isinstance(a, ArrayInput) and isinstance(b, ArrayInput) and (a.low > b.high or a.high < b.low):
             return False
@@ -319,7 +319,7 @@ class SpecReader:
             return False
         return self._terms.conjunction([self.same(x, y) for x, y in zip(left, right, strict=True)])
 
-    def _quantified(self, spec: Quantified, process: int, bound: Mapping[str, Data]) -> Data:
+    def _quantified(self, spec: Quantification, process: int, bound: Mapping[str, Data]) -> Data:
         if spec.kind in ("forall", "exists"):
             return self._terms.counted(self._all_or_some(spec, process, bound))
         each = [(number, {**bound, spec.name: number}) for number in self._range(spec, process, bound)]
@@ -345,7 +345,7 @@ class SpecReader:
         values = [self._value(each, process, bound) for each in operands]
         if len(values) == 1:
             return terms.multiply(-1, self._number(values[0]))
-        if op in ("==", "!=") and not any(isinstance(each, int | Term) for each in values):
+        if op in ("==", "!=") and not any(isinstance(each, int | SymbolicTerm) for each in values):
             same = self.same(*values)
             return terms.counted(same if op == "==" else terms.negation(same))
         a, b = self._number(values[0]), self._number(values[1])
@@ -363,7 +363,7 @@ class SpecReader:
         for condition, operand in ((test, operands[1]), (self._terms.negation(test), operands[2])):
             try:
                 value = self._under(condition, lambda: self._value(operand, process, bound))  # noqa: B023 - called at once
-            except UndecidedError:
+            except NeedsDecisionError:
                 return self._value(operands[1 if self._on.decide(test) else 2], process, bound)
             found += [] if value is None else [value]
         if not found:

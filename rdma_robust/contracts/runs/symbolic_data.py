@@ -11,7 +11,7 @@ from typing import Final
 
 from rdma_robust.contracts.runs.fact_solver import FactSolver
 from rdma_robust.contracts.runs.path_facts import Path
-from rdma_robust.contracts.runs.run_terms import Condition, Number, Term, Terms, TooManyError
+from rdma_robust.contracts.runs.run_terms import Condition, Number, SymbolicTerm, TermTable, TooManyError
 from rdma_robust.messages.language.message_terms import LONGEST, FaultError
 
 
@@ -32,7 +32,7 @@ class Unknown:
     name: str
 
 
-Data = int | Term | tuple["Data", ...] | ArrayInput | Unknown
+Data = int | SymbolicTerm | tuple["Data", ...] | ArrayInput | Unknown
 """A number or an array."""
 
 _MANY: Final = 64
@@ -52,24 +52,24 @@ _CELLS: Final = 32
 class ForkError(Exception):
     """Something is not decided: `condition` is true or not, or the array has one of its lengths."""
 
-    def __init__(self, condition: Term | None, array: ArrayInput | None = None) -> None:
+    def __init__(self, condition: SymbolicTerm | None, array: ArrayInput | None = None) -> None:
         super().__init__()
         self.condition = condition
         self.array = array
 
 
-class UndecidedError(Exception):
+class NeedsDecisionError(Exception):
     """While something is only tried: it takes a decision."""
 
 
-class WeakError(UndecidedError):
+class WeakError(NeedsDecisionError):
     """An unknown value is looked at; says which."""
 
 
 class Decisions:
     """What is decided on a path. While `trying`, nothing forks; while `joining`, both sides of branches are followed."""
 
-    def __init__(self, terms: Terms, solver: FactSolver) -> None:
+    def __init__(self, terms: TermTable, solver: FactSolver) -> None:
         self.terms = terms
         self.solver = solver
         self.path = Path()
@@ -84,7 +84,7 @@ class Decisions:
         if found is not None:
             return found
         if self.trying:
-            raise UndecidedError
+            raise NeedsDecisionError
         found = self._solved(condition)
         if found is None:
             if len(self.path.facts) > _FACTS:
@@ -92,14 +92,14 @@ class Decisions:
             raise ForkError(condition)
         return found
 
-    def _solved(self, condition: Term) -> bool | None:
+    def _solved(self, condition: SymbolicTerm) -> bool | None:
         path = self.path
         seen = None if path.model is None else bool(self.solver.value(condition, path.model))
         for wanted in (True, False):
             if seen is wanted:
                 continue
             fact = condition if wanted else self.terms.negation(condition)
-            assert isinstance(fact, Term)
+            assert isinstance(fact, SymbolicTerm)
             possible = self.feasible(fact)
             if possible is None and self.solver.unknown > _UNKNOWN:
                 raise TooManyError("z3 does not know which way branches can go")
@@ -108,11 +108,11 @@ class Decisions:
                 return not wanted
         return None
 
-    def feasible(self, fact: Term) -> bool | None:
+    def feasible(self, fact: SymbolicTerm) -> bool | None:
         """Return whether a fact is possible on this path, None if that is not known."""
         return self.solver.possible((*self.path.facts, fact), self.path.model)[0]
 
-    def choose(self, condition: Term, *, value: bool) -> bool:
+    def choose(self, condition: SymbolicTerm, *, value: bool) -> bool:
         """Assume what was forked on; return False if that is impossible."""
         fact = condition if value else self.terms.negation(condition)
         if not self.path.assume(fact, self.terms):
@@ -123,7 +123,7 @@ class Decisions:
 
     def number(self, value: Data) -> Number:
         """Return `value` itself. Raises FaultError if it is an array."""
-        if isinstance(value, int | Term):
+        if isinstance(value, int | SymbolicTerm):
             return value
         if isinstance(value, Unknown):
             raise WeakError(value.name)
@@ -146,7 +146,7 @@ class Decisions:
             if array.low == array.high:
                 return array.low
             if self.trying:
-                raise UndecidedError
+                raise NeedsDecisionError
             raise ForkError(None, array)
         return found
 
@@ -157,7 +157,7 @@ class Decisions:
         """Return which of the numbers 0 to `count` - 1 it is, None if it is none of them."""
         if type(number) is int:
             return number if 0 <= number < count else None
-        assert isinstance(number, Term)
+        assert isinstance(number, SymbolicTerm)
         known = self.path.value_of(number)
         if known is not None:
             return known if 0 <= known < count else None
@@ -167,7 +167,7 @@ class Decisions:
         """Return a number that has to be known, one path for each. Raises TooManyError."""
         if type(number) is int:
             return number
-        assert isinstance(number, Term)
+        assert isinstance(number, SymbolicTerm)
         known = self.path.value_of(number)
         if known is not None:
             return known
@@ -179,7 +179,7 @@ class Decisions:
                 return guess
         raise TooManyError(f"{what} has more than {_MANY} values")
 
-    def _guess(self, number: Term) -> int | None:
+    def _guess(self, number: SymbolicTerm) -> int | None:
         """Return a value that a number has on this path for some inputs."""
         possible, model = self.solver.possible(self.path.facts, self.path.model)
         if not possible or model is None:
@@ -190,7 +190,7 @@ class Decisions:
         """Return an element of an array. Raises FaultError if there is none."""
         items, at = self.array(value), self.number(index)
         if self._stays_open(at, items):
-            assert isinstance(at, Term)
+            assert isinstance(at, SymbolicTerm)
             found = self.number(items[-1])
             for each in range(len(items) - 2, -1, -1):
                 found = self.terms.either(self.terms.compare("==", at, each), self.number(items[each]), found)
@@ -207,7 +207,7 @@ class Decisions:
         """Whether an index is in range, not known, and need not be, as all elements are numbers."""
         if type(at) is int or self.path.value_of(at) is not None or not 0 < len(items) <= _CELLS:
             return False
-        if not all(isinstance(each, int | Term) for each in items):
+        if not all(isinstance(each, int | SymbolicTerm) for each in items):
             return False
         terms = self.terms
         if not (self.decide(terms.compare(">=", at, 0)) and self.decide(terms.compare("<", at, len(items)))):
@@ -219,7 +219,7 @@ class Decisions:
         if not indices:
             return new
         items, index = self.array(value), indices[0]
-        if len(indices) == 1 and isinstance(new, int | Term) and self._stays_open(index, items):
+        if len(indices) == 1 and isinstance(new, int | SymbolicTerm) and self._stays_open(index, items):
             terms = self.terms
             cells = [(terms.compare("==", index, at), self.number(old)) for at, old in enumerate(items)]
             return tuple([terms.either(here, new, old) for here, old in cells])

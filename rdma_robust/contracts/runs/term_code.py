@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from rdma_robust.contracts.runs.run_terms import Condition, Number
-from rdma_robust.contracts.runs.symbolic_data import ArrayInput, Data, Decisions, UndecidedError
+from rdma_robust.contracts.runs.symbolic_data import ArrayInput, Data, Decisions, NeedsDecisionError
 from rdma_robust.expr import OPERATORS, Const, Name
 from rdma_robust.messages.language.message_terms import Element, FaultError, Length, Operation, Term, Zeros
 
@@ -88,7 +88,7 @@ def _tried(code: Code, registers: Registers, on: Decisions) -> Condition | None:
     on.trying += 1
     try:
         return on.truth(code(registers, on))
-    except (UndecidedError, FaultError):
+    except (NeedsDecisionError, FaultError):
         return None
     finally:
         on.trying -= 1
@@ -99,7 +99,7 @@ def _side(code: Code, registers: Registers, on: Decisions) -> Number | None:
     on.trying += 1
     try:
         return on.number(code(registers, on))
-    except (UndecidedError, FaultError):
+    except (NeedsDecisionError, FaultError):
         return None
     finally:
         on.trying -= 1

@@ -9,21 +9,110 @@ here. A target is an option of its location (of a watching process, if it has no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
-from typing import Any
+from typing import Any, Final
 
 from rdma_robust.counters.counter_bounds import counter_bounds
 from rdma_robust.counters.intervals import Interval, hull
 from rdma_robust.counters.program import Command, CounterProgram, Target, pc
-from rdma_robust.counters.promela.body_paths import SAVED, Path, paths
-from rdma_robust.counters.promela.path_liveness import reset_dead
-from rdma_robust.counters.promela.promela_text import comment, identifiers, spell, type_for
+from rdma_robust.counters.promela.body_paths import SAVED, BodyPath, paths_of_body, reset_dead
 from rdma_robust.counters.promela.ranges import variable_intervals
-from rdma_robust.counters.promela.words import WORD, Narrow, temporaries
-from rdma_robust.expr import FALSE, TRUE, Const, names
+from rdma_robust.counters.promela.words import WORD, Narrow, lies_within, temporaries
+from rdma_robust.expr import FALSE, TRUE, Binary, Const, Expr, Ite, Name, Unary, names
+
+_TYPES: tuple[tuple[str, Interval], ...] = (("bit", (0, 1)), ("byte", (0, 255)), ("short", (-(2**15), 2**15 - 1)))
+"""Promela's types, the smallest first, with the values they hold; `int` holds every word."""
+
+_WORDS = """
+active always asm assert atomic auto bit bool break buchi byte c_code c_decl c_expr c_state c_track case chan
+char cond const continue d_proctype d_step default do double else empty enabled enum equivalent errno eval
+eventually extern false fi float for full get_priority goto hidden i386 if implies in init inline int len
+linux local long ltl main mtype nempty never next nfull notrace now np od of pc_value pid printf printm
+priority proctype provided register release restrict return run select set_priority short show signed sizeof
+skip static stderr stdin stdout stronguntil struct switch timeout trace true typedef typeof union unix unless
+unsigned until void volatile weakuntil while xr xs
+"""
+
+RESERVED = frozenset(_WORDS.split())
+"""Words that Promela, its preprocessor or the C code made from it understand in another way."""
+
+_PRECEDENCE: Final = (
+    ("||",),
+    ("&&",),
+    ("|",),
+    ("&", "&~"),
+    ("==", "!="),
+    ("<", "<=", ">", ">="),
+    (">>",),
+    ("+", "-"),
+    ("*", "/", "%"),
+)
+"""The binary operators from the loosest to the tightest, as C and Promela have them; all associate to the left."""
+
+_STRENGTH: Final = {op: strength for strength, operators in enumerate(_PRECEDENCE) for op in operators}
+_LOOSEST: Final = 0
+_UNARY: Final = len(_PRECEDENCE)
+_BITS: Final = frozenset({"|", "&", "&~", ">>"})
+
+
+def identifiers(wishes: Iterable[str]) -> list[str]:
+    """Return a different Promela identifier for every wish, as like it as possible.
+
+    One that C might take for a macro, because it is capitals with an underscore, gets a prefix.
+    """
+    found: list[str] = []
+    used = set(RESERVED)
+    for wish in wishes:
+        plain = re.sub(r"[^A-Za-z0-9]+", "_", (f"next {wish[:-1]}" if wish.endswith("'") else wish)).strip("_")
+        macro = plain.isupper() and "_" in plain
+        if macro or not plain[:1].isalpha() or plain in RESERVED or plain.startswith("end"):
+            plain = f"v_{plain}"
+        candidate, number = plain, 2
+        while candidate in used:
+            candidate, number = f"{plain}_{number}", number + 1
+        used.add(candidate)
+        found.append(candidate)
+    return found
+
+
+def type_for(interval: Interval) -> str:
+    """Return the smallest Promela type that holds every value of the interval."""
+    return next((name for name, values in _TYPES if lies_within(interval, values)), "int")
+
+
+def line_comment(text: str) -> str:
+    """Return `text` as a comment of one line."""
+    clean = "".join(c if " " <= c <= "~" else "?" for c in text).replace("*/", "* /").replace("/*", "/ *")
+    return f"/* {clean.rstrip(chr(92))} */"
+
+
+def spell(expr: Expr, names: Mapping[str, str], around: int = _LOOSEST) -> str:
+    """Return `expr`, whose names are spelt as `names` says, as an operand of an operator of strength `around`.
+
+    Beyond the parentheses that are needed, operators on bits have theirs, because few readers know how tightly they bind,
+    and so has a unary operator under another: to SPIN `!!` and `--` are other operators.
+    """
+    match expr:
+        case Const(value):
+            return str(value) if value >= 0 else f"({value})"
+        case Name(name):
+            return names[name]
+        case Unary(op, arg):
+            text = f"{op}{spell(arg, names, _UNARY + 1)}"
+            return f"({text})" if around > _UNARY else text
+        case Ite(test, then, other):
+            return f"({spell(test, names)} -> {spell(then, names)} : {spell(other, names)})"
+        case Binary(op, left, right):
+            strength = _STRENGTH[op]
+            c_op, invert = ("&", "~") if op == "&~" else (op, "")
+            right_around = _UNARY + 1 if invert else strength + 1
+            text = f"{spell(left, names, strength)} {c_op} {invert}{spell(right, names, right_around)}"
+            return f"({text})" if strength < around or op in _BITS else text
+
 
 MAX_D_STEPS = 2_000
 """SPIN 6.5 refuses a model with 2,048 of them."""
@@ -65,7 +154,7 @@ def promela(program: CounterProgram[Any], counter_bound: int, legend: Legend, ke
 @dataclass(frozen=True)
 class _Transition:
     command: Command[Any]
-    path: Path
+    path: BodyPath
 
 
 @dataclass(frozen=True)
@@ -84,7 +173,7 @@ class _Model:
         bounds = counter_bounds(program)
         caps = {c: counter_bound for c, bound in bounds.items() if bound is None}
         ranges = variable_intervals(program, bounds) | dict.fromkeys(caps, (0, counter_bound))
-        cut = [[(c, path) for c in each.commands for path in paths(c.body, caps)] for each in program.processes]
+        cut = [[(c, path) for c in each.commands for path in paths_of_body(c.body, caps)] for each in program.processes]
         seen = {name for each in cut for _, path in each for name in path.names()}
         seen |= {name for target in program.targets for name in names(target.condition)}
         cut = [[(c, _moving(path, c, i)) for c, path in each] if pc(i) in seen else each for i, each in enumerate(cut)]
@@ -144,7 +233,7 @@ class _Model:
         return self.ranges.get(name.removeprefix(SAVED), (0, WORD[1]))
 
 
-def _moving(path: Path, command: Command[Any], process: int) -> Path:
+def _moving(path: BodyPath, command: Command[Any], process: int) -> BodyPath:
     """Return the path of a command that also sets the variable with its process's location."""
     return replace(path, steps=(*path.steps, ((pc(process), Const(command.target)),)))
 
@@ -186,24 +275,24 @@ class _Writer:
 
     def _head(self) -> Iterator[str]:
         model = self.model
-        yield from map(comment, (f"{model.program.name}, a model for SPIN", *self.legend.notes))
+        yield from map(line_comment, (f"{model.program.name}, a model for SPIN", *self.legend.notes))
         for name, bound in model.caps.items():
-            yield comment(f"bounded model: {name} has no proven bound and stays at {bound} where it would exceed it;")
-            yield comment("an error found is one of the program, but the program may have errors that are not found")
+            yield line_comment(f"bounded model: {name} has no proven bound and stays at {bound} where it would exceed it;")
+            yield line_comment("an error found is one of the program, but the program may have errors that are not found")
         if model.program.counters and not model.caps:
-            yield comment("every counter has a proven bound: the model has all behaviours of the program")
-        yield comment("spin -a FILE && gcc -O2 -DSAFETY -o pan pan.c && ./pan -m1000000")
+            yield line_comment("every counter has a proven bound: the model has all behaviours of the program")
+        yield line_comment("spin -a FILE && gcc -O2 -DSAFETY -o pan pan.c && ./pan -m1000000")
         yield ""
 
     def _declaration(self, name: str) -> str:
         first = self.model.initial[name]
         value = f" = {first}" if first else ""
-        return f"{type_for(self.model.interval(name))} {self.names[name]}{value}; {comment(self._described(name))}"
+        return f"{type_for(self.model.interval(name))} {self.names[name]}{value}; {line_comment(self._described(name))}"
 
     def _temporary(self, name: str) -> str:
         """Declare a variable that is no part of the state; Promela has no hidden bits."""
         kind = type_for(hull(self.model.interval(name), (0, 2)))
-        return f"hidden {kind} {self.names[name]}; {comment(f'{self._described(name)}, temporary')}"
+        return f"hidden {kind} {self.names[name]}; {line_comment(f'{self._described(name)}, temporary')}"
 
     def _described(self, name: str) -> str:
         low, high = self.model.interval(name)
@@ -216,7 +305,7 @@ class _Writer:
             transitions = list(group)
             command = transitions[0].command
             options = places.setdefault(command.source, [])
-            options.append(f"{comment(self.legend.source(transitions[0].path.label))}")
+            options.append(f"{line_comment(self.legend.source(transitions[0].path.label))}")
             options.extend(line for each in transitions for line in self._option(each))
             places.setdefault(command.target, [])
         for target in self.model.targets:
@@ -236,7 +325,7 @@ class _Writer:
         does = "; ".join(f"{self.names[name]} = {spell(value, self.names)}" for ((name, value),) in path.steps)
         guard = "true" if path.guard == TRUE else spell(path.guard, self.names)
         goto = f"goto {_place(transition.command.target)}"
-        yield f"  {comment(str(path.label))}"
+        yield f"  {line_comment(str(path.label))}"
         if does:
             yield from (f"  :: {self.together} {{ {guard} ->", f"       {does}", f"     }} {goto}")
         else:
@@ -244,7 +333,7 @@ class _Writer:
 
     def _violation(self, target: Target[Any], place: str) -> Iterator[str]:
         check = "true" if target.condition == TRUE else spell(target.condition, self.names)
-        yield f"  {comment('target' if target.label is None else f'target: {target.label}')}"
+        yield f"  {line_comment('target' if target.label is None else f'target: {target.label}')}"
         yield f"  :: {self.together} {{ {check} -> assert(false) }} goto {place}"
 
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from rdma_robust.frame.finding import Finding
 from rdma_robust.text import printable
-from rdma_robust.value_ranges import file_of, instance_of
+from rdma_robust.value_ranges import file_of, told_instance
 
 
 def concise(finding: Finding) -> str:
@@ -34,7 +34,7 @@ def github(finding: Finding) -> str:
 
 def _code(finding: Finding) -> str:
     """Return the code of a finding, behind the instance of its file that it is about, if it is about one."""
-    instance = instance_of(finding.file)
+    instance = told_instance(finding.file)
     return f"{f' ({instance})' if instance else ''} [{finding.code}]"
 
 

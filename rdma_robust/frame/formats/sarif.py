@@ -11,10 +11,10 @@ from itertools import pairwise
 from typing import Any, Final
 from urllib.parse import quote
 
-from rdma_robust.codes.known_codes import Code, codes, tags_of
+from rdma_robust.codes.known_codes import MessageCode, codes, tags_of
 from rdma_robust.frame.finding import PROBLEMS, Finding, Flow, Kind, Level, Step, digest
 from rdma_robust.frame.formats.json_text import valid_unicode
-from rdma_robust.value_ranges import file_of, instance_of
+from rdma_robust.value_ranges import file_of, told_instance
 
 SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 ROOT: Final = "%SRCROOT%"
@@ -41,7 +41,7 @@ class ScannedFile:
     @property
     def sha256(self) -> str | None:
         """The SHA-256 of the text, if that is the whole file and not an instance of it."""
-        if self.text is None or instance_of(self.file):
+        if self.text is None or told_instance(self.file):
             return None
         return hashlib.sha256(self.text.encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -88,7 +88,7 @@ def _rank(finding: Finding) -> int:
 
 def _result(file: ScannedFile, found: Finding) -> Json:
     """Return a result, with a fingerprint that survives edits elsewhere in the file."""
-    instance = instance_of(file.file)
+    instance = told_instance(file.file)
     text = (found.sentence or found.message) + (f" ({instance})" if instance else "")
     line = found.line or 1
     known_by = f"{found.code}\n{file.line(line).strip()}\n{text}"
@@ -187,7 +187,7 @@ def _rule(code: str) -> Json:
     }
 
 
-def _help(entry: Code) -> str:
+def _help(entry: MessageCode) -> str:
     if entry.kind not in ("program", "runs", "violations"):
         return entry.explanation
     return (

@@ -23,7 +23,7 @@ from rdma_robust.frame.shell.stderr import error_line
 from rdma_robust.guard import Overrun, guarded_by
 from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.text import printable
-from rdma_robust.value_ranges import Valuation, file_of, instances
+from rdma_robust.value_ranges import Valuation, definition_combinations, file_of
 
 STDIN = "<stdin>"
 BOM = b"\xef\xbb\xbf"
@@ -102,10 +102,10 @@ def expand(
     are none; an argument that names no file is a glob if it
     can be, and `dir/**` stands for what `dir` does. A link in a directory stands for a file only if that would count too.
     `commands` are what a mistyped first argument may have meant. `define` are the definitions of :attr:`Source.define`; with
-    ranges among them every program is there once for each combination of values (:func:`value_ranges.instances`).
+    ranges among them every program is there once for each combination of values (see `value_ranges.py`).
     Raises UsageError for a range of no values.
     """
-    chosen = instances(define or ())
+    chosen = definition_combinations(define or ())
     suffixes = suffixes or registry.fallback_suffixes()
     items: list[Item] = []
     seen: set[str] = set()

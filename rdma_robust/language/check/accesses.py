@@ -10,7 +10,7 @@ from rdma_robust.diagnose import Reporter
 from rdma_robust.errors import Span
 from rdma_robust.expr import FALSE, TRUE, VALUE, Binary, Const, Expr, conj, disj, equals, negate, opposite
 from rdma_robust.language.check import meaning
-from rdma_robust.language.check.threads import Access, Resolved
+from rdma_robust.language.check.threads import ResolvedExpr, VariableAccess
 from rdma_robust.language.flow import cfg
 from rdma_robust.language.flow.going_wrong import failing
 from rdma_robust.language.syntax import ast, printer
@@ -19,7 +19,7 @@ FaultKind = Literal["overflow", "division by zero", "index out of range"]
 
 
 @dataclass(slots=True)
-class Lowered:
+class StatementSteps:
     """The steps of a statement or condition: `then` and `otherwise` by the truth of a condition, `faults` to a dead end.
 
     A statement without a condition has only `then` steps. What is `before` leads to a
@@ -29,21 +29,21 @@ class Lowered:
     then: list[cfg.Step] = field(default_factory=list)
     otherwise: list[cfg.Step] = field(default_factory=list)
     faults: list[cfg.Step] = field(default_factory=list)
-    before: Lowered | None = None
+    before: StatementSteps | None = None
     chains: list[list[cfg.Step]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
-class Data:
+class PayloadSource:
     """What a request carries: the word that `access` names or that is `hidden`, or else `value`, over registers.
 
     `text` is how it is written. What is `inline` the CPU reads when it posts, as it does every `value`.
     """
 
     text: str
-    access: Access | None = None
+    access: VariableAccess | None = None
     hidden: cfg.Cell | None = None
-    value: Resolved | None = None
+    value: ResolvedExpr | None = None
     inline: bool = False
 
     def payload(self, cells: list[cfg.Cell]) -> cfg.Payload:
@@ -96,9 +96,9 @@ class Lowering:
         self.span = span
         self.domain = domain
         self._spend = spend
-        self._result = Lowered()
+        self._result = StatementSteps()
 
-    def assign(self, register: str, value: Resolved, text: str) -> Lowered:
+    def assign(self, register: str, value: ResolvedExpr, text: str) -> StatementSteps:
         """`register = value`."""
         checks = [_division(value, text), self._overflow(value, text)]
         choices, index_checks = self._choices(value)
@@ -108,7 +108,7 @@ class Lowering:
             self._add(self._result.then, self._read(choice), guard, ((register, self._adapt(choice, value.expr)),))
         return self._result
 
-    def condition(self, value: Resolved, text: str) -> Lowered:
+    def condition(self, value: ResolvedExpr, text: str) -> StatementSteps:
         """A condition: `then` and `otherwise` steps, which share the read."""
         check = _division(value, text)
         choices, index_checks = self._choices(value)
@@ -119,20 +119,20 @@ class Lowering:
             self._add(self._result.otherwise, self._read(choice), conj(choice.guard, holds, negate(truth)))
         return self._result
 
-    def write(self, target: Access, value: Resolved, text: str) -> Lowered:
+    def write(self, target: VariableAccess, value: ResolvedExpr, text: str) -> StatementSteps:
         """`target = value`, over registers."""
         checks = [_division(value, text), self._overflow(value, text)]
         return self._touch([target], checks, lambda cells: cfg.Write(cells[0], value.expr), ())
 
     def cas(
-        self, target: Access, expected: Resolved, new: Resolved, texts: tuple[str, str], register: str | None
-    ) -> Lowered:
+        self, target: VariableAccess, expected: ResolvedExpr, new: ResolvedExpr, texts: tuple[str, str], register: str | None
+    ) -> StatementSteps:
         """`register = cas(target, expected, new)`."""
         checks = [_division(expected, texts[0]), _division(new, texts[1]), self._overflow(new, texts[1])]
         assigns = () if register is None else ((register, VALUE),)
         return self._touch([target], checks, lambda cells: cfg.Cas(cells[0], expected.expr, new.expr), assigns)
 
-    def rmw(self, call: ast.RmwCall, target: Access, value: Resolved, register: str | None) -> Lowered:
+    def rmw(self, call: ast.RmwCall, target: VariableAccess, value: ResolvedExpr, register: str | None) -> StatementSteps:
         """`register = call`: `faa` or `swap` of `target` with `value`."""
         text = printer.expression(call.value)
         checks = [_division(value, text)]
@@ -140,17 +140,17 @@ class Lowering:
         if call.kind == "swap":
             checks.append(self._overflow(value, text))
             return self._touch([target], checks, lambda cells: cfg.Rmw(cells[0], value.expr), assigns)
-        new = Resolved(Binary("+", VALUE, value.expr), target, call.span)
+        new = ResolvedExpr(Binary("+", VALUE, value.expr), target, call.span)
         overflow = self._overflow(new, printer.expression(ast.Binary("+", call.target, call.value)))
         return self._touch([target], checks, lambda cells: cfg.Rmw(cells[0], new.expr), assigns, overflow)
 
     def remote_rmw(
         self,
-        places: tuple[Access, Access],
+        places: tuple[VariableAccess, VariableAccess],
         make: Callable[[cfg.Cell, cfg.Cell], cfg.RemoteRmw],
-        operands: list[tuple[Resolved, str]],
-        written: tuple[Resolved, str] | None,
-    ) -> Lowered:
+        operands: list[tuple[ResolvedExpr, str]],
+        written: tuple[ResolvedExpr, str] | None,
+    ) -> StatementSteps:
         """`get target = ...`: an atomic operation on a word of another node.
 
         The `operands` are evaluated when it is posted; the one of them that is `written` must be in the domain.
@@ -159,14 +159,18 @@ class Lowering:
         checks += [] if written is None else [self._overflow(*written)]
         return self._touch(list(places), checks, lambda cells: make(cells[0], cells[1]), ())
 
-    def nondet(self, register: str, low: Resolved | None, high: Resolved | None, texts: tuple[str, str]) -> Lowered:
+    def nondet(
+        self, register: str, low: ResolvedExpr | None, high: ResolvedExpr | None, texts: tuple[str, str]
+    ) -> StatementSteps:
         """`register = nondet(low, high)`."""
         bounds = [(bound, text) for bound, text in zip((low, high), texts, strict=True) if bound is not None]
         checks = [check for bound, text in bounds for check in (_division(bound, text), self._overflow(bound, text))]
         op = cfg.Nondet(None if low is None else low.expr, None if high is None else high.expr)
         return self._touch([], checks, lambda _: op, ((register, VALUE),))
 
-    def request(self, target: Access | None, data: Data, make: Callable[[cfg.Cell | None, cfg.Payload], cfg.Op]) -> Lowered:
+    def request(
+        self, target: VariableAccess | None, data: PayloadSource, make: Callable[[cfg.Cell | None, cfg.Payload], cfg.Op]
+    ) -> StatementSteps:
         """A request that carries `data` to `target`, if it names one."""
         checks = []
         if data.value is not None:
@@ -178,15 +182,15 @@ class Lowering:
 
         return self._touch([*named, *([data.access] if data.access is not None else [])], checks, op, ())
 
-    def get(self, target: Access, source: Access, signaled: bool) -> Lowered:
+    def get(self, target: VariableAccess, source: VariableAccess, signaled: bool) -> StatementSteps:
         """`get target = source`."""
         return self._touch([target, source], [], lambda cells: cfg.Get(cells[0], cells[1], signaled), ())
 
-    def recv(self, buffer: Access, sender: str) -> Lowered:
+    def recv(self, buffer: VariableAccess, sender: str) -> StatementSteps:
         """`recv buffer from sender`."""
         return self._touch([buffer], [], lambda cells: cfg.Recv(cells[0], sender), ())
 
-    def chains(self, ways: Iterable[Iterable[tuple[cfg.Op, tuple[tuple[str, Expr], ...]]]]) -> Lowered:
+    def chains(self, ways: Iterable[Iterable[tuple[cfg.Op, tuple[tuple[str, Expr], ...]]]]) -> StatementSteps:
         """Several steps one after the other, each with what it assigns; the `ways` are alternatives."""
         for way in ways:
             steps: list[cfg.Step] = []
@@ -195,19 +199,19 @@ class Lowering:
             self._result.chains.append(steps)
         return self._result
 
-    def plain(self, op: cfg.Op, assigns: tuple[tuple[str, Expr], ...] = ()) -> Lowered:
+    def plain(self, op: cfg.Op, assigns: tuple[tuple[str, Expr], ...] = ()) -> StatementSteps:
         """One step without conditions."""
         self._add(self._result.then, op, TRUE, assigns)
         return self._result
 
     def _touch(
         self,
-        accesses: list[Access],
+        accesses: list[VariableAccess],
         checks: list[_Check],
         op: Callable[[list[cfg.Cell]], cfg.Op],
         assigns: tuple[tuple[str, Expr], ...],
         of_value: _Check | None = None,
-    ) -> Lowered:
+    ) -> StatementSteps:
         """Steps that touch one cell of each access; no guard or check but `of_value` reads a shared cell, the first."""
         all_checks = [c for access in accesses for c in _index_checks(access, TRUE)] + checks
         self._faults(all_checks, [])
@@ -222,7 +226,7 @@ class Lowering:
             self._add(self._result.then, op(cells), enabled, assigns)
         return self._result
 
-    def _product(self, accesses: list[Access]) -> Iterator[tuple[list[cfg.Cell], Expr]]:
+    def _product(self, accesses: list[VariableAccess]) -> Iterator[tuple[list[cfg.Cell], Expr]]:
         if not accesses:
             yield [], TRUE
             return
@@ -230,12 +234,12 @@ class Lowering:
             for cells, others in self._product(accesses[1:]):
                 yield [cell, *cells], conj(guard, others)
 
-    def _choices(self, value: Resolved) -> tuple[list[_Choice], list[_Check]]:
+    def _choices(self, value: ResolvedExpr) -> tuple[list[_Choice], list[_Check]]:
         """The cells an expression may read, and what must hold for its index."""
         access = value.access
         if access is None:
             return [_Choice(None, TRUE)], []
-        needed = meaning.reads(value.expr)
+        needed = meaning.needs_value(value.expr)
         choices = [_Choice(cell, conj(needed, guard), needed=needed) for cell, guard in _elements(access)]
         if needed != TRUE:
             choices.append(_Choice(None, opposite(needed), spared=True))
@@ -249,7 +253,7 @@ class Lowering:
     def _adapt(choice: _Choice, expr: Expr) -> Expr:
         return meaning.where_spared(expr) if choice.spared else meaning.where_needed(expr, choice.needed)
 
-    def _overflow(self, value: Resolved, text: str) -> _Check:
+    def _overflow(self, value: ResolvedExpr, text: str) -> _Check:
         low, high = self.domain if self.domain is not None else (0, 0)
         holds = meaning.in_domain(value.expr, self.domain)
         return _Check("overflow", holds, f"the value of `{text}` leaves the domain {low}..{high}", value.span)
@@ -286,16 +290,16 @@ class Lowering:
             steps.append(cfg.Step(op, guard, assigns, self.span, self.text, fault))
 
 
-def _division(value: Resolved, text: str) -> _Check:
-    return _Check("division by zero", meaning.defined(value.expr), f"division by zero in `{text}`", value.span)
+def _division(value: ResolvedExpr, text: str) -> _Check:
+    return _Check("division by zero", meaning.divides_by_no_zero(value.expr), f"division by zero in `{text}`", value.span)
 
 
-def _in_range(access: Access) -> Expr:
+def _in_range(access: VariableAccess) -> Expr:
     assert access.index is not None
-    return meaning.between(0, access.index, len(access.variable.cells) - 1)
+    return meaning.within_bounds(0, access.index, len(access.variable.cells) - 1)
 
 
-def _index_checks(access: Access, needed: Expr) -> list[_Check]:
+def _index_checks(access: VariableAccess, needed: Expr) -> list[_Check]:
     """What must hold for a computed index, unless the access is not needed."""
     if access.index is None or isinstance(access.index, Const):
         return []
@@ -305,12 +309,17 @@ def _index_checks(access: Access, needed: Expr) -> list[_Check]:
     size = len(array.cells)
     outside = f"{where} is outside 0..{size - 1}"
     return [
-        _Check("division by zero", disj(spared, meaning.defined(access.index)), f"division by zero in {where}", access.span),
+        _Check(
+            "division by zero",
+            disj(spared, meaning.divides_by_no_zero(access.index)),
+            f"division by zero in {where}",
+            access.span,
+        ),
         _Check("index out of range", disj(spared, _in_range(access)), outside, access.span),
     ]
 
 
-def _elements(access: Access) -> Iterator[tuple[cfg.Cell, Expr]]:
+def _elements(access: VariableAccess) -> Iterator[tuple[cfg.Cell, Expr]]:
     """Yield the cells an access may touch, each with when it does."""
     cells = access.variable.cells
     if access.index is None:
@@ -318,6 +327,6 @@ def _elements(access: Access) -> Iterator[tuple[cfg.Cell, Expr]]:
     elif isinstance(access.index, Const):
         yield cells[access.index.value], TRUE
     else:
-        defined = meaning.defined(access.index)
+        defined = meaning.divides_by_no_zero(access.index)
         for k, cell in enumerate(cells):
             yield cell, conj(defined, equals(access.index, Const(k)))

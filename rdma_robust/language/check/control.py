@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from rdma_robust.digraph import reachable
 from rdma_robust.expr import FALSE, TRUE, Expr, conj
-from rdma_robust.language.check.accesses import Lowered
+from rdma_robust.language.check.accesses import StatementSteps
 from rdma_robust.language.check.statements import StatementChecker
 from rdma_robust.language.flow import cfg
 from rdma_robust.language.syntax import ast
@@ -47,7 +47,7 @@ class ShapeEdge:
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class AutomatonShape:
     """How the statements of a thread hang together if they are the edges of an automaton. Locations count from 0."""
 
     start: int
@@ -56,7 +56,7 @@ class Shape:
 
 
 @dataclass(frozen=True, slots=True)
-class Built:
+class ThreadGraph:
     """A graph, its entry and exit, and the points before the labels that it comes to."""
 
     points: tuple[int, ...]
@@ -73,7 +73,7 @@ class GraphBuilder:
         self.checker = checker
         self._graph = _Edges()
 
-    def thread(self, body: ast.Block) -> Built:
+    def thread(self, body: ast.Block) -> ThreadGraph:
         """Return the graph of a thread."""
         if _leads_to(body.statements, 0, _EXIT) is None:
             entry = 0
@@ -83,13 +83,15 @@ class GraphBuilder:
             self._check_only(body.statements)
         return _finish(self._graph, entry)
 
-    def automaton(self, body: ast.Block, shape: Shape) -> Built:
+    def automaton(self, body: ast.Block, shape: AutomatonShape) -> ThreadGraph:
         """Return the graph as :meth:`thread` does, with a statement of `body` for every edge of `shape`.
 
         Where statements are missing there was an error, and the graph means nothing.
         """
         written = [s for s in body.statements if not isinstance(s, ast.Registers)]
-        if len(written) != sum(1 + e.guarded for e in shape.edges) or any(isinstance(s, ast.Broken) for s in written):
+        if len(written) != sum(1 + e.guarded for e in shape.edges) or any(
+            isinstance(s, ast.BrokenStatement) for s in written
+        ):
             self._check_only(body.statements)
             assert self.checker.report.failed, "the edges of an automaton are not its statements"
             return _finish(self._graph, 0)
@@ -104,11 +106,11 @@ class GraphBuilder:
             lowered = self.checker.check(statement)
             if isinstance(statement, ast.Skip):
                 text, span = self.checker.heading(statement)
-                lowered = Lowered([cfg.Step(cfg.Silent(), TRUE, (), span, text)])
+                lowered = StatementSteps([cfg.Step(cfg.Silent(), TRUE, (), span, text)])
             self._lowered(lowered, source, target, guard)
         return _finish(self._graph, ends.get(shape.start, shape.start))
 
-    def _lowered(self, lowered: Lowered, source: int, target: int, guard: Expr = TRUE) -> None:
+    def _lowered(self, lowered: StatementSteps, source: int, target: int, guard: Expr = TRUE) -> None:
         """Add the steps of a statement, which begin only where `guard` holds."""
         before = lowered.before
         if before is not None:
@@ -139,23 +141,23 @@ class GraphBuilder:
         """Add the steps of a block that does something, from `source` to `target`."""
         statements = block.statements
         at = source
-        label: ast.Label | None = None
+        label: ast.LabelStatement | None = None
         for k, statement in enumerate(statements):
             if isinstance(statement, ast.Halt):
                 self._passed(label, statement, at, _EXIT)
                 self._check_only(statements[k:])
                 return
-            if isinstance(statement, ast.Registers | ast.Posted) or (label is None and _does_nothing(statement)):
+            if isinstance(statement, ast.Registers | ast.PostedStatement) or (label is None and _does_nothing(statement)):
                 self._check_only((statement,))
                 continue
-            if isinstance(statement, ast.Label) and label is None:
+            if isinstance(statement, ast.LabelStatement) and label is None:
                 label = statement
                 self._graph.labels[label.name.text] = at
                 continue
-            goal = _leads_to(statements, k if isinstance(statement, ast.Label) else k + 1, target)
+            goal = _leads_to(statements, k if isinstance(statement, ast.LabelStatement) else k + 1, target)
             if goal is None:
                 goal = self._graph.fresh()
-            if isinstance(statement, ast.Label):
+            if isinstance(statement, ast.LabelStatement):
                 self._passed(label, label, at, goal)
                 self._graph.labels[statement.name.text] = goal
                 label, at = statement, goal
@@ -168,7 +170,7 @@ class GraphBuilder:
             at, label = goal, None
         self._passed(label, label, at, target)
 
-    def _passed(self, label: ast.Label | None, statement: ast.Statement | None, source: int, target: int) -> None:
+    def _passed(self, label: ast.LabelStatement | None, statement: ast.Statement | None, source: int, target: int) -> None:
         """Add the step past a labelled place where nothing is done."""
         if label is not None and statement is not None:
             text, span = self.checker.heading(statement)
@@ -195,7 +197,7 @@ class GraphBuilder:
                 text, span = self.checker.heading(statement)
                 for branch in branches:
                     self._branch(branch, source, target, cfg.Step(cfg.Silent(), TRUE, (), span, text))
-            case ast.Broken(blocks):
+            case ast.BrokenStatement(blocks):
                 for block in blocks:
                     self._branch(block, source, target, cfg.Step(cfg.Silent()))
             case _:
@@ -247,7 +249,7 @@ class GraphBuilder:
             self._block(block, source, target)
 
 
-def _always(lowered: Lowered) -> bool:
+def _always(lowered: StatementSteps) -> bool:
     """Whether a condition is constantly true."""
     return not lowered.otherwise and not lowered.faults and [s.guard for s in lowered.then] == [TRUE]
 
@@ -255,9 +257,9 @@ def _always(lowered: Lowered) -> bool:
 def _does_nothing(statement: ast.Statement) -> bool:
     """Whether a statement needs no step at all."""
     match statement:
-        case ast.Skip() | ast.Registers() | ast.Posted():
+        case ast.Skip() | ast.Registers() | ast.PostedStatement():
             return True
-        case ast.Loop() | ast.Choose() | ast.Broken():
+        case ast.Loop() | ast.Choose() | ast.BrokenStatement():
             return all(_does_nothing(s) for block in blocks_of(statement) for s in block.statements)
         case _:
             return False
@@ -277,11 +279,11 @@ def _needs_start(block: ast.Block) -> bool:
     """Whether a block must start at a point of its own: it comes back there, or that has a label."""
     for statement in block.statements:
         if not _does_nothing(statement):
-            return isinstance(statement, ast.While | ast.Loop | ast.Label)
+            return isinstance(statement, ast.While | ast.Loop | ast.LabelStatement)
     return False
 
 
-def _finish(graph: _Edges, entry: int) -> Built:
+def _finish(graph: _Edges, entry: int) -> ThreadGraph:
     """Number what can be reached from the entry: points in order, then the exit, then the dead end."""
     following: dict[int, list[int]] = {}
     for source, target, step in graph.edges:
@@ -295,4 +297,4 @@ def _finish(graph: _Edges, entry: int) -> Built:
     number = {point: k for k, point in enumerate(order)}
     edges = tuple((number[source], number[target], step) for source, target, step in graph.edges if source in reached)
     labels = {name: number[point] for name, point in graph.labels.items() if point in number}
-    return Built(tuple(range(len(order))), edges, number[entry], number[_EXIT], labels)
+    return ThreadGraph(tuple(range(len(order))), edges, number[entry], number[_EXIT], labels)

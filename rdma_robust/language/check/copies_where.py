@@ -12,10 +12,10 @@ from typing import Final, Protocol
 from rdma_robust.diagnose import Hint, Reporter, meant_at, quote
 from rdma_robust.errors import Span
 from rdma_robust.expr import Binary, Const, Expr, Name, conj, disj, equals, negate
-from rdma_robust.language.check.meaning import defined
-from rdma_robust.language.check.names import Group, ThreadNames, World, declared
+from rdma_robust.language.check.meaning import divides_by_no_zero
+from rdma_robust.language.check.names import Group, ProgramNames, ThreadNames, declared
 from rdma_robust.language.check.resolve import UNKNOWN
-from rdma_robust.language.flow.claims import CopiesWith, PointAt, ThreadEnded
+from rdma_robust.language.flow.claims import CopiesWith, EndedAtom, PointAt
 from rdma_robust.language.flow.wanted_copies import AbsenceError, TooManyAlternativesError, alternatives
 from rdma_robust.language.syntax import ast
 
@@ -25,15 +25,15 @@ _ABSENCE: Final = "not decided for any number of them, since what some copies re
 class StateReader(Protocol):
     """What resolves conditions on states, and knows of which copy a condition is."""
 
-    world: World
+    world: ProgramNames
     report: Reporter
     copy: ThreadNames | None
 
     def resolve(self, expr: ast.Expr, /) -> Expr: ...
 
-    def said_of_threads(self) -> dict[str, PointAt | ThreadEnded]: ...
+    def said_of_threads(self) -> dict[str, PointAt | EndedAtom]: ...
 
-    def also_said(self, atoms: Mapping[str, PointAt | ThreadEnded], /) -> None: ...
+    def also_said(self, atoms: Mapping[str, PointAt | EndedAtom], /) -> None: ...
 
 
 class CopiesResolver:
@@ -80,7 +80,7 @@ class CopiesResolver:
             report.error("RR217", name.span, message, hint=lambda: meant_at(name.span, name.text, known))
         return None
 
-    def _condition(self, expr: ast.CopiesWhere, copy: ThreadNames) -> tuple[Expr, dict[str, PointAt | ThreadEnded]]:
+    def _condition(self, expr: ast.CopiesWhere, copy: ThreadNames) -> tuple[Expr, dict[str, PointAt | EndedAtom]]:
         """Return the condition on one copy, where it is defined, and what it says of threads."""
         reader = self._reader
         before = reader.said_of_threads()
@@ -89,7 +89,7 @@ class CopiesResolver:
         reader.copy = None
         mine = reader.said_of_threads()
         reader.also_said(before)
-        return conj(defined(condition), condition), mine
+        return conj(divides_by_no_zero(condition), condition), mine
 
     def _of_each(self, expr: ast.CopiesWhere, group: Group) -> Expr:
         copy = self._reader.world.threads.get(group.name)

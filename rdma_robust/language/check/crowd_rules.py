@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from rdma_robust.diagnose import Reporter, quote
-from rdma_robust.language.check.names import World
+from rdma_robust.language.check.names import ProgramNames
 from rdma_robust.language.syntax import ast
 
 
-def check_crowds(tree: ast.Program, world: World, report: Reporter) -> None:
+def check_crowds(tree: ast.ProgramTree, world: ProgramNames, report: Reporter) -> None:
     """Report nodes of a crowd without exactly one thread of a crowd, and threads on their own node where there is none."""
-    nodes = {item.name.text: item for item in tree.items if isinstance(item, ast.Node)}
-    first: dict[str, ast.Thread] = {}
+    nodes = {item.name.text: item for item in tree.items if isinstance(item, ast.NodeDeclaration)}
+    first: dict[str, ast.ThreadDeclaration] = {}
     for item in tree.items:
-        if isinstance(item, ast.Thread) and item.on_own:
+        if isinstance(item, ast.ThreadDeclaration) and item.on_own:
             node = nodes.get(item.node.text)
             before = first.setdefault(item.node.text, item)
             if _is_own_place(item, node, world, report) and before is not item:
@@ -33,11 +33,13 @@ def check_crowds(tree: ast.Program, world: World, report: Reporter) -> None:
             )
 
 
-def _is_crowd(item: ast.Node | ast.Thread) -> bool:
+def _is_crowd(item: ast.NodeDeclaration | ast.ThreadDeclaration) -> bool:
     return item.family is not None and item.family.many
 
 
-def _is_own_place(item: ast.Thread, node: ast.Node | None, world: World, report: Reporter) -> bool:
+def _is_own_place(
+    item: ast.ThreadDeclaration, node: ast.NodeDeclaration | None, world: ProgramNames, report: Reporter
+) -> bool:
     """Return whether each copy of a thread has a copy of the node; report if not."""
     place = f"{item.node.text}[*]"
     if node is None:
@@ -56,10 +58,10 @@ def _is_own_place(item: ast.Thread, node: ast.Node | None, world: World, report:
     return False
 
 
-def _bounds(item: ast.Node | ast.Thread) -> bool:
+def _bounds(item: ast.NodeDeclaration | ast.ThreadDeclaration) -> bool:
     return item.family is not None and item.family.low is not None
 
 
-def _same_numbers(item: ast.Thread, world: World) -> bool:
+def _same_numbers(item: ast.ThreadDeclaration, world: ProgramNames) -> bool:
     thread, node = world.groups.get(("thread", item.name.text)), world.groups.get(("node", item.node.text))
     return thread is not None and node is not None and thread.numbers == node.numbers

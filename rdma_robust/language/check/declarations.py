@@ -12,26 +12,33 @@ from rdma_robust.diagnose import Hint, Reporter, quote
 from rdma_robust.errors import NO_SPAN, Edit, Span
 from rdma_robust.language.check import advice
 from rdma_robust.language.check.accesses import StepLimit
-from rdma_robust.language.check.control import GraphBuilder, Shape
+from rdma_robust.language.check.control import AutomatonShape, GraphBuilder
 from rdma_robust.language.check.crowd_rules import check_crowds
 from rdma_robust.language.check.expansion import Expander, ExpansionLimit
 from rdma_robust.language.check.expectations import Expectations
-from rdma_robust.language.check.families import Instance, OneOfThem, instances, look_ahead, own_node
+from rdma_robust.language.check.families import FamilyMember, OneOfThem, family_members, look_ahead, own_node
 from rdma_robust.language.check.hardware_line import HardwareLines
-from rdma_robust.language.check.instantiated import Instantiated, one_of, plain_names
+from rdma_robust.language.check.instantiated import PlainNames, plain_names, single_declaration
 from rdma_robust.language.check.labels import declare_labels
 from rdma_robust.language.check.macros import macros_of
-from rdma_robust.language.check.names import Constant, Kind, NodeNames, Register, ThreadNames, Variable, World
-from rdma_robust.language.check.outcome_lines import invariant, outcome
-from rdma_robust.language.check.polling import warn_endless_polls, warn_never_signaled
-from rdma_robust.language.check.posting import check_posted_places
+from rdma_robust.language.check.names import (
+    Kind,
+    NamedConstant,
+    NodeNames,
+    ProgramNames,
+    Register,
+    SharedVariable,
+    ThreadNames,
+)
+from rdma_robust.language.check.outcome_lines import checked_outcome, invariant
 from rdma_robust.language.check.register_places import check_register_places
+from rdma_robust.language.check.request_statements import check_posted_places, warn_endless_polls, warn_never_signaled
 from rdma_robust.language.check.resolve import ConstantResolver, domain_of
 from rdma_robust.language.check.statements import StatementChecker
 from rdma_robust.language.check.substitution import Substitution
 from rdma_robust.language.check.thread_parts import own_names, thread_of
-from rdma_robust.language.check.unreached import unreached, warn_unreached
-from rdma_robust.language.check.unused import warn_unused
+from rdma_robust.language.check.unreached import unreached_statements, warn_unreached_statements
+from rdma_robust.language.check.unused import warn_unused_names
 from rdma_robust.language.flow import cfg, claims
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.tree_limits import first_line
@@ -45,17 +52,17 @@ class ProgramChecker:
 
     def __init__(
         self,
-        tree: ast.Program,
+        tree: ast.ProgramTree,
         report: Reporter,
         poisoned: frozenset[str],
-        shapes: Mapping[str, Shape] | None = None,
+        shapes: Mapping[str, AutomatonShape] | None = None,
         taken: frozenset[str] = frozenset(),
     ) -> None:
         self.tree = tree
         self.report = report
         self.shapes = shapes or {}
         self._taken_names = taken
-        self.world = World(poisoned=set(poisoned))
+        self.world = ProgramNames(poisoned=set(poisoned))
         self.constants = ConstantResolver(self.world, report)
         macros = macros_of(tree, report, self.world.poisoned)
         self.one_of = OneOfThem(self.world, report, "statement")
@@ -68,13 +75,15 @@ class ProgramChecker:
         self._expectations = Expectations(report)
         self._hardware = HardwareLines(report)
         self._threads: list[cfg.Thread] = []
-        self._expanded: dict[int, list[ast.Thread | ast.Node]] = {}
+        self._expanded: dict[int, list[ast.ThreadDeclaration | ast.NodeDeclaration]] = {}
         self._reached: set[int] = set()
         self._unreached: list[tuple[Span, str]] = []
         self._outcomes: list[claims.OutcomeLine] = []
-        self._invariant_lines: list[ast.Invariant] = []
+        self._invariant_lines: list[ast.InvariantDeclaration] = []
 
-    def check(self, also: Callable[[World, tuple[cfg.Thread, ...]], None] = lambda _world, _threads: None) -> cfg.Program:
+    def check(
+        self, also: Callable[[ProgramNames, tuple[cfg.Thread, ...]], None] = lambda _world, _threads: None
+    ) -> cfg.Program:
         """Return the program; meaningless if there were errors. Warnings are not complete before that either.
 
         `also` may use names, and is called if there are no errors, before those that are unused are warned of.
@@ -87,9 +96,9 @@ class ProgramChecker:
         check_crowds(self.tree, self.world, self.report)
         if not self.report.failed:
             also(self.world, tuple(self._threads))
-        warn_unreached(self._unreached, self._reached, self.report)
-        warn_unused(self.world, self.report)
-        if not any(isinstance(item, ast.Thread) for item in self.tree.items) and not self.report.failed:
+        warn_unreached_statements(self._unreached, self._reached, self.report)
+        warn_unused_names(self.world, self.report)
+        if not any(isinstance(item, ast.ThreadDeclaration) for item in self.tree.items) and not self.report.failed:
             what = "the file is empty" if not self.tree.items else "there is no `thread`"
             self.report.warn("RR706", NO_SPAN, f"{what}: nothing runs, and there is nothing to decide")
         cells = [c for n in self.world.nodes.values() for v in n.variables.values() for c in v.cells]
@@ -117,14 +126,14 @@ class ProgramChecker:
         return group is not None and group.is_open
 
     @property
-    def written_out(self) -> ast.Program:
+    def written_out(self) -> ast.ProgramTree:
         """The tree without `for`, macros and families, once it was checked and found well-formed."""
         kept = (item for item in self.tree.items if not isinstance(item, ast.Macro))
         items: Iterable[ast.Item] = (made for item in kept for made in self._expanded.get(id(item), [item]))
         if self.world.groups:
-            written = Instantiated(self.world, self.plain_names)
+            written = PlainNames(self.world, self.plain_names)
             items = (made for item in items for made in written.items(item))
-        return ast.Program(tuple(items), self.tree.span)
+        return ast.ProgramTree(tuple(items), self.tree.span)
 
     @property
     def plain_names(self) -> dict[str, str]:
@@ -144,9 +153,9 @@ class ProgramChecker:
                 case ast.Constants(bindings):
                     for binding in bindings:
                         self.world.later.setdefault(("constant", binding.name.text), binding.name)
-                case ast.Node(name):
+                case ast.NodeDeclaration(name):
                     self.world.later.setdefault(("node", name.text), name)
-                case ast.Thread(name):
+                case ast.ThreadDeclaration(name):
                     self.world.later.setdefault(("thread", name.text), name)
                 case _:
                     pass
@@ -158,27 +167,27 @@ class ProgramChecker:
                     self._name = name.text
             case ast.AllowLoopback():
                 self._only_one(item.span, "`allow loopback` line")
-            case ast.Hardware():
+            case ast.HardwareDeclaration():
                 self._hardware.add(item)
             case ast.Constants(bindings):
                 for binding in bindings:
                     self._constant(binding)
             case ast.Domain():
                 self._domain(item)
-            case ast.Node():
+            case ast.NodeDeclaration():
                 self._node(item)
-            case ast.Thread():
+            case ast.ThreadDeclaration():
                 self._thread(item)
             case ast.Macro():
                 check_register_places(item, self.report)
-            case ast.Outcome():
-                line = outcome(item, self.world, self.report)
+            case ast.OutcomeDeclaration():
+                line = checked_outcome(item, self.world, self.report)
                 self._outcomes += () if line is None else (line,)
-            case ast.Invariant():
+            case ast.InvariantDeclaration():
                 self._invariant_lines.append(item)
             case ast.Expect():
                 self._expectations.add(item, self.world)
-            case ast.Broken():
+            case ast.BrokenStatement():
                 pass
             case _:
                 assert_never(item)
@@ -207,7 +216,7 @@ class ProgramChecker:
             self.report.error(
                 "RR205", name.span, f"constant {quote(name.text)} has the name of a variable of node {owner.name}"
             )
-        self.world.constants[name.text] = Constant(name.text, value, name.span)
+        self.world.constants[name.text] = NamedConstant(name.text, value, name.span)
 
     def _domain(self, item: ast.Domain) -> None:
         low, high = self.constants.value(item.low), self.constants.value(item.high)
@@ -232,17 +241,17 @@ class ProgramChecker:
             self.report.warn("RR704", expr.span, f"the initial value {value} is outside the domain {domain[0]}..{domain[1]}")
         return 0 if value is None else value
 
-    def _is_second(self, item: ast.Node | ast.Thread) -> bool:
+    def _is_second(self, item: ast.NodeDeclaration | ast.ThreadDeclaration) -> bool:
         """Return whether there is a node or thread of the same name already, which is reported."""
-        kind: Kind = "node" if isinstance(item, ast.Node) else "thread"
+        kind: Kind = "node" if isinstance(item, ast.NodeDeclaration) else "thread"
         self.world.later.pop((kind, item.name.text), None)
         before = self._declared.setdefault((kind, item.name.text), item.name.span)
         return self._taken(item.name, kind, None if before is item.name.span else before)
 
-    def _node(self, item: ast.Node) -> None:
+    def _node(self, item: ast.NodeDeclaration) -> None:
         duplicate = self._is_second(item)
         self._expanded |= {id(item): []} if item.family is not None and item.family.low is not None else {}
-        for one in instances(item, self.world, self.report):
+        for one in family_members(item, self.world, self.report):
             self.report.copy = one.copy
             self._one_node(item, one, duplicate=duplicate)
             if one.copy is not None and self._cells > cfg.MAX_CELLS:
@@ -251,7 +260,7 @@ class ProgramChecker:
                 break
         self.report.copy = None
 
-    def _one_node(self, item: ast.Node, one: Instance, *, duplicate: bool) -> None:
+    def _one_node(self, item: ast.NodeDeclaration, one: FamilyMember, *, duplicate: bool) -> None:
         private = item.family is not None and item.family.many
         node = NodeNames(one.name, item.name.span, item, private=private)
         put_in = Substitution(one.scope, self.report)
@@ -264,7 +273,7 @@ class ProgramChecker:
         if not duplicate:
             self.world.nodes[node.name] = node
 
-    def _cell(self, item: ast.Cell, node: NodeNames) -> None:
+    def _cell(self, item: ast.CellDeclaration, node: NodeNames) -> None:
         name = item.name
         size = None if item.size is None else self._size(item.size)
         init = self._value(item.init)
@@ -281,7 +290,7 @@ class ProgramChecker:
         if item.size is not None:
             cells = tuple(cfg.Cell(node.name, f"{name.text}[{k}]", init) for k in range(size or 1))
             size = size or 1
-        node.variables[name.text] = Variable(name.text, node.name, size, cells, name.span, certain)
+        node.variables[name.text] = SharedVariable(name.text, node.name, size, cells, name.span, certain)
         self._cells += len(cells)
 
     def _size(self, expr: ast.Expr) -> int | None:
@@ -297,11 +306,11 @@ class ProgramChecker:
             return None
         return size
 
-    def _thread(self, item: ast.Thread) -> None:
+    def _thread(self, item: ast.ThreadDeclaration) -> None:
         duplicate = self._is_second(item)
         self._expanded[id(item)] = []
         check_register_places(item, self.report)
-        for one in instances(item, self.world, self.report):
+        for one in family_members(item, self.world, self.report):
             self.report.copy = one.copy
             try:
                 self._one_thread(item, one, duplicate=duplicate)
@@ -310,7 +319,7 @@ class ProgramChecker:
                 break
         self.report.copy = None
 
-    def _one_thread(self, written: ast.Thread, one: Instance, *, duplicate: bool) -> None:
+    def _one_thread(self, written: ast.ThreadDeclaration, one: FamilyMember, *, duplicate: bool) -> None:
         place = self._place_of(written, one)
         node = self.world.nodes.get(place.text)
         own = written.on_own and ("node", written.node.text) in self.world.groups
@@ -322,7 +331,7 @@ class ProgramChecker:
         checker = StatementChecker(self.world, self.report, thread, self._spend, self._registers)
         builder = GraphBuilder(checker)
         item = self.expander.thread(written, own_names(written, node), one.scope)
-        made = item if one.family is None else one_of(item, one.name, place.text)
+        made = item if one.family is None else single_declaration(item, one.name, place.text)
         self._expanded[id(written)].append(made)
         thread.body = item.body
         check_posted_places(item.body, self.report)
@@ -333,7 +342,7 @@ class ProgramChecker:
         warn_never_signaled(thread, self.report)
         if shape is None:
             self._reached |= {step.span.start for _, _, step in built.edges}
-            self._unreached += unreached(item.body, built.edges)
+            self._unreached += unreached_statements(item.body, built.edges)
         if duplicate:
             return
         self.world.threads[thread.name] = thread
@@ -341,7 +350,7 @@ class ProgramChecker:
             label.point = built.labels.get(label.name)
         self._threads.append(thread_of(thread, built, node.name if node is not None else place.text, one))
 
-    def _place_of(self, item: ast.Thread, one: Instance) -> ast.Ident:
+    def _place_of(self, item: ast.ThreadDeclaration, one: FamilyMember) -> ast.Ident:
         """Return the node that one of the threads of a declaration runs on; after an error one of which all was said."""
         own = own_node(item, one)
         if item.on_own:

@@ -13,10 +13,10 @@ from typing import Final
 from rdma_robust.diagnose import Reporter, quote
 from rdma_robust.errors import Span
 from rdma_robust.language.check.families import OneOfThem
-from rdma_robust.language.check.macros import Macros, check_names, names_in
-from rdma_robust.language.check.names import World
+from rdma_robust.language.check.macros import Macros, check_names, names_mentioned
+from rdma_robust.language.check.names import ProgramNames
 from rdma_robust.language.check.resolve import ConstantResolver
-from rdma_robust.language.check.substitution import Meaning, Scope, Substitution, number
+from rdma_robust.language.check.substitution import ExpansionScope, Meaning, Substitution, number_expr
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.layout import MAX_NESTING
 from rdma_robust.language.syntax.tree_limits import blocks_of, first_line, statements_in
@@ -32,7 +32,9 @@ class ExpansionLimit(Exception):
 class Expander:
     """Expands the threads of a program, one after the other. `taken` are the names that registers must not get."""
 
-    def __init__(self, world: World, report: Reporter, macros: Macros, taken: frozenset[str], one_of: OneOfThem) -> None:
+    def __init__(
+        self, world: ProgramNames, report: Reporter, macros: Macros, taken: frozenset[str], one_of: OneOfThem
+    ) -> None:
         self._world = world
         self._one_of = one_of
         self._report = report
@@ -45,7 +47,7 @@ class Expander:
         self._own: dict[str, str] = {}
         self._checked: set[str] = set()
 
-    def thread(self, item: ast.Thread, own: dict[str, str], scope: Scope) -> ast.Thread:
+    def thread(self, item: ast.ThreadDeclaration, own: dict[str, str], scope: ExpansionScope) -> ast.ThreadDeclaration:
         """Return the thread without `for` and calls, and with what its names stand for in `scope`; registers of macros are
         declared before the first statement that needs them. `own` says of the names that the thread can use itself what they
         are.
@@ -61,32 +63,32 @@ class Expander:
             made = list(self._statement(statement, scope, 1))
             if self._registers:
                 before = len(statements)
-                while before and isinstance(statements[before - 1], ast.Label):
+                while before and isinstance(statements[before - 1], ast.LabelStatement):
                     before -= 1
                 statements.insert(before, ast.Registers(tuple(self._registers), statement.span))
                 self._registers = []
             statements += made
         return replace(item, body=replace(item.body, statements=tuple(statements)))
 
-    def _stays(self, scope: Scope) -> bool:
+    def _stays(self, scope: ExpansionScope) -> bool:
         """Whether statements stay as they are written."""
         return scope.plain and not self._world.groups
 
-    def _put_in(self, scope: Scope) -> Substitution:
+    def _put_in(self, scope: ExpansionScope) -> Substitution:
         return Substitution(scope, self._report, self._one_of)
 
-    def _block(self, block: ast.Block, scope: Scope, depth: int) -> ast.Block:
+    def _block(self, block: ast.Block, scope: ExpansionScope, depth: int) -> ast.Block:
         if depth > MAX_NESTING:
             self._too_deep(scope, block.span)
         made = (part for statement in block.statements for part in self._statement(statement, scope, depth))
         return ast.Block(tuple(made), scope.at(block.span))
 
-    def _too_deep(self, scope: Scope, span: Span) -> None:
+    def _too_deep(self, scope: ExpansionScope, span: Span) -> None:
         message = f"nested more than {MAX_NESTING} deep when it is expanded"
         self._report.error("RR109", scope.at(first_line(span)), message, hint="split it into simpler parts")
         raise ExpansionLimit
 
-    def _spend(self, scope: Scope, span: Span) -> None:
+    def _spend(self, scope: ExpansionScope, span: Span) -> None:
         self._spent += not scope.plain or self._report.copy is not None
         if self._spent > MAX_EXPANDED:
             outermost = list(scope.at(span).chain())[-1] if scope.origin is not None else first_line(span)
@@ -99,7 +101,7 @@ class Expander:
             )
             raise ExpansionLimit
 
-    def _statement(self, statement: ast.Statement, scope: Scope, depth: int) -> Iterator[ast.Statement]:
+    def _statement(self, statement: ast.Statement, scope: ExpansionScope, depth: int) -> Iterator[ast.Statement]:
         self._spend(scope, statement.span)
         match statement:
             case ast.For():
@@ -136,12 +138,14 @@ class Expander:
                 return ast.Loop(self._block(body, looping, depth + 1), span)
             case ast.Choose(branches):
                 return ast.Choose(tuple(self._block(b, scope, depth + 1) for b in branches), span)
-            case ast.Broken(blocks):
-                return ast.Broken(tuple(self._block(b, scope, depth + 1) for b in blocks), span)
+            case ast.BrokenStatement(blocks):
+                return ast.BrokenStatement(tuple(self._block(b, scope, depth + 1) for b in blocks), span)
+            case ast.For() | ast.MacroCall():
+                raise AssertionError("these are written out, and never put in")
             case _:
-                return _simple(statement, put_in, span)
+                return put_in.statement(statement)
 
-    def _copies(self, loop: ast.For, scope: Scope, depth: int) -> Iterator[ast.Statement]:
+    def _copies(self, loop: ast.For, scope: ExpansionScope, depth: int) -> Iterator[ast.Statement]:
         self._check_counter(loop, scope)
         put_in = self._put_in(scope)
         low, high = (self._constants.value(put_in.expression(bound)) for bound in (loop.low, loop.high))
@@ -154,14 +158,14 @@ class Expander:
             bounds = replace(head, line=loop.low.span.line, column=loop.low.span.column, start=loop.low.span.start)
             self._report.warn("RR705", scope.at(bounds), f"this `for` makes no copies: {low} is more than {high}")
         for value in range(low, high + 1):
-            counter = Meaning("counter", number(value, loop.counter.span))
+            counter = Meaning("counter", number_expr(value, loop.counter.span))
             meanings = {**scope.meanings, loop.counter.text: counter}
             inner = replace(scope, meanings=meanings, origin=self._report.at(scope.at(head)))
             self._spend(inner, loop.span)
             for statement in loop.body.statements:
                 yield from self._statement(statement, inner, depth)
 
-    def _check_counter(self, loop: ast.For, scope: Scope) -> None:
+    def _check_counter(self, loop: ast.For, scope: ExpansionScope) -> None:
         name = loop.counter.text
         meaning = scope.meanings.get(name)
         if meaning is not None:
@@ -180,7 +184,7 @@ class Expander:
                 hint="a `for` declares its counter itself; give one of them another name",
             )
 
-    def _expansion(self, call: ast.MacroCall, scope: Scope, depth: int) -> Iterator[ast.Statement]:
+    def _expansion(self, call: ast.MacroCall, scope: ExpansionScope, depth: int) -> Iterator[ast.Statement]:
         macro = self._macros.of(call)
         arguments = [self._argument(argument, scope) for argument in call.arguments]
         if macro is None or None in arguments:
@@ -196,7 +200,7 @@ class Expander:
             for parameter, argument in zip(macro.parameters, arguments, strict=True)
             if argument is not None
         }
-        outside = Scope(meanings, origin, scope.calls + 1, scope.again)
+        outside = ExpansionScope(meanings, origin, scope.calls + 1, scope.again)
         inner = replace(outside, meanings=meanings | self._declared(macro, outside))
         self._spend(inner, call.span)
         for k, statement in enumerate(macro.body.statements):
@@ -206,7 +210,7 @@ class Expander:
             else:
                 yield from self._statement(statement, inner, depth)
 
-    def _declared(self, macro: ast.Macro, scope: Scope) -> dict[str, Meaning]:
+    def _declared(self, macro: ast.Macro, scope: ExpansionScope) -> dict[str, Meaning]:
         """Declare registers for an expansion, and return what their names in the macro stand for."""
         put_in = self._put_in(scope)
         found: dict[str, Meaning] = {}
@@ -229,7 +233,7 @@ class Expander:
         return found
 
     def _begun_again(
-        self, declared: ast.Registers, rest: tuple[ast.Statement, ...], scope: Scope
+        self, declared: ast.Registers, rest: tuple[ast.Statement, ...], scope: ExpansionScope
     ) -> Iterator[ast.Statement]:
         """Yield what gives registers their initial values where an expansion in a loop begins once more.
 
@@ -239,10 +243,10 @@ class Expander:
         for register in declared.registers:
             if not _assigned_first(register.name.text, rest):
                 name = put_in.target(ast.Ref(None, register.name, None, register.name.span))
-                value = register.value or ast.Number(0, register.name.span)
+                value = register.value or ast.NumberLiteral(0, register.name.span)
                 yield ast.Assign(name, put_in.expression(value), "", scope.at(register.span))
 
-    def _argument(self, argument: ast.Expr, scope: Scope) -> ast.Expr | None:
+    def _argument(self, argument: ast.Expr, scope: ExpansionScope) -> ast.Expr | None:
         """Return what an argument stands for: a name, an element of an array, or a number; None after an error."""
         found = self._put_in(scope).expression(argument)
         if isinstance(found, ast.Ref):
@@ -255,7 +259,7 @@ class Expander:
                     todo.append(arg)
                 case ast.Binary(_, left, right):
                     todo += (left, right)
-                case ast.Number():
+                case ast.NumberLiteral():
                     pass
                 case ast.Ref(None, name, None) if name.text in known or name.text in self._world.poisoned:
                     pass
@@ -268,7 +272,7 @@ class Expander:
                     )
                     return None
         value = self._constants.value(found)
-        return None if value is None else number(value, found.span)
+        return None if value is None else number_expr(value, found.span)
 
 
 def _given(register: ast.Binding, put_in: Substitution) -> ast.Binding:
@@ -280,64 +284,9 @@ def _assigned_first(name: str, statements: tuple[ast.Statement, ...]) -> bool:
     for statement in statements:
         match statement:
             case ast.Assign(ast.Ref(None, target, None), value, "") if target.text == name:
-                return name not in names_in(ast.Assert(value))
+                return name not in names_mentioned(ast.Assert(value))
             case _:
                 inside = statements_in(ast.Block((statement,)))
-                if any(name in names_in(part) for part in inside):
+                if any(name in names_mentioned(part) for part in inside):
                     return False
     return True
-
-
-def _simple(statement: ast.Statement, put_in: Substitution, span: Span) -> ast.Statement:
-    """Return a statement without blocks with what its names stand for."""
-    match statement:
-        case ast.Assign(target, value, op):
-            return ast.Assign(put_in.target(target), put_in.expression(value), op, span)
-        case ast.Call(call):
-            made = put_in.expression(call)
-            assert isinstance(made, ast.AtomicCall)
-            return ast.Call(made, span)
-        case ast.Put() | ast.Get() | ast.Send() | ast.Poll() | ast.PollAny() | ast.TryPoll():
-            return _request(statement, put_in, span)
-        case ast.Posted(buffers, sender):
-            return ast.Posted(tuple(map(put_in.target, buffers)), put_in.thread(sender), span)
-        case ast.Recv(buffer, sender):
-            return ast.Recv(put_in.target(buffer), put_in.thread(sender), span)
-        case ast.RecvPoll(sender, target):
-            return ast.RecvPoll(put_in.thread(sender), target and put_in.target(target), span)
-        case ast.RFence(node):
-            return ast.RFence(put_in.place(node), span)
-        case ast.Flush(node):
-            return ast.Flush(put_in.place(node), span)
-        case ast.Label(name):
-            return ast.Label(put_in.label(name), span)
-        case ast.Assume(condition):
-            return replace(statement, condition=put_in.expression(condition), span=span)
-        case ast.Assert(condition):
-            return ast.Assert(put_in.expression(condition), span)
-        case _:
-            return replace(statement, span=span)
-
-
-def _request(
-    statement: ast.Put | ast.Get | ast.Send | ast.Poll | ast.PollAny | ast.TryPoll, put_in: Substitution, span: Span
-) -> ast.Statement:
-    match statement:
-        case ast.Put(target, source, _, flags, imm):
-            if imm is not None:
-                imm = ast.Immediate(put_in.expression(imm.value), put_in.thread(imm.to), put_in.scope.at(imm.span))
-            return ast.Put(put_in.target(target), put_in.expression(source), span, _placed(flags, put_in), imm)
-        case ast.Get(target, source, _, flags):
-            return ast.Get(put_in.target(target), put_in.expression(source), span, _placed(flags, put_in))
-        case ast.Send(source, to, _, flags):
-            return ast.Send(put_in.expression(source), put_in.thread(to), span, _placed(flags, put_in))
-        case ast.Poll(node, _, count):
-            return ast.Poll(put_in.place(node), span, count and put_in.expression(count))
-        case ast.PollAny(nodes, register):
-            return ast.PollAny(tuple(map(put_in.place, nodes)), register and put_in.target(register), span)
-        case ast.TryPoll(register, node):
-            return ast.TryPoll(put_in.target(register), put_in.place(node), span)
-
-
-def _placed(flags: tuple[ast.Flag, ...], put_in: Substitution) -> tuple[ast.Flag, ...]:
-    return tuple(replace(flag, span=put_in.scope.at(flag.span)) for flag in flags)

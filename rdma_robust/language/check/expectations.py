@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from rdma_robust.diagnose import Reporter, quote
-from rdma_robust.language.check.names import World
-from rdma_robust.language.check.when import applies
+from rdma_robust.language.check.names import ProgramNames
+from rdma_robust.language.check.when import applies_here
 from rdma_robust.language.flow import claims
 from rdma_robust.language.syntax import ast, printer
 
@@ -14,25 +14,25 @@ class Expectations:
 
     def __init__(self, report: Reporter) -> None:
         self._report = report
-        self._first: dict[tuple[str, str | None], ast.Expectation] = {}
-        self._found: list[claims.Expectation] = []
+        self._first: dict[tuple[str, str | None], ast.ExpectationClause] = {}
+        self._found: list[claims.ExpectedAnswer] = []
 
     @property
-    def found(self) -> tuple[claims.Expectation, ...]:
+    def found(self) -> tuple[claims.ExpectedAnswer, ...]:
         return tuple(self._found)
 
-    def add(self, item: ast.Expect, world: World) -> None:
+    def add(self, item: ast.Expect, world: ProgramNames) -> None:
         """Add the claims of one line, if it is about such numbers as there are."""
-        if not applies(item, world, self._report):
+        if not applies_here(item, world, self._report):
             return
         for claim in item.expectations:
             before = self._first.setdefault((claim.kind, claim.model), claim)
             if before is not claim:
                 self._clash(claim, before)
                 continue
-            self._found.append(claims.Expectation(claim.kind, claim.negated, claim.model, self._report.at(claim.span)))
+            self._found.append(claims.ExpectedAnswer(claim.kind, claim.negated, claim.model, self._report.at(claim.span)))
 
-    def _clash(self, claim: ast.Expectation, before: ast.Expectation) -> None:
+    def _clash(self, claim: ast.ExpectationClause, before: ast.ExpectationClause) -> None:
         at = f"{before.span.line}:{before.span.column}"
         text, first = (quote(f"expect {printer.expectation(each)}") for each in (claim, before))
         if claim.negated == before.negated:

@@ -8,9 +8,9 @@ from typing import Final, Literal
 
 from rdma_robust.diagnose import Copy, Hint, Reporter, quote
 from rdma_robust.errors import Edit
-from rdma_robust.language.check.names import Constant, Group, World
+from rdma_robust.language.check.names import Group, NamedConstant, ProgramNames
 from rdma_robust.language.check.resolve import ConstantResolver
-from rdma_robust.language.check.substitution import Meaning, PlaceKind, Scope, Substitution, number
+from rdma_robust.language.check.substitution import ExpansionScope, Meaning, PlaceKind, Substitution, number_expr
 from rdma_robust.language.flow.cfg import MAX_CELLS
 from rdma_robust.language.syntax import ast, printer
 from rdma_robust.language.syntax.tree_limits import alone
@@ -23,23 +23,23 @@ KINDS: Final[tuple[PlaceKind, ...]] = ("thread", "node")
 
 
 @dataclass(frozen=True, slots=True)
-class Instance:
+class FamilyMember:
     """One node or thread of a declaration: its name, what its index stands for, and where it is reported to be.
 
     `family` is the one it belongs to and its number; `many`, that it stands for any number.
     """
 
     name: str
-    scope: Scope = field(default_factory=Scope)
+    scope: ExpansionScope = field(default_factory=ExpansionScope)
     family: tuple[str, int] | None = None
     many: bool = False
     copy: Copy | None = None
 
 
-def look_ahead(tree: ast.Program, world: World, report: Reporter) -> None:
+def look_ahead(tree: ast.ProgramTree, world: ProgramNames, report: Reporter) -> None:
     """Note the groups of a program, wherever they are declared, and the nodes of its threads. What is wrong with their
-    ranges, :func:`instances` says."""
-    quiet = World()
+    ranges, :func:`family_members` says."""
+    quiet = ProgramNames()
     left = dict.fromkeys(KINDS, MAX_CELLS)
     constants = ConstantResolver(quiet, Reporter(report.file, report.source))
     for item in tree.items:
@@ -47,8 +47,10 @@ def look_ahead(tree: ast.Program, world: World, report: Reporter) -> None:
             case ast.Constants(bindings):
                 for each in bindings:
                     value = None if each.value is None else constants.value(each.value)
-                    quiet.constants.setdefault(each.name.text, Constant(each.name.text, value, each.name.span))
-            case ast.Node(name, family=ast.Family() as family) | ast.Thread(name, family=ast.Family() as family):
+                    quiet.constants.setdefault(each.name.text, NamedConstant(each.name.text, value, each.name.span))
+            case ast.NodeDeclaration(name, family=ast.FamilyRange() as family) | ast.ThreadDeclaration(
+                name, family=ast.FamilyRange() as family
+            ):
                 kind = _kind(item)
                 numbers = _numbers(family, constants)
                 left[kind] -= len(numbers or ())
@@ -56,16 +58,16 @@ def look_ahead(tree: ast.Program, world: World, report: Reporter) -> None:
                 quiet.groups.setdefault((kind, name.text), group)
             case _:
                 pass
-        if isinstance(item, ast.Thread):
+        if isinstance(item, ast.ThreadDeclaration):
             _place(item, quiet, world)
     world.groups.update(quiet.groups)
 
 
-def _kind(item: ast.Node | ast.Thread) -> PlaceKind:
-    return "node" if isinstance(item, ast.Node) else "thread"
+def _kind(item: ast.NodeDeclaration | ast.ThreadDeclaration) -> PlaceKind:
+    return "node" if isinstance(item, ast.NodeDeclaration) else "thread"
 
 
-def _numbers(family: ast.Family, constants: ConstantResolver) -> range | None:
+def _numbers(family: ast.FamilyRange, constants: ConstantResolver) -> range | None:
     if family.low is None or family.high is None:
         return None
     low, high = constants.value(family.low), constants.value(family.high)
@@ -74,7 +76,7 @@ def _numbers(family: ast.Family, constants: ConstantResolver) -> range | None:
     return range(low, high + 1)
 
 
-def _place(item: ast.Thread, quiet: World, world: World) -> None:
+def _place(item: ast.ThreadDeclaration, quiet: ProgramNames, world: ProgramNames) -> None:
     """Note the nodes of threads, also of those further down."""
     silent = Reporter("", "")
     for each in _members(item, quiet.groups.get(("thread", item.name.text))):
@@ -86,38 +88,42 @@ def _place(item: ast.Thread, quiet: World, world: World) -> None:
         world.placed.setdefault(each.name, node)
 
 
-def own_node(item: ast.Thread, one: Instance) -> ast.Ident:
+def own_node(item: ast.ThreadDeclaration, one: FamilyMember) -> ast.Ident:
     """Return the node of one thread of a declaration, as it is written or, if it has one of its own, by its name."""
     if item.on_own and one.family is not None:
         return ast.Ident(f"{item.node.text}[{one.family[1]}]", item.node.span)
     return item.node
 
 
-def instances(item: ast.Node | ast.Thread, world: World, report: Reporter) -> Iterator[Instance]:
+def family_members(
+    item: ast.NodeDeclaration | ast.ThreadDeclaration, world: ProgramNames, report: Reporter
+) -> Iterator[FamilyMember]:
     """Yield what a declaration makes, in order, after checking its range. Errors go to the report."""
     if item.family is not None:
         _check(item, item.family, world, report)
     yield from _members(item, world.groups.get((_kind(item), item.name.text)))
 
 
-def _members(item: ast.Node | ast.Thread, group: Group | None) -> Iterator[Instance]:
+def _members(item: ast.NodeDeclaration | ast.ThreadDeclaration, group: Group | None) -> Iterator[FamilyMember]:
     family = item.family
     if family is None or group is None:
-        yield Instance(item.name.text)
+        yield FamilyMember(item.name.text)
     elif family.low is None:
-        yield Instance(item.name.text, many=True)
+        yield FamilyMember(item.name.text, many=True)
     else:
         numbers = group.numbers or ()
         for value in numbers:
-            name, scope, where = group.member(value), Scope(), group.member(value)
+            name, scope, where = group.member(value), ExpansionScope(), group.member(value)
             if family.counter is not None:
-                scope = Scope({family.counter.text: Meaning("number", number(value, family.counter.span))})
+                scope = ExpansionScope({family.counter.text: Meaning("number", number_expr(value, family.counter.span))})
                 where = f"{name}, where {family.counter.text} is {value}"
             copy = Copy(f"{_kind(item)} {group.name}", name, where, len(numbers))
-            yield Instance(name, scope, (group.name, value), copy=copy)
+            yield FamilyMember(name, scope, (group.name, value), copy=copy)
 
 
-def _check(item: ast.Node | ast.Thread, family: ast.Family, world: World, report: Reporter) -> None:
+def _check(
+    item: ast.NodeDeclaration | ast.ThreadDeclaration, family: ast.FamilyRange, world: ProgramNames, report: Reporter
+) -> None:
     """Check the names and the range of a family."""
     _check_names(item, family, world, report)
     constants = ConstantResolver(world, report)
@@ -140,7 +146,9 @@ def _check(item: ast.Node | ast.Thread, family: ast.Family, world: World, report
         report.error("RR214", family.span, message)
 
 
-def _check_names(item: ast.Node | ast.Thread, family: ast.Family, world: World, report: Reporter) -> None:
+def _check_names(
+    item: ast.NodeDeclaration | ast.ThreadDeclaration, family: ast.FamilyRange, world: ProgramNames, report: Reporter
+) -> None:
     for what, name in ((f"{_kind(item)} family", item.name), ("index", family.counter)):
         constant = None if name is None else world.constants.get(name.text)
         if name is not None and constant is not None:
@@ -149,7 +157,7 @@ def _check_names(item: ast.Node | ast.Thread, family: ast.Family, world: World, 
     counter = family.counter
     if counter is None:
         return
-    if isinstance(item, ast.Node):
+    if isinstance(item, ast.NodeDeclaration):
         own = {cell.name.text: cell.name for cell in item.cells}
         what = "variable"
     else:
@@ -168,7 +176,7 @@ name what is not there. A target is asked for by a command."""
 class OneOfThem:
     """Says which node or thread a name with an index means. In statements nobody names one of a crowd."""
 
-    def __init__(self, world: World, report: Reporter, where: Where) -> None:
+    def __init__(self, world: ProgramNames, report: Reporter, where: Where) -> None:
         self._world = world
         self._report = report
         self._where = where
@@ -199,7 +207,7 @@ class OneOfThem:
 
     def _of_crowd(self, name: ast.Ident, kind: PlaceKind) -> ast.Ident:
         """Report that a statement names one of a crowd."""
-        shown = quote(printer.place(name))
+        shown = quote(printer.place_text(name))
         if self._where == "place":
             message = f"there is any number of nodes {quote(name.text)}, and one thread of a crowd runs on each"
             hint = f"write `thread NAME[*] on {name.text}[*]`, or take the `[*]` away where the node is declared"
@@ -228,7 +236,7 @@ class OneOfThem:
         declared = name.text in (world.nodes if kind == "node" else world.placed)
         if name.index is not None and declared and name.text not in world.poisoned:
             hint = Hint(f"write {quote(name.text)}", (Edit(name.span, name.text),))
-            message = f"{quote(printer.place(name))}: there is one {kind} {quote(name.text)}, no family of them"
+            message = f"{quote(printer.place_text(name))}: there is one {kind} {quote(name.text)}, no family of them"
             self._report.error("RR227", name.span, message, hint=hint)
         return name if name.index is None else ast.Ident(name.text, alone(name))
 

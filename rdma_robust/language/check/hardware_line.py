@@ -17,7 +17,7 @@ WORDS: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
     "order": ("order", {"default": "default", "multipath": "multipath", "relaxed": "relaxed"}),
     "reads": ("ordered_reads", {"ordered": True, "unordered": False}),
 }
-"""The words of a `hardware` line: the fields of :class:`Hardware` that they are, and what they can be."""
+"""The words of a `hardware` line: the fields of :class:`HardwareDeclaration` that they are, and what they can be."""
 
 
 class HardwareLines:
@@ -28,11 +28,11 @@ class HardwareLines:
         self._report = report
         self._first: dict[str, Span] = {}
 
-    def add(self, item: ast.Hardware) -> None:
+    def add(self, item: ast.HardwareDeclaration) -> None:
         for setting in item.settings:
             self._add(setting)
 
-    def _add(self, setting: ast.Setting) -> None:
+    def _add(self, setting: ast.HardwareSetting) -> None:
         word, value = setting.word, setting.value
         if word.text not in WORDS:
             self._unknown(word, "word of a `hardware` line", WORDS)

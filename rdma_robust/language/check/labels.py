@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from rdma_robust.diagnose import Reporter, quote
-from rdma_robust.language.check.names import Label, ThreadNames, family_of
+from rdma_robust.language.check.names import NamedLabel, ThreadNames, family_name
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.tree_limits import statements_in
 
@@ -13,10 +13,10 @@ from rdma_robust.language.syntax.tree_limits import statements_in
 def declare_labels(thread: ThreadNames, body: ast.Block, report: Reporter) -> None:
     """Note the labels of a thread, of which `body` is written out; their places come later. Errors go to the report."""
     for statement in statements_in(body):
-        if not isinstance(statement, ast.Label):
+        if not isinstance(statement, ast.LabelStatement):
             continue
         name = statement.name
-        before = thread.labels.setdefault(name.text, Label(name.text, None, name.span))
+        before = thread.labels.setdefault(name.text, NamedLabel(name.text, None, name.span))
         if before.span is name.span:
             continue
         if before.span.start == name.span.start:
@@ -30,7 +30,7 @@ def declare_labels(thread: ThreadNames, body: ast.Block, report: Reporter) -> No
 
 def warn_unused_labels(threads: Iterable[ThreadNames], report: Reporter) -> None:
     """Warn of labels that nothing names, in no thread of a family; of those of macros nothing is said."""
-    found = [(family_of(thread.name), label) for thread in threads for label in thread.labels.values()]
+    found = [(family_name(thread.name), label) for thread in threads for label in thread.labels.values()]
     used = {label.span.start for _, label in found if label.used}
     for thread, label in found:
         if label.span.start not in used and label.span.origin is None:

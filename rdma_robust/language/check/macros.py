@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from rdma_robust.diagnose import Hint, Reporter, meant_at, quote
 from rdma_robust.digraph import components, reachable
-from rdma_robust.language.check.names import Constant
+from rdma_robust.language.check.names import NamedConstant
 from rdma_robust.language.syntax import ast, printer
-from rdma_robust.language.syntax.tree_limits import expressions_of, places_of, statements_in
+from rdma_robust.language.syntax.tree_limits import expressions_in, places_named, statements_in
 
 _STATEMENTS = ("assert", "assume", "await", "cas", "faa", "flush", "get", "poll", "put", "rfence", "swap")
 
@@ -27,7 +27,7 @@ class Macros:
         return macro if macro is not None and len(macro.parameters) == len(call.arguments) else None
 
 
-def macros_of(tree: ast.Program, report: Reporter, poisoned: set[str]) -> Macros:
+def macros_of(tree: ast.ProgramTree, report: Reporter, poisoned: set[str]) -> Macros:
     """Return the macros of a program after checking their heads and all calls.
 
     `poisoned` names stood in text that was skipped: not to know them is no error of its own.
@@ -47,7 +47,7 @@ def macros_of(tree: ast.Program, report: Reporter, poisoned: set[str]) -> Macros
     return Macros({name: macro for name, macro in found.items() if name not in circles}, frozenset(found))
 
 
-def check_names(macro: ast.Macro, constants: Mapping[str, Constant], report: Reporter) -> None:
+def check_names(macro: ast.Macro, constants: Mapping[str, NamedConstant], report: Reporter) -> None:
     """Report parameters and registers that have the name of a constant."""
     for what, name in (*(("parameter", p) for p in macro.parameters), *(("register", r.name) for r in registers_of(macro))):
         constant = constants.get(name.text)
@@ -64,15 +64,15 @@ def registers_of(macro: ast.Macro) -> Iterator[ast.Binding]:
             yield from statement.registers
 
 
-def calls_in(block: ast.Block) -> Iterator[ast.MacroCall]:
+def macro_calls(block: ast.Block) -> Iterator[ast.MacroCall]:
     """Yield the calls of a block, also those inside of other statements, in source order."""
     return (statement for statement in statements_in(block) if isinstance(statement, ast.MacroCall))
 
 
-def _all_calls(tree: ast.Program) -> Iterator[ast.MacroCall]:
+def _all_calls(tree: ast.ProgramTree) -> Iterator[ast.MacroCall]:
     for item in tree.items:
-        if isinstance(item, ast.Thread | ast.Macro):
-            yield from calls_in(item.body)
+        if isinstance(item, ast.ThreadDeclaration | ast.Macro):
+            yield from macro_calls(item.body)
 
 
 def _check_parameters(macro: ast.Macro, report: Reporter) -> None:
@@ -82,20 +82,20 @@ def _check_parameters(macro: ast.Macro, report: Reporter) -> None:
         kind, before = seen.setdefault(name.text, (what, name))
         if before is not name:
             report.error("RR205", name.span, f"{what} {quote(name.text)} has the name of a {kind} (line {before.span.line})")
-    used = {name for statement in statements_in(macro.body) for name in names_in(statement)}
+    used = {name for statement in statements_in(macro.body) for name in names_mentioned(statement)}
     for what, name in seen.values():
         if name.text not in used:
             report.warn("RR701", name.span, f"{what} {quote(f'{macro.name.text}.{name.text}')} is never used")
 
 
-def names_in(statement: ast.Statement) -> Iterator[str]:
+def names_mentioned(statement: ast.Statement) -> Iterator[str]:
     """Yield every name that a statement itself mentions, not those of inner statements and of what it declares."""
-    todo: list[ast.Expr] = list(expressions_of(statement))
+    todo: list[ast.Expr] = list(expressions_in(statement))
     match statement:
-        case ast.Label(name):
+        case ast.LabelStatement(name):
             yield name.text
         case _:
-            for place in places_of(statement):
+            for place in places_named(statement):
                 yield place.text
                 todo += () if place.index is None else (place.index,)
     while todo:
@@ -117,7 +117,7 @@ def names_in(statement: ast.Statement) -> Iterator[str]:
                 todo += (target, value)
             case ast.NondetCall(low, high):
                 todo += (bound for bound in (low, high) if bound is not None)
-            case ast.Number() | ast.ThreadAt() | ast.ThreadEnded() | ast.CopiesWhere():
+            case ast.NumberLiteral() | ast.ThreadAt() | ast.ThreadEnded() | ast.CopiesWhere():
                 pass
 
 
@@ -148,7 +148,7 @@ def _how_to_declare(call: ast.MacroCall) -> str:
 def _circles(found: Mapping[str, ast.Macro], report: Reporter) -> set[str]:
     """Report the macros that come back to themselves, once for each circle, and return all that lead into one."""
     numbers = {name: k for k, name in enumerate(found)}
-    calls = [[call for call in calls_in(macro.body) if call.name.text in found] for macro in found.values()]
+    calls = [[call for call in macro_calls(macro.body) if call.name.text in found] for macro in found.values()]
     following = {k: [numbers[call.name.text] for call in mine] for k, mine in enumerate(calls)}
     bad: set[int] = set()
     for component in components(following):
@@ -188,14 +188,16 @@ def _circle(start: int, following: Mapping[int, list[int]], inside: set[int]) ->
     raise AssertionError("no way back in a component")
 
 
-def _warn_unused(tree: ast.Program, found: Mapping[str, ast.Macro], report: Reporter) -> None:
-    todo = [call.name.text for item in tree.items if isinstance(item, ast.Thread) for call in calls_in(item.body)]
+def _warn_unused(tree: ast.ProgramTree, found: Mapping[str, ast.Macro], report: Reporter) -> None:
+    todo = [
+        call.name.text for item in tree.items if isinstance(item, ast.ThreadDeclaration) for call in macro_calls(item.body)
+    ]
     used = set[str]()
     while todo:
         name = todo.pop()
         if name in found and name not in used:
             used.add(name)
-            todo += [call.name.text for call in calls_in(found[name].body)]
+            todo += [call.name.text for call in macro_calls(found[name].body)]
     for name, macro in found.items():
         if name not in used:
             report.warn("RR701", macro.name.span, f"macro {quote(name)} is never used")

@@ -23,27 +23,27 @@ from rdma_robust.expr import (
 )
 
 
-def defined(expr: Expr) -> Expr:
+def divides_by_no_zero(expr: Expr) -> Expr:
     """Return when evaluating `expr` divides by no zero; `&&` and `||` evaluate their right side only when needed."""
     match expr:
         case Const() | Name():
             return TRUE
         case Unary(_, arg):
-            return defined(arg)
+            return divides_by_no_zero(arg)
         case Binary("&&", left, right):
-            return conj(defined(left), disj(negate(left), defined(right)))
+            return conj(divides_by_no_zero(left), disj(negate(left), divides_by_no_zero(right)))
         case Binary("||", left, right):
-            return conj(defined(left), disj(left, defined(right)))
+            return conj(divides_by_no_zero(left), disj(left, divides_by_no_zero(right)))
         case Binary("/" | "%", left, right):
             nonzero: Expr = Const(int(right.value != 0)) if isinstance(right, Const) else Binary("!=", right, Const(0))
-            return conj(defined(left), defined(right), nonzero)
+            return conj(divides_by_no_zero(left), divides_by_no_zero(right), nonzero)
         case Binary(_, left, right):
-            return conj(defined(left), defined(right))
+            return conj(divides_by_no_zero(left), divides_by_no_zero(right))
         case Ite():
             raise AssertionError("source programs have no Ite")
 
 
-def reads(expr: Expr) -> Expr:
+def needs_value(expr: Expr) -> Expr:
     """Return when evaluating `expr` needs VALUE, over registers only; safe to evaluate even where `expr` is undefined."""
     return without_value(_reads(expr))
 
@@ -57,9 +57,9 @@ def _reads(expr: Expr) -> Expr:
         case Unary(_, arg):
             return _reads(arg)
         case Binary("&&", left, right):
-            return disj(_reads(left), _if_reached(conj(defined(left), left), _reads(right)))
+            return disj(_reads(left), _if_reached(conj(divides_by_no_zero(left), left), _reads(right)))
         case Binary("||", left, right):
-            return disj(_reads(left), _if_reached(conj(defined(left), negate(left)), _reads(right)))
+            return disj(_reads(left), _if_reached(conj(divides_by_no_zero(left), negate(left)), _reads(right)))
         case Binary(_, left, right):
             return disj(_reads(left), _reads(right))
         case Ite():
@@ -140,7 +140,7 @@ def uses_value(*exprs: Expr) -> bool:
     return any(VALUE.name in names(expr) for expr in exprs)
 
 
-def between(low: int, expr: Expr, high: int) -> Expr:
+def within_bounds(low: int, expr: Expr, high: int) -> Expr:
     """Return `low <= expr && expr <= high`, simplified for constants."""
     if isinstance(expr, Const):
         return Const(int(low <= expr.value <= high))
@@ -152,7 +152,7 @@ def in_domain(expr: Expr, domain: tuple[int, int] | None) -> Expr:
     if domain is None or isinstance(expr, Name):
         return TRUE
     if isinstance(expr, Const) or not is_boolean(expr):
-        return between(domain[0], expr, domain[1])
+        return within_bounds(domain[0], expr, domain[1])
     false, true = (domain[0] <= value <= domain[1] for value in (0, 1))
     return Const(int(true)) if true == false else expr if true else negate(expr)
 

@@ -16,7 +16,7 @@ _ELEMENT: Final = re.compile(r"(.*)\[\d+\]")
 
 
 @dataclass(slots=True)
-class Constant:
+class NamedConstant:
     """A named integer; `value` is None if its declaration was wrong."""
 
     name: str
@@ -26,7 +26,7 @@ class Constant:
 
 
 @dataclass(slots=True)
-class Variable:
+class SharedVariable:
     """A variable (`size` None, one cell) or an array of a node.
 
     `certain` is False if the declaration was wrong, so that nothing should be said about its size.
@@ -54,7 +54,7 @@ class Register:
 
 
 @dataclass(slots=True)
-class Label:
+class NamedLabel:
     """A label of a statement; `point` is the program point before that, None if the thread never comes there."""
 
     name: str
@@ -70,8 +70,8 @@ class NodeNames:
 
     name: str
     span: Span
-    item: ast.Node | None = None
-    variables: dict[str, Variable] = field(default_factory=dict)
+    item: ast.NodeDeclaration | None = None
+    variables: dict[str, SharedVariable] = field(default_factory=dict)
     private: bool = False
 
 
@@ -96,12 +96,12 @@ class Group:
         return f"{self.name}[{number}]"
 
 
-def declared(world: World, kind: Kind, names: Iterable[str]) -> list[str]:
+def declared(world: ProgramNames, kind: Kind, names: Iterable[str]) -> list[str]:
     """Return nodes or threads by the names that their declarations give them."""
-    return list(dict.fromkeys([*map(family_of, names), *(name for of, name in world.groups if of == kind)]))
+    return list(dict.fromkeys([*map(family_name, names), *(name for of, name in world.groups if of == kind)]))
 
 
-def family_of(name: str) -> str:
+def family_name(name: str) -> str:
     """Return the name of a node or thread without the number that it has in its family."""
     return name.partition("[")[0]
 
@@ -120,7 +120,7 @@ class ThreadNames:
     node: NodeNames | None
     span: Span
     registers: dict[str, Register] = field(default_factory=dict)
-    labels: dict[str, Label] = field(default_factory=dict)
+    labels: dict[str, NamedLabel] = field(default_factory=dict)
     hidden: dict[str, Register] = field(default_factory=dict)
     sends_to: set[str] = field(default_factory=set)
     completes_to: set[str] = field(default_factory=set)
@@ -140,7 +140,7 @@ class ThreadNames:
 
 
 @dataclass(slots=True)
-class World:
+class ProgramNames:
     """Everything declared so far, and where the rest will be declared.
 
     `poisoned` names stood in text skipped after a syntax error, or in a declaration that was wrong: not knowing them is
@@ -148,7 +148,7 @@ class World:
     says that a missing domain was reported: one `domain` line mends all.
     """
 
-    constants: dict[str, Constant] = field(default_factory=dict)
+    constants: dict[str, NamedConstant] = field(default_factory=dict)
     nodes: dict[str, NodeNames] = field(default_factory=dict)
     threads: dict[str, ThreadNames] = field(default_factory=dict)
     domain: tuple[int, int] | None = None
@@ -177,10 +177,10 @@ class World:
         return (t for t in self.threads.values() if register in t.registers)
 
 
-def world_of(program: cfg.Program) -> World:
+def world_of(program: cfg.Program) -> ProgramNames:
     """Return the names of a program, as its declarations made them; the cells of an array may stand in any order."""
-    world = World(domain=program.domain, has_domain=program.domain is not None, loopback=program.allow_loopback)
-    world.constants = {name: Constant(name, value, NO_SPAN) for name, value in program.constants}
+    world = ProgramNames(domain=program.domain, has_domain=program.domain is not None, loopback=program.allow_loopback)
+    world.constants = {name: NamedConstant(name, value, NO_SPAN) for name, value in program.constants}
     world.nodes = {name: NodeNames(name, NO_SPAN) for name in program.nodes}
     declared: dict[tuple[str, str], list[cfg.Cell]] = {}
     arrays = set()
@@ -196,12 +196,12 @@ def world_of(program: cfg.Program) -> World:
         size = len(cells) if key in arrays else None
         if size is not None:
             cells.sort(key=lambda cell: int(cell.name[len(name) + 1 : -1]))
-        world.nodes[node].variables[name] = Variable(name, node, size, tuple(cells), NO_SPAN)
+        world.nodes[node].variables[name] = SharedVariable(name, node, size, tuple(cells), NO_SPAN)
     for thread in program.threads:
         if thread.many:
             world.groups["thread", thread.name] = Group(thread.name, None, many=True, span=NO_SPAN)
         registers = {name: Register(name, init, NO_SPAN) for name, init in thread.registers}
-        labels = {name: Label(name, point, NO_SPAN) for name, point in thread.labels}
+        labels = {name: NamedLabel(name, point, NO_SPAN) for name, point in thread.labels}
         world.threads[thread.name] = ThreadNames(thread.name, world.nodes.get(thread.node), NO_SPAN, registers, labels)
     world.groups |= _groups("node", program.nodes) | _groups("thread", [thread.name for thread in program.threads])
     world.groups |= {("thread", t.name): Group(t.name, None, True, NO_SPAN) for t in program.crowds}

@@ -12,12 +12,12 @@ from rdma_robust.expr import Const, Expr, Name, conj, negate
 from rdma_robust.language.check import advice
 from rdma_robust.language.check.copies_where import CopiesResolver, check_presence
 from rdma_robust.language.check.families import KINDS, OneOfThem, Where
-from rdma_robust.language.check.meaning import defined
-from rdma_robust.language.check.names import Register, ThreadNames, Variable, World, declared, family_of
+from rdma_robust.language.check.meaning import divides_by_no_zero
+from rdma_robust.language.check.names import ProgramNames, Register, SharedVariable, ThreadNames, declared, family_name
 from rdma_robust.language.check.resolve import UNKNOWN, ConstantResolver, Resolver
 from rdma_robust.language.check.rewrites import insertion
-from rdma_robust.language.check.when import applies
-from rdma_robust.language.flow.claims import Claim, CopiesWith, Invariant, OutcomeLine, PointAt, ThreadEnded
+from rdma_robust.language.check.when import applies_here
+from rdma_robust.language.flow.claims import CopiesWith, EndedAtom, InvariantLine, OutcomeClaim, OutcomeLine, PointAt
 from rdma_robust.language.syntax import ast, printer
 
 
@@ -26,7 +26,7 @@ class OutcomeResolver(Resolver):
 
     WHAT: ClassVar = "an outcome"
 
-    def __init__(self, world: World, report: Reporter, where: Where = "claim") -> None:
+    def __init__(self, world: ProgramNames, report: Reporter, where: Where = "claim") -> None:
         super().__init__(world, report)
         self._one_of = OneOfThem(world, report, where)
         self._copies = CopiesResolver(self)
@@ -46,11 +46,11 @@ class OutcomeResolver(Resolver):
     def copies(self, expr: ast.CopiesWhere) -> Expr:
         return self._copies.resolve(expr)
 
-    def said_of_threads(self) -> dict[str, PointAt | ThreadEnded]:
+    def said_of_threads(self) -> dict[str, PointAt | EndedAtom]:
         """Return what was said of where threads are, and forget it."""
         return {}
 
-    def also_said(self, atoms: Mapping[str, PointAt | ThreadEnded]) -> None:
+    def also_said(self, atoms: Mapping[str, PointAt | EndedAtom]) -> None:
         """Note what is said of where threads are."""
 
     def _owner(self, name: ast.Ident) -> ast.Ident:
@@ -76,7 +76,7 @@ class OutcomeResolver(Resolver):
                 found.used = True
                 self.no_index(ref)
                 return Name(f"{ref.owner.text}.{name}")
-            case Variable():
+            case SharedVariable():
                 found.used = True
                 return self._cell(ref, found)
 
@@ -93,7 +93,9 @@ class OutcomeResolver(Resolver):
             index = advice.unqualified(ref)
             wanted = f"{self.WHAT} names `Thread.register` and `Node.variable`"
             if self.copy is not None:
-                wanted = f"a copy of {quote(family_of(self.copy.name))} has no such register, and its node no such variable"
+                wanted = (
+                    f"a copy of {quote(family_name(self.copy.name))} has no such register, and its node no such variable"
+                )
             self.report.error(
                 "RR502",
                 ref.span,
@@ -117,7 +119,7 @@ class OutcomeResolver(Resolver):
         variable.used = True
         return self._cell(ref, variable)
 
-    def _member(self, ref: ast.Ref, owner: ast.Ident) -> Register | Variable | None:
+    def _member(self, ref: ast.Ref, owner: ast.Ident) -> Register | SharedVariable | None:
         thread, node = self.world.threads.get(owner.text), self.world.nodes.get(owner.text)
         name = ref.name.text
         register = thread.registers.get(name) if thread is not None else None
@@ -126,7 +128,7 @@ class OutcomeResolver(Resolver):
             self.report.error(
                 "RR218",
                 ref.span,
-                f"{quote(advice.written(ref))} is both a register of thread {owner.text} "
+                f"{quote(advice.shown_reference(ref))} is both a register of thread {owner.text} "
                 f"and a variable of node {owner.text}",
                 hint="give the thread or the register another name",
             )
@@ -154,7 +156,7 @@ class OutcomeResolver(Resolver):
             hint=lambda: meant_at(ref.name.span, ref.name.text, known),
         )
 
-    def _cell(self, ref: ast.Ref, variable: Variable) -> Expr:
+    def _cell(self, ref: ast.Ref, variable: SharedVariable) -> Expr:
         if variable.size is None or ref.index is None:
             if variable.size is not None and variable.certain:
                 self.report.error(
@@ -186,15 +188,15 @@ class StateResolver(OutcomeResolver):
 
     WHAT = "an invariant"
 
-    def __init__(self, world: World, report: Reporter, where: Where = "claim") -> None:
+    def __init__(self, world: ProgramNames, report: Reporter, where: Where = "claim") -> None:
         super().__init__(world, report, where)
-        self.atoms: dict[str, PointAt | ThreadEnded] = {}
+        self.atoms: dict[str, PointAt | EndedAtom] = {}
 
-    def said_of_threads(self) -> dict[str, PointAt | ThreadEnded]:
+    def said_of_threads(self) -> dict[str, PointAt | EndedAtom]:
         said, self.atoms = self.atoms, {}
         return said
 
-    def also_said(self, atoms: Mapping[str, PointAt | ThreadEnded]) -> None:
+    def also_said(self, atoms: Mapping[str, PointAt | EndedAtom]) -> None:
         self.atoms |= atoms
 
     def place(self, expr: ast.ThreadAt | ast.ThreadEnded) -> Expr:
@@ -202,7 +204,7 @@ class StateResolver(OutcomeResolver):
         expr = replace(expr, thread=ast.Ident(thread.name if thread else "", expr.thread.span))
         if thread is None:
             return UNKNOWN
-        atom: PointAt | ThreadEnded = ThreadEnded(thread.name)
+        atom: PointAt | EndedAtom = EndedAtom(thread.name)
         if isinstance(expr, ast.ThreadAt):
             label = thread.labels.get(expr.label.text)
             if label is None:
@@ -217,7 +219,7 @@ class StateResolver(OutcomeResolver):
 
     def thread(self, name: ast.Ident) -> ThreadNames | None:
         """Return a thread by name; None after an error."""
-        if self.copy is not None and name.index is None and name.text == family_of(self.copy.name):
+        if self.copy is not None and name.index is None and name.text == family_name(self.copy.name):
             return self.copy
         if name.index is not None or self.world.groups:
             name = self._one_of(name, "thread")
@@ -243,14 +245,14 @@ class StateResolver(OutcomeResolver):
         )
 
 
-def outcome(item: ast.Outcome, world: World, report: Reporter) -> OutcomeLine | None:
+def checked_outcome(item: ast.OutcomeDeclaration, world: ProgramNames, report: Reporter) -> OutcomeLine | None:
     """Return a checked outcome line, None if it is about other numbers than there are; errors go to the report. A condition
     that is undefined does not hold."""
-    holds = applies(item, world, report)
+    holds = applies_here(item, world, report)
     resolver = OutcomeResolver(world, report, "claim" if holds else "other claim")
     condition = resolver.resolve(item.condition)
-    claims = tuple(Claim(c.allowed, c.model) for c in item.claims)
-    seen: dict[str, ast.Claim] = {}
+    claims = tuple(OutcomeClaim(c.allowed, c.model) for c in item.claims)
+    seen: dict[str, ast.ClaimClause] = {}
     for claim in item.claims:
         before = seen.setdefault(claim.model, claim)
         if before is not claim:
@@ -258,23 +260,25 @@ def outcome(item: ast.Outcome, world: World, report: Reporter) -> OutcomeLine | 
             what = "is claimed twice" if same else "is claimed to be both allowed and forbidden"
             report.error("RR501", claim.span, f"under {claim.model} this outcome {what}")
     counts = tuple(resolver.counts.items())
-    line = OutcomeLine(conj(defined(condition), condition), claims, report.at(item.span), printer.item(item), counts)
+    line = OutcomeLine(
+        conj(divides_by_no_zero(condition), condition), claims, report.at(item.span), printer.item(item), counts
+    )
     return line if holds else None
 
 
-def invariant(item: ast.Invariant, world: World, report: Reporter) -> Invariant | None:
+def invariant(item: ast.InvariantDeclaration, world: ProgramNames, report: Reporter) -> InvariantLine | None:
     """Return a checked invariant, None if it is about other numbers than there are; errors go to the report.
 
     A condition that is undefined does not hold.
     """
-    holds = applies(item, world, report)
+    holds = applies_here(item, world, report)
     resolver = StateResolver(world, report, "claim" if holds else "other claim")
     condition = resolver.resolve(item.condition)
     text = printer.item(item)
     if not holds:
         return None
-    whole = conj(defined(condition), condition)
+    whole = conj(divides_by_no_zero(condition), condition)
     if not report.failed:
         check_presence(negate(whole), resolver.spans, report, "an invariant")
     counts = tuple(resolver.counts.items())
-    return Invariant(whole, tuple(resolver.atoms.items()), report.at(item.span), text, counts)
+    return InvariantLine(whole, tuple(resolver.atoms.items()), report.at(item.span), text, counts)

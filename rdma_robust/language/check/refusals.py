@@ -20,10 +20,13 @@ _OF_A_NETWORK: Final[dict[type[cfg.Op], tuple[str, str]]] = {
 """The operations that another node has a part in: the words that they begin with, and the models that have them."""
 
 
+_PROVEN: Final = (cfg.Silent, cfg.Read, cfg.Write, cfg.Cas, cfg.Rmw, cfg.MFence, cfg.Nondet, *_OF_A_NETWORK)
+"""The operations that `prove` has a machine for; of any other it says so."""
+
 _NUMBER: Final = re.compile(r"\[\d+\]")
 
 
-def refusals(program: cfg.Program, model: claims.AnyModelName) -> tuple[Diagnostic, ...]:
+def model_refusals(program: cfg.Program, model: claims.AnyModelName) -> tuple[Diagnostic, ...]:
     """Return an error for every statement of `program` that `model` does not have, in the order of the source.
 
     Of the copies of one statement in a family it is said once.
@@ -60,6 +63,8 @@ def _unproven(op: cfg.Op) -> str:
             return f"a remote `faa` that starts again at the other end of a domain: {instead}, or leave the `domain` out"
         case cfg.Put(signaled=False) | cfg.Get(signaled=False) | cfg.RemoteRmw(signaled=False):
             return f"an operation without a completion (`unsignaled`): {instead}"
+        case _ if not isinstance(op, _PROVEN):
+            return f"an operation like {type(op).__name__}: {instead}"
         case _:
             return ""
 

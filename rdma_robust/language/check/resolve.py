@@ -9,7 +9,7 @@ from rdma_robust.diagnose import Hint, Reporter, meant_at, quote
 from rdma_robust.errors import Edit, Span
 from rdma_robust.expr import COMPARISONS, OPERATORS, Binary, Const, Expr, Name, Unary
 from rdma_robust.language.check import advice
-from rdma_robust.language.check.names import Constant, World
+from rdma_robust.language.check.names import NamedConstant, ProgramNames
 from rdma_robust.language.check.rewrites import at_the_top
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.tree_limits import first_line
@@ -24,7 +24,7 @@ _ARITHMETIC: Final = frozenset({"+", "-", "*", "/", "%"})
 class Resolver(ABC):
     """Resolves expressions; the subclasses say what names mean. Errors go to the report and give UNKNOWN."""
 
-    def __init__(self, world: World, report: Reporter) -> None:
+    def __init__(self, world: ProgramNames, report: Reporter) -> None:
         self.world = world
         self.report = report
 
@@ -43,7 +43,7 @@ class Resolver(ABC):
     def resolve(self, expr: ast.Expr) -> Expr:
         """Return the resolved expression, constants folded."""
         match expr:
-            case ast.Number(value):
+            case ast.NumberLiteral(value):
                 return Const(value)
             case ast.Ref():
                 return self.named(expr)
@@ -144,7 +144,7 @@ class Resolver(ABC):
         name = ref.name.text if ref.owner is None else f"{ref.owner.text}.{ref.name.text}"
         return Hint(f"write {quote(ref.name.text)}", (Edit(ref.span, name),))
 
-    def constant(self, found: Constant) -> Expr:
+    def constant(self, found: NamedConstant) -> Expr:
         """Return the value of a named constant."""
         found.used = True
         return UNKNOWN if found.value is None else Const(found.value)
@@ -164,7 +164,7 @@ class ConstantResolver(Resolver):
         self.report.error(
             "RR207",
             ref.span,
-            f"{quote(advice.written(ref))} is not a named constant",
+            f"{quote(advice.shown_reference(ref))} is not a named constant",
             expected="a constant expression",
             hint=lambda: (
                 advice.declared_later(self.world, name, "constant") or meant_at(ref.span, name, self.world.constants)
@@ -178,9 +178,9 @@ class ConstantResolver(Resolver):
         return result.value if isinstance(result, Const) else None
 
 
-def domain_of(tree: ast.Program, report: Reporter) -> tuple[int, int] | None:
+def domain_of(tree: ast.ProgramTree, report: Reporter) -> tuple[int, int] | None:
     """Return the domain of a program if it is well-formed; errors are for the pass that reports."""
-    world = World()
+    world = ProgramNames()
     constants = ConstantResolver(world, Reporter(report.file, report.source))
     for item in tree.items:
         match item:
@@ -188,7 +188,9 @@ def domain_of(tree: ast.Program, report: Reporter) -> tuple[int, int] | None:
                 for binding in bindings:
                     if binding.value is not None:
                         name = binding.name
-                        world.constants.setdefault(name.text, Constant(name.text, constants.value(binding.value), name.span))
+                        world.constants.setdefault(
+                            name.text, NamedConstant(name.text, constants.value(binding.value), name.span)
+                        )
             case ast.Domain():
                 low, high = constants.value(item.low), constants.value(item.high)
                 return (low, high) if low is not None and high is not None and low <= high else None

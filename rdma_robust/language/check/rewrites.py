@@ -37,7 +37,7 @@ def at_the_top(source: str, line: str) -> Edit:
     return insertion(source, 1 if source.startswith("\ufeff") else 0, f"{line}\n")
 
 
-def fresh(source: str, wanted: str) -> str:
+def fresh_name(source: str, wanted: str) -> str:
     """Return a name that stands nowhere in `source`, not even in a comment: `wanted`, or that with a number."""
     used = set(_NAME.findall(source))
     numbered = (f"{wanted}{k}" if k > 1 else wanted for k in range(1, len(used) + 2))
@@ -53,7 +53,7 @@ class Site:
 
     source: str
     body: ast.Block | None
-    node: ast.Node | None
+    node: ast.NodeDeclaration | None
     part: Part | None
 
     def rewritten(
@@ -124,7 +124,7 @@ def replacing(old: ast.Ref, new: str, expr: ast.Expr) -> list[Edit]:
             return replacing(old, new, value)
         case ast.NondetCall(low, high):
             return [edit for bound in (low, high) if bound is not None for edit in replacing(old, new, bound)]
-        case ast.Number() | ast.ThreadAt() | ast.ThreadEnded() | ast.CopiesWhere():
+        case ast.NumberLiteral() | ast.ThreadAt() | ast.ThreadEnded() | ast.CopiesWhere():
             return []
 
 
@@ -165,7 +165,7 @@ def _declare_registers(source: str, body: ast.Block, names: Sequence[str]) -> Ed
     return insertion(source, at, f"\n{'  ' if lead is None else lead}reg {', '.join(names)}")
 
 
-def _declare_variable(source: str, node: ast.Node, name: str) -> Edit:
+def _declare_variable(source: str, node: ast.NodeDeclaration, name: str) -> Edit:
     if node.cells:
         return insertion(source, node.cells[-1].span.end, f", {name}")
     return insertion(source, node.span.end - 1, f"{name} ")

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal, TypeVar, assert_never, cast
 
 from rdma_robust.diagnose import Reporter, quote
 from rdma_robust.errors import Span
 from rdma_robust.language.syntax import ast, printer
+from rdma_robust.language.syntax.tree_limits import Role, roles_of
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +41,7 @@ class Meaning:
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class ExpansionScope:
     """`meanings` are those of the names that are not what they are outside; `origin` is from where it was expanded.
 
     `calls` counts the macros around, and `again` says whether there is a loop around.
@@ -58,9 +61,9 @@ class Scope:
         return span if self.origin is None else replace(span, origin=self.origin)
 
 
-def number(value: int, span: Span) -> ast.Expr:
+def number_expr(value: int, span: Span) -> ast.Expr:
     """Return a number as it is written."""
-    return ast.Number(value, span) if value >= 0 else ast.Unary("-", ast.Number(-value, span), span)
+    return ast.NumberLiteral(value, span) if value >= 0 else ast.Unary("-", ast.NumberLiteral(-value, span), span)
 
 
 PlaceKind = Literal["node", "thread"]
@@ -75,7 +78,7 @@ def _itself(name: ast.Ident, _: PlaceKind) -> ast.Ident:
 class Substitution:
     """Puts what names stand for into expressions. Errors go to the report; after one of them the result means nothing."""
 
-    def __init__(self, scope: Scope, report: Reporter, one_of: OneOf = _itself) -> None:
+    def __init__(self, scope: ExpansionScope, report: Reporter, one_of: OneOf = _itself) -> None:
         self.scope = scope
         self.report = report
         self.failed = False
@@ -84,7 +87,7 @@ class Substitution:
     def expression(self, expr: ast.Expr) -> ast.Expr:
         span = self.scope.at(expr.span)
         match expr:
-            case ast.Number():
+            case ast.NumberLiteral():
                 return replace(expr, span=span)
             case ast.Ref():
                 return self._reference(expr)
@@ -102,7 +105,38 @@ class Substitution:
             case ast.ThreadAt() | ast.ThreadEnded() | ast.CopiesWhere():
                 raise AssertionError("no statement says where a thread is")
 
-    def cell(self, cell: ast.Cell) -> ast.Cell:
+    def statement(self, part: T) -> T:
+        """Return a statement with what its names stand for, or a part of one; its blocks are as they were.
+
+        What is to be done with a field, what it is declared as says: a statement that is new needs nothing here.
+        """
+        made = {name: self._field(role, getattr(part, name)) for name, role in roles_of(part)}
+        return cast(T, replace(cast(Any, part), **made))
+
+    def _field(self, role: Role, value: Any) -> Any:
+        if isinstance(value, tuple):
+            return tuple(self._field(role, each) for each in value)
+        if value is None:
+            return None
+        match role:
+            case "expression":
+                return self.expression(value)
+            case "changed":
+                return self.target(value)
+            case "node" | "thread":
+                return self.place(value, role)
+            case "label":
+                return self.label(value)
+            case "inner":
+                return self.statement(value)
+            case "span":
+                return self.scope.at(value)
+            case "block" | "kept":
+                return value
+            case _:
+                assert_never(role)
+
+    def cell(self, cell: ast.CellDeclaration) -> ast.CellDeclaration:
         """Return a variable of a node of a family, without its number."""
         size, init = (None if value is None else self.expression(value) for value in (cell.size, cell.init))
         return replace(cell, size=size, init=init)
@@ -136,10 +170,6 @@ class Substitution:
             found = place
         return self._one_of(found if index is None else replace(found, index=index), kind)
 
-    def thread(self, name: ast.Ident) -> ast.Ident:
-        """Return the name of a thread."""
-        return self.place(name, "thread")
-
     def label(self, name: ast.Ident) -> ast.Ident:
         """Return the name of a label: only parameters stand for one, counters and registers are no labels."""
         meaning = self.scope.meanings.get(name.text)
@@ -159,7 +189,7 @@ class Substitution:
             return self._kept(ref)
         if ref.index is None:
             value = meaning.value
-            return number(_value(value), span) if meaning.is_number else replace(value, span=span)
+            return number_expr(_value(value), span) if meaning.is_number else replace(value, span=span)
         value = meaning.value
         if not isinstance(value, ast.Ref) or value.index is not None:
             self._not_a_name(ref.name, meaning, "the name of an array")
@@ -197,9 +227,9 @@ class Substitution:
 
 def _value(expr: ast.Expr) -> int:
     match expr:
-        case ast.Number(value):
+        case ast.NumberLiteral(value):
             return value
-        case ast.Unary("-", ast.Number(value)):
+        case ast.Unary("-", ast.NumberLiteral(value)):
             return -value
         case _:
             raise AssertionError(f"{expr!r} is no number")

@@ -14,15 +14,15 @@ from rdma_robust.diagnose import Reporter, quote
 from rdma_robust.errors import Span
 from rdma_robust.expr import Expr, Name, conj
 from rdma_robust.language.check.copies_where import check_presence
-from rdma_robust.language.check.meaning import defined
-from rdma_robust.language.check.names import World
+from rdma_robust.language.check.meaning import divides_by_no_zero
+from rdma_robust.language.check.names import ProgramNames
 from rdma_robust.language.check.outcome_lines import StateResolver
 from rdma_robust.language.check.resolve import UNKNOWN
 from rdma_robust.language.flow import cfg, claims
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax import tree_limits as limits
 from rdma_robust.language.syntax.chains import comparisons_in_a_row, two_readings
-from rdma_robust.language.syntax.common_tree import between, token_span
+from rdma_robust.language.syntax.common_tree import span_from, token_span
 from rdma_robust.language.syntax.layout import MAX_DIGITS
 from rdma_robust.language.syntax.tree import TreeBuilder
 
@@ -39,14 +39,14 @@ DRAINED: Final = "drained"
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class ThreadAtExit:
     """`T ended`: the thread is at its exit."""
 
     thread: str
 
 
 @dataclass(frozen=True, slots=True)
-class At:
+class ThreadAtLine:
     """`T at 12`: the thread has not ended, and a statement of that line is among those it can do next.
 
     Under SC a put or get that is half done is all that its thread can do next.
@@ -57,23 +57,23 @@ class At:
 
 
 @dataclass(frozen=True, slots=True)
-class Drained:
+class DrainedAtom:
     """No remote operation is under way: every one posted has read and written memory, every fence has passed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Before:
+class ThreadAtPoints:
     """`T at LABEL`: the thread is at one of these program points, or half through a put or get of one under SC."""
 
     thread: str
     points: tuple[int, ...]
 
 
-Atom = Ended | At | Drained | Before
+Atom = ThreadAtExit | ThreadAtLine | DrainedAtom | ThreadAtPoints
 
 
 @dataclass(frozen=True)
-class Counted:
+class CopyCountAtom:
     """How many copies of the template `thread` are in a state with this condition: over their registers as `C.r`, the words
     of their own node as `Client.x`, registers of named threads, words that are shared, and `atoms`, those of `C` about the
     copy."""
@@ -84,7 +84,7 @@ class Counted:
 
 
 @dataclass(frozen=True)
-class Target:
+class StateTarget:
     """`condition` is over the names `Thread.register` and `Node.cell`, those of `atoms`, which are 0 or 1, and those of
     `counts`, numbers of copies.
 
@@ -94,7 +94,7 @@ class Target:
     text: str
     condition: Expr
     atoms: tuple[tuple[str, Atom], ...] = ()
-    counts: tuple[tuple[str, Counted], ...] = ()
+    counts: tuple[tuple[str, CopyCountAtom], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,13 +114,13 @@ class _Builder(TreeBuilder):
     def target(self, parts: list[Any]) -> Any:
         return parts[0]
 
-    def number(self, parts: list[Any]) -> ast.Number:
+    def number(self, parts: list[Any]) -> ast.NumberLiteral:
         if not parts[0].isdigit() or len(parts[0]) > MAX_DIGITS:
             raise _BadNumberError(parts[0])
         return super().number(parts)
 
     def at(self, parts: list[Any]) -> _AtLine:
-        return _AtLine(between(parts[0], parts[-1]), parts[0], parts[-1])
+        return _AtLine(span_from(parts[0], parts[-1]), parts[0], parts[-1])
 
 
 @functools.cache
@@ -133,14 +133,14 @@ class _Resolver(StateResolver):
 
     WHAT = "a target"
 
-    def __init__(self, world: World, report: Reporter, threads: dict[str, cfg.Thread]) -> None:
+    def __init__(self, world: ProgramNames, report: Reporter, threads: dict[str, cfg.Thread]) -> None:
         super().__init__(world, report, "target")
         self.threads = threads
         self.found: dict[str, Atom] = {}
 
     def named(self, ref: ast.Ref) -> Expr:
         if ref.owner is None and ref.index is None and ref.name.text == DRAINED and DRAINED not in self.world.constants:
-            return self._atom(DRAINED, Drained())
+            return self._atom(DRAINED, DrainedAtom())
         return super().named(ref)
 
     def resolve(self, expr: ast.Expr | _AtLine) -> Expr:
@@ -161,7 +161,7 @@ class _Resolver(StateResolver):
                 else "a thread with statements",
             )
             return UNKNOWN
-        return self._atom(f"{thread.name} at {int(expr.line)}", At(thread.name, int(expr.line)))
+        return self._atom(f"{thread.name} at {int(expr.line)}", ThreadAtLine(thread.name, int(expr.line)))
 
     def _atom(self, name: str, atom: Atom) -> Expr:
         self.found[name] = atom
@@ -178,27 +178,28 @@ class _Resolver(StateResolver):
         return {**super().said_of_threads(), **said}
 
     def also_said(self, atoms: Mapping[str, Any]) -> None:
-        said = {name: atom for name, atom in atoms.items() if isinstance(atom, claims.PointAt | claims.ThreadEnded)}
+        said = {name: atom for name, atom in atoms.items() if isinstance(atom, claims.PointAt | claims.EndedAtom)}
         super().also_said(said)
         self.found |= {name: atom for name, atom in atoms.items() if name not in said}
 
-    def counted(self) -> tuple[tuple[str, Counted], ...]:
+    def counted(self) -> tuple[tuple[str, CopyCountAtom], ...]:
         """Return what the condition asks of numbers of copies."""
         return tuple(
-            (name, Counted(each.thread, each.condition, self._states(each.atoms))) for name, each in self.counts.items()
+            (name, CopyCountAtom(each.thread, each.condition, self._states(each.atoms)))
+            for name, each in self.counts.items()
         )
 
     def _states(self, atoms: Iterable[tuple[str, Any]]) -> tuple[tuple[str, Atom], ...]:
-        placed = claims.PointAt | claims.ThreadEnded
+        placed = claims.PointAt | claims.EndedAtom
         return tuple((name, self._state(atom) if isinstance(atom, placed) else atom) for name, atom in atoms)
 
-    def _state(self, atom: claims.PointAt | claims.ThreadEnded) -> Atom:
-        if isinstance(atom, claims.ThreadEnded):
-            return Ended(atom.thread)
-        return Before(atom.thread, (dict(self.threads[atom.thread].labels)[atom.label],))
+    def _state(self, atom: claims.PointAt | claims.EndedAtom) -> Atom:
+        if isinstance(atom, claims.EndedAtom):
+            return ThreadAtExit(atom.thread)
+        return ThreadAtPoints(atom.thread, (dict(self.threads[atom.thread].labels)[atom.label],))
 
 
-def target_reader(text: str) -> Callable[[World, tuple[cfg.Thread, ...]], Target]:
+def target_reader(text: str) -> Callable[[ProgramNames, tuple[cfg.Thread, ...]], StateTarget]:
     """Return what resolves the target `text` in a program's names.
 
     It raises ProgramError, whose source is the target, if the text is none or means nothing there.
@@ -206,16 +207,16 @@ def target_reader(text: str) -> Callable[[World, tuple[cfg.Thread, ...]], Target
 
     line = "".join(" " if c.isspace() else c for c in text)
 
-    def read(world: World, threads: tuple[cfg.Thread, ...]) -> Target:
+    def read(world: ProgramNames, threads: tuple[cfg.Thread, ...]) -> StateTarget:
         report = Reporter(FILE, line)
         tree = _parse(line, report)
         resolver = _Resolver(world, report, {t.name: t for t in threads})
         condition = resolver.resolve(tree) if tree is not None else UNKNOWN
         report.raise_errors()
-        whole = conj(defined(condition), condition)
+        whole = conj(divides_by_no_zero(condition), condition)
         check_presence(whole, resolver.spans, report, "a target")
         report.raise_errors()
-        return Target(" ".join(text.split()), whole, resolver.every, resolver.counted())
+        return StateTarget(" ".join(text.split()), whole, resolver.every, resolver.counted())
 
     return read
 
@@ -244,10 +245,10 @@ def _parse(text: str, report: Reporter) -> Any:
         hint = "equality is written `==`" if error.char == "=" else ""
         report.error("RR503", place, f"unexpected {quote(error.char)}", expected="" if hint else expected, hint=hint)
     else:
-        if limits.depth(tree) > MAX_LEVELS:
+        if limits.expression_depth(tree) > MAX_LEVELS:
             report.error("RR504", _point(0), f"this target has more than {MAX_LEVELS} levels of operators")
             return None
-        for row in comparisons_in_a_row(tree, limits.operands):
+        for row in comparisons_in_a_row(tree, limits.subexpressions):
             report.error("RR111", row.span, "comparisons in a row", expected="one comparison", hint=two_readings(row, text))
         return tree
     return None

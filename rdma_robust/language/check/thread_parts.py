@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from rdma_robust.language.check.control import Built
-from rdma_robust.language.check.families import Instance
+from rdma_robust.language.check.control import ThreadGraph
+from rdma_robust.language.check.families import FamilyMember
 from rdma_robust.language.check.names import NodeNames, ThreadNames
 from rdma_robust.language.flow import cfg
 from rdma_robust.language.syntax import ast
 
 
-def thread_of(names: ThreadNames, built: Built, node: str, one: Instance) -> cfg.Thread:
+def thread_of(names: ThreadNames, built: ThreadGraph, node: str, one: FamilyMember) -> cfg.Thread:
     """Return a thread of its names, its graph, its node and which one of its declaration it is."""
     registers = tuple((r.name, r.init) for r in (*names.registers.values(), *names.hidden.values()))
     return cfg.Thread(
@@ -27,7 +27,7 @@ def thread_of(names: ThreadNames, built: Built, node: str, one: Instance) -> cfg
     )
 
 
-def own_names(item: ast.Thread, node: NodeNames | None) -> dict[str, str]:
+def own_names(item: ast.ThreadDeclaration, node: NodeNames | None) -> dict[str, str]:
     """Return what the names are that a thread can use itself."""
     found = {} if node is None else dict.fromkeys(node.variables, f"a variable of node {node.name}")
     for statement in item.body.statements:

@@ -10,55 +10,55 @@ from rdma_robust.errors import Span
 from rdma_robust.expr import VALUE, Const, Expr, Name
 from rdma_robust.language.check import advice
 from rdma_robust.language.check.families import OneOfThem
-from rdma_robust.language.check.names import Constant, NodeNames, Register, ThreadNames, Variable, World
+from rdma_robust.language.check.names import NamedConstant, NodeNames, ProgramNames, Register, SharedVariable, ThreadNames
 from rdma_robust.language.check.proposals import Proposals, references
 from rdma_robust.language.check.resolve import UNKNOWN, Resolver
 from rdma_robust.language.check.rewrites import Part, Site
 from rdma_robust.language.syntax import ast
 
-Named = Register | Constant | Variable
+Named = Register | NamedConstant | SharedVariable
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class VariableAccess:
     """One shared cell: a variable, or the element of an array that `index` gives. `span` is where it is named."""
 
-    variable: Variable
+    variable: SharedVariable
     index: Expr | None
     span: Span
 
-    def same_cell(self, other: Access) -> bool:
+    def same_cell(self, other: VariableAccess) -> bool:
         return self.variable is other.variable and self.index == other.index
 
 
 @dataclass(frozen=True, slots=True)
-class Resolved:
+class ResolvedExpr:
     """A resolved expression; VALUE in it is what `access` reads."""
 
     expr: Expr
-    access: Access | None
+    access: VariableAccess | None
     span: Span
 
 
 class ThreadResolver(Resolver):
     """Resolves the expressions of one thread."""
 
-    def __init__(self, world: World, report: Reporter, thread: ThreadNames) -> None:
+    def __init__(self, world: ProgramNames, report: Reporter, thread: ThreadNames) -> None:
         super().__init__(world, report)
         self.thread = thread
-        self._read: Access | None = None
-        self._whole: ast.Expr = ast.Number(0)
+        self._read: VariableAccess | None = None
+        self._whole: ast.Expr = ast.NumberLiteral(0)
         self._private = ""
         self._before = ""
         self.part: Part | None = None
 
-    def reading(self, expr: ast.Expr, before: str = "") -> Resolved:
+    def reading(self, expr: ast.Expr, before: str = "") -> ResolvedExpr:
         """Resolve an expression that may read one shared cell; `before` is what stands before it in its statement."""
         self._read, self._private, self._before, self._whole = None, "", before, expr
         result = self.resolve(expr)
-        return Resolved(result, self._read, expr.span)
+        return ResolvedExpr(result, self._read, expr.span)
 
-    def private(self, expr: ast.Expr, reason: str, before: str = "") -> Resolved:
+    def private(self, expr: ast.Expr, reason: str, before: str = "") -> ResolvedExpr:
         """Resolve an expression over registers and constants.
 
         `reason` says why it may read nothing shared, `before` what stands before it in its statement.
@@ -67,7 +67,7 @@ class ThreadResolver(Resolver):
         self._private, self._before, self._whole = reason, before, expr
         result = self.resolve(expr)
         self._private, self._before, self._whole = outer
-        return Resolved(result, None, expr.span)
+        return ResolvedExpr(result, None, expr.span)
 
     def named(self, ref: ast.Ref) -> Expr:
         match self.find(ref):
@@ -75,21 +75,21 @@ class ThreadResolver(Resolver):
                 if ref.index is not None:
                     self._index(ref.index)
                 return UNKNOWN
-            case Constant() as constant:
+            case NamedConstant() as constant:
                 self.no_index(ref)
                 return self.constant(constant)
             case Register(name):
                 self.no_index(ref)
                 return Name(name)
-            case Variable() as variable:
+            case SharedVariable() as variable:
                 return self._shared(ref, variable)
 
-    def _shared(self, ref: ast.Ref, variable: Variable) -> Expr:
+    def _shared(self, ref: ast.Ref, variable: SharedVariable) -> Expr:
         if self._private:
             self.report.error(
                 "RR306",
                 ref.span,
-                f"{quote(advice.written(ref))} is a shared variable: {self._private}",
+                f"{quote(advice.shown_reference(ref))} is a shared variable: {self._private}",
                 hint=self._through_register(ref, variable),
             )
             return UNKNOWN
@@ -111,11 +111,11 @@ class ThreadResolver(Resolver):
         node = self.thread.node.item if self.thread.node is not None else None
         return Proposals(self.world, self.thread, Site(self.report.source, self.thread.body, node, self.part))
 
-    def _through_register(self, ref: ast.Ref, variable: Variable) -> Callable[[], Hint]:
+    def _through_register(self, ref: ast.Ref, variable: SharedVariable) -> Callable[[], Hint]:
         whole, before, proposals = self._whole, self._before, self.proposals
-        return lambda: advice.element(ref, variable) or proposals.through_register(ref, whole, before)
+        return lambda: advice.element_hint(ref, variable) or proposals.through_register(ref, whole, before)
 
-    def access(self, ref: ast.Ref, variable: Variable) -> Access:
+    def access(self, ref: ast.Ref, variable: SharedVariable) -> VariableAccess:
         """Return the access that `ref` makes to `variable`, after checking whether and how it is indexed."""
         if ref.index is None or variable.size is None:
             if variable.certain and variable.size is not None:
@@ -128,7 +128,7 @@ class ThreadResolver(Resolver):
                 )
             elif variable.certain:
                 self.no_index(ref)
-            return Access(variable, None, ref.span)
+            return VariableAccess(variable, None, ref.span)
         index = self._index(ref.index)
         if isinstance(index, Const) and not 0 <= index.value < variable.size:
             if variable.certain:
@@ -139,7 +139,7 @@ class ThreadResolver(Resolver):
                     expected=f"0 to {variable.size - 1}",
                 )
             index = Const(0)
-        return Access(variable, index, ref.span)
+        return VariableAccess(variable, index, ref.span)
 
     def _index(self, index: ast.Expr) -> Expr:
         return self.private(index, "an index is made of registers and constants").expr
@@ -184,7 +184,7 @@ class ThreadResolver(Resolver):
         if own is None or variable is None:
             return
         place = ast.Ref(ast.Ident(node.name), ref.name, ref.index)
-        shown = quote(advice.written(place))
+        shown = quote(advice.shown_reference(place))
         if role:
             self.report.error("RR308", ref.span, f"{shown} is on another node: {role}")
             return
@@ -194,7 +194,7 @@ class ThreadResolver(Resolver):
             "RR308",
             ref.span,
             f"{shown} is on another node: thread {self.thread.name} {verb} only variables of {own.name} directly",
-            hint=lambda: advice.element(ref, variable) or proposals.remote(ref, place, written or whole, verb, private),
+            hint=lambda: advice.element_hint(ref, variable) or proposals.remote(ref, place, written or whole, verb, private),
         )
 
     def node(self, name: ast.Ident) -> NodeNames | None:
@@ -210,7 +210,7 @@ class ThreadResolver(Resolver):
             return Hint(f"{quote(name.text)} is a thread; registers are private to their thread")
         return advice.nodes(self.world, name)
 
-    def variable(self, ref: ast.Ref, node: NodeNames) -> Variable | None:
+    def variable(self, ref: ast.Ref, node: NodeNames) -> SharedVariable | None:
         """Return a variable of `node` by name; None after an error."""
         found = node.variables.get(ref.name.text)
         if found is not None:
@@ -220,6 +220,6 @@ class ThreadResolver(Resolver):
                 "RR203",
                 ref.name.span,
                 f"node {node.name} has no variable {quote(ref.name.text)}",
-                hint=lambda: advice.members(node, ref.name),
+                hint=lambda: advice.member_hint(node, ref.name),
             )
         return found

@@ -11,12 +11,12 @@ from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.tree_limits import blocks_of, first_line
 
 
-def unreached(body: ast.Block, edges: Iterable[cfg.Edge]) -> Iterator[tuple[Span, str]]:
+def unreached_statements(body: ast.Block, edges: Iterable[cfg.Edge]) -> Iterator[tuple[Span, str]]:
     """Yield the first such statement of every block, and why; `edges` are those of the thread that can be reached."""
     return _in_block(body, frozenset(step.span.start for _, _, step in edges))
 
 
-def warn_unreached(found: Iterable[tuple[Span, str]], reached: Set[int], report: Reporter) -> None:
+def warn_unreached_statements(found: Iterable[tuple[Span, str]], reached: Set[int], report: Reporter) -> None:
     """Warn of what was found in some thread; of what has copies only if none of them is `reached`."""
     for span, message in found:
         if span.start not in reached:
@@ -40,7 +40,9 @@ def _in_block(block: ast.Block, reached: frozenset[int]) -> Iterator[tuple[Span,
 def _has_steps(statement: ast.Statement) -> bool:
     """Whether a statement makes a step wherever it is reached."""
     match statement:
-        case ast.Skip() | ast.Registers() | ast.Posted() | ast.Label() | ast.Halt() | ast.Broken():
+        case (
+            ast.Skip() | ast.Registers() | ast.PostedStatement() | ast.LabelStatement() | ast.Halt() | ast.BrokenStatement()
+        ):
             return False
         case ast.Loop() | ast.Choose():
             return any(_has_steps(each) for block in blocks_of(statement) for each in block.statements)

@@ -6,7 +6,7 @@ from typing import Final
 
 from rdma_robust.diagnose import Reporter
 from rdma_robust.expr import Const, Expr
-from rdma_robust.language.check.names import Group, World
+from rdma_robust.language.check.names import Group, ProgramNames
 from rdma_robust.language.check.resolve import ConstantResolver
 from rdma_robust.language.syntax import ast
 
@@ -14,7 +14,9 @@ _MANY: Final = 1_000_003
 """Stands for a number that is not given; nothing depends on it."""
 
 
-def applies(item: ast.Expect | ast.Outcome | ast.Invariant, world: World, report: Reporter) -> bool:
+def applies_here(
+    item: ast.Expect | ast.OutcomeDeclaration | ast.InvariantDeclaration, world: ProgramNames, report: Reporter
+) -> bool:
     """Return whether a claim is about the program as it is, with its constants and its numbers of copies.
 
     Errors in its condition go to the report. A claim is about any number of each crowd that its condition does not name, and
@@ -27,7 +29,7 @@ def applies(item: ast.Expect | ast.Outcome | ast.Invariant, world: World, report
     given = {name for name, group in crowds.items() if not group.is_open}
     if any(crowds[name].is_open for name in resolver.named_crowds):
         return False
-    if given - resolver.named_crowds and not isinstance(item, ast.Invariant):
+    if given - resolver.named_crowds and not isinstance(item, ast.InvariantDeclaration):
         return False
     return isinstance(value, Const) and bool(value.value)
 
@@ -35,7 +37,7 @@ def applies(item: ast.Expect | ast.Outcome | ast.Invariant, world: World, report
 class _NumberResolver(ConstantResolver):
     """The name of a family or crowd of threads is the number of them."""
 
-    def __init__(self, world: World, report: Reporter) -> None:
+    def __init__(self, world: ProgramNames, report: Reporter) -> None:
         super().__init__(world, report)
         self.named_crowds: set[str] = set()
 

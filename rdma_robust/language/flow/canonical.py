@@ -42,7 +42,7 @@ from rdma_robust.language.flow.cfg import (
     Write,
     steps,
 )
-from rdma_robust.language.flow.claims import CopiesWith, PointAt, ThreadEnded
+from rdma_robust.language.flow.claims import CopiesWith, EndedAtom, PointAt
 
 _PLAIN: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_.$]*(\[[0-9]+\])?", re.ASCII)
 
@@ -50,14 +50,14 @@ Line = tuple[str, tuple[int, int] | None]
 """A line, and for a step the numbers of its thread and of the step in :func:`cfg.steps`."""
 
 
-def canonical(program: Program) -> str:
+def canonical_text(program: Program) -> str:
     """Return the text of `program`."""
     return "".join(f"{line}\n" for line, _ in _lines(program))
 
 
-def same(first: Program, second: Program) -> bool:
+def same_program(first: Program, second: Program) -> bool:
     """Return whether two programs do the same step by step, at the same program points."""
-    return canonical(first) == canonical(second)
+    return canonical_text(first) == canonical_text(second)
 
 
 def with_listing(program: Program) -> Program:
@@ -116,18 +116,20 @@ def _lines(program: Program) -> Iterator[Line]:
     for line in program.outcomes:
         claims = ", ".join(f"{'allowed' if c.allowed else 'forbidden'} under {c.model}" for c in line.claims)
         counted = "".join(f", {name(word)} is {_copies(copies)}" for word, copies in line.counts)
-        yield f"outcome {expression(line.condition)}{counted} : {claims}", None
+        yield f"outcome {canonical_expression(line.condition)}{counted} : {claims}", None
     for invariant in program.invariants:
         atoms = "".join(f", {name(word)} is {_atom(atom)}" for word, atom in invariant.atoms)
         counted = "".join(f", {name(word)} is {_copies(copies)}" for word, copies in invariant.counts)
-        yield f"invariant {expression(invariant.condition)}{atoms}{counted}", None
+        yield f"invariant {canonical_expression(invariant.condition)}{atoms}{counted}", None
     for each in program.expectations:
         yield f"expect {each.text}", None
 
 
 def _step(step: Step) -> str:
-    guard = "" if step.guard == TRUE else f" when {expression(step.guard)}"
-    sets = "".join(f"{',' * (k > 0) or ' set'} {name(r)} := {expression(v)}" for k, (r, v) in enumerate(step.assigns))
+    guard = "" if step.guard == TRUE else f" when {canonical_expression(step.guard)}"
+    sets = "".join(
+        f"{',' * (k > 0) or ' set'} {name(r)} := {canonical_expression(v)}" for k, (r, v) in enumerate(step.assigns)
+    )
     return f"{operation(step.op)}{guard}{sets}{_fault(step.fault)}"
 
 
@@ -143,9 +145,9 @@ def operation(op: Op) -> str:
         case Read(cell):
             return f"read {_cell(cell.node, cell.name)}"
         case Write(cell, value):
-            return f"write {_cell(cell.node, cell.name)} = {expression(value)}"
+            return f"write {_cell(cell.node, cell.name)} = {canonical_expression(value)}"
         case Cas(cell, expected, new):
-            return f"cas {_cell(cell.node, cell.name)} from {expression(expected)} to {expression(new)}"
+            return f"cas {_cell(cell.node, cell.name)} from {canonical_expression(expected)} to {canonical_expression(new)}"
         case Put(target, source, signaled):
             return f"put {_cell(target.node, target.name)} = {_cell(source.node, source.name)}{_signaled(signaled)}"
         case Get(target, source, signaled):
@@ -155,26 +157,29 @@ def operation(op: Op) -> str:
         case RFence(node):
             return f"rfence {name(node)}"
         case Rmw(cell, new, when):
-            return f"rmw {_cell(cell.node, cell.name)} = {expression(new)} if {expression(when)}"
+            return f"rmw {_cell(cell.node, cell.name)} = {canonical_expression(new)} if {canonical_expression(when)}"
         case Section(cells, writes):
             every = " ".join(_cell(cell.node, cell.name) for cell in cells)
-            return f"section {every}{''.join(f', {k} = {expression(value)}' for k, value in writes)}"
+            return f"section {every}{''.join(f', {k} = {canonical_expression(value)}' for k, value in writes)}"
         case MFence():
             return "mfence"
         case Nondet(low, high):
-            return f"nondet {'-' if low is None else expression(low)} {'-' if high is None else expression(high)}"
+            return (
+                f"nondet {'-' if low is None else canonical_expression(low)} "
+                f"{'-' if high is None else canonical_expression(high)}"
+            )
         case Flush(node):
             return f"flush {name(node)}"
         case RemoteRmw(target, source, new, when, signaled, wraps):
-            wrapped = "" if wraps is None else f" wraps {expression(wraps[0])}{_fault(wraps[1])}"
-            change = f"{expression(new)} if {expression(when)}{wrapped}{_signaled(signaled)}"
+            wrapped = "" if wraps is None else f" wraps {canonical_expression(wraps[0])}{_fault(wraps[1])}"
+            change = f"{canonical_expression(new)} if {canonical_expression(when)}{wrapped}{_signaled(signaled)}"
             return f"get {_cell(target.node, target.name)} = rmw {_cell(source.node, source.name)} = {change}"
         case InlinePut(target, data, signaled):
             return f"put {_cell(target.node, target.name)} = {_payload(data)}{_signaled(signaled)}"
         case Send(to, node, data, signaled):
             return f"send {_payload(data)} to {name(to)} on {name(node)}{_signaled(signaled)}"
         case ImmPut(target, data, imm, to, signaled):
-            carried = f"imm {expression(imm)} to {name(to)}{_signaled(signaled)}"
+            carried = f"imm {canonical_expression(imm)} to {name(to)}{_signaled(signaled)}"
             return f"put {_cell(target.node, target.name)} = {_payload(data)} {carried}"
         case Recv(cell, sender):
             return f"recv {_cell(cell.node, cell.name)} from {name(sender)}"
@@ -188,19 +193,19 @@ def _signaled(signaled: bool) -> str:
 
 def _payload(data: Payload) -> str:
     read = "" if data.source is None else f" of {_cell(data.source.node, data.source.name)}"
-    return f"{expression(data.value)}{read}{' inline' if data.inline else ''}"
+    return f"{canonical_expression(data.value)}{read}{' inline' if data.inline else ''}"
 
 
 def _copies(copies: CopiesWith) -> str:
     atoms = ", ".join(f"{name(text)} is {_atom(atom)}" for text, atom in copies.atoms)
-    return f"copies of {name(copies.thread)} with {expression(copies.condition)} where {atoms}"
+    return f"copies of {name(copies.thread)} with {canonical_expression(copies.condition)} where {atoms}"
 
 
-def _atom(atom: PointAt | ThreadEnded) -> str:
+def _atom(atom: PointAt | EndedAtom) -> str:
     match atom:
         case PointAt(thread, label):
             return f"{name(thread)} at {name(label)}"
-        case ThreadEnded(thread):
+        case EndedAtom(thread):
             return f"{name(thread)} ended"
 
 
@@ -208,7 +213,7 @@ def _cell(node: str, cell: str) -> str:
     return f"{name(node)} {name(cell)}"
 
 
-def expression(expr: Expr) -> str:
+def canonical_expression(expr: Expr) -> str:
     """Return an expression as text with every bracket; no other has the same."""
     match expr:
         case Const(value):
@@ -216,11 +221,11 @@ def expression(expr: Expr) -> str:
         case Name(text):
             return name(text)
         case Unary(op, arg):
-            return f"{op}({expression(arg)})"
+            return f"{op}({canonical_expression(arg)})"
         case Binary(op, left, right):
-            return f"({expression(left)} {op} {expression(right)})"
+            return f"({canonical_expression(left)} {op} {canonical_expression(right)})"
         case Ite(test, then, other):
-            return f"({expression(test)} ? {expression(then)} : {expression(other)})"
+            return f"({canonical_expression(test)} ? {canonical_expression(then)} : {canonical_expression(other)})"
 
 
 def name(text: str) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from rdma_robust.errors import NO_SPAN, Diagnostic, Span
 from rdma_robust.expr import TRUE, VALUE, Expr
-from rdma_robust.language.flow.claims import Expectation, Invariant, OutcomeLine
+from rdma_robust.language.flow.claims import ExpectedAnswer, InvariantLine, OutcomeLine
 from rdma_robust.model import UNSAID, Hardware
 
 if TYPE_CHECKING:
@@ -339,8 +339,8 @@ class Program:
     threads: tuple[Thread, ...]
     domain: tuple[int, int] | None = None
     outcomes: tuple[OutcomeLine, ...] = ()
-    expectations: tuple[Expectation, ...] = ()
-    invariants: tuple[Invariant, ...] = ()
+    expectations: tuple[ExpectedAnswer, ...] = ()
+    invariants: tuple[InvariantLine, ...] = ()
     allow_loopback: bool = False
     constants: tuple[tuple[str, int], ...] = ()
     warnings: tuple[Diagnostic, ...] = ()

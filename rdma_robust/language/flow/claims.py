@@ -13,7 +13,7 @@ AnyModelName = Literal["sc", "tso", "pso", "rma", "rdma"]
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class OutcomeClaim:
     """`allowed under rdma` or `forbidden under sc`."""
 
     allowed: bool
@@ -29,7 +29,7 @@ class PointAt:
 
 
 @dataclass(frozen=True, slots=True)
-class ThreadEnded:
+class EndedAtom:
     """`T ended`: the thread is at its exit."""
 
     thread: str
@@ -42,7 +42,7 @@ class CopiesWith:
 
     thread: str
     condition: Expr
-    atoms: tuple[tuple[str, PointAt | ThreadEnded], ...] = ()
+    atoms: tuple[tuple[str, PointAt | EndedAtom], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +53,14 @@ class OutcomeLine:
     """
 
     condition: Expr
-    claims: tuple[Claim, ...]
+    claims: tuple[OutcomeClaim, ...]
     span: Span
     text: str
     counts: tuple[tuple[str, CopiesWith], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Invariant:
+class InvariantLine:
     """An `invariant` line: true in every reachable state.
 
     `condition` is over the names `Thread.register`, `Node.cell` (memory, not a buffer), those of `atoms`, which are 0 or 1,
@@ -68,14 +68,14 @@ class Invariant:
     """
 
     condition: Expr
-    atoms: tuple[tuple[str, PointAt | ThreadEnded], ...]
+    atoms: tuple[tuple[str, PointAt | EndedAtom], ...]
     span: Span
     text: str
     counts: tuple[tuple[str, CopiesWith], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Expectation:
+class ExpectedAnswer:
     """What an `expect` line says: `kind` holds, or does not if it is `negated`, under `model`, if that matters to the kind.
 
     `span` is the place of the claim, not of its line.

@@ -12,20 +12,7 @@ from typing import Any
 
 from rdma_robust.errors import UsageError
 from rdma_robust.expr import Expr
-from rdma_robust.language.flow.cfg import (
-    MAX_CELLS,
-    MAX_STEPS,
-    Cell,
-    Fault,
-    ImmPut,
-    InlinePut,
-    Payload,
-    Program,
-    Put,
-    Send,
-    Step,
-    Thread,
-)
+from rdma_robust.language.flow.cfg import MAX_CELLS, MAX_STEPS, Cell, Fault, Program, Step, Thread
 
 
 def copies_of(program: Program, numbers: Mapping[str, int]) -> Program:
@@ -79,14 +66,14 @@ def _by_node(program: Program) -> Iterator[list[Cell]]:
 
 
 def _constants_in(part: Any) -> Iterator[Cell]:
-    """Yield the hidden cells of an operation."""
+    """Yield the hidden cells of an operation, in whatever field they are."""
     match part:
-        case Cell(hidden=True):
-            yield part
-        case Put(source=source) | Payload(source=source):
-            yield from _constants_in(source)
-        case InlinePut(data=data) | Send(data=data) | ImmPut(data=data):
-            yield from _constants_in(data)
+        case Cell():
+            yield from (part,) if part.hidden else ()
+        case tuple():
+            yield from (cell for each in part for cell in _constants_in(each))
+        case _ if is_dataclass(part) and not isinstance(part, (Expr, Fault, type)):
+            yield from (cell for f in fields(part) for cell in _constants_in(getattr(part, f.name)))
         case _:
             return
 

@@ -59,14 +59,14 @@ def exclusive(first: Expr, second: Expr, *, same_read: bool) -> bool:
     return True
 
 
-def apart(out: Sequence[tuple[int, Step]], excused: Callable[[Step, Step], bool]) -> frozenset[int]:
+def exclusive_guards(out: Sequence[tuple[int, Step]], excused: Callable[[Step, Step], bool]) -> frozenset[int]:
     """Return the numbers of the steps that leave no other: where one of them can be taken, no other one of `out` can, but
     for one that goes wrong and ends the execution, and one that is `excused` beside it.
 
     Steps that differ in the index of an array are not compared: there are many of them.
     """
-    index = next((term for _, step in out for term, _ in cases(step.guard)), None)
-    at = [next((value for term, value in cases(step.guard) if term == index), None) for _, step in out]
+    index = next((term for _, step in out for term, _ in equality_cases(step.guard)), None)
+    at = [next((value for term, value in equality_cases(step.guard) if term == index), None) for _, step in out]
     sorted_out: dict[int | None, list[int]] = {}
     for number, value in enumerate(at):
         sorted_out.setdefault(value, []).append(number)
@@ -111,9 +111,9 @@ def _divides(expr: Expr) -> bool:
             return False
 
 
-def cases(guard: Expr) -> Iterator[tuple[Expr, int]]:
+def equality_cases(guard: Expr) -> Iterator[tuple[Expr, int]]:
     """Yield (term, constant) for every `term == constant` over registers that `guard` asks for."""
-    for part in conjuncts(guard):
+    for part in guard_conjuncts(guard):
         match part:
             case Binary("==", term, Const(value)) if VALUE.name not in names(term):
                 yield term, value
@@ -121,18 +121,18 @@ def cases(guard: Expr) -> Iterator[tuple[Expr, int]]:
                 pass
 
 
-def conjuncts(guard: Expr) -> Iterator[Expr]:
+def guard_conjuncts(guard: Expr) -> Iterator[Expr]:
     """Yield `guard` and all that it is a conjunction of."""
     yield guard
     if isinstance(guard, Binary) and guard.op == "&&":
-        yield from conjuncts(guard.left)
-        yield from conjuncts(guard.right)
+        yield from guard_conjuncts(guard.left)
+        yield from guard_conjuncts(guard.right)
 
 
 def _denied(first: Expr, second: Expr) -> bool:
     """Whether one of the conjuncts of `first` is the negation of one of `second`."""
-    asked = set(conjuncts(second))
-    return any(isinstance(part, Unary) and part.op == "!" and part.arg in asked for part in conjuncts(first))
+    asked = set(guard_conjuncts(second))
+    return any(isinstance(part, Unary) and part.op == "!" and part.arg in asked for part in guard_conjuncts(first))
 
 
 def _comparison(expr: Binary) -> tuple[Expr, str, int]:

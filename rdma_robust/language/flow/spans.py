@@ -9,7 +9,7 @@ from rdma_robust.errors import Span
 from rdma_robust.language.flow.cfg import Program, Step, Thread, steps
 
 
-def moved(program: Program, move: Callable[[Span], Span]) -> Program:
+def with_moved_spans(program: Program, move: Callable[[Span], Span]) -> Program:
     """Return `program` with every span of steps, faults, claims and messages as `move` says.
 
     Messages propose no edits any more: those were of the text that the spans were of.

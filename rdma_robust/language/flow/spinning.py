@@ -18,7 +18,7 @@ from typing import Final
 
 from rdma_robust.expr import FALSE, TRUE, Expr, conj, disj, names, size, substitute
 from rdma_robust.language.flow.cfg import Poll, Program, Read, RecvPoll, RemoteRmw, Silent, Step, Thread, operands, steps
-from rdma_robust.language.flow.exclusive import apart, projected
+from rdma_robust.language.flow.exclusive import exclusive_guards, projected
 from rdma_robust.language.flow.waiting import blocking
 
 MOST_POINTS: Final = 200
@@ -111,7 +111,7 @@ class _Rounds:
         edges: list[tuple[Step, int | _Way]] = []
         onward: Expr = FALSE
         pruned = False
-        decided = apart(self.out[point], _waits_for_another)
+        decided = exclusive_guards(self.out[point], _waits_for_another)
         for number, (target, step) in enumerate(self.out[point]):
             to: int | _Way = target
             after: Expr = TRUE

@@ -15,7 +15,7 @@ from typing import Final
 from rdma_robust.diagnose import Reporter, quote
 from rdma_robust.errors import NO_SPAN, Diagnostic, Span
 from rdma_robust.expr import TRUE, VALUE, Expr, names, value_of
-from rdma_robust.language.check.meaning import defined, in_domain, is_wrapped
+from rdma_robust.language.check.meaning import divides_by_no_zero, in_domain, is_wrapped
 from rdma_robust.language.flow.cfg import (
     MAX_CELLS,
     MAX_STEPS,
@@ -228,7 +228,7 @@ def _invariants(program: Program) -> Iterator[Complaint]:
         messages = list(wrong_in(line.condition, known | said, has_domain=True))
         for message in messages:
             yield Complaint(f"in an invariant, {message}", line.span)
-        if not messages and not proven(TRUE, defined(line.condition)):
+        if not messages and not proven(TRUE, divides_by_no_zero(line.condition)):
             yield Complaint("an invariant divides by what may be zero", line.span)
 
 
@@ -245,7 +245,7 @@ def _outcomes(program: Program) -> Iterator[Complaint]:
             messages = [f"{quote(name)} is both a register and a variable" for name in both]
         for message in messages:
             yield Complaint(f"in an outcome, {message}", line.span)
-        if not messages and not proven(TRUE, defined(line.condition)):
+        if not messages and not proven(TRUE, divides_by_no_zero(line.condition)):
             yield Complaint("an outcome divides by what may be zero", line.span)
 
 
@@ -366,12 +366,12 @@ class _Thread:
 
     def _values(self, step: Step) -> Iterator[str]:
         """Every value that is computed must be defined, and every one that is kept must be in the domain."""
-        if not proven(TRUE, defined(step.guard)):
+        if not proven(TRUE, divides_by_no_zero(step.guard)):
             yield "the guard divides by what may be zero: ask `d != 0 &&` before"
         domain = self.program.domain
         compared = step.op.expected if isinstance(step.op, Cas) else None
         for expr in (*(e for _, e in step.assigns), *operands(step.op)):
-            if not proven(step.guard, defined(expr)):
+            if not proven(step.guard, divides_by_no_zero(expr)):
                 yield "it divides by what may be zero: ask for `d != 0` in the guard"
             elif expr is not compared and not self._kept(step, expr, domain):
                 yield "a value may leave the domain: ask in the guard that it does not"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from rdma_robust.diagnose import quote
 from rdma_robust.language.flow.cfg import ImmPut, Op, Program, Recv, RecvPoll, Send, Thread
-from rdma_robust.language.flow.claims import CopiesWith, PointAt, ThreadEnded
+from rdma_robust.language.flow.claims import CopiesWith, EndedAtom, PointAt
 from rdma_robust.language.flow.valid_expressions import wrong_in
 
 
@@ -35,7 +35,7 @@ def crowd_messages(program: Program, thread: Thread, op: Op) -> Iterator[str]:
             return
 
 
-def wrong_places(program: Program, atoms: Iterable[tuple[str, PointAt | ThreadEnded]]) -> Iterator[str]:
+def wrong_places(program: Program, atoms: Iterable[tuple[str, PointAt | EndedAtom]]) -> Iterator[str]:
     """Yield what is wrong with what a condition says of places in threads."""
     labels = {thread.name: dict(thread.labels) for thread in program.threads}
     for _, atom in atoms:

@@ -7,7 +7,7 @@ from typing import Final
 
 from rdma_robust.diagnose import quote
 from rdma_robust.expr import COMPARISONS, TRUE, VALUE, Binary, Const, Expr, Ite, Name, Unary, negate
-from rdma_robust.language.flow.exclusive import conjuncts, exclusive
+from rdma_robust.language.flow.exclusive import exclusive, guard_conjuncts
 
 MAX_LEVELS: Final = 400
 """Levels of operators in an expression. Later passes recurse over them."""
@@ -75,7 +75,7 @@ def wrong_in(expr: Expr, known: set[str], *, has_domain: bool) -> Iterator[str]:
 
 def proven(guard: Expr, claim: Expr) -> bool:
     """Whether `claim` is known to hold where `guard` does."""
-    held = set(conjuncts(guard))
+    held = set(guard_conjuncts(guard))
     if all(part in held for part in _parts(claim)):
         return True
     return exclusive(guard, negate(claim), same_read=True)

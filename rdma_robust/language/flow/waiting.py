@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from rdma_robust.expr import Expr
 from rdma_robust.language.flow.cfg import Program, Read, Silent, Step, Thread, steps
-from rdma_robust.language.flow.exclusive import cases, exclusive
+from rdma_robust.language.flow.exclusive import equality_cases, exclusive
 
 
 def blocking(program: Program, wanted: bool = True) -> Program:
@@ -57,7 +57,7 @@ def _only_waits(back: list[Step], leaving: list[Step]) -> bool:
 
 def _compatible(back: list[Step], onward: list[Step]) -> Iterator[tuple[Step, Step]]:
     """Yield the pairs of steps, but for those that differ in the index of an array: there are many of them."""
-    index = next((term for step in back for term, _ in cases(step.guard)), None)
+    index = next((term for step in back for term, _ in equality_cases(step.guard)), None)
     sorted_out: dict[int | None, list[Step]] = {}
     for step in onward:
         sorted_out.setdefault(_case(step, index), []).append(step)
@@ -68,4 +68,4 @@ def _compatible(back: list[Step], onward: list[Step]) -> Iterator[tuple[Step, St
 
 
 def _case(step: Step, index: Expr | None) -> int | None:
-    return next((value for term, value in cases(step.guard) if term == index), None)
+    return next((value for term, value in equality_cases(step.guard) if term == index), None)

@@ -33,14 +33,14 @@ class TooManyAlternativesError(Exception):
 
 
 @dataclass(frozen=True)
-class Wanted:
+class CopyRequest:
     """One alternative: `shared` is a condition without counts, `copies` are (name of a count, at least so many)."""
 
     shared: Expr
     copies: tuple[tuple[str, int], ...] = ()
 
 
-def alternatives(condition: Expr, counts: Iterable[str]) -> tuple[Wanted, ...]:
+def alternatives(condition: Expr, counts: Iterable[str]) -> tuple[CopyRequest, ...]:
     """Return the alternatives of a condition in which the names of `counts` are numbers of copies.
 
     Raises AbsenceError for a condition that more copies could make false, TooManyAlternativesError.
@@ -48,24 +48,24 @@ def alternatives(condition: Expr, counts: Iterable[str]) -> tuple[Wanted, ...]:
     return tuple(_merged(_Reader(frozenset(counts)).read(condition, True)))
 
 
-def _merged(found: list[Wanted]) -> Iterator[Wanted]:
+def _merged(found: list[CopyRequest]) -> Iterator[CopyRequest]:
     """Join the alternatives that ask for the same copies, and drop those that cannot be."""
     by_copies: dict[tuple[tuple[str, int], ...], list[Expr]] = {}
     for each in found:
         by_copies.setdefault(tuple(sorted(each.copies)), []).append(each.shared)
     for copies, parts in by_copies.items():
         if (shared := disj(*parts)) != FALSE:
-            yield Wanted(shared, copies)
+            yield CopyRequest(shared, copies)
 
 
 class _Reader:
     def __init__(self, counts: frozenset[str]) -> None:
         self.counts = counts
 
-    def read(self, expr: Expr, wanted: bool) -> list[Wanted]:
+    def read(self, expr: Expr, wanted: bool) -> list[CopyRequest]:
         """Return the alternatives of `expr` being true, or false if it is not `wanted`."""
         if not any(name in self.counts for name in names(expr)):
-            return [Wanted(expr if wanted else negate(expr))]
+            return [CopyRequest(expr if wanted else negate(expr))]
         match expr:
             case Unary("!", arg):
                 return self.read(arg, not wanted)
@@ -85,25 +85,25 @@ class _Reader:
             case _:
                 raise AbsenceError(next(name for name in names(expr) if name in self.counts), few=False)
 
-    def _compared(self, name: str, op: str, number: int) -> list[Wanted]:
+    def _compared(self, name: str, op: str, number: int) -> list[CopyRequest]:
         """Return the alternatives of a comparison of a count, which is never negative."""
         if op == ">":
             op, number = ">=", number + 1
         if op == "!=" and number == 0:
             op, number = ">=", 1
         if op == ">=" or (op == "!=" and number < 0):
-            return [Wanted(TRUE) if number <= 0 or op == "!=" else Wanted(TRUE, ((name, number),))]
+            return [CopyRequest(TRUE) if number <= 0 or op == "!=" else CopyRequest(TRUE, ((name, number),))]
         if number < 0 or (op == "<" and number == 0):
             return []
         raise AbsenceError(name, few=True)
 
 
-def _both(left: list[Wanted], right: list[Wanted]) -> list[Wanted]:
+def _both(left: list[CopyRequest], right: list[CopyRequest]) -> list[CopyRequest]:
     found = []
     for a in left:
         for b in right:
             most = dict(a.copies)
             for name, number in b.copies:
                 most[name] = max(number, most.get(name, 0))
-            found.append(Wanted(conj(a.shared, b.shared), tuple(most.items())))
+            found.append(CopyRequest(conj(a.shared, b.shared), tuple(most.items())))
     return found

@@ -1,6 +1,8 @@
 """The syntax tree: what was written, not yet what it means.
 
 Spans do not count in comparisons: programs are equal that differ in layout, comments and redundant parentheses only.
+
+More than 400 lines: one class for each thing that can be written, and nothing else.
 """
 
 from __future__ import annotations
@@ -18,29 +20,12 @@ from rdma_robust.language.syntax.expressions import (
     Expr,
     Ident,
     NondetCall,
-    Number,
+    NumberLiteral,
     Ref,
     RmwCall,
     ThreadAt,
     ThreadEnded,
     Unary,
-)
-from rdma_robust.language.syntax.request_tree import (
-    Flag,
-    FlagWord,
-    Flush,
-    Get,
-    Immediate,
-    Poll,
-    PollAny,
-    Posted,
-    Put,
-    Recv,
-    RecvPoll,
-    Request,
-    RFence,
-    Send,
-    TryPoll,
 )
 
 __all__ = [
@@ -50,31 +35,23 @@ __all__ = [
     "CasCall",
     "CopiesWhere",
     "Expr",
-    "Flag",
-    "FlagWord",
-    "Flush",
-    "Get",
     "Ident",
-    "Immediate",
     "NondetCall",
-    "Number",
-    "Poll",
-    "PollAny",
-    "Posted",
-    "Put",
-    "RFence",
-    "Recv",
-    "RecvPoll",
+    "NumberLiteral",
     "Ref",
-    "Request",
     "RmwCall",
-    "Send",
     "ThreadAt",
     "ThreadEnded",
-    "TryPoll",
     "Unary",
 ]
 """What this module has of others; all that is declared here is for everyone too."""
+
+NodeName = Ident
+ThreadName = Ident
+LabelName = Ident
+"""What a name in a statement is one of: `parts_of` finds it by what its field is declared as."""
+
+FlagWord = Literal["unsignaled", "inline", "fenced"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,15 +108,15 @@ class MacroCall:
 
 
 @dataclass(frozen=True, slots=True)
-class MFence:
+class MFenceStatement:
     span: Span = field(default=NO_SPAN, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Label:
+class LabelStatement:
     """`name:`, a label of what stands next in its block: a statement, or nothing where that was expanded to nothing."""
 
-    name: Ident
+    name: LabelName
     span: Span = field(default=NO_SPAN, compare=False)
 
 
@@ -223,15 +200,141 @@ class Choose:
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
+class BrokenStatement:
     """Where a syntax error was reported; `blocks` are the blocks that could still be read."""
 
     blocks: tuple[Block, ...]
     span: Span = field(default=NO_SPAN, compare=False)
 
 
-Simple = Registers | Assign | Call | MacroCall | Request | MFence | Label | Assume | Assert | Halt | Skip
-Statement = Simple | If | While | Loop | For | Choose | Broken
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """How a request is made: without a completion, with data that the CPU reads at once, behind a fence."""
+
+    word: FlagWord
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Immediate:
+    """`imm value to thread`: a message that carries a number behind a put."""
+
+    value: Expr
+    to: ThreadName
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class PutStatement:
+    target: Ref
+    source: Expr
+    span: Span = field(default=NO_SPAN, compare=False)
+    flags: tuple[Flag, ...] = ()
+    imm: Immediate | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GetStatement:
+    target: Ref
+    source: Expr
+    span: Span = field(default=NO_SPAN, compare=False)
+    flags: tuple[Flag, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SendStatement:
+    """`send source to thread`."""
+
+    source: Expr
+    to: ThreadName
+    span: Span = field(default=NO_SPAN, compare=False)
+    flags: tuple[Flag, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PollStatement:
+    """`poll node`, or `poll node count`."""
+
+    node: NodeName
+    span: Span = field(default=NO_SPAN, compare=False)
+    count: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PollAny:
+    """`target = poll node or node ...`: the number of the node that was polled, from 0, goes to the target."""
+
+    nodes: tuple[NodeName, ...]
+    target: Ref | None
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class TryPoll:
+    """`target = trypoll node`: 1 and a completion, or 0."""
+
+    target: Ref
+    node: NodeName
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class RFenceStatement:
+    node: NodeName
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class FlushStatement:
+    node: NodeName
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class PostedStatement:
+    """`posted buffer, ... from thread`: receives that are posted before anything runs."""
+
+    buffers: tuple[Ref, ...]
+    sender: ThreadName
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class RecvStatement:
+    """`recv buffer from thread`."""
+
+    buffer: Ref
+    sender: ThreadName
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class RecvPollStatement:
+    """`target = rpoll thread`; without a target what was carried is not used."""
+
+    sender: ThreadName
+    target: Ref | None
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+Request = (
+    PutStatement
+    | GetStatement
+    | SendStatement
+    | PollStatement
+    | PollAny
+    | TryPoll
+    | RFenceStatement
+    | FlushStatement
+    | PostedStatement
+    | RecvStatement
+    | RecvPollStatement
+)
+"""All of these that are statements."""
+
+
+Simple = Registers | Assign | Call | MacroCall | Request | MFenceStatement | LabelStatement | Assume | Assert | Halt | Skip
+Statement = Simple | If | While | Loop | For | Choose | BrokenStatement
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +349,7 @@ class AllowLoopback:
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class HardwareSetting:
     """`word value` in a `hardware` line."""
 
     word: Ident
@@ -255,10 +358,10 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True)
-class Hardware:
+class HardwareDeclaration:
     """What the program runs on."""
 
-    settings: tuple[Setting, ...]
+    settings: tuple[HardwareSetting, ...]
     span: Span = field(default=NO_SPAN, compare=False)
 
 
@@ -276,7 +379,7 @@ class Domain:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class CellDeclaration:
     """A variable or, with a `size`, an array of a node."""
 
     name: Ident
@@ -286,7 +389,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Family:
+class FamilyRange:
     """`[counter in low..high]`: one for each number, which `counter` names; without one (`[* in low..high]`) none knows its
     own. Without bounds, `[*]`: any number. `span` is that of all between the brackets.
     """
@@ -303,22 +406,22 @@ class Family:
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class NodeDeclaration:
     name: Ident
-    cells: tuple[Cell, ...]
+    cells: tuple[CellDeclaration, ...]
     span: Span = field(default=NO_SPAN, compare=False)
-    family: Family | None = None
+    family: FamilyRange | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Thread:
+class ThreadDeclaration:
     """With `on_own` each copy of a crowd runs on its own copy of the node: `on NODE[*]`."""
 
     name: Ident
     node: Ident
     body: Block
     span: Span = field(default=NO_SPAN, compare=False)
-    family: Family | None = None
+    family: FamilyRange | None = None
     on_own: bool = False
 
 
@@ -333,24 +436,24 @@ class Macro:
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class ClaimClause:
     allowed: bool
     model: AnyModelName
     span: Span = field(default=NO_SPAN, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class OutcomeDeclaration:
     """With `when` it is claimed only of programs with such numbers."""
 
     condition: Expr
-    claims: tuple[Claim, ...]
+    claims: tuple[ClaimClause, ...]
     span: Span = field(default=NO_SPAN, compare=False)
     when: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Expectation:
+class ExpectationClause:
     """`[not] robust`, of no model, `[no] hang under MODEL`, `[un]safe under MODEL`, or `violated under MODEL`."""
 
     kind: Literal["robust", "hang", "safe", "violated"]
@@ -363,13 +466,13 @@ class Expectation:
 class Expect:
     """With `when` it is expected only of programs with such numbers."""
 
-    expectations: tuple[Expectation, ...]
+    expectations: tuple[ExpectationClause, ...]
     span: Span = field(default=NO_SPAN, compare=False)
     when: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Invariant:
+class InvariantDeclaration:
     """A condition that is true in every reachable state, with `when` of programs with such numbers."""
 
     condition: Expr
@@ -380,20 +483,20 @@ class Invariant:
 Item = (
     ProgramName
     | AllowLoopback
-    | Hardware
+    | HardwareDeclaration
     | Constants
     | Domain
-    | Node
-    | Thread
+    | NodeDeclaration
+    | ThreadDeclaration
     | Macro
-    | Outcome
-    | Invariant
+    | OutcomeDeclaration
+    | InvariantDeclaration
     | Expect
-    | Broken
+    | BrokenStatement
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class ProgramTree:
     items: tuple[Item, ...]
     span: Span = field(default=NO_SPAN, compare=False)

@@ -33,7 +33,7 @@ def chained(operands: Sequence[Any], operators: Sequence[str]) -> Binary:
     kind = next((kind for kind in _ASSOCIATIVE if kind.issuperset(operators)), frozenset())
     span = _from_to(operands[0], operands[-1])
     while isinstance(first := operands[0], Binary) and first.op in kind:
-        begins = written(first)
+        begins = written_operands(first)
         operands = [*(each for _, each in begins), *operands[1:]]
         operators = [*(op for op, _ in begins[1:]), *operators]
     balanced = kind and len(operands) > _SHORT
@@ -64,7 +64,7 @@ def _from_to(first: Any, last: Any) -> Span:
     return replace(begin, end_line=last.span.end_line, end_column=last.span.end_column, end=last.span.end)
 
 
-def written(expr: Binary) -> list[tuple[str, Any]]:
+def written_operands(expr: Binary) -> list[tuple[str, Any]]:
     """Return the operands of a chain as they were written, each with the operator before it; the first with the last one."""
     found = list(_written(expr, expr.op, False))
     return [(found[-1][0], found[0][1]), *found[1:]]
@@ -83,7 +83,7 @@ def _written(expr: Binary, before: str, opposite: bool) -> Iterator[tuple[str, A
 def chain_text(expr: Binary, operand: Callable[[Any, str, int, bool], str]) -> str:
     """Return a chain as text. `operand` gives that of an operand of an operator: whether it is the first one (0) or not (1),
     and the last one."""
-    parts = written(expr)
+    parts = written_operands(expr)
     shown = [operand(part, op, int(at > 0), at == len(parts) - 1) for at, (op, part) in enumerate(parts)]
     return shown[0] + "".join(f" {op} {text}" for (op, _), text in zip(parts[1:], shown[1:], strict=True))
 

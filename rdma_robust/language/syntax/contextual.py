@@ -46,7 +46,7 @@ _GOES_ON: Final = frozenset({"COMMA", "LPAR", "LSQB", "DOT"})
 _BEGINS_EXPRESSION: Final = frozenset({"NUMBER", "OP_NOT"})
 
 
-def in_context(tokens: Sequence[Token]) -> Iterator[Token]:
+def contextual_tokens(tokens: Sequence[Token]) -> Iterator[Token]:
     """Yield the tokens of a file, comments left out, with names for the words that are none of the language's there.
 
     - `for`, `macro`, `flush`, `posted` and `recv` begin a line, or follow a label, and a word follows;

@@ -18,7 +18,7 @@ class Ident:
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class NumberLiteral:
     """A literal; not negative, since `-` is an operator."""
 
     value: int
@@ -119,4 +119,4 @@ class CopiesWhere:
 
 
 AtomicCall = CasCall | RmwCall
-Expr = Number | Ref | Unary | Binary | AtomicCall | NondetCall | ThreadAt | ThreadEnded | CopiesWhere
+Expr = NumberLiteral | Ref | Unary | Binary | AtomicCall | NondetCall | ThreadAt | ThreadEnded | CopiesWhere

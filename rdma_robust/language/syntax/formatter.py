@@ -18,7 +18,7 @@ from rdma_robust.diagnose import Reporter
 from rdma_robust.errors import InternalError, Span
 from rdma_robust.language.syntax import ast, printer
 from rdma_robust.language.syntax.grammar import Grammar, load_grammar
-from rdma_robust.language.syntax.parse import parse
+from rdma_robust.language.syntax.parse import parse_tree
 from rdma_robust.language.syntax.tree_limits import blocks_of
 
 WIDTH: Final = 100
@@ -62,14 +62,14 @@ def format_source(text: str, file: str, style: Style = RDMA_STYLE) -> str:
     return result
 
 
-def format_tree(tree: ast.Program, style: Style = RDMA_STYLE) -> str:
+def format_tree(tree: ast.ProgramTree, style: Style = RDMA_STYLE) -> str:
     """Return a syntax tree as a program in canonical layout, without comments and empty lines."""
     return _Formatter("", (), style).program(tree)
 
 
-def _parse(text: str, file: str, style: Style) -> tuple[ast.Program, list[Token]]:
+def _parse(text: str, file: str, style: Style) -> tuple[ast.ProgramTree, list[Token]]:
     report = Reporter(file, text)
-    tree, layout, _ = parse(text, report, style.grammar())
+    tree, layout, _ = parse_tree(text, report, style.grammar())
     report.raise_errors()
     assert tree is not None
     return tree, layout.comments
@@ -91,7 +91,7 @@ class _Formatter:
         self._last = 0
         self._at_start = True
 
-    def program(self, tree: ast.Program) -> str:
+    def program(self, tree: ast.ProgramTree) -> str:
         for item in tree.items:
             self._item(item)
         self._comments_before(len(self._source) + 1)
@@ -104,13 +104,13 @@ class _Formatter:
             self._with_contract(self._style.item(item), contract, body, item.span)
         elif isinstance(body, ast.Block):
             self._with_blocks([self._style.item(item)], [body], item.span)
-        elif isinstance(item, ast.Node):
+        elif isinstance(item, ast.NodeDeclaration):
             self._node(item)
         else:
             self._line(self._style.item(item), item.span)
 
-    def _node(self, item: ast.Node) -> None:
-        cells = [printer.cell(c) for c in item.cells]
+    def _node(self, item: ast.NodeDeclaration) -> None:
+        cells = [printer.cell_text(c) for c in item.cells]
         name = printer.item(item)
         short = f"{name} {{ {', '.join(cells)} }}" if cells else f"{name} {{ }}"
         last = item.name.span if item.family is None else item.family.span
@@ -155,18 +155,18 @@ class _Formatter:
 
     def _statements(self, statements: Sequence[ast.Statement]) -> None:
         """Write statements with their labels before them; a label that stands before nothing gets a `skip`."""
-        label: ast.Label | None = None
+        label: ast.LabelStatement | None = None
         for statement in (*statements, None):
-            if label is not None and (statement is None or isinstance(statement, ast.Label)):
+            if label is not None and (statement is None or isinstance(statement, ast.LabelStatement)):
                 self._line(f"{self._style.statement(label)} skip", label.span)
                 label = None
-            if isinstance(statement, ast.Label):
+            if isinstance(statement, ast.LabelStatement):
                 label = statement
             elif statement is not None:
                 self._statement(statement, label)
                 label = None
 
-    def _statement(self, statement: ast.Statement, label: ast.Label | None) -> None:
+    def _statement(self, statement: ast.Statement, label: ast.LabelStatement | None) -> None:
         text = self._style.statement(statement)
         span = statement.span
         if label is not None:
@@ -224,10 +224,12 @@ class _Formatter:
         match block.statements:
             case ():
                 return f"{head} {{ }}"
-            case (statement,) if not blocks_of(statement) and not isinstance(statement, ast.Label):
+            case (statement,) if not blocks_of(statement) and not isinstance(statement, ast.LabelStatement):
                 line = f"{head} {{ {self._style.statement(statement)} }}"
                 return line if len(line) + len(_INDENT) * self._depth <= SHORT else ""
-            case (ast.Label() as label, statement) if not blocks_of(statement) and not isinstance(statement, ast.Label):
+            case (ast.LabelStatement() as label, statement) if not blocks_of(statement) and not isinstance(
+                statement, ast.LabelStatement
+            ):
                 line = f"{head} {{ {self._style.statement(label)} {self._style.statement(statement)} }}"
                 return line if len(line) + len(_INDENT) * self._depth <= SHORT else ""
             case _:

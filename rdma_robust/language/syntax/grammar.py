@@ -13,7 +13,7 @@ from lark.parsers.lalr_interactive_parser import InteractiveParser
 from rdma_robust import grammar_tables
 from rdma_robust.diagnose import Reporter
 from rdma_robust.language.syntax import ast
-from rdma_robust.language.syntax.contextual import in_context
+from rdma_robust.language.syntax.contextual import contextual_tokens
 from rdma_robust.language.syntax.layout import InContext
 from rdma_robust.language.syntax.syntax_words import RDMA_WORDS, SyntaxWords
 from rdma_robust.language.syntax.tree import TreeBuilder
@@ -28,8 +28,8 @@ ASSIGNS: Final = frozenset({"EQUAL", "PLUS_EQUAL", "MINUS_EQUAL", "TIMES_EQUAL",
 @dataclass(frozen=True, slots=True)
 class Grammar:
     """A language. `literals` are the texts of the terminals that have just one; `keywords` are those of them that are words,
-    and `first` the terminals that can begin a file. `in_context` makes names of words that are no keywords where they stand,
-    and `within_limits` says whether a tree is shallow enough for recursion, or reports what is not.
+    and `first` the terminals that can begin a file. `contextual_tokens` makes names of words that are no keywords where they
+    stand, and `within_limits` says whether a tree is shallow enough for recursion, or reports what is not.
     """
 
     lark: Lark
@@ -38,7 +38,7 @@ class Grammar:
     first: frozenset[str]
     in_context: InContext
     words: SyntaxWords
-    within_limits: Callable[[ast.Program, Reporter], bool]
+    within_limits: Callable[[ast.ProgramTree, Reporter], bool]
 
     def lex(self, text: str) -> Iterator[Token]:
         """Return the tokens of `text`, comments and characters without a meaning included."""
@@ -54,15 +54,15 @@ class Grammar:
 @functools.cache
 def load_grammar() -> Grammar:
     """Return the grammar of programs."""
-    return grammar_of("rdma", TreeBuilder(), in_context, RDMA_WORDS, within_limits)
+    return grammar_of("rdma", TreeBuilder(), contextual_tokens, RDMA_WORDS, within_limits)
 
 
 def grammar_of(
     name: grammar_tables.Name,
-    builder: Transformer[Token, ast.Program],
+    builder: Transformer[Token, ast.ProgramTree],
     in_context: InContext,
     words: SyntaxWords,
-    within_limits: Callable[[ast.Program, Reporter], bool],
+    within_limits: Callable[[ast.ProgramTree, Reporter], bool],
 ) -> Grammar:
     """Return the grammar of a language, whose trees `builder` makes."""
     lark = grammar_tables.parser(name, builder)

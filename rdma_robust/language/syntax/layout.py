@@ -26,7 +26,7 @@ InContext = Callable[[Sequence[Token]], Iterator[Token]]
 
 
 @dataclass(slots=True)
-class Layout:
+class TokenLayout:
     """The tokens the parser sees, ending with `$END`, and the comments it does not see."""
 
     tokens: list[Token] = field(default_factory=list)
@@ -34,15 +34,15 @@ class Layout:
     complete: bool = True
 
 
-def lay_out(
+def lay_out_tokens(
     stream: Iterable[Token], report: Reporter, in_context: InContext, characters: Mapping[str, str] = MappingProxyType({})
-) -> Layout:
+) -> TokenLayout:
     """Return what to parse; `in_context` makes names of words that are no keywords where they stand. Bad characters, numbers
     and too deep or long programs are reported; `characters` are further hints for the first of these.
 
     `complete` is False if a limit was exceeded: then the tokens are not worth parsing.
     """
-    layout = Layout()
+    layout = TokenLayout()
     brackets: list[str] = []
     braces = 0
     previous = ""
@@ -108,7 +108,9 @@ def _end(last: Token | None, report: Reporter) -> Token:
     return Token("$END", "", len(text), line, column, line, column, len(text))
 
 
-def _checked(stream: Iterable[Token], layout: Layout, report: Reporter, characters: Mapping[str, str]) -> Iterator[Token]:
+def _checked(
+    stream: Iterable[Token], layout: TokenLayout, report: Reporter, characters: Mapping[str, str]
+) -> Iterator[Token]:
     """Yield the tokens without comments, numbers within limits; bad characters stay, for the parser to recover from."""
     bad: Token | None = None
     for token in stream:

@@ -15,7 +15,7 @@ from lark.parsers.lalr_interactive_parser import InteractiveParser
 from rdma_robust.diagnose import Reporter, line_ends_are_plain
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.grammar import ASSIGNS, END, ERROR, Grammar, load_grammar
-from rdma_robust.language.syntax.layout import Layout, lay_out
+from rdma_robust.language.syntax.layout import TokenLayout, lay_out_tokens
 from rdma_robust.language.syntax.syntax_errors import report_unclosed, report_unexpected
 
 _RESUME: Final = ("NEWLINE", "SEMICOLON", "LBRACE", "RBRACE", END)
@@ -27,7 +27,7 @@ _ENDS_STATEMENT: Final = frozenset({"NEWLINE", "SEMICOLON", "RBRACE", "LBRACE"})
 class Parser:
     """One parse. `poisoned` are the names in skipped text: nothing certain can be said about them."""
 
-    def __init__(self, layout: Layout, report: Reporter, grammar: Grammar) -> None:
+    def __init__(self, layout: TokenLayout, report: Reporter, grammar: Grammar) -> None:
         self.grammar = grammar
         self.tokens = layout.tokens
         self.report = report
@@ -43,7 +43,7 @@ class Parser:
         """Where each value on the stack begins among the tokens."""
         self._position = 0
 
-    def run(self) -> ast.Program | None:
+    def run(self) -> ast.ProgramTree | None:
         """Return the tree, without what was skipped; None if nothing could be saved."""
         while self._position < len(self.tokens):
             token = self.tokens[self._position]
@@ -52,7 +52,7 @@ class Parser:
                 if self.tokens[self._position].type == END and not self.accepts(END):
                     return None
             elif token.type == END:
-                program: ast.Program = self._values[-1]
+                program: ast.ProgramTree = self._values[-1]
                 return program
             else:
                 self._position += 1
@@ -154,9 +154,9 @@ def _like(token: Token, kind: str) -> Token:
     return Token.new_borrow_pos(kind, "", token)
 
 
-def parse(
+def parse_tree(
     source: str, report: Reporter, grammar: Grammar | None = None
-) -> tuple[ast.Program | None, Layout, frozenset[str]]:
+) -> tuple[ast.ProgramTree | None, TokenLayout, frozenset[str]]:
     """Return the syntax tree, the layout it came from, and the names in text that was skipped because of an error.
 
     The text is one of the language of `grammar`, or else a program. Errors go to `report`. The tree is None when nothing
@@ -164,8 +164,8 @@ def parse(
     """
     grammar = grammar or load_grammar()
     if not line_ends_are_plain(report):
-        return None, Layout(complete=False), frozenset()
-    layout = lay_out(grammar.lex(source), report, grammar.in_context, grammar.words.characters)
+        return None, TokenLayout(complete=False), frozenset()
+    layout = lay_out_tokens(grammar.lex(source), report, grammar.in_context, grammar.words.characters)
     if not layout.complete:
         return None, layout, frozenset()
     parser = Parser(layout, report, grammar)

@@ -16,7 +16,7 @@ _BINDING: Final = {op: level for level, ops in enumerate(_LEVELS) for op in ops}
 def expression(expr: ast.Expr) -> str:
     """Return `expr` with the parentheses it needs, and those around `&&` in `||` that readers need."""
     match expr:
-        case ast.Number(value):
+        case ast.NumberLiteral(value):
             return str(value)
         case ast.Ref():
             return reference(expr)
@@ -27,9 +27,9 @@ def expression(expr: ast.Expr) -> str:
         case ast.NondetCall(low, high):
             return "nondet()" if low is None or high is None else f"nondet({expression(low)}, {expression(high)})"
         case ast.ThreadAt(thread, label):
-            return f"{place(thread)} at {label.text}"
+            return f"{place_text(thread)} at {label.text}"
         case ast.ThreadEnded(thread):
-            return f"{place(thread)} ended"
+            return f"{place_text(thread)} ended"
         case ast.CopiesWhere("count", thread, (ast.ThreadAt() | ast.ThreadEnded()) as where) if where.thread == thread:
             return f"count({expression(where)})"
         case ast.CopiesWhere("count", thread, condition):
@@ -60,17 +60,17 @@ def needs_brackets(inner: str, op: str, right: int) -> bool:
 
 def reference(ref: ast.Ref) -> str:
     """Return `name`, `name[index]`, `owner.name` or `owner.name[index]`."""
-    owner = f"{place(ref.owner)}." if ref.owner is not None else ""
+    owner = f"{place_text(ref.owner)}." if ref.owner is not None else ""
     index = f"[{expression(ref.index)}]" if ref.index is not None else ""
     return f"{owner}{ref.name.text}{index}"
 
 
-def place(name: ast.Ident) -> str:
+def place_text(name: ast.Ident) -> str:
     """Return the name of a node or a thread, with its number if it is one of a family."""
     return name.text if name.index is None else f"{name.text}[{expression(name.index)}]"
 
 
-def family(part: ast.Family | None) -> str:
+def family(part: ast.FamilyRange | None) -> str:
     """Return what stands behind the name of a node or thread that is declared; nothing if it is one."""
     if part is None:
         return ""
@@ -83,7 +83,7 @@ def binding(part: ast.Binding) -> str:
     return part.name.text if part.value is None else f"{part.name.text} = {expression(part.value)}"
 
 
-def cell(part: ast.Cell) -> str:
+def cell_text(part: ast.CellDeclaration) -> str:
     size = "" if part.size is None else f"[{expression(part.size)}]"
     init = "" if part.init is None else f" = {expression(part.init)}"
     return f"{part.name.text}{size}{init}"
@@ -102,15 +102,26 @@ def statement(part: ast.Statement) -> str:
             return expression(call)
         case ast.MacroCall(name, arguments):
             return f"{name.text}({', '.join(map(expression, arguments))})"
-        case ast.MFence():
+        case ast.MFenceStatement():
             return "mfence"
-        case ast.Label(name):
+        case ast.LabelStatement(name):
             return f"{name.text}:"
         case _:
             return common_statement(part, expression)
 
 
-Common = ast.Assume | ast.Assert | ast.Halt | ast.Skip | ast.If | ast.While | ast.Loop | ast.For | ast.Choose | ast.Broken
+Common = (
+    ast.Assume
+    | ast.Assert
+    | ast.Halt
+    | ast.Skip
+    | ast.If
+    | ast.While
+    | ast.Loop
+    | ast.For
+    | ast.Choose
+    | ast.BrokenStatement
+)
 """The statements that `.rdma` and `.mp` have alike."""
 
 
@@ -135,7 +146,7 @@ def common_statement(part: Common, expression: Callable[[Any], str]) -> str:
             return f"for {counter.text} in {expression(low)}..{expression(high)}"
         case ast.Choose():
             return "choose"
-        case ast.Broken():
+        case ast.BrokenStatement():
             return ""
         case _:
             assert_never(part)
@@ -143,29 +154,29 @@ def common_statement(part: Common, expression: Callable[[Any], str]) -> str:
 
 def _request(part: ast.Request) -> str:
     match part:
-        case ast.Put(target, source, _, flags, imm):
-            message = "" if imm is None else f" imm {expression(imm.value)} to {place(imm.to)}"
+        case ast.PutStatement(target, source, _, flags, imm):
+            message = "" if imm is None else f" imm {expression(imm.value)} to {place_text(imm.to)}"
             return f"put {reference(target)} = {expression(source)}{_flags(flags)}{message}"
-        case ast.Get(target, source, _, flags):
+        case ast.GetStatement(target, source, _, flags):
             return f"get {reference(target)} = {expression(source)}{_flags(flags)}"
-        case ast.Send(source, to, _, flags):
-            return f"send {expression(source)} to {place(to)}{_flags(flags)}"
-        case ast.Poll(node, _, count):
-            return f"poll {place(node)}" if count is None else f"poll {place(node)} {expression(count)}"
+        case ast.SendStatement(source, to, _, flags):
+            return f"send {expression(source)} to {place_text(to)}{_flags(flags)}"
+        case ast.PollStatement(node, _, count):
+            return f"poll {place_text(node)}" if count is None else f"poll {place_text(node)} {expression(count)}"
         case ast.PollAny(nodes, target):
-            return f"{_given(target)}poll {' or '.join(map(place, nodes))}"
+            return f"{_given(target)}poll {' or '.join(map(place_text, nodes))}"
         case ast.TryPoll(target, node):
-            return f"{reference(target)} = trypoll {place(node)}"
-        case ast.Posted(buffers, sender):
-            return f"posted {', '.join(map(reference, buffers))} from {place(sender)}"
-        case ast.Recv(buffer, sender):
-            return f"recv {reference(buffer)} from {place(sender)}"
-        case ast.RecvPoll(sender, target):
-            return f"{_given(target)}rpoll {place(sender)}"
-        case ast.RFence(node):
-            return f"rfence {place(node)}"
-        case ast.Flush(node):
-            return f"flush {place(node)}"
+            return f"{reference(target)} = trypoll {place_text(node)}"
+        case ast.PostedStatement(buffers, sender):
+            return f"posted {', '.join(map(reference, buffers))} from {place_text(sender)}"
+        case ast.RecvStatement(buffer, sender):
+            return f"recv {reference(buffer)} from {place_text(sender)}"
+        case ast.RecvPollStatement(sender, target):
+            return f"{_given(target)}rpoll {place_text(sender)}"
+        case ast.RFenceStatement(node):
+            return f"rfence {place_text(node)}"
+        case ast.FlushStatement(node):
+            return f"flush {place_text(node)}"
 
 
 def _flags(flags: tuple[ast.Flag, ...]) -> str:
@@ -183,25 +194,25 @@ def item(part: ast.Item) -> str:
             return f"program {name.text}"
         case ast.AllowLoopback():
             return "allow loopback"
-        case ast.Hardware(settings):
+        case ast.HardwareDeclaration(settings):
             return "hardware " + ", ".join(f"{s.word.text} {s.value.text}" for s in settings)
         case ast.Constants(bindings):
             return "const " + ", ".join(binding(b) for b in bindings)
         case ast.Domain(low, high):
             return f"domain {expression(low)}..{expression(high)}"
-        case ast.Node(name, family=many):
+        case ast.NodeDeclaration(name, family=many):
             return f"node {name.text}{family(many)}"
-        case ast.Thread(name, node, family=many, on_own=on_own):
-            return f"thread {name.text}{family(many)} on {place(node)}{'[*]' * on_own}"
+        case ast.ThreadDeclaration(name, node, family=many, on_own=on_own):
+            return f"thread {name.text}{family(many)} on {place_text(node)}{'[*]' * on_own}"
         case ast.Macro(name, parameters):
             return f"macro {name.text}({', '.join(p.text for p in parameters)})"
-        case ast.Outcome(condition, claims, when=when):
+        case ast.OutcomeDeclaration(condition, claims, when=when):
             return f"outcome {expression(condition)} : {', '.join(claim(c) for c in claims)}{_when(when)}"
-        case ast.Invariant(condition, when=when):
+        case ast.InvariantDeclaration(condition, when=when):
             return f"invariant {expression(condition)}{_when(when)}"
         case ast.Expect(expectations, when=when):
             return f"expect {', '.join(expectation(e) for e in expectations)}{_when(when)}"
-        case ast.Broken():
+        case ast.BrokenStatement():
             return ""
         case _:
             assert_never(part)
@@ -211,11 +222,11 @@ def _when(condition: ast.Expr | None) -> str:
     return "" if condition is None else f" when {expression(condition)}"
 
 
-def claim(part: ast.Claim) -> str:
+def claim(part: ast.ClaimClause) -> str:
     return f"{'allowed' if part.allowed else 'forbidden'} under {part.model}"
 
 
-def expectation(part: ast.Expectation) -> str:
+def expectation(part: ast.ExpectationClause) -> str:
     if part.model is None:
         return f"{'not ' if part.negated else ''}{part.kind}"
     if part.kind == "safe":

@@ -9,7 +9,15 @@ from typing import Final, Literal
 from lark import Token
 
 from rdma_robust.language.syntax import ast
-from rdma_robust.language.syntax.common_tree import CommonBuilder, Part, between, ident_of, last_of, nodes_of, only
+from rdma_robust.language.syntax.common_tree import (
+    CommonBuilder,
+    Part,
+    ident_of,
+    last_of,
+    nodes_of,
+    parts_of_kind,
+    span_from,
+)
 
 _MODELS: Final[Mapping[str, ast.AnyModelName]] = {"SC": "sc", "TSO": "tso", "PSO": "pso", "RMA": "rma", "RDMA": "rdma"}
 _FLAGS: Final[Mapping[str, ast.FlagWord]] = {"UNSIGNALED": "unsignaled", "INLINE": "inline", "FENCED": "fenced"}
@@ -35,171 +43,177 @@ class TreeBuilder(CommonBuilder):
     """The rules of programs."""
 
     def allow(self, parts: list[Part]) -> ast.AllowLoopback:
-        return ast.AllowLoopback(between(parts[0], parts[-1]))
+        return ast.AllowLoopback(span_from(parts[0], parts[-1]))
 
-    def hardware(self, parts: list[Part]) -> ast.Hardware:
-        return ast.Hardware(only(parts, ast.Setting), between(parts[0], parts[-1]))
+    def hardware(self, parts: list[Part]) -> ast.HardwareDeclaration:
+        return ast.HardwareDeclaration(parts_of_kind(parts, ast.HardwareSetting), span_from(parts[0], parts[-1]))
 
-    def setting(self, parts: list[Part]) -> ast.Setting:
-        return ast.Setting(ident_of(parts[0]), ident_of(parts[1]), between(parts[0], parts[1]))
+    def setting(self, parts: list[Part]) -> ast.HardwareSetting:
+        return ast.HardwareSetting(ident_of(parts[0]), ident_of(parts[1]), span_from(parts[0], parts[1]))
 
     def domain(self, parts: list[Part]) -> ast.Domain:
         keyword, low, _, high = parts
-        return ast.Domain(low, high, between(keyword, high))
+        return ast.Domain(low, high, span_from(keyword, high))
 
-    def node(self, parts: list[Part]) -> ast.Node:
-        return ast.Node(ident_of(parts[1]), only(parts, ast.Cell), between(parts[0], parts[-1]), parts[2])
+    def node(self, parts: list[Part]) -> ast.NodeDeclaration:
+        return ast.NodeDeclaration(
+            ident_of(parts[1]), parts_of_kind(parts, ast.CellDeclaration), span_from(parts[0], parts[-1]), parts[2]
+        )
 
-    def family(self, parts: list[Part]) -> ast.Family:
+    def family(self, parts: list[Part]) -> ast.FamilyRange:
         counter, *rest = parts[1:-1]
         low, high = (rest[1], rest[3]) if rest else (None, None)
         name = ident_of(counter) if counter.type == "NAME" else None
-        return ast.Family(name, low, high, between(counter, high or counter))
+        return ast.FamilyRange(name, low, high, span_from(counter, high or counter))
 
-    def cell(self, parts: list[Part]) -> ast.Cell:
+    def cell(self, parts: list[Part]) -> ast.CellDeclaration:
         name, _, size, bracket, _, init = parts
-        return ast.Cell(ident_of(name), size, init, between(name, init or bracket or name))
+        return ast.CellDeclaration(ident_of(name), size, init, span_from(name, init or bracket or name))
 
-    def thread(self, parts: list[Part]) -> ast.Thread:
+    def thread(self, parts: list[Part]) -> ast.ThreadDeclaration:
         keyword, name, family, _, node, block = parts
         own = isinstance(node, _OwnPlace)
-        return ast.Thread(ident_of(name), node.name if own else node, block, between(keyword, block), family, own)
+        return ast.ThreadDeclaration(
+            ident_of(name), node.name if own else node, block, span_from(keyword, block), family, own
+        )
 
     def own_place(self, parts: list[Part]) -> _OwnPlace:
         name = ident_of(parts[0])
-        return _OwnPlace(replace(name, span=between(parts[0], parts[-1])))
+        return _OwnPlace(replace(name, span=span_from(parts[0], parts[-1])))
 
     def macro(self, parts: list[Part]) -> ast.Macro:
         keyword, name, _, *inner, block = parts
         parameters = tuple(ident_of(p) for p in inner if p is not None and p.type == "NAME")
-        return ast.Macro(ident_of(name), parameters, block, between(keyword, block))
+        return ast.Macro(ident_of(name), parameters, block, span_from(keyword, block))
 
-    def outcome(self, parts: list[Part]) -> ast.Outcome:
-        return ast.Outcome(parts[1], only(parts, ast.Claim), between(parts[0], last_of(parts)), parts[-1])
+    def outcome(self, parts: list[Part]) -> ast.OutcomeDeclaration:
+        return ast.OutcomeDeclaration(
+            parts[1], parts_of_kind(parts, ast.ClaimClause), span_from(parts[0], last_of(parts)), parts[-1]
+        )
 
-    def claim(self, parts: list[Part]) -> ast.Claim:
+    def claim(self, parts: list[Part]) -> ast.ClaimClause:
         verb, _, model = parts
-        return ast.Claim(verb.type == "ALLOWED", _model(model), between(verb, model))
+        return ast.ClaimClause(verb.type == "ALLOWED", _model(model), span_from(verb, model))
 
-    def invariant(self, parts: list[Part]) -> ast.Invariant:
-        return ast.Invariant(parts[1], between(parts[0], last_of(parts)), parts[-1])
+    def invariant(self, parts: list[Part]) -> ast.InvariantDeclaration:
+        return ast.InvariantDeclaration(parts[1], span_from(parts[0], last_of(parts)), parts[-1])
 
     def expect(self, parts: list[Part]) -> ast.Expect:
-        return ast.Expect(only(parts, ast.Expectation), between(parts[0], last_of(parts)), parts[-1])
+        return ast.Expect(parts_of_kind(parts, ast.ExpectationClause), span_from(parts[0], last_of(parts)), parts[-1])
 
-    def expectation(self, parts: list[Part]) -> ast.Expectation:
+    def expectation(self, parts: list[Part]) -> ast.ExpectationClause:
         words = [part for part in parts if part is not None]
-        negated, span = words[0].type in ("NOT", "NO"), between(words[0], words[-1])
+        negated, span = words[0].type in ("NOT", "NO"), span_from(words[0], words[-1])
         if words[-1].type == "ROBUST":
-            return ast.Expectation("robust", negated, None, span)
+            return ast.ExpectationClause("robust", negated, None, span)
         if words[0].type in ("SAFE", "UNSAFE"):
-            return ast.Expectation("safe", words[0].type == "UNSAFE", _model(words[-1]), span)
+            return ast.ExpectationClause("safe", words[0].type == "UNSAFE", _model(words[-1]), span)
         kind: Literal["hang", "violated"] = "violated" if words[0].type == "VIOLATED" else "hang"
-        return ast.Expectation(kind, negated, _model(words[-1]), span)
+        return ast.ExpectationClause(kind, negated, _model(words[-1]), span)
 
     def registers(self, parts: list[Part]) -> ast.Registers:
-        return ast.Registers(only(parts, ast.Binding), between(parts[0], parts[-1]))
+        return ast.Registers(parts_of_kind(parts, ast.Binding), span_from(parts[0], parts[-1]))
 
     def register(self, parts: list[Part]) -> ast.Binding:
         name, _, value = parts
-        return ast.Binding(ident_of(name), value, between(name, value or name))
+        return ast.Binding(ident_of(name), value, span_from(name, value or name))
 
     def call(self, parts: list[Part]) -> ast.Call:
         return ast.Call(parts[0], parts[0].span)
 
     def macro_call(self, parts: list[Part]) -> ast.MacroCall:
-        return ast.MacroCall(ident_of(parts[0]), nodes_of(parts), between(parts[0], parts[-1]))
+        return ast.MacroCall(ident_of(parts[0]), nodes_of(parts), span_from(parts[0], parts[-1]))
 
-    def put(self, parts: list[Part]) -> ast.Put:
+    def put(self, parts: list[Part]) -> ast.PutStatement:
         keyword, target, _, source, *_ = parts
-        imm = next(iter(only(parts, ast.Immediate)), None)
-        return ast.Put(target, source, between(keyword, last_of(parts)), only(parts, ast.Flag), imm)
+        imm = next(iter(parts_of_kind(parts, ast.Immediate)), None)
+        return ast.PutStatement(target, source, span_from(keyword, last_of(parts)), parts_of_kind(parts, ast.Flag), imm)
 
     def imm(self, parts: list[Part]) -> ast.Immediate:
         keyword, value, _, to = parts
-        return ast.Immediate(value, to, between(keyword, to))
+        return ast.Immediate(value, to, span_from(keyword, to))
 
-    def get(self, parts: list[Part]) -> ast.Get:
+    def get(self, parts: list[Part]) -> ast.GetStatement:
         keyword, target, _, source, *flags = parts
-        return ast.Get(target, source, between(keyword, parts[-1]), tuple(flags))
+        return ast.GetStatement(target, source, span_from(keyword, parts[-1]), tuple(flags))
 
     def flag(self, parts: list[Part]) -> ast.Flag:
-        return ast.Flag(_FLAGS[parts[0].type], between(parts[0], parts[0]))
+        return ast.Flag(_FLAGS[parts[0].type], span_from(parts[0], parts[0]))
 
-    def send(self, parts: list[Part]) -> ast.Send:
+    def send(self, parts: list[Part]) -> ast.SendStatement:
         keyword, source, _, to, *flags = parts
-        return ast.Send(source, to, between(keyword, parts[-1]), tuple(flags))
+        return ast.SendStatement(source, to, span_from(keyword, parts[-1]), tuple(flags))
 
-    def poll(self, parts: list[Part]) -> ast.Poll:
+    def poll(self, parts: list[Part]) -> ast.PollStatement:
         keyword, node, count = parts
-        return ast.Poll(node, between(keyword, count or node), count)
+        return ast.PollStatement(node, span_from(keyword, count or node), count)
 
     def poll_any(self, parts: list[Part]) -> ast.PollAny:
         target = parts[0]
-        span = between(target or parts[2], parts[-1])
-        return ast.PollAny(only(parts, ast.Ident), target, span)
+        span = span_from(target or parts[2], parts[-1])
+        return ast.PollAny(parts_of_kind(parts, ast.Ident), target, span)
 
     def trypoll(self, parts: list[Part]) -> ast.TryPoll:
-        return ast.TryPoll(parts[0], parts[-1], between(parts[0], parts[-1]))
+        return ast.TryPoll(parts[0], parts[-1], span_from(parts[0], parts[-1]))
 
-    def posted(self, parts: list[Part]) -> ast.Posted:
-        return ast.Posted(only(parts, ast.Ref), parts[-1], between(parts[0], parts[-1]))
+    def posted(self, parts: list[Part]) -> ast.PostedStatement:
+        return ast.PostedStatement(parts_of_kind(parts, ast.Ref), parts[-1], span_from(parts[0], parts[-1]))
 
-    def recv(self, parts: list[Part]) -> ast.Recv:
-        return ast.Recv(parts[1], parts[-1], between(parts[0], parts[-1]))
+    def recv(self, parts: list[Part]) -> ast.RecvStatement:
+        return ast.RecvStatement(parts[1], parts[-1], span_from(parts[0], parts[-1]))
 
-    def rpoll(self, parts: list[Part]) -> ast.RecvPoll:
-        return ast.RecvPoll(parts[-1], parts[0], between(parts[0] or parts[2], parts[-1]))
+    def rpoll(self, parts: list[Part]) -> ast.RecvPollStatement:
+        return ast.RecvPollStatement(parts[-1], parts[0], span_from(parts[0] or parts[2], parts[-1]))
 
-    def rfence(self, parts: list[Part]) -> ast.RFence:
-        return ast.RFence(parts[1], between(parts[0], parts[1]))
+    def rfence(self, parts: list[Part]) -> ast.RFenceStatement:
+        return ast.RFenceStatement(parts[1], span_from(parts[0], parts[1]))
 
-    def flush(self, parts: list[Part]) -> ast.Flush:
-        return ast.Flush(parts[1], between(parts[0], parts[1]))
+    def flush(self, parts: list[Part]) -> ast.FlushStatement:
+        return ast.FlushStatement(parts[1], span_from(parts[0], parts[1]))
 
-    def mfence(self, parts: list[Part]) -> ast.MFence:
-        return ast.MFence(between(parts[0], parts[0]))
+    def mfence(self, parts: list[Part]) -> ast.MFenceStatement:
+        return ast.MFenceStatement(span_from(parts[0], parts[0]))
 
-    def label(self, parts: list[Part]) -> ast.Label:
-        return ast.Label(ident_of(parts[0]), between(parts[0], parts[1]))
+    def label(self, parts: list[Part]) -> ast.LabelStatement:
+        return ast.LabelStatement(ident_of(parts[0]), span_from(parts[0], parts[1]))
 
     def cas(self, parts: list[Part]) -> ast.CasCall:
         keyword, _, target, _, expected, _, new, closing = parts
-        return ast.CasCall(target, expected, new, between(keyword, closing))
+        return ast.CasCall(target, expected, new, span_from(keyword, closing))
 
     def rmw(self, parts: list[Part]) -> ast.RmwCall:
         keyword, _, target, _, value, closing = parts
-        return ast.RmwCall("faa" if keyword.type == "FAA" else "swap", target, value, between(keyword, closing))
+        return ast.RmwCall("faa" if keyword.type == "FAA" else "swap", target, value, span_from(keyword, closing))
 
     def nondet(self, parts: list[Part]) -> ast.NondetCall:
         keyword, _, low, _, high, closing = parts
-        return ast.NondetCall(low, high, between(keyword, closing))
+        return ast.NondetCall(low, high, span_from(keyword, closing))
 
     def ended(self, parts: list[Part]) -> ast.ThreadEnded:
-        return ast.ThreadEnded(parts[0], between(parts[0], parts[-1]))
+        return ast.ThreadEnded(parts[0], span_from(parts[0], parts[-1]))
 
     def at_label(self, parts: list[Part]) -> ast.ThreadAt:
-        return ast.ThreadAt(parts[0], ident_of(parts[-1]), between(parts[0], parts[-1]))
+        return ast.ThreadAt(parts[0], ident_of(parts[-1]), span_from(parts[0], parts[-1]))
 
     def count(self, parts: list[Part]) -> ast.CopiesWhere:
         keyword, _, condition, closing = parts
         thread = getattr(condition, "thread", None)
-        span = between(keyword, closing)
+        span = span_from(keyword, closing)
         return ast.CopiesWhere("count", thread if isinstance(thread, ast.Ident) else NOBODY, condition, span)
 
     def count_where(self, parts: list[Part]) -> ast.CopiesWhere:
         keyword, _, thread, _, condition, closing = parts
-        return ast.CopiesWhere("count", ident_of(thread), condition, between(keyword, closing))
+        return ast.CopiesWhere("count", ident_of(thread), condition, span_from(keyword, closing))
 
     def some_or_all(self, parts: list[Part]) -> ast.CopiesWhere:
         keyword, thread, _, condition = parts
         kind: Literal["some", "all"] = "some" if keyword.type == "SOME" else "all"
-        return ast.CopiesWhere(kind, ident_of(thread), condition, between(keyword, condition))
+        return ast.CopiesWhere(kind, ident_of(thread), condition, span_from(keyword, condition))
 
     def ref(self, parts: list[Part]) -> ast.Ref:
         owner, _, name, _, index, bracket = parts
-        return ast.Ref(owner, ident_of(name), index, between(owner or name, bracket or name))
+        return ast.Ref(owner, ident_of(name), index, span_from(owner or name, bracket or name))
 
     def place(self, parts: list[Part]) -> ast.Ident:
         name, _, index, bracket = parts
-        return ast.Ident(str(name), between(name, bracket or name), index)
+        return ast.Ident(str(name), span_from(name, bracket or name), index)

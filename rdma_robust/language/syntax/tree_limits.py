@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
+from functools import cache
+from typing import Any, Final, Literal
 
 from rdma_robust.diagnose import Reporter
 from rdma_robust.errors import Span
@@ -12,9 +15,9 @@ from rdma_robust.language.syntax.chains import comparisons_in_a_row, two_reading
 from rdma_robust.language.syntax.layout import MAX_NESTING
 
 
-def within_limits(program: ast.Program, report: Reporter) -> bool:
+def within_limits(program: ast.ProgramTree, report: Reporter) -> bool:
     """Return whether no expression is too deep; report the others, and comparisons in a row."""
-    return shallow(_expressions(program, report), operands, report)
+    return shallow(_expressions(program, report), subexpressions, report)
 
 
 def shallow(
@@ -29,7 +32,7 @@ def shallow(
     """
     fine = True
     for expr in expressions:
-        if depth(expr, operands) > MAX_NESTING:
+        if expression_depth(expr, operands) > MAX_NESTING:
             report.error(
                 "RR109",
                 first_line(expr.span),
@@ -50,7 +53,7 @@ def first_line(span: Span) -> Span:
     return replace(span, end_line=span.line, end_column=span.column + 1, end=span.start + 1)
 
 
-def operands(expr: ast.Expr) -> tuple[ast.Expr, ...]:
+def subexpressions(expr: ast.Expr) -> tuple[ast.Expr, ...]:
     """Return the expressions directly inside of one."""
     match expr:
         case ast.Unary(_, arg):
@@ -74,7 +77,7 @@ def operands(expr: ast.Expr) -> tuple[ast.Expr, ...]:
             return ()
 
 
-def depth(expr: ast.Expr, operands: Callable[[ast.Expr], Iterable[ast.Expr]] = operands) -> int:
+def expression_depth(expr: ast.Expr, operands: Callable[[ast.Expr], Iterable[ast.Expr]] = subexpressions) -> int:
     """Return the number of levels of an expression of any size."""
     deepest = 0
     stack: list[tuple[ast.Expr, int]] = [(expr, 1)]
@@ -85,11 +88,11 @@ def depth(expr: ast.Expr, operands: Callable[[ast.Expr], Iterable[ast.Expr]] = o
     return deepest
 
 
-def statements(program: ast.Program) -> Iterator[ast.Statement]:
+def all_statements(program: ast.ProgramTree) -> Iterator[ast.Statement]:
     """Yield every statement, also those inside others, in source order."""
     for item in program.items:
         body = getattr(item, "body", None)
-        blocks = (body,) if isinstance(body, ast.Block) else item.blocks if isinstance(item, ast.Broken) else ()
+        blocks = (body,) if isinstance(body, ast.Block) else item.blocks if isinstance(item, ast.BrokenStatement) else ()
         for block in blocks:
             yield from statements_in(block)
 
@@ -112,90 +115,102 @@ def blocks_of(statement: ast.Statement) -> tuple[ast.Block, ...]:
             return blocks if otherwise is None else (*blocks, otherwise)
         case ast.While(body=body) | ast.Loop(body) | ast.For(body=body):
             return (body,)
-        case ast.Choose(blocks) | ast.Broken(blocks):
+        case ast.Choose(blocks) | ast.BrokenStatement(blocks):
             return blocks
         case _:
             return ()
 
 
-def _expressions(program: ast.Program, report: Reporter) -> Iterator[ast.Expr]:
+def _expressions(program: ast.ProgramTree, report: Reporter) -> Iterator[ast.Expr]:
     for item in program.items:
         match item:
             case ast.Constants(bindings):
                 yield from (b.value for b in bindings if b.value is not None)
             case ast.Domain(low, high):
                 yield from (low, high)
-            case ast.Node(_, cells, family=family):
+            case ast.NodeDeclaration(_, cells, family=family):
                 yield from _bounds(family)
                 yield from (e for c in cells for e in (c.size, c.init) if e is not None)
-            case ast.Thread(_, node, family=family):
+            case ast.ThreadDeclaration(_, node, family=family):
                 yield from _bounds(family)
                 yield from (() if node.index is None else (node.index,))
-            case ast.Outcome(condition, when=when) | ast.Invariant(condition, when=when):
+            case ast.OutcomeDeclaration(condition, when=when) | ast.InvariantDeclaration(condition, when=when):
                 yield from (condition,) if when is None else (condition, when)
             case ast.Expect(when=when):
                 yield from () if when is None else (when,)
             case _:
                 pass
-    for statement in statements(program):
+    for statement in all_statements(program):
         if report.full:
             return
-        yield from expressions_of(statement)
-        yield from (place.index for place in places_of(statement) if place.index is not None)
+        yield from expressions_in(statement)
+        yield from (place.index for place in places_named(statement) if place.index is not None)
 
 
-def _bounds(family: ast.Family | None) -> tuple[ast.Expr, ...]:
+def _bounds(family: ast.FamilyRange | None) -> tuple[ast.Expr, ...]:
     return () if family is None or family.low is None or family.high is None else (family.low, family.high)
 
 
-def expressions_of(statement: ast.Statement) -> tuple[ast.Expr, ...]:
+Role = Literal["expression", "changed", "node", "thread", "label", "inner", "block", "span", "kept"]
+"""What stands in a field of a statement: an expression, a word that it may change, a name of something, a part that has
+such fields too, a block, where it was written, or what is the same in every copy of the statement."""
+
+_ROLES: Final[dict[str, Role]] = {
+    "Expr": "expression",
+    "AtomicCall": "expression",
+    "Ref": "changed",
+    "NodeName": "node",
+    "ThreadName": "thread",
+    "LabelName": "label",
+    "Binding": "inner",
+    "Arm": "inner",
+    "Flag": "inner",
+    "Immediate": "inner",
+    "Block": "block",
+    "Span": "span",
+    "Ident": "kept",
+    "FlagWord": "kept",
+    "Literal": "kept",
+    "str": "kept",
+    "object": "kept",
+}
+"""By what the field is declared as, whether there is one of it, none or several. A contract, of `.mp`, is an `object`."""
+
+_DECLARED: Final = re.compile(r"(?:tuple\[)?(\w+)")
+
+
+def roles_of(part: Any) -> tuple[tuple[str, Role], ...]:
+    """Return the fields of a statement, or of a part of one, with what stands in each.
+
+    Raises KeyError for a field that is declared as something of which `_ROLES` says nothing.
+    """
+    return _roles(part.__class__)
+
+
+@cache
+def _roles(kind: Any) -> tuple[tuple[str, Role], ...]:
+    return tuple((each.name, _ROLES[_DECLARED.findall(str(each.type))[0]]) for each in fields(kind))
+
+
+def field_parts(part: Any) -> Iterator[tuple[Role, Any]]:
+    """Yield what stands in the fields of a statement, in their order, and what it is; of inner statements their blocks."""
+    for name, role in roles_of(part):
+        value = getattr(part, name)
+        for each in value if isinstance(value, tuple) else (value,):
+            if each is not None and role == "inner":
+                yield from field_parts(each)
+            elif each is not None:
+                yield role, each
+
+
+def expressions_in(statement: ast.Statement) -> tuple[ast.Expr, ...]:
     """Return the expressions a statement itself contains, not those of inner statements."""
-    match statement:
-        case ast.Registers(registers):
-            return tuple(r.value for r in registers if r.value is not None)
-        case ast.Assign(target, value):
-            return (target, value)
-        case ast.Call(call):
-            return (call,)
-        case ast.Put(target, source, _, _, imm):
-            return (target, source) if imm is None else (target, source, imm.value)
-        case ast.Get(target, source):
-            return (target, source)
-        case ast.Send(source):
-            return (source,)
-        case ast.Poll(_, _, count):
-            return () if count is None else (count,)
-        case ast.PollAny(_, target) | ast.RecvPoll(_, target):
-            return () if target is None else (target,)
-        case ast.TryPoll(target) | ast.Recv(target):
-            return (target,)
-        case ast.Posted(buffers):
-            return buffers
-        case ast.Assume(condition) | ast.Assert(condition) | ast.While(condition):
-            return (condition,)
-        case ast.If(arms):
-            return tuple(arm.condition for arm in arms)
-        case ast.For(_, low, high):
-            return (low, high)
-        case ast.MacroCall(_, arguments):
-            return arguments
-        case _:
-            return ()
+    return tuple(each for role, each in field_parts(statement) if role in ("expression", "changed"))
 
 
-def places_of(statement: ast.Statement) -> tuple[ast.Ident, ...]:
+def places_named(statement: ast.Statement) -> tuple[ast.Ident, ...]:
     """Return the nodes and threads that a statement itself names, but those of variables in its expressions."""
-    match statement:
-        case ast.Poll(node) | ast.RFence(node) | ast.Flush(node) | ast.TryPoll(node=node):
-            return (node,)
-        case ast.PollAny(nodes):
-            return nodes
-        case ast.Send(to=thread) | ast.Posted(sender=thread) | ast.Recv(sender=thread) | ast.RecvPoll(thread):
-            return (thread,)
-        case ast.Put(imm=ast.Immediate(to=thread)):
-            return (thread,)
-        case _:
-            return ()
+    return tuple(each for role, each in field_parts(statement) if role in ("node", "thread"))
 
 
 def alone(name: ast.Ident) -> Span:

@@ -19,7 +19,7 @@ from typing import Final
 from rdma_robust.errors import SizeLimitError
 from rdma_robust.expr import FALSE, TRUE, VALUE, Binary, Const, Expr, conj, disj, equals, negate, substitute, value_of
 from rdma_robust.language.flow.valid_expressions import proven
-from rdma_robust.language.trencher.trencher_syntax import Transition
+from rdma_robust.language.trencher.trencher_syntax import AutomatonEdge
 from rdma_robust.language.trencher.trencher_values import Place, Values
 
 MOST_WAYS: Final = 500
@@ -27,7 +27,7 @@ MOST_WAYS: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class SectionWay:
     """One way through a section: to the state `target`, where `conditions` hold, over registers and what the words at
     `addresses` had: VALUE if it is one, `value_of` their places if there are several. Then words are `written`, by their
     places, and registers are set."""
@@ -37,7 +37,7 @@ class Way:
     addresses: tuple[int, ...]
     written: tuple[tuple[int, Expr], ...]
     registers: tuple[tuple[str, Expr], ...]
-    last: Transition
+    last: AutomatonEdge
 
     @property
     def guard(self) -> Expr:
@@ -89,15 +89,15 @@ class Sections:
     addresses can have."""
 
     thread: int
-    out: Mapping[str, list[tuple[int, Transition]]]
+    out: Mapping[str, list[tuple[int, AutomatonEdge]]]
     values: Values
 
-    def ways(self, lock: Transition) -> list[Way]:
+    def ways(self, lock: AutomatonEdge) -> list[SectionWay]:
         """Return the ways through the section that `lock` begins.
 
         Raises SizeLimitError if there are too many.
         """
-        found: list[Way] = []
+        found: list[SectionWay] = []
         first = _Now(lock.target)
         seen, todo = {first}, [first]
         while todo:
@@ -116,7 +116,7 @@ class Sections:
                         todo.append(after)
         return list(dict.fromkeys(found))
 
-    def always_unlocks(self, lock: Transition) -> bool:
+    def always_unlocks(self, lock: AutomatonEdge) -> bool:
         """Whether every way through the section that `lock` begins is known to come to an `unlock`."""
         todo: list[tuple[str, frozenset[str]]] = [(lock.target, frozenset())]
         looked = 0
@@ -131,7 +131,7 @@ class Sections:
             todo += ((t.target, before | {state}) for t in leaving if t.kind != "unlock")
         return True
 
-    def _after(self, now: _Now, place: Place, t: Transition) -> Iterator[_Now]:
+    def _after(self, now: _Now, place: Place, t: AutomatonEdge) -> Iterator[_Now]:
         there = replace(now, state=t.target)
         match t.kind:
             case "lock":
@@ -149,12 +149,12 @@ class Sections:
                 yield there
 
     @staticmethod
-    def _accessed(at: _Now, address: int, now: _Now, t: Transition) -> _Now:
+    def _accessed(at: _Now, address: int, now: _Now, t: AutomatonEdge) -> _Now:
         if t.kind == "read":
             return at.having(t.register, at.held(address))
         return at.storing(address, now.of(t.value))
 
-    def _addressed(self, there: _Now, place: Place, t: Transition) -> Iterator[tuple[int, _Now]]:
+    def _addressed(self, there: _Now, place: Place, t: AutomatonEdge) -> Iterator[tuple[int, _Now]]:
         """Yield the words that an access can be about, each with the point at which it is; none if it is never made."""
         address = there.of(t.address)
         for each in sorted(self.values.addresses.get(place, ())):
@@ -180,11 +180,11 @@ def _condition(expr: Expr) -> Expr:
     return TRUE if isinstance(expr, Const) and expr.value else FALSE if isinstance(expr, Const) else expr
 
 
-def _ended(now: _Now, unlock: Transition) -> Way:
+def _ended(now: _Now, unlock: AutomatonEdge) -> SectionWay:
     if len(now.addresses) != 1:
-        return Way(unlock.target, now.conditions, now.addresses, now.written, now.registers, unlock)
+        return SectionWay(unlock.target, now.conditions, now.addresses, now.written, now.registers, unlock)
     by = {value_of(0).name: VALUE}
     conditions = tuple(substitute(each, by) for each in now.conditions)
     written = tuple((place, substitute(value, by)) for place, value in now.written)
     registers = tuple((name, substitute(value, by)) for name, value in now.registers)
-    return Way(unlock.target, conditions, now.addresses, written, registers, unlock)
+    return SectionWay(unlock.target, conditions, now.addresses, written, registers, unlock)

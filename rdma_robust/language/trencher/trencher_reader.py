@@ -30,8 +30,13 @@ from rdma_robust.language.flow.cfg import (
 )
 from rdma_robust.language.flow.going_wrong import failing
 from rdma_robust.language.syntax.grammar import load_grammar
-from rdma_robust.language.trencher.locked_sections import Sections, Way
-from rdma_robust.language.trencher.trencher_syntax import Automata, Automaton, Transition, read_automata
+from rdma_robust.language.trencher.locked_sections import Sections, SectionWay
+from rdma_robust.language.trencher.trencher_syntax import (
+    AutomataFile,
+    AutomatonEdge,
+    ThreadAutomatonText,
+    read_automata_file,
+)
 from rdma_robust.language.trencher.trencher_values import Values, values_of
 from rdma_robust.language.trencher.without_bits import interval, without_bits
 from rdma_robust.model import Hardware
@@ -52,7 +57,7 @@ def read_trencher(text: str, file: str, addresses: Range | None = None, *, trust
     for what is not decided: locked sections with too many ways through them, or more of anything than there can be.
     """
     report = Reporter(file, text)
-    automata = read_automata(text, report)
+    automata = read_automata_file(text, report)
     report.raise_errors()
     values = values_of(automata)
     if addresses is None and automata.memory_size is not None:
@@ -91,7 +96,7 @@ def left_out(program: Program) -> str:
     if cut is not None:
         return cut.message
     report = Reporter(program.file, program.source)
-    for number, thread in enumerate(read_automata(program.source, report).threads):
+    for number, thread in enumerate(read_automata_file(program.source, report).threads):
         sections = Sections(number, _numbered(thread), Values())
         for lock in (t for t in thread.transitions if t.kind == "lock"):
             if not sections.always_unlocks(lock):
@@ -101,9 +106,9 @@ def left_out(program: Program) -> str:
     return ""
 
 
-def _numbered(thread: Automaton) -> dict[str, list[tuple[int, Transition]]]:
+def _numbered(thread: ThreadAutomatonText) -> dict[str, list[tuple[int, AutomatonEdge]]]:
     """Return the transitions that leave each state, with their numbers."""
-    out: dict[str, list[tuple[int, Transition]]] = {state: [] for state in thread.leaving()}
+    out: dict[str, list[tuple[int, AutomatonEdge]]] = {state: [] for state in thread.leaving()}
     for index, t in enumerate(thread.transitions):
         out[t.source].append((index, t))
     return out
@@ -113,7 +118,7 @@ def _variable(address: int) -> str:
     return f"m{address}" if address >= 0 else f"m_{-address}"
 
 
-def _bound_addresses(automata: Automata, values: Values, addresses: Range | None, report: Reporter) -> None:
+def _bound_addresses(automata: AutomataFile, values: Values, addresses: Range | None, report: Reporter) -> None:
     """Where values were not followed to their end, take the words that there are, or complain."""
     if values.by != "cut":
         return
@@ -148,7 +153,7 @@ def _names(given: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def state_names(automaton: Automaton) -> dict[str, str]:
+def flow_graph_labels(automaton: ThreadAutomatonText) -> dict[str, str]:
     """Return the labels that the states of a thread have in its flow graph."""
     return _names(automaton.leaving())
 
@@ -158,7 +163,7 @@ class _Building:
     """The flow graph of one thread. `_at` maps states outside of locked sections to program points."""
 
     number: int
-    automaton: Automaton
+    automaton: ThreadAutomatonText
     name: str
     values: Values
     cells: dict[int, Cell]
@@ -189,7 +194,7 @@ class _Building:
         )
 
     def _labels(self) -> tuple[tuple[str, int], ...]:
-        shown = state_names(self.automaton)
+        shown = flow_graph_labels(self.automaton)
         return tuple((shown[state], point) for state, point in self._at.items() if point)
 
     def _point(self, state: str) -> int:
@@ -201,7 +206,7 @@ class _Building:
         self._points += 1
         return self._points - 1
 
-    def _add(self, index: int, t: Transition) -> None:
+    def _add(self, index: int, t: AutomatonEdge) -> None:
         source = self._at[t.source]
         if t.kind == "lock":
             for way in self._sections.ways(t):
@@ -212,7 +217,7 @@ class _Building:
                 self._step(source, target, Step(op, guard, self._assigned(t), t.span, t.text))
             self._step_outside(source, index, t)
 
-    def _operations(self, index: int, t: Transition) -> Iterator[tuple[Op, Expr]]:
+    def _operations(self, index: int, t: AutomatonEdge) -> Iterator[tuple[Op, Expr]]:
         match t.kind:
             case "check":
                 yield Silent(), self._of(t.value)
@@ -228,7 +233,7 @@ class _Building:
             case _:
                 yield Silent(), TRUE
 
-    def _assigned(self, t: Transition) -> tuple[tuple[str, Expr], ...]:
+    def _assigned(self, t: AutomatonEdge) -> tuple[tuple[str, Expr], ...]:
         if t.kind == "read":
             return ((self._registers[t.register], VALUE),)
         return ((self._registers[t.register], self._of(t.value)),) if t.kind == "local" else ()
@@ -243,7 +248,7 @@ class _Building:
                 kept += (value for _, value in writes)
         self._edges.append((source, target, replace(step, guard=conj(step.guard, *map(self._inside, kept)))))
 
-    def _add_way(self, source: int, lock: Transition, way: Way) -> None:
+    def _add_way(self, source: int, lock: AutomatonEdge, way: SectionWay) -> None:
         text = "lock ... unlock"
         target = self._point(way.target)
         guard = self._of(way.guard)
@@ -279,7 +284,7 @@ class _Building:
             TRUE if most <= high else Binary("<=", value, Const(high)),
         )
 
-    def _step_outside(self, source: int, index: int, t: Transition) -> None:
+    def _step_outside(self, source: int, index: int, t: AutomatonEdge) -> None:
         """Where the range was cut: the step that leaves it, and ends what is followed of the thread."""
         if self.values.by != "cut" or t.kind not in ("read", "write", "local"):
             return
@@ -292,7 +297,7 @@ class _Building:
         for condition in outside:
             self._fault(source, t, Silent(), condition, t.text)
 
-    def _fault(self, source: int, t: Transition, op: Op, condition: Expr, text: str) -> None:
+    def _fault(self, source: int, t: AutomatonEdge, op: Op, condition: Expr, text: str) -> None:
         if condition != FALSE:
             message = f"values grow beyond {self.values.low}..{self.values.high}, which is as far as they are followed"
             fault = Fault("value not followed", message, t.span, text)

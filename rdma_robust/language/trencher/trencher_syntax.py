@@ -14,7 +14,7 @@ from typing import Final, Literal
 from rdma_robust.diagnose import Reporter, did_you_mean, line_ends_are_plain, listing, quote
 from rdma_robust.errors import NO_SPAN, Span
 from rdma_robust.expr import Binary, Const, Expr, Name, Unary
-from rdma_robust.language.flow.claims import Expectation
+from rdma_robust.language.flow.claims import ExpectedAnswer
 from rdma_robust.model import ModelName
 
 Kind = Literal["read", "write", "local", "check", "mfence", "lock", "unlock", "noop"]
@@ -41,7 +41,7 @@ MAX_DEPTH: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class AutomatonWord:
     """A word and its place."""
 
     text: str
@@ -49,7 +49,7 @@ class Word:
 
 
 @dataclass(frozen=True, slots=True)
-class Transition:
+class AutomatonEdge:
     """`transition SOURCE TARGET KIND ...`: `register` is set by `read` and `local`, `value` belongs to `write`, `local` and
     `check`, `address` to `read` and `write`; without them they are ZERO. `address_span` is where the address stands,
     `source_span` where the name of the source does."""
@@ -67,17 +67,17 @@ class Transition:
 
 
 @dataclass
-class Automaton:
+class ThreadAutomatonText:
     """One thread."""
 
     name: str
     span: Span
     initial: str = ""
-    transitions: list[Transition] = field(default_factory=list)
+    transitions: list[AutomatonEdge] = field(default_factory=list)
 
-    def leaving(self) -> dict[str, list[Transition]]:
+    def leaving(self) -> dict[str, list[AutomatonEdge]]:
         """Return the transitions of each state, also of those that none leaves."""
-        found: dict[str, list[Transition]] = {self.initial: []}
+        found: dict[str, list[AutomatonEdge]] = {self.initial: []}
         for each in self.transitions:
             found.setdefault(each.source, []).append(each)
             found.setdefault(each.target, [])
@@ -85,17 +85,17 @@ class Automaton:
 
 
 @dataclass
-class Automata:
+class AutomataFile:
     """A whole file."""
 
-    threads: list[Automaton] = field(default_factory=list)
+    threads: list[ThreadAutomatonText] = field(default_factory=list)
     memory_size: int | None = None
-    expectations: list[Expectation] = field(default_factory=list)
+    expectations: list[ExpectedAnswer] = field(default_factory=list)
 
 
-def read_automata(text: str, report: Reporter) -> Automata:
+def read_automata_file(text: str, report: Reporter) -> AutomataFile:
     """Return what stands in `text`, as far as it can be read; `report` gets every error."""
-    return _Reading(text, report).file() if line_ends_are_plain(report) else Automata()
+    return _Reading(text, report).file() if line_ends_are_plain(report) else AutomataFile()
 
 
 class _UnexpectedError(Exception):
@@ -108,11 +108,11 @@ class _Reading:
     def __init__(self, text: str, report: Reporter) -> None:
         self._text = text
         self._report = report
-        self._found = Automata()
+        self._found = AutomataFile()
         self._words = list(_words(text))
         self._at = 0
 
-    def file(self) -> Automata:
+    def file(self) -> AutomataFile:
         names: dict[str, Span] = {}
         while (word := self._next()) is not None:
             if word.text.startswith("#"):
@@ -129,7 +129,7 @@ class _Reading:
             self._report.error("RR631", span, "the file has no thread", expected="`thread NAME`, its transitions, and `end`")
         return self._found
 
-    def _comment(self, word: Word) -> None:
+    def _comment(self, word: AutomatonWord) -> None:
         line_end = self._text.find("\n", word.span.start)
         line_end = len(self._text) if line_end < 0 else line_end
         while self._at < len(self._words) and self._words[self._at].span.start < line_end:
@@ -140,7 +140,7 @@ class _Reading:
             else:
                 self._found.expectations.append(claim)
 
-    def _memory_size(self, word: Word) -> None:
+    def _memory_size(self, word: AutomatonWord) -> None:
         size = self._next()
         if size is None or not size.text.isdigit() or not 1 <= len(size.text) <= MAX_DIGITS or int(size.text) == 0:
             what = "the end of the file" if size is None else quote(size.text)
@@ -157,7 +157,7 @@ class _Reading:
             where = names[name.text].line
             self._report.error("RR632", name.span, f"thread {quote(name.text)} is already declared in line {where}")
         names.setdefault(name.text, name.span)
-        thread = Automaton(name.text, name.span)
+        thread = ThreadAutomatonText(name.text, name.span)
         self._found.threads.append(thread)
         while (word := self._next()) is not None and word.text != "end":
             if word.text == "initial":
@@ -181,7 +181,7 @@ class _Reading:
                 "RR631", name.span, f"thread {quote(name.text)} has no initial state", expected="`initial STATE`"
             )
 
-    def _initial(self, thread: Automaton, word: Word) -> None:
+    def _initial(self, thread: ThreadAutomatonText, word: AutomatonWord) -> None:
         state = self._name("the initial state", word.span)
         if state is None:
             return
@@ -191,7 +191,7 @@ class _Reading:
         else:
             thread.initial = state.text
 
-    def _transition(self, word: Word) -> Transition:
+    def _transition(self, word: AutomatonWord) -> AutomatonEdge:
         source = self._operand("the state that it leaves", word.span)
         target = self._operand("the state that it enters", source.span)
         name = self._operand(f"an instruction: {listing(OPERANDS)}", target.span)
@@ -211,7 +211,7 @@ class _Reading:
             if what == "address":
                 place = _joined(self._words[first].span, self._words[self._at - 1].span)
         whole = _joined(word.span, self._words[self._at - 1].span)
-        return Transition(
+        return AutomatonEdge(
             source.text,
             target.text,
             name.text,  # type: ignore[arg-type]
@@ -224,7 +224,7 @@ class _Reading:
             source.span,
         )
 
-    def _register(self, name: Word) -> Word:
+    def _register(self, name: AutomatonWord) -> AutomatonWord:
         word = self._operand("a register", name.span)
         if _INTEGER.fullmatch(word.text) or word.text in BINARY or word.text == "!":
             self._report.error("RR631", word.span, f"unexpected {quote(word.text)}", expected="the name of a register")
@@ -249,14 +249,14 @@ class _Reading:
             return Binary(word.text, left, right)
         return Name(word.text)
 
-    def _operand(self, what: str, before: Span) -> Word:
+    def _operand(self, what: str, before: Span) -> AutomatonWord:
         """Return the next word of a transition, which must not be at the end of it."""
         word = self._name(what, before)
         if word is None:
             raise _UnexpectedError
         return word
 
-    def _name(self, what: str, before: Span) -> Word | None:
+    def _name(self, what: str, before: Span) -> AutomatonWord | None:
         """Return the next word; without one there is an error. What begins the next line of a thread is no name there."""
         word = self._next()
         if word is not None and not (
@@ -270,7 +270,7 @@ class _Reading:
             self._report.error("RR631", word.span, f"unexpected {quote(word.text)}", expected=what)
         return None
 
-    def _wrong(self, word: Word, expected: tuple[str, ...], where: str, hint: str = "") -> None:
+    def _wrong(self, word: AutomatonWord, expected: tuple[str, ...], where: str, hint: str = "") -> None:
         near = hint or did_you_mean(word.text, expected)
         what = f"unexpected {quote(word.text)} {where}"
         self._report.error("RR631", word.span, what, expected=listing(map(quote, expected)), hint=near)
@@ -283,7 +283,7 @@ class _Reading:
     def _begins_line(self, at: int) -> bool:
         return at == 0 or self._words[at - 1].span.line < self._words[at].span.line
 
-    def _next(self) -> Word | None:
+    def _next(self) -> AutomatonWord | None:
         if self._at >= len(self._words):
             return None
         self._at += 1
@@ -293,28 +293,28 @@ class _Reading:
         return self._words[-1].span if self._words else NO_SPAN
 
 
-def _claims(comment: str, span: Span) -> list[Expectation]:
+def _claims(comment: str, span: Span) -> list[ExpectedAnswer]:
     """Return the claims of a comment, none if it is not an `expect` line as a whole."""
     first, _, rest = comment.partition(" ")
     found = [_CLAIM.fullmatch(each.strip()) for each in rest.split(",")] if first == "expect" else [None]
     return [] if None in found else [_claim(each, span) for each in found if each is not None]
 
 
-def _claim(said: re.Match[str], span: Span) -> Expectation:
+def _claim(said: re.Match[str], span: Span) -> ExpectedAnswer:
     model: ModelName | None = "sc" if said["model"] == "sc" else "rdma" if said["model"] else None
     if model is None:
-        return Expectation("robust", said["not"] is not None, None, span)
-    return Expectation("violated" if said["kind"] == "violated" else "hang", said["no"] is not None, model, span)
+        return ExpectedAnswer("robust", said["not"] is not None, None, span)
+    return ExpectedAnswer("violated" if said["kind"] == "violated" else "hang", said["no"] is not None, model, span)
 
 
-def _words(text: str) -> Iterator[Word]:
+def _words(text: str) -> Iterator[AutomatonWord]:
     line, start = 1, 0
     for found in _WORD.finditer(text):
         line += text.count("\n", start, found.start())
         start = found.start()
         column = start - (text.rfind("\n", 0, start) + 1) + 1
         length = found.end() - start
-        yield Word(found[0], Span(line, column, line, column + length, start, found.end()))
+        yield AutomatonWord(found[0], Span(line, column, line, column + length, start, found.end()))
 
 
 def _joined(first: Span, last: Span) -> Span:

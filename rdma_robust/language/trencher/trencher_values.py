@@ -18,7 +18,7 @@ from math import prod
 from typing import Final
 
 from rdma_robust.expr import Const, Expr, constants, evaluate, names
-from rdma_robust.language.trencher.trencher_syntax import Automata, Automaton, Transition
+from rdma_robust.language.trencher.trencher_syntax import AutomataFile, AutomatonEdge, ThreadAutomatonText
 
 MOST_VALUES: Final = 20
 MOST_COMBINATIONS: Final = 400
@@ -59,7 +59,7 @@ class Values:
         self.low, self.high = min(self.low, value), max(self.high, value)
 
 
-def values_of(automata: Automata) -> Values:
+def values_of(automata: AutomataFile) -> Values:
     """Return what the program can meet."""
     try:
         return _Sets(automata).found()
@@ -67,7 +67,7 @@ def values_of(automata: Automata) -> Values:
         return _States(automata).found()
 
 
-def largest_constant(automata: Automata) -> int:
+def greatest_constant(automata: AutomataFile) -> int:
     """Return the greatest absolute value of a constant in what the program calculates, addresses aside."""
     exprs = (t.value for thread in automata.threads for t in thread.transitions)
     return max((abs(c) for expr in exprs for c in constants(expr)), default=0)
@@ -80,10 +80,10 @@ _ZERO: Final = frozenset({0})
 class _Sets:
     """The fixed point of sets: registers at each state, and memory at any time."""
 
-    def __init__(self, automata: Automata) -> None:
+    def __init__(self, automata: AutomataFile) -> None:
         self._automata = automata
         self._memory: dict[int, frozenset[int]] = {}
-        self._most = SLACK + 2 * largest_constant(automata)
+        self._most = SLACK + 2 * greatest_constant(automata)
 
     def found(self) -> Values:
         values = Values()
@@ -112,7 +112,7 @@ class _Sets:
                     todo.append(transition.target)
         return before != self._memory
 
-    def _step(self, place: Place, t: Transition, at: Known, values: Values) -> Known | None:
+    def _step(self, place: Place, t: AutomatonEdge, at: Known, values: Values) -> Known | None:
         match t.kind:
             case "check":
                 return self._passed(t.value, at)
@@ -165,8 +165,8 @@ class _Sets:
 class _Flow:
     """The states of one thread with what is known there."""
 
-    def __init__(self, thread: Automaton) -> None:
-        self.out: dict[str, list[tuple[int, Transition]]] = {state: [] for state in thread.leaving()}
+    def __init__(self, thread: ThreadAutomatonText) -> None:
+        self.out: dict[str, list[tuple[int, AutomatonEdge]]] = {state: [] for state in thread.leaving()}
         for index, transition in enumerate(thread.transitions):
             self.out[transition.source].append((index, transition))
         self.at: dict[str, Known] = {thread.initial: {}}
@@ -195,9 +195,9 @@ Node = tuple[tuple[Config, ...], Memory, int]
 class _States:
     """All states under sequential consistency; the steps of a thread that touch no memory belong to its access before."""
 
-    def __init__(self, automata: Automata) -> None:
+    def __init__(self, automata: AutomataFile) -> None:
         self._automata = automata
-        self._most = SLACK + 2 * largest_constant(automata)
+        self._most = SLACK + 2 * greatest_constant(automata)
         self._threads = [_Runner(thread, self._saw) for thread in automata.threads]
         self._values = Values(by="states")
 
@@ -243,20 +243,20 @@ class _States:
                     yield (*configs[:number], config, *configs[number + 1 :]), memory_after, owner_after
 
     def _move(
-        self, place: Place, t: Transition, registers: dict[str, int], memory: Memory, owner: int
+        self, place: Place, t: AutomatonEdge, registers: dict[str, int], memory: Memory, owner: int
     ) -> tuple[dict[str, int], Memory, int] | None:
         if t.kind == "lock":
             return (registers, memory, place[0]) if owner == -1 else None
         if t.kind == "unlock":
             return (registers, memory, -1) if owner == place[0] else None
-        address = value_of(t.address, registers)
+        address = value_with_zeros(t.address, registers)
         self._values.addresses.setdefault(place, set()).add(address)
         if len(self._values.addresses[place]) > MOST_ADDRESSES:
             raise _NoEndError
         words = dict(memory)
         if t.kind == "read":
             return {**registers, t.register: words.get(address, 0)}, memory, owner
-        words[address] = value_of(t.value, registers)
+        words[address] = value_with_zeros(t.value, registers)
         self._saw(words[address])
         return registers, tuple(sorted((a, v) for a, v in words.items() if v)), owner
 
@@ -264,17 +264,17 @@ class _States:
 class _Runner:
     """The steps of one thread that touch no memory."""
 
-    def __init__(self, thread: Automaton, saw: Callable[[int], None]) -> None:
+    def __init__(self, thread: ThreadAutomatonText, saw: Callable[[int], None]) -> None:
         self._flow = _Flow(thread).out
-        self._live = live_registers(thread)
+        self._live = live_at_states(thread)
         self._saw = saw
-        self._known: dict[Config, list[tuple[Config, int, Transition]]] = {}
+        self._known: dict[Config, list[tuple[Config, int, AutomatonEdge]]] = {}
 
     def config(self, state: str, registers: Mapping[str, int]) -> Config:
         live = self._live[state]
         return state, tuple(sorted((name, value) for name, value in registers.items() if value and name in live))
 
-    def moves(self, start: Config) -> list[tuple[Config, int, Transition]]:
+    def moves(self, start: Config) -> list[tuple[Config, int, AutomatonEdge]]:
         """Return the accesses that a thread can come to by steps of its own."""
         if start not in self._known:
             found = []
@@ -293,23 +293,23 @@ class _Runner:
             self._known[start] = found
         return self._known[start]
 
-    def _local(self, t: Transition, registers: dict[str, int]) -> dict[str, int] | None:
+    def _local(self, t: AutomatonEdge, registers: dict[str, int]) -> dict[str, int] | None:
         if t.kind == "check":
-            return registers if value_of(t.value, registers) else None
+            return registers if value_with_zeros(t.value, registers) else None
         if t.kind == "local":
-            registers[t.register] = value_of(t.value, registers)
+            registers[t.register] = value_with_zeros(t.value, registers)
             self._saw(registers[t.register])
         return registers
 
 
-def value_of(expr: Expr, registers: Mapping[str, int]) -> int:
+def value_with_zeros(expr: Expr, registers: Mapping[str, int]) -> int:
     """Return the value of an expression where registers that are not named are 0."""
     if isinstance(expr, Const):
         return expr.value
     return evaluate(expr, {name: registers.get(name, 0) for name in names(expr)})
 
 
-def live_registers(thread: Automaton) -> dict[str, frozenset[str]]:
+def live_at_states(thread: ThreadAutomatonText) -> dict[str, frozenset[str]]:
     """Return for each state the registers whose values can matter behind it."""
     leaving = thread.leaving()
     live: dict[str, frozenset[str]] = dict.fromkeys(leaving, frozenset())

@@ -1,25 +1,31 @@
-"""From a message program to guarded events: branches meet again at joins, values by if-then-else; never a tree of paths."""
+"""From a message program to guarded events: branches meet again at joins, values by if-then-else; never a tree of paths.
+
+The shapes of messages, numbers or arrays of known lengths, are those that receives really get: they are guessed, and the
+program is unrolled again with what its candidates send.
+"""
 
 from __future__ import annotations
 
 from typing import Final
 
-from rdma_robust.errors import Span
-from rdma_robust.expr import Name
+from rdma_robust.errors import NO_SPAN, Span
 from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.messages.encoding import unrolled as events
-from rdma_robust.messages.encoding.evaluation import Evaluation, Held
-from rdma_robust.messages.encoding.path_states import (
+from rdma_robust.messages.encoding.evaluation import Evaluation, Held, value_shape
+from rdma_robust.messages.encoding.match_candidates import candidate_pairs
+from rdma_robust.messages.encoding.symbolic_terms import Symbol, Symbols
+from rdma_robust.messages.encoding.unrolled import NotEncodedError, Shape, Shapes, UnrolledProgram
+from rdma_robust.messages.encoding.unrolled_statements import (
     INACTIVE,
     PathState,
     Requests,
-    joined,
+    Statements,
+    Unrolling,
+    join_paths,
 )
-from rdma_robust.messages.encoding.symbolic_terms import Symbol, Symbols
-from rdma_robust.messages.encoding.unrolled import Shapes, Unrolled
-from rdma_robust.messages.encoding.unrolled_statements import Made, Statements
 from rdma_robust.messages.language import message_program as mp
-from rdma_robust.messages.language.message_terms import Element, Length, Operation, Term, Zeros
+from rdma_robust.messages.language.message_program import MessageProgram
+from rdma_robust.messages.language.message_terms import Term, term_names
 
 Exit = tuple[Symbol, Symbol, PathState]
 """A way out of a loop: the guard before the test, the test, and where it leads if the test is false."""
@@ -28,19 +34,21 @@ _FREE_ROUNDS: Final = 10_000
 """Rounds of a `while` whose condition is known and changes; they do not count for the bound of loops."""
 
 
-def unrolled_with(program: mp.MessageProgram, loop_bound: int, shapes: Shapes, limits: Limits = NO_LIMITS) -> Unrolled:
+def unrolled_with(
+    program: mp.MessageProgram, loop_bound: int, shapes: Shapes, limits: Limits = NO_LIMITS
+) -> UnrolledProgram:
     """Return `program` unrolled, where receives get messages of these shapes.
 
     Raises NotEncodedError, and LimitReached.
     """
     symbols = Symbols()
-    made = Made(program, loop_bound, symbols, shapes, limits)
+    made = Unrolling(program, loop_bound, symbols, shapes, limits)
     ends, of_process = [], []
     for number in range(len(program.processes)):
         process = _Process(number, made)
         ends.append(process.run())
         of_process.append(tuple(process.events))
-    return Unrolled(
+    return UnrolledProgram(
         program,
         loop_bound,
         symbols,
@@ -88,11 +96,11 @@ class _Process(Statements):
                 return self._loop(body, span, state)
             case mp.Choose(branches, span):
                 return self._choose(branches, span, state)
-            case mp.Inlined(_, body, _):
+            case mp.InlinedCall(_, body, _):
                 self.returned.append([])
                 state = self.block(body, state)
                 for each in self.returned.pop():
-                    state = joined(self.symbols, None, each.guard, each, state)
+                    state = join_paths(self.symbols, None, each.guard, each, state)
                 return state
             case mp.Return():
                 self.returned[-1].append(state.copy(state.guard))
@@ -115,7 +123,7 @@ class _Process(Statements):
         opposite = symbols.negation(test)
         a = self.block(then, state.copy(symbols.conjunction(entry, test)))
         b = self.block(other, state.copy(symbols.conjunction(entry, opposite)))
-        return joined(self.symbols, entry, test, a, b)
+        return join_paths(self.symbols, entry, test, a, b)
 
     def _choose(self, branches: tuple[mp.Block, ...], span: Span, state: PathState) -> PathState:
         taken = self._choice(len(branches), span, state)
@@ -127,7 +135,7 @@ class _Process(Statements):
         entry, test = state.guard, self.symbols.apply("==", taken, self.symbols.const(first))
         a = self.block(branches[first], state.copy(self.symbols.conjunction(entry, test)))
         rest = state.copy(self.symbols.conjunction(entry, self.symbols.negation(test)))
-        return joined(self.symbols, entry, test, a, self._alternatives(taken, branches, first + 1, rest))
+        return join_paths(self.symbols, entry, test, a, self._alternatives(taken, branches, first + 1, rest))
 
     def _choice(self, options: int, span: Span, state: PathState) -> Symbol:
         number = len(self.made.choices)
@@ -138,7 +146,7 @@ class _Process(Statements):
 
     def _while(self, condition: Term, body: mp.Block, span: Span, state: PathState) -> PathState:
         exits: list[Exit] = []
-        read = sorted(names_of(condition))
+        read = sorted(set(term_names(condition)))
         counted, free, before = 0, 0, None
         while state.guard is not self.symbols.false:
             truth = self.truth(condition, state, span)
@@ -197,20 +205,54 @@ class _Process(Statements):
 
     def _left(self, state: PathState, exits: list[Exit]) -> PathState:
         for entry, truth, left in reversed(exits):
-            state = joined(self.symbols, entry, truth, state, left)
+            state = join_paths(self.symbols, entry, truth, state, left)
         return state
 
 
-def names_of(term: Term) -> set[str]:
-    """Return the registers that a term names."""
-    match term:
-        case Name(name):
-            return {name}
-        case Operation(_, operands):
-            return set().union(*map(names_of, operands))
-        case Element(of, index):
-            return names_of(of) | names_of(index)
-        case Length(of) | Zeros(of):
-            return names_of(of)
-        case _:
-            return set()
+_ROUNDS: Final = 12
+
+
+def unroll(program: MessageProgram, loop_bound: int, limits: Limits = NO_LIMITS) -> UnrolledProgram:
+    """Return `program` unrolled: `while` and `loop` to `loop_bound` rounds, `for` exactly where its bounds are known.
+
+    What a receive can get is found by unrolling with a guess and looking at its candidates, until these have the guessed
+    shape. Then it is right: of a run in which a receive gets another shape, the part before is one of the unrolled program,
+    in which that pair is feasible, so it is a candidate. Raises NotEncodedError and LimitReached.
+    """
+    shapes = Shapes()
+    for _ in range(_ROUNDS):
+        unrolled = unrolled_with(program, loop_bound, shapes, limits)
+        if not shapes.known and all(isinstance(each.value, Symbol) for each in unrolled.sends):
+            return unrolled
+        found = _shapes(unrolled, limits)
+        if all(each.shape == found.get(each.number, each.shape) for each in unrolled.receives):
+            return unrolled
+        shapes = _guessed(unrolled, found)
+    raise NotEncodedError("arrays whose lengths depend on which messages arrive")
+
+
+def _guessed(unrolled: UnrolledProgram, found: dict[int, Shape]) -> Shapes:
+    """Return what was found, for the next round: later rounds of a loop are likely to get what the last one gets."""
+    known: dict[tuple[int, int], Shape] = {}
+    of_statement: dict[tuple[int, Span], Shape] = {}
+    first: dict[int, int] = {}
+    for each in unrolled.receives:
+        nth = each.number - first.setdefault(each.process, each.number)
+        if each.number in found:
+            known[each.process, nth] = found[each.number]
+            if each.span != NO_SPAN:
+                of_statement[each.process, each.span] = found[each.number]
+    return Shapes(known, of_statement)
+
+
+def _shapes(unrolled: UnrolledProgram, limits: Limits) -> dict[int, Shape]:
+    """Return the shape that the candidates of each receive have. Raises NotEncodedError if they have several."""
+    found: dict[int, Shape] = {}
+    left = candidate_pairs(unrolled, "infinite", limits)
+    for receive in unrolled.receives:
+        shapes = {value_shape(each.value) for each in left.senders(receive.number)}
+        if len(shapes) > 1:
+            raise NotEncodedError("a receive that may get a number or an array, or arrays of different lengths")
+        if shapes:
+            found[receive.number] = shapes.pop()
+    return found

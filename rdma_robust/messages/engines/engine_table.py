@@ -1,22 +1,194 @@
-"""Which engines decide message programs, and what every answer goes through."""
+"""The engines that decide message programs, how `auto` takes them in turn, and what every answer goes through.
+
+With `auto` a few states are looked at first, since they decide most programs in milliseconds, with the shortest runs. Then
+comes what decides special programs without a search (:mod:`one_run`, :mod:`gathers`), then `sat` without the assertions that
+are proved by a relaxation (:mod:`relaxed`). Where its first seconds leave the verdict open, `smt`, where it is installed, is
+asked for a moment: it decides some arithmetic on what is received for which `sat` has to try all matchings. Then `sat`,
+all states, and `smt` share the time. Pairs and matchings come after the verdict, within a time of their own.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Final
 
-from rdma_robust.errors import InternalError, UsageError
+from rdma_robust.errors import InternalError, LimitReached, UsageError
 from rdma_robust.limits import Limits
-from rdma_robust.messages.engines.answers_compared import contradictions
-from rdma_robust.messages.engines.engine_choice import by_auto
+from rdma_robust.messages.engines.answers_compared import combined_answer, contradictions
 from rdma_robust.messages.engines.engine_names import MessageEngineName
+from rdma_robust.messages.engines.one_run import by_one_run
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.machine.few_buffers import lean
+from rdma_robust.messages.machine.interchangeable import interchangeable_processes
 from rdma_robust.messages.machine.states import by_states
-from rdma_robust.messages.message_answers import BufferAnswer, MessageEngine, Questions
-from rdma_robust.messages.replay.replaying import confirm
+from rdma_robust.messages.message_answers import BufferAnswer, MessageEngine, MessageQuestions, Tri
+from rdma_robust.messages.replay.replaying import confirm_answer
 from rdma_robust.solver_library import has_solver, require_solver
+
+if TYPE_CHECKING:
+    from rdma_robust.messages.encoding.match_candidates import Candidates
+    from rdma_robust.messages.encoding.unrolled import UnrolledProgram
+
+
+Solving = Callable[[MessageQuestions, Limits], BufferAnswer]
+"""An engine with its program and buffers."""
+
+FEW: Final = 200
+"""States that are looked at before anything else is tried."""
+
+_IF_ALIKE: Final = 25
+"""So many times as many where processes are interchangeable: a state stands for many then, which `sat` goes through."""
+
+_SOON: Final = 1.0
+"""Seconds that they may take."""
+
+_SOLVING: Final = 0.6
+"""Of the time that is left, the part of an engine that others come after."""
+
+_FIRST_S: Final = 3.0
+"""Seconds of the first turn of `sat`, and of `smt` after it: most programs that one of them decides take it less."""
+
+_BEYOND_SMT: Final = ("not encoded", "the bound of loops")
+"""What `smt` cannot do either, in the words of `sat`."""
+
+
+def by_auto(program: MessageProgram, buffer: Buffer, questions: MessageQuestions, limits: Limits) -> BufferAnswer:
+    """Answer all questions about a program by the engine that is likely to be the fastest, and by others if it fails.
+
+    Runs that the few states have shown already stay, since they are short.
+    Where something is left open the reason has what every search says of it.
+    """
+    from rdma_robust.messages.engines.gathers import by_gathering  # noqa: PLC0415 -- slow, and few states are often enough
+    from rdma_robust.messages.engines.sat import by_sat  # noqa: PLC0415
+
+    few = FEW if interchangeable_processes(program) is None else FEW * _IF_ALIKE
+    answer = by_states(program, buffer, questions, _few(limits, few))
+    if not answer.reason:
+        return answer
+    found = by_one_run(program, buffer, questions, limits)
+    unrolled = None if found else _unrolled(program, questions, limits)
+    if unrolled is not None:
+        found = by_gathering(program, buffer, questions, limits, unrolled)
+    if found is not None:
+        return found
+    left = None if unrolled is None else _candidates(unrolled, buffer, limits)
+    easier = program if left is None else _easier(left, limits)
+    sat = partial(by_sat, easier, buffer, left=left if easier is program else None)
+    first = sat(questions, limits.share(_SOLVING).within(_FIRST_S))
+    solved = combined_answer(answer, first)
+    counted = solved.matchings is None or solved.matchings.exact
+    if not solved.reason and counted:
+        return solved
+    known = "unknown" not in _verdicts(first)
+    if not known:
+        installed = has_solver() and not any(each in first.reason for each in _BEYOND_SMT)
+        smt = partial(_by_smt, program, buffer) if installed else None
+        states = partial(by_states, program, buffer)
+        verdict = _in_turns((sat, states, smt), questions.of_the_verdict, limits)
+        known, solved = not verdict.reason, _verdict_joined(solved, verdict)
+    return _beside(program, buffer, questions, limits, solved) if known else solved
+
+
+def _in_turns(engines: tuple[Solving, Solving, Solving | None], asked: MessageQuestions, limits: Limits) -> BufferAnswer:
+    """Return a verdict by `sat`, all states, and `smt`, which is asked for a moment first; then each has its share."""
+    sat, states, smt = engines
+    if smt is not None:
+        found = smt(asked, limits.share(_SOLVING).within(_FIRST_S))
+        if "unknown" not in _verdicts(found):
+            return found
+    answer = sat(asked, limits.share(_SOLVING))
+    if answer.reason:
+        answer = combined_answer(answer, states(asked, limits.share(_SOLVING) if smt is not None else limits))
+    return combined_answer(answer, smt(asked, limits)) if smt is not None and answer.reason else answer
+
+
+def _verdicts(answer: BufferAnswer) -> tuple[Tri, Tri, Tri]:
+    return answer.violated, answer.deadlocked, answer.leaking
+
+
+def _verdict_joined(first: BufferAnswer, verdict: BufferAnswer) -> BufferAnswer:
+    """Return an answer with what another says, who was asked for neither pairs nor matchings."""
+    asked = replace(first, pairs=None, pairs_exact=True, matchings=None)
+    found = combined_answer(asked, verdict)
+    reason = found.reason or first.reason
+    return replace(found, pairs=first.pairs, pairs_exact=first.pairs_exact, matchings=first.matchings, reason=reason)
+
+
+def _beside(
+    program: MessageProgram, buffer: Buffer, questions: MessageQuestions, limits: Limits, answer: BufferAnswer
+) -> BufferAnswer:
+    """Return an answer whose verdict is known, every place of it, with pairs and matchings, as far as their time goes.
+
+    Where nothing faults, no assertion changes what is matched, as processes go on behind it: the program is asked without.
+    """
+    from rdma_robust.messages.engines.gathers import by_gathering  # noqa: PLC0415
+    from rdma_robust.messages.engines.relaxed import without_assertions  # noqa: PLC0415
+    from rdma_robust.messages.engines.sat import by_sat  # noqa: PLC0415
+
+    counted = answer.matchings is None or answer.matchings.exact
+    if (answer.pairs_exact and counted) or not (questions.pairs or questions.count):
+        return answer
+    faults = any(each.kind != "assert" for each in answer.violations)
+    bare = program if faults else without_assertions(program, None)
+    part = limits if questions.beside_s is None else limits.within(questions.beside_s)
+    found = by_gathering(bare, buffer, questions, part)
+    if found is None and not answer.reason:
+        return answer
+    found = found or by_sat(bare, buffer, questions, part)
+    both = combined_answer(
+        replace(answer, reason=answer.reason or "open"), replace(found, violations=(), violated=answer.violated)
+    )
+    done = found.pairs_exact and (
+        found.matchings is None or found.matchings.exact or found.matchings.count >= questions.limit
+    )
+    why = "" if done and answer.reason == "" else found.reason or answer.reason
+    left_out = f"pairs and matchings: {why}" if why and not done else ""
+    return replace(both, engine=answer.engine, work=answer.work | found.work, reason=left_out)
+
+
+def _by_smt(program: MessageProgram, buffer: Buffer, questions: MessageQuestions, limits: Limits) -> BufferAnswer:
+    from rdma_robust.messages.engines.smt import by_smt  # noqa: PLC0415 -- slow, and the last resort
+
+    return by_smt(program, buffer, questions, limits)
+
+
+def _few(limits: Limits, few: int) -> Limits:
+    return limits.within(_SOON).at_most(few)
+
+
+def _unrolled(program: MessageProgram, questions: MessageQuestions, limits: Limits) -> UnrolledProgram | None:
+    """Return a program unrolled, None if it is not encoded or there is no time."""
+    from rdma_robust.messages.encoding.unrolled import NotEncodedError  # noqa: PLC0415
+    from rdma_robust.messages.encoding.unrolling import unroll  # noqa: PLC0415
+
+    try:
+        return unroll(program, questions.loop_bound, limits)
+    except (NotEncodedError, LimitReached):
+        return None
+
+
+def _candidates(unrolled: UnrolledProgram, buffer: Buffer, limits: Limits) -> Candidates | None:
+    """Return the candidate pairs, None if there is no time."""
+    from rdma_robust.messages.encoding.match_candidates import candidate_pairs  # noqa: PLC0415
+
+    try:
+        return candidate_pairs(unrolled, buffer, limits)
+    except LimitReached:
+        return None
+
+
+def _easier(left: Candidates, limits: Limits) -> MessageProgram:
+    """Return a program, given its candidate pairs, without the assertions that surely hold, to the same places and steps."""
+    from rdma_robust.messages.engines.relaxed import proven_assertions, without_assertions  # noqa: PLC0415
+
+    program = left.unrolled.program
+    try:
+        places = proven_assertions(left.unrolled, left.endpoints, limits)
+    except LimitReached:
+        return program
+    return without_assertions(program, places) if places else program
 
 
 def _sat() -> MessageEngine:
@@ -54,7 +226,7 @@ def engine_named(name: MessageEngineName) -> MessageEngine:
 
 
 def answered(
-    program: MessageProgram, buffer: Buffer, questions: Questions, limits: Limits, engine: MessageEngineName = "auto"
+    program: MessageProgram, buffer: Buffer, questions: MessageQuestions, limits: Limits, engine: MessageEngineName = "auto"
 ) -> BufferAnswer:
     """Return what an engine answers, after every schedule in it was replayed; under `any` with as few buffers as they need.
 
@@ -63,7 +235,7 @@ def answered(
     answer = engine_named(engine)(program, buffer, questions, limits)
     if buffer == "any" and engine != "states":
         answer = lean(program, answer)
-    confirm(program, answer)
+    confirm_answer(program, answer)
     return answer
 
 
@@ -73,7 +245,7 @@ def other_engines(engine: MessageEngineName) -> tuple[MessageEngineName, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class SelfChecked:
+class CrossCheckedAnswer:
     """An answer, and those of the other engines, which do not contradict it; they may leave something open."""
 
     answer: BufferAnswer
@@ -81,8 +253,8 @@ class SelfChecked:
 
 
 def self_checked(
-    program: MessageProgram, buffer: Buffer, questions: Questions, limits: Limits, engine: MessageEngineName = "auto"
-) -> SelfChecked:
+    program: MessageProgram, buffer: Buffer, questions: MessageQuestions, limits: Limits, engine: MessageEngineName = "auto"
+) -> CrossCheckedAnswer:
     """Return what an engine answers, after all others were asked the same; each has an equal part of the time.
 
     The others have no more than CHECKING_S: on programs that are decided without a search they may all search for ever.
@@ -98,10 +270,10 @@ def self_checked(
         if wrong:
             raise InternalError(f"two engines disagree under {buffer}: {'; '.join(wrong)}")
         checks.append(found)
-    return SelfChecked(answer, tuple(checks))
+    return CrossCheckedAnswer(answer, tuple(checks))
 
 
-def comparison(checked: Sequence[SelfChecked]) -> str:
+def comparison(checked: Sequence[CrossCheckedAnswer]) -> str:
     """Return which engines were compared under all buffer semantics, and what they have left open."""
     opened: dict[tuple[str, str], list[str]] = {}
     for each in checked:

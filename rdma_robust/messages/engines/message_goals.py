@@ -1,4 +1,4 @@
-"""What one solver is asked, as literals to assume: violations, complete executions, deadlocks, leaks, bounds of loops."""
+"""Goals of the solver, as literals to assume: violations, complete executions, deadlocks, leaks, bounds of loops."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from rdma_robust.messages.encoding.symbolic_terms import Symbol
 from rdma_robust.messages.encoding.unrolled import AssertEvent, FaultEvent, ReceiveEvent, SendEvent, WaitEvent
 from rdma_robust.messages.engines.match_clauses import MatchClauses
-from rdma_robust.messages.engines.run_violations import Place
+from rdma_robust.messages.engines.solved_runs import Place
 
 
 class Goals:

@@ -1,21 +1,59 @@
-"""From a solution to the run that it stands for, in normal form, and what that run shows."""
+"""The run of a solution, in normal form, and what a run shows: what it violates, where it hangs, what it leaks."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from typing import Any, Protocol
 
-from rdma_robust.errors import InternalError
-from rdma_robust.messages.engines.run_violations import Place, violations_of
+from rdma_robust.errors import InternalError, Span
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
-from rdma_robust.messages.machine.courses import Course, Decided, Decisions, blocked
+from rdma_robust.messages.machine.courses import Course, NormalFormDecisions, NormalFormRun, blocked, unmatched
+from rdma_robust.messages.machine.shortening import cut_to_the_end
+from rdma_robust.messages.machine.state_search import first_difference
+from rdma_robust.messages.machine.states import said_of
 from rdma_robust.messages.message_answers import (
     Deadlock,
-    Issued,
     Leak,
-    Pair,
+    MatchedPair,
+    Mismatch,
+    OperationId,
     Violation,
 )
+
+Place = tuple[Span, str]
+"""A place of the text, and `assert` or the kind of fault."""
+
+
+class _Noting(NormalFormRun):
+    """A run by decisions, and what it violates: after how many moves, which process, how and where."""
+
+    def __init__(self, program: MessageProgram, buffer: Buffer, decisions: NormalFormDecisions) -> None:
+        super().__init__(program, buffer, decisions)
+        self.noted: list[tuple[int, int, str, Span]] = []
+
+    def step(self, process: int, choice: int | None = None) -> str:
+        place = self.rules[process].span(self.frames[process].pc)
+        kind = super().step(process, choice)
+        if kind:
+            self.noted.append((len(self.moves), process, kind, place))
+        return kind
+
+
+def violations_of(
+    program: MessageProgram, buffer: Buffer, decisions: NormalFormDecisions, known: Collection[Place] = ()
+) -> dict[Place, Violation]:
+    """Return the first violation at each place that is not known of the run in normal form with these decisions.
+
+    Raises InternalError if a match is not enabled where it comes.
+    """
+    course = _Noting(program, buffer, decisions)
+    course.make_all(decisions.matches)
+    found: dict[Place, Violation] = {}
+    for count, process, kind, place in course.noted:
+        if (place, kind) not in found and (place, kind) not in known:
+            moves = cut_to_the_end(program, buffer, tuple(course.moves[:count]))
+            found[place, kind] = Violation(process, kind, place, moves, said_of(course.processes[process], kind))
+    return found
 
 
 class SolvedRun(Protocol):
@@ -24,20 +62,20 @@ class SolvedRun(Protocol):
     def true(self, goal: Any) -> bool:
         """Return whether a goal of the solver is true in it."""
 
-    def pairs(self) -> Iterable[Pair]:
+    def pairs(self) -> Iterable[MatchedPair]:
         """Return the pairs by the names that the operations have in the run, in an order in which they can happen."""
 
     def choices(self) -> tuple[tuple[int, ...], ...]:
         """Return the choices of each process, in the order in which it makes them."""
 
-    def granted(self) -> frozenset[Issued]:
+    def granted(self) -> frozenset[OperationId]:
         """Return the sends whose waits are passed."""
 
 
-def decisions(run: SolvedRun, buffer: Buffer) -> Decisions:
+def decisions(run: SolvedRun, buffer: Buffer) -> NormalFormDecisions:
     """Return the decisions of a solved run."""
     granted = run.granted() if buffer == "any" else frozenset()
-    return Decisions(tuple(run.pairs()), run.choices(), granted)
+    return NormalFormDecisions(tuple(run.pairs()), run.choices(), granted)
 
 
 def violations_in(
@@ -59,27 +97,29 @@ def deadlock_of(program: MessageProgram, buffer: Buffer, run: SolvedRun) -> Dead
 def leak_of(program: MessageProgram, buffer: Buffer, run: SolvedRun) -> Leak:
     """Return what is not matched where a solved run ends. Raises InternalError if nothing is."""
     course = _at_rest(program, buffer, run)
-    sends = [Issued(me, op.nth) for me, frame in enumerate(course.frames) for op in frame.sends]
-    receives = [
-        Issued(me, op.nth)
-        for me, frame in enumerate(course.frames)
-        if not program.processes[me].daemon
-        for op in frame.receives
-    ]
+    sends, receives = unmatched(course)
     if not sends and not receives:
         raise InternalError("a run that was to leave operations unmatched leaves none")
-    return Leak(tuple(sends), tuple(receives), tuple(course.moves))
+    return Leak(sends, receives, tuple(course.moves))
 
 
-def decided(program: MessageProgram, buffer: Buffer, run: SolvedRun) -> Course:
+def mismatch_of(program: MessageProgram, course: Course, pair: tuple[int, int]) -> Mismatch | None:
+    """Return the first library procedure in which two processes differ where a run ends, None if there is none."""
+    frames = [course.frames[each] for each in pair]
+    ours, theirs = [(frame.calls, frame.status == "ended") for frame in frames]
+    found = first_difference(pair, ours, theirs)
+    return found and Mismatch(found.position, pair, found.calls, program.processes[pair[0]].span)
+
+
+def course_of(program: MessageProgram, buffer: Buffer, run: SolvedRun) -> Course:
     """Return the run of a solution after all that it decides. Raises InternalError if a match is not enabled there."""
-    course = Decided(program, buffer, decisions(run, buffer))
+    course = NormalFormRun(program, buffer, decisions(run, buffer))
     course.make_all(tuple(run.pairs()))
     return course
 
 
 def _at_rest(program: MessageProgram, buffer: Buffer, run: SolvedRun) -> Course:
-    course = decided(program, buffer, run)
+    course = course_of(program, buffer, run)
     stepping = any(course.can_step(process) for process in range(len(course.frames)))
     if stepping or any(True for _ in course.enabled()) or any(frame.status == "stopped" for frame in course.frames):
         raise InternalError("a run that was to end where no rule applies goes on")

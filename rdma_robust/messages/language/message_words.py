@@ -13,10 +13,81 @@ from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.grammar import Grammar, grammar_of
 from rdma_robust.language.syntax.syntax_words import SyntaxWords
 from rdma_robust.language.syntax.tree_limits import shallow
-from rdma_robust.messages.language.contract_keywords import CLAUSES, CONTRACT_WORDS, ContractWords
 from rdma_robust.messages.language.contract_tree import ContractText
 from rdma_robust.messages.language.message_builder import MessageBuilder
 from rdma_robust.messages.language.message_parts import inner_operands, operands_in
+
+CLAUSES: Final = frozenset({"ASSIGNS", "ASSUMES", "BEHAVIOR", "BOUNDS", "ENSURES", "QUIET", "REQUIRES", "WAITSFOR"}) | {
+    "COMPLETE",
+    "DECREASES",
+    "DISJOINT",
+    "INVARIANT",
+}
+"""What begins a clause."""
+
+_KINDS: Final = frozenset({"COLLECTIVE", "LOCAL"})
+_OF_QUIET: Final = frozenset({"ON", "TAG", "UNTIL"})
+CONTRACT_WORDS: Final = CLAUSES | _KINDS | {"BEHAVIORS", "CONTRACT", "LEN", "UNTIL", "VERIFIED"}
+"""The terminals of words that are keywords in contracts only, or in what is expected of them."""
+
+_RANGED: Final = frozenset(f"SL_{word}" for word in ("FORALL", "EXISTS", "SUM", "COUNT", "MAX", "MIN"))
+_TYPED: Final = frozenset((word, "NAME") for word in _RANGED)
+_OPERAND_ENDS: Final = frozenset({"NAME", "NUMBER", "RPAR", "RSQB", "PID", "NPROCS"}) | {
+    "SL_ALL",
+    "SL_OTHERS",
+    "SL_NAMELESS",
+    "SL_RESULT",
+    "SL_I",
+    "SL_J",
+    "SL_MPI_COMM_RANK",
+    "SL_MPI_COMM_SIZE",
+}
+"""What an expression or a set ends with."""
+
+
+class ContractWords:
+    """One pass over the tokens of a contract, from its first word on."""
+
+    def __init__(self) -> None:
+        self._clause = ""
+        """The word that began the clause; nothing where one can begin."""
+        self._inside = False
+        self._before = ("", "", "")
+
+    def note(self, kind: str) -> bool:
+        """Note what a token is; return whether the contract goes on behind it."""
+        quantified = self._before[2] == "NAME" and (self._before[1] in _RANGED or self._before[:2] in _TYPED)
+        self._before = (*self._before[1:], kind)
+        if kind == "LBRACE":
+            again, self._inside, self._clause = self._inside, True, ""
+            return not again
+        if kind in CLAUSES and not self._clause:
+            self._clause = kind
+        elif (kind == "SEMICOLON" and not quantified) or (kind == "COLON" and self._clause == "BEHAVIOR"):
+            self._clause = ""
+        elif not self._clause:
+            self._clause = kind
+        return kind != "RBRACE"
+
+    def is_keyword(self, kind: str, before: Sequence[str]) -> bool:
+        """Return whether a word is a keyword behind these tokens, line ends left out."""
+        previous = before[-1]
+        if not self._inside:
+            return kind in _KINDS and previous == "CONTRACT"
+        if kind in CLAUSES:
+            return not self._clause
+        if kind == "BEHAVIORS":
+            return self._clause == previous and previous in {"COMPLETE", "DISJOINT"}
+        if kind in {"TO", "FROM"}:
+            return self._clause == previous == "QUIET"
+        if kind in _OF_QUIET:
+            return self._clause == "QUIET" and previous in _OPERAND_ENDS
+        if kind == "LEN":
+            return self._clause == "BOUNDS" and previous in _OPERAND_ENDS
+        if kind == "IN":
+            return (self._clause == "BOUNDS" or before[-2] in _RANGED) and previous in _OPERAND_ENDS
+        return False
+
 
 _CLAIMS: Final = frozenset({"HOLDS", "VIOLATED", "DEADLOCK", "NO", "RACE", "MATCHINGS", "ZERO", "INFINITE", "UNDER"})
 _LED_BY: Final = {
@@ -40,7 +111,7 @@ _OUTSIDE: Final = frozenset({"EXPECT", "FUN", "PROC"})
 _COUNTED: Final = {"LPAR": 1, "LSQB": 1, "RPAR": -1, "RSQB": -1}
 
 
-def in_context(tokens: Sequence[Token]) -> Iterator[Token]:
+def message_tokens(tokens: Sequence[Token]) -> Iterator[Token]:
     """Yield the tokens of a file, comments left out, with names for the words that are none of the language's there.
 
     - words of claims, `under` and buffers are in an `expect` line;
@@ -231,11 +302,11 @@ _SYNTAX: Final = SyntaxWords(
 )
 
 
-def _within_limits(program: ast.Program, report: Reporter) -> bool:
+def _within_limits(program: ast.ProgramTree, report: Reporter) -> bool:
     return shallow(operands_in(program, report), inner_operands, report, ContractText)
 
 
 @functools.cache
 def message_grammar() -> Grammar:
     """Return the grammar of `.mp`."""
-    return grammar_of("mp", MessageBuilder(), in_context, _SYNTAX, _within_limits)
+    return grammar_of("mp", MessageBuilder(), message_tokens, _SYNTAX, _within_limits)

@@ -10,28 +10,37 @@ from typing import Literal
 from rdma_robust.errors import InternalError
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.machine.flat_code import FlatProcess, flat
-from rdma_robust.messages.machine.local_runs import BUFFERED, Trail
+from rdma_robust.messages.machine.local_runs import BUFFERED, LocalTrail
 from rdma_robust.messages.machine.local_table import Hop
 from rdma_robust.messages.machine.matching import Meeting, are_enabled, meetings
 from rdma_robust.messages.machine.process_rules import ProcessRules, give, open_send, take
-from rdma_robust.messages.machine.process_state import Frame, Local, Sending, initial
-from rdma_robust.messages.message_answers import Granted, Issued, Matched, Move, Pair, Schedule, Step, Waiting
+from rdma_robust.messages.machine.process_state import LocalState, ProcessFrame, SendHandle, initial
+from rdma_robust.messages.message_answers import (
+    BufferGrant,
+    MatchedPair,
+    MatchMove,
+    Move,
+    OperationId,
+    ProcessStep,
+    Schedule,
+    WaitingProcess,
+)
 
 _MOVES = 100_000
 """Of a run that does not end by itself."""
 
 
 @dataclass(frozen=True, slots=True)
-class Decisions:
+class NormalFormDecisions:
     """What distinguishes a run in normal form from the others of its program.
 
     `matches` are in the order in which they happen, `choices[p]` those of process p from its start, and `granted` the sends
     that get a buffer as soon as their process waits for them (only under `any`).
     """
 
-    matches: tuple[Pair, ...]
+    matches: tuple[MatchedPair, ...]
     choices: tuple[tuple[int, ...], ...] = ()
-    granted: frozenset[Issued] = frozenset()
+    granted: frozenset[OperationId] = frozenset()
 
 
 class Course:
@@ -41,20 +50,20 @@ class Course:
         self.processes: tuple[FlatProcess, ...] = tuple(flat(each) for each in program.processes)
         count = len(self.processes)
         self.rules = tuple(ProcessRules(each, me, count, buffer) for me, each in enumerate(self.processes))
-        self.frames = tuple(Frame(each, initial(each)) for each in self.processes)
+        self.frames = tuple(ProcessFrame(each, initial(each)) for each in self.processes)
         self.moves: list[Move] = []
 
     def step(self, process: int, choice: int | None = None) -> str:
         """Make a step, which is enabled. Return the kind of violation that it is, or ''."""
         is_choice = self.rules[process].choices(self.frames[process]) > 0
-        self.moves.append(Step(process, (choice or 0) if is_choice else None))
+        self.moves.append(ProcessStep(process, (choice or 0) if is_choice else None))
         return self.rules[process].step(self.frames[process], choice or 0)
 
     def waited_send(self, process: int) -> int | None:
         """Return the send that a process waits for and whose wait is not open, if it is one."""
         frame = self.frames[process]
         handle = self.rules[process].blocking(frame) if frame.status == "runs" else None
-        return handle.nth if isinstance(handle, Sending) else None
+        return handle.nth if isinstance(handle, SendHandle) else None
 
     def can_step(self, process: int) -> bool:
         frame = self.frames[process]
@@ -64,25 +73,25 @@ class Course:
         """Give a buffer to the send that the process waits for."""
         nth = self.waited_send(process)
         assert nth is not None
-        self.moves.append(Granted(process))
+        self.moves.append(BufferGrant(process))
         open_send(self.frames[process], nth)
 
     def match(self, receiver: int, sender: int, meeting: Meeting) -> None:
         """Make a match that is enabled."""
         ours, theirs = self.frames[receiver], self.frames[sender]
         receive, message = ours.receives[meeting.receive], theirs.sends[meeting.send]
-        self.moves.append(Matched(Pair(Issued(receiver, receive.nth), Issued(sender, message.nth))))
+        self.moves.append(MatchMove(MatchedPair(OperationId(receiver, receive.nth), OperationId(sender, message.nth))))
         take(ours, meeting.receive, message, sender)
         give(theirs, meeting.send)
 
     def make(self, move: Move) -> str:
         """Make any move, which is enabled. Return the kind of violation that it is, or ''."""
         match move:
-            case Step(process, choice):
+            case ProcessStep(process, choice):
                 return self.step(process, choice)
-            case Granted(process):
+            case BufferGrant(process):
                 self.grant(process)
-            case Matched(Pair(receive, send)):
+            case MatchMove(MatchedPair(receive, send)):
                 posted = [op.nth for op in self.frames[receive.process].receives].index(receive.nth)
                 sent = [op.nth for op in self.frames[send.process].sends].index(send.nth)
                 self.match(receive.process, send.process, Meeting(posted, sent))
@@ -103,8 +112,8 @@ class Course:
                 self.follow(process, trail)
         self.match(hop.receiver, hop.sender, hop.meeting)
 
-    def follow(self, process: int, trail: Trail) -> None:
-        """Let a process run along a trail of :func:`local_runs.run`."""
+    def follow(self, process: int, trail: LocalTrail) -> None:
+        """Let a process run along a trail of :func:`local_runs.local_runs_from`."""
         decisions, steps = iter(trail.decisions), trail.steps
         while True:
             if self.waited_send(process) is not None:
@@ -117,38 +126,45 @@ class Course:
             self.step(process, next(decisions) if self.rules[process].choices(self.frames[process]) else None)
 
 
-def blocked(course: Course) -> tuple[Waiting, ...]:
+def blocked(course: Course) -> tuple[WaitingProcess, ...]:
     """Return the processes that wait for what is not there, and for what."""
     found = []
     for me, (frame, rules) in enumerate(zip(course.frames, course.rules, strict=True)):
         handle = rules.blocking(frame) if frame.status == "runs" else None
         if handle is not None:
-            kind: Literal["send", "receive"] = "send" if isinstance(handle, Sending) else "receive"
-            found.append(Waiting(me, kind, Issued(me, handle.nth), rules.span(frame.pc)))
+            kind: Literal["send", "receive"] = "send" if isinstance(handle, SendHandle) else "receive"
+            found.append(WaitingProcess(me, kind, OperationId(me, handle.nth), rules.span(frame.pc)))
     return tuple(found)
 
 
-def expanded(program: MessageProgram, buffer: Buffer, decisions: Decisions) -> Schedule:
+def unmatched(course: Course) -> tuple[tuple[OperationId, ...], tuple[OperationId, ...]]:
+    """Return the sends that nothing has matched, and the receives, but for those of daemons."""
+    sends = [OperationId(me, op.nth) for me, frame in enumerate(course.frames) for op in frame.sends]
+    owners = [me for me, process in enumerate(course.processes) if not process.daemon]
+    return tuple(sends), tuple([OperationId(me, op.nth) for me in owners for op in course.frames[me].receives])
+
+
+def expanded(program: MessageProgram, buffer: Buffer, decisions: NormalFormDecisions) -> Schedule:
     """Return the run in normal form with these decisions: all processes run until they wait, then comes one match.
 
     A process stays at a choice for which it has none left, and where it computes for ever. Raises InternalError if a match
     is not enabled where it comes.
     """
-    course = Decided(program, buffer, decisions)
+    course = NormalFormRun(program, buffer, decisions)
     course.make_all(decisions.matches)
     return tuple(course.moves)
 
 
-class Decided(Course):
+class NormalFormRun(Course):
     """A run in normal form by decisions."""
 
-    def __init__(self, program: MessageProgram, buffer: Buffer, decisions: Decisions) -> None:
+    def __init__(self, program: MessageProgram, buffer: Buffer, decisions: NormalFormDecisions) -> None:
         super().__init__(program, buffer)
         given = decisions.choices or ((),) * len(self.frames)
         self.choices = [iter(each) for each in given]
         self.granted = decisions.granted if buffer == "any" else frozenset()
 
-    def make_all(self, matches: Iterable[Pair]) -> None:
+    def make_all(self, matches: Iterable[MatchedPair]) -> None:
         """Let all processes run until they wait, then make matches in order, and after each let both go on.
 
         Raises InternalError if one is not enabled where it comes.
@@ -165,10 +181,10 @@ class Decided(Course):
     def settle(self, process: int) -> None:
         """Let a process run until it waits, ends, has no choice left, or computes for ever."""
         frame, rules = self.frames[process], self.rules[process]
-        been: set[Local] = set()
+        been: set[LocalState] = set()
         for _ in range(10 * _MOVES):
             nth = self.waited_send(process)
-            if nth is not None and Issued(process, nth) in self.granted:
+            if nth is not None and OperationId(process, nth) in self.granted:
                 self.grant(process)
             if not self.can_step(process):
                 return
@@ -185,12 +201,12 @@ class Decided(Course):
                 been.clear()
             self.step(process, choice)
 
-    def try_match(self, pair: Pair) -> bool:
+    def try_match(self, pair: MatchedPair) -> bool:
         """Make a match and let both go on, if it is enabled; return whether it is."""
         receiver, sender = pair.receive.process, pair.send.process
         if not are_enabled(pair, self.frames[receiver], self.frames[sender]):
             return False
-        self.make(Matched(pair))
+        self.make(MatchMove(pair))
         for process in dict.fromkeys((receiver, sender)):
             self.settle(process)
         return True

@@ -22,10 +22,10 @@ as short as can be is lost.
 
 from __future__ import annotations
 
-from rdma_robust.messages.machine.local_table import Hop, State, Table
+from rdma_robust.messages.machine.local_table import Hop, LocalTable, State
 
 
-def enough_of(table: Table, state: State, hops: list[Hop]) -> list[Hop]:
+def enough_of(table: LocalTable, state: State, hops: list[Hop]) -> list[Hop]:
     """Return hops of a state that are enough to try, as few as are found; none if it is not known that some are."""
     by_receive: dict[tuple[int, int], list[Hop]] = {}
     for hop in hops:
@@ -41,7 +41,7 @@ def enough_of(table: Table, state: State, hops: list[Hop]) -> list[Hop]:
     return best
 
 
-def _are_all(table: Table, state: State, found: list[Hop]) -> bool:
+def _are_all(table: LocalTable, state: State, found: list[Hop]) -> bool:
     """Whether no process but the senders of these hops may still send to their endpoint."""
     senders = {hop.sender for hop in found}
     endpoint = found[0].kind[2]

@@ -20,7 +20,7 @@ from rdma_robust.messages.language.message_program import (
     For,
     Halt,
     If,
-    Inlined,
+    InlinedCall,
     IssueReceive,
     IssueSend,
     Loop,
@@ -56,7 +56,7 @@ class Test:
 
 
 @dataclass(frozen=True, slots=True)
-class Pick:
+class BranchChoice:
     """Choice i goes on at `targets[i]`."""
 
     targets: tuple[int, ...]
@@ -64,7 +64,7 @@ class Pick:
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class LoopBounds:
     """Keep both bounds of a `for` in the hidden registers `following` and `last`."""
 
     low: Term
@@ -93,13 +93,13 @@ class Jump:
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class EndOfProcess:
     """The end of the process: no step."""
 
     span: Span = NO_SPAN
 
 
-Instruction = Simple | WaitFor | Test | Pick | Bounds | Round | Jump | Ended
+Instruction = Simple | WaitFor | Test | BranchChoice | LoopBounds | Round | Jump | EndOfProcess
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ class FlatProcess:
     def is_head(self, at: int) -> bool:
         """Whether an instruction is one at which a process that runs for ever comes by again and again."""
         instruction = self.code[at]
-        return isinstance(instruction, Pick) or (isinstance(instruction, Test) and instruction.again)
+        return isinstance(instruction, BranchChoice) or (isinstance(instruction, Test) and instruction.again)
 
     def landing(self, at: int) -> int:
         """Return the first instruction that is no jump, from `at` on."""
@@ -151,7 +151,7 @@ def flat(process: Process) -> FlatProcess:
     end = len(maker.code)
     for at in maker.returns.pop():
         maker.code[at] = Jump(end)
-    code = [*maker.code, Ended(process.span)]
+    code = [*maker.code, EndOfProcess(process.span)]
     return FlatProcess(
         process.name,
         process.daemon,
@@ -200,10 +200,10 @@ class _Maker:
                 pick = self.later()
                 self.block(body)
                 self.code.append(Jump(pick))
-                self.code[pick] = Pick((self.here(), pick + 1), span)
+                self.code[pick] = BranchChoice((self.here(), pick + 1), span)
             case Choose():
                 self.choose(statement)
-            case Inlined(_, body):
+            case InlinedCall(_, body):
                 self.returns.append([])
                 self.block(body)
                 for at in self.returns.pop():
@@ -226,7 +226,7 @@ class _Maker:
     def for_(self, statement: For) -> None:
         following, last = f"{statement.counter}$next{self.here()}", f"{statement.counter}$last{self.here()}"
         self.registers += [statement.counter, following, last]
-        self.code.append(Bounds(statement.low, statement.high, following, last, statement.span))
+        self.code.append(LoopBounds(statement.low, statement.high, following, last, statement.span))
         test = self.later()
         self.block(statement.body)
         self.code.append(Jump(test))
@@ -239,6 +239,6 @@ class _Maker:
             targets.append(self.here())
             self.block(branch)
             overs.append(self.later())
-        self.code[pick] = Pick(tuple(targets), statement.span)
+        self.code[pick] = BranchChoice(tuple(targets), statement.span)
         for at in overs:
             self.code[at] = Jump(self.here())

@@ -13,9 +13,9 @@ from typing import Final
 from rdma_robust.messages.language.message_program import MessageProgram
 from rdma_robust.messages.language.message_terms import Value
 from rdma_robust.messages.machine.flat_code import FlatProcess, flat
-from rdma_robust.messages.machine.process_state import Handle, Local, Receiving, Slot
+from rdma_robust.messages.machine.process_state import Handle, LocalState, ReceiveHandle, Slot
 from rdma_robust.messages.machine.value_kinds import Kind, Kinds, KindsError
-from rdma_robust.messages.message_answers import Issued, Pair
+from rdma_robust.messages.message_answers import MatchedPair, OperationId
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +31,12 @@ class Alike:
     names: tuple[dict[str, Kind], ...]
     messages: dict[int, Kind]
 
-    def expanded(self, pairs: Iterable[Pair]) -> set[Pair]:
+    def expanded(self, pairs: Iterable[MatchedPair]) -> set[MatchedPair]:
         """Return the pairs with all that processes which change places make of them."""
-        found: set[Pair] = set()
+        found: set[MatchedPair] = set()
         for receive, send in pairs:
             for mine, theirs in self._places(receive.process, send.process):
-                found.add(Pair(Issued(mine, receive.nth), Issued(theirs, send.nth)))
+                found.add(MatchedPair(OperationId(mine, receive.nth), OperationId(theirs, send.nth)))
         return found
 
     def _places(self, receiver: int, sender: int) -> Iterable[tuple[int, int]]:
@@ -49,7 +49,7 @@ class Alike:
         return self.classes[self.of[process]] if process in self.of else (process,)
 
 
-def alike(program: MessageProgram) -> Alike | None:
+def interchangeable_processes(program: MessageProgram) -> Alike | None:
     """Return which processes of a program are interchangeable; None if none are.
 
     What is only compared is first taken for a number, then for a process: what gives more classes is taken.
@@ -133,7 +133,7 @@ class Orbits:
     """Keys of states: two with one key differ only in who is who. `local` gives a local state by process and number."""
 
     alike: Alike
-    local: Callable[[int, int], Local]
+    local: Callable[[int, int], LocalState]
     _shapes: dict[tuple[object, ...], int] = field(default_factory=dict)
     _known: dict[tuple[int, int], tuple[int, tuple[Reference, ...]]] = field(default_factory=dict)
 
@@ -179,7 +179,7 @@ class _Abstract:
         self.references: list[Reference] = []
         self.count = 0
 
-    def of(self, local: Local) -> tuple[tuple[object, ...], tuple[Reference, ...]]:
+    def of(self, local: LocalState) -> tuple[tuple[object, ...], tuple[Reference, ...]]:
         kinds, messages = self.alike.registers[self.me], self.alike.messages
         shape = (
             local.pc,
@@ -218,7 +218,7 @@ class _Abstract:
         return self.handle(slot)
 
     def handle(self, handle: Handle | None) -> object:
-        if isinstance(handle, Receiving):
+        if isinstance(handle, ReceiveHandle):
             got: object = None
             if handle.got is not None:
                 value, sender, tag = handle.got

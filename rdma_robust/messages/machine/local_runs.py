@@ -9,9 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple
 
-from rdma_robust.messages.machine.flat_code import Pick, Round
+from rdma_robust.messages.machine.flat_code import BranchChoice, Round
 from rdma_robust.messages.machine.process_rules import ProcessRules, open_send
-from rdma_robust.messages.machine.process_state import ANYTHING, Frame, Local, Receiving, Sending, Slot
+from rdma_robust.messages.machine.process_state import ANYTHING, LocalState, ProcessFrame, ReceiveHandle, SendHandle, Slot
 
 BUFFERED: Final = -1
 """In a trail: the send that is waited for gets a buffer."""
@@ -29,7 +29,7 @@ Cut = Literal["steps", "ahead", "digits"]
 """Why the search does not follow a process: too many steps, too many unmatched operations, too large numbers."""
 
 
-class Trail(NamedTuple):
+class LocalTrail(NamedTuple):
     """A way through a run: its choices, with BUFFERED where a send that is waited for gets a buffer, and how many steps it
     takes."""
 
@@ -37,12 +37,12 @@ class Trail(NamedTuple):
     steps: int
 
 
-class Broken(NamedTuple):
+class LocalViolation(NamedTuple):
     """A violation on the way: the instruction, what kind, and the trail whose last step it is."""
 
     at: int
     kind: str
-    trail: Trail
+    trail: LocalTrail
 
 
 @dataclass(slots=True)
@@ -52,9 +52,9 @@ class LocalRun:
     `issued` says of an end how many sends and receives were issued where the run to it got its last buffer.
     """
 
-    ends: dict[Local, Trail] = field(default_factory=dict)
-    issued: dict[Local, tuple[int, int]] = field(default_factory=dict)
-    violations: dict[tuple[int, str], Broken] = field(default_factory=dict)
+    ends: dict[LocalState, LocalTrail] = field(default_factory=dict)
+    issued: dict[LocalState, tuple[int, int]] = field(default_factory=dict)
+    violations: dict[tuple[int, str], LocalViolation] = field(default_factory=dict)
     cuts: set[Cut] = field(default_factory=set)
 
 
@@ -66,10 +66,10 @@ class _Way:
     """A run so far: the loop head or choice passed last, what loop heads on it were like, and how many operations were
     issued when it got its last buffer."""
 
-    frame: Frame
+    frame: ProcessFrame
     decisions: tuple[int, ...] = ()
     steps: int = 0
-    node: Local | None = None
+    node: LocalState | None = None
     heads: dict[Key, tuple[int, int]] = field(default_factory=dict)
     issued: tuple[int, int] = (0, 0)
 
@@ -77,11 +77,13 @@ class _Way:
         return _Way(self.frame.copy(), self.decisions, self.steps, self.node, dict(self.heads), self.issued)
 
     @property
-    def trail(self) -> Trail:
-        return Trail(self.decisions, self.steps)
+    def trail(self) -> LocalTrail:
+        return LocalTrail(self.decisions, self.steps)
 
 
-def run(rules: ProcessRules, local: Local, ahead: int, look: Callable[[], None], *, buffered: bool = False) -> LocalRun:
+def local_runs_from(
+    rules: ProcessRules, local: LocalState, ahead: int, look: Callable[[], None], *, buffered: bool = False
+) -> LocalRun:
     """Return all runs of a process from `local` to where it waits, ends or stops.
 
     If it is `buffered`, every wait for a send is an end, and behind it the run goes on, with a buffer for the send.
@@ -90,8 +92,8 @@ def run(rules: ProcessRules, local: Local, ahead: int, look: Callable[[], None],
     then and may raise LimitReached.
     """
     if local.status in ("ended", "stopped", "endless"):
-        return LocalRun({local: Trail((), 0)}, {local: (0, 0)})
-    frame = Frame(rules.process, local)
+        return LocalRun({local: LocalTrail((), 0)}, {local: (0, 0)})
+    frame = ProcessFrame(rules.process, local)
     frame.status = "runs"
     return _Runner(rules, ahead, look, buffered).all_from(frame)
 
@@ -104,12 +106,12 @@ class _Runner:
         self.buffered = buffered
         self.found = LocalRun()
         self.total = 0
-        self.before: dict[Local, list[Local]] = {}
-        self.over: set[Local] = set()
-        self.again: dict[Local, Trail] = {}
+        self.before: dict[LocalState, list[LocalState]] = {}
+        self.over: set[LocalState] = set()
+        self.again: dict[LocalState, LocalTrail] = {}
         self.pending: list[_Way] = []
 
-    def all_from(self, frame: Frame) -> LocalRun:
+    def all_from(self, frame: ProcessFrame) -> LocalRun:
         self.pending = [_Way(frame)]
         while self.pending:
             self.follow(self.pending.pop())
@@ -138,13 +140,13 @@ class _Runner:
             if handle is not None:
                 frame.status = "waits"
                 self.end(way)
-                if not (self.buffered and isinstance(handle, Sending)):
+                if not (self.buffered and isinstance(handle, SendHandle)):
                     return None
                 frame.status = "runs"
                 open_send(frame, handle.nth)
                 way.decisions = (*way.decisions, BUFFERED)
                 way.issued = frame.sent, frame.received
-            elif isinstance(instruction, Pick):
+            elif isinstance(instruction, BranchChoice):
                 for choice in reversed(range(len(instruction.targets))):
                     other = way.branch()
                     self.step(other, choice)
@@ -159,7 +161,7 @@ class _Runner:
         kind = self.rules.step(way.frame, choice)
         way.steps += 1
         if kind:
-            self.found.violations.setdefault((at, kind), Broken(at, kind, way.trail))
+            self.found.violations.setdefault((at, kind), LocalViolation(at, kind, way.trail))
 
     def end(self, way: _Way) -> None:
         here = way.frame.frozen()
@@ -211,14 +213,14 @@ class _Runner:
                 self.found.issued.setdefault(endless, (0, 0))
 
 
-def _shape(frame: Frame) -> Key:
+def _shape(frame: ProcessFrame) -> Key:
     """Return all but the unmatched operations and how many there were; requests name theirs by how long ago it was."""
 
     def aged(slot: Slot) -> object:
         match slot:
-            case Sending(nth) if nth != ANYTHING:
+            case SendHandle(nth) if nth != ANYTHING:
                 return frame.sent - nth
-            case Receiving(nth, target, sender, which, None):
+            case ReceiveHandle(nth, target, sender, which, None):
                 return (frame.received - nth, target, sender, which)
             case tuple():
                 return tuple(aged(each) for each in slot)

@@ -10,12 +10,12 @@ from typing import Final, NamedTuple
 from rdma_robust.limits import Limits
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.machine.flat_code import FlatProcess, flat
-from rdma_robust.messages.machine.local_runs import Broken, Cut, Trail, run
+from rdma_robust.messages.machine.local_runs import Cut, LocalTrail, LocalViolation, local_runs_from
 from rdma_robust.messages.machine.matching import Meeting, meetings
 from rdma_robust.messages.machine.process_rules import ProcessRules, give, take
-from rdma_robust.messages.machine.process_state import ANYTHING, Frame, Local, initial, nameless
+from rdma_robust.messages.machine.process_state import ANYTHING, LocalState, ProcessFrame, initial, nameless
 from rdma_robust.messages.machine.what_follows import WhatFollows, what_follows, without_the_unread
-from rdma_robust.messages.message_answers import Issued, Pair
+from rdma_robust.messages.message_answers import MatchedPair, OperationId
 
 State = tuple[int, ...]
 """The number of each process's local state."""
@@ -28,7 +28,7 @@ class After(NamedTuple):
     """A local state by its number, and how a run comes to it."""
 
     number: int
-    trail: Trail
+    trail: LocalTrail
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +36,14 @@ class Onward:
     """What one process can do up to its next waits."""
 
     ends: tuple[After, ...]
-    violations: tuple[Broken, ...]
+    violations: tuple[LocalViolation, ...]
 
 
 class Advance(NamedTuple):
     """Where a process can come if sends that it waits for get buffers, how, and what it had issued at the last of them."""
 
-    local: Local
-    trail: Trail
+    local: LocalState
+    trail: LocalTrail
     issued: tuple[int, int]
 
 
@@ -59,15 +59,15 @@ class Hop:
     receiver: int
     sender: int
     meeting: Meeting
-    pair: Pair
+    pair: MatchedPair
     receiver_then: Onward
     sender_then: Onward | None
     kind: tuple[bool, bool, int]
-    buffered: tuple[Trail, Trail] | None = None
+    buffered: tuple[LocalTrail, LocalTrail] | None = None
 
 
 @dataclass(slots=True)
-class Table:
+class LocalTable:
     """Local states of one program under one buffer semantics; under `any` those that a deadlock can come from.
 
     With `names` operations have the names of the run, else local states that differ in names only are one. With `history` a
@@ -84,16 +84,16 @@ class Table:
     results: bool = False
     processes: tuple[FlatProcess, ...] = ()
     rules: tuple[ProcessRules, ...] = ()
-    locals: list[list[Local]] = field(default_factory=list)
+    locals: list[list[LocalState]] = field(default_factory=list)
     cuts: set[tuple[int, Cut]] = field(default_factory=set)
-    _numbers: list[dict[Local, int]] = field(default_factory=list)
-    _onward: dict[tuple[int, Local], Onward] = field(default_factory=dict)
+    _numbers: list[dict[LocalState, int]] = field(default_factory=list)
+    _onward: dict[tuple[int, LocalState], Onward] = field(default_factory=dict)
     _hops: dict[tuple[int, int, int, int], tuple[Hop, ...]] = field(default_factory=dict)
     _later: dict[tuple[int, int, int, int], tuple[Hop, ...]] = field(default_factory=dict)
     _advances: dict[tuple[int, int], tuple[Advance, ...]] = field(default_factory=dict)
     _reaches: list[list[tuple[int, ...]]] = field(default_factory=list)
     _plain: list[list[int]] = field(default_factory=list)
-    _shapes: dict[tuple[int, Local], int] = field(default_factory=dict)
+    _shapes: dict[tuple[int, LocalState], int] = field(default_factory=dict)
     _follows: tuple[WhatFollows, ...] = ()
     _sends: list[list[int]] = field(default_factory=list)
 
@@ -112,12 +112,12 @@ class Table:
         """Return what each process can do before it waits for the first time."""
         return tuple(self.onward(me, initial(each)) for me, each in enumerate(self.processes))
 
-    def combined(self, starts: tuple[Onward, ...]) -> Iterator[tuple[State, tuple[Trail, ...]]]:
+    def combined(self, starts: tuple[Onward, ...]) -> Iterator[tuple[State, tuple[LocalTrail, ...]]]:
         """Yield the states that these ends are, with the trails to them."""
         for way in product(*(each.ends for each in starts)):
             yield tuple(end.number for end in way), tuple(end.trail for end in way)
 
-    def number(self, me: int, local: Local) -> int:
+    def number(self, me: int, local: LocalState) -> int:
         """Return the number of a local state; of one that is over only what others can see and history counts."""
         if not self.names:
             local = nameless(local)
@@ -126,7 +126,7 @@ class Table:
             registers, requests = (0,) * len(over.registers), (None,) * len(over.requests)
             local = local._replace(pc=over.end, cursor=0, registers=registers, requests=requests)
         elif not self.results:
-            blocking = self.rules[me].blocking(Frame(self.processes[me], local))
+            blocking = self.rules[me].blocking(ProcessFrame(self.processes[me], local))
             local = without_the_unread(self._follows[me], local, blocking)
         known = self._numbers[me]
         number = known.setdefault(local, len(known))
@@ -142,13 +142,13 @@ class Table:
         """Return the same for states that differ in names and in the past only."""
         return tuple(plain[number] for plain, number in zip(self._plain, state, strict=True))
 
-    def onward(self, me: int, local: Local) -> Onward:
+    def onward(self, me: int, local: LocalState) -> Onward:
         """Return what a process can do from `local` on. Raises LimitReached."""
         known = self._onward.get((me, local))
         if known is None:
-            found = run(self.rules[me], local, self.ahead, lambda: self.limits.look("running a process"))
+            found = local_runs_from(self.rules[me], local, self.ahead, lambda: self.limits.look("running a process"))
             self.cuts.update((me, cut) for cut in found.cuts)
-            ends: dict[int, Trail] = {}
+            ends: dict[int, LocalTrail] = {}
             for end, trail in found.ends.items():
                 if self.buffer != "any" or end.status in _GOES_ON:
                     ends.setdefault(self.number(me, end), trail)
@@ -183,7 +183,9 @@ class Table:
         known = self._advances.get((me, number))
         if known is None:
             local = self.locals[me][number]
-            found = run(self.rules[me], local, self.ahead, lambda: self.limits.look("running a process"), buffered=True)
+            found = local_runs_from(
+                self.rules[me], local, self.ahead, lambda: self.limits.look("running a process"), buffered=True
+            )
             self.cuts.update((me, cut) for cut in found.cuts)
             known = self._advances[me, number] = tuple(
                 Advance(end, trail, found.issued[end]) for end, trail in found.ends.items() if end.status in _GOES_ON
@@ -212,20 +214,20 @@ class Table:
                     hop = self._hop(receiver, at.local, sender, of.local, meeting)
                     yield replace(hop, kind=(False, False, hop.kind[2]), buffered=(at.trail, of.trail))
 
-    def _hop(self, receiver: int, at: Local, sender: int, of: Local, meeting: Meeting) -> Hop:
+    def _hop(self, receiver: int, at: LocalState, sender: int, of: LocalState, meeting: Meeting) -> Hop:
         message = of.sends[meeting.send]
         name, _, source, _ = receive = at.receives[meeting.receive]
-        frame = Frame(self.processes[receiver], at)
+        frame = ProcessFrame(self.processes[receiver], at)
         take(frame, meeting.receive, message, sender)
         if self.history:
             frame.taken = tuple(sorted((*frame.taken, (name, sender, message.nth))))
-        pair = Pair(Issued(receiver, name), Issued(sender, message.nth))
+        pair = MatchedPair(OperationId(receiver, name), OperationId(sender, message.nth))
         is_first = all(each.port != receive.port for each in at.receives[: meeting.receive])
         kind = source != ANYTHING, is_first, 1 << (receiver * len(self.program.ports) + receive.port)
         if receiver == sender:
             give(frame, meeting.send)
             return Hop(receiver, sender, meeting, pair, self.onward(receiver, frame.frozen()), None, kind)
-        other = Frame(self.processes[sender], of)
+        other = ProcessFrame(self.processes[sender], of)
         give(other, meeting.send)
         then = self.onward(receiver, frame.frozen()), self.onward(sender, other.frozen())
         return Hop(receiver, sender, meeting, pair, *then, kind)

@@ -22,15 +22,15 @@ from rdma_robust.messages.language.message_program import (
     Place,
     Requests,
 )
-from rdma_robust.messages.language.message_terms import FaultError, Value, number, value_of, with_element, zeros
-from rdma_robust.messages.machine.flat_code import Bounds, FlatProcess, Jump, Pick, Round, Test, WaitFor
+from rdma_robust.messages.language.message_terms import FaultError, Value, require_number, value_of, with_element, zeros
+from rdma_robust.messages.machine.flat_code import BranchChoice, FlatProcess, Jump, LoopBounds, Round, Test, WaitFor
 from rdma_robust.messages.machine.process_state import (
     ANYTHING,
-    Frame,
     Handle,
+    ProcessFrame,
+    ReceiveHandle,
     ReceiveOp,
-    Receiving,
-    Sending,
+    SendHandle,
     SendOp,
     Spot,
 )
@@ -53,12 +53,12 @@ class ProcessRules:
         instruction = self.process.code[at]
         return NO_SPAN if isinstance(instruction, Jump) else instruction.span
 
-    def choices(self, frame: Frame) -> int:
+    def choices(self, frame: ProcessFrame) -> int:
         """Return how many choices the next step has, 0 if it is none of `choose` or `loop`."""
         instruction = self.process.code[frame.pc]
-        return len(instruction.targets) if isinstance(instruction, Pick) else 0
+        return len(instruction.targets) if isinstance(instruction, BranchChoice) else 0
 
-    def awaited(self, frame: Frame) -> Single | None:
+    def awaited(self, frame: ProcessFrame) -> Single | None:
         """Return the single request that the next step passes, if it is a wait for one."""
         instruction = self.process.code[frame.pc]
         if not isinstance(instruction, WaitFor):
@@ -68,7 +68,7 @@ class ProcessRules:
         except FaultError:
             return None
 
-    def issued(self, frame: Frame) -> Single | None:
+    def issued(self, frame: ProcessFrame) -> Single | None:
         """Return the request that the operation issued by the last step has, if the next step issues one."""
         instruction = self.process.code[frame.pc]
         if not isinstance(instruction, IssueSend | IssueReceive):
@@ -78,7 +78,7 @@ class ProcessRules:
         except FaultError:
             return None
 
-    def blocking(self, frame: Frame) -> Handle | None:
+    def blocking(self, frame: ProcessFrame) -> Handle | None:
         """Return the request that the process waits for and whose wait is not open, None if its next step is enabled."""
         instruction = self.process.code[frame.pc]
         if not isinstance(instruction, WaitFor):
@@ -88,14 +88,14 @@ class ProcessRules:
         except FaultError:
             return None
         match handle:
-            case Sending(nth) if nth != ANYTHING:
+            case SendHandle(nth) if nth != ANYTHING:
                 return handle
-            case Receiving(got=None):
+            case ReceiveHandle(got=None):
                 return handle
             case _:
                 return None
 
-    def step(self, frame: Frame, choice: int = 0) -> str:
+    def step(self, frame: ProcessFrame, choice: int = 0) -> str:
         """Execute the next instruction, which is not blocked. Return the kind of violation that it is, or ''."""
         try:
             return self._execute(frame, choice)
@@ -103,7 +103,7 @@ class ProcessRules:
             frame.status = "stopped"
             return fault.kind
 
-    def _execute(self, frame: Frame, choice: int) -> str:
+    def _execute(self, frame: ProcessFrame, choice: int) -> str:
         instruction, registers = self.process.code[frame.pc], frame.registers
         goes_to = self.process.following[frame.pc]
         violation = ""
@@ -121,24 +121,24 @@ class ProcessRules:
                 if self._wait(frame, place):
                     return ""
             case Test(condition, otherwise):
-                if not number(value_of(condition, registers)):
+                if not require_number(value_of(condition, registers)):
                     goes_to = self.process.landing(otherwise)
-            case Pick(targets):
+            case BranchChoice(targets):
                 goes_to = self.process.landing(targets[choice])
-            case Bounds(low, high, following, last):
-                first = number(value_of(low, registers))
-                registers[following], registers[last] = first, number(value_of(high, registers))
+            case LoopBounds(low, high, following, last):
+                first = require_number(value_of(low, registers))
+                registers[following], registers[last] = first, require_number(value_of(high, registers))
             case Round():
                 goes_to = self._round(frame, instruction)
             case CollectiveCall():
                 if len(frame.calls) < _CALLS:
                     frame.calls = (*frame.calls, _called(instruction, frame))
             case Assume(condition):
-                if not number(value_of(condition, registers)):
+                if not require_number(value_of(condition, registers)):
                     frame.status = "stopped"
                     return ""
             case Assert(condition):
-                violation = "" if number(value_of(condition, registers)) else "assert"
+                violation = "" if require_number(value_of(condition, registers)) else "assert"
             case Halt():
                 goes_to = self.process.end
         frame.pc = goes_to
@@ -146,26 +146,26 @@ class ProcessRules:
             frame.status = "ended"
         return violation
 
-    def _round(self, frame: Frame, loop: Round) -> int:
+    def _round(self, frame: ProcessFrame, loop: Round) -> int:
         registers = frame.registers
-        at = number(registers[loop.following])
-        if at <= number(registers[loop.last]):
+        at = require_number(registers[loop.following])
+        if at <= require_number(registers[loop.last]):
             registers[loop.counter], registers[loop.following] = at, at + 1
             return self.process.following[frame.pc]
         registers[loop.following] = registers[loop.last] = 0
         return self.process.landing(loop.otherwise)
 
-    def _send(self, frame: Frame, send: IssueSend) -> None:
+    def _send(self, frame: ProcessFrame, send: IssueSend) -> None:
         registers = frame.registers
         value = value_of(send.value, registers)
         to = self._process_number(value_of(send.to, registers), "destination")
         tag = _tag(value_of(send.tag, registers))
-        handle = Sending(ANYTHING if self.buffer == "infinite" else frame.sent)
+        handle = SendHandle(ANYTHING if self.buffer == "infinite" else frame.sent)
         self._activate(frame, send.request, handle)
         frame.sends.append(SendOp(frame.sent, to, send.port, tag, value))
         frame.sent += 1
 
-    def _receive(self, frame: Frame, receive: IssueReceive) -> None:
+    def _receive(self, frame: ProcessFrame, receive: IssueReceive) -> None:
         registers = frame.registers
         source = ANYTHING
         if receive.source is not None:
@@ -174,48 +174,48 @@ class ProcessRules:
         target = _spot(receive.target, registers)
         sender = None if receive.sender is None else _spot(receive.sender, registers)
         which = None if receive.which is None else _spot(receive.which, registers)
-        self._activate(frame, receive.request, Receiving(frame.received, target, sender, which))
+        self._activate(frame, receive.request, ReceiveHandle(frame.received, target, sender, which))
         frame.receives.append(ReceiveOp(frame.received, receive.port, source, tag))
         frame.received += 1
 
     def _process_number(self, value: Value, kind: str) -> int:
-        at = number(value)
+        at = require_number(value)
         if not 0 <= at < self.count:
             raise FaultError("destination" if kind == "destination" else "source")
         return at
 
-    def _activate(self, frame: Frame, request: Place, handle: Handle) -> None:
+    def _activate(self, frame: ProcessFrame, request: Place, handle: Handle) -> None:
         """Make the request active; one that is active is lost, its operation stays."""
         at, _ = self._single(frame, request)
         _put(frame, request.name, at, handle)
 
-    def _single(self, frame: Frame, request: Place) -> tuple[int, Handle | None]:
+    def _single(self, frame: ProcessFrame, request: Place) -> tuple[int, Handle | None]:
         """Return the index (ANYTHING for none) of one request, and what it is. Raises FaultError."""
         slot = frame.requests[request.name]
         if not request.indices:
             if isinstance(slot, tuple):
                 raise FaultError("kind")
             return ANYTHING, slot
-        at = number(value_of(request.indices[0], frame.registers))
+        at = require_number(value_of(request.indices[0], frame.registers))
         if not isinstance(slot, tuple):
             raise FaultError("kind")
         if not 0 <= at < len(slot):
             raise FaultError("index")
         return at, slot[at]
 
-    def _awaited(self, frame: Frame, place: Place) -> tuple[int, Handle | None]:
+    def _awaited(self, frame: ProcessFrame, place: Place) -> tuple[int, Handle | None]:
         """Return the index and what is waited for next; of an array the element at the cursor, of an empty one nothing."""
         slot = frame.requests[place.name]
         if place.indices or not isinstance(slot, tuple):
             return self._single(frame, place)
         return (frame.cursor, slot[frame.cursor]) if slot else (ANYTHING, None)
 
-    def _wait(self, frame: Frame, place: Place) -> bool:
+    def _wait(self, frame: ProcessFrame, place: Place) -> bool:
         """Pass one request; return whether the wait goes on with the next element of an array."""
         at, handle = self._awaited(frame, place)
         if handle is not None:
             _put(frame, place.name, at, None)
-        if isinstance(handle, Receiving):
+        if isinstance(handle, ReceiveHandle):
             assert handle.got is not None
             spots = (handle.target, handle.sender, handle.which)
             for spot, value in zip(spots, handle.got, strict=True):
@@ -233,7 +233,7 @@ Single = tuple[str, int]
 """One request: its name and its index, ANYTHING if it is in no array."""
 
 
-def holder(frame: Frame, kind: type[Sending] | type[Receiving], nth: int) -> Single | None:
+def holder(frame: ProcessFrame, kind: type[SendHandle] | type[ReceiveHandle], nth: int) -> Single | None:
     """Return the request of an unmatched operation, if it is not lost."""
     for name, slot in frame.requests.items():
         for index, handle in enumerate(slot) if isinstance(slot, tuple) else ((ANYTHING, slot),):
@@ -242,35 +242,35 @@ def holder(frame: Frame, kind: type[Sending] | type[Receiving], nth: int) -> Sin
     return None
 
 
-def handle_of(frame: Frame, single: Single) -> Handle | None:
+def handle_of(frame: ProcessFrame, single: Single) -> Handle | None:
     """Return what one request is."""
     slot = frame.requests[single[0]]
     return slot[single[1]] if isinstance(slot, tuple) else slot
 
 
-def take(frame: Frame, at: int, message: SendOp, sender: int) -> None:
+def take(frame: ProcessFrame, at: int, message: SendOp, sender: int) -> None:
     """`match`, for the receiver: its unmatched receive number `at` leaves and gets the message."""
-    single = holder(frame, Receiving, frame.receives.pop(at).nth)
+    single = holder(frame, ReceiveHandle, frame.receives.pop(at).nth)
     if single is not None:
         handle = handle_of(frame, single)
-        assert isinstance(handle, Receiving)
+        assert isinstance(handle, ReceiveHandle)
         got = (message.value, sender, message.tag)
-        _put(frame, *single, Receiving(ANYTHING, handle.target, handle.sender, handle.which, got))
+        _put(frame, *single, ReceiveHandle(ANYTHING, handle.target, handle.sender, handle.which, got))
 
 
-def give(frame: Frame, at: int) -> None:
+def give(frame: ProcessFrame, at: int) -> None:
     """`match`, for the sender: its unmatched send number `at` leaves, and its wait is open."""
     open_send(frame, frame.sends.pop(at).nth)
 
 
-def open_send(frame: Frame, nth: int) -> None:
+def open_send(frame: ProcessFrame, nth: int) -> None:
     """Open the wait for a send, if its request is not lost."""
-    single = holder(frame, Sending, nth)
+    single = holder(frame, SendHandle, nth)
     if single is not None:
-        _put(frame, *single, Sending(ANYTHING))
+        _put(frame, *single, SendHandle(ANYTHING))
 
 
-def _put(frame: Frame, name: str, at: int, handle: Handle | None) -> None:
+def _put(frame: ProcessFrame, name: str, at: int, handle: Handle | None) -> None:
     slot = frame.requests[name]
     if isinstance(slot, tuple):
         frame.requests[name] = (*slot[:at], handle, *slot[at + 1 :])
@@ -279,7 +279,7 @@ def _put(frame: Frame, name: str, at: int, handle: Handle | None) -> None:
 
 
 def _spot(place: Place, registers: dict[str, Value]) -> Spot:
-    return place.name, tuple(number(value_of(each, registers)) for each in place.indices)
+    return place.name, tuple(require_number(value_of(each, registers)) for each in place.indices)
 
 
 def _store(spot: Spot, value: Value, registers: dict[str, Value]) -> None:
@@ -288,16 +288,16 @@ def _store(spot: Spot, value: Value, registers: dict[str, Value]) -> None:
 
 
 def _tag(value: Value) -> int:
-    tag = number(value)
+    tag = require_number(value)
     if tag < 0:
         raise FaultError("tag")
     return tag
 
 
-def _called(call: CollectiveCall, frame: Frame) -> str:
+def _called(call: CollectiveCall, frame: ProcessFrame) -> str:
     if call.root is None:
         return call.name
     try:
-        return f"{call.name}, root {number(value_of(call.root, frame.registers))}"
+        return f"{call.name}, root {require_number(value_of(call.root, frame.registers))}"
     except FaultError:
         return f"{call.name}, root unknown"

@@ -42,14 +42,14 @@ Spot = tuple[str, tuple[int, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Sending:
+class SendHandle:
     """An active request of a send; `nth` is ANYTHING once its wait is open."""
 
     nth: int
 
 
 @dataclass(frozen=True, slots=True)
-class Receiving:
+class ReceiveHandle:
     """An active request of a receive; `got` is the value, sender and tag of its message, and `nth` ANYTHING from then on."""
 
     nth: int
@@ -59,12 +59,12 @@ class Receiving:
     got: tuple[Value, int, int] | None = None
 
 
-Handle = Sending | Receiving
+Handle = SendHandle | ReceiveHandle
 Slot = Handle | tuple[Handle | None, ...] | None
 """What a request is: active or inactive, or an array of such."""
 
 
-class Local(NamedTuple):
+class LocalState(NamedTuple):
     """A process between two moves. `calls` are its library procedures so far, `taken` what its receives took, as the
     number of the receive, the sender and the number of its send, if that is kept."""
 
@@ -81,7 +81,7 @@ class Local(NamedTuple):
     taken: tuple[tuple[int, int, int], ...] = ()
 
 
-class Frame:
+class ProcessFrame:
     """A process while it makes moves: a Local that changes."""
 
     __slots__ = (
@@ -98,7 +98,7 @@ class Frame:
         "taken",
     )
 
-    def __init__(self, process: FlatProcess, local: Local) -> None:
+    def __init__(self, process: FlatProcess, local: LocalState) -> None:
         self.pc = local.pc
         self.cursor = local.cursor
         self.status: Status = local.status
@@ -111,9 +111,9 @@ class Frame:
         self.calls = local.calls
         self.taken = local.taken
 
-    def frozen(self) -> Local:
+    def frozen(self) -> LocalState:
         """Return what it is like now."""
-        return Local(
+        return LocalState(
             self.pc,
             self.cursor,
             self.status,
@@ -127,8 +127,8 @@ class Frame:
             self.taken,
         )
 
-    def copy(self) -> Frame:
-        new = Frame.__new__(Frame)
+    def copy(self) -> ProcessFrame:
+        new = ProcessFrame.__new__(ProcessFrame)
         new.pc, new.cursor, new.status = self.pc, self.cursor, self.status
         new.registers, new.requests = dict(self.registers), dict(self.requests)
         new.sends, new.receives = list(self.sends), list(self.receives)
@@ -137,13 +137,13 @@ class Frame:
         return new
 
 
-def initial(process: FlatProcess) -> Local:
+def initial(process: FlatProcess) -> LocalState:
     """Return the start: registers are 0, requests inactive."""
     status: Status = "ended" if process.start == process.end else "runs"
-    return Local(process.start, 0, status, (0,) * len(process.registers), (None,) * len(process.requests), (), (), 0, 0)
+    return LocalState(process.start, 0, status, (0,) * len(process.registers), (None,) * len(process.requests), (), (), 0, 0)
 
 
-def nameless(local: Local) -> Local:
+def nameless(local: LocalState) -> LocalState:
     """Return `local` with unmatched operations numbered from 0, and nothing of what came before: what it does is the same.
 
     So two of them are equal exactly if nothing but names and the past tells them apart.
@@ -153,10 +153,10 @@ def nameless(local: Local) -> Local:
 
     def renamed(slot: Slot) -> Slot:
         match slot:
-            case Sending(nth) if nth != ANYTHING:
-                return Sending(sends[nth])
-            case Receiving(nth, target, sender, which, None):
-                return Receiving(receives[nth], target, sender, which)
+            case SendHandle(nth) if nth != ANYTHING:
+                return SendHandle(sends[nth])
+            case ReceiveHandle(nth, target, sender, which, None):
+                return ReceiveHandle(receives[nth], target, sender, which)
             case tuple():
                 return tuple(_handle(renamed(each)) for each in slot)
             case _:

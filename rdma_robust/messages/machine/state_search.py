@@ -14,10 +14,10 @@ from rdma_robust.errors import LimitReached, Span
 from rdma_robust.limits import Limits
 from rdma_robust.messages.machine.fewer_matches import enough_of
 from rdma_robust.messages.machine.interchangeable import Alike, Orbits
-from rdma_robust.messages.machine.local_runs import Broken, Trail
-from rdma_robust.messages.machine.local_table import After, Hop, Onward, State, Table
-from rdma_robust.messages.machine.process_state import Frame, Receiving
-from rdma_robust.messages.message_answers import Pair, Questions
+from rdma_robust.messages.machine.local_runs import LocalTrail, LocalViolation
+from rdma_robust.messages.machine.local_table import After, Hop, LocalTable, Onward, State
+from rdma_robust.messages.machine.process_state import ProcessFrame, ReceiveHandle
+from rdma_robust.messages.message_answers import MatchedPair, MessageQuestions
 
 
 class Arrival(NamedTuple):
@@ -25,19 +25,19 @@ class Arrival(NamedTuple):
 
     before: State | None
     hop: Hop | None
-    trails: tuple[Trail, ...]
+    trails: tuple[LocalTrail, ...]
 
 
 class Broke(NamedTuple):
     """A violation: by which process, after which arrival that is not completed."""
 
     process: int
-    broken: Broken
+    broken: LocalViolation
     before: State | None
     hop: Hop | None
 
 
-class Difference(NamedTuple):
+class CallDifference(NamedTuple):
     """Two processes whose calls of library procedures differ, '' for none."""
 
     position: int
@@ -46,16 +46,16 @@ class Difference(NamedTuple):
 
 
 @dataclass(slots=True)
-class Found:
+class SearchFindings:
     """What a search has found; `limit` is the one that ended it, `repeats` that it met a state twice but for names."""
 
     violations: dict[tuple[Span, str], Broke] = field(default_factory=dict)
     deadlock: State | None = None
     leak: State | None = None
     complete: int = 0
-    pairs: set[Pair] = field(default_factory=set)
+    pairs: set[MatchedPair] = field(default_factory=set)
     matchings: dict[tuple[object, ...], None] = field(default_factory=dict)
-    differences: dict[tuple[int, int], Difference] = field(default_factory=dict)
+    differences: dict[tuple[int, int], CallDifference] = field(default_factory=dict)
     limit: str = ""
     said: str = ""
     repeats: bool = False
@@ -71,17 +71,17 @@ class StateSearch:
     """
 
     def __init__(
-        self, table: Table, questions: Questions, limits: Limits, fewer: bool = True, alike: Alike | None = None
+        self, table: LocalTable, questions: MessageQuestions, limits: Limits, fewer: bool = True, alike: Alike | None = None
     ) -> None:
         self._orbits = None if alike is None else Orbits(alike, lambda me, number: table.locals[me][number])
         self._keys: set[object] = set()
         self.fewer = fewer
-        self.wanted: Found | None = None
+        self.wanted: SearchFindings | None = None
         self.table = table
         self.questions = questions
         self.limits = limits
         self.alike = alike
-        self.found = Found()
+        self.found = SearchFindings()
         self.arrivals: dict[State, Arrival] = {}
         self._plain: dict[State, State] = {}
         self._expanded: set[object] = set()
@@ -89,7 +89,7 @@ class StateSearch:
         self._calls = any(each.calls_procedures for each in table.processes)
         self._compared: set[object] = set()
 
-    def search(self) -> Found:
+    def search(self) -> SearchFindings:
         """Search until everything is known or a limit is reached."""
         try:
             self._search()
@@ -230,7 +230,7 @@ class StateSearch:
         process, local = self.table.processes[me], self.table.locals[me][number]
         if not process.daemon or local.status != "waits":
             return False
-        return isinstance(self.table.rules[me].blocking(Frame(process, local)), Receiving)
+        return isinstance(self.table.rules[me].blocking(ProcessFrame(process, local)), ReceiveHandle)
 
     def _compare_calls(self, state: State) -> None:
         """Compare the library procedures that any two processes have called, or will not call any more."""
@@ -249,13 +249,13 @@ Called = tuple[tuple[str, ...], bool]
 """The library procedures that a process has called, and whether it will call no more."""
 
 
-def first_difference(pair: tuple[int, int], ours: Called, theirs: Called) -> Difference | None:
+def first_difference(pair: tuple[int, int], ours: Called, theirs: Called) -> CallDifference | None:
     """Return the first library procedure in which two processes differ, if they do already."""
     both = min(len(ours[0]), len(theirs[0]))
     position = next((at for at in range(both) if ours[0][at] != theirs[0][at]), both)
     calls = _call(ours[0], position), _call(theirs[0], position)
     if calls[0] != calls[1] and (calls[0] or ours[1]) and (calls[1] or theirs[1]):
-        return Difference(position, pair, calls)
+        return CallDifference(position, pair, calls)
     return None
 
 
@@ -263,7 +263,7 @@ def _call(calls: tuple[str, ...], at: int) -> str:
     return calls[at] if at < len(calls) else ""
 
 
-def results(state: State, hop: Hop) -> list[tuple[State, tuple[Trail, ...]]]:
+def results(state: State, hop: Hop) -> list[tuple[State, tuple[LocalTrail, ...]]]:
     """Return the states after a match and what the two do then, with the trails of receiver and sender."""
     receiver, sender = hop.receiver, hop.sender
     if hop.sender_then is not None and len(hop.receiver_then.ends) == len(hop.sender_then.ends) == 1:
@@ -271,8 +271,8 @@ def results(state: State, hop: Hop) -> list[tuple[State, tuple[Trail, ...]]]:
         new = list(state)
         new[receiver], new[sender] = ours.number, theirs.number
         return [(tuple(new), (ours.trail, theirs.trail))]
-    found: list[tuple[State, tuple[Trail, ...]]] = []
-    nothing = (After(state[sender], Trail((), 0)),)
+    found: list[tuple[State, tuple[LocalTrail, ...]]] = []
+    nothing = (After(state[sender], LocalTrail((), 0)),)
     for ours, theirs in product(hop.receiver_then.ends, nothing if hop.sender_then is None else hop.sender_then.ends):
         new = list(state)
         if hop.sender_then is not None:

@@ -24,7 +24,16 @@ from rdma_robust.messages.language.message_program import (
     Requests,
 )
 from rdma_robust.messages.language.message_terms import Element, Length, Operation, Term, Zeros
-from rdma_robust.messages.machine.flat_code import Bounds, FlatProcess, Instruction, Jump, Pick, Round, Test, WaitFor
+from rdma_robust.messages.machine.flat_code import (
+    BranchChoice,
+    FlatProcess,
+    Instruction,
+    Jump,
+    LoopBounds,
+    Round,
+    Test,
+    WaitFor,
+)
 
 Kind = Literal["process", "number", "compared", "idle"]
 
@@ -145,7 +154,7 @@ class Kinds:
                 return (*head, self._num(condition), otherwise, again)
             case Assume(condition) | Assert(condition):
                 return (*head, self._num(condition))
-            case Bounds(low, high, following, last):
+            case LoopBounds(low, high, following, last):
                 self._number(self.register(self._me, following), self.register(self._me, last))
                 return (*head, self._num(low), self._num(high), following, last)
             case Round(counter, following, last, otherwise):
@@ -153,7 +162,7 @@ class Kinds:
                 return (*head, counter, following, last, otherwise)
             case WaitFor(place):
                 return (*head, self._place(place))
-            case Pick(targets):
+            case BranchChoice(targets):
                 return (*head, targets)
             case Jump(target):
                 return (*head, target)

@@ -1,13 +1,16 @@
-"""A trace: what each process did, event by event, and its JSON."""
+"""A trace: what each process did, event by event, and its JSON, out and in, with every error of the file."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
+from rdma_robust.diagnose import Reporter, did_you_mean, listing, quote
 from rdma_robust.errors import NO_SPAN, Diagnostic, Span
+from rdma_robust.messages.traces.located_json import LocatedValue, located_json
 
 FORMAT: Final = "rdma-robust/message-trace"
 VERSION: Final = 1
@@ -80,7 +83,7 @@ class TraceProcess:
 
 
 @dataclass(frozen=True, slots=True)
-class Trace:
+class MessageTrace:
     """A recorded run. `notes` say what its reader should know; `warnings` are about the text that it was made from."""
 
     name: str
@@ -89,7 +92,7 @@ class Trace:
     warnings: tuple[Diagnostic, ...] = field(default=(), compare=False)
 
 
-def trace_json(trace: Trace) -> str:
+def trace_json(trace: MessageTrace) -> str:
     """Return the JSON of a trace, one event a line."""
     processes = []
     for process in trace.processes:
@@ -112,3 +115,152 @@ def _event(event: TraceEvent) -> dict[str, object]:
     if event.line is not None:
         found["line"] = event.line
     return found
+
+
+_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+_ELEMENT: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\[[0-9]{1,9}\])+\Z")
+_TOP: Final = ("format", "version", "name", "notes", "processes")
+_PROCESS: Final = ("name", "daemon", "events")
+
+
+def trace_of(text: str, report: Reporter) -> MessageTrace:
+    """Return the trace in a text. Raises ProgramError with all errors of its form, not those in expressions."""
+    found = _TraceReader(report).trace(located_json(text, report))
+    report.raise_errors()
+    assert found is not None
+    return found
+
+
+class _TraceReader:
+    def __init__(self, report: Reporter) -> None:
+        self.report = report
+        self.count = 0
+
+    def wrong(self, at: LocatedValue, said: str, expected: str = "", hint: str = "") -> None:
+        self.report.error("RR942", at.span, said, expected=expected, hint=hint)
+
+    def members(self, at: LocatedValue, what: str, known: tuple[str, ...]) -> Mapping[str, LocatedValue]:
+        """Return the members of an object, with an error for those that are not known."""
+        if at.members is None:
+            self.wrong(at, f"{what} is no object", "`{`")
+            return {}
+        for name, value in at.members.items():
+            if name not in known:
+                self.wrong(value, f"{what} has no {quote(name)}", listing(map(quote, known)), did_you_mean(name, known))
+        return at.members
+
+    def trace(self, at: LocatedValue) -> MessageTrace | None:
+        top = self.members(at, "a trace", _TOP)
+        if self.report.failed and at.members is None:
+            return None
+        self.head(at, top)
+        elements = top["processes"].elements if "processes" in top else None
+        if not elements:
+            where = top.get("processes", at)
+            self.wrong(where, "a trace has a list of processes, at least one", "`processes`")
+            return None
+        self.count = len(elements)
+        name = top["name"].text if "name" in top else "trace"
+        if name is None:
+            self.wrong(top["name"], "the name of a trace is a text")
+        notes = top["notes"].elements if "notes" in top else []
+        if notes is None or any(each.text is None for each in notes):
+            self.wrong(top["notes"], "notes are a list of texts")
+            notes = []
+        texts = tuple(each.text or "" for each in notes)
+        return MessageTrace(name or "trace", tuple(self.process(each) for each in elements), texts)
+
+    def head(self, at: LocatedValue, top: Mapping[str, LocatedValue]) -> None:
+        for name, wanted in (("format", FORMAT), ("version", VERSION)):
+            if name not in top:
+                self.wrong(at, f"a trace has a member {quote(name)}", f'"{name}": {wanted!r}'.replace("'", '"'))
+            elif top[name].value != wanted:
+                self.wrong(top[name], f"this is no trace that can be read here: its {name} is another", repr(wanted))
+
+    def process(self, at: LocatedValue) -> TraceProcess:
+        found = self.members(at, "a process", _PROCESS)
+        name = found["name"].text if "name" in found else None
+        if name is None or not name.strip() or not name.isprintable():
+            self.wrong(found.get("name", at), "a process has a name")
+        daemon = found["daemon"].value if "daemon" in found else False
+        if not isinstance(daemon, bool):
+            self.wrong(found["daemon"], "`daemon` is true or false")
+        events = found["events"].elements if "events" in found else None
+        if events is None:
+            self.wrong(found.get("events", at), "a process has a list of events", "`events`")
+        made = (self.event(each) for each in events or [])
+        return TraceProcess(name or "", tuple(each for each in made if each is not None), daemon is True, at.span)
+
+    def event(self, at: LocatedValue) -> TraceEvent | None:
+        op = at.members["op"].text if at.members is not None and "op" in at.members else None
+        if op is None or op not in MEMBERS:
+            where = at.members["op"] if at.members is not None and "op" in at.members else at
+            hint = did_you_mean(op, MEMBERS) if op else ""
+            self.wrong(where, "an event has an `op`, which says what it is", listing(map(quote, MEMBERS)), hint)
+            return None
+        kinds = MEMBERS[op]
+        found = self.members(at, f"{quote(op)}", ("op", "line", *kinds))
+        for name in REQUIRED[op]:
+            if name not in found:
+                self.wrong(at, f"{quote(op)} has no {quote(name)}", f"a member {quote(name)}")
+        for name, of in (("sender", "from"), ("which", "tag")):
+            if name in found and of in found and found[of].value != "any":
+                self.wrong(found[name], f"{quote(name)} is for a receive of which {quote(of)} is any: here it is known")
+        fields = {name: self.field(kinds[name], name, found[name]) for name in kinds if name in found}
+        line = found["line"].whole if "line" in found else None
+        if "line" in found and (line is None or line < 1):
+            self.wrong(found["line"], "`line` is the number of a line")
+        return TraceEvent(op, fields, line, at.span, {name: value.span for name, value in found.items()})
+
+    def field(self, kind: Kind, name: str, at: LocatedValue) -> Field:
+        """Return a member as its kind says, with an error if it is something else."""
+        value, number = at.value, at.whole
+        match kind:
+            case "process" | "process or any":
+                return self.process_number(kind, name, at)
+            case "tag" | "tag or any":
+                if number is not None and number >= 0:
+                    return number
+                if kind == "tag or any" and value == "any":
+                    return "any"
+                self.wrong(at, f"{quote(name)} is a number from 0" + (' or "any"' if "any" in kind else ""))
+            case "expression":
+                if at.text is not None and at.text.strip() and "\n" not in at.text and "\r" not in at.text:
+                    return at.text
+                if number is not None:
+                    return str(number)
+                self.wrong(at, f"{quote(name)} is an expression, on one line")
+            case "port":
+                if value is None or (at.text is not None and _NAME.match(at.text)):
+                    return at.text
+                self.wrong(at, f"{quote(name)} is the name of a port, or null for the nameless one")
+            case "pair":
+                return self.pair(name, at)
+            case "library":
+                if at.text in LIBRARY:
+                    return at.text
+                self.wrong(at, f"{quote(name)} is no library procedure", listing(map(quote, LIBRARY)))
+            case _:
+                if at.text is not None and (_NAME.match(at.text) or (name == "to" and _ELEMENT.match(at.text))):
+                    return at.text
+                self.wrong(at, f"{quote(name)} is a name: letters, digits and `_`")
+        return None
+
+    def process_number(self, kind: Kind, name: str, at: LocatedValue) -> Field:
+        number = at.whole
+        if kind == "process or any" and at.value == "any":
+            return "any"
+        if number is None:
+            self.wrong(at, f"{quote(name)} is the number of a process" + (' or "any"' if "any" in kind else ""))
+        elif not 0 <= number < self.count:
+            self.wrong(at, f"there is no process {number}", f"a number from 0 to {self.count - 1}")
+        else:
+            return number
+        return None
+
+    def pair(self, name: str, at: LocatedValue) -> Field:
+        match [each.whole for each in at.elements or []]:
+            case [int() as process, int() as nth] if 0 <= process < self.count and nth >= 0:
+                return process, nth
+        self.wrong(at, f"{quote(name)} is [process, number]: which send of which process, both counted from 0")
+        return None

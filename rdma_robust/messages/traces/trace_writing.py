@@ -1,12 +1,17 @@
-"""Writing the trace of a run: what each process did, with names in place of registers, which change."""
+"""Writing the trace of a run: what each process did, with names in place of registers, which change.
+
+What a register holds is an expression over the names that the trace of its process defines.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from rdma_robust.errors import InternalError, Span
 from rdma_robust.expr import Const, Name
+from rdma_robust.messages.language.message_printer import expression_text
 from rdma_robust.messages.language.message_program import (
     Assert,
     Assign,
@@ -17,14 +22,144 @@ from rdma_robust.messages.language.message_program import (
     MessageProgram,
     Place,
 )
-from rdma_robust.messages.language.message_terms import FaultError, Operation, Term, Zeros
+from rdma_robust.messages.language.message_terms import (
+    Element,
+    FaultError,
+    Length,
+    Operation,
+    Term,
+    Value,
+    Zeros,
+    require_number,
+    value_of,
+)
+from rdma_robust.messages.language.written_terms import number_text as number_written
 from rdma_robust.messages.machine.courses import Course
-from rdma_robust.messages.machine.flat_code import Bounds, Round, Test, WaitFor
+from rdma_robust.messages.machine.flat_code import LoopBounds, Round, Test, WaitFor
 from rdma_robust.messages.machine.process_rules import Single, handle_of
-from rdma_robust.messages.machine.process_state import Receiving
-from rdma_robust.messages.message_answers import Issued, Matched, Move, Schedule, Step
-from rdma_robust.messages.traces.symbolic_values import NotConcreteError, Symbolic, Symbols, expression_text
-from rdma_robust.messages.traces.trace_record import Field, Trace, TraceEvent, TraceProcess, trace_json
+from rdma_robust.messages.machine.process_state import ReceiveHandle
+from rdma_robust.messages.message_answers import MatchMove, Move, OperationId, ProcessStep, Schedule
+from rdma_robust.messages.traces.trace_record import Field, MessageTrace, TraceEvent, TraceProcess, trace_json
+
+Symbolic = Term | tuple["Symbolic", ...]
+"""An expression, or an array whose length is known."""
+
+ZERO = Const(0)
+
+
+class NotConcreteError(Exception):
+    """What has to be a number in this run, as it says which element is meant, is none, or there is no such element."""
+
+
+class RegisterExpressions:
+    """The registers of one process; `assume` is told of conditions that make the run what it is."""
+
+    def __init__(self, concrete: Mapping[str, Value], assume: Callable[[Term], None]) -> None:
+        self.concrete = concrete
+        self.held: dict[str, Symbolic] = {}
+        self.assume = assume
+
+    def of(self, term: Term) -> Symbolic:
+        """Return what a term is, over the names of the trace. Raises FaultError and NotConcreteError."""
+        match term:
+            case Const():
+                return term
+            case Name(name):
+                return self.held.get(name, ZERO)
+            case Element(array, index):
+                return self.element(self.of(array), index)
+            case Length(array):
+                inner = self.of(array)
+                return Const(len(inner)) if isinstance(inner, tuple) else Length(inner)
+            case Zeros(size):
+                return (ZERO,) * self.fixed(size)
+            case Operation("?", (condition, then, other)):
+                return self.of(then if self.decided(condition) else other)
+            case Operation("&&" | "||" as op, (left, right)):
+                first = self.scalar(left)
+                try:
+                    return Operation(op, (first, self.scalar(right)))
+                except NotConcreteError:
+                    return Const(int(self.decided(left)))
+            case Operation(op, operands):
+                return Operation(op, tuple(self.scalar(each) for each in operands))
+
+    def scalar(self, term: Term) -> Term:
+        """Return what a term is, which must not be an array. Raises FaultError and NotConcreteError."""
+        found = self.of(term)
+        if isinstance(found, tuple):
+            raise FaultError("kind")
+        return found
+
+    def element(self, array: Symbolic, index: Term) -> Symbolic:
+        if not isinstance(array, tuple):
+            return Element(array, self.scalar(index))
+        at = self.fixed(index)
+        if not 0 <= at < len(array):
+            raise NotConcreteError
+        return array[at]
+
+    def fixed(self, term: Term) -> int:
+        """Return the number that a term is in this run, and assume that it is that one."""
+        try:
+            value = require_number(value_of(term, self.concrete))
+        except FaultError:
+            raise NotConcreteError from None
+        found = self.scalar(term)
+        if not isinstance(found, Const):
+            self.assume(Operation("==", (found, Const(value))))
+        return value
+
+    def decided(self, condition: Term) -> bool:
+        """Return whether a condition is true in this run, and assume that it is so."""
+        value = bool(require_number(value_of(condition, self.concrete)))
+        found = self.scalar(condition)
+        if not isinstance(found, Const):
+            self.assume(found if value else Operation("!", (found,)))
+        return value
+
+    def store(self, name: str, indices: tuple[int, ...], value: Symbolic) -> None:
+        """Put a value into a register, or into an element of what it holds, which exists."""
+        self.held[name] = self._stored(self.held.get(name, ZERO), self.concrete[name], indices, value)
+
+    def _stored(self, held: Symbolic, concrete: Value, indices: tuple[int, ...], value: Symbolic) -> Symbolic:
+        if not indices:
+            return value
+        if not isinstance(concrete, tuple) or not 0 <= indices[0] < len(concrete):
+            raise NotConcreteError
+        if not isinstance(held, tuple):
+            self.assume(Operation("==", (Length(held), Const(len(concrete)))))
+            held = tuple(Element(held, Const(at)) for at in range(len(concrete)))
+        at = indices[0]
+        return (*held[:at], self._stored(held[at], concrete[at], indices[1:], value), *held[at + 1 :])
+
+
+def expression_of_term(term: Term) -> str:
+    """Return a term as `.mp` text."""
+    match term:
+        case Const(value):
+            text = expression_text(number_written(value))
+            return text if text.isdigit() else f"({text})"
+        case Name(name):
+            return name
+        case Element(array, index):
+            return f"{expression_of_term(array)}[{expression_of_term(index)}]"
+        case Length(array):
+            return f"len({expression_of_term(array)})"
+        case Zeros(size):
+            return f"new({expression_of_term(size)})"
+        case Operation(op, (only,)):
+            return f"{op}{_operand(only)}"
+        case Operation(op, (left, right)):
+            return f"{_operand(left)} {op} {_operand(right)}"
+        case _:
+            raise ValueError(f"no text for {term}")
+
+
+def _operand(term: Term) -> str:
+    text = expression_of_term(term)
+    return f"({text})" if isinstance(term, Operation) else text
+
 
 LIBRARY_PORT: Final = "collective"
 """What the port of library procedures is called in a trace, which has the messages that they consist of."""
@@ -49,21 +184,21 @@ class _Writing(Course):
         super().__init__(program, buffer)
         self.program = program
         self.writers = [_ProcessWriter(self, me) for me in range(len(self.frames))]
-        self.matched: dict[Issued, Issued] = {}
+        self.matched: dict[OperationId, OperationId] = {}
 
     def record(self, move: Move) -> None:
         """Make a move, and write what it is."""
-        if isinstance(move, Step):
+        if isinstance(move, ProcessStep):
             self.writers[move.process].step(move.choice)
             return
         self.make(move)
-        if isinstance(move, Matched):
+        if isinstance(move, MatchMove):
             self.matched[move.pair.receive] = move.pair.send
 
-    def trace(self, notes: tuple[str, ...]) -> Trace:
+    def trace(self, notes: tuple[str, ...]) -> MessageTrace:
         processes = zip(self.program.processes, self.writers, strict=True)
         made = (TraceProcess(each.name, writer.finished(), each.daemon) for each, writer in processes)
-        return Trace(self.program.name, tuple(made), notes)
+        return MessageTrace(self.program.name, tuple(made), notes)
 
     def port(self, number: int) -> Field:
         name = self.program.ports[number]
@@ -84,7 +219,7 @@ class _ProcessWriter:
         self.events: list[TraceEvent] = []
         self.line: int | None = None
         self.frame = course.frames[me]
-        self.symbols = Symbols(self.frame.registers, self.assumed)
+        self.symbols = RegisterExpressions(self.frame.registers, self.assumed)
         self.used: set[str] = set()
         self.requests: dict[Single, str] = {}
         self.issued = 0
@@ -104,7 +239,7 @@ class _ProcessWriter:
         self.events.append(TraceEvent(op, fields, self.line))
 
     def assumed(self, condition: Term) -> None:
-        self.add("assume", expr=expression_text(condition))
+        self.add("assume", expr=expression_of_term(condition))
 
     def step(self, choice: int | None) -> None:
         """Make a step, and write what it is."""
@@ -140,16 +275,16 @@ class _ProcessWriter:
                 self.wait(place)
             case Test(condition):
                 symbols.decided(condition)
-            case Bounds(low, high, following, last):
+            case LoopBounds(low, high, following, last):
                 symbols.held[following], symbols.held[last] = Const(symbols.fixed(low)), Const(symbols.fixed(high))
             case Round(counter, following):
                 at = self.frame.registers[following]
                 assert isinstance(at, int)
                 symbols.held[counter], symbols.held[following] = Const(at), Const(at + 1)
             case Assume(condition):
-                self.add("assume", expr=expression_text(symbols.scalar(condition)))
+                self.add("assume", expr=expression_of_term(symbols.scalar(condition)))
             case Assert(condition):
-                self.add("assert", expr=expression_text(symbols.scalar(condition)))
+                self.add("assert", expr=expression_of_term(symbols.scalar(condition)))
             case _:
                 pass
         return None
@@ -162,7 +297,7 @@ class _ProcessWriter:
         if not isinstance(value, Operation):
             return value
         name = self.fresh(base)
-        self.add("assign", to=name, value=expression_text(value))
+        self.add("assign", to=name, value=expression_of_term(value))
         return Name(name)
 
     def array(self, base: str, value: Symbolic) -> Term:
@@ -171,13 +306,13 @@ class _ProcessWriter:
             return value
         name = self.fresh(base)
         items = [(at, self.array(base, each)) for at, each in enumerate(value) if each != Const(0)]
-        self.add("assign", to=name, value=expression_text(Zeros(Const(len(value)))))
+        self.add("assign", to=name, value=expression_of_term(Zeros(Const(len(value)))))
         for at, item in items:
-            self.add("assign", to=f"{name}[{at}]", value=expression_text(item))
+            self.add("assign", to=f"{name}[{at}]", value=expression_of_term(item))
         return Name(name)
 
     def send(self, send: IssueSend) -> None:
-        value = expression_text(self.array("message", self.symbols.of(send.value)))
+        value = expression_of_term(self.array("message", self.symbols.of(send.value)))
         to, tag = self.symbols.fixed(send.to), self.symbols.fixed(send.tag)
         request = self.request(send.request)
         self.add("isend", to=to, port=self.course.port(send.port), tag=tag, value=value, request=request)
@@ -214,7 +349,7 @@ class _ProcessWriter:
             return
         name = self.requests[single]
         self.add("wait", request=name)
-        if isinstance(handle, Receiving):
+        if isinstance(handle, ReceiveHandle):
             issued = next(each for each in self.events if each.fields.get("request") == name)
             known = (None, issued.fields["from"], issued.fields["tag"])
             members = (("into", handle.target), ("sender", handle.sender), ("which", handle.which))
@@ -231,7 +366,7 @@ class _ProcessWriter:
             self.line = _line(rules.span(self.frame.pc))
             self.add("wait", request=self.requests[single])
         for nth, at in self.receives.items():
-            send = self.course.matched.get(Issued(self.me, nth))
+            send = self.course.matched.get(OperationId(self.me, nth))
             if send is not None:
                 event = self.events[at]
                 self.events[at] = TraceEvent(event.op, {**event.fields, "matched": (send.process, send.nth)}, event.line)

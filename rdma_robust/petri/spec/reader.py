@@ -1,17 +1,109 @@
-"""Reading `.spec` files, the format of mist, QCover and ICover: from text to a Petri net and its coverability question."""
+"""Reading `.spec` files, the format of mist, QCover and ICover: from text to a Petri net and its coverability question.
+
+The usual text of rules and conditions is read by regular expressions; the general parser, which would take ten times as
+long, reads all other, and says what is wrong. Tests compare the two on every text that is read here.
+"""
 
 from __future__ import annotations
 
 import bisect
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from rdma_robust.diagnose import Reporter, did_you_mean, line_ends_are_plain, quote
 from rdma_robust.errors import Span
 from rdma_robust.petri.net import Net, NetTransition, Vector
-from rdma_robust.petri.spec import fast as spec_fast
-from rdma_robust.petri.spec.spec_tree import MAX_DIGITS, Constraint, Rule, SpecSyntaxError, Update, Word, show_at
+from rdma_robust.petri.spec.spec_syntax import MAX_DIGITS, Constraint, SpecRule, SpecSyntaxError, SpecWord, Update, show_at
+
+# Only characters are repeated possessively: groups that are went wrong before Python 3.11.5.
+_GAP = r"[ \t\r\n\f\v]*+"
+_NAME = r"[A-Za-z_][A-Za-z0-9_]*+"
+_NUMBER = f"[0-9]{{1,{MAX_DIGITS}}}+(?![0-9])"
+
+
+def _guard(name: str, number: str) -> str:
+    return f"{name}{_GAP}>={_GAP}{number}"
+
+
+def _update(name: str, sign: str, number: str) -> str:
+    return f"{name}{_GAP}'{_GAP}={_GAP}{name}{_GAP}(?:{sign}{_GAP}{number})?"
+
+
+def _list(item: str) -> str:
+    return f"{item}{_GAP}(?:,{_GAP}{item}{_GAP})*"
+
+
+_NAMES = re.compile(f"vars{_GAP}(?:{_NAME}{_GAP})*")
+_WORD = re.compile(_NAME)
+_RULE = re.compile(
+    f"{_GAP}(?:{_list(_guard(_NAME, _NUMBER))}|true{_GAP})->{_GAP}(?:{_list(_update(_NAME, '[+-]', _NUMBER))})?;"
+)
+_GUARDS = re.compile(r"(?<![A-Za-z0-9_])" + _guard(f"({_NAME})", f"({_NUMBER})"))
+_UPDATES = re.compile(r"(?<![A-Za-z0-9_])" + _update(f"({_NAME})", "([+-])", f"({_NUMBER})"))
+_CONSTRAINT = re.compile(
+    rf"{_GAP}(,?){_GAP}({_NAME}){_GAP}"
+    rf"(?:(>=|=){_GAP}({_NUMBER})|(in){_GAP}\[{_GAP}({_NUMBER}){_GAP},{_GAP}({_NUMBER}){_GAP}\])"
+)
+_KEYWORDS = frozenset({"in", "true"})
+
+
+def usual_names(text: str, start: int, end: int) -> list[str] | None:
+    """Return the places that text[start:end], which begins with `vars`, declares, if each is declared once."""
+    if not _NAMES.fullmatch(text, start, end):
+        return None
+    found = _WORD.findall(text, start + len("vars"), end)
+    distinct = set(found)
+    return found if len(distinct) == len(found) and not distinct & _KEYWORDS else None
+
+
+def usual_rule(text: str, start: int, end: int, places: Mapping[str, int]) -> tuple[Vector, Vector] | None:
+    """Return guard and delta of the rule at text[start:end], if it is one of a Petri net over `places`."""
+    if not _RULE.fullmatch(text, start, end):
+        return None
+    arrow = text.index("->", start)
+    guard: dict[int, int] = {}
+    delta: dict[int, int] = {}
+    try:
+        for name, digits in _GUARDS.findall(text, start, arrow):
+            place = places[name]
+            guard[place] = max(int(digits), guard.get(place, 0))
+        for name, source, sign, digits in _UPDATES.findall(text, arrow, end):
+            place = places[name]
+            if source != name or place in delta:
+                return None
+            delta[place] = int(sign + (digits or "0"))
+            if sign == "-":
+                guard[place] = max(int(digits), guard.get(place, 0))
+    except KeyError:  # a place that is not declared
+        return None
+    return tuple(sorted(item for item in guard.items() if item[1])), tuple(sorted(item for item in delta.items() if item[1]))
+
+
+def usual_conjunctions(section: str, text: str, start: int, end: int) -> list[list[Constraint]] | None:
+    """Return the conjunctions at text[start:end], which begins with the word `section`."""
+    end = start + len(text[start:end].rstrip(" \t\r\n\f\v"))
+    found: list[list[Constraint]] = []
+    at = start + len(section)
+    while at < end:
+        match = _CONSTRAINT.match(text, at, end)
+        if match is None or match[2] in _KEYWORDS:
+            return None
+        if match[1] and not found:
+            return None
+        if not match[1]:
+            found.append([])
+        place = SpecWord(match[2], match.start(2))
+        if match[3]:
+            found[-1].append(Constraint(place, match[3], SpecWord(match[4], match.start(4))))
+        else:
+            low, high = SpecWord(match[6], match.start(6)), SpecWord(match[7], match.start(7))
+            found[-1].append(Constraint(place, match[5], low, high))
+        at = match.end()
+    ok = found and (section != "init" or len(found) == 1)
+    ok = ok and (section != "invariants" or all(c.operator == "=" for group in found for c in group))
+    return found if ok else None
+
 
 SECTIONS: Final = ("vars", "rules", "init", "target", "invariants")
 _OPTIONAL: Final = "invariants"
@@ -83,12 +175,12 @@ class _Reader:
             self._error("RR602", end, end + 1, "unexpected end of the file", expected=f"the section `{expected}`", hint=hint)
 
     def _names(self, start: int, end: int) -> list[str]:
-        names = spec_fast.names(self.text, start, end)
+        names = usual_names(self.text, start, end)
         if names is not None:
             return names
         from rdma_robust.petri.spec.spec_syntax import parse_names  # noqa: PLC0415 - slow, and seldom needed
 
-        first: dict[str, Word] = {}
+        first: dict[str, SpecWord] = {}
         try:
             for word in parse_names(self.text, start, end):
                 if (other := first.setdefault(word.text, word)) is not word:
@@ -100,7 +192,7 @@ class _Reader:
         return list(first)
 
     def _groups(self, section: str, start: int, end: int) -> list[list[Constraint]]:
-        groups = spec_fast.conjunctions(section, self.text, start, end)
+        groups = usual_conjunctions(section, self.text, start, end)
         if groups is not None:
             return groups
         from rdma_robust.petri.spec.spec_syntax import parse_constraints  # noqa: PLC0415
@@ -115,7 +207,7 @@ class _Reader:
 
     def _transitions(self, start: int, end: int) -> Iterator[NetTransition]:
         for number, (first, last) in enumerate(self._pieces(start + len("rules"), end), 1):
-            guard, delta = spec_fast.rule(self.text, first, last, self.places) or self._rule(first, last)
+            guard, delta = usual_rule(self.text, first, last, self.places) or self._rule(first, last)
             yield NetTransition(f"r{number}", guard, delta, bisect.bisect_right(self.line_starts, first))
 
     def _pieces(self, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -141,7 +233,7 @@ class _Reader:
             return (), ()
         return self._effect(rule)
 
-    def _effect(self, rule: Rule) -> tuple[Vector, Vector]:
+    def _effect(self, rule: SpecRule) -> tuple[Vector, Vector]:
         guard: dict[int, int] = {}
         delta: dict[int, int] = {}
         for constraint in rule.guards:
@@ -209,7 +301,7 @@ class _Reader:
 
     # ---- words
 
-    def _place(self, word: Word) -> int:
+    def _place(self, word: SpecWord) -> int:
         """Return the index of a place, -1 for an unknown one, which is reported."""
         place = self.places.get(word.text, -1)
         if place < 0:
@@ -217,7 +309,7 @@ class _Reader:
             self._error_at("RR604", word, f"there is no place {quote(word.text)}", hint)
         return place
 
-    def _number(self, word: Word) -> int:
+    def _number(self, word: SpecWord) -> int:
         if len(word.text) > MAX_DIGITS:
             self._error_at("RR607", word, f"this number has {len(word.text):,} digits, more than {MAX_DIGITS:,}")
             return 0
@@ -233,7 +325,7 @@ class _Reader:
     def _syntax_error(self, error: SpecSyntaxError) -> None:
         self._error("RR601", error.at, error.end, str(error), expected=error.expected, hint=error.hint)
 
-    def _error_at(self, code: str, word: Word, message: str, hint: str = "") -> None:
+    def _error_at(self, code: str, word: SpecWord, message: str, hint: str = "") -> None:
         self._error(code, word.at, word.at + len(word.text), message, hint=hint)
 
     def _error(self, code: str, at: int, end: int, message: str, *, expected: str = "", hint: str = "") -> None:

@@ -3,14 +3,72 @@
 from __future__ import annotations
 
 import functools
-from typing import Final
+from dataclasses import dataclass
+from typing import Final, NamedTuple
 
 from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
 from rdma_robust import grammar_tables
 from rdma_robust.diagnose import listing, quote
-from rdma_robust.petri.spec.spec_tree import Constraint, Rule, SpecSyntaxError, Update, Word, show_at
+
+MAX_DIGITS: Final = 1000
+"""Python prints numbers of up to 4300 digits; those of a net grow along a run, but not by so much."""
+
+
+class SpecWord(NamedTuple):
+    """A name or a number, and its offset in the file."""
+
+    text: str
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """`place = low`, `place >= low` or `place in [low,high]`; the operator is `=`, `>=` or `in`."""
+
+    place: SpecWord
+    operator: str
+    low: SpecWord
+    high: SpecWord | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """`place' =` the sum of `terms` plus or minus `amount`; the text ends at `end`."""
+
+    place: SpecWord
+    terms: tuple[SpecWord, ...]
+    sign: str
+    amount: SpecWord | None
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class SpecRule:
+    guards: tuple[Constraint, ...]
+    updates: tuple[Update, ...]
+
+
+class SpecSyntaxError(Exception):
+    """What is wrong with the text from offset `at` to `end`, what was expected, and what to do."""
+
+    def __init__(self, message: str, at: int, end: int, expected: str = "", hint: str = "") -> None:
+        super().__init__(message)
+        self.at, self.end, self.expected, self.hint = at, end, expected, hint
+
+
+def show_at(text: str, at: int) -> str:
+    """Return what stands at an offset, in words."""
+    while at < len(text) and text[at] in " \t\r\n\f\v":
+        at += 1
+    if at >= len(text):
+        return "end of the file"
+    end = at + 1
+    while end < len(text) and text[at].isalnum() and (text[end].isalnum() or text[end] == "_"):
+        end += 1
+    return quote(text[at:end])
+
 
 _WORDS: Final = {"NAME": "a place", "NUMBER": "a number", "__ANON_0": "`->`"}
 _FOLLOWS: Final = {"vars": "`rules`", "init": "`target`", "target": "`invariants`, the end of the file"}
@@ -32,20 +90,20 @@ def _grammar() -> Lark:
     return grammar_tables.parser("spec")
 
 
-def parse_program(text: str) -> Tree[Token]:
+def parse_spec(text: str) -> Tree[Token]:
     """Return the tree of a whole file, as the grammar has it. Raises SpecSyntaxError. Slow: the reference for tests."""
     return _parse("program", text, 0, len(text))
 
 
-def parse_names(text: str, start: int, end: int) -> list[Word]:
+def parse_names(text: str, start: int, end: int) -> list[SpecWord]:
     """Return the places of the `vars` section at text[start:end]. Raises SpecSyntaxError."""
     return [_word(token, start) for token in _parse("vars", text, start, end).children if isinstance(token, Token)]
 
 
-def parse_rule(text: str, start: int, end: int) -> Rule:
+def parse_rule(text: str, start: int, end: int) -> SpecRule:
     """Return the rule at text[start:end], semicolon included. Raises SpecSyntaxError."""
     guards, updates = _trees(_parse("rule", text, start, end))
-    return Rule(
+    return SpecRule(
         tuple(_constraint(tree, start) for tree in _trees(guards)), tuple(_update(tree, start) for tree in _trees(updates))
     )
 
@@ -98,8 +156,8 @@ def _trees(tree: Tree[Token]) -> list[Tree[Token]]:
     return [child for child in tree.children if isinstance(child, Tree)]
 
 
-def _word(token: Token, start: int) -> Word:
-    return Word(str(token), (token.start_pos or 0) + start)
+def _word(token: Token, start: int) -> SpecWord:
+    return SpecWord(str(token), (token.start_pos or 0) + start)
 
 
 def _constraint(tree: Tree[Token], start: int) -> Constraint:

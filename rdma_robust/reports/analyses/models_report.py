@@ -110,13 +110,13 @@ def models_text(record: ModelsRecord, width: int | None) -> list[str]:
         lines += sentence(f"left out: {reason}", width, "  ")
     for view in record.settings:
         if view.first:
-            lines += sentence(f"Not robust first {changed(view.model, record.settings[0].model)}:", width, "  ")
+            lines += sentence(f"Not robust first {setting_text(view.model, record.settings[0].model)}:", width, "  ")
             for reason in view.why:
                 lines += sentence(printable(reason), width, "    ")
     return lines
 
 
-def changed(model: Model, strongest: Model) -> str:
+def setting_text(model: Model, strongest: Model) -> str:
     """Return where a setting is weaker than the strongest one: `under cpu tso, atomics hca`."""
     words = [
         f"{'reads' if name == 'ordered_reads' else name} {_word(name, value)}"

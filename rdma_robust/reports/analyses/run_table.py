@@ -9,10 +9,10 @@ from rdma_robust.analyses.safety.hangs import Hang
 from rdma_robust.analyses.safety.on_hardware import Run
 from rdma_robust.expr import names
 from rdma_robust.frame.formats.columns import PAPER
-from rdma_robust.language.check.targets import At, Before, Ended
+from rdma_robust.language.check.targets import ThreadAtExit, ThreadAtLine, ThreadAtPoints
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import RDMA, Model
-from rdma_robust.reports.check.steps_table import Shown, folded, gutter, note_of_places, place, table
+from rdma_robust.reports.check.steps_table import StepRow, folded_rows, gutter, note_of_places, place_text, table
 from rdma_robust.semantics.machines.chosen import is_rdma, machine_of, sc_machine_of
 from rdma_robust.semantics.machines.machine import Action, Verb
 from rdma_robust.semantics.run_wording import deed, event_name, lane
@@ -22,7 +22,7 @@ from rdma_robust.text import filled, printable
 INDENT = "  "
 
 
-def run_table(
+def claim_run_table(
     program: Program,
     run: Run,
     goal: Goal,
@@ -45,8 +45,8 @@ def run_table(
         what = printable(deed(program, action, sc=sc)) + (f"  {name}" if name else "")
         line, origins = (action.step.span.line, action.step.span.expanded_from) if action.step else (None, ())
         places.append((line, origins))
-        rows.append(Shown(number, (gutter(number, place(line, origins), False, False), lane(program, action), what)))
-    shown, note = folded(rows, _mattering(program, run, goal, hang, sc), full=full)
+        rows.append(StepRow(number, (gutter(number, place_text(line, origins), False, False), lane(program, action), what)))
+    shown, note = folded_rows(rows, _mattering(program, run, goal, hang, sc), full=full)
     room = (width or PAPER) - len(INDENT)
     lanes = _lanes(program, [action for _, action in moves])
     lines = [f"{INDENT}{text}".rstrip() for text in table(lanes, shown, room, full=full)] if rows else []
@@ -76,7 +76,7 @@ def _mattering(program: Program, run: Run, goal: Goal, hang: Hang | None, sc: bo
     if isinstance(goal, StateGoal):
         used = set(names(goal.target.condition))
         atoms = [atom for name, atom in goal.target.atoms if name in used]
-        named = {atom.thread for atom in atoms if isinstance(atom, Ended | At | Before)}
+        named = {atom.thread for atom in atoms if isinstance(atom, ThreadAtExit | ThreadAtLine | ThreadAtPoints)}
         owned = [name.partition(".") for name in used]
         registers = [(threads[owner], register) for owner, _, register in owned if owner in threads]
         return known.matter(_last(known, named, threads) | {cells[name] for name in used if name in cells}, registers)

@@ -20,8 +20,8 @@ from rdma_robust.reports.analyses.safety_report import (
     VERIFY_EXITS,
     claim_text,
     no_answer,
+    program_of_run,
     reason_text,
-    shown,
     verify_exit,
 )
 from rdma_robust.reports.prove.move_wording import deed_of, lane_of
@@ -89,7 +89,7 @@ def reached_record(program: Program, target: str, model: ModelName, asked: Reach
     """Return the record of `reach`, without text and JSON."""
     answer = asked.answers[0]
     code = REACH_EXITS[answer.answer]
-    run = _steps(shown(program, answer), answer.run)
+    run = _steps(program_of_run(program, answer), answer.run)
     line, column = next(((s.line, s.column) for s in reversed(run) if s.line is not None), (None, None))
     finding = ClaimAnswer("target", target, model, line, column, answer.answer.value, answer.reason, code, (), run)
     return SafetyRecord(
@@ -125,7 +125,7 @@ def _finding(program: Program, checked: Checked, strict: bool) -> ClaimAnswer:
 def _run_of(program: Program, checked: Checked) -> tuple[StepView, ...]:
     if checked.model_run is not None:
         return _moves(program, checked.model_run)
-    return _steps(shown(program, checked.answer), checked.answer.run)
+    return _steps(program_of_run(program, checked.answer), checked.answer.run)
 
 
 def _moves(program: Program, run: SafetyRun) -> tuple[StepView, ...]:

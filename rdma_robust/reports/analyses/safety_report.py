@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rdma_robust.analyses.prove.safety_outcome import SafetyRun
-from rdma_robust.analyses.safety.crowds.crowd_words import of_any
-from rdma_robust.analyses.safety.crowds.instances import goal_in
+from rdma_robust.analyses.safety.crowds.instances import goal_in, of_any
 from rdma_robust.analyses.safety.goals import Goal, SafeGoal, StateGoal
 from rdma_robust.analyses.safety.hangs import Hang, hang_summary
 from rdma_robust.analyses.safety.on_hardware import Run
@@ -17,11 +16,11 @@ from rdma_robust.frame.answer import JsonObject
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.formats.columns import Column, Columns, sentence
 from rdma_robust.frame.formats.json_text import valid_unicode
-from rdma_robust.language.check.targets import Target
+from rdma_robust.language.check.targets import StateTarget
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import ModelName
 from rdma_robust.outcome import Copies
-from rdma_robust.reports.analyses.run_table import run_table
+from rdma_robust.reports.analyses.run_table import claim_run_table
 from rdma_robust.reports.prove.run_lines import safety_run_lines
 from rdma_robust.semantics.machines.by_model import stepwise_machine
 from rdma_robust.semantics.machines.chosen import is_rdma
@@ -51,7 +50,13 @@ def verify_exit(verified: Verified, *, strict: bool) -> Exit:
 
 
 def reach_text(
-    program: Program, target: Target, model: ModelName, asked: ReachOutcome, width: int | None = None, *, full: bool = False
+    program: Program,
+    target: StateTarget,
+    model: ModelName,
+    asked: ReachOutcome,
+    width: int | None = None,
+    *,
+    full: bool = False,
 ) -> list[str]:
     """Return the answer of `reach` as lines, for a terminal of this `width`; with `full` every step of a long run."""
     answer = asked.answers[0]
@@ -60,13 +65,13 @@ def reach_text(
     lines = sentence(f"{printable(program.file)}: {word} under {under}: {one_line(target.text, 200)}", width)
     lines += sentence(answer.reason, width, "  ")
     if answer.run is not None:
-        there, goal = shown(program, answer), _goal_there(program, StateGoal(target), answer)
-        lines += ["", *run_table(there, answer.run, goal, width, hardware=asked.hardware, full=full)]
+        there, goal = program_of_run(program, answer), _goal_there(program, StateGoal(target), answer)
+        lines += ["", *claim_run_table(there, answer.run, goal, width, hardware=asked.hardware, full=full)]
         lines += _checks(answer, width)
     return lines
 
 
-def shown(program: Program, answer: Reached) -> Program:
+def program_of_run(program: Program, answer: Reached) -> Program:
     """Return the program whose run an answer has: P(n) if it is about any number of copies."""
     return program if answer.copies is None else answer.copies.program
 
@@ -97,10 +102,10 @@ def verify_text(verified: Verified, explain: bool, width: int | None = None, *, 
         goal, hang = checked.claim.goal, checked.hang
         if checked.answer.run is not None and not isinstance(goal, SafeGoal):
             lines += ["", *_heading(checked, width), ""]
-            there = shown(verified.program, checked.answer)
+            there = program_of_run(verified.program, checked.answer)
             goal = _goal_there(verified.program, goal, checked.answer)
             hardware = verified.asked.hardware
-            lines += run_table(there, checked.answer.run, goal, width, hardware=hardware, hang=hang, full=full)
+            lines += claim_run_table(there, checked.answer.run, goal, width, hardware=hardware, hang=hang, full=full)
             lines += _checks(checked.answer, width)
         elif checked.model_run is not None:
             lines += ["", *_heading(checked, width), ""]
@@ -222,7 +227,7 @@ def hang_object(hang: Hang) -> JsonObject:
 
 def _answer_object(program: Program, answer: Reached, model_run: SafetyRun | None = None) -> JsonObject:
     moves = answer.run if model_run is None else model_run.moves
-    run = None if moves is None else [_move_object(shown(program, answer), i, moves) for i in range(len(moves))]
+    run = None if moves is None else [_move_object(program_of_run(program, answer), i, moves) for i in range(len(moves))]
     return {
         "answer": answer.answer.value,
         "argument": answer.argument.value,

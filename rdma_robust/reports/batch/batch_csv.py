@@ -6,7 +6,7 @@ import csv
 from io import StringIO
 
 from rdma_robust.reports.analyses.claim_findings import ClaimAnswer
-from rdma_robust.reports.batch.batch_view import BatchReport, Entry
+from rdma_robust.reports.batch.batch_view import BatchReport, ReportEntry
 from rdma_robust.reports.batch.contract_rows import contract_cells
 from rdma_robust.reports.batch.message_rows import message_cells
 from rdma_robust.text import printable
@@ -66,11 +66,11 @@ def write_csv(report: BatchReport) -> str:
     rows += [row for record in report.contracts for row in contract_cells(record)]
     rows += [each for section in report.sections for record in section.records for each in section.view.objects(record)]
     for row in rows:
-        writer.writerow([cell(row.get(name)) for name in COLUMNS])
+        writer.writerow([csv_cell(row.get(name)) for name in COLUMNS])
     return out.getvalue()
 
 
-def _row(entry: Entry) -> dict[str, object]:
+def _row(entry: ReportEntry) -> dict[str, object]:
     result = entry.result
     plain = {name: getattr(result, name) for name in COLUMNS if hasattr(result, name)}
     return plain | {
@@ -88,7 +88,7 @@ def _violated(finding: ClaimAnswer) -> str:
     return f"{finding.text}{place}"
 
 
-def cell(value: object) -> object:
+def csv_cell(value: object) -> object:
     """Return the cell: booleans as in JSON, nothing for None, text on one line and never a formula."""
     if value is None:
         return ""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class ReportForm:
     """A form of report: the writer by module and function, since most runs need one of them, and the name of its file."""
 
     module: str
@@ -31,20 +31,20 @@ class Form:
         return writer(report)
 
 
-FORMS: Final[Mapping[str, Form]] = {
-    "html": Form("html_report", "write_html", "report.html"),
-    "md": Form("batch_markdown", "write_markdown", "report.md"),
-    "json": Form("batch_json", "write_json", "report.json"),
-    "jsonl": Form("batch_json", "write_jsonl", "report.jsonl"),
-    "csv": Form("batch_csv", "write_csv", "report.csv"),
-    "junit": Form("junit_report", "write_junit", "report.junit.xml"),
-    "sarif": Form("sarif_report", "write_sarif", "report.sarif"),
+FORMS: Final[Mapping[str, ReportForm]] = {
+    "html": ReportForm("html_report", "write_html", "report.html"),
+    "md": ReportForm("batch_markdown", "write_markdown", "report.md"),
+    "json": ReportForm("batch_json", "write_json", "report.json"),
+    "jsonl": ReportForm("batch_json", "write_jsonl", "report.jsonl"),
+    "csv": ReportForm("batch_csv", "write_csv", "report.csv"),
+    "junit": ReportForm("junit_report", "write_junit", "report.junit.xml"),
+    "sarif": ReportForm("sarif_report", "write_sarif", "report.sarif"),
 }
 
 
 def checked(section: Section[Any, Any]) -> BatchReport:
     """Return the answers of `check` as the forms for other tools are written from them."""
-    from rdma_robust.reports.batch.batch_view import BatchReport, Entry  # noqa: PLC0415
+    from rdma_robust.reports.batch.batch_view import BatchReport, ReportEntry  # noqa: PLC0415
 
-    entries = [Entry(a.record, a.text, None if a.text is None else sha256(a.text)) for a in section.answers]
+    entries = [ReportEntry(a.record, a.text, None if a.text is None else sha256(a.text)) for a in section.answers]
     return BatchReport(entries, section.counts, section.asking.expect, TOOL, section.asking.described())

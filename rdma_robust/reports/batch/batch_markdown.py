@@ -8,7 +8,7 @@ from typing import Any
 
 from rdma_robust.frame.question import Section
 from rdma_robust.reports.analyses.claim_findings import ClaimAnswer
-from rdma_robust.reports.batch.batch_view import BatchReport, Entry, section_lines
+from rdma_robust.reports.batch.batch_view import BatchReport, ReportEntry, section_lines
 from rdma_robust.reports.batch.contract_rows import COLUMNS as CONTRACT_COLUMNS
 from rdma_robust.reports.batch.contract_rows import contract_rows, contracts_line
 from rdma_robust.reports.batch.message_rows import COLUMNS, message_rows, messages_line
@@ -52,7 +52,7 @@ def text(plain: str) -> str:
     return SPECIAL.sub(r"\\\1", printable(" ".join(plain.split())))
 
 
-def prose(plain: str, *, cell: bool = False) -> str:
+def markdown_prose(plain: str, *, cell: bool = False) -> str:
     """Return plain text as :func:`text` does, with code spans for what is between backquotes: no escapes show in them."""
     pieces = re.split(r"`([^`]+)`", " ".join(plain.split()))
     spans = [*(code(each, cell=cell) for each in pieces[1::2]), ""]
@@ -100,9 +100,9 @@ def _attention(report: BatchReport) -> list[str]:
         mark = MARKS["not-robust"] if entry.violated else MARKS[result.verdict]
         lines.append(f"- {mark} {code(result.file, cell=False)}: {VERDICTS[result.verdict]}{_remark(entry, report.expect)}")
         for diagnostic in result.errors:
-            lines.append(f"  - line {diagnostic.line}: {prose(diagnostic.message)}")
+            lines.append(f"  - line {diagnostic.line}: {markdown_prose(diagnostic.message)}")
         if result.witness:
-            lines += [f"  - {prose(each.text)}" for each in result.witness.relaxed]
+            lines += [f"  - {markdown_prose(each.text)}" for each in result.witness.relaxed]
         lines += [f"  - {_violation(each)}" for each in entry.violated]
     return [*lines, ""]
 
@@ -110,12 +110,12 @@ def _attention(report: BatchReport) -> list[str]:
 def _violation(finding: ClaimAnswer) -> str:
     place = "" if finding.line is None else f"line {finding.line}: "
     waits = "".join(f"; {wait.text}" for wait in finding.waits)
-    return f"{place}{code(finding.text, cell=False)} is **VIOLATED**: {prose(finding.reason + waits)}"
+    return f"{place}{code(finding.text, cell=False)} is **VIOLATED**: {markdown_prose(finding.reason + waits)}"
 
 
-def _remark(entry: Entry, expect: bool) -> str:
+def _remark(entry: ReportEntry, expect: bool) -> str:
     words = entry.note(expect)
-    return f" ({prose(words)})" if words else ""
+    return f" ({markdown_prose(words)})" if words else ""
 
 
 def _families(report: BatchReport) -> list[str]:
@@ -143,7 +143,7 @@ def _programs(report: BatchReport) -> list[str]:
             code(e.result.file),
             f"{MARKS[e.result.verdict]} {VERDICTS[e.result.verdict]}",
             text(expected_word(e.result)),
-            prose(one_line(e.note(report.expect), 120), cell=True),
+            markdown_prose(one_line(e.note(report.expect), 120), cell=True),
             f"{e.result.states:,}",
             f"{e.result.time_s:.2f} s",
         )
@@ -162,7 +162,7 @@ def _messages(report: BatchReport) -> list[str]:
 
 
 def _cells(cells: Sequence[str]) -> list[str]:
-    return [code(cells[0]), *(prose(each, cell=True) for each in cells[1:])]
+    return [code(cells[0]), *(markdown_prose(each, cell=True) for each in cells[1:])]
 
 
 def _contracts(report: BatchReport) -> list[str]:

@@ -20,7 +20,7 @@ from rdma_robust.reports.messages.messages_record import MessagesRecord
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ReportEntry:
     """One program: its result, its text and the SHA-256 of that (None if it could not be read), and its page and the answers
     for its claims if wanted."""
 
@@ -32,7 +32,7 @@ class Entry:
 
     @property
     def family(self) -> str:
-        return family_of(self.result.file)
+        return family_of_file(self.result.file)
 
     @property
     def violated(self) -> tuple[ClaimAnswer, ...]:
@@ -49,7 +49,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Family:
+class ProgramFamily:
     """The totals of the programs whose file names begin alike."""
 
     family: str
@@ -72,7 +72,7 @@ class BatchReport:
     the files with contracts, `sections` the answers to questions of other tools.
     """
 
-    entries: Sequence[Entry]
+    entries: Sequence[ReportEntry]
     summary: Counts
     expect: bool
     tool: Mapping[str, object]
@@ -91,7 +91,7 @@ class BatchReport:
         return [entry.result for entry in self.entries]
 
     @property
-    def families(self) -> list[Family]:
+    def families(self) -> list[ProgramFamily]:
         """The families, by name."""
         grouped: dict[str, list[Result]] = {}
         for entry in self.entries:
@@ -106,16 +106,16 @@ def section_lines(section: Section[Any, Any]) -> list[str]:
     return [*text.header(), *lines, *text.totals(section)]
 
 
-def family_of(file: str) -> str:
+def family_of_file(file: str) -> str:
     """Return the family of a program: its file's name up to the first `-`, without the suffix."""
     return os.path.splitext(os.path.basename(file))[0].split("-")[0] or os.path.basename(file)
 
 
-def _family(name: str, results: Sequence[Result], expect: bool) -> Family:
+def _family(name: str, results: Sequence[Result], expect: bool) -> ProgramFamily:
     def having(verdict: VerdictWord) -> int:
         return sum(r.verdict == verdict for r in results)
 
-    return Family(
+    return ProgramFamily(
         family=name,
         programs=len(results),
         robust=having("robust"),

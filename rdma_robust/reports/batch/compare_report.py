@@ -8,8 +8,8 @@ from typing import Final, get_args
 from rdma_robust.frame.answer import JsonObject
 from rdma_robust.frame.formats.columns import sentence
 from rdma_robust.frame.formats.json_text import layout, valid_unicode
-from rdma_robust.reports.batch.batch_markdown import code, prose
-from rdma_robust.reports.batch.compare_view import Change, ClaimChange, Comparison, Kind, Report
+from rdma_robust.reports.batch.batch_markdown import code, markdown_prose
+from rdma_robust.reports.batch.compare_view import ClaimChange, Comparison, Kind, Report, VerdictChange
 from rdma_robust.reports.check.robustness_view import VERDICTS
 from rdma_robust.text import count, one_line, printable
 
@@ -32,7 +32,7 @@ TITLES: Final[Mapping[Kind, str]] = {
 KINDS: Final = get_args(Kind)
 
 
-def write_text(comparison: Comparison, width: int | None = None) -> str:
+def comparison_text(comparison: Comparison, width: int | None = None) -> str:
     """Return the changes for a terminal of this `width`."""
     lines = []
     for kind, title in TITLES.items():
@@ -53,7 +53,7 @@ def write_text(comparison: Comparison, width: int | None = None) -> str:
     return "\n".join(lines) + "\n"
 
 
-def write_markdown(comparison: Comparison) -> str:
+def comparison_markdown(comparison: Comparison) -> str:
     """Return the changes for a comment on a pull request."""
     lines = ["## RDMA robustness: what changed", ""]
     for kind, title in TITLES.items():
@@ -61,7 +61,8 @@ def write_markdown(comparison: Comparison) -> str:
         if changes:
             lines += [f"### {title}", ""]
             lines += [
-                f"- {code(c.file, cell=False)}: {_step(c, '**{}**'.format)} {prose(_remark(c))}".rstrip() for c in changes
+                f"- {code(c.file, cell=False)}: {_step(c, '**{}**'.format)} {markdown_prose(_remark(c))}".rstrip()
+                for c in changes
             ]
             lines.append("")
     for kind, title in CLAIM_TITLES.items():
@@ -69,13 +70,19 @@ def write_markdown(comparison: Comparison) -> str:
         if claims:
             lines += [f"### {title}", ""]
             for c in claims:
-                line = f"- {code(c.file, cell=False)}: {prose(one_line(c.claim, 160))}: {_claim_step(c, prose, '**{}**')}"
-                lines.append(f"{line} {prose(_edited(c.edited))}".rstrip())
+                step = _claim_step(c, markdown_prose, "**{}**")
+                line = f"- {code(c.file, cell=False)}: {markdown_prose(one_line(c.claim, 160))}: {step}"
+                lines.append(f"{line} {markdown_prose(_edited(c.edited))}".rstrip())
             lines.append("")
-    return "\n".join([*lines, *(f"{prose(note)}\n" for note in _notes(comparison)), prose(_totals(comparison))]) + "\n"
+    return (
+        "\n".join(
+            [*lines, *(f"{markdown_prose(note)}\n" for note in _notes(comparison)), markdown_prose(_totals(comparison))]
+        )
+        + "\n"
+    )
 
 
-def write_json(comparison: Comparison) -> str:
+def comparison_json(comparison: Comparison) -> str:
     """Return the changes for machines; programs and claims whose answer stayed the same are only counted."""
     document: JsonObject = {
         "format": FORMAT,
@@ -120,14 +127,14 @@ def _side(side: Report) -> JsonObject:
     return {"file": valid_unicode(side.path), "tool_version": side.version, "interrupted": side.interrupted}
 
 
-def _step(change: Change, emphasise: Callable[[str], str]) -> str:
+def _step(change: VerdictChange, emphasise: Callable[[str], str]) -> str:
     old, new = (None if verdict is None else ANSWERS[verdict] for verdict in (change.old, change.new))
     if old is None or new is None:
         return old or new or ""
     return f"{old} -> {emphasise(new)}"
 
 
-def _remark(change: Change) -> str:
+def _remark(change: VerdictChange) -> str:
     """Return what a change of verdict says besides: whether the program was edited, and why it has none any more."""
     if change.old is None or change.new is None:
         return ""

@@ -12,7 +12,7 @@ Key = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class ClaimVerdict:
     """An answer for a claim: its name for people, a word, how bad that is (a greater `rank` is worse), and whether it is
     what an `expect` line says, None if none does."""
 
@@ -21,7 +21,7 @@ class Judged:
     rank: int
     as_expected: bool | None = None
 
-    def named(self, name: str) -> Judged:
+    def named(self, name: str) -> ClaimVerdict:
         return replace(self, name=name)
 
     @property
@@ -34,15 +34,15 @@ class Judged:
 class Answers:
     """Answers by claim, and by group those for all of its claims that are not listed."""
 
-    claims: Mapping[Key, Judged] = field(default_factory=dict)
-    groups: Mapping[str, Judged] = field(default_factory=dict)
+    claims: Mapping[Key, ClaimVerdict] = field(default_factory=dict)
+    groups: Mapping[str, ClaimVerdict] = field(default_factory=dict)
 
-    def of(self, key: Key) -> Judged | None:
+    def of(self, key: Key) -> ClaimVerdict | None:
         return self.claims.get(key) or self.groups.get(key[0])
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class ReportedProgram:
     """What a report says of one program; `sha256` is None if it does not say which text it decided.
 
     `verdict` is `answered` where only claims have answers. `seen` is what a check came by besides; `answers` are those for
@@ -63,7 +63,7 @@ class Report:
     whether `expect` lines counted."""
 
     path: str
-    programs: Mapping[str, Known]
+    programs: Mapping[str, ReportedProgram]
     interrupted: bool
     version: str
     format: str = "rdma-robust/report"
@@ -71,7 +71,7 @@ class Report:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class VerdictChange:
     """One program in both reports. `old` or `new` is None where a report does not have it.
 
     `edited` says whether its text changed in between, None if that is not known.
@@ -103,10 +103,10 @@ class Comparison:
 
     old: Report
     new: Report
-    changes: tuple[Change, ...]
+    changes: tuple[VerdictChange, ...]
     claims: tuple[ClaimChange, ...] = ()
 
-    def of(self, kind: Kind) -> list[Change]:
+    def of(self, kind: Kind) -> list[VerdictChange]:
         return [change for change in self.changes if change.kind == kind]
 
     def claims_of(self, kind: Kind) -> list[ClaimChange]:

@@ -9,7 +9,7 @@ from typing import Final
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.formats.junit import Case, Kind
 from rdma_robust.frame.formats.row_text import expected_cell
-from rdma_robust.reports.batch.batch_view import family_of
+from rdma_robust.reports.batch.batch_view import family_of_file
 from rdma_robust.reports.contracts.contracts_record import ContractsRecord, FunctionRow
 from rdma_robust.reports.contracts.contracts_view import contract_numbers
 from rdma_robust.reports.messages.file_record import source_digest
@@ -63,7 +63,7 @@ def contract_cells(record: ContractsRecord) -> list[dict[str, object]]:
     has one row, whose verdict is `unknown` or `error`."""
     both: dict[str, object] = {
         "file": record.file,
-        "family": family_of(record.file),
+        "family": family_of_file(record.file),
         "program": record.program,
         "warnings": len(record.warnings),
         "sha256": source_digest(record),

@@ -11,6 +11,7 @@ import base64
 import json
 import re
 import zlib
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -19,14 +20,13 @@ from typing import Final
 from jinja2 import Environment
 from markupsafe import Markup
 
-from rdma_robust.reports.batch.batch_view import BatchReport, Entry, Family, section_lines
+from rdma_robust.reports.batch.batch_view import BatchReport, ProgramFamily, ReportEntry, section_lines
 from rdma_robust.reports.batch.contract_rows import COLUMNS as CONTRACT_COLUMNS
 from rdma_robust.reports.batch.contract_rows import contract_rows, contracts_line
 from rdma_robust.reports.batch.message_rows import COLUMNS, message_rows, messages_line
-from rdma_robust.reports.batch.source_view import marked_source
 from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.check.robustness_view import VERDICTS, expected_word, passed_over
-from rdma_robust.reports.share.html_templates import asset, listing, templates
+from rdma_robust.reports.share.html_templates import SourceLine, asset, source_listing, templates
 from rdma_robust.reports.share.page_style import PAGE_STYLE, page_script
 from rdma_robust.text import count, one_line, printable
 
@@ -52,7 +52,7 @@ GRAPH_LEGEND: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ProgramRow:
     """What the table shows of a program; `search` is what the text filter looks at."""
 
     number: int
@@ -111,10 +111,10 @@ def _packed(text: str) -> str:
     return base64.b64encode(zlib.compress(text.encode("utf-8", "backslashreplace"), COMPRESSION)).decode()
 
 
-def _row(number: int, entry: Entry, expect: bool) -> Row:
+def _row(number: int, entry: ReportEntry, expect: bool) -> ProgramRow:
     result, note = entry.result, entry.note(expect)
     words = f"{result.file} {result.program or ''} {VERDICTS[result.verdict]} {result.engine or ''} {note}"
-    return Row(
+    return ProgramRow(
         number=number,
         result=result,
         file=printable(result.file),
@@ -127,12 +127,12 @@ def _row(number: int, entry: Entry, expect: bool) -> Row:
     )
 
 
-def _details(entry: Entry) -> dict[str, object]:
+def _details(entry: ReportEntry) -> dict[str, object]:
     """Return what the template of one program needs."""
     result, page = entry.result, entry.page
     source = page.source if page else ""
     if not source and entry.text is not None:
-        source = listing(marked_source(entry))
+        source = source_listing(marked_source(entry))
     drawings = (
         ("Timeline", "timeline", page.timeline, TIMELINE_LEGEND) if page else None,
         ("Execution graph", "graph", page.graph, GRAPH_LEGEND) if page else None,
@@ -155,7 +155,7 @@ def _details(entry: Entry) -> dict[str, object]:
     }
 
 
-def _longest_line(entry: Entry) -> int:
+def _longest_line(entry: ReportEntry) -> int:
     return max((len(line) for line in (entry.text or "").split("\n")), default=0)
 
 
@@ -169,7 +169,7 @@ def _diff_kind(line: str) -> str:
     return "place" if line.startswith(("@@", "---", "+++")) else {"+": "added", "-": "removed"}.get(line[:1], "")
 
 
-def _facts(entry: Entry) -> list[tuple[str, str]]:
+def _facts(entry: ReportEntry) -> list[tuple[str, str]]:
     result = entry.result
     facts = [("program", result.program or ""), ("reason", result.reason), ("engine", result.engine or "")]
     if result.engine is not None:
@@ -198,7 +198,7 @@ def _filters(report: BatchReport) -> Iterator[tuple[str, str, int]]:
         yield "violated", "Violated claims", violated
 
 
-def _shares(family: Family) -> list[tuple[str, int, float]]:
+def _shares(family: ProgramFamily) -> list[tuple[str, int, float]]:
     return _bars((family.robust, family.not_robust, family.unknown, family.error))
 
 
@@ -211,3 +211,34 @@ def _bars(numbers: Sequence[int]) -> list[tuple[str, int, float]]:
     """Return verdict, number and share in per cent of each verdict that occurs."""
     whole = sum(numbers)
     return [(verdict, n, round(100 * n / whole, 2)) for verdict, n in zip(WORDS, numbers, strict=True) if n]
+
+
+STRENGTH = ("cycle", "fault")
+"""What colours a line: `cycle` for what is on the cycle and for errors, `fault` for faults and warnings."""
+
+
+def marked_source(entry: ReportEntry) -> tuple[SourceLine, ...]:
+    """Return the lines of the program of `entry`, which must have a text."""
+    marks: defaultdict[int, list[tuple[str, str]]] = defaultdict(list)
+    result = entry.result
+    if result.witness is not None:
+        events = {event.id: event for event in result.witness.events}
+        for event in (events[edge.source] for edge in result.witness.cycle):
+            if event.line is not None:
+                marks[event.line].append(("cycle", event.label))
+    for diagnostic in (*result.errors, *result.warnings):
+        kind = "cycle" if diagnostic.severity == "error" else "fault"
+        marks[diagnostic.line].append((kind, f"{diagnostic.severity}: {diagnostic.message} [{diagnostic.code}]"))
+    for fault in result.faults:
+        marks[fault.line].append(("fault", f"{fault.may}: {fault.kind}"))
+    for wait in result.hangs:
+        if wait.line is not None:
+            marks[wait.line].append(("fault", f"can hang: {wait.text}"))
+    lines = (entry.text or "").rstrip("\n").split("\n")
+    return tuple(_line(number, text, marks.get(number, [])) for number, text in enumerate(lines, 1))
+
+
+def _line(number: int, text: str, marks: list[tuple[str, str]]) -> SourceLine:
+    kinds = {kind for kind, _ in marks}
+    badge = "; ".join(printable(remark) for _, remark in marks)
+    return SourceLine(number, printable(text.rstrip("\r"), "\t"), tuple(k for k in STRENGTH if k in kinds)[:1], badge)

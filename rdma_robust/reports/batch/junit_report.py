@@ -12,7 +12,7 @@ from dataclasses import replace
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.formats.junit import Case, junit_document
 from rdma_robust.reports.analyses.claim_findings import claim_cases
-from rdma_robust.reports.batch.batch_view import BatchReport, Entry
+from rdma_robust.reports.batch.batch_view import BatchReport, ReportEntry
 from rdma_robust.reports.batch.contract_rows import contract_cases
 from rdma_robust.reports.batch.message_rows import message_cases
 from rdma_robust.reports.check.paragraphs import explain
@@ -41,7 +41,7 @@ def check_cases(report: BatchReport) -> dict[str, list[Case]]:
     }
 
 
-def _cases(entry: Entry, expect: bool) -> Iterator[Case]:
+def _cases(entry: ReportEntry, expect: bool) -> Iterator[Case]:
     """Yield the test of a program, and one for each of its claims: undecided ones are skipped, `verify` has more time."""
     yield _case(entry, expect)
     findings = entry.claims.findings if entry.claims else ()
@@ -49,7 +49,7 @@ def _cases(entry: Entry, expect: bool) -> Iterator[Case]:
         yield replace(case, kind="skipped", text="") if case.kind == "error" else case
 
 
-def _case(entry: Entry, expect: bool) -> Case:
+def _case(entry: ReportEntry, expect: bool) -> Case:
     result = entry.result
     classname = f"rdma-robust.{entry.family}"
     exit_code = exit_of(result, expect)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.formats.junit import Case, Kind
-from rdma_robust.reports.batch.batch_view import family_of
+from rdma_robust.reports.batch.batch_view import family_of_file
 from rdma_robust.reports.messages.file_record import source_digest
 from rdma_robust.reports.messages.messages_record import BufferHeadline, MessagesRecord, as_expected
 from rdma_robust.reports.messages.messages_view import ASSERTS, deadlock_cell, expected_word, message_numbers
@@ -59,7 +59,7 @@ def message_cells(record: MessagesRecord) -> list[dict[str, object]]:
     of the program. A program without an answer has one row, whose verdict is `unknown` or `error`."""
     both: dict[str, object] = {
         "file": record.file,
-        "family": family_of(record.file),
+        "family": family_of_file(record.file),
         "program": record.program,
         "time_s": record.time_s,
         "warnings": len(record.warnings),

@@ -7,7 +7,7 @@ from typing import Final
 
 from rdma_robust.outcome import BY_FILTER, NO_SEARCH, Matters
 from rdma_robust.reports.check.result import FaultView, Result
-from rdma_robust.reports.check.steps_table import timeline
+from rdma_robust.reports.check.steps_table import witness_timeline
 from rdma_robust.reports.check.witness_view import WitnessView
 from rdma_robust.semantics.hang import Wait
 from rdma_robust.semantics.wording import SPIN_ONLY, proved_by_filter, torn
@@ -116,7 +116,7 @@ def _witness(witness: WitnessView, width: int, full: bool) -> list[list[str]]:
     for edge in witness.cycle:
         steps = f"[{step.get(edge.source, 0)} -> {step.get(edge.target, 0)}]"
         cycle += filled(f"{edge.text} {steps}", width, "  ", "  ")
-    blocks = [filled(intro, width), timeline(witness, width, full=full) + legend, cycle]
+    blocks = [filled(intro, width), witness_timeline(witness, width, full=full) + legend, cycle]
     events = {event.id: event for event in witness.events}
     atomics = [events[edge.source] for edge in witness.cycle if edge.relation == "rmw"]
     why = [r.text for r in witness.relaxed] + [torn(f"`{e.statement}` (line {e.line})") for e in atomics]

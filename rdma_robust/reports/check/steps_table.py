@@ -23,14 +23,14 @@ FOLDED_FROM = 25
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class StepRow:
     """A step of a run: its number, and its row."""
 
     number: int
     row: Row
 
 
-def folded(steps: Sequence[Shown], matter: Collection[int], *, full: bool) -> tuple[list[Row], str]:
+def folded_rows(steps: Sequence[StepRow], matter: Collection[int], *, full: bool) -> tuple[list[Row], str]:
     """Return the rows of the steps that matter, with a row for those left out between them, and how many those are in all.
 
     A short run, one in which nearly all steps matter, and with `full` any run is shown as a whole.
@@ -54,7 +54,7 @@ def _gap(steps: int) -> Row:
     return f"    ... {count(steps, 'step')}", "", ""
 
 
-def timeline(witness: WitnessView, width: int, *, full: bool = False) -> list[str]:
+def witness_timeline(witness: WitnessView, width: int, *, full: bool = False) -> list[str]:
     """Return the lines of the timeline, at most `width` characters wide where that is possible.
 
     Steps are numbered from 1; `+` marks events of the SC cycle, `*` the pivot. With too many lanes for the width the
@@ -65,19 +65,23 @@ def timeline(witness: WitnessView, width: int, *, full: bool = False) -> list[st
     order = [by_id[i] for i in witness.order]
     on_cycle = {i for edge in witness.cycle for i in (edge.source, edge.target)}
     rows = [
-        Shown(
+        StepRow(
             e.id,
-            (gutter(k, place(e.line, e.expanded_from), e.id == witness.pivot, e.id in on_cycle), _lane(e), _label(e, full)),
+            (
+                gutter(k, place_text(e.line, e.expanded_from), e.id == witness.pivot, e.id in on_cycle),
+                _lane(e),
+                _label(e, full),
+            ),
         )
         for k, e in enumerate(order, 1)
     ]
-    shown, note = folded(rows, witness.matter, full=full)
+    shown, note = folded_rows(rows, witness.matter, full=full)
     expanded = note_of_places((e.line, e.expanded_from) for e in order)
     notes = [line for text in (expanded, note) if text for line in filled(text, width, "  ", "  ")]
     return table(_lanes(order), shown, width, full=full) + notes
 
 
-def place(line: int | None, expanded_from: tuple[int, ...]) -> str:
+def place_text(line: int | None, expanded_from: tuple[int, ...]) -> str:
     """Return a line as it stands left of a row: `5<21` is line 5 as it was expanded from line 21."""
     return "" if line is None else "<".join(map(str, (line, *expanded_from)))
 
@@ -88,7 +92,7 @@ def note_of_places(places: Iterable[tuple[int | None, tuple[int, ...]]]) -> str:
     if found is None:
         return ""
     line, origins = found
-    return f"Line {place(line, origins)}: line {line}, expanded from line {', from line '.join(map(str, origins))}."
+    return f"Line {place_text(line, origins)}: line {line}, expanded from line {', from line '.join(map(str, origins))}."
 
 
 def _label(event: EventView, full: bool) -> str:
@@ -127,7 +131,7 @@ def _longest_word(texts: Iterable[str]) -> int:
 
 
 def gutter(step: int, line: int | str | None, pivot: bool, on_cycle: bool) -> str:
-    """Return what stands left of step `step`: its mark, its number, and its source line, or :func:`place`."""
+    """Return what stands left of step `step`: its mark, its number, and its source line, or :func:`place_text`."""
     mark = "*" if pivot else "+" if on_cycle else " "
     return f"  {mark} {step:4} {line if line is not None else '':>4}  "
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
-from rdma_robust.contracts.contract_answers import Counterexample, Happening
+from rdma_robust.contracts.contract_answers import Counterexample, VisibleEvent
 from rdma_robust.contracts.language.contract_program import ContractProgram, ErrorClass
 from rdma_robust.contracts.standings import Standing, why_it_stays
 from rdma_robust.errors import NO_SPAN, Span
-from rdma_robust.messages.language.shown_values import shown
-from rdma_robust.reports.contracts.contract_words import main_place, name_of, named, what_of
+from rdma_robust.messages.language.message_terms import shown_value
+from rdma_robust.reports.contracts.contract_words import main_place, name_of, what_of, with_chart_names
 from rdma_robust.reports.messages.chart import Chart, ChartArrow, ChartRow, Mark
 
 _ENDS: Final[dict[ErrorClass, Mark]] = {"RTE": "fault", "DL": "stuck"}
 
 
 @dataclass(slots=True)
-class _Sent:
+class _UnderwayMessage:
     """A message on its way: the row that sends it."""
 
     row: int
@@ -31,14 +31,14 @@ class _Builder:
     procs: int
     rows: list[ChartRow] = field(default_factory=list)
     arrows: list[ChartArrow] = field(default_factory=list)
-    underway: dict[tuple[int, int, int], list[_Sent]] = field(default_factory=dict)
+    underway: dict[tuple[int, int, int], list[_UnderwayMessage]] = field(default_factory=dict)
     calls: dict[tuple[int, str], int] = field(default_factory=dict)
 
     def line(self, span: Span) -> int | None:
         place = span.within(self.program.file)
         return None if place == NO_SPAN else place.line
 
-    def add(self, event: Happening) -> None:
+    def add(self, event: VisibleEvent) -> None:
         """Add the row of an event."""
         match event.event:
             case "enter" | "exit":
@@ -50,7 +50,7 @@ class _Builder:
             case "complete":
                 self.goes_on(event)
 
-    def passes(self, event: Happening) -> None:
+    def passes(self, event: VisibleEvent) -> None:
         """Add that a function is entered or left, to the last row if others do the same there."""
         mark: Mark = "enter" if event.event == "enter" else "exit"
         words = passing_words(self.program, self.function, event.function, mark)
@@ -67,17 +67,17 @@ class _Builder:
         names = ", ".join(map(name_of, sorted(lanes)))
         self.rows.append(ChartRow(lanes[0], mark, f"{names}: {what}", None, what, lanes[1:]))
 
-    def sends(self, event: Happening) -> None:
+    def sends(self, event: VisibleEvent) -> None:
         assert event.peer is not None
-        label = f"send {shown(event.value)} to {name_of(event.peer)}{self.channel(event)}"
+        label = f"send {shown_value(event.value)} to {name_of(event.peer)}{self.channel(event)}"
         text = f"{name_of(event.process)} {label.replace('send', 'sends', 1)}"
         self.rows.append(ChartRow(event.process, "send", text, self.line(event.span), label))
         channel = event.process, event.peer, event.port
-        self.underway.setdefault(channel, []).append(_Sent(len(self.rows) - 1, event.tag))
+        self.underway.setdefault(channel, []).append(_UnderwayMessage(len(self.rows) - 1, event.tag))
 
-    def takes(self, event: Happening) -> None:
+    def takes(self, event: VisibleEvent) -> None:
         assert event.peer is not None
-        value = shown(event.value)
+        value = shown_value(event.value)
         text = f"{name_of(event.process)} takes {value} from {name_of(event.peer)}{self.channel(event)}"
         self.rows.append(ChartRow(event.process, "take", text, self.line(event.span), f"takes {value}"))
         waiting = self.underway.get((event.peer, event.process, event.port), [])
@@ -87,19 +87,19 @@ class _Builder:
         begin = None if sent is None else sent.row
         self.arrows.append(ChartArrow(event.peer, event.process, begin, len(self.rows) - 1, value, text))
 
-    def goes_on(self, event: Happening) -> None:
+    def goes_on(self, event: VisibleEvent) -> None:
         assert event.peer is not None
         text = f"{name_of(event.process)} goes on: {name_of(event.peer)} has got its message{self.channel(event)}"
         self.rows.append(ChartRow(event.process, "match", text, self.line(event.span), "goes on"))
 
-    def channel(self, event: Happening) -> str:
+    def channel(self, event: VisibleEvent) -> str:
         port = f" on {self.program.port_names[event.port]}" if event.port else ""
         return port + (f" tag {event.tag}" if event.tag else "")
 
     def stays(self, standing: Standing) -> None:
         """Add that a process never leaves, if that is so."""
         if standing.next != "left":
-            text = named(why_it_stays(standing, self.program.port_names))
+            text = with_chart_names(why_it_stays(standing, self.program.port_names))
             self.rows.append(ChartRow(standing.process, "stuck", text, self.line(standing.span), "waits for ever"))
 
     def wrong(self, example: Counterexample) -> None:

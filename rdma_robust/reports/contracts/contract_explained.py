@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from rdma_robust.contracts.contract_answers import Collate, Counterexample, FunctionAnswer, ProcsAnswer
 from rdma_robust.contracts.language.contract_program import ContractProgram
-from rdma_robust.messages.language.message_terms import Value
-from rdma_robust.messages.language.shown_values import shown
+from rdma_robust.messages.language.message_terms import Value, shown_value
 from rdma_robust.reports.contracts.contract_chart import contract_chart
 from rdma_robust.reports.contracts.contract_words import (
     first_violation,
@@ -26,7 +25,7 @@ MOST_CELLS = 64
 
 
 @dataclass(frozen=True, slots=True)
-class StateTable:
+class ValueTable:
     """Values by names (rows) and processes (columns); `title` says when."""
 
     title: str
@@ -44,7 +43,7 @@ class ContractFinding:
     clause: str
     line: int | None
     chart: Chart
-    tables: tuple[StateTable, ...]
+    tables: tuple[ValueTable, ...]
 
 
 def contract_finding(program: ContractProgram, function: str, found: ProcsAnswer) -> ContractFinding:
@@ -84,7 +83,7 @@ def finding_text(found: ContractFinding, width: int | None, *, full: bool) -> li
     return lines
 
 
-def table_lines(table: StateTable) -> Iterator[str]:
+def table_lines(table: ValueTable) -> Iterator[str]:
     """Yield a table, aligned."""
     rows = [table.heads, *table.rows]
     widths = [max(width_of(printable(row[column])) for row in rows) for column in range(len(table.heads))]
@@ -95,7 +94,7 @@ def table_lines(table: StateTable) -> Iterator[str]:
 
 def _tables(
     program: ContractProgram, function: str, example: Counterexample, collates: Sequence[Collate]
-) -> Iterator[StateTable]:
+) -> Iterator[ValueTable]:
     """Yield the inputs, and of the collates that are at the end what processes have there."""
     yield _table("inputs", example.inputs)
     last = collates[example.collate : example.collate + 1] or collates[-1:]
@@ -118,11 +117,11 @@ def _when(program: ContractProgram, own: str, function: str) -> tuple[str, str]:
     return f"are at the head of {function}", ""
 
 
-def _table(title: str, states: Sequence[Mapping[str, Value] | None]) -> StateTable:
+def _table(title: str, states: Sequence[Mapping[str, Value] | None]) -> ValueTable:
     names = dict.fromkeys(name for state in states if state is not None for name in state)
     heads = ("", *(name_of(number) for number in range(len(states))))
-    return StateTable(title, heads, tuple((name, *(_cell(state, name) for state in states)) for name in names))
+    return ValueTable(title, heads, tuple((name, *(_cell(state, name) for state in states)) for name in names))
 
 
 def _cell(state: Mapping[str, Value] | None, name: str) -> str:
-    return "-" if state is None or name not in state else shown(state[name], MOST_CELLS)
+    return "-" if state is None or name not in state else shown_value(state[name], MOST_CELLS)

@@ -44,7 +44,7 @@ def name_of(process: int) -> str:
     return f"P{process}"
 
 
-def ranges(numbers: Sequence[int]) -> str:
+def procs_ranges(numbers: Sequence[int]) -> str:
     """Return numbers of processes, `1..4` for all of a range."""
     found: list[list[int]] = []
     for number in sorted(set(numbers)):
@@ -90,14 +90,16 @@ def first_violation(answer: FunctionAnswer) -> ProcsAnswer | None:
 def reasons_of(answer: FunctionAnswer) -> list[str]:
     """Return why it is not known what holds, each reason once with the numbers of processes."""
     reasons = dict.fromkeys(each.reason for each in answer.answers if each.reason)
-    found = [f"n = {ranges([each.procs for each in answer.answers if each.reason == said])}: {said}" for said in reasons]
+    found = [
+        f"n = {procs_ranges([each.procs for each in answer.answers if each.reason == said])}: {said}" for said in reasons
+    ]
     every = answer.every
     return [*found, f"every n: {every.reason}"] if every is not None and every.reason else found
 
 
-def numbers_text(answer: FunctionAnswer) -> str:
+def procs_text(answer: FunctionAnswer) -> str:
     """Return the numbers of processes that the verdict of a function is about."""
-    found = ranges([each.procs for each in answer.answers if each.verdict == answer.verdict])
+    found = procs_ranges([each.procs for each in answer.answers if each.verdict == answer.verdict])
     if answer.every is None or answer.every.verdict != answer.verdict:
         return found
     return "every" if answer.verdict == "VERIFIED" or not found else f"{found}, every"
@@ -130,9 +132,9 @@ def violation_line(program: ContractProgram, function: str, found: ProcsAnswer, 
 
 def what_of(example: Counterexample) -> str:
     """Return what is wrong, with the names that processes have in charts."""
-    return named(example.text) or example.clause
+    return with_chart_names(example.text) or example.clause
 
 
-def named(text: str) -> str:
+def with_chart_names(text: str) -> str:
     """Return a text about processes with the names that they have in charts."""
     return _PROCESS.sub(lambda found: name_of(int(found[1])), text)

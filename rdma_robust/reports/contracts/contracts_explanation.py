@@ -64,7 +64,7 @@ def cells_of(row: FunctionRow) -> tuple[str, ...]:
     return (row.function, verdict, row.procs, row.mode, str(row.runs), str(row.solver_calls), row.bounds or "-")
 
 
-def explanation_text(told: ContractsExplanation, width: int | None, *, full: bool) -> list[str]:
+def contracts_explanation_text(told: ContractsExplanation, width: int | None, *, full: bool) -> list[str]:
     """Return the explanation as lines."""
     room = width or WIDTH
     program = told.program
@@ -90,7 +90,7 @@ def explanation_text(told: ContractsExplanation, width: int | None, *, full: boo
     return [*lines, "", *filled(PATHS, room)] if told.findings else lines
 
 
-def explanation_object(told: ContractsExplanation, tool: Mapping[str, object]) -> JsonObject:
+def contracts_explanation_object(told: ContractsExplanation, tool: Mapping[str, object]) -> JsonObject:
     """Return the whole explanation as JSON (`schema/contracts-explain.schema.json`); `tool` says what made it."""
     return {
         "format": FORMAT,

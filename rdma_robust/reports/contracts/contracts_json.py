@@ -10,9 +10,9 @@ from rdma_robust.contracts.contract_answers import (
     Counterexample,
     EveryProcsAnswer,
     FunctionAnswer,
-    Happening,
     Inputs,
     ProcsAnswer,
+    VisibleEvent,
 )
 from rdma_robust.contracts.language.contract_program import ContractProgram
 from rdma_robust.contracts.standings import Standing
@@ -132,7 +132,7 @@ def _clause(program: ContractProgram, example: Counterexample) -> JsonObject:
     return {"kind": example.clause, "text": text_at(program, example.span), **_place(program, example.span)}
 
 
-def _event(program: ContractProgram, event: Happening) -> JsonObject:
+def _event(program: ContractProgram, event: VisibleEvent) -> JsonObject:
     message = event.event not in ("enter", "exit")
     return {
         "proc": event.process,

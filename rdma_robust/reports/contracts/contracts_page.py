@@ -1,18 +1,21 @@
-"""The explanation of contracts as one HTML file that needs nothing else: no network, no fonts, no library."""
+"""The explanation of contracts as one HTML file that needs nothing else, and fragments for functions that violate theirs."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from markupsafe import Markup
 
+from rdma_robust.contracts.contract_answers import FunctionAnswer
+from rdma_robust.contracts.language.contract_program import ContractProgram
+from rdma_robust.reports.contracts.contract_explained import contract_findings
 from rdma_robust.reports.contracts.contracts_explanation import HEADS, ContractsExplanation, cells_of
-from rdma_robust.reports.explanation.explanation_page import SCRIPT, STYLE
 from rdma_robust.reports.messages.chart import ChartRow
 from rdma_robust.reports.messages.chart_svg import chart_svg
 from rdma_robust.reports.messages.messages_page import KINDS, marked_lines
 from rdma_robust.reports.share.html_templates import templates
-from rdma_robust.reports.share.page_style import PAGE_STYLE, page_script
+from rdma_robust.reports.share.page_style import PAGE_STYLE, SCRIPT, STYLE, page_script
 
 PACKAGE: Final = "rdma_robust.reports.contracts"
 
@@ -38,3 +41,16 @@ def contracts_page(told: ContractsExplanation, version: str) -> str:
             version=version,
         )
     )
+
+
+def contract_parts(program: ContractProgram, answers: Sequence[FunctionAnswer]) -> dict[str, str]:
+    """Return by their names the fragments of functions that violate their contracts: run, values, the source with marks."""
+    template = templates(PACKAGE).get_template("contract_part.html.j2")
+    return {
+        each.function: template.render(
+            finding=each,
+            drawing=Markup(chart_svg(each.chart, every=True)),
+            source=marked_lines(program.source, each.chart.rows, "mp"),
+        )
+        for each in contract_findings(program, answers)
+    }

@@ -10,14 +10,14 @@ from rdma_robust.contracts.language.contract_program import ContractProgram, Err
 from rdma_robust.frame.answer import DiagnosticView, Failure, JsonObject, diagnostics
 from rdma_robust.frame.exits import Exit, within
 from rdma_robust.frame.finding import Finding
-from rdma_robust.language.syntax.ast import Program
+from rdma_robust.language.syntax.ast import ProgramTree
 from rdma_robust.messages.language.message_tree import Proc, declarations
 from rdma_robust.reports.contracts.contract_claims import JudgedContractClaim, judged_claims
 from rdma_robust.reports.contracts.contract_words import (
     bounds_text,
     every_text,
     first_violation,
-    numbers_text,
+    procs_text,
     reasons_of,
     violation_line,
 )
@@ -111,7 +111,7 @@ def contracts_record(
         verdicts=tuple(answer.verdict for answer in answers),
         program=program.name,
         source=program.source,
-        runs=isinstance(tree := program.tree, Program) and any(isinstance(each, Proc) for each in declarations(tree)),
+        runs=isinstance(tree := program.tree, ProgramTree) and any(isinstance(each, Proc) for each in declarations(tree)),
     )
 
 
@@ -148,7 +148,7 @@ def _row(
         verdict=answer.verdict,
         error=None if violation is None or violation.counterexample is None else violation.counterexample.error,
         mode=", ".join(dict.fromkeys(each.mode for each in answer.answers)),
-        procs=numbers_text(answer),
+        procs=procs_text(answer),
         bounds="" if contract is None else bounds_text(program, contract),
         runs=sum(each.runs for each in answer.answers),
         solver_calls=sum(each.solver_calls for each in every) + sum(each.solver_calls for each in answer.answers),

@@ -9,7 +9,7 @@ from rdma_robust.contracts.inference.inferred_clauses import Inference
 from rdma_robust.contracts.language.contract_program import ContractProgram
 from rdma_robust.frame.answer import JsonObject
 from rdma_robust.frame.formats.json_text import valid_unicode
-from rdma_robust.reports.contracts.contract_words import ranges
+from rdma_robust.reports.contracts.contract_words import procs_ranges
 from rdma_robust.text import filled, printable
 
 FORMAT: Final = "rdma-robust/contracts-infer"
@@ -22,7 +22,7 @@ def inference_text(found: Sequence[Inference], width: int | None) -> list[str]:
     room = width or WIDTH
     lines: list[str] = []
     for each in found:
-        lines += [*([""] if lines else []), f"{printable(each.function)}, n = {ranges(each.procs)}:"]
+        lines += [*([""] if lines else []), f"{printable(each.function)}, n = {procs_ranges(each.procs)}:"]
         if each.reason:
             lines += filled(f"nothing is inferred: {printable(each.reason)}", room, "  ", "    ")
             continue

@@ -8,7 +8,16 @@ from typing import Literal
 
 from rdma_robust.errors import InternalError
 from rdma_robust.frame.answer import DiagnosticView, ErrorKind
-from rdma_robust.petri.net import EnumeratedInvariant, Firing, Invariant, Loop, Net, Run, StagedInvariant, Vector
+from rdma_robust.petri.net import (
+    EnumeratedInvariant,
+    Firing,
+    Invariant,
+    Net,
+    NetRun,
+    RepeatedFirings,
+    StagedInvariant,
+    Vector,
+)
 
 CoverVerdict = Literal["safe", "unsafe", "unknown", "error"]
 _LONGEST_PERIOD = 64
@@ -37,7 +46,7 @@ class RuleView:
 
 
 @dataclass(frozen=True, slots=True)
-class StepView:
+class FiringStep:
     """`rules` one after the other, all of it `times` times; `after` is the marking then, if it was asked for."""
 
     times: int
@@ -46,7 +55,7 @@ class StepView:
 
 
 @dataclass(frozen=True, slots=True)
-class RunView:
+class FiringSequence:
     """A firing sequence of `length` rules from marking `start` to `end`, which covers `target` (number `cone`, from 1).
 
     Markings list the places that have tokens.
@@ -54,7 +63,7 @@ class RunView:
 
     start: tuple[Tokens, ...]
     length: int
-    steps: tuple[StepView, ...]
+    steps: tuple[FiringStep, ...]
     end: tuple[Tokens, ...]
     cone: int
     target: tuple[Tokens, ...]
@@ -89,10 +98,10 @@ class CoverRecord:
     time_s: float = 0.0
     errors: tuple[DiagnosticView, ...] = ()
     invariant: InvariantView | None = None
-    run: RunView | None = None
+    run: FiringSequence | None = None
 
 
-def run_view(net: Net, run: Run, markings: bool) -> RunView:
+def firing_sequence(net: Net, run: NetRun, markings: bool) -> FiringSequence:
     """Return `run` for reports, replayed; with `markings`, each step has the marking after it.
 
     Raises InternalError if it is not a run of `net` that covers its target.
@@ -106,11 +115,11 @@ def run_view(net: Net, run: Run, markings: bool) -> RunView:
         for rule in group:
             if rule not in views:
                 views[rule] = _rule(net, *rule)
-        steps.append(StepView(times, tuple(views[rule] for rule in group), after))
+        steps.append(FiringStep(times, tuple(views[rule] for rule in group), after))
     target = net.targets[run.target]
     player.confirm(target)
     start = _tokens(net, enumerate(run.start))
-    return RunView(start, run.length, tuple(steps), player.tokens(), run.target + 1, _tokens(net, target))
+    return FiringSequence(start, run.length, tuple(steps), player.tokens(), run.target + 1, _tokens(net, target))
 
 
 def invariant_view(invariant: Invariant | EnumeratedInvariant) -> InvariantView:
@@ -133,7 +142,7 @@ def grouped(transitions: Sequence[Firing]) -> list[tuple[int, Group]]:
     groups: list[tuple[int, Group]] = []
     runs: list[tuple[int, int]] = []
     for firing in transitions:
-        loop = firing if isinstance(firing, Loop) else Loop(1, ((firing, 1),))
+        loop = firing if isinstance(firing, RepeatedFirings) else RepeatedFirings(1, ((firing, 1),))
         if len(loop.body) > 1 and loop.times * len(loop.body) > _UNROLLED:
             groups += [*_folded(runs), (loop.times, loop.body)]
             runs = []
@@ -184,7 +193,7 @@ def _repetition(runs: Sequence[tuple[int, int]], following: Sequence[int], at: i
 class _Player:
     """Fires transitions, several times at once."""
 
-    def __init__(self, net: Net, run: Run) -> None:
+    def __init__(self, net: Net, run: NetRun) -> None:
         self.net = net
         self.marking = dict(enumerate(run.start))
         bounds = list(zip(run.start, net.least, net.most, strict=True))

@@ -12,7 +12,7 @@ from rdma_robust.frame.formats.columns import Column
 from rdma_robust.frame.formats.json_text import valid_unicode
 from rdma_robust.frame.formats.row_text import expected_cell
 from rdma_robust.frame.question import Layout, View
-from rdma_robust.reports.cover.cover_result import CoverRecord, RuleView, RunView, StepView, Tokens
+from rdma_robust.reports.cover.cover_result import CoverRecord, FiringSequence, FiringStep, RuleView, Tokens
 from rdma_robust.reports.share.totals import Verdicts
 from rdma_robust.text import count, filled, one_line, printable
 
@@ -87,7 +87,7 @@ def explain(record: CoverRecord, width: int = 100) -> list[str]:
     return []
 
 
-def _run(run: RunView, width: int) -> list[str]:
+def _run(run: FiringSequence, width: int) -> list[str]:
     cone = f"target {run.cone}: {_conditions(run.target) or 'any marking'}"
     lines = filled(f"Initial marking: {_marking(run.start)}", width, more="  ")
     if run.steps:
@@ -100,7 +100,7 @@ def _run(run: RunView, width: int) -> list[str]:
     return [*lines, "", *filled(f"It covers {cone}", width, more="  ")]
 
 
-def _step(step: StepView, width: int) -> list[str]:
+def _step(step: FiringStep, width: int) -> list[str]:
     lines = []
     inner = "  " if len(step.rules) > 1 else ""
     if inner:

@@ -25,7 +25,7 @@ Attributes = dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class DotStyle:
     """How things are written: the label of a thread's box, and the attributes of nodes, titles of lanes, and edges."""
 
     box: Callable[[str], str]
@@ -44,14 +44,14 @@ def graph_dot(explanation: Explanation) -> str:
         '  node [shape=box, style="rounded,filled", fillcolor=white, fontname=Helvetica, fontsize=11];',
         "  edge [fontname=Helvetica, fontsize=10];",
     ]
-    return comment + digraph(graph, timeline.lanes, head, Look(quoted, _node_look, _edge_look))
+    return comment + digraph(graph, timeline.lanes, head, DotStyle(quoted, _node_look, _edge_look))
 
 
 def digraph(
     graph: Graph,
     lanes: tuple[Lane, ...],
     head: list[str],
-    look: Look,
+    look: DotStyle,
 ) -> str:
     """Return the graph as DOT. Columns are chains of invisible edges below a title each; Graphviz may swap columns to have
     fewer crossings. Program order gives the rows, so the events of a thread stand in it from the top down."""
@@ -70,7 +70,7 @@ def digraph(
     lines.append(f"  {{ rank=same; {' '.join(titles)} }}")
     lines += [f"  {a} -> {b} [style=invis];" for a, b in pairwise(titles)]
     initial = [n for n in graph.nodes if n.lane is None]
-    lines += [f"  n{n.id} [{written(look.node(n))}];" for n in initial]
+    lines += [f"  n{n.id} [{attribute_list(look.node(n))}];" for n in initial]
     if initial and titles:
         lines.append(f"  {{ rank=same; {' '.join(f'n{n.id}' for n in initial)} }}")
         lines += [f"  n{n.id} -> {titles[0]} [style=invis, weight=0];" for n in initial]
@@ -80,8 +80,8 @@ def digraph(
 
 def _column(graph: Graph, lane: Lane, number: int, look: Callable[[Node | Lane], Attributes]) -> list[str]:
     nodes = sorted((n for n in graph.nodes if n.lane == lane.id), key=lambda n: n.position)
-    lines = [f"    title{number} [group=g{number}, {written(look(lane))}];"]
-    lines += [f"    n{n.id} [group=g{number}, {written(look(n))}];" for n in nodes]
+    lines = [f"    title{number} [group=g{number}, {attribute_list(look(lane))}];"]
+    lines += [f"    n{n.id} [group=g{number}, {attribute_list(look(n))}];" for n in nodes]
     chain = [f"title{number}", *(f"n{n.id}" for n in nodes)]
     return lines + [f"    {a} -> {b} [style=invis, weight=20];" for a, b in pairwise(chain)]
 
@@ -92,7 +92,7 @@ def _edges(graph: Graph, look: Callable[[Edge], Attributes]) -> Iterator[str]:
         attributes = look(edge)
         if "po" not in edge.relations or position[edge.target] != position[edge.source] + 1:
             attributes["constraint"] = "false"
-        yield f"  n{edge.source} -> n{edge.target} [{written(attributes)}];"
+        yield f"  n{edge.source} -> n{edge.target} [{attribute_list(attributes)}];"
 
 
 def edge_label(edge: Edge) -> str:
@@ -115,7 +115,7 @@ def quoted(text: str) -> str:
     return '"' + printable(text).replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def written(attributes: Attributes) -> str:
+def attribute_list(attributes: Attributes) -> str:
     return ", ".join(f"{name}={value}" for name, value in attributes.items())
 
 

@@ -10,11 +10,10 @@ from markupsafe import Markup
 
 from rdma_robust.analyses.explain.explanation import Explanation, FinalStates, LineMark
 from rdma_robust.outcome import NO_SEARCH
-from rdma_robust.reports.explanation.explanation_page import SCRIPT, STYLE
 from rdma_robust.reports.explanation.explanation_svg import graph_svg
 from rdma_robust.reports.explanation.explanation_timeline import timeline_svg
-from rdma_robust.reports.share.html_templates import SourceLine, listing, templates
-from rdma_robust.reports.share.page_style import PAGE_STYLE, SOURCE_STYLE, page_script
+from rdma_robust.reports.share.html_templates import SourceLine, source_listing, templates
+from rdma_robust.reports.share.page_style import PAGE_STYLE, SCRIPT, SOURCE_STYLE, STYLE, page_script
 from rdma_robust.reports.share.svg import COLOURS
 from rdma_robust.text import count, lines_of
 
@@ -59,7 +58,7 @@ def source_html(explanation: Explanation) -> str:
 def _source(explanation: Explanation, style: str) -> Markup:
     marks = {mark.line: mark for mark in explanation.lines}
     lines = lines_of(explanation.source)
-    return listing((_source_line(n, line, marks.get(n)) for n, line in enumerate(lines, 1)), style)
+    return source_listing((_source_line(n, line, marks.get(n)) for n, line in enumerate(lines, 1)), style)
 
 
 def explanation_html(explanation: Explanation, version: str) -> str:

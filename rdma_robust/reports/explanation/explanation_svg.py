@@ -11,9 +11,16 @@ from typing import Any, Literal
 from rdma_robust.analyses.explain.explanation import Edge, Explanation, Graph, Lane, Node
 from rdma_robust.errors import UsageError
 from rdma_robust.foreign import unheard
-from rdma_robust.reports.explanation.explanation_dot import Attributes, Look, digraph, edge_label, lane_title, thread_title
+from rdma_robust.reports.explanation.explanation_dot import (
+    Attributes,
+    DotStyle,
+    digraph,
+    edge_label,
+    lane_title,
+    thread_title,
+)
 from rdma_robust.reports.explanation.explanation_timeline import timeline_svg
-from rdma_robust.reports.share.svg import arrow_head, drawing, fitted, number, text_of, width_of
+from rdma_robust.reports.share.svg import arrow_head, fitted, markup_text, number, pixel_width, svg_image
 
 POINTS = 72
 LONGEST_LABEL = 40
@@ -28,7 +35,7 @@ Box = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class GraphLayout:
     """Places in pixels, from the top left: centres of nodes by name, curves and label places of edges by their ends, and
     the boxes of the threads by the number of their first lane."""
 
@@ -48,28 +55,28 @@ def graph_svg(explanation: Explanation) -> str:
     graph, timeline = explanation.graph, explanation.timeline
     if graph is None or timeline is None:
         return ""
-    layout = lay_out(graph, timeline.lanes)
+    layout = graph_layout(graph, timeline.lanes)
     body = [_box(thread_title(timeline.lanes[first]), box) for first, box in layout.boxes.items()]
     body += [_title(lane, layout.nodes[f"title{i}"]) for i, lane in enumerate(timeline.lanes)]
     body += [_edge(edge, layout) for edge in sorted(graph.edges, key=lambda e: e.cycle is not None)]
     body += [_node(node, layout.nodes[f"n{node.id}"], timeline.lanes) for node in graph.nodes]
-    return drawing(layout.width, layout.height, f"execution graph of {explanation.program}", body, "graph")
+    return svg_image(layout.width, layout.height, f"execution graph of {explanation.program}", body, "graph")
 
 
-def lay_out(graph: Graph, lanes: tuple[Lane, ...]) -> Layout:
+def graph_layout(graph: Graph, lanes: tuple[Lane, ...]) -> GraphLayout:
     """Return where Graphviz's `dot` puts everything. It sees sizes and no texts, so that fonts do not matter."""
     try:
         import pygraphviz  # noqa: PLC0415 - slow, and only drawings need it
     except ImportError as error:
         reason = f"drawing needs the package pygraphviz, which cannot be loaded ({error})"
         raise UsageError(f"{reason}; text, json and dot work without") from error
-    text = digraph(graph, lanes, [], Look(_title_size, _node_size, _label_size))
+    text = digraph(graph, lanes, [], DotStyle(_title_size, _node_size, _label_size))
     with unheard(), pygraphviz.AGraph(string=text) as laid:
         found = json.loads(laid.draw(prog="dot", format="json0"))
     return _layout(found)
 
 
-def _layout(found: dict[str, Any]) -> Layout:
+def _layout(found: dict[str, Any]) -> GraphLayout:
     left, bottom, right, top = (float(v) for v in found["bb"].split(","))
 
     def point(text: str) -> Point:
@@ -94,7 +101,7 @@ def _layout(found: dict[str, Any]) -> Layout:
             (a, b), (c, d) = point(f"{x0},{y1}"), point(f"{x1},{y0}")
             boxes[int(each["name"].removeprefix("cluster_"))] = a, b, c - a, d - b
     nodes = {o["name"]: point(o["pos"]) for o in objects if "pos" in o}
-    return Layout(right - left + 2 * MARGIN, top - bottom + 2 * MARGIN, nodes, curves, labels, boxes)
+    return GraphLayout(right - left + 2 * MARGIN, top - bottom + 2 * MARGIN, nodes, curves, labels, boxes)
 
 
 def _curve(pos: str, point: Any) -> tuple[Point, ...]:
@@ -110,11 +117,11 @@ def _shown(node: Node) -> str:
 
 
 def _node_width(node: Node) -> float:
-    return width_of(_shown(node)) + 20
+    return pixel_width(_shown(node)) + 20
 
 
 def _node_size(node: Node | Lane) -> Attributes:
-    wide = width_of(lane_title(node)) if isinstance(node, Lane) else _node_width(node)
+    wide = pixel_width(lane_title(node)) if isinstance(node, Lane) else _node_width(node)
     high = TITLE_HEIGHT if isinstance(node, Lane) else NODE_HEIGHT
     return {
         "shape": "box",
@@ -126,11 +133,11 @@ def _node_size(node: Node | Lane) -> Attributes:
 
 
 def _title_size(title: str) -> str:
-    return _blank(round(width_of(title) + 2 * MARGIN), TITLE_HEIGHT)
+    return _blank(round(pixel_width(title) + 2 * MARGIN), TITLE_HEIGHT)
 
 
 def _label_size(edge: Edge) -> Attributes:
-    wide = round(width_of(edge_label(edge)) + 6)
+    wide = round(pixel_width(edge_label(edge)) + 6)
     return {"label": _blank(wide, LABEL_HEIGHT), "weight": "2" if "po" in edge.relations else "1"}
 
 
@@ -147,7 +154,7 @@ def _box(title: str, box: Box) -> str:
 
 def _caption(style: str, x: float, y: float, text: str) -> str:
     place = f'x="{number(x)}" y="{number(y)}"'
-    return f'<text class="{style} rr-sans" {place} text-anchor="middle">{text_of(text)}</text>'
+    return f'<text class="{style} rr-sans" {place} text-anchor="middle">{markup_text(text)}</text>'
 
 
 def _title(lane: Lane, at: Point) -> str:
@@ -163,14 +170,14 @@ def _node(node: Node, at: Point, lanes: tuple[Lane, ...]) -> str:
     said = f"{node.text}{' (the pivot)' if node.pivot else ''}"
     number_of = "" if node.line is None else f'<tspan class="rr-muted">{node.line} </tspan>'
     return (
-        f'<g class="{marks}" data-event="{node.id}"{line}><title>{text_of(said)}</title>'
+        f'<g class="{marks}" data-event="{node.id}"{line}><title>{markup_text(said)}</title>'
         f'<rect class="rr-chip" x="{number(x - wide / 2)}" y="{number(y - NODE_HEIGHT / 2)}" width="{number(wide)}" '
         f'height="{NODE_HEIGHT}" rx="7"/><text x="{number(x)}" y="{number(y + 4)}" text-anchor="middle">'
-        f"{number_of}{text_of(fitted(node.label, LONGEST_LABEL))}</text></g>"
+        f"{number_of}{markup_text(fitted(node.label, LONGEST_LABEL))}</text></g>"
     )
 
 
-def _edge(edge: Edge, layout: Layout) -> str:
+def _edge(edge: Edge, layout: GraphLayout) -> str:
     ends = f"n{edge.source}", f"n{edge.target}"
     curve = layout.curves[ends]
     *points, tip = curve
@@ -182,11 +189,11 @@ def _edge(edge: Edge, layout: Layout) -> str:
     place = layout.labels.get(ends) or _middle(curve)
     marks = " ".join([*(f"rr-is-{r}" for r in edge.relations), *(["rr-edge-cycle"] if edge.cycle else [])])
     return (
-        f'<g class="rr-relation {marks}"><title>{text_of(edge.text or edge_label(edge))}</title>'
+        f'<g class="rr-relation {marks}"><title>{markup_text(edge.text or edge_label(edge))}</title>'
         f'<path class="rr-edge" d="{path}" style="stroke:{colour}"{dash}/>'
         f'<polygon points="{arrow_head(*tip, tip[0] - before[0], tip[1] - before[1], 10)}" style="fill:{colour}"/>'
         f'<text class="rr-label" x="{number(place[0])}" y="{number(place[1] + 4)}" text-anchor="middle" '
-        f'style="fill:{colour}">{text_of(edge_label(edge))}</text></g>'
+        f'style="fill:{colour}">{markup_text(edge_label(edge))}</text></g>'
     )
 
 
@@ -199,6 +206,6 @@ def drawn(explanation: Explanation, of: Literal["graph", "timeline"]) -> str:
     """Return the drawing that is asked for; without a witness one that says so. Raises UsageError like :func:`graph_svg`."""
     if explanation.timeline is None:
         text = f"{explanation.headline} There is no execution to draw."
-        line = f'<text x="{MARGIN}" y="26">{text_of(text)}</text>'
-        return drawing(width_of(text) + 2 * MARGIN, 40, explanation.program, [line], of)
+        line = f'<text x="{MARGIN}" y="26">{markup_text(text)}</text>'
+        return svg_image(pixel_width(text) + 2 * MARGIN, 40, explanation.program, [line], of)
     return graph_svg(explanation) if of == "graph" else timeline_svg(explanation)

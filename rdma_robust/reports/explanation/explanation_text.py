@@ -1,12 +1,16 @@
-"""An explanation for the terminal."""
+"""An explanation for the terminal, and as JSON (`schema/explain.schema.json`)."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import dataclasses
+from collections.abc import Collection, Mapping, Sequence
 
 from rdma_robust.analyses.explain.explanation import Access, Explanation, Lane, Pair, Timeline, TimelineStep
 from rdma_robust.analyses.explain.story import fences
-from rdma_robust.reports.check.steps_table import Shown, folded, gutter, table
+from rdma_robust.frame.answer import JsonObject
+from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.formats.json_text import valid_unicode
+from rdma_robust.reports.check.steps_table import StepRow, folded_rows, gutter, table
 from rdma_robust.text import filled, printable
 
 LEGEND = (
@@ -32,7 +36,7 @@ def explanation_text(explanation: Explanation, width: int = 100, *, full: bool =
     blocks = [_fill(explanation.headline, width)]
     blocks += [_fill(p, width) for p in explanation.paragraphs]
     if explanation.timeline is not None:
-        blocks.append(["The run:", *run_table(explanation.timeline, width, full=full), *_fill(LEGEND, width, "  ")])
+        blocks.append(["The run:", *timeline_table(explanation.timeline, width, full=full), *_fill(LEGEND, width, "  ")])
         blocks.append(_cycle(explanation, width))
     if explanation.verdict != "not-robust":
         named = {"fences": fences(explanation.pairs)}
@@ -53,14 +57,14 @@ def explanation_text(explanation: Explanation, width: int = 100, *, full: bool =
     return lines
 
 
-def run_table(run: Timeline, width: int, *, full: bool = False) -> list[str]:
+def timeline_table(run: Timeline, width: int, *, full: bool = False) -> list[str]:
     """Return the steps of the machine run, one column for each lane: of a long run those that matter, with `full` all."""
     names = {lane.id: _title(lane) for lane in run.lanes}
     rows = [
-        Shown(s.number, (gutter(s.number, s.line, s.pivot, s.on_cycle), names[s.lane], printable(_label(s, full))))
+        StepRow(s.number, (gutter(s.number, s.line, s.pivot, s.on_cycle), names[s.lane], printable(_label(s, full))))
         for s in run.steps
     ]
-    shown, note = folded(rows, {s.number for s in run.steps if s.matters}, full=full)
+    shown, note = folded_rows(rows, {s.number for s in run.steps if s.matters}, full=full)
     return [*table(list(names.values()), shown, width, full=full), *(_fill(note, width, "  ") if note else [])]
 
 
@@ -143,3 +147,31 @@ def _accesses(found: Collection[Access]) -> str:
 
 def _fill(text: str, width: int, indent: str = "") -> list[str]:
     return filled(printable(text), width, indent, indent)
+
+
+FORMAT = "rdma-robust/explain"
+VERSION = 1
+EXITS = {"robust": Exit.OK, "not-robust": Exit.NOT_ROBUST, "unknown": Exit.UNKNOWN}
+
+
+def explanation_object(explanation: Explanation, tool: Mapping[str, object]) -> JsonObject:
+    """Return the explanation as a JSON object; `tool` says by what it was made."""
+    head: JsonObject = {
+        "format": FORMAT,
+        "version": VERSION,
+        "tool": dict(tool),
+        "exit_code": int(EXITS[explanation.verdict]),
+    }
+    return head | {name: _valid(value) for name, value in dataclasses.asdict(explanation).items()}
+
+
+def _valid(value: object) -> object:
+    """Return `value` with the texts in it made valid Unicode: the name of a file need not be."""
+    match value:
+        case str():
+            return valid_unicode(value)
+        case dict():
+            return {name: _valid(each) for name, each in value.items()}
+        case list() | tuple():
+            return [_valid(each) for each in value]
+    return value

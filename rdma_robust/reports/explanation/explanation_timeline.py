@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from rdma_robust.analyses.explain.explanation import Explanation, Lane, Operation, Timeline, TimelineStep
 from rdma_robust.reports.explanation.explanation_dot import lane_title
-from rdma_robust.reports.share.svg import arrow_head, drawing, fitted, number, text_of, width_of
+from rdma_robust.reports.share.svg import arrow_head, fitted, markup_text, number, pixel_width, svg_image
 
 GUTTER = 34
 HEAD = 58
@@ -51,7 +51,7 @@ def run_svg(run: Timeline, program: str) -> str:
     body = [*_headings(columns, height), *(_row(step, width) for step in run.steps)]
     body += [_operation(o, run, by_lane, slots[o.number]) for o in run.operations]
     body += [_chip(step, by_lane[step.lane]) for step in run.steps]
-    return drawing(width, height, f"run of {program}, step by step", body, "timeline")
+    return svg_image(width, height, f"run of {program}, step by step", body, "timeline")
 
 
 def _ends(operation: Operation, run: Timeline) -> tuple[int, int]:
@@ -83,9 +83,9 @@ def _columns(run: Timeline, slots: dict[int, int]) -> list[_Column]:
         used = max((slots[o.number] + 1 for o in run.operations if o.lane == lane.id), default=0)
         chips = PAD + SLOT * used + (4 if used else 0)
         widest = max((_chip_width(s) for s in run.steps if s.lane == lane.id), default=0)
-        wide = max(LEAST_LANE, chips + widest + PAD, width_of(lane_title(lane)) + 2 * PAD)
+        wide = max(LEAST_LANE, chips + widest + PAD, pixel_width(lane_title(lane)) + 2 * PAD)
         if lane.kind == "cpu":
-            wide = max(wide, width_of(f"{lane.thread} on {lane.node}") + 2 * PAD)
+            wide = max(wide, pixel_width(f"{lane.thread} on {lane.node}") + 2 * PAD)
         columns.append(_Column(lane, x, chips, wide))
         x += wide
     return columns
@@ -98,12 +98,12 @@ def _headings(columns: Sequence[_Column], height: float) -> list[str]:
         x, wide = mine[0].x, sum(c.width for c in mine)
         found.append(
             f'<rect class="rr-band" x="{number(x)}" y="4" width="{number(wide)}" height="{number(height - 8)}" rx="10"/>'
-            f'<text class="rr-head rr-sans" x="{number(x + PAD)}" y="24">{text_of(thread)} on '
-            f"{text_of(mine[0].lane.node)}</text>"
+            f'<text class="rr-head rr-sans" x="{number(x + PAD)}" y="24">{markup_text(thread)} on '
+            f"{markup_text(mine[0].lane.node)}</text>"
         )
     for c in columns:
         found.append(
-            f'<text class="rr-muted rr-sans" x="{number(c.x + PAD)}" y="44">{text_of(lane_title(c.lane))}</text>'
+            f'<text class="rr-muted rr-sans" x="{number(c.x + PAD)}" y="44">{markup_text(lane_title(c.lane))}</text>'
             f'<path class="rr-rule" d="M{number(c.x + PAD)},{HEAD - 6}H{number(c.x + c.width - PAD)}"/>'
         )
     return found
@@ -139,7 +139,7 @@ def _operation(operation: Operation, run: Timeline, columns: dict[str, _Column],
             parts.append(f'<path class="rr-op rr-done" d="M{number(x)},{number(written)}V{number(polled)}"/>')
         back = cpu.x + cpu.chips + _chip_width(run.steps[operation.polled - 1])
         parts.append(_arrow(x, back, polled, ' stroke-dasharray="4 3"'))
-    return f'<g data-operation="{operation.number}"><title>{text_of(_life(operation))}</title>{"".join(parts)}</g>'
+    return f'<g data-operation="{operation.number}"><title>{markup_text(_life(operation))}</title>{"".join(parts)}</g>'
 
 
 def _life(operation: Operation) -> str:
@@ -168,17 +168,17 @@ def _chip(step: TimelineStep, column: _Column) -> str:
         f"step {step.number}: {step.text}{'; on the cycle' if step.on_cycle else ''}{' (the pivot)' if step.pivot else ''}"
     )
     return (
-        f'<g class="{marks}"{event}{line}><title>{text_of(said)}</title>'
+        f'<g class="{marks}"{event}{line}><title>{markup_text(said)}</title>'
         f'<rect class="rr-chip" x="{number(x)}" y="{number(y)}" '
         f'width="{number(_chip_width(step))}" height="{CHIP}" rx="6"/><text x="{number(x + 8)}" y="{number(y + 16)}">'
         f'<tspan class="rr-muted">{"" if step.line is None else f"{step.line} "}</tspan>'
-        f"{text_of(fitted(step.label, LONGEST_LABEL))}</text></g>"
+        f"{markup_text(fitted(step.label, LONGEST_LABEL))}</text></g>"
     )
 
 
 def _chip_width(step: TimelineStep) -> float:
     line = "" if step.line is None else f"{step.line} "
-    return width_of(line + fitted(step.label, LONGEST_LABEL)) + 16
+    return pixel_width(line + fitted(step.label, LONGEST_LABEL)) + 16
 
 
 def _y(step: int) -> float:

@@ -60,7 +60,7 @@ class ChartBar:
 
 
 @dataclass(frozen=True, slots=True)
-class WaitsFor:
+class WaitLink:
     """A link of a waiting cycle: a process, and one that would have to go on before it can."""
 
     process: int
@@ -76,7 +76,7 @@ class Chart:
     rows: tuple[ChartRow, ...]
     arrows: tuple[ChartArrow, ...] = ()
     bars: tuple[ChartBar, ...] = ()
-    cycle: tuple[WaitsFor, ...] = field(default=())
+    cycle: tuple[WaitLink, ...] = field(default=())
 
     def part(self) -> list[int]:
         """Return the processes that have a part in the run, all if there is none."""

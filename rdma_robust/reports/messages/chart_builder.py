@@ -8,10 +8,10 @@ from typing import Final
 
 from rdma_robust.errors import Span
 from rdma_robust.messages.language.message_program import MessageProgram
-from rdma_robust.messages.language.shown_values import shown
-from rdma_robust.messages.message_answers import Issued
-from rdma_robust.reports.messages.chart import Chart, ChartArrow, ChartBar, ChartRow, Mark, WaitsFor
-from rdma_robust.reports.messages.narration import Narration, Request, RunEvent
+from rdma_robust.messages.language.message_terms import shown_value
+from rdma_robust.messages.message_answers import OperationId
+from rdma_robust.reports.messages.chart import Chart, ChartArrow, ChartBar, ChartRow, Mark, WaitLink
+from rdma_robust.reports.messages.narration import IssuedRequest, Narration, RunEvent
 from rdma_robust.reports.messages.operation_names import OperationNames
 from rdma_robust.reports.messages.violation_words import FAULTS, line_of, place_of, statement_at
 from rdma_robust.reports.messages.wait_reasons import WaitReason
@@ -21,18 +21,18 @@ MOST_OTHERS: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ChartContents:
     """What a chart shows besides a run: who waits for ever and why, operations left over, and for receives that race the
     sends that they could take."""
 
     title: str
     waiting: tuple[WaitReason, ...] = ()
-    cycle: tuple[WaitsFor, ...] = ()
-    leaked: tuple[Request, ...] = ()
-    feasible: Mapping[Issued, Sequence[Issued]] = field(default_factory=dict)
+    cycle: tuple[WaitLink, ...] = ()
+    leaked: tuple[IssuedRequest, ...] = ()
+    feasible: Mapping[OperationId, Sequence[OperationId]] = field(default_factory=dict)
 
 
-def chart_of(program: MessageProgram, names: OperationNames, narration: Narration, show: Shown) -> Chart:
+def chart_of(program: MessageProgram, names: OperationNames, narration: Narration, show: ChartContents) -> Chart:
     """Return the chart of a run."""
     builder = _Builder(program, names, narration, show)
     for event in narration.events:
@@ -43,7 +43,7 @@ def chart_of(program: MessageProgram, names: OperationNames, narration: Narratio
 
 
 class _Builder:
-    def __init__(self, program: MessageProgram, names: OperationNames, narration: Narration, show: Shown) -> None:
+    def __init__(self, program: MessageProgram, names: OperationNames, narration: Narration, show: ChartContents) -> None:
         self.program = program
         self.names = names
         self.run = narration
@@ -51,7 +51,7 @@ class _Builder:
         self.rows: list[ChartRow] = []
         self.arrows: list[ChartArrow] = []
         self.bars: list[ChartBar] = []
-        self.sent_at: dict[Issued, int] = {}
+        self.sent_at: dict[OperationId, int] = {}
         self.last: dict[int, int] = {}
         self.awaited = {
             event.request.operation
@@ -107,33 +107,33 @@ class _Builder:
         mark: Mark = "stop" if event.kind == "stop" else "false"
         self.row(me, mark, f"{statement} is false{values}{over}", event.span, f"{statement} is false")
 
-    def sending(self, send: Request) -> str:
+    def sending(self, send: IssuedRequest) -> str:
         to = "?" if send.peer is None else self.name(send.peer)
-        return f"send {shown(send.value)} to {to}{self.channel(send)}"
+        return f"send {shown_value(send.value)} to {to}{self.channel(send)}"
 
-    def pattern(self, receive: Request) -> str:
+    def pattern(self, receive: IssuedRequest) -> str:
         return f"from {'any' if receive.peer is None else self.name(receive.peer)}{self.channel(receive)}"
 
-    def channel(self, request: Request) -> str:
+    def channel(self, request: IssuedRequest) -> str:
         """Return port and tag of a request, as far as they say something."""
         port = f" on {self.program.ports[request.port]}" if request.port else ""
         return port + (f" tag {request.tag}" if request.tag else "")
 
-    def taken(self, event: RunEvent, receive: Request, send: Request, mark: Mark) -> None:
+    def taken(self, event: RunEvent, receive: IssuedRequest, send: IssuedRequest, mark: Mark) -> None:
         """Add the row where a receive has its message, with its arrow, and what else it could take."""
         me = event.process
         self.wait_until_now(me)
         where = self.sent_at.get(send.operation)
         line = f" (line {line_of(self.program, send.span)})"
-        text = f"{self.name(me)} takes {shown(send.value)} from {self.name(send.operation.process)}{line}"
-        end = self.row(me, mark, text, event.span, f"takes {shown(send.value)}")
-        self.arrows.append(ChartArrow(send.operation.process, me, where, end, shown(send.value), text))
+        text = f"{self.name(me)} takes {shown_value(send.value)} from {self.name(send.operation.process)}{line}"
+        end = self.row(me, mark, text, event.span, f"takes {shown_value(send.value)}")
+        self.arrows.append(ChartArrow(send.operation.process, me, where, end, shown_value(send.value), text))
         others = [each for each in self.show.feasible.get(receive.operation, ()) if each != send.operation]
         for place, other in enumerate(others[:MOST_OTHERS]):
             left_out = len(others) - MOST_OTHERS if place == MOST_OTHERS - 1 else 0
             self.arrows.append(self.possible(me, other, end, left_out))
 
-    def possible(self, me: int, other: Issued, end: int, left_out: int) -> ChartArrow:
+    def possible(self, me: int, other: OperationId, end: int, left_out: int) -> ChartArrow:
         """Return the arrow of a message that comes in another run: what it says there is not known."""
         there = self.run.requests.get(("send", other))
         known = None if there is None else line_of(self.program, there.span)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from rdma_robust.reports.messages.chart import Chart, ChartArrow, ChartBar, ChartRow, WaitsFor
-from rdma_robust.reports.share.svg import arrow_head, drawing, fitted, number, text_of, width_of
+from rdma_robust.reports.messages.chart import Chart, ChartArrow, ChartBar, ChartRow, WaitLink
+from rdma_robust.reports.share.svg import arrow_head, fitted, markup_text, number, pixel_width, svg_image
 
 HEAD: Final = 40
 ROW: Final = 32
@@ -46,7 +46,7 @@ def chart_svg(chart: Chart, *, every: bool = False) -> str:
     body += [_arrow(chart, each, places) for each in chart.arrows]
     body += [_row(number_, row, places) for number_, row in enumerate(chart.rows)]
     body += [_link(chart, each, place, places) for place, each in enumerate(chart.cycle)]
-    return drawing(places.width, height, _said(chart), body, "chart")
+    return svg_image(places.width, height, _said(chart), body, "chart")
 
 
 def _said(chart: Chart) -> str:
@@ -61,13 +61,13 @@ def _placed(chart: Chart, lanes: Sequence[int]) -> _Places:
     for lane in lanes:
         found[lane] = x
         widest = max((_chip_width(row) for row in chart.rows if row.lane == lane), default=0)
-        x += max(LEAST, widest + ASIDE + 2 * PAD, width_of(chart.lanes[lane]) + PAD)
+        x += max(LEAST, widest + ASIDE + 2 * PAD, pixel_width(chart.lanes[lane]) + PAD)
     return _Places(found, x + PAD, len(chart.rows))
 
 
 def _lifeline(name: str, x: float, bottom: float) -> str:
     return (
-        f'<text class="rr-head rr-sans" x="{number(x - 8)}" y="22">{text_of(name)}</text>'
+        f'<text class="rr-head rr-sans" x="{number(x - 8)}" y="22">{markup_text(name)}</text>'
         f'<path class="rr-rule" d="M{number(x)},{HEAD - 8}V{number(bottom)}" stroke-width="1.5"/>'
     )
 
@@ -98,11 +98,11 @@ def _arrow(chart: Chart, arrow: ChartArrow, places: _Places) -> str:
     label = fitted(arrow.label, 14) + ("?" if arrow.possible else "")
     part = 0.35 if arrow.possible else 0.5
     return (
-        f'<g class="rr-message{kind}"><title>{text_of(arrow.text)}</title>'
+        f'<g class="rr-message{kind}"><title>{markup_text(arrow.text)}</title>'
         f'<path class="rr-edge" d="{path}" style="stroke:{colour}"{dash}/>'
         f'<polygon points="{arrow_head(to_x, to_y, *tip, 9)}" style="fill:{colour}"/>'
         f'<text class="rr-label" x="{number(x + (to_x - x) * part)}" y="{number(y + (to_y - y) * part - 4)}" '
-        f'text-anchor="middle" style="fill:{colour}">{text_of(label)}</text></g>'
+        f'text-anchor="middle" style="fill:{colour}">{markup_text(label)}</text></g>'
     )
 
 
@@ -130,11 +130,11 @@ def _row(at: int, row: ChartRow, places: _Places) -> str:
     said = f"{'' if row.line is None else f'line {row.line}: '}{row.text}"
     number_of = "" if row.line is None else f'<tspan class="rr-muted">{row.line} </tspan>'
     return (
-        f'<g class="{marks}"{line}><title>{text_of(said)}</title>'
+        f'<g class="{marks}"{line}><title>{markup_text(said)}</title>'
         f"{_across(row, places, y)}{''.join(_dot(places.x[lane], y, fill, colour) for lane in (row.lane, *row.also))}"
         f'<rect class="rr-chip" x="{number(x + ASIDE)}" y="{number(y - CHIP / 2)}" width="{number(_chip_width(row))}" '
         f'height="{CHIP}" rx="6"/><text x="{number(x + ASIDE + 7)}" y="{number(y + 4)}">{number_of}'
-        f"{text_of(fitted(row.label, LONGEST))}</text></g>"
+        f"{markup_text(fitted(row.label, LONGEST))}</text></g>"
     )
 
 
@@ -152,10 +152,10 @@ def _dot(x: float, y: float, fill: str, colour: str) -> str:
 
 def _chip_width(row: ChartRow) -> float:
     line = "" if row.line is None else f"{row.line} "
-    return width_of(line + fitted(row.label, LONGEST)) + 14
+    return pixel_width(line + fitted(row.label, LONGEST)) + 14
 
 
-def _link(chart: Chart, link: WaitsFor, place: int, places: _Places) -> str:
+def _link(chart: Chart, link: WaitLink, place: int, places: _Places) -> str:
     """Return a link of the waiting cycle beneath the lifelines."""
     x, to_x = places.x[link.process], places.x[link.other]
     y = places.bottom + LINK * (place + 0.6)
@@ -165,7 +165,7 @@ def _link(chart: Chart, link: WaitsFor, place: int, places: _Places) -> str:
         return f'<text class="rr-label" {at} style="fill:var(--rr-cycle)">waits for itself</text>'
     tip = arrow_head(to_x, y, to_x - x, 0, 9)
     return (
-        f'<g class="rr-waits"><title>{text_of(said)}</title>'
+        f'<g class="rr-waits"><title>{markup_text(said)}</title>'
         f'<path class="rr-edge" d="M{number(x)},{number(places.bottom)}V{number(y)}H{number(to_x)}" '
         f'style="stroke:var(--rr-cycle);stroke-width:2" stroke-dasharray="5 4"/>'
         f'<polygon points="{tip}" style="fill:var(--rr-cycle)"/><text class="rr-label" x="{number((x + to_x) / 2)}" '

@@ -16,7 +16,7 @@ WIDTH: Final = 80
 MOST_RACES: Final = 8
 
 
-def explained_lines(
+def messages_lines(
     program: MessageProgram, answers: Sequence[BufferAnswer], width: int | None = None, *, full: bool = False
 ) -> list[str]:
     """Return the lines: the first violation and the deadlock with their charts, with `full` all of everything."""

@@ -1,22 +1,30 @@
-"""The explanation of one message program: what holds under each buffer semantics, and runs that show what goes wrong."""
+"""The explanation of one message program, as text and JSON: what holds under each buffer, and runs of what fails."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import dataclasses
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
+from rdma_robust.frame.answer import JsonObject
 from rdma_robust.frame.exits import Exit, within
+from rdma_robust.frame.formats.columns import Column, Columns
+from rdma_robust.frame.formats.json_text import valid_unicode
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.machine.courses import random_run
 from rdma_robust.messages.message_answers import BufferAnswer
-from rdma_robust.messages.replay.replaying import replayed
-from rdma_robust.reports.messages.chart_builder import Shown, chart_of
+from rdma_robust.messages.replay.replaying import replay_schedule
+from rdma_robust.reports.messages.chart import Chart
+from rdma_robust.reports.messages.chart_builder import ChartContents, chart_of
+from rdma_robust.reports.messages.chart_text import LEGEND
 from rdma_robust.reports.messages.message_claims import matchings_of, race_of
-from rdma_robust.reports.messages.messages_explained import open_lines, order_lines
+from rdma_robust.reports.messages.messages_explained import WIDTH, finding_lines, open_lines, order_lines
 from rdma_robust.reports.messages.narration import narrated
 from rdma_robust.reports.messages.operation_names import operation_names
-from rdma_robust.reports.messages.race_notes import RaceNote
+from rdma_robust.reports.messages.race_notes import RaceNote, contrast_lines
 from rdma_robust.reports.messages.run_findings import RunFinding, race_lines, racing_sends, run_findings
+from rdma_robust.text import count, filled, printable
 
 ASSERTS = {"no": "hold", "yes": "VIOLATED", "unknown": "UNKNOWN"}
 DEADLOCK = {"no": "no", "yes": "YES", "unknown": "UNKNOWN"}
@@ -98,8 +106,93 @@ def _some_run(program: MessageProgram, answer: BufferAnswer) -> RunFinding:
     """Return any run, made by the machine, of a program in which nothing bad was found. Raises InternalError if it cannot be
     replayed."""
     schedule = random_run(program, answer.buffer, 0)
-    replayed(program, answer.buffer, schedule)
+    replay_schedule(program, answer.buffer, schedule)
     names = operation_names(program)
-    show = Shown("a run", feasible=racing_sends(answer))
+    show = ChartContents("a run", feasible=racing_sends(answer))
     chart = chart_of(program, names, narrated(program, answer.buffer, schedule), show)
     return RunFinding("run", (answer.buffer,), answer.buffer, f"A run under {answer.buffer}:", (), "", chart, schedule)
+
+
+def messages_explanation_text(told: MessagesExplanation, width: int | None, *, full: bool) -> list[str]:
+    """Return the explanation as lines: the answers by buffers, runs with charts, races, what is not known."""
+    room = width or WIDTH
+    program = told.program
+    processes = count(len(program.processes), "process").replace("processs", "processes")
+    lines = filled(f"{printable(program.file)}: {printable(program.name)}, {processes}: {told.verdict}", room, "", "  ")
+    widths = [max(len(row.cells[n]) for row in told.rows) for n in range(len(HEADS))]
+    columns = Columns(
+        tuple(Column(head, widest, rank=max(0, n - 3)) for n, (head, widest) in enumerate(zip(HEADS, widths, strict=True))),
+        room,
+        "  ",
+    )
+    lines += ["", *columns.head(), *(line for row in told.rows for line in columns.row(row.cells))]
+    for each in told.findings:
+        lines += ["", *finding_lines(each, room, full=full)]
+    lines += ["", *filled(LEGEND, room)]
+    if told.races:
+        lines += ["", *(line for each in told.races for line in filled(f"race: {each}", room, "", "  "))]
+    drawn = {each.text: contrast_lines(each, room) for each in told.changes} if full else {}
+    for note in told.notes:
+        lines += ["", *filled(note, room, "", "  "), *drawn.get(note, [])]
+    return lines
+
+
+FORMAT: Final = "rdma-robust/messages-explain"
+VERSION: Final = 1
+
+
+def messages_explanation_object(told: MessagesExplanation, tool: Mapping[str, object]) -> JsonObject:
+    """Return the whole explanation; `tool` says what made it."""
+    program = told.program
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "tool": dict(tool),
+        "file": valid_unicode(program.file),
+        "program": program.name,
+        "processes": [process.name for process in program.processes],
+        "verdict": told.verdict,
+        "buffers": [dataclasses.asdict(row) for row in told.rows],
+        "runs": [_run(each) for each in told.findings],
+        "races": list(told.races),
+        "notes": list(told.notes),
+        "exit_code": int(told.exit_code),
+    }
+
+
+def _run(found: RunFinding) -> JsonObject:
+    return {
+        "shows": found.kind,
+        "buffers": list(found.buffers),
+        "buffer": found.buffer,
+        "headline": valid_unicode(found.headline),
+        "words": list(found.words),
+        "advice": found.advice,
+        "line": found.line,
+        "chart": _chart(found.chart),
+    }
+
+
+def _chart(chart: Chart) -> JsonObject:
+    names = chart.lanes
+    return {
+        "rows": [
+            {"process": names[row.lane], "line": row.line, "mark": row.mark, "text": valid_unicode(row.text), "bad": row.bad}
+            for row in chart.rows
+        ],
+        "messages": [
+            {
+                "from": names[each.source],
+                "to": names[each.target],
+                "sent": each.begin,
+                "taken": each.end,
+                "value": each.label,
+                "possible": each.possible,
+            }
+            for each in chart.arrows
+        ],
+        "waits": [
+            {"process": names[bar.lane], "begin": bar.begin, "end": bar.end, "for_ever": bar.for_ever} for bar in chart.bars
+        ],
+        "cycle": [{"process": names[link.process], "waits_for": names[link.other]} for link in chart.cycle],
+    }

@@ -1,4 +1,4 @@
-"""The explanation of a message program as one HTML file that needs nothing else: no network, no fonts, no library."""
+"""The explanation of a message program as one HTML file that needs nothing else, and as a fragment of a page about many."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from typing import Final
 from markupsafe import Markup
 
 from rdma_robust.frame.exits import Exit
-from rdma_robust.reports.explanation.explanation_page import SCRIPT, STYLE
+from rdma_robust.messages.language.message_program import MessageProgram
+from rdma_robust.messages.message_answers import BufferAnswer
 from rdma_robust.reports.messages.chart import ChartRow, Mark
 from rdma_robust.reports.messages.chart_svg import chart_svg
 from rdma_robust.reports.messages.messages_explanation import HEADS, MessagesExplanation
-from rdma_robust.reports.messages.run_findings import RunFinding
+from rdma_robust.reports.messages.messages_record import MessagesRecord
+from rdma_robust.reports.messages.run_findings import RunFinding, race_lines, run_findings
 from rdma_robust.reports.share.coloured import Language
-from rdma_robust.reports.share.html_templates import SourceLine, listing, templates
-from rdma_robust.reports.share.page_style import PAGE_STYLE, page_script
+from rdma_robust.reports.share.html_templates import SourceLine, source_listing, templates
+from rdma_robust.reports.share.page_style import PAGE_STYLE, SCRIPT, STYLE, page_script
 from rdma_robust.text import lines_of
 
 PACKAGE: Final = "rdma_robust.reports.messages"
@@ -72,7 +74,7 @@ def marked_lines(source: str, rows: Sequence[ChartRow], language: Language, styl
     """Return the listing of a program with marks at the lines of a run."""
     lines = lines_of(source)
     marked = (_line(number, text, [row for row in rows if row.line == number]) for number, text in enumerate(lines, 1))
-    return listing(marked, style, language)
+    return source_listing(marked, style, language)
 
 
 def _line(number: int, text: str, rows: Sequence[ChartRow]) -> SourceLine:
@@ -80,3 +82,18 @@ def _line(number: int, text: str, rows: Sequence[ChartRow]) -> SourceLine:
     badges = [badge for mark, badge in BADGES.items() if mark in marks]
     kinds = ("cycle",) if any(row.bad for row in rows) else ("fault",) if "leak" in marks else ()
     return SourceLine(number, text, kinds, ", ".join(badges[:2]), "; ".join(dict.fromkeys(row.text for row in rows)))
+
+
+def messages_part(program: MessageProgram, answers: Sequence[BufferAnswer], record: MessagesRecord) -> str:
+    """Return the fragment: what goes wrong with its charts, races, the source with its marks."""
+    found = run_findings(program, answers)
+    return (
+        templates(PACKAGE)
+        .get_template("part.html.j2")
+        .render(
+            record=record,
+            findings=[(each, Markup(chart_svg(each.chart))) for each in found],
+            races=race_lines(program, answers),
+            source=marked_messages(program.source, found),
+        )
+    )

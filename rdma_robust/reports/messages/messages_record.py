@@ -12,7 +12,7 @@ from rdma_robust.frame.finding import Finding
 from rdma_robust.messages.language.message_program import Assume, Buffer, MessageProgram
 from rdma_robust.messages.message_answers import BufferAnswer, Tri
 from rdma_robust.reports.messages.message_claims import JudgedClaim, judged, matchings_of, race_of
-from rdma_robust.reports.messages.messages_json import Told, no_answer_object, result_object
+from rdma_robust.reports.messages.messages_json import AnswerObjects, no_answer_object, result_object
 from rdma_robust.reports.messages.operation_names import operation_names
 from rdma_robust.reports.messages.violation_words import line_of, violation_text
 
@@ -140,7 +140,7 @@ def messages_record(
     )
 
 
-def about_nothing(program: MessageProgram, answers: Sequence[BufferAnswer]) -> tuple[str, ...]:
+def nothing_complete_notes(program: MessageProgram, answers: Sequence[BufferAnswer]) -> tuple[str, ...]:
     """Return a note if nothing goes wrong only because an `assume` sets every execution aside before its end."""
     good = all({each.violated, each.deadlocked, each.leaking} == {"no"} for each in answers)
     counts = [each.matchings for each in answers]
@@ -169,7 +169,7 @@ def _objects(
     time_s: float,
     notes: Sequence[str],
 ) -> tuple[JsonObject, ...]:
-    told = Told(program, operation_names(program))
+    told = AnswerObjects(program, operation_names(program))
     return tuple([result_object(told, answer, _of(claims, answer), time_s=time_s, notes=notes) for answer in answers])
 
 

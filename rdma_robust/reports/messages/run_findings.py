@@ -8,9 +8,9 @@ from typing import Final, Literal
 
 from rdma_robust.errors import Span
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
-from rdma_robust.messages.message_answers import BufferAnswer, Deadlock, Issued, Leak, Schedule, Violation
+from rdma_robust.messages.message_answers import BufferAnswer, Deadlock, Leak, OperationId, Schedule, Violation
 from rdma_robust.reports.messages.chart import Chart
-from rdma_robust.reports.messages.chart_builder import Shown, chart_of
+from rdma_robust.reports.messages.chart_builder import ChartContents, chart_of
 from rdma_robust.reports.messages.narration import narrated
 from rdma_robust.reports.messages.operation_names import OperationNames, operation_names
 from rdma_robust.reports.messages.violation_words import line_of, violation_text
@@ -72,7 +72,7 @@ class _Finder:
             if any((v.kind, v.span) == (each.kind, each.span) for v in other.violations)
         )
         line = line_of(self.program, each.span)
-        made = chart_of(self.program, self.names, told, Shown("", feasible=racing_sends(answer)))
+        made = chart_of(self.program, self.names, told, ChartContents("", feasible=racing_sends(answer)))
         what = next((row.text for row in reversed(made.rows) if row.bad), violation_text(self.program, each))
         headline = f"VIOLATED {self.under(buffers, 'violated')}: line {line}: {what}"
         chart = replace(made, title=f"line {line}: {what}")
@@ -85,7 +85,7 @@ class _Finder:
         why = deadlock_reason(self.program, deadlock, told, buffered_is_fine=fine)
         who = [self.program.processes[each.process].name for each in deadlock.waiting]
         waits = f"{_listed(who)} {'waits' if len(who) == 1 else 'wait'} for ever"
-        show = Shown(waits, why.reasons, why.cycle, feasible=racing_sends(answer))
+        show = ChartContents(waits, why.reasons, why.cycle, feasible=racing_sends(answer))
         return RunFinding(
             "deadlock",
             buffers,
@@ -106,7 +106,7 @@ class _Finder:
         parts = [count(len(leak.sends), "message") + " that nothing takes"] if leak.sends else []
         parts += [count(len(leak.receives), "receive") + " without a message"] if leak.receives else []
         what = f"a run ends with {' and '.join(parts)}"
-        show = Shown(what, leaked=left, feasible=racing_sends(answer))
+        show = ChartContents(what, leaked=left, feasible=racing_sends(answer))
         chart = chart_of(self.program, self.names, told, show)
         headline = f"leak {self.under(buffers, 'leaking')}: {what}"
         return RunFinding("leak", buffers, answer.buffer, headline, (), "", chart, leak.schedule)
@@ -118,9 +118,9 @@ class _Finder:
         return f"{text}, not under {_listed(without)}" if without else text
 
 
-def racing_sends(answer: BufferAnswer) -> dict[Issued, list[Issued]]:
+def racing_sends(answer: BufferAnswer) -> dict[OperationId, list[OperationId]]:
     """Return the racing receives with the sends that they can take."""
-    found: dict[Issued, list[Issued]] = {each: [] for each in answer.races}
+    found: dict[OperationId, list[OperationId]] = {each: [] for each in answer.races}
     for pair in sorted(answer.pairs or ()):
         if pair.receive in found:
             found[pair.receive].append(pair.send)
@@ -138,7 +138,7 @@ def race_lines(program: MessageProgram, answers: Sequence[BufferAnswer]) -> list
     can take the same messages share it."""
     names = operation_names(program)
     widest = widest_answer(answers)
-    alike: dict[tuple[int, str, tuple[Issued, ...]], list[int]] = {}
+    alike: dict[tuple[int, str, tuple[OperationId, ...]], list[int]] = {}
     for receive, sends in ({} if widest is None else racing_sends(widest)).items():
         alike.setdefault((receive.process, names.where("receive", receive), tuple(sends)), []).append(receive.nth + 1)
     lines = []

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rdma_robust.messages.language.message_program import MessageProgram
-from rdma_robust.messages.message_answers import Deadlock, Waiting
-from rdma_robust.reports.messages.chart import WaitsFor
-from rdma_robust.reports.messages.narration import Narration, Request
+from rdma_robust.messages.message_answers import Deadlock, WaitingProcess
+from rdma_robust.reports.messages.chart import WaitLink
+from rdma_robust.reports.messages.narration import IssuedRequest, Narration
 from rdma_robust.reports.messages.violation_words import line_of
 
 Links = Mapping[int, tuple[int, ...]]
@@ -19,8 +19,8 @@ Links = Mapping[int, tuple[int, ...]]
 class WaitReason:
     """A process that waits for ever: `text` says for what and why that never comes, `on` are those that could help."""
 
-    waiting: Waiting
-    request: Request
+    waiting: WaitingProcess
+    request: IssuedRequest
     on: tuple[int, ...]
     text: str
 
@@ -30,7 +30,7 @@ class DeadlockReason:
     """Why a run ends in a deadlock: each process that waits, the circle if there is one, both in words, and advice."""
 
     reasons: tuple[WaitReason, ...]
-    cycle: tuple[WaitsFor, ...]
+    cycle: tuple[WaitLink, ...]
     circle: str
     advice: str
 
@@ -45,7 +45,7 @@ def deadlock_reason(
     links = {each.waiting.process: tuple(other for other in each.on if other in waiting) for each in reasons}
     named = {each.waiting.process: links[each.waiting.process] if each.request.peer is not None else () for each in reasons}
     circle = shortest_circle(named) or shortest_circle(links)
-    cycle = tuple(WaitsFor(a, b) for a, b in zip(circle, (*circle[1:], *circle[:1]), strict=True))
+    cycle = tuple(WaitLink(a, b) for a, b in zip(circle, (*circle[1:], *circle[:1]), strict=True))
     stuck = [each for each in reasons if not circle or each.waiting.process in circle]
     taken = next(filter(None, (words.taken_before(each.request) for each in stuck if each.waiting.kind == "receive")), "")
     advice = _advice(program, stuck, bool(circle), taken, buffered_is_fine=buffered_is_fine)
@@ -81,7 +81,7 @@ class _Words:
     def name(self, process: int) -> str:
         return self.program.processes[process].name
 
-    def reason(self, waiting: Waiting) -> WaitReason:
+    def reason(self, waiting: WaitingProcess) -> WaitReason:
         request = self.run.requests[waiting.kind, waiting.operation]
         me = waiting.process
         others = tuple(number for number in range(len(self.program.processes)) if number != me)
@@ -90,19 +90,19 @@ class _Words:
         why = self.misfits(request) or self.over(request, on)
         return WaitReason(waiting, request, on, f"{self.name(me)} waits for ever {what}{why}")
 
-    def for_receive(self, request: Request) -> str:
+    def for_receive(self, request: IssuedRequest) -> str:
         source = "any process" if request.peer is None else self.name(request.peer)
         tag = "" if request.tag is None else f" with tag {request.tag}"
         return f"for a message from {source}{tag}{self.port(request)}"
 
-    def for_send(self, request: Request) -> str:
+    def for_send(self, request: IssuedRequest) -> str:
         to = "itself" if request.peer == request.operation.process else self.name(request.peer or 0)
         return f"for {to} to take its message{self.port(request)}"
 
-    def port(self, request: Request) -> str:
+    def port(self, request: IssuedRequest) -> str:
         return f" on port {self.program.ports[request.port]}" if request.port else ""
 
-    def over(self, request: Request, on: Sequence[int]) -> str:
+    def over(self, request: IssuedRequest, on: Sequence[int]) -> str:
         """Say so if all that could help are over."""
         if request.peer == request.operation.process or any(each not in self.run.ended for each in on):
             return ""
@@ -110,7 +110,7 @@ class _Words:
             return "; all others have ended"
         return f"; {self.name(on[0])} has ended"
 
-    def misfits(self, request: Request) -> str:
+    def misfits(self, request: IssuedRequest) -> str:
         """Say which operation at the other side is there and does not fit, '' if there is none."""
         for other in self.run.unmatched:
             if other.direction == request.direction or other.port != request.port:
@@ -128,7 +128,7 @@ class _Words:
                 return f"; the {what} of {self.name(other.operation.process)}{line} has tag {other.tag}"
         return ""
 
-    def taken_before(self, request: Request) -> str:
+    def taken_before(self, request: IssuedRequest) -> str:
         """Say which receive from any took a message that this one names, and what to do, '' if none did."""
         for receive, send in self.run.matches.items():
             other, message = self.run.requests["receive", receive], self.run.requests["send", send]

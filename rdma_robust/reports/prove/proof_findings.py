@@ -8,7 +8,7 @@ from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.finding import Finding, problem_findings
 from rdma_robust.frame.formats.junit import Case
 from rdma_robust.reports.analyses.claim_findings import ClaimAnswer, StepView, claim_cases, claim_findings
-from rdma_robust.reports.prove.proof_record import ModelRecord, PossibleView, ProofRecord, RunView
+from rdma_robust.reports.prove.proof_record import ModelRecord, PossibleView, ProofRecord, ProofRun
 
 
 def answers_of(record: ProofRecord, expect: bool) -> Iterator[ClaimAnswer]:
@@ -46,7 +46,7 @@ def _possible(each: ModelRecord, view: PossibleView) -> ClaimAnswer:
     return ClaimAnswer(claim.kind, text, each.model, claim.line, claim.column, status, view.reason, int(code))
 
 
-def _run(run: RunView | None) -> tuple[StepView, ...]:
+def _run(run: ProofRun | None) -> tuple[StepView, ...]:
     moves = () if run is None else run.moves
     return tuple(
         StepView(each.thread or "", each.line, each.column, f"{each.where}: {each.text}") for each in moves if each.line

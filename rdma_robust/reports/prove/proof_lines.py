@@ -10,11 +10,11 @@ from rdma_robust.analyses.prove.transition_system import SafetyClaim
 from rdma_robust.frame.formats.columns import PAPER
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.reports.prove.proof_record import (
-    ClaimView,
     DifferenceView,
     ModelRecord,
     NeedView,
     PossibleView,
+    ProofClaim,
     ProofRecord,
 )
 from rdma_robust.reports.prove.run_lines import safety_run_lines
@@ -33,7 +33,7 @@ def model_lines(
     `like` is a model of which the same run was shown before.
     """
     room = (width or PAPER) - 2
-    yield from filled(headline(record, like), room, "", "  ")
+    yield from filled(proof_headline(record, like), room, "", "  ")
     if outcome.run is not None and record.run is not None and outcome.claim is not None and not like:
         yield ""
         yield from _run(program, outcome.run, outcome.claim, record.run.end, width=width, full=full)
@@ -51,7 +51,7 @@ def model_lines(
     yield from needs_lines(record.needs, room)
 
 
-def headline(record: ModelRecord, like: str = "", after: str = "after this run:") -> str:
+def proof_headline(record: ModelRecord, like: str = "", after: str = "after this run:") -> str:
     """Return an answer with its reason as a sentence; `like` as for :func:`model_lines`."""
     if record.claim is not None:
         after = f"after the run that is shown for {like}." if like else after
@@ -88,7 +88,7 @@ def _numbers(record: ModelRecord) -> str:
     return f" ({', '.join([*found, *told.values()])})"
 
 
-def _violated(claim: ClaimView) -> str:
+def _violated(claim: ProofClaim) -> str:
     text = printable(claim.text)
     said = {
         "invariant": f"invariant `{text}` is false",
@@ -171,10 +171,10 @@ def difference_lines(differences: Sequence[DifferenceView], room: int) -> Iterat
         yield from filled(f"{each.stronger} is safe, {each.weaker} is not: {one_line(each.text, 300)}", room, "  ", "  ")
 
 
-def explained_lines(record: ProofRecord, width: int | None) -> list[str]:
+def proof_explanation(record: ProofRecord, width: int | None) -> list[str]:
     """Return all that is told of a program, model by model, below its name."""
     room = width or PAPER
     lines = filled(f"{printable(record.program or '')} ({printable(record.file)})", room, "", "  ")
     for each in record.models:
-        lines += ["", *(each.lines or filled(headline(each), room, "", "  "))]
+        lines += ["", *(each.lines or filled(proof_headline(each), room, "", "  "))]
     return [*lines, *(["", *record.lines] if record.lines else [])]

@@ -9,12 +9,11 @@ from typing import Final
 from jinja2 import Environment
 from markupsafe import Markup
 
-from rdma_robust.reports.explanation.explanation_page import SCRIPT, STYLE
-from rdma_robust.reports.prove.proof_lines import headline
+from rdma_robust.reports.prove.proof_lines import proof_headline
 from rdma_robust.reports.prove.proof_record import ProofRecord
 from rdma_robust.reports.prove.proofs_view import WORDS
-from rdma_robust.reports.share.html_templates import SourceLine, listing, templates
-from rdma_robust.reports.share.page_style import PAGE_STYLE, page_script
+from rdma_robust.reports.share.html_templates import SourceLine, source_listing, templates
+from rdma_robust.reports.share.page_style import PAGE_STYLE, SCRIPT, STYLE, page_script
 from rdma_robust.text import lines_of
 
 _PACKAGE: Final = "rdma_robust.reports.prove"
@@ -35,11 +34,11 @@ def proof_html(record: ProofRecord, drawings: Mapping[str, str], version: str) -
             classes=_CLASSES,
             words=WORDS,
             needed=_NEEDED,
-            heads={each.model: headline(each, after="after the run below.") for each in record.models},
+            heads={each.model: proof_headline(each, after="after the run below.") for each in record.models},
             marked={each.weaker for each in record.differences if each.lines},
             style=PAGE_STYLE + STYLE,
             script=page_script(SCRIPT),
-            source=listing(_lines(record)),
+            source=source_listing(_lines(record)),
             drawings={model: Markup(drawing) for model, drawing in drawings.items()},
             version=version,
         )

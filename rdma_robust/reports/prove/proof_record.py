@@ -19,7 +19,7 @@ Expected = Literal["safe", "unsafe"]
 
 
 @dataclass(frozen=True, slots=True)
-class ClaimView:
+class ProofClaim:
     """A claim of the program: `kind` is `assertion`, `invariant`, `outcome`, or what else can go wrong."""
 
     kind: str
@@ -29,7 +29,7 @@ class ClaimView:
 
 
 @dataclass(frozen=True, slots=True)
-class MoveView:
+class ProofMove:
     """A move of a machine: whose, for which statement, what kind (`does`), what it read and wrote, and all of it in words.
 
     `where` is `T1 CPU on A`, or who moves for the thread: its store buffer, or its network card.
@@ -48,10 +48,10 @@ class MoveView:
 
 
 @dataclass(frozen=True, slots=True)
-class RunView:
+class ProofRun:
     """A run that the model's machine has replayed, and the state at its end in words."""
 
-    moves: tuple[MoveView, ...]
+    moves: tuple[ProofMove, ...]
     end: tuple[str, ...]
 
 
@@ -59,10 +59,10 @@ class RunView:
 class PossibleView:
     """An outcome that is claimed to be possible, and whether it is; None if that is not known."""
 
-    claim: ClaimView
+    claim: ProofClaim
     possible: bool | None
     reason: str
-    run: RunView | None = None
+    run: ProofRun | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,11 +121,11 @@ class ModelRecord:
     transitions: int = 0
     counts: Mapping[str, int | float] = field(default_factory=dict)
     time_s: float = 0.0
-    claim: ClaimView | None = None
-    run: RunView | None = None
+    claim: ProofClaim | None = None
+    run: ProofRun | None = None
     suspect: tuple[str, ...] = ()
     possible: tuple[PossibleView, ...] = ()
-    unreachable: tuple[ClaimView, ...] = ()
+    unreachable: tuple[ProofClaim, ...] = ()
     facts: tuple[PlaceFacts, ...] = ()
     facts_of: Literal["reachable", "kept"] | None = None
     needs: tuple[NeedView, ...] = ()

@@ -6,29 +6,29 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from rdma_robust.analyses.prove.facts import FACTS_S, PlaceKnown, known_facts, whole
-from rdma_robust.analyses.prove.needed import Needed
+from rdma_robust.analyses.prove.facts import FACTS_S, PlaceKnown, known_facts, unreduced_proof
 from rdma_robust.analyses.prove.reorderings import NEVER, MemoryAccess, Reordering, difference, nearest
 from rdma_robust.analyses.prove.safety_outcome import AllowedClaim, Safety, SafetyOutcome, SafetyRun
 from rdma_robust.analyses.prove.transition_system import Cause, SafetyClaim
+from rdma_robust.analyses.prove.wait_trials import WaitTrial
 from rdma_robust.frame.answer import diagnostics
 from rdma_robust.frame.formats.columns import PAPER
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.language.flow.claims import AnyModelName, Expectation
+from rdma_robust.language.flow.claims import AnyModelName, ExpectedAnswer
 from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.reports.prove.move_wording import deed_of, lane_of
 from rdma_robust.reports.prove.proof_lines import difference_lines, model_lines, reason_words
 from rdma_robust.reports.prove.proof_record import (
-    ClaimView,
     DifferenceView,
     Expected,
     ModelRecord,
-    MoveView,
     NeedView,
     PlaceFacts,
     PossibleView,
+    ProofClaim,
+    ProofMove,
     ProofRecord,
-    RunView,
+    ProofRun,
     SafetyWord,
     worst_word,
 )
@@ -66,7 +66,7 @@ def proof_record(
     program: Program,
     outcomes: Sequence[SafetyOutcome],
     how: HowShown,
-    needs: Mapping[AnyModelName, Sequence[Needed]],
+    needs: Mapping[AnyModelName, Sequence[WaitTrial]],
     refused: Mapping[AnyModelName, str],
 ) -> ProofRecord:
     """Return the record of a program: its answers in the order of the models, then those of models that refuse it."""
@@ -91,7 +91,7 @@ def refused_record(model: AnyModelName, reason: str) -> ModelRecord:
 
 
 def model_record(
-    outcome: SafetyOutcome, how: HowShown, needs: Sequence[Needed] = (), earlier: Sequence[ModelRecord] = ()
+    outcome: SafetyOutcome, how: HowShown, needs: Sequence[WaitTrial] = (), earlier: Sequence[ModelRecord] = ()
 ) -> ModelRecord:
     """Return the record of an answer; `needs` are the flushes and fences that were tried, `earlier` the records before it,
     so that no run is shown twice."""
@@ -115,7 +115,7 @@ def model_record(
         counts=dict(outcome.counts),
         time_s=round(outcome.time_s, 6),
         claim=None if outcome.claim is None else claim_view(outcome.claim),
-        run=None if outcome.run is None else run_view(program, outcome.run),
+        run=None if outcome.run is None else proof_run(program, outcome.run),
         suspect=() if outcome.suspect is None else _suspect(program, outcome),
         possible=tuple(_possible(program, each) for each in outcome.allowed),
         unreachable=tuple(map(claim_view, outcome.about_nothing)),
@@ -138,29 +138,29 @@ def _proof_told(outcome: SafetyOutcome, how: HowShown) -> tuple[SafetyOutcome | 
     """
     if outcome.system is not None and outcome.invariant is None and not how.full:
         return None, ()
-    proof = whole(outcome, Limits.of(how.seconds(WHOLE_S)))
+    proof = unreduced_proof(outcome, Limits.of(how.seconds(WHOLE_S)))
     return proof, known_facts(proof or outcome, full=how.full, seconds=how.seconds(FACTS_S))
 
 
-def _expected(said: Expectation | None) -> Expected | None:
+def _expected(said: ExpectedAnswer | None) -> Expected | None:
     return None if said is None else "unsafe" if said.negated else "safe"
 
 
-def claim_view(claim: SafetyClaim) -> ClaimView:
+def claim_view(claim: SafetyClaim) -> ProofClaim:
     """Return a claim as the reports have it."""
     text = claim.text
     if claim.kind in ("invariant", "outcome"):
         text = text.removeprefix(claim.kind).strip()
     if claim.kind == "outcome" and " : " in text:
         text = text.rpartition(" : ")[0]
-    return ClaimView(claim.kind, one_line(text, 120), claim.span.line, claim.span.column)
+    return ProofClaim(claim.kind, one_line(text, 120), claim.span.line, claim.span.column)
 
 
-def run_view(program: Program, run: SafetyRun) -> RunView:
+def proof_run(program: Program, run: SafetyRun) -> ProofRun:
     """Return a run as the reports have it."""
     machine = stepwise_machine(program, run.model)
     moves = (
-        MoveView(
+        ProofMove(
             program.threads[move.action.thread].name,
             None if move.action.step is None else move.action.step.span.line,
             None if move.action.step is None else move.action.step.span.column,
@@ -175,11 +175,11 @@ def run_view(program: Program, run: SafetyRun) -> RunView:
         for move in run.moves
         if move.action.verb is not Verb.START
     )
-    return RunView(tuple(moves), tuple(machine.describe(run.moves[-1].state)))
+    return ProofRun(tuple(moves), tuple(machine.describe(run.moves[-1].state)))
 
 
 def _possible(program: Program, each: AllowedClaim) -> PossibleView:
-    run = None if each.run is None else run_view(program, each.run)
+    run = None if each.run is None else proof_run(program, each.run)
     return PossibleView(claim_view(each.claim), each.possible, each.reason, run)
 
 
@@ -209,7 +209,7 @@ def _facts(each: PlaceKnown) -> PlaceFacts:
     return PlaceFacts(each.place, each.facts, each.states)
 
 
-def _need(program: Program, each: Needed) -> NeedView:
+def _need(program: Program, each: WaitTrial) -> NeedView:
     outcome = each.without
     claim = None if outcome.claim is None else claim_view(outcome.claim).text
     moves = [m for m in outcome.run.moves if m.action.verb is not Verb.START and not is_quiet(m)] if outcome.run else []

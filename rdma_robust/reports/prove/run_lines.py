@@ -14,7 +14,7 @@ from rdma_robust.analyses.prove.safety_outcome import SafetyRun
 from rdma_robust.analyses.prove.transition_system import SafetyClaim
 from rdma_robust.frame.formats.columns import PAPER
 from rdma_robust.language.flow.cfg import Program, Silent
-from rdma_robust.reports.check.steps_table import Shown, folded, gutter, note_of_places, place, table
+from rdma_robust.reports.check.steps_table import StepRow, folded_rows, gutter, note_of_places, place_text, table
 from rdma_robust.reports.prove.move_wording import deed_of, lane_of
 from rdma_robust.semantics.machines.machine import Action, Move, Verb
 from rdma_robust.text import count, filled, printable
@@ -44,8 +44,10 @@ def safety_run_lines(
         line, origins = (None, ()) if action.step is None else (action.step.span.line, action.step.span.expanded_from)
         places.append((line, origins))
         what = "; ".join(fault.message for fault in move.faults) or deed_of(program, action, run.model)
-        rows.append(Shown(number, (gutter(number, place(line, origins), False, False), lane_of(program, action), what)))
-    shown, note = folded(rows, () if claim is None else mattering(program, run, claim), full=full)
+        rows.append(
+            StepRow(number, (gutter(number, place_text(line, origins), False, False), lane_of(program, action), what))
+        )
+    shown, note = folded_rows(rows, () if claim is None else mattering(program, run, claim), full=full)
     room = (width or PAPER) - len(INDENT)
     lines = [
         f"{INDENT}{text}".rstrip() for text in table(_lanes(program, [m.action for _, m in steps]), shown, room, full=full)

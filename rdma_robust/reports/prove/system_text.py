@@ -7,15 +7,15 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Final
 
-from rdma_robust.analyses.prove.read_facts import shown_condition
+from rdma_robust.analyses.prove.state_join import shown_condition
 from rdma_robust.analyses.prove.transition_system import (
+    Assignment,
     Cause,
     Control,
     Draw,
     Drop,
     Join,
-    Let,
-    Pick,
+    Selection,
     Suppose,
     Transition,
     TransitionSystem,
@@ -77,14 +77,14 @@ def _update(update: Update) -> str:
     match update:
         case Suppose(condition):
             return f"suppose {shown_condition(condition)}"
-        case Let(name, value):
+        case Assignment(name, value):
             return f"{name} := {shown_condition(value)}"
         case Draw(name, low, high):
             ends = ["" if end is None else shown_condition(end) for end in (low, high)]
             return f"{name} := any of {ends[0]}..{ends[1]}"
         case Join(name, value):
             return f"{name} stands for {shown_condition(value)} too"
-        case Pick(name, folded):
+        case Selection(name, folded):
             return f"{name} := any value that {folded} stands for"
         case Drop(name):
             return f"forget {name}"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from rdma_robust.reports.share.svg import drawing, number, text_of, width_of
+from rdma_robust.reports.share.svg import markup_text, number, pixel_width, svg_image
 
 WIDTH, HEIGHT = 520.0, 300.0
 TOP, RIGHT, BOTTOM = 34.0, 20.0, 66.0
@@ -19,7 +19,7 @@ INKS: Final = {"robust": "var(--rr-ok)", "not-robust": "var(--rr-cycle)", "unkno
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class ChartPoint:
     """A point of the chart; `says` is shown where it is pointed at."""
 
     number: int
@@ -46,10 +46,10 @@ class _Axis:
     ticks: tuple[float, ...]
 
 
-def growth_chart(title: str, name: str, what: str, marks: Sequence[Mark], curves: Sequence[Curve] = ()) -> str:
+def growth_chart(title: str, name: str, what: str, marks: Sequence[ChartPoint], curves: Sequence[Curve] = ()) -> str:
     """Return the chart as a complete SVG image; `name` is that of the number, `what` that of the values."""
     up = _axis([mark.value for mark in marks])
-    left = 26 + max((width_of(_tick(each)) for each in up.ticks), default=0)
+    left = 26 + max((pixel_width(_tick(each)) for each in up.ticks), default=0)
     along = _numbers([mark.number for mark in marks])
 
     def x(value: float) -> float:
@@ -58,7 +58,7 @@ def growth_chart(title: str, name: str, what: str, marks: Sequence[Mark], curves
     def y(value: float) -> float:
         return TOP + (1 - up.place(value)) * (HEIGHT - TOP - BOTTOM)
 
-    body = [f'<text class="rr-head rr-sans" x="4" y="18">{text_of(what)}</text>']
+    body = [f'<text class="rr-head rr-sans" x="4" y="18">{markup_text(what)}</text>']
     for tick in up.ticks:
         body += [
             f'<path class="rr-rule" d="M{number(left)},{number(y(tick))}H{number(WIDTH - RIGHT)}"/>',
@@ -69,12 +69,12 @@ def growth_chart(title: str, name: str, what: str, marks: Sequence[Mark], curves
         body.append(_label(x(tick), floor + 20, f"{tick:.0f}", "middle"))
     body.append(
         f'<text class="rr-head" x="{number((left + WIDTH - RIGHT) / 2)}" y="{number(floor + 38)}" text-anchor="middle">'
-        f"{text_of(name)}</text>"
+        f"{markup_text(name)}</text>"
     )
     body += [_line(curve, x, y) for curve in curves]
     body += [_shape(mark, x(mark.number), y(mark.value)) for mark in marks]
     body += _legend([mark.verdict for mark in marks], bool(curves))
-    return drawing(WIDTH, HEIGHT, title, body, "chart")
+    return svg_image(WIDTH, HEIGHT, title, body, "chart")
 
 
 def _label(x: float, y: float, text: str, anchor: str) -> str:
@@ -133,8 +133,8 @@ def _line(curve: Curve, x: Callable[[float], float], y: Callable[[float], float]
     return f'<polyline class="rr-edge" points="{" ".join(points)}" stroke-dasharray="5 4" style="stroke:{ink}"/>'
 
 
-def _shape(mark: Mark, x: float, y: float) -> str:
-    return f'<g class="rr-mark"><title>{text_of(mark.says)}</title>{_symbol(mark.verdict, x, y)}</g>'
+def _shape(mark: ChartPoint, x: float, y: float) -> str:
+    return f'<g class="rr-mark"><title>{markup_text(mark.says)}</title>{_symbol(mark.verdict, x, y)}</g>'
 
 
 def _symbol(verdict: str, x: float, y: float) -> str:
@@ -155,7 +155,7 @@ def _legend(verdicts: Sequence[str], curves: bool) -> list[str]:
         if verdict in verdicts:
             word += " (cut by a limit)" if verdict == "unknown" else ""
             parts += [_symbol(verdict, x, y - 4), f'<text x="{number(x + 12)}" y="{number(y)}">{word}</text>']
-            x += 34 + width_of(word)
+            x += 34 + pixel_width(word)
     if curves:
         parts.append(f'<path class="rr-call" d="M{number(x)},{number(y - 4)}h22" stroke-dasharray="5 4"/>')
         parts.append(f'<text x="{number(x + 30)}" y="{number(y)}">law</text>')

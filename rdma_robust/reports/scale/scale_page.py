@@ -9,12 +9,11 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from rdma_robust.reports.check.robustness_view import VERDICTS, expected_word, note
-from rdma_robust.reports.explanation.explanation_page import STYLE
-from rdma_robust.reports.scale.growth_chart import INKS, Curve, Mark, growth_chart
+from rdma_robust.reports.scale.growth_chart import INKS, ChartPoint, Curve, growth_chart
 from rdma_robust.reports.scale.growth_wording import growth_sentence
 from rdma_robust.reports.scale.scale_record import ScaleRecord
 from rdma_robust.reports.share.html_templates import templates
-from rdma_robust.reports.share.page_style import PAGE_STYLE, page_script
+from rdma_robust.reports.share.page_style import PAGE_STYLE, STYLE, page_script
 from rdma_robust.text import count, printable
 
 _PACKAGE: Final = "rdma_robust.reports.scale"
@@ -43,14 +42,14 @@ def times_chart(record: ScaleRecord) -> str:
     return growth_chart(title, record.constant, "Seconds", _marks(record, "time_s"))
 
 
-def _marks(record: ScaleRecord, of: str) -> list[Mark]:
+def _marks(record: ScaleRecord, of: str) -> list[ChartPoint]:
     marks = []
     for value, result in record.answers:
         if result.engine is not None and result.verdict in INKS:
             found = getattr(result, of)
             shown = f"{found:.2f} s" if of == "time_s" else count(found, "state")
             marks.append(
-                Mark(value, found, result.verdict, f"{record.constant} = {value}: {VERDICTS[result.verdict]}, {shown}")
+                ChartPoint(value, found, result.verdict, f"{record.constant} = {value}: {VERDICTS[result.verdict]}, {shown}")
             )
     return marks
 

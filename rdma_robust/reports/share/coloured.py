@@ -43,7 +43,7 @@ class Line:
     pieces: tuple[tuple[Kind, str], ...]
 
 
-def coloured(text: str, language: Language) -> tuple[Line, ...]:
+def coloured_lines(text: str, language: Language) -> tuple[Line, ...]:
     """Return the lines of `text`, printable, counted from 1; a line end at the end begins no further line."""
     lines: list[list[tuple[Kind, str]]] = [[]]
     for kind, piece in _pieces(printable(text, "\n\t").removesuffix("\n"), language):

@@ -13,8 +13,8 @@ from importlib.resources import files
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from rdma_robust.reports.share.coloured import Language, coloured
-from rdma_robust.reports.share.svg import text_of
+from rdma_robust.reports.share.coloured import Language, coloured_lines
+from rdma_robust.reports.share.svg import markup_text
 from rdma_robust.text import printable
 
 HERE = "rdma_robust.reports.share"
@@ -42,7 +42,7 @@ def templates(package: str) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(plain=printable, prose=prose, digest=_digest)
+    environment.filters.update(plain=printable, prose=html_prose, digest=_digest)
     return environment
 
 
@@ -51,17 +51,17 @@ def asset(package: str, name: str) -> str:
     return files(package).joinpath("templates", name).read_text(encoding="utf-8")
 
 
-def prose(text: str) -> Markup:
+def html_prose(text: str) -> Markup:
     """Return a paragraph as HTML: what is between backquotes becomes code."""
-    return Markup(re.sub(r"`([^`]*)`", r"<code>\1</code>", text_of(text)))
+    return Markup(re.sub(r"`([^`]*)`", r"<code>\1</code>", markup_text(text)))
 
 
-def listing(lines: Iterable[SourceLine], style: str = "", language: Language = "rdma") -> Markup:
+def source_listing(lines: Iterable[SourceLine], style: str = "", language: Language = "rdma") -> Markup:
     """Return the text of a program, which begins with the first of `lines`, as an HTML fragment without ids, with a style
     sheet of its own if one is given."""
     shown = list(lines)
     texts = [printable(line.text.expandtabs(4)) for line in shown]
-    pairs = zip(shown, coloured("\n".join(texts) + "\n", language), strict=True) if shown else ()
+    pairs = zip(shown, coloured_lines("\n".join(texts) + "\n", language), strict=True) if shown else ()
     return Markup(templates(HERE).get_template("source.html.j2").render(lines=pairs, style=style))
 
 

@@ -66,7 +66,7 @@ STYLE = (
 )
 
 
-def text_of(text: str) -> str:
+def markup_text(text: str) -> str:
     """Return `text` from outside as character data or attribute value of HTML, SVG and XML."""
     return escape(printable(text), quote=True)
 
@@ -76,7 +76,7 @@ def fitted(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-def width_of(text: str) -> float:
+def pixel_width(text: str) -> float:
     """Return the width of `text` in the drawings' font, in pixels. Wide characters count twice."""
     return CHARACTER * sum(2 if ord(c) >= 0x1100 else 1 for c in text)
 
@@ -86,11 +86,11 @@ def number(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
 
 
-def drawing(width: float, height: float, title: str, body: list[str], kind: str) -> str:
+def svg_image(width: float, height: float, title: str, body: list[str], kind: str) -> str:
     """Return a complete SVG image; it can also stand inside HTML as it is."""
     size = f'width="{number(width)}" height="{number(height)}" viewBox="0 0 {number(width)} {number(height)}"'
     head = f'<svg xmlns="http://www.w3.org/2000/svg" class="rr-svg rr-{kind}" role="img" {size}>'
-    return "\n".join([head, f"<title>{text_of(title)}</title>", f"<style>{STYLE}</style>", *body, "</svg>"]) + "\n"
+    return "\n".join([head, f"<title>{markup_text(title)}</title>", f"<style>{STYLE}</style>", *body, "</svg>"]) + "\n"
 
 
 def arrow_head(x: float, y: float, dx: float, dy: float, size: float = 7) -> str:

@@ -13,24 +13,26 @@ from rdma_robust.outcome import Outcome, Verdict
 from rdma_robust.robustness.crowds import numbers_said
 from rdma_robust.robustness.crowds.decide_any import MOST_EXPLICIT, numbers_up_to
 from rdma_robust.robustness.crowds.hero_from_start import HeroFromStart
-from rdma_robust.robustness.crowds.instance import Instance
+from rdma_robust.robustness.crowds.instance import TwoCopyInstance
 from rdma_robust.robustness.crowds.parts import Local
-from rdma_robust.robustness.crowds.steps import Control, CrowdLabel, Steps
+from rdma_robust.robustness.crowds.steps import Control, CrowdLabel, InstanceSteps
 
 SECOND: Final = "hero from the start"
 EXPLICIT: Final = "few copies"
 """The names of the other ways: a second counting system without reductions, and P(n) for small n."""
 
 
-def compared(outcome: Outcome, options: CheckOptions, until: Limits) -> tuple[str, ...]:
+def confirming_ways(outcome: Outcome, options: CheckOptions, until: Limits) -> tuple[str, ...]:
     """Return the names of the ways that confirmed the verdict `until` a limit; one that reaches it is left out.
 
     Raises InternalError on a disagreement.
     """
     agreed = []
-    instance = Instance.of(outcome.program, options.model, recv_depth=options.recv_depth)
+    instance = TwoCopyInstance.of(outcome.program, options.model, recv_depth=options.recv_depth)
     limits = until.share(0.5)
-    found: OmegaResult[Control, Local, CrowdLabel] = omega_search(HeroFromStart(Steps(instance, active=False)), limits)
+    found: OmegaResult[Control, Local, CrowdLabel] = omega_search(
+        HeroFromStart(InstanceSteps(instance, active=False)), limits
+    )
     if not found.cut and not (found.target >= 0 and instance.uncounted):
         _same(outcome, Verdict.ROBUST if found.target < 0 else Verdict.NOT_ROBUST, SECOND)
         agreed.append(SECOND)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from rdma_robust.language.flow.cfg import Fault, Program
 from rdma_robust.outcome import Copies, Counts, Outcome, Verdict
 from rdma_robust.robustness.crowds.explicit_run import Explicit
-from rdma_robust.robustness.crowds.instance import Instance
-from rdma_robust.robustness.frame import EventLabel, Frame
-from rdma_robust.robustness.lift import Lifted
+from rdma_robust.robustness.crowds.instance import TwoCopyInstance
+from rdma_robust.robustness.frame import EventLabel, InstrumentationFrame
+from rdma_robust.robustness.lift import LiftedTrace
 from rdma_robust.robustness.static_filter import Pivots
 
 
@@ -18,7 +18,7 @@ class Two:
     """A program with templates, and the frame of the one with two copies of each."""
 
     original: Program
-    frame: Frame
+    frame: InstrumentationFrame
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class TwoFiltered:
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class CrowdSearchResult:
     """What the searches have found for any number of copies.
 
     `found` is the run to a target with the fewest copies that could be had, None where there is none; `target` the number of
@@ -38,7 +38,7 @@ class Counted:
     some small n.
     """
 
-    instance: Instance
+    instance: TwoCopyInstance
     verdict: Verdict
     reason: str
     engine: str
@@ -61,5 +61,5 @@ class Counted:
 class CountedAttempt:
     """What was found, and the trace of P(n) that it lifts to; None where no target was reached."""
 
-    counted: Counted
-    lifted: Lifted | None
+    counted: CrowdSearchResult
+    lifted: LiftedTrace | None

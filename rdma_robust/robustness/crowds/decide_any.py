@@ -16,7 +16,7 @@ from math import inf
 from typing import Final
 
 from rdma_robust.beside import Beside
-from rdma_robust.counting.both_engines import Counting, CountingAnswer
+from rdma_robust.counting.both_engines import CountingAnswer, CountingDecision
 from rdma_robust.counting.smallest import SmallestResult, smallest
 from rdma_robust.counting.well_structured import decide_vectors
 from rdma_robust.errors import InternalError, UsageError
@@ -25,14 +25,14 @@ from rdma_robust.language.flow.copies import copies_of
 from rdma_robust.limits import Limits
 from rdma_robust.outcome import NO_SEARCH, Copies, Counts, Outcome, Verdict
 from rdma_robust.robustness.crowds import numbers_said
-from rdma_robust.robustness.crowds.counted import Counted, CountedAttempt
+from rdma_robust.robustness.crowds.counted import CountedAttempt, CrowdSearchResult
 from rdma_robust.robustness.crowds.explicit_run import Explicit
 from rdma_robust.robustness.crowds.hero_at_start import HeroAtStart
-from rdma_robust.robustness.crowds.instance import Instance
+from rdma_robust.robustness.crowds.instance import TwoCopyInstance
 from rdma_robust.robustness.crowds.own_counters import AllCounted, OwnCounters
 from rdma_robust.robustness.crowds.parts import Local
 from rdma_robust.robustness.crowds.phase_one import reachable_faults
-from rdma_robust.robustness.crowds.steps import Control, CrowdLabel, Steps
+from rdma_robust.robustness.crowds.steps import Control, CrowdLabel, InstanceSteps
 from rdma_robust.robustness.crowds.value_free import cut_off
 from rdma_robust.robustness.lift import confirm
 from rdma_robust.robustness.passes import Context
@@ -62,7 +62,7 @@ _FAULT_STATES: Final = 20_000
 Found = CountingAnswer[Control, Local, CrowdLabel]
 
 
-def count(instance: Instance, context: Context) -> Counted:
+def count_copies(instance: TwoCopyInstance, context: Context) -> CrowdSearchResult:
     """Return what is found for any number of copies."""
     counted = _search(instance, context)
     faults, open_ = _faults(instance, counted, context)
@@ -74,20 +74,22 @@ def count(instance: Instance, context: Context) -> Counted:
     return replace(counted, faults=faults, faults_exact=not open_ and counted.verdict is Verdict.ROBUST)
 
 
-def _search(instance: Instance, context: Context) -> Counted:
+def _search(instance: TwoCopyInstance, context: Context) -> CrowdSearchResult:
     names = [thread.name for thread in instance.original.crowds]
     robust = numbers_said.for_any(names)
     if not instance.classes:
         reason = f"{robust}: no pivot lies on a critical cycle of the conflict graph"
-        return Counted(instance, Verdict.ROBUST, reason, NO_SEARCH, Counts())
-    system = HeroAtStart(Steps(instance))
-    counting: Counting[Control, Local, CrowdLabel] = Counting(system)
+        return CrowdSearchResult(instance, Verdict.ROBUST, reason, NO_SEARCH, Counts())
+    system = HeroAtStart(InstanceSteps(instance))
+    counting: CountingDecision[Control, Local, CrowdLabel] = CountingDecision(system)
     part = context.limits.share(_COUNTING)
     found: Found = counting.decide(part, context.progress)
     tried = None
     if found.cut:
         reason, some = _cut_reason(found, part), context.limits.share(0.5 if found.cut == "time" else 1.0)
-        tried = explicitly(Counted(instance, Verdict.UNKNOWN, reason, found.engine, _sizes(instance, found)), context, some)
+        tried = explicitly(
+            CrowdSearchResult(instance, Verdict.UNKNOWN, reason, found.engine, _sizes(instance, found)), context, some
+        )
         if tried.verdict is not Verdict.UNKNOWN or found.cut != "time":
             return tried
         found = counting.decide(context.limits, context.progress)  # what its share was too small for has the rest
@@ -95,8 +97,8 @@ def _search(instance: Instance, context: Context) -> Counted:
             return replace(tried, reason=_cut_reason(found, context.limits), counts=_sizes(instance, found))
     counts = _sizes(instance, found)
     if found.target < 0:
-        return Counted(instance, Verdict.ROBUST, f"{robust}: exhausted the search", found.engine, counts)
-    counted = Counted(instance, Verdict.UNKNOWN, "", found.engine, counts)
+        return CrowdSearchResult(instance, Verdict.ROBUST, f"{robust}: exhausted the search", found.engine, counts)
+    counted = CrowdSearchResult(instance, Verdict.UNKNOWN, "", found.engine, counts)
     if instance.uncounted:
         tried = tried or explicitly(counted, context, context.limits)
         if tried.verdict is Verdict.UNKNOWN:
@@ -106,11 +108,11 @@ def _search(instance: Instance, context: Context) -> Counted:
     return _with_smallest(counted, found, system, context)
 
 
-def _sizes(instance: Instance, found: Found) -> Counts:
+def _sizes(instance: TwoCopyInstance, found: Found) -> Counts:
     return Counts(found.stored, 0, len(instance.classes), len(instance.counted))
 
 
-def _with_own_counters(counted: Counted, context: Context) -> Counted:
+def _with_own_counters(counted: CrowdSearchResult, context: Context) -> CrowdSearchResult:
     """Return the answer where each copy counts its completions: for small programs."""
     limits = _some_seconds(context, _OWN_COUNTERS_SECONDS)
     limits = limits.at_most(_OWN_COUNTERS)
@@ -127,7 +129,7 @@ def _with_own_counters(counted: Counted, context: Context) -> Counted:
     return replace(counted, verdict=Verdict.ROBUST, reason=reason, engine=found.engine, counts=counts)
 
 
-def _with_enough(counted: Counted, enough: tuple[int, ...] | None, context: Context) -> Counted:
+def _with_enough(counted: CrowdSearchResult, enough: tuple[int, ...] | None, context: Context) -> CrowdSearchResult:
     """Return NOT_ROBUST by some P(n) with at most as many copies as are `enough` for a violation, few first."""
     program = counted.instance.original
     names = [thread.name for thread in program.crowds]
@@ -152,7 +154,7 @@ def _some_seconds(context: Context, seconds: float = _SMALLEST_SECONDS) -> Limit
     return limits.within(seconds) if limits.deadline is None else limits.share(0.5)
 
 
-def _with_smallest(counted: Counted, found: Found, system: HeroAtStart, context: Context) -> Counted:
+def _with_smallest(counted: CrowdSearchResult, found: Found, system: HeroAtStart, context: Context) -> CrowdSearchResult:
     """Return NOT_ROBUST with the smallest number that can be found."""
 
     def search(limits: Limits) -> SmallestResult[Control, Local, CrowdLabel] | None:
@@ -180,7 +182,7 @@ def _with_smallest(counted: Counted, found: Found, system: HeroAtStart, context:
     return replace(counted, reason=reason, found=explicit, target=least.target, least=not least.cut)
 
 
-def explicitly(counted: Counted, context: Context, limits: Limits) -> Counted:
+def explicitly(counted: CrowdSearchResult, context: Context, limits: Limits) -> CrowdSearchResult:
     """Return the answer of some P(n), where counting has none: a violation with few copies, or that of the cut-off."""
     program, options = counted.instance.original, context.options
     names = [thread.name for thread in program.crowds]
@@ -205,7 +207,7 @@ def _explicit(program: Program, numbers: dict[str, int], context: Context, limit
     return decide(copies_of(program, numbers), context.options, limits=limits.share(0.5))
 
 
-def _answered(counted: Counted, outcome: Outcome, numbers: dict[str, int], *, least: bool) -> Counted:
+def _answered(counted: CrowdSearchResult, outcome: Outcome, numbers: dict[str, int], *, least: bool) -> CrowdSearchResult:
     pairs = tuple(numbers.items())
     return replace(
         counted,
@@ -224,7 +226,7 @@ def numbers_up_to(names: list[str], most: int) -> Iterator[dict[str, int]]:
             yield dict(zip(names, numbers, strict=True))
 
 
-def lift_any(counted: Counted, _context: Context) -> CountedAttempt:
+def lift_any(counted: CrowdSearchResult, _context: Context) -> CountedAttempt:
     """Return the trace of P(n); none where it has no run to a target, or its values are others: see :mod:`unconfirmed`."""
     if counted.found is None:
         return CountedAttempt(counted, None)
@@ -268,7 +270,7 @@ def confirm_any(attempt: CountedAttempt, context: Context) -> Outcome:
     return replace(outcome, witness=witness, checked_by=("axioms",), copies=copies)
 
 
-def _unconfirmed(counted: Counted, outcome: Outcome, context: Context) -> Outcome:
+def _unconfirmed(counted: CrowdSearchResult, outcome: Outcome, context: Context) -> Outcome:
     """Return the outcome where the run to a target is no witness: that of some P(n), or UNKNOWN."""
     reason = "the search reached a target, but no run to one was confirmed by the axioms with the values that hardware has"
     bare = replace(counted, verdict=Verdict.UNKNOWN, reason=reason, found=None, target=-1)
@@ -278,7 +280,7 @@ def _unconfirmed(counted: Counted, outcome: Outcome, context: Context) -> Outcom
     return replace(outcome, verdict=Verdict.UNKNOWN, reason=reason, faults_exact=False)
 
 
-def uncounted_reason(instance: Instance, *, few: bool) -> str:
+def uncounted_reason(instance: TwoCopyInstance, *, few: bool) -> str:
     """Return why it is not known whether a program is robust: of which thread any number of completions can wait, and for
     which poll. `few` says that few copies are known to have no violation."""
     thread, remote = instance.uncounted[0]
@@ -289,7 +291,7 @@ def uncounted_reason(instance: Instance, *, few: bool) -> str:
     return f"{reason}, and there is no violation with {MOST_EXPLICIT} copies in all" if few else reason
 
 
-def _faults(instance: Instance, counted: Counted, context: Context) -> tuple[tuple[Fault, ...], str]:
+def _faults(instance: TwoCopyInstance, counted: CrowdSearchResult, context: Context) -> tuple[tuple[Fault, ...], str]:
     """The faults that can be met, and why these may not be all: as far as it is interesting where there is a violation."""
     few = _FAULT_STATES if counted.verdict is Verdict.ROBUST else min(_FAULT_STATES, 2_000)
 
@@ -302,7 +304,7 @@ def _faults(instance: Instance, counted: Counted, context: Context) -> tuple[tup
     return context.beside.note("which faults are reachable", search, none)
 
 
-def _can_wait(instance: Instance) -> bool:
+def _can_wait(instance: TwoCopyInstance) -> bool:
     """Whether a message or a receive might have to wait: then the normal form is not known to be enough."""
     return waiting_among(e.fault for g in instance.frame.graphs for e in g.edges) is not None
 

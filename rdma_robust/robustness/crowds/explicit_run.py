@@ -15,12 +15,12 @@ from rdma_robust.errors import InternalError
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.copies import copies_of
 from rdma_robust.outcome import Copies
-from rdma_robust.robustness.crowds.instance import Instance
+from rdma_robust.robustness.crowds.instance import TwoCopyInstance
 from rdma_robust.robustness.crowds.parts import Local
 from rdma_robust.robustness.crowds.steps import Control, CrowdLabel
 from rdma_robust.robustness.event_graph import EventEdge
-from rdma_robust.robustness.frame import EventLabel, Frame
-from rdma_robust.robustness.lift import Lifted, lift
+from rdma_robust.robustness.frame import EventLabel, InstrumentationFrame
+from rdma_robust.robustness.lift import LiftedTrace, lift
 from rdma_robust.robustness.remote_atomics import with_prefixes
 
 CrowdRun = NamedRun[Control, Local, CrowdLabel]
@@ -30,7 +30,7 @@ CrowdRun = NamedRun[Control, Local, CrowdLabel]
 class Explicit:
     """A run of an instance as one of the program with these numbers of copies."""
 
-    instance: Instance
+    instance: TwoCopyInstance
     run: CrowdRun
 
     @cached_property
@@ -47,7 +47,7 @@ class Explicit:
     def copies(self, *, least: bool) -> Copies:
         return Copies(self.numbers, self.program, least)
 
-    def lifted(self, target: int) -> Lifted:
+    def lifted(self, target: int) -> LiftedTrace:
         """Return the trace of the run that ends at the target of this number. Raises InternalError if it has none."""
         frame = self.instance.frame
         label = self.instance.lowered.targets[target]
@@ -98,5 +98,7 @@ class Explicit:
     def _edges(self) -> dict[str, Sequence[EventEdge]]:
         """The edges of P(n) by thread."""
         model = self.instance.frame.model
-        frame = with_prefixes(Frame.to_instrument(self.program, model, recv_depth=self.instance.frame.recv_depth))
+        frame = with_prefixes(
+            InstrumentationFrame.to_instrument(self.program, model, recv_depth=self.instance.frame.recv_depth)
+        )
         return {graph.name: graph.edges for graph in frame.graphs}

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from rdma_robust.counting.protocol import Move
+from rdma_robust.counting.protocol import CountingMove
 from rdma_robust.robustness.crowds.parts import Local
-from rdma_robust.robustness.crowds.steps import Control, CrowdLabel, CrowdMove, Steps
+from rdma_robust.robustness.crowds.steps import Control, CrowdLabel, CrowdMove, InstanceSteps
 
 _OPEN: Final = -2
 """In the place of the hero: not chosen yet."""
@@ -23,7 +23,7 @@ _OPEN: Final = -2
 class HeroFromStart:
     """A :class:`~rdma_robust.counting.protocol.CountingSystem` whose target can be covered iff some P(n) is not robust."""
 
-    steps: Steps
+    steps: InstanceSteps
 
     @cached_property
     def initial(self) -> Control:
@@ -36,9 +36,9 @@ class HeroFromStart:
     def moves(self, control: Control, present: Collection[Local]) -> Iterable[CrowdMove]:
         steps, there = self.steps, {*present}
         if control[1] == _OPEN:
-            yield Move(CrowdLabel(()), (), steps.initial, ())
+            yield CountingMove(CrowdLabel(()), (), steps.initial, ())
             for hero, local in zip(steps.instance.heroes, steps.fresh, strict=True):
-                yield Move(CrowdLabel((), chosen=True), (local,), (steps.parts.initial, hero, 0), ())
+                yield CountingMove(CrowdLabel((), chosen=True), (local,), (steps.parts.initial, hero, 0), ())
             return
         yield from (move for move in steps.of_threads(control) if there.issuperset(move.takes))
         for local in sorted(local for local in {*steps.fresh, *there} if local[0] >= 0 and not steps.at_end(local)):

@@ -15,17 +15,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from rdma_robust.counters.kernel.look_ahead import CompiledLook, compiled_look
-from rdma_robust.robustness.crowds.instance import Instance
+from rdma_robust.counters.kernel.look_ahead import CompiledLookAhead, compiled_look
+from rdma_robust.robustness.crowds.instance import TwoCopyInstance
 from rdma_robust.robustness.crowds.parts import State
-from rdma_robust.robustness.reductions.dead_ends import DeadEnds, Look, Marks, Move
+from rdma_robust.robustness.reductions.dead_ends import DeadEnds, GuardedMove, Marks, StateLook
 
 
 @dataclass
 class Hopeless:
     """The test for one instance; what was asked for is remembered. Without `active` nothing is hopeless."""
 
-    instance: Instance
+    instance: TwoCopyInstance
     active: bool = True
     _known: dict[tuple[State, int], bool] = field(default_factory=dict)
 
@@ -57,7 +57,7 @@ class Hopeless:
         return replace(ends, tainted=tuple(any_class if t in instance.movers else m for t, m in enumerate(ends.tainted)))
 
     @cached_property
-    def compiled(self) -> CompiledLook | None:
+    def compiled(self) -> CompiledLookAhead | None:
         """The test as the compiled search has it, None where it is not installed."""
         fields, instance = self.instance.lowered.fields, self.instance
         last = [max(graph.points) for graph in instance.frame.graphs]
@@ -81,7 +81,7 @@ class Hopeless:
         return {i: marks for i, marks in found if marks}
 
 
-class CrowdLook(Look):
+class CrowdLook(StateLook):
     """One control state looked at; the reference for the compiled test."""
 
     def __init__(self, hopeless: Hopeless, state: State, hero: int) -> None:
@@ -118,7 +118,7 @@ def _with_pivots_kept_out(ends: DeadEnds, kept_out: Mapping[int, Marks]) -> Dead
     )
 
 
-def _barred(move: Move, marks: Marks, always: Marks) -> Move:
+def _barred(move: GuardedMove, marks: Marks, always: Marks) -> GuardedMove:
     """The move as a pivot only, barred by these marks as well; what `always` holds bars it from being anything else."""
     bare = replace(move, order=(*move.order, *marks), access=always, passes=False, cell=None, guard=None, writes=False)
     return replace(bare, counts=False, taints=(), overtaking=0, after=0, conflicting=0)

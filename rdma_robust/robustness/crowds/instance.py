@@ -26,9 +26,9 @@ from rdma_robust.model import Model
 from rdma_robust.options import RECV_DEPTH
 from rdma_robust.robustness.continuation import Continuation
 from rdma_robust.robustness.event_graph import EventEdge
-from rdma_robust.robustness.frame import EventLabel, Frame, PivotClass, QueuePair
+from rdma_robust.robustness.frame import EventLabel, InstrumentationFrame, PivotClass, QueuePair
 from rdma_robust.robustness.pivot import PivotInstrumentation
-from rdma_robust.robustness.pivot_classes import PivotClasses, classes_of, everywhere
+from rdma_robust.robustness.pivot_classes import PivotClasses, classes_of, every_start
 from rdma_robust.robustness.reductions.critical import CriticalCycles
 from rdma_robust.robustness.reductions.relevance import Relevance
 from rdma_robust.robustness.remote_atomics import with_prefixes
@@ -49,25 +49,27 @@ class CrowdRelevance(Relevance):
         return TRUE
 
 
-def two_copies(program: Program, model: Model, limits: Limits = NO_LIMITS, recv_depth: int = RECV_DEPTH) -> Frame:
+def two_copies(
+    program: Program, model: Model, limits: Limits = NO_LIMITS, recv_depth: int = RECV_DEPTH
+) -> InstrumentationFrame:
     """Return the frame of P(2). Raises UsageError for a program without templates, or a model without a normal form."""
     if not program.crowds:
         raise UsageError("there is no thread of which there is any number")
     two = copies_of(program, {thread.name: MOVER for thread in program.crowds})
-    return with_prefixes(Frame.to_instrument(two, model, limits, recv_depth))
+    return with_prefixes(InstrumentationFrame.to_instrument(two, model, limits, recv_depth))
 
 
-def pivots_of(program: Program, frame: Frame, reductions: frozenset[str]) -> Pivots:
+def pivots_of(program: Program, frame: InstrumentationFrame, reductions: frozenset[str]) -> Pivots:
     """Return the classes of named threads and of heroes; with `filter` only those on a critical cycle of some P(n)."""
     movers = frozenset(_threads(program, frame.program, MOVER))
     cycles = CriticalCycles(frame, movers)
-    allowed = cycles.may_start if "filter" in reductions else everywhere
+    allowed = cycles.may_start if "filter" in reductions else every_start
     tried = tuple(c for c in classes_of(frame, allowed) if c.thread not in movers)
     return Pivots(PivotClasses(frame, tried, allowed), cycles, reductions & {"filter", "relevance", "dead-ends"})
 
 
 @dataclass(frozen=True)
-class Instance:
+class TwoCopyInstance:
     """The program with two copies of each template, instrumented, for `original`, the program with templates."""
 
     original: Program
@@ -82,22 +84,22 @@ class Instance:
         reductions: frozenset[str] = frozenset(),
         limits: Limits = NO_LIMITS,
         recv_depth: int = RECV_DEPTH,
-    ) -> Instance:
+    ) -> TwoCopyInstance:
         """Return the instance of a program with templates. Raises UsageError under a model without a normal form."""
         frame = two_copies(program, model, limits, recv_depth)
-        return Instance.with_pivots(program, pivots_of(program, frame, reductions))
+        return TwoCopyInstance.with_pivots(program, pivots_of(program, frame, reductions))
 
     @staticmethod
-    def with_pivots(program: Program, pivots: Pivots) -> Instance:
+    def with_pivots(program: Program, pivots: Pivots) -> TwoCopyInstance:
         """Return the instance that tries these classes, as :func:`pivots_of` gives them."""
         relevant = "relevance" in pivots.reductions
         onward = CrowdRelevance(pivots.classes, pivots.cycles) if relevant else Continuation(pivots.classes)
-        return Instance(
+        return TwoCopyInstance(
             program, PivotInstrumentation.of(pivots.frame, pivots.classes, onward), pivots.cycles, pivots.reductions
         )
 
     @property
-    def frame(self) -> Frame:
+    def frame(self) -> InstrumentationFrame:
         return self.pivot.frame
 
     @property

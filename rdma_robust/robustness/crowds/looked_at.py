@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import NamedTuple
 
-from rdma_robust.robustness.crowds.instance import Instance
+from rdma_robust.robustness.crowds.instance import TwoCopyInstance
 from rdma_robust.robustness.crowds.parts import WHOLE, Parts, State
 from rdma_robust.robustness.crowds.settling import single_label
 from rdma_robust.robustness.frame import EventLabel
@@ -20,7 +20,7 @@ Held = tuple[int, ...]
 """What the slots of a mover hold."""
 
 
-class Change(NamedTuple):
+class EventChange(NamedTuple):
     """An event of a mover: what its slots hold then, the fields that have other values then, and the effect on counters."""
 
     event: EventLabel
@@ -33,12 +33,12 @@ class Change(NamedTuple):
 class LookedAt:
     """The events of the movers of one instance."""
 
-    instance: Instance
+    instance: TwoCopyInstance
     parts: Parts
     _key: dict[tuple[int, int], Callable[[State], object]] = field(default_factory=dict)
-    _known: dict[tuple[int, Held], dict[object, tuple[Change, ...]]] = field(default_factory=dict)
+    _known: dict[tuple[int, Held], dict[object, tuple[EventChange, ...]]] = field(default_factory=dict)
 
-    def __call__(self, mover: int, held: Held, state: State) -> tuple[Change, ...]:
+    def __call__(self, mover: int, held: Held, state: State) -> tuple[EventChange, ...]:
         """Return the events of a mover whose slots hold this, at a control state with first values there."""
         known = self._known.get((mover, held))
         if known is None:
@@ -52,13 +52,13 @@ class LookedAt:
             found = known[key] = tuple(self._changes(mover, held, state))
         return found
 
-    def _changes(self, mover: int, held: Held, state: State) -> list[Change]:
+    def _changes(self, mover: int, held: Held, state: State) -> list[EventChange]:
         lowered = self.instance.lowered
         found = []
         for number, after, effect in lowered.successors(self.parts.put_in(state, mover, held), 1 << mover):
             held_after, left = self.parts.taken_out(after, mover)
             changes = tuple((i, new) for i, (new, old) in enumerate(zip(left, state, strict=True)) if new != old)
-            found.append(Change(single_label(lowered.labels[number]), held_after, changes, effect))
+            found.append(EventChange(single_label(lowered.labels[number]), held_after, changes, effect))
         return found
 
     def _looks(self, mover: int, point: int) -> Callable[[State], object]:
@@ -71,7 +71,7 @@ class LookedAt:
         return itemgetter(*fields) if fields else lambda _state: ()
 
 
-def changed(state: State, changes: tuple[tuple[int, int], ...]) -> State:
+def with_fields(state: State, changes: tuple[tuple[int, int], ...]) -> State:
     """Return a control state with these fields set."""
     if not changes:
         return state

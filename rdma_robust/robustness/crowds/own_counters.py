@@ -14,13 +14,13 @@ from functools import cached_property
 from rdma_robust.counting.vector_system import Numbers, VectorMove
 from rdma_robust.robustness.crowds.hero_from_start import HeroFromStart
 from rdma_robust.robustness.crowds.parts import Local
-from rdma_robust.robustness.crowds.steps import Control, CrowdLabel, CrowdMove, Steps
+from rdma_robust.robustness.crowds.steps import Control, CrowdLabel, CrowdMove, InstanceSteps
 
 Process = tuple[Local, Numbers]
 
 
 @dataclass
-class AllCounted(Steps):
+class AllCounted(InstanceSteps):
     """The steps with the counters of all threads as tokens, those of copies as well."""
 
     @cached_property

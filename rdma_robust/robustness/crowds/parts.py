@@ -15,7 +15,7 @@ from typing import Final
 from rdma_robust.counters.program import pc
 from rdma_robust.errors import InternalError
 from rdma_robust.language.flow.cfg import Cell
-from rdma_robust.robustness.crowds.instance import Instance
+from rdma_robust.robustness.crowds.instance import TwoCopyInstance
 from rdma_robust.robustness.frame import QueuePair
 from rdma_robust.robustness.marks import ALPHA_VALUE, POISON_CARRIED, MarkSet
 from rdma_robust.robustness.pivot_classes import CLASS
@@ -49,7 +49,7 @@ class Parts:
     slots: tuple[tuple[Slot, ...], ...]
 
     @staticmethod
-    def of(instance: Instance) -> Parts:
+    def of(instance: TwoCopyInstance) -> Parts:
         """Return the parts of the instance. Raises InternalError for a field of which nobody knows whose it is."""
         lowered = instance.lowered
         number = {name: i for i, name in enumerate(lowered.fields)}
@@ -103,14 +103,14 @@ class Parts:
         return tuple(value if bits == WHOLE else (value and there) for (_, bits), (_, there), value in pairs)
 
 
-def _shared(instance: Instance) -> Iterator[str]:
+def _shared(instance: TwoCopyInstance) -> Iterator[str]:
     """The fields that no thread has for itself."""
     frame = instance.frame
     yield from (CLASS, CLOSED, ALPHA_VALUE)
     yield from (name for name, _ in frame.messages.variables())
 
 
-def _owned(instance: Instance) -> Iterator[Owned]:
+def _owned(instance: TwoCopyInstance) -> Iterator[Owned]:
     """Yield the other fields, bit by bit where they are sets, with the thread to which they belong, None for shared words.
 
     Of two copies of a template in the same order.
@@ -130,21 +130,21 @@ def _owned(instance: Instance) -> Iterator[Owned]:
         yield from of_cell(instance, cell)
 
 
-def of_thread(instance: Instance, thread: int) -> Iterator[Owned]:
+def of_thread(instance: TwoCopyInstance, thread: int) -> Iterator[Owned]:
     """Yield the marks of a thread."""
     seen = instance.pivot.seen
     yield from ((name, 1 << thread, thread) for name in (CPU_BETA, STORE_BETA, POISON_CARRIED))
     yield from _bits(seen.tainted, seen.marks.thread(thread), thread)
 
 
-def of_queue_pair(instance: Instance, qp: QueuePair) -> Iterator[Owned]:
+def of_queue_pair(instance: TwoCopyInstance, qp: QueuePair) -> Iterator[Owned]:
     """Yield what is remembered of a queue pair."""
     frame, rules = instance.frame, instance.pivot.rules
     for name in (frame.unpolled, rules.early, rules.beta, rules.forced, rules.fenced, rules.received):
         yield name(qp), WHOLE, qp[0]
 
 
-def of_cell(instance: Instance, cell: Cell) -> Iterator[Owned]:
+def of_cell(instance: TwoCopyInstance, cell: Cell) -> Iterator[Owned]:
     """Yield the marks of a word."""
     pivot, owner = instance.pivot, instance.owner(cell)
     seen, atomics = pivot.seen, pivot.atomics

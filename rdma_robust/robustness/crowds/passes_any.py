@@ -10,12 +10,12 @@ from rdma_robust.errors import UsageError
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.outcome import Outcome, Verdict
 from rdma_robust.robustness import contracts, shown
-from rdma_robust.robustness.artefacts import Filtered, Lowered
-from rdma_robust.robustness.crowds.counted import Counted, CountedAttempt, Two, TwoFiltered
-from rdma_robust.robustness.crowds.decide_any import confirm_any, count, lift_any
-from rdma_robust.robustness.crowds.instance import Instance, pivots_of, two_copies
+from rdma_robust.robustness.artefacts import FilterArtefact, VassArtefact
+from rdma_robust.robustness.crowds.counted import CountedAttempt, CrowdSearchResult, Two, TwoFiltered
+from rdma_robust.robustness.crowds.decide_any import confirm_any, count_copies, lift_any
+from rdma_robust.robustness.crowds.instance import TwoCopyInstance, pivots_of, two_copies
 from rdma_robust.robustness.crowds.parts import WHOLE, Parts
-from rdma_robust.robustness.passes import Context, Contract, Pass, Passes
+from rdma_robust.robustness.passes import Context, DecisionPass, PassContract, Passes
 
 
 def _events(program: Program, context: Context) -> Two:
@@ -31,11 +31,11 @@ def _filter(two: Two, context: Context) -> TwoFiltered:
     return TwoFiltered(two.original, pivots_of(two.original, two.frame, context.options.reductions))
 
 
-def _instrument(left: TwoFiltered, _context: Context) -> Instance:
-    return Instance.with_pivots(left.original, left.pivots)
+def _instrument(left: TwoFiltered, _context: Context) -> TwoCopyInstance:
+    return TwoCopyInstance.with_pivots(left.original, left.pivots)
 
 
-def _lower(instance: Instance, _context: Context) -> Instance:
+def _lower(instance: TwoCopyInstance, _context: Context) -> TwoCopyInstance:
     assert instance.lowered
     return instance
 
@@ -45,18 +45,18 @@ def _show_events(two: Two) -> str:
 
 
 def _show_filtered(left: TwoFiltered) -> str:
-    return shown.filtered(Filtered(left.pivots.frame, left.pivots))
+    return shown.filtered(FilterArtefact(left.pivots.frame, left.pivots))
 
 
-def _show_instrumented(instance: Instance) -> str:
+def _show_instrumented(instance: TwoCopyInstance) -> str:
     return show_program(instance.lowered.program)
 
 
-def _show_lowered(instance: Instance) -> str:
-    return shown.lowered(Lowered(instance.program, instance.lowered)) + _parts(instance)
+def _show_lowered(instance: TwoCopyInstance) -> str:
+    return shown.lowered(VassArtefact(instance.program, instance.lowered)) + _parts(instance)
 
 
-def _parts(instance: Instance) -> str:
+def _parts(instance: TwoCopyInstance) -> str:
     """What is the local state of a copy."""
     parts = Parts.of(instance)
     lines = []
@@ -68,7 +68,7 @@ def _parts(instance: Instance) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _show_counted(counted: Counted) -> str:
+def _show_counted(counted: CrowdSearchResult) -> str:
     counts = counted.counts
     lines = [f"engine {counted.engine}: {counts.states} markings", counted.reason]
     if counted.found is not None:
@@ -87,14 +87,14 @@ def _two(two: Two) -> Iterator[str]:
 
 
 def _filtered(left: TwoFiltered) -> Iterator[str]:
-    yield from contracts.FILTERED.broken(Filtered(left.pivots.frame, left.pivots))
+    yield from contracts.FILTERED.broken(FilterArtefact(left.pivots.frame, left.pivots))
 
 
-def _instance(instance: Instance) -> Iterator[str]:
-    yield from contracts.LOWERED.broken(Lowered(instance.program, instance.lowered))
+def _instance(instance: TwoCopyInstance) -> Iterator[str]:
+    yield from contracts.LOWERED.broken(VassArtefact(instance.program, instance.lowered))
 
 
-def _counted(counted: Counted) -> Iterator[str]:
+def _counted(counted: CrowdSearchResult) -> Iterator[str]:
     if counted.verdict is not Verdict.NOT_ROBUST and (counted.found or counted.explicit):
         yield "a run to a target, or a P(n), of something else than a violation"
 
@@ -109,22 +109,22 @@ def _decided(outcome: Outcome) -> Iterator[str]:
         yield "a witness of something else than a violation of some P(n)"
 
 
-TWO: Final = Contract("two copies of each template, as event graphs", _two)
-FILTERED: Final = Contract(
+TWO: Final = PassContract("two copies of each template, as event graphs", _two)
+FILTERED: Final = PassContract(
     "the classes of named threads and of one copy that lie on a critical cycle of any P(n)", _filtered
 )
-INSTANCE: Final = Contract("the instrumented program of two copies", _instance)
-COUNTED: Final = Contract("what is found for any number of copies", _counted)
-LIFTED: Final = Contract("the trace of P(n) of the run", _attempt)
-DECIDED: Final = Contract("a verdict for any number; of a violation the trace of some P(n)", _decided)
+INSTANCE: Final = PassContract("the instrumented program of two copies", _instance)
+COUNTED: Final = PassContract("what is found for any number of copies", _counted)
+LIFTED: Final = PassContract("the trace of P(n) of the run", _attempt)
+DECIDED: Final = PassContract("a verdict for any number; of a violation the trace of some P(n)", _decided)
 
 FOR_ANY: Final[Passes] = (
-    Pass("events", _events, contracts.PROGRAM, TWO, _show_events),
-    Pass("filter", _filter, TWO, FILTERED, _show_filtered),
-    Pass("instrument", _instrument, FILTERED, INSTANCE, _show_instrumented),
-    Pass("lower", _lower, INSTANCE, INSTANCE, _show_lowered),
-    Pass("cover", count, INSTANCE, COUNTED, _show_counted),
-    Pass("lift", lift_any, COUNTED, LIFTED, _show_lifted),
-    Pass("confirm", confirm_any, LIFTED, DECIDED, shown.outcome),
+    DecisionPass("events", _events, contracts.PROGRAM, TWO, _show_events),
+    DecisionPass("filter", _filter, TWO, FILTERED, _show_filtered),
+    DecisionPass("instrument", _instrument, FILTERED, INSTANCE, _show_instrumented),
+    DecisionPass("lower", _lower, INSTANCE, INSTANCE, _show_lowered),
+    DecisionPass("cover", count_copies, INSTANCE, COUNTED, _show_counted),
+    DecisionPass("lift", lift_any, COUNTED, LIFTED, _show_lifted),
+    DecisionPass("confirm", confirm_any, LIFTED, DECIDED, shown.shown_outcome),
 )
 """From a program with templates to its outcome."""

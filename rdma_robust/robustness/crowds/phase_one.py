@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from rdma_robust.counting.omega_search import omega_search
 from rdma_robust.language.flow.cfg import Fault
 from rdma_robust.limits import Limits, Progress, ignore
-from rdma_robust.robustness.crowds.instance import Instance
+from rdma_robust.robustness.crowds.instance import TwoCopyInstance
 from rdma_robust.robustness.crowds.parts import Local
-from rdma_robust.robustness.crowds.steps import Control, CrowdMove, Steps
+from rdma_robust.robustness.crowds.steps import Control, CrowdMove, InstanceSteps
 from rdma_robust.robustness.reasons import sorted_faults
 
 
@@ -19,7 +19,7 @@ class PhaseOne:
     """The counting system of the runs that start no beta, without a target; it notes the faults of moves it was asked for,
     all of which can be made."""
 
-    steps: Steps
+    steps: InstanceSteps
     faults: set[Fault] = field(default_factory=set)
 
     @property
@@ -50,14 +50,16 @@ class PhaseOne:
         return 0
 
 
-def reachable_faults(instance: Instance, limits: Limits, progress: Progress = ignore) -> tuple[tuple[Fault, ...], str]:
+def reachable_faults(
+    instance: TwoCopyInstance, limits: Limits, progress: Progress = ignore
+) -> tuple[tuple[Fault, ...], str]:
     """Return the faults that can be met with some number of copies, and why these may not be all, '' if they are.
 
     Where completions of copies are not counted, so that polls succeed that should not, they are what may be met.
     """
     if all(edge.fault is None for graph in instance.frame.graphs for edge in graph.edges):
         return (), ""
-    system = PhaseOne(Steps(instance))
+    system = PhaseOne(InstanceSteps(instance))
     found = omega_search(system, limits, progress)
     cut = f"reached {limits.said(found.cut)}" if found.cut else ""
     return sorted_faults(system.faults), cut or ("not all completions were counted" if instance.uncounted else "")

@@ -24,10 +24,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from rdma_robust.counters.independence import LONGEST_CHAIN
-from rdma_robust.counting.protocol import Move
+from rdma_robust.counting.protocol import CountingMove
 from rdma_robust.robustness.crowds.hopeless import Hopeless
-from rdma_robust.robustness.crowds.instance import Instance
-from rdma_robust.robustness.crowds.looked_at import Change, Held, LookedAt, changed
+from rdma_robust.robustness.crowds.instance import TwoCopyInstance
+from rdma_robust.robustness.crowds.looked_at import EventChange, Held, LookedAt, with_fields
 from rdma_robust.robustness.crowds.parts import NOBODY, Local, Parts, State
 from rdma_robust.robustness.crowds.settling import Settling, single_label
 from rdma_robust.robustness.crowds.unread import Unread
@@ -52,14 +52,14 @@ class CrowdLabel:
 
 
 Events = tuple[EventLabel, ...]
-CrowdMove = Move[Control, Local, CrowdLabel]
+CrowdMove = CountingMove[Control, Local, CrowdLabel]
 
 
 @dataclass
-class Steps:
+class InstanceSteps:
     """The steps of an instance; those that were asked for are remembered."""
 
-    instance: Instance
+    instance: TwoCopyInstance
     active: bool = True
     """Whether copies settle, see :mod:`settling`."""
     _of_copies: dict[tuple[Control, Local], tuple[CrowdMove, ...]] = field(default_factory=dict)
@@ -125,7 +125,7 @@ class Steps:
             hero = control[1]
             members = (*self.instance.named, *(() if hero == NOBODY else (hero,)))
             found = [
-                Move(CrowdLabel(events), takes, (state, *control[1:]), gives)
+                CountingMove(CrowdLabel(events), takes, (state, *control[1:]), gives)
                 for thread in members
                 for events, state, takes, gives in self.taken(thread, control, control[2])
             ]
@@ -137,7 +137,7 @@ class Steps:
         key = control, local
         if key not in self._of_copies:
             moves = (
-                Move(CrowdLabel(events, moves=True), (local, *takes), after, (now, *gives))
+                CountingMove(CrowdLabel(events, moves=True), (local, *takes), after, (now, *gives))
                 for events, after, now, takes, gives in self._copied(control, local)
             )
             self._of_copies[key] = (*self._taken_back(control, local), *moves)
@@ -171,13 +171,13 @@ class Steps:
             event = first.event
             if event.edge.stops or not self._allows(event, hero, others):
                 continue
-            began = (after := changed(state, first.changes))[self._class] != 0
+            began = (after := with_fields(state, first.changes))[self._class] != 0
             passed, last, after = self._passed(mover, first, after, chosen=began or hero != NOBODY)
             after = self.unread.forgotten(after, hero)
             if not (began and self.hopeless(after, hero)):
                 yield (event, *passed), self._tidied(mover, last), after, first.effect
 
-    def _passed(self, mover: int, change: Change, state: State, *, chosen: bool) -> tuple[Events, Held, State]:
+    def _passed(self, mover: int, change: EventChange, state: State, *, chosen: bool) -> tuple[Events, Held, State]:
         """The steps that a copy takes at once, as :meth:`Settling.passed` has them."""
         if not self.settling.is_passed(mover, change.held[0], chosen=chosen):
             return (), change.held, state
@@ -188,7 +188,7 @@ class Steps:
             if len(following) != 1 or self._counted(following[0].effect) != ((), ()) or self._is_target(state):
                 break
             taken.append(following[0].event)
-            held, state = following[0].held, changed(state, following[0].changes)
+            held, state = following[0].held, with_fields(state, following[0].changes)
         return tuple(taken), held, state
 
     def _is_target(self, state: State) -> bool:
@@ -282,4 +282,4 @@ class Steps:
         if marks := self._promises(local):
             state, hero, promised = control
             after = state, hero, promised & ~marks
-            yield Move(CrowdLabel((), moves=True), (local,), after, (self._without(local, marks),))
+            yield CountingMove(CrowdLabel((), moves=True), (local,), after, (self._without(local, marks),))

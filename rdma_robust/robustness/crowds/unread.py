@@ -21,7 +21,7 @@ from typing import Final
 
 from rdma_robust.expr import VALUE, Expr, evaluate, names
 from rdma_robust.language.flow.cfg import Cell
-from rdma_robust.robustness.crowds.instance import Instance
+from rdma_robust.robustness.crowds.instance import TwoCopyInstance
 from rdma_robust.robustness.crowds.parts import NOBODY, WHOLE, Owned, Parts, State, of_cell, of_queue_pair, of_thread
 from rdma_robust.robustness.event_graph import EventGraph
 from rdma_robust.robustness.marks import ALPHA_VALUE
@@ -59,7 +59,7 @@ def accessed_next(graph: EventGraph, cell: Cell) -> frozenset[int]:
 class Unread:
     """For one instance. Without `active` nothing is forgotten."""
 
-    instance: Instance
+    instance: TwoCopyInstance
     parts: Parts
     active: bool = True
     _known: dict[tuple[int, ...], tuple[Kept, ...]] = field(default_factory=dict)

@@ -32,10 +32,10 @@ from operator import or_
 
 from rdma_robust.limits import Poll
 from rdma_robust.robustness.event_graph import EventEdge, EventGraph
-from rdma_robust.robustness.frame import Frame, PivotClass
-from rdma_robust.robustness.messages import buffer_of, is_message, takes
+from rdma_robust.robustness.frame import InstrumentationFrame, PivotClass
+from rdma_robust.robustness.messages import buffer_of, takes, takes_buffer
 from rdma_robust.robustness.pivot_classes import class_of
-from rdma_robust.robustness.reductions.relaxation import Relaxation
+from rdma_robust.robustness.reductions.relaxation import ThreadRelaxation
 from rdma_robust.semantics.trace import EventType
 
 _MOST_THREADS = 6
@@ -61,7 +61,7 @@ class Useful:
 class CriticalCycles:
     """The conflict graph of a program and the walks through it. Event i of `events` is bit i of the sets below."""
 
-    frame: Frame
+    frame: InstrumentationFrame
     many: frozenset[int] = frozenset()
     """Threads that stand for any number of copies; words that only one thread names are those of each copy alone."""
 
@@ -111,7 +111,7 @@ class CriticalCycles:
     @cached_property
     def overtaking(self) -> tuple[int, ...]:
         """For each event the accesses that may be in alpha, or the pivot, while it is before them and in beta."""
-        relaxations = [Relaxation(g, self.frame.model, self.poll) for g in self.frame.graphs]
+        relaxations = [ThreadRelaxation(g, self.frame.model, self.poll) for g in self.frame.graphs]
         found = (relaxations[e.thread].overtaking(e) for e in self.events)
         return tuple((_set(self.number(e) for e in edges) | self._torn(i)) & self.accesses for i, edges in enumerate(found))
 
@@ -150,7 +150,7 @@ class CriticalCycles:
         """For each event the messages that can take it, if it is a V, and the RPs that can take it, if it is a message."""
         found = [0] * len(self.events)
         for i, after in enumerate(self.events):
-            if after.connection is None or not (is_message(after) or after.type is EventType.RP):
+            if after.connection is None or not (takes_buffer(after) or after.type is EventType.RP):
                 continue
             for j, e in enumerate(self.events):
                 if e.connection == after.connection and takes(after, e):

@@ -23,7 +23,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from rdma_robust.counters.pruner import Tables
+from rdma_robust.counters.pruner import LookAheadTables
 
 Marks = tuple[tuple[str, int], ...]
 """Variables that are bit sets, each with bits of which one is looked for."""
@@ -32,7 +32,7 @@ WIDTH = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Guard:
+class GuardValues:
     """Values from `least` on, bit i of `allowed` for least + i; values outside of the 64 bits are allowed."""
 
     least: int
@@ -43,7 +43,7 @@ class Guard:
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class GuardedMove:
     """A command as the test sees it. Sets of moves are bit masks over their numbers.
 
     `order` and `access` are its bars; a pivot minds only those of `order`. `passes` if a barred move leaves its process
@@ -58,7 +58,7 @@ class Move:
     access: Marks
     passes: bool
     cell: str | None
-    guard: Guard | None
+    guard: GuardValues | None
     writes: bool
     counts: bool
     taints: Marks
@@ -68,7 +68,7 @@ class Move:
 
 
 @dataclass(frozen=True, slots=True)
-class Pivot:
+class PivotNeeds:
     """What a class of pivots needs: its process, the moves that can be one, and those of others that close the cycle.
 
     A `guard` is on the value of `cell`: the one in `frozen` where a bit of `written` is set, else that of now, or any if a
@@ -78,7 +78,7 @@ class Pivot:
     process: int
     sites: int
     meeting: int
-    guard: Mapping[int, Guard]
+    guard: Mapping[int, GuardValues]
     cell: str
     written: Marks
 
@@ -92,8 +92,8 @@ class DeadEnds:
     not open, `frozen` the value that the pivot reads, `tainted[p]` the mark that process p is tainted.
     """
 
-    moves: tuple[Move, ...]
-    pivots: tuple[Pivot, ...]
+    moves: tuple[GuardedMove, ...]
+    pivots: tuple[PivotNeeds, ...]
     locations: tuple[str, ...]
     current: str
     closed: str
@@ -104,9 +104,9 @@ class DeadEnds:
     def test(self, fields: Sequence[str]) -> Callable[[Sequence[int]], bool]:
         """Return the test for control states with these fields."""
         column = {name: i for i, name in enumerate(fields)}
-        return lambda state: Look(self, column, state).dead()
+        return lambda state: StateLook(self, column, state).dead()
 
-    def tables(self, fields: Sequence[str]) -> Tables:
+    def tables(self, fields: Sequence[str]) -> LookAheadTables:
         """Return the test as the tables of a look ahead: kinds are classes, goals sites, ends what meets the pivot."""
         made = _Tables({name: i for i, name in enumerate(fields)}, -(-len(self.moves) // WIDTH))
         header = [made.column[name] for name in (self.current, self.closed, self.left, self.frozen)]
@@ -115,7 +115,7 @@ class DeadEnds:
         moves = array("q", (number for m in self.moves for number in made.move(m)))
         kinds = array("q", (number for p in self.pivots for number in made.pivot(p)))
         pairs, guards, rows = array("q", made.pairs), array("q", made.guards), array("Q", made.rows)
-        return Tables(array("q", header), moves, pairs, kinds, guards, rows)
+        return LookAheadTables(array("q", header), moves, pairs, kinds, guards, rows)
 
     @cached_property
     def of_process(self) -> tuple[tuple[int, ...], ...]:
@@ -125,7 +125,7 @@ class DeadEnds:
 
 
 class _Tables:
-    """The numbers of a look ahead, written down move by move; see :class:`~rdma_robust.counters.pruner.Tables`."""
+    """The numbers of a look ahead, written down move by move; see :class:`~rdma_robust.counters.pruner.LookAheadTables`."""
 
     def __init__(self, column: Mapping[str, int], words: int) -> None:
         self.column, self.words = column, words
@@ -142,14 +142,14 @@ class _Tables:
     def add_rows(self, *sets: int) -> None:
         self.rows += [moves >> WIDTH * k & (1 << WIDTH) - 1 for moves in sets for k in range(self.words)]
 
-    def move(self, m: Move) -> tuple[int, ...]:
+    def move(self, m: GuardedMove) -> tuple[int, ...]:
         self.add_rows(m.overtaking, m.after, m.conflicting)
         bars = self.end(), self.end(m.order), self.end(m.access), self.end(m.taints)
         cell = -1 if m.cell is None else self.column[m.cell]
         reads = cell, m.guard is not None, *_signed(m.guard)
         return (m.process, m.source, m.target, *bars, m.passes, *reads, m.writes, m.counts, -1)
 
-    def pivot(self, p: Pivot) -> tuple[int, ...]:
+    def pivot(self, p: PivotNeeds) -> tuple[int, ...]:
         self.add_rows(p.sites, p.meeting)
         first = len(self.guards) // 3
         for site, guard in p.guard.items():
@@ -157,13 +157,13 @@ class _Tables:
         return (p.process, self.column[p.cell], self.end(), self.end(p.written), first, len(self.guards) // 3)
 
 
-def _signed(guard: Guard | None) -> tuple[int, int]:
+def _signed(guard: GuardValues | None) -> tuple[int, int]:
     if guard is None:
         return 0, 0
     return guard.least, guard.allowed - (1 << WIDTH) if guard.allowed >> WIDTH - 1 else guard.allowed
 
 
-class Look:
+class StateLook:
     """One state looked at; the reference for the compiled test."""
 
     def __init__(self, ends: DeadEnds, column: Mapping[str, int], state: Sequence[int]) -> None:
@@ -219,13 +219,13 @@ class Look:
                         self.written.add(move.cell)
         return self.taken != before
 
-    def passable(self, move: Move) -> bool:
+    def passable(self, move: GuardedMove) -> bool:
         """Whether the value that the move reads can be there."""
         if move.guard is None or move.cell is None or move.cell in self.written:
             return True
         return move.guard.holds(self.value(move.cell))
 
-    def possible(self, pivot: Pivot, site: int) -> bool:
+    def possible(self, pivot: PivotNeeds, site: int) -> bool:
         """Whether the move can be reached as the pivot."""
         move, guard = self.ends.moves[site], pivot.guard.get(site)
         if (pivot.process, move.source) not in self.reached or self.marked(move.order):
@@ -236,7 +236,7 @@ class Look:
             return guard.holds(self.value(self.ends.frozen))
         return pivot.cell in self.written or guard.holds(self.value(pivot.cell))
 
-    def closes(self, pivot: Pivot, sites: int) -> bool:
+    def closes(self, pivot: PivotNeeds, sites: int) -> bool:
         """Whether taint can close the cycle."""
         found = mine = 0
         for p in self.open:

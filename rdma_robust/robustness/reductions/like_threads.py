@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 from rdma_robust.language.flow.cfg import Cell, Fault
 from rdma_robust.robustness.event_edge import EventEdge
-from rdma_robust.robustness.frame import Frame, PivotClass
+from rdma_robust.robustness.frame import InstrumentationFrame, PivotClass
 from rdma_robust.robustness.messages import buffer_of
 from rdma_robust.robustness.reductions.value_sorts import Sorts, Term, takes_value
 
@@ -80,7 +80,7 @@ def image_of(c: PivotClass, by: Renaming) -> PivotClass:
     return PivotClass(thread(c.thread), cell, c.writes, c.atomic, receive)
 
 
-def like_threads(frame: Frame, forgets: bool) -> tuple[LikeThreads, ...]:
+def like_threads(frame: InstrumentationFrame, forgets: bool) -> tuple[LikeThreads, ...]:
     """Return groups of like threads of the program. With `forgets`, values of cells become 0 where nobody reads them."""
     edges = sum(len(g.edges) for g in frame.graphs)
     if len(frame.graphs) > _MOST_THREADS or edges > _MOST_EDGES:
@@ -114,7 +114,7 @@ def like_faults(groups: Iterable[LikeThreads]) -> dict[Fault, frozenset[Fault]]:
 class _Search:
     """The edges of a program as terms over numbered things, and the colours of these."""
 
-    def __init__(self, frame: Frame, sorts: Sorts) -> None:
+    def __init__(self, frame: InstrumentationFrame, sorts: Sorts) -> None:
         self.number: dict[Thing, int] = {}
         self.sorts = sorts
         self.frame = frame

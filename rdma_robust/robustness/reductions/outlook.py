@@ -26,20 +26,20 @@ from rdma_robust.expr import FALSE, TRUE, VALUE, Expr, constants, evaluate, name
 from rdma_robust.language.flow.cfg import Cell
 from rdma_robust.robustness.event_graph import EventEdge
 from rdma_robust.robustness.forwarding import StoreBuffers, buffered
-from rdma_robust.robustness.frame import Frame, PivotClass, qp_of
-from rdma_robust.robustness.marks import Remembered
+from rdma_robust.robustness.frame import InstrumentationFrame, PivotClass, qp_of
+from rdma_robust.robustness.marks import AccessMemory
 from rdma_robust.robustness.pivot_classes import CLASS
 from rdma_robust.robustness.reductions.critical import CriticalCycles
-from rdma_robust.robustness.reductions.dead_ends import WIDTH, DeadEnds, Guard, Marks, Move, Pivot
-from rdma_robust.robustness.rules import CPU_BETA, STORE_BETA, Rules
+from rdma_robust.robustness.reductions.dead_ends import WIDTH, DeadEnds, GuardedMove, GuardValues, Marks, PivotNeeds
+from rdma_robust.robustness.rules import CPU_BETA, STORE_BETA, ForcingRules
 from rdma_robust.semantics.trace import CPU_TYPES, EventType
 
 
 def dead_ends(
     cycles: CriticalCycles,
     classes: Iterable[PivotClass],
-    rules: Rules,
-    seen: Remembered,
+    rules: ForcingRules,
+    seen: AccessMemory,
     buffers: StoreBuffers,
     *,
     closed: str,
@@ -60,7 +60,9 @@ def dead_ends(
     )
 
 
-def _move(cycles: CriticalCycles, rules: Rules, seen: Remembered, buffers: StoreBuffers, e: EventEdge) -> Move:
+def _move(
+    cycles: CriticalCycles, rules: ForcingRules, seen: AccessMemory, buffers: StoreBuffers, e: EventEdge
+) -> GuardedMove:
     frame, number = cycles.frame, cycles.number(e)
     bit = frame.touched_by(e)
     conflicting = seen.marks.conflicting(e)
@@ -69,7 +71,7 @@ def _move(cycles: CriticalCycles, rules: Rules, seen: Remembered, buffers: Store
     forwards = buffers.forwards(e) != FALSE
     waits = cpu and e.cell is not None and bit and e.type is not EventType.P and not forwards
     guard = _guard(frame, e.guard) if waits and e.cell not in _of_sections(frame) else None
-    return Move(
+    return GuardedMove(
         e.thread,
         e.source,
         e.target,
@@ -87,13 +89,13 @@ def _move(cycles: CriticalCycles, rules: Rules, seen: Remembered, buffers: Store
     )
 
 
-def _of_sections(frame: Frame) -> frozenset[Cell]:
+def _of_sections(frame: InstrumentationFrame) -> frozenset[Cell]:
     """The cells that sections write: what they hold can change in ways that moves of one cell do not tell."""
     edges = (e for g in frame.graphs for e in g.edges if e.section)
     return frozenset(cell for e in edges for cell, _, written in e.accesses if written)
 
 
-def _ordered(rules: Rules, e: EventEdge) -> Marks:
+def _ordered(rules: ForcingRules, e: EventEdge) -> Marks:
     """What keeps an event out of alpha by a store of its thread, and a NIC event by the order of its queue pair."""
     found: list[tuple[str, int]] = [(STORE_BETA, 1 << e.thread)] if rules.forced_by_store(e) else []
     if e.type in CPU_TYPES:
@@ -108,18 +110,18 @@ def _ordered(rules: Rules, e: EventEdge) -> Marks:
     return tuple(found)
 
 
-def _pivot(cycles: CriticalCycles, seen: Remembered, c: PivotClass) -> Pivot:
+def _pivot(cycles: CriticalCycles, seen: AccessMemory, c: PivotClass) -> PivotNeeds:
     frame, events, sites = cycles.frame, cycles.events, cycles.sites(c)
     numbers = [i for i in range(len(events)) if sites >> i & 1]
     asked = () if c.cell in _of_sections(frame) else numbers
     guards = {i: guard for i in asked if (guard := _guard(frame, events[i].possible)) is not None}
     if c.receive is not None:
-        return Pivot(c.thread, sites, 0, {}, CLASS, ())
+        return PivotNeeds(c.thread, sites, 0, {}, CLASS, ())
     written = tuple(seen.accessed.parts(seen.marks.written(c.cell)))
-    return Pivot(c.thread, sites, cycles.meeting(c), guards, str(c.cell), written)
+    return PivotNeeds(c.thread, sites, cycles.meeting(c), guards, str(c.cell), written)
 
 
-def _guard(frame: Frame, condition: Expr) -> Guard | None:
+def _guard(frame: InstrumentationFrame, condition: Expr) -> GuardValues | None:
     """The values for which a condition on the value alone holds; None if it says nothing or looks at registers."""
     if condition == TRUE or set(names(condition)) != {VALUE.name}:
         return None
@@ -127,7 +129,7 @@ def _guard(frame: Frame, condition: Expr) -> Guard | None:
     least = max(frame.value_range[0], min(found))
     looked_at = min(WIDTH, max(2, max(found) - least + 2))
     unknown = (1 << WIDTH) - (1 << looked_at)
-    return Guard(least, unknown | sum(1 << i for i in range(looked_at) if _holds(condition, least + i)))
+    return GuardValues(least, unknown | sum(1 << i for i in range(looked_at) if _holds(condition, least + i)))
 
 
 def _holds(condition: Expr, value: int) -> bool:

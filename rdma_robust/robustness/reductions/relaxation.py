@@ -39,7 +39,7 @@ class _After:
     polls: Polls = ()
 
 
-class Relaxation:
+class ThreadRelaxation:
     """Which accesses of a thread may be in alpha although a program-order earlier access is in beta.
 
     After an event a of beta every event that the rules of the instrumentation force into beta is followed: oppo, the nlW /

@@ -36,9 +36,9 @@ from rdma_robust.expr import (
 )
 from rdma_robust.language.flow.cfg import Cell
 from rdma_robust.limits import NEVER, Poll
-from rdma_robust.robustness.event_edge import Touch, with_touches
+from rdma_robust.robustness.event_edge import EdgeTouch, with_touches
 from rdma_robust.robustness.event_graph import Connection, EventEdge, EventGraph
-from rdma_robust.robustness.messages import immediate, is_message
+from rdma_robust.robustness.messages import immediate, takes_buffer
 from rdma_robust.semantics.trace import EventType
 
 _MOST_VALUES = 16
@@ -130,7 +130,7 @@ def _written(graph: EventGraph, values: Mapping[Source, Values]) -> Iterator[tup
             held = values[e.cell] if e.cell is not None and e.reads else carried.get(e.source, frozenset())
             carried[e.target] = _join(carried.get(e.target, frozenset()), held)
     for e in graph.edges:
-        if is_message(e) and e.connection is not None:
+        if takes_buffer(e) and e.connection is not None:
             yield e.connection, _one(immediate(e))
         for touch in e.section:
             if touch.cell is not None and touch.written is not None:
@@ -244,7 +244,7 @@ class _Specialisation:
         ]
 
 
-def _with_values(edge: EventEdge, stored: Sequence[int | None]) -> tuple[Touch, ...]:
+def _with_values(edge: EventEdge, stored: Sequence[int | None]) -> tuple[EdgeTouch, ...]:
     pairs = zip(edge.section, stored, strict=True)
     return tuple(t if value is None else replace(t, written=Const(value)) for t, value in pairs)
 

@@ -28,7 +28,7 @@ from typing import TypeVar
 from rdma_robust.expr import Expr, Name, is_value, names, substitute
 from rdma_robust.language.flow.cfg import Cell
 from rdma_robust.robustness.event_graph import EventGraph
-from rdma_robust.robustness.frame import Frame, PivotClass
+from rdma_robust.robustness.frame import InstrumentationFrame, PivotClass
 from rdma_robust.robustness.messages import buffer_of
 
 _MAX_COMPARED = 3_000
@@ -63,7 +63,7 @@ class Automorphism:
         return replace(c, thread=self.threads[c.thread], cell=self.cells[c.cell], receive=receive)
 
 
-def automorphisms(frame: Frame) -> tuple[Automorphism, ...]:
+def automorphisms(frame: InstrumentationFrame) -> tuple[Automorphism, ...]:
     """Return generators of the automorphisms of the program that keep the order of event edges, or of some of them.
 
     Empty if there is none but the identity. If the search is cut short, what it has found so far is returned. The time is
@@ -101,7 +101,7 @@ class _Shape:
     `registers` correspond one by one, in order.
     """
 
-    def __init__(self, frame: Frame, graph: EventGraph) -> None:
+    def __init__(self, frame: InstrumentationFrame, graph: EventGraph) -> None:
         self.graph = graph
         self.initial = dict(graph.registers)
         self.registers: dict[str, Expr] = {}

@@ -14,8 +14,8 @@ from typing import Any, Final
 from rdma_robust.counters.liveness import MOST_READERS
 from rdma_robust.expr import VALUE, Binary, Const, Expr, Ite, Name, Unary, is_value, names
 from rdma_robust.language.flow.cfg import Cell
-from rdma_robust.robustness.event_edge import EventEdge, stored_by
-from rdma_robust.robustness.frame import Frame, stores_carried
+from rdma_robust.robustness.event_edge import EventEdge, section_stores
+from rdma_robust.robustness.frame import InstrumentationFrame, stores_carried
 from rdma_robust.semantics.trace import EventType
 
 Term = Any
@@ -31,7 +31,7 @@ _CLOSED: Final[Variable] = ("closed", None)
 class Sorts:
     """The sorts of a program's variables. With `forgets`, cells become 0 where nobody reads them any more."""
 
-    def __init__(self, frame: Frame, forgets: bool) -> None:
+    def __init__(self, frame: InstrumentationFrame, forgets: bool) -> None:
         self.frame, self.forgets = frame, forgets
         self._parent: dict[Variable, Variable] = {}
         self._readers: dict[Variable, set[int]] = {}
@@ -77,7 +77,7 @@ class Sorts:
         if e.section:
             for touched, _, _ in e.accesses:
                 self._join(("cell", touched), _CLOSED)
-            for x in (e.guard, e.possible, *(v for _, v in e.assigns), *stored_by(e)):
+            for x in (e.guard, e.possible, *(v for _, v in e.assigns), *section_stores(e)):
                 self._close(x, _CLOSED)
             for register, _ in e.assigns:
                 self._join(("register", register), _CLOSED)

@@ -9,7 +9,7 @@ from typing import Final
 
 from rdma_robust.expr import evaluate
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.language.flow.claims import Claim, OutcomeLine
+from rdma_robust.language.flow.claims import OutcomeClaim, OutcomeLine
 from rdma_robust.limits import Limits
 from rdma_robust.model import RDMA, Model
 from rdma_robust.options import RECV_DEPTH
@@ -31,7 +31,7 @@ class ClaimCheck:
     """Whether a claim holds; None if a search was cut before that is known. `example` is a final state that meets the
     condition under the claim's model, None if none was found."""
 
-    claim: Claim
+    claim: OutcomeClaim
     holds: bool | None
     example: FinalState | None
 
@@ -43,7 +43,7 @@ class LineCheck:
 
     line: OutcomeLine
     claims: tuple[ClaimCheck, ...]
-    skipped: tuple[Claim, ...] = ()
+    skipped: tuple[OutcomeClaim, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from rdma_robust.digraph import reachable
 from rdma_robust.errors import UsageError
 from rdma_robust.expr import TRUE, VALUE, Expr, Name, equals, names
 from rdma_robust.language.flow.cfg import (
@@ -14,8 +13,6 @@ from rdma_robust.language.flow.cfg import (
     Cell,
     Flush,
     Get,
-    ImmPut,
-    InlinePut,
     MFence,
     Nondet,
     Op,
@@ -23,13 +20,9 @@ from rdma_robust.language.flow.cfg import (
     Program,
     Put,
     Read,
-    Recv,
-    RecvPoll,
     RemoteRmw,
     RFence,
     Rmw,
-    Section,
-    Send,
     Silent,
     Step,
     Thread,
@@ -38,6 +31,7 @@ from rdma_robust.language.flow.cfg import (
     steps,
 )
 from rdma_robust.semantics.machines.threadcode import Registers
+from rdma_robust.semantics.machines.waiting_points import polls_ahead
 from rdma_robust.semantics.terms import Evaluator, read_at, term_of
 
 NOWHERE: Final = -1
@@ -117,18 +111,13 @@ def compile_steps(program: Program, thread: Thread) -> StepCode:
     at: dict[int, list[StepCommand]] = {}
     for number, command in commands.items():
         at.setdefault(edges[number][0], []).append(command)
-    before: dict[int, list[int]] = {}
-    for source, target, _ in thread.edges:
-        before.setdefault(target, []).append(source)
-    polling = [{p for p, _, step in edges if isinstance(step.op, Poll) and step.op.node == peer} for peer in peers]
-    ahead = [reachable(points, before) for points in polling]
     return StepCode(
         thread,
         tuple(value for _, value in thread.registers),
         peers,
         {point: tuple(group) for point, group in at.items()},
         commands,
-        {point: tuple(point in each for each in ahead) for point in thread.points},
+        polls_ahead(thread, peers),
     )
 
 
@@ -160,7 +149,7 @@ def _operands(op: Op) -> _Operands:
             return _Operands(low=low, high=high)
         case Silent() | MFence() | Poll() | RFence() | Flush():
             return _Operands()
-        case Section() | InlinePut() | Send() | ImmPut() | Recv() | RecvPoll():
+        case _:  # whatever else there is, or will be
             raise UsageError(f"`prove` has no machine for an operation like {type(op).__name__}: `check` decides it")
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from rdma_robust.digraph import components
+from rdma_robust.digraph import components, reachable
 from rdma_robust.expr import TRUE, negate
 from rdma_robust.language.flow.cfg import Fault, ImmPut, Poll, Program, Put, Recv, RecvPoll, Send, Step, Thread, Write
 from rdma_robust.language.flow.exclusive import exclusive
@@ -29,6 +29,22 @@ def may_hang(program: Program) -> bool:
     """Return False only if no thread can ever hang: at every program point some step that waits for nothing is enabled, no
     message may find no buffer, and every loop writes or puts on each round, or can be left whenever the thread wants."""
     return any(_may_hang(thread) for thread in program.threads)
+
+
+def preceding(thread: Thread) -> dict[int, list[int]]:
+    """Return the points before each program point, once for each step from there."""
+    found: dict[int, list[int]] = {point: [] for point in thread.points}
+    for source, target, _ in thread.edges:
+        found.setdefault(target, []).append(source)
+    return found
+
+
+def polls_ahead(thread: Thread, nodes: Sequence[str]) -> dict[int, tuple[bool, ...]]:
+    """Return for each program point, and each of these nodes, whether a poll of the node may still come."""
+    polls = [[p for p, _, step in thread.edges if step.op == Poll(node)] for node in nodes]
+    before = preceding(thread)
+    ahead = [reachable(points, before) for points in polls]
+    return {point: tuple(point in each for each in ahead) for point in thread.points}
 
 
 WAITING: Final = (Poll, Recv, RecvPoll, Send, ImmPut)

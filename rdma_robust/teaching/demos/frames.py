@@ -13,9 +13,12 @@ from typing import Literal
 from rdma_robust.errors import InternalError
 from rdma_robust.language.flow.cfg import Cell, Program, Step
 from rdma_robust.semantics.event_table import remote_of
+from rdma_robust.semantics.machines.deployed import DeployedMachine
+from rdma_robust.semantics.machines.deployed_card import DeployedState
 from rdma_robust.semantics.machines.effects import cell_of, event_type
 from rdma_robust.semantics.machines.machine import Action, Verb
-from rdma_robust.semantics.machines.rdma import RdmaMachine, RdmaState
+from rdma_robust.semantics.machines.queues import OVER, TO_COME, Posted
+from rdma_robust.semantics.machines.rdma import RdmaMachine
 from rdma_robust.semantics.machines.shapes import shape_of
 from rdma_robust.semantics.run_wording import event_name
 from rdma_robust.semantics.trace import EventType
@@ -36,7 +39,7 @@ EXACT = 2**53
 
 
 @dataclass(frozen=True, slots=True)
-class Queue:
+class RunQueue:
     """A queue pair. `gets` and `polls` tell whether its thread has any on it."""
 
     thread: int
@@ -46,7 +49,7 @@ class Queue:
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class RunOperation:
     """A remote operation of the run. `queue` numbers the queue pairs; `value` is what it reads, None if it never does.
 
     `target` and `source` are its words on their nodes; the source of a put may be a constant.
@@ -62,7 +65,7 @@ class Operation:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RunPlace:
     """Where a thread is: its status, the lines of what it can do next, and that in words."""
 
     status: Status
@@ -71,7 +74,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class RunFrame:
     """A move and what it changes: (slot, value) pairs, ascending. `operation` counts from 0, and so does `queue`.
 
     `word` is the slot of the word of memory that it reads or writes, None if there is none or it is a constant.
@@ -102,10 +105,10 @@ class Film:
     """
 
     cells: tuple[Cell, ...]
-    queues: tuple[Queue, ...]
-    operations: tuple[Operation, ...]
-    places: tuple[Place, ...]
-    frames: tuple[Frame, ...]
+    queues: tuple[RunQueue, ...]
+    operations: tuple[RunOperation, ...]
+    places: tuple[RunPlace, ...]
+    frames: tuple[RunFrame, ...]
     ending: Ending
 
 
@@ -121,16 +124,16 @@ def film(animation: Animation) -> Film:
 
 def _points(animation: Animation) -> Iterator[tuple[Shown, Point]]:
     """Yield the point after each move, once it is known to be one that the machine can make there."""
-    runs = Runs(RdmaMachine(animation.program))
-    shown = Shown(animation.program, runs, "rdma")
-    empty = tuple(((),) * len(code.remotes) for code in runs.machine.codes)
-    point = Point(None, numbers=empty)
+    machine, runs = RdmaMachine(animation.program), Runs(DeployedMachine(animation.program, numbered=True))
+    shown, starts = Shown(animation.program, runs, "rdma"), machine.initial()
+    point = Point(None, posted=((),) * len(machine.codes))
     for number, move in enumerate(animation.moves):
-        possible = runs.moves(point) if number else runs.starts
+        possible = machine.successors(animation.moves[number - 1].state) if number else starts
         if move not in possible:
             raise InternalError(f"move {number} of the run `{animation.title}` is not one that the machine can make there")
-        place = possible.index(move) if number else runs.starts.place_of(move)
-        before, point = point, behind(runs.machine, point, place, move)
+        # Both machines have the same moves in the same order.
+        place = possible.index(move) if number else starts.place_of(move)
+        before, point = point, behind(runs.machine, point, place, runs.moves(point)[place])
         yield shown, point
         # What could have happened instead would fill the memory.
         before.moves = before.parent = None
@@ -142,13 +145,13 @@ class _Filming:
         self.cells = tuple(cell for cell in program.cells if not cell.hidden)
         self.seen = [i for i, cell in enumerate(program.cells) if not cell.hidden]
         self.slots = {cell: slot for slot, cell in enumerate(self.cells)}
-        self.queues: dict[tuple[int, str], Queue] = {}
-        self.operations: list[Operation] = []
-        self.places: dict[Place, int] = {}
+        self.queues: dict[tuple[int, str], RunQueue] = {}
+        self.operations: list[RunOperation] = []
+        self.places: dict[RunPlace, int] = {}
         self.first_operation = len(self.cells) + sum(len(t.registers) + 1 for t in program.threads)
 
     def film(self, points: Iterator[tuple[Shown, Point]]) -> Film:
-        frames: list[Frame] = []
+        frames: list[RunFrame] = []
         before: dict[int, int] = {}
         for shown, point in points:
             if not frames:
@@ -166,7 +169,7 @@ class _Filming:
             for qp, remote in enumerate(code.remotes):
                 gets = any(c.qp == qp and EventType.NLW in c.nic for c in code.commands)
                 polls = any(ahead[qp] for ahead in code.polls_ahead.values())
-                self.queues[t, remote] = Queue(t, remote, gets, polls)
+                self.queues[t, remote] = RunQueue(t, remote, gets, polls)
 
     def _note_operation(self, point: Point) -> None:
         """Write down an operation when it is posted, and its value when it reads."""
@@ -179,28 +182,28 @@ class _Filming:
             number = point.operation - 1
             self.operations[number] = replace(self.operations[number], value=action.read)
 
-    def _operation(self, thread: int, step: Step) -> Operation:
+    def _operation(self, thread: int, step: Step) -> RunOperation:
         queue = list(self.queues).index((thread, remote_of(step.op) or ""))
         line, text, shape = step.span.line, one_line(step.text), shape_of(step.op)
         if shape.source is None or shape.target is None:
-            return Operation(queue, line, text, "fence", "", "")
+            return RunOperation(queue, line, text, "fence", "", "")
         source = str(shape.source.init) if shape.source.hidden else shape.source.name
-        return Operation(queue, line, text, "get" if EventType.NLW in shape.nic else "put", shape.target.name, source)
+        return RunOperation(queue, line, text, "get" if EventType.NLW in shape.nic else "put", shape.target.name, source)
 
     def _slots(self, shown: Shown, point: Point) -> dict[int, int]:
         state = point.state
-        assert isinstance(state, RdmaState)
+        assert isinstance(state, DeployedState)
         registers = [value for thread in state.threads for value in thread.registers]
-        places = [Place(t.status, t.lines, t.text) for t in shown.threads(point)]
+        places = [RunPlace(t.status, t.lines, t.text) for t in shown.threads(point)]
         numbered = [self.places.setdefault(place, len(self.places)) for place in places]
         row = [*(state.memory[i] for i in self.seen), *registers, *numbered]
         return dict(enumerate(row)) | {self.first_operation + n: far for n, far in _distances(point, state)}
 
-    def _frame(self, move: MoveView, point: Point, changes: tuple[tuple[int, int], ...]) -> Frame:
+    def _frame(self, move: MoveView, point: Point, changes: tuple[tuple[int, int], ...]) -> RunFrame:
         action = _action(point)
         remote = None if action.step is None else remote_of(action.step.op)
         word = self._word(action)
-        return Frame(
+        return RunFrame(
             agent=move.agent,
             thread=action.thread,
             verb=action.verb,
@@ -228,12 +231,19 @@ def _action(point: Point) -> Action:
     return point.move.action
 
 
-def _distances(point: Point, state: RdmaState) -> Iterator[tuple[int, int]]:
+def _distances(point: Point, state: DeployedState) -> Iterator[tuple[int, int]]:
     """Yield (operation, how far it is) for the operations that are not over, counted from 0."""
-    for numbers, thread in zip(point.numbers, state.threads, strict=True):
-        for mine, queue in zip(numbers, thread.queues, strict=True):
-            for number, entry in zip(mine, queue, strict=True):
-                yield number - 1, POSTED + entry.stage + (0 if entry.polled else POLLABLE)
+    for numbers, thread in zip(point.posted, state.threads, strict=True):
+        for queue in thread.queues:
+            for posted in queue:
+                yield numbers[posted.number - 1] - 1, _far(posted) + (0 if posted.polled else POLLABLE)
+
+
+def _far(posted: Posted) -> int:
+    """Return how far an operation is, whose last event is its write, or all that it has."""
+    if posted.stages[-1] != TO_COME:
+        return DONE if posted.stages[-1] == OVER else BUFFERED
+    return READ if posted.stages[0] == OVER else POSTED
 
 
 def packed(film: Film) -> Mapping[str, object]:

@@ -17,7 +17,7 @@ class Paragraph:
 
 
 @dataclass(frozen=True, slots=True)
-class Code:
+class CodeListing:
     """A listing. `language` is what it is written in, `file` the name it may be saved under, empty if it has none."""
 
     title: str
@@ -27,7 +27,7 @@ class Code:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class WalkTable:
     title: str
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -61,20 +61,26 @@ class Animation:
         return len(self.moves) - 1
 
 
-Block = Paragraph | Code | Table | Figure | Animation
+Block = Paragraph | CodeListing | WalkTable | Figure | Animation
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class WalkSection:
     heading: str
     blocks: tuple[Block, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Walk:
+class Walkthrough:
     """A demo's walk-through: `demo` is its name on the command line, `command` what has been asked for."""
 
     demo: str
     title: str
     command: str
-    sections: tuple[Section, ...]
+    sections: tuple[WalkSection, ...]
+
+
+def try_next(*commands: str) -> WalkSection:
+    """Return the last section of a walk-through: commands of the tool, one a line."""
+    text = "".join(f"$ rdma-robust {each}\n" for each in commands)
+    return WalkSection("What to try next", (CodeListing("", "console", text),))

@@ -6,14 +6,22 @@ import shlex
 from collections.abc import Sequence
 
 from rdma_robust.errors import UsageError
-from rdma_robust.hardness.abp import CHANNEL, Transfer, received
-from rdma_robust.hardness.abp_check import RECEIVER, Checked, check_transfer, transfer_load, words, wrong_run
+from rdma_robust.hardness.abp import CHANNEL, Transfer, received_word
+from rdma_robust.hardness.abp_check import RECEIVER, TransferResult, check_transfer, transfer_load, words, wrong_run
 from rdma_robust.language.flow.cfg import Program, Put, Read, Write
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
 from rdma_robust.pipeline import check_program
 from rdma_robust.semantics.machines.machine import Move, Verb
-from rdma_robust.teaching.demos.walk import Animation, Block, Code, Paragraph, Section, Table, Walk
+from rdma_robust.teaching.demos.walk import (
+    Animation,
+    Block,
+    CodeListing,
+    Paragraph,
+    WalkSection,
+    WalkTable,
+    Walkthrough,
+)
 
 MOST_WORDS = 100
 LONGEST_WORD = 8
@@ -21,7 +29,7 @@ SHOWN = 4
 NAMES = {Transfer.BARE: "bare", Transfer.TOLD: "as told", Transfer.CHECKED: "with the last check"}
 
 
-def abp_walk(word: str, letters: str, length: int) -> Walk:
+def abp_walk(word: str, letters: str, length: int) -> Walkthrough:
     """Return the walk-through for all words of up to `length` of the `letters`, with programs and runs for `word`.
 
     Raises UsageError for letters that occur twice or cannot be seen, a word of others, and more than can be checked.
@@ -30,7 +38,7 @@ def abp_walk(word: str, letters: str, length: int) -> Walk:
     chosen = list(dict.fromkeys([*words(letters, length), word]))
     results = {transfer: [check_transfer(w, letters, transfer) for w in chosen] for transfer in Transfer}
     programs = {transfer: transfer_load(word, letters, transfer) for transfer in Transfer}
-    return Walk(
+    return Walkthrough(
         "abp",
         "Sending symbols by puts: bare, and with an alternating bit",
         f"rdma-robust demo abp --word {shlex.quote(word)} --letters {shlex.quote(letters)} --length {length}",
@@ -63,8 +71,8 @@ def _validate(word: str, letters: str, length: int) -> None:
         )
 
 
-def _problem() -> Section:
-    return Section(
+def _problem() -> WalkSection:
+    return WalkSection(
         "The problem",
         (
             Paragraph(
@@ -82,7 +90,7 @@ def _problem() -> Section:
     )
 
 
-def _programs(programs: dict[Transfer, Program], word: str) -> Section:
+def _programs(programs: dict[Transfer, Program], word: str) -> WalkSection:
     notes = {
         Transfer.BARE: "The receiver takes whatever symbol it finds, until it finds the end symbol.",
         Transfer.TOLD: "Each symbol is followed by a flag. The protocol as the paper's Section 3 tells it: read the symbol; "
@@ -93,11 +101,11 @@ def _programs(programs: dict[Transfer, Program], word: str) -> Section:
     for transfer, program in programs.items():
         blocks.append(Paragraph(notes[transfer]))
         title = f"{NAMES[transfer]}: the program that sends {word}"
-        blocks.append(Code(title, "rdma", program.source, program.file))
-    return Section("Three ways to send", tuple(blocks))
+        blocks.append(CodeListing(title, "rdma", program.source, program.file))
+    return WalkSection("Three ways to send", tuple(blocks))
 
 
-def _tables(results: dict[Transfer, list[Checked]], length: int) -> Section:
+def _tables(results: dict[Transfer, list[TransferResult]], length: int) -> WalkSection:
     summary = [
         (
             NAMES[transfer],
@@ -114,7 +122,7 @@ def _tables(results: dict[Transfer, list[Checked]], length: int) -> Section:
         (chosen[k] or "(empty)", *(_received(results[transfer][k]) for transfer in Transfer)) for k in range(len(chosen))
     ]
     head = ("transfer", "words", "states", "always right", "can lose", "can duplicate")
-    return Section(
+    return WalkSection(
         "Every word, every run",
         (
             Paragraph(
@@ -123,8 +131,8 @@ def _tables(results: dict[Transfer, list[Checked]], length: int) -> Section:
                 "it ends is compared with the word. It has room for one letter more than were sent, and runs in which "
                 "it reads still more are left out."
             ),
-            Table("How many words always arrive unchanged, and what can happen to the others:", head, tuple(summary)),
-            Table(
+            WalkTable("How many words always arrive unchanged, and what can happen to the others:", head, tuple(summary)),
+            WalkTable(
                 "What can be received instead of each word, shortest first:",
                 ("sent", *(NAMES[transfer] for transfer in Transfer)),
                 tuple(rows),
@@ -133,7 +141,7 @@ def _tables(results: dict[Transfer, list[Checked]], length: int) -> Section:
     )
 
 
-def _received(checked: Checked) -> str:
+def _received(checked: TransferResult) -> str:
     if not checked.wrong:
         return "-"
     shown = ", ".join(each or "(empty)" for each in checked.wrong[:SHOWN])
@@ -141,14 +149,14 @@ def _received(checked: Checked) -> str:
     return shown + (f" and {more} more" if more > 0 else "")
 
 
-def _runs(programs: dict[Transfer, Program], word: str, letters: str) -> Section:
+def _runs(programs: dict[Transfer, Program], word: str, letters: str) -> WalkSection:
     blocks: list[Block] = []
     for transfer, program in programs.items():
         run = wrong_run(program, word, letters)
         if run is None:
             blocks.append(Paragraph(f"{NAMES[transfer]}: no run of this program ends with anything but {word}."))
             continue
-        end = received(letters, run[-1].state.threads[RECEIVER].registers)
+        end = received_word(letters, run[-1].state.threads[RECEIVER].registers)
         title = f"{NAMES[transfer]}: a shortest run that sends {word} and receives {end or 'nothing'}"
         blocks.append(Animation(title, program, run, _notes(run, word, end)))
     if all(check_program(program, CheckOptions()).verdict is Verdict.ROBUST for program in programs.values()):
@@ -159,7 +167,7 @@ def _runs(programs: dict[Transfer, Program], word: str, letters: str) -> Section
                 "the receiver."
             )
         )
-    return Section("How it goes wrong", tuple(blocks))
+    return WalkSection("How it goes wrong", tuple(blocks))
 
 
 def _notes(run: Sequence[Move], word: str, end: str) -> tuple[str, ...]:
@@ -219,8 +227,8 @@ class _Teller:
         return f"This wipes out flag {self._flags} too, which nobody has seen." if unseen else ""
 
 
-def _why() -> Section:
-    return Section(
+def _why() -> WalkSection:
+    return WalkSection(
         "Why the last check is enough",
         (
             Paragraph(
@@ -249,7 +257,7 @@ def _why() -> Section:
     )
 
 
-def _try(word: str, letters: str, length: int) -> Section:
+def _try(word: str, letters: str, length: int) -> WalkSection:
     longer = word + letters[0] if len(word) < LONGEST_WORD else word[:-1]
     mine = f"--word {shlex.quote(word)} --letters {shlex.quote(letters)}"
     target = f"'Receiver ended && Receiver.r{len(word)} == END'"
@@ -262,13 +270,13 @@ def _try(word: str, letters: str, length: int) -> Section:
         "explore transfers/transfer-told.rdma",
         "demo pcp --top a,ab,bba --bottom baa,aa,bb",
     ]
-    return Section(
+    return WalkSection(
         "What to try next",
         (
             Paragraph(
                 "`reach` asks whether the receiver can end with one symbol too few. It answers by other means than "
                 "this demo."
             ),
-            Code("", "console", "".join(f"$ rdma-robust {each}\n" for each in commands)),
+            CodeListing("", "console", "".join(f"$ rdma-robust {each}\n" for each in commands)),
         ),
     )

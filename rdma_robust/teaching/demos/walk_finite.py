@@ -12,15 +12,15 @@ from rdma_robust.analyses.safety.goals import StateGoal
 from rdma_robust.analyses.safety.questions import Answer
 from rdma_robust.analyses.safety.reach import reach_goals
 from rdma_robust.errors import InternalError
-from rdma_robust.hardness.automata import TARGET, Automata, accepted_word, automata_program, read_automata
+from rdma_robust.hardness.automata import TARGET, AutomataIntersection, accepted_word, automata_of_json, automata_program
 from rdma_robust.hardness.finite import FiniteProgram, finite_program
 from rdma_robust.language.flow.cfg import Put
 from rdma_robust.language.load import load_program_and_target
 from rdma_robust.limits import Limits
 from rdma_robust.outcome import Verdict
 from rdma_robust.semantics.machines.machine import Move, Verb
-from rdma_robust.teaching.demos.generated import decided, sizes, told_run
-from rdma_robust.teaching.demos.walk import Block, Code, Paragraph, Section, Table, Walk
+from rdma_robust.teaching.demos.generated import decide_generated, sizes, told_run
+from rdma_robust.teaching.demos.walk import Block, CodeListing, Paragraph, WalkSection, WalkTable, Walkthrough, try_next
 
 FILE = "finite.rdma"
 LONGEST_LISTING = 200
@@ -50,49 +50,49 @@ EXAMPLE_FILE = "the built-in automata"
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class FiniteQuestion:
     """A local program and a target in it, the command that asks, and the automata that the program is about, if any."""
 
     text: str
     file: str
     target: str
     command: str
-    automata: Automata | None = None
+    automata: AutomataIntersection | None = None
 
 
-def program_question(text: str, file: str, target: str) -> Question:
-    return Question(text, file, target, f"rdma-robust demo finite {shlex.quote(file)} --target {shlex.quote(target)}")
+def program_question(text: str, file: str, target: str) -> FiniteQuestion:
+    return FiniteQuestion(text, file, target, f"rdma-robust demo finite {shlex.quote(file)} --target {shlex.quote(target)}")
 
 
-def automata_question(text: str | None, file: str = EXAMPLE_FILE) -> Question:
+def automata_question(text: str | None, file: str = EXAMPLE_FILE) -> FiniteQuestion:
     """Return the question of the automata in JSON `text`, or of the built-in ones. Raises ProgramError, SizeLimitError."""
-    automata = read_automata(EXAMPLE if text is None else text, file)
+    automata = automata_of_json(EXAMPLE if text is None else text, file)
     option = "" if text is None else f" --automata {shlex.quote(file)}"
-    return Question(automata_program(automata), file, TARGET, f"rdma-robust demo finite{option}", automata)
+    return FiniteQuestion(automata_program(automata), file, TARGET, f"rdma-robust demo finite{option}", automata)
 
 
-def finite_walk(question: Question, timeout: float | None = None) -> Walk:
+def finite_walk(question: FiniteQuestion, timeout: float | None = None) -> Walkthrough:
     """Return the walk-through; each search has `timeout` seconds.
 
     Raises ProgramError, UsageError and SizeLimitError as `finite_program` does, InternalError if two answers differ.
     """
     generated = finite_program(question.text, question.file, question.target)
-    return Walk(
+    return Walkthrough(
         "finite",
         "Finite-state programs as RDMA programs: why robustness is PSpace-hard without polls",
         question.command,
         (
             _theorem(),
-            Section("The question", tuple(_asked(question))),
-            Section("The program", tuple(_program(generated))),
-            Section("The verdict", tuple(_verdict(question, generated, timeout))),
+            WalkSection("The question", tuple(_asked(question))),
+            WalkSection("The program", tuple(_program(generated))),
+            WalkSection("The verdict", tuple(_verdict(question, generated, timeout))),
             _try(question),
         ),
     )
 
 
-def _theorem() -> Section:
-    return Section(
+def _theorem() -> WalkSection:
+    return WalkSection(
         "The theorem",
         (
             Paragraph(
@@ -111,7 +111,7 @@ def _theorem() -> Section:
     )
 
 
-def _asked(question: Question) -> Iterator[Block]:
+def _asked(question: FiniteQuestion) -> Iterator[Block]:
     automata = question.automata
     if automata is not None:
         yield Paragraph(
@@ -123,13 +123,13 @@ def _asked(question: Question) -> Iterator[Block]:
             (a.name, str(len(a.states)), a.states[a.initial], " ".join(a.states[s] for s in sorted(a.accepting)))
             for a in automata.automata
         ]
-        yield Table("The automata:", ("accepts", "states", "starts in", "accepting"), tuple(rows))
+        yield WalkTable("The automata:", ("accepts", "states", "starts in", "accepting"), tuple(rows))
         yield Paragraph(
             "As a program: a thread guesses a word letter by letter. Each automaton is a variable, and the thread moves all "
             "of them by each letter. It can end if all are in accepting states when it stops guessing."
         )
     if question.text.count("\n") <= LONGEST_LISTING:
-        yield Code("The local program:", "rdma", question.text)
+        yield CodeListing("The local program:", "rdma", question.text)
     yield Paragraph(f"The target is `{question.target}`: can the program come there?")
 
 
@@ -144,11 +144,11 @@ def _program(generated: FiniteProgram) -> Iterator[Block]:
         )
     else:
         yield Paragraph(f"The target is about {generated.thread} alone, so the gadget stands at its end.")
-    yield Code("The program, which has no poll:", "rdma", generated.text, FILE)
+    yield CodeListing("The program, which has no poll:", "rdma", generated.text, FILE)
 
 
-def _verdict(question: Question, generated: FiniteProgram, timeout: float | None) -> Iterator[Block]:
-    outcome = decided(generated.text, FILE, timeout)
+def _verdict(question: FiniteQuestion, generated: FiniteProgram, timeout: float | None) -> Iterator[Block]:
+    outcome = decide_generated(generated.text, FILE, timeout)
     if outcome.verdict is Verdict.UNKNOWN:
         yield Paragraph(f"The check of the program has no answer: {outcome.reason}.")
         return
@@ -160,7 +160,7 @@ def _verdict(question: Question, generated: FiniteProgram, timeout: float | None
         yield told_run(outcome, "The run, up to the violation:", _notes)
 
 
-def _others(question: Question, found: bool, timeout: float | None) -> str:
+def _others(question: FiniteQuestion, found: bool, timeout: float | None) -> str:
     """Return what other methods say. Raises InternalError if one says otherwise."""
     if question.automata is not None:
         word = accepted_word(question.automata)
@@ -177,7 +177,7 @@ def _others(question: Question, found: bool, timeout: float | None) -> str:
     return f"`rdma-robust reach --model sc`, which knows nothing of this construction, says the same: {answer.reason}."
 
 
-def _agree(question: Question, found: bool, other: bool) -> None:
+def _agree(question: FiniteQuestion, found: bool, other: bool) -> None:
     if found is not other:
         raise InternalError(
             f"{question.file}: the target is {'reached' if other else 'not reached'}, against the robustness check"
@@ -198,13 +198,12 @@ def _notes(moves: Sequence[Move]) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _try(question: Question) -> Section:
-    commands = [
+def _try(question: FiniteQuestion) -> WalkSection:
+    return try_next(
         f"{question.command.removeprefix('rdma-robust ')} -o {FILE}",
         f"explain {FILE}",
         f"explore {FILE}",
         f"export {FILE} --to promela",
         "demo finite litmus/order-cpu-cpu.rdma --target 'T1 ended && T2 ended'",
         "demo vass",
-    ]
-    return Section("What to try next", (Code("", "console", "".join(f"$ rdma-robust {each}\n" for each in commands)),))
+    )

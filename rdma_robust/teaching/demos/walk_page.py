@@ -16,13 +16,12 @@ from typing import Final
 
 from jinja2 import Environment
 
-from rdma_robust.language.flow.cfg import Program
-from rdma_robust.reports.share.coloured import Line, coloured
+from rdma_robust.language.flow.cfg import Program, Thread, steps
+from rdma_robust.reports.share.coloured import Line, coloured_lines
 from rdma_robust.reports.share.html_templates import asset, templates
 from rdma_robust.reports.share.page_style import PAGE_STYLE, page_script
 from rdma_robust.teaching.demos.frames import Film, film, packed
-from rdma_robust.teaching.demos.listing import thread_lines
-from rdma_robust.teaching.demos.walk import Animation, Block, Code, Figure, Paragraph, Table, Walk
+from rdma_robust.teaching.demos.walk import Animation, Block, CodeListing, Figure, Paragraph, WalkTable, Walkthrough
 from rdma_robust.text import printable
 
 PACKAGE: Final = "rdma_robust.teaching.demos"
@@ -54,7 +53,7 @@ class NodeBox:
 
 
 @dataclass(frozen=True, slots=True)
-class Lane:
+class QueueLane:
     """A queue pair as a pipe between nodes, which are given with their colours."""
 
     number: int
@@ -73,12 +72,12 @@ class RunBox:
     title: str
     last: int
     nodes: tuple[NodeBox, ...]
-    lanes: tuple[Lane, ...]
+    lanes: tuple[QueueLane, ...]
     stops: tuple[tuple[int, str], ...]
     data: str
 
 
-def walk_page(walk: Walk) -> str:
+def walk_page(walk: Walkthrough) -> str:
     """Return the whole page. Raises InternalError if the moves of an animation are not a run of its program."""
     numbered = _Numbered()
     return (
@@ -106,17 +105,17 @@ class _Numbered:
             case Animation():
                 self.runs += 1
                 return run_box(block, f"run{self.runs}")
-            case Code():
+            case CodeListing():
                 return _code(block)
             case Figure():
                 # What stands before the element in a file of its own has no place in HTML.
                 return replace(block, svg=block.svg[max(block.svg.find("<svg"), 0) :])
-            case Paragraph() | Table():
+            case Paragraph() | WalkTable():
                 return block
 
 
-def _code(code: Code) -> Mapping[str, object]:
-    lines = coloured(code.text, code.language)
+def _code(code: CodeListing) -> Mapping[str, object]:
+    lines = coloured_lines(code.text, code.language)
     return {
         "title": code.title,
         "language": code.language,
@@ -134,7 +133,7 @@ def run_box(animation: Animation, name: str) -> RunBox:
     program = animation.program
     hues = {node: number % HUES for number, node in enumerate(program.nodes)}
     lanes = tuple(
-        Lane(
+        QueueLane(
             number,
             program.threads[queue.thread].name,
             (program.threads[queue.thread].node, hues[program.threads[queue.thread].node]),
@@ -185,3 +184,17 @@ def _numeric(rows: Sequence[Sequence[str]], column: int) -> bool:
     """Return whether a column of a table has only numbers, maybe with a unit, which stand best at the right."""
     cells = [row[column] for row in rows if column < len(row) and row[column] not in ("", "-", "–")]
     return bool(cells) and all(re.fullmatch(r"[-+<>~≤≥]? ?[0-9][0-9,.]*( ?[%a-zA-Zµ]{1,3})?", cell) for cell in cells)
+
+
+def thread_lines(program: Program, thread: Thread) -> tuple[Line, ...]:
+    """Return the lines of the program that declare `thread`; none if the program has no text."""
+    lines = coloured_lines(program.source, "rdma") if program.source else ()
+    texts = ["".join(piece for _, piece in line.pieces) for line in lines]
+    spans = [step.span for _, _, step in steps(thread)]
+    head = re.compile(rf"\bthread\s+{re.escape(thread.name)}\b")
+    first = next((n for n, text in enumerate(texts, 1) if head.search(text.partition("//")[0])), 0)
+    first = first or min((span.line for span in spans), default=1)
+    last = max((span.end_line for span in spans), default=first)
+    while last < len(lines) and "}" in texts[last] and not texts[last].replace("}", "").strip():
+        last += 1
+    return lines[first - 1 : last]

@@ -5,19 +5,29 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 
-from rdma_robust.hardness.pcp import BOTTOM, INDEX, LETTER, NODES, SENT, THREADS, TOP, Instance, pcp_program
-from rdma_robust.hardness.pcp_search import Answer, Solution, solve
+from rdma_robust.hardness.pcp import BOTTOM, INDEX, LETTER, NODES, SENT, THREADS, TOP, PcpInstance, pcp_program
+from rdma_robust.hardness.pcp_search import PcpAnswer, PcpSolution, solve
 from rdma_robust.language.flow.cfg import Program, Put, Read
 from rdma_robust.language.load import load_decidable
 from rdma_robust.limits import Limits
 from rdma_robust.semantics.machines.machine import Action, Verb
-from rdma_robust.teaching.demos.walk import Animation, Block, Code, Paragraph, Section, Table, Walk
+from rdma_robust.teaching.demos.walk import (
+    Animation,
+    Block,
+    CodeListing,
+    Paragraph,
+    WalkSection,
+    WalkTable,
+    Walkthrough,
+)
 
-CLASSIC = Instance(("a", "ab", "bba"), ("baa", "aa", "bb"))
+CLASSIC = PcpInstance(("a", "ab", "bba"), ("baa", "aa", "bb"))
 FILE = "pcp.rdma"
 
 
-def pcp_walk(instance: Instance, indices: int, max_states: int | None = None, timeout: float | None = None) -> Walk:
+def pcp_walk(
+    instance: PcpInstance, indices: int, max_states: int | None = None, timeout: float | None = None
+) -> Walkthrough:
     """Return the walk-through: the theorem, the program of `instance`, and what a search of its runs finds.
 
     It searches sequences of up to so many `indices`, within so many visited states and seconds; None means no limit.
@@ -25,7 +35,7 @@ def pcp_walk(instance: Instance, indices: int, max_states: int | None = None, ti
     limits = Limits.of(timeout, max_states, depth=indices)
     program = load_decidable(pcp_program(instance), FILE)
     answer = solve(instance, program, limits)
-    return Walk(
+    return Walkthrough(
         "pcp",
         "Post's problem as an RDMA program: why reachability is undecidable",
         f"rdma-robust demo pcp {_options(instance)}",
@@ -39,14 +49,14 @@ def pcp_walk(instance: Instance, indices: int, max_states: int | None = None, ti
     )
 
 
-def _options(instance: Instance) -> str:
+def _options(instance: PcpInstance) -> str:
     """Return the options that ask for the instance, quoted for a shell."""
     return f"--top {shlex.quote(','.join(instance.top))} --bottom {shlex.quote(','.join(instance.bottom))}"
 
 
-def _theorem(instance: Instance) -> Section:
+def _theorem(instance: PcpInstance) -> WalkSection:
     rows = [(str(k), t, b) for k, (t, b) in enumerate(zip(instance.top, instance.bottom, strict=True), 1)]
-    return Section(
+    return WalkSection(
         "The theorem",
         (
             Paragraph(
@@ -59,13 +69,13 @@ def _theorem(instance: Instance) -> Section:
                 "An instance is a list of pairs of words, each as often at hand as one likes. A solution is a sequence "
                 "of one or more pairs whose top words, one after the other, spell the same word as the bottom words."
             ),
-            Table("This instance:", ("index", "top", "bottom"), tuple(rows)),
+            WalkTable("This instance:", ("index", "top", "bottom"), tuple(rows)),
         ),
     )
 
 
-def _construction(program: Program) -> Section:
-    return Section(
+def _construction(program: Program) -> WalkSection:
+    return WalkSection(
         "The program",
         (
             Paragraph(
@@ -81,14 +91,14 @@ def _construction(program: Program) -> Section:
                 "demo abp`, the seven lines that begin by reading `index`, `top` or `bottom`. There is no get, no poll "
                 f"and no fence. `{SENT}` only shows which index was sent last."
             ),
-            Code("The program of this instance:", "rdma", program.source, FILE),
+            CodeListing("The program of this instance:", "rdma", program.source, FILE),
         ),
     )
 
 
-def _search(answer: Answer) -> Section:
+def _search(answer: PcpAnswer) -> WalkSection:
     search = answer.search
-    return Section(
+    return WalkSection(
         "The search",
         (
             Paragraph(
@@ -109,7 +119,7 @@ def _search(answer: Answer) -> Section:
     )
 
 
-def _how_far(answer: Answer) -> str:
+def _how_far(answer: PcpAnswer) -> str:
     indices = "1 index" if answer.search.depth == 1 else f"{answer.search.depth} indices"
     if answer.solution is not None:
         return f", and finds a run with {indices} after it has followed all shorter sequences"
@@ -118,11 +128,11 @@ def _how_far(answer: Answer) -> str:
     return f". After {indices} nothing is left to follow"
 
 
-def _result(instance: Instance, program: Program, answer: Answer) -> Section:
+def _result(instance: PcpInstance, program: Program, answer: PcpAnswer) -> WalkSection:
     if answer.solution is not None:
-        return Section("The run", tuple(_solved(instance, program, answer.solution)))
+        return WalkSection("The run", tuple(_solved(instance, program, answer.solution)))
     if answer.search.cut is None:
-        return Section(
+        return WalkSection(
             "No solution",
             (
                 Paragraph(
@@ -136,7 +146,7 @@ def _result(instance: Instance, program: Program, answer: Answer) -> Section:
                 ),
             ),
         )
-    return Section(
+    return WalkSection(
         "No answer",
         (
             Paragraph(
@@ -153,7 +163,7 @@ def _result(instance: Instance, program: Program, answer: Answer) -> Section:
     )
 
 
-def _solved(instance: Instance, program: Program, solution: Solution) -> Iterator[Block]:
+def _solved(instance: PcpInstance, program: Program, solution: PcpSolution) -> Iterator[Block]:
     sequence = ", ".join(map(str, solution.indices))
     yield Paragraph(
         f"Checker can end: the solution is {sequence}, and no shorter one exists. Both sides spell {solution.word}."
@@ -162,7 +172,7 @@ def _solved(instance: Instance, program: Program, solution: Solution) -> Iterato
         (side, *(words[i - 1] for i in solution.indices))
         for side, words in (("top", instance.top), ("bottom", instance.bottom))
     ]
-    yield Table("", ("index", *map(str, solution.indices)), tuple(rows))
+    yield WalkTable("", ("index", *map(str, solution.indices)), tuple(rows))
     notes = tuple(_notes(instance, solution))
     yield Animation("The run, from the start to Checker's end:", program, solution.run, notes)
     yield Paragraph(
@@ -173,7 +183,7 @@ def _solved(instance: Instance, program: Program, solution: Solution) -> Iterato
     )
 
 
-def _notes(instance: Instance, solution: Solution) -> Iterator[str]:
+def _notes(instance: PcpInstance, solution: PcpSolution) -> Iterator[str]:
     guesses = iter(range(1, len(solution.indices) + 1))
     letters = {t: iter(range(1, len(solution.word) + 2)) for t in LETTER}
     side = {channel.symbol: t for t, channel in LETTER.items()}
@@ -194,7 +204,7 @@ def _notes(instance: Instance, solution: Solution) -> Iterator[str]:
                 yield ""
 
 
-def _pair(instance: Instance, index: int) -> str:
+def _pair(instance: PcpInstance, index: int) -> str:
     return f"{instance.top[index - 1]} / {instance.bottom[index - 1]}"
 
 
@@ -203,21 +213,21 @@ def _takes(action: Action) -> bool:
     return action.step is not None and bool(action.step.assigns)
 
 
-def _index_note(instance: Instance, action: Action) -> str:
+def _index_note(instance: PcpInstance, action: Action) -> str:
     name = THREADS[action.thread]
     if action.read == instance.end:
         return f"{name} receives the end symbol, and sends one."
     return f"{name} receives {action.read}, and sends {instance.words(action.thread)[(action.read or 0) - 1]}."
 
 
-def _letter_note(instance: Instance, side: int, value: int, number: int) -> str:
+def _letter_note(instance: PcpInstance, side: int, value: int, number: int) -> str:
     what = "the end symbol" if value == instance.end else f"letter {number}, {instance.letters[value - 1]},"
     if side == TOP:
         return f"Checker has {what} from {THREADS[TOP]}."
     return f"The same from {THREADS[BOTTOM]}."
 
 
-def _try(instance: Instance) -> Section:
+def _try(instance: PcpInstance) -> WalkSection:
     mine = _options(instance)
     commands = [
         f"demo pcp {mine} -o {FILE}",
@@ -228,10 +238,10 @@ def _try(instance: Instance) -> Section:
         "demo pcp --top a,b --bottom aa,bb --indices 30",
         "demo abp",
     ]
-    return Section(
+    return WalkSection(
         "What to try next",
         (
             Paragraph("`reach` searches without knowing the protocol."),
-            Code("", "console", "".join(f"$ rdma-robust {each}\n" for each in commands)),
+            CodeListing("", "console", "".join(f"$ rdma-robust {each}\n" for each in commands)),
         ),
     )

@@ -6,7 +6,16 @@ from collections.abc import Iterator, Sequence
 from io import StringIO
 
 from rdma_robust.semantics.machines.machine import Action, Verb
-from rdma_robust.teaching.demos.walk import Animation, Block, Code, Figure, Paragraph, Section, Table, Walk
+from rdma_robust.teaching.demos.walk import (
+    Animation,
+    Block,
+    CodeListing,
+    Figure,
+    Paragraph,
+    WalkSection,
+    WalkTable,
+    Walkthrough,
+)
 from rdma_robust.text import filled, printable
 
 INDENT = "  "
@@ -14,7 +23,7 @@ UNDER_HEAD = "    \n    \n -- \n" + "    \n" * 5
 """The rules of a table in the form of rich: one below the header."""
 
 
-def walk_parts(walk: Walk, width: int, *, all_moves: bool) -> Iterator[list[str]]:
+def walk_parts(walk: Walkthrough, width: int, *, all_moves: bool) -> Iterator[list[str]]:
     """Yield the lines of the title and then of each section, at most `width` characters wide where that is possible.
 
     Of a run only the moves with a note are shown unless `all_moves` is set.
@@ -24,7 +33,7 @@ def walk_parts(walk: Walk, width: int, *, all_moves: bool) -> Iterator[list[str]
         yield _section(section, width, all_moves)
 
 
-def _section(section: Section, width: int, all_moves: bool) -> list[str]:
+def _section(section: WalkSection, width: int, all_moves: bool) -> list[str]:
     lines = _underlined(section.heading, "-", width)
     for block in section.blocks:
         lines += ["", *_block(block, width, all_moves)]
@@ -40,9 +49,9 @@ def _block(block: Block, width: int, all_moves: bool) -> list[str]:
     match block:
         case Paragraph(text):
             return _fill(text, width)
-        case Code(title, _, text, _):
+        case CodeListing(title, _, text, _):
             return [*_fill(title, width), *_indented(text)]
-        case Table(title, header, rows):
+        case WalkTable(title, header, rows):
             return [*_fill(title, width), *_table(header, rows, width)]
         case Figure(title, _, text):
             return [*_fill(title, width), *_indented(text)]

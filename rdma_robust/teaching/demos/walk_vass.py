@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from rdma_robust.counters.explicit import ExplicitVass, to_net
-from rdma_robust.counters.explicit_json import read_json, write_json
+from rdma_robust.counters.explicit_json import read_vass_json, vass_json
 from rdma_robust.errors import InternalError
-from rdma_robust.hardness.from_vass import Encoding, vass_program
-from rdma_robust.hardness.system import system_of_net, system_of_vass
+from rdma_robust.hardness.from_vass import Encoding, system_of_net, system_of_vass, vass_program
 from rdma_robust.language.flow.cfg import Poll, Put
 from rdma_robust.limits import Limits
 from rdma_robust.outcome import Verdict
@@ -19,8 +18,8 @@ from rdma_robust.petri.cover import cover
 from rdma_robust.petri.net import CoverResult, Net
 from rdma_robust.petri.spec.reader import read_spec
 from rdma_robust.semantics.machines.machine import Move, Verb
-from rdma_robust.teaching.demos.generated import decided, sizes, told_run
-from rdma_robust.teaching.demos.walk import Block, Code, Paragraph, Section, Table, Walk
+from rdma_robust.teaching.demos.generated import decide_generated, sizes, told_run
+from rdma_robust.teaching.demos.walk import Block, CodeListing, Paragraph, WalkSection, WalkTable, Walkthrough, try_next
 
 EXAMPLE = """# two coins buy a ticket, a ticket can be given back for three coins: two tickets at once?
 vars
@@ -44,7 +43,7 @@ LONGEST_LISTING = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class VassQuestion:
     """A net or VASS as it was read, with the net whose coverability is asked about."""
 
     text: str
@@ -53,15 +52,15 @@ class Question:
     vass: ExplicitVass | None = None
 
 
-def read_question(text: str, file: str) -> Question:
+def read_question(text: str, file: str) -> VassQuestion:
     """Return what is in a `.json` or else `.spec` file. Raises ProgramError."""
     if file.endswith(".json"):
-        vass = read_json(text, file)
-        return Question(text, file, to_net(vass), vass)
-    return Question(text, file, read_spec(text, file))
+        vass = read_vass_json(text, file)
+        return VassQuestion(text, file, to_net(vass), vass)
+    return VassQuestion(text, file, read_spec(text, file))
 
 
-def vass_walk(question: Question, timeout: float | None = None) -> Walk:
+def vass_walk(question: VassQuestion, timeout: float | None = None) -> Walkthrough:
     """Return the walk-through; the engine of nets and the check of the program each have `timeout` seconds.
 
     Raises SizeLimitError for what does not fit a program, InternalError if the two answers differ.
@@ -70,22 +69,22 @@ def vass_walk(question: Question, timeout: float | None = None) -> Walk:
     known = cover(question.net, Limits(deadline=deadline))
     system = system_of_net(question.net) if question.vass is None else system_of_vass(question.vass)
     encoding = vass_program(system)
-    return Walk(
+    return Walkthrough(
         "vass",
         "A vector addition system as an RDMA program: why robustness is ExpSpace-hard",
         f"rdma-robust demo vass {question.file}" if question.file != EXAMPLE_FILE else "rdma-robust demo vass",
         (
             _theorem(),
-            Section("The question", tuple(_asked(question, known))),
+            WalkSection("The question", tuple(_asked(question, known))),
             _program(encoding),
-            Section("The verdict", tuple(_verdict(question.net, encoding, known, timeout))),
+            WalkSection("The verdict", tuple(_verdict(question.net, encoding, known, timeout))),
             _try(question),
         ),
     )
 
 
-def _theorem() -> Section:
-    return Section(
+def _theorem() -> WalkSection:
+    return WalkSection(
         "The theorem",
         (
             Paragraph(
@@ -104,10 +103,10 @@ def _theorem() -> Section:
     )
 
 
-def _asked(question: Question, known: CoverResult) -> Iterator[Block]:
-    text = write_json(question.vass) if question.vass is not None else question.text
+def _asked(question: VassQuestion, known: CoverResult) -> Iterator[Block]:
+    text = vass_json(question.vass) if question.vass is not None else question.text
     if text.count("\n") <= LONGEST_LISTING:
-        yield Code(f"The file {question.file}:", "json" if question.vass is not None else "spec", text)
+        yield CodeListing(f"The file {question.file}:", "json" if question.vass is not None else "spec", text)
     net = question.net
     if question.vass is None:
         sizes_ = f"{len(net.places):,} places, {len(net.transitions):,} rules"
@@ -119,7 +118,7 @@ def _asked(question: Question, known: CoverResult) -> Iterator[Block]:
         fired = groupby(net.transitions[t].name for t in known.run.unrolled())
         rows = [(name, str(sum(1 for _ in group))) for name, group in fired]
         if 0 < len(rows) <= LONGEST_TABLE:
-            yield Table("A firing sequence that covers it:", ("rule", "times"), tuple(rows))
+            yield WalkTable("A firing sequence that covers it:", ("rule", "times"), tuple(rows))
 
 
 def _known(known: CoverResult) -> str:
@@ -130,8 +129,8 @@ def _known(known: CoverResult) -> str:
     return f"The engine for nets (`rdma-robust cover`) has no answer: the limit of {known.cut} was reached."
 
 
-def _program(encoding: Encoding) -> Section:
-    return Section(
+def _program(encoding: Encoding) -> WalkSection:
+    return WalkSection(
         "The program",
         (
             Paragraph(
@@ -152,13 +151,13 @@ def _program(encoding: Encoding) -> Section:
                 "`put Gadget.z = g`, then `g = 1`. The network card may read `g` after the thread has written it. Under "
                 "sequential consistency it reads it before."
             ),
-            Code("The program:", "rdma", encoding.text, FILE),
+            CodeListing("The program:", "rdma", encoding.text, FILE),
         ),
     )
 
 
 def _verdict(net: Net, encoding: Encoding, known: CoverResult, timeout: float | None) -> Iterator[Block]:
-    outcome = decided(encoding.text, FILE, timeout)
+    outcome = decide_generated(encoding.text, FILE, timeout)
     if outcome.verdict is Verdict.UNKNOWN:
         yield Paragraph(f"The check of the program has no answer: {outcome.reason}.")
         return
@@ -217,14 +216,13 @@ def _beginnings(text: str) -> dict[int, str]:
     }
 
 
-def _try(question: Question) -> Section:
+def _try(question: VassQuestion) -> WalkSection:
     own = question.file if question.file != EXAMPLE_FILE else ""
-    commands = [
+    return try_next(
         f"demo vass {own} -o {FILE}".replace("  ", " "),
         f"explain {FILE}",
         f"repair {FILE}",
         f"export {FILE} --to spec",
         f"demo vass {FILE}",
         "demo finite",
-    ]
-    return Section("What to try next", (Code("", "console", "".join(f"$ rdma-robust {each}\n" for each in commands)),))
+    )

@@ -1,5 +1,5 @@
-"""The walk-through of `demo vass PROGRAM.rdma`: the VASS that the checker builds for a program, drawn, and "
-"made a program again."""
+"""The walk-through of `demo vass PROGRAM.rdma`: the VASS that the checker builds for a program, drawn, and
+made a program again."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import PurePath
 
+from rdma_robust.counters.dot import write_dot
 from rdma_robust.counters.explicit import ExplicitVass, to_net
-from rdma_robust.counters.explicit_dot import write_dot
-from rdma_robust.counters.explicit_json import write_json
+from rdma_robust.counters.explicit_json import vass_json
 from rdma_robust.errors import InternalError, SizeLimitError, UsageError
 from rdma_robust.exports import VARIANTS, ExportOptions, control_graph
 from rdma_robust.foreign import unheard
-from rdma_robust.hardness.from_vass import vass_program
-from rdma_robust.hardness.system import system_of_vass
+from rdma_robust.hardness.from_vass import system_of_vass, vass_program
 from rdma_robust.language.load import load_decidable
 from rdma_robust.limits import Limits
 from rdma_robust.model import RDMA
@@ -23,8 +22,17 @@ from rdma_robust.outcome import Outcome, Verdict
 from rdma_robust.petri.cover import cover
 from rdma_robust.petri.net import CoverResult
 from rdma_robust.petri.spec.writer import write_spec
-from rdma_robust.teaching.demos.generated import decided, sizes
-from rdma_robust.teaching.demos.walk import Block, Code, Figure, Paragraph, Section, Table, Walk
+from rdma_robust.teaching.demos.generated import decide_generated, sizes
+from rdma_robust.teaching.demos.walk import (
+    Block,
+    CodeListing,
+    Figure,
+    Paragraph,
+    WalkSection,
+    WalkTable,
+    Walkthrough,
+    try_next,
+)
 
 MAX_DRAWN = 60
 """Control states of a drawing."""
@@ -33,7 +41,7 @@ MAX_BACK = 1_000
 """Transitions of a VASS that is made a program again."""
 
 
-def back_walk(text: str, file: str, timeout: float | None, max_states: int, output: str | None) -> Walk:
+def back_walk(text: str, file: str, timeout: float | None, max_states: int, output: str | None) -> Walkthrough:
     """Return the walk-through of a program; with `output` it has the VASS as a listing of any length, in the form that
     the name asks for. Each search has `timeout` seconds.
 
@@ -42,18 +50,18 @@ def back_walk(text: str, file: str, timeout: float | None, max_states: int, outp
     program = load_decidable(text, file)
     whole = control_graph(VARIANTS["pivot"](program, RDMA), ExportOptions("json", "pivot", max_states=max_states))
     part = towards_targets(whole)
-    outcome = decided(text, file, timeout)
+    outcome = decide_generated(text, file, timeout)
     known = cover(to_net(part), Limits(deadline=None if timeout is None else time.monotonic() + timeout))
     _compare(file, known.run is not None if not known.cut else None, outcome.verdict)
-    return Walk(
+    return Walkthrough(
         "vass",
         "An RDMA program as a vector addition system: why robustness is in ExpSpace",
         f"rdma-robust demo vass {file}",
         (
             _theorem(),
-            Section("The VASS", tuple(_system(whole, part, file, output))),
-            Section("The answers", tuple(_answers(outcome, known))),
-            Section("And back", tuple(_back(part, outcome, timeout))),
+            WalkSection("The VASS", tuple(_system(whole, part, file, output))),
+            WalkSection("The answers", tuple(_answers(outcome, known))),
+            WalkSection("And back", tuple(_back(part, outcome, timeout))),
             _try(file),
         ),
     )
@@ -85,8 +93,8 @@ def towards_targets(vass: ExplicitVass) -> ExplicitVass:
     )
 
 
-def _theorem() -> Section:
-    return Section(
+def _theorem() -> WalkSection:
+    return WalkSection(
         "The theorem",
         (
             Paragraph(
@@ -110,7 +118,7 @@ def _system(whole: ExplicitVass, part: ExplicitVass, file: str, output: str | No
         ("transitions", f"{len(whole.edges):,}", f"{len(part.edges):,}"),
         ("targets", f"{len(whole.targets):,}", f"{len(part.targets):,}"),
     ]
-    yield Table(
+    yield WalkTable(
         "The size of its control graph, and of the part from which a target can be reached:",
         ("", "all", "part"),
         tuple(rows),
@@ -122,11 +130,11 @@ def _system(whole: ExplicitVass, part: ExplicitVass, file: str, output: str | No
     )
     yield from _drawn(part)
     as_json = output is not None and output.endswith(".json")
-    text = write_json(part) if as_json else write_spec(to_net(part))
+    text = vass_json(part) if as_json else write_spec(to_net(part))
     if output is not None or text.count("\n") <= LONGEST_LISTING:
         saved = PurePath(file).stem + (".json" if as_json else ".spec")
         title = "The part as JSON:" if as_json else "The part as a Petri net, with a place for each control state:"
-        yield Code(title, "json" if as_json else "spec", text, saved)
+        yield CodeListing(title, "json" if as_json else "spec", text, saved)
     else:
         yield Paragraph(f"As a net it is too long to be shown; `rdma-robust demo vass {file} -o FILE.spec` saves it.")
 
@@ -137,7 +145,7 @@ def _drawn(part: ExplicitVass) -> Iterator[Block]:
     elif len(part.states) > MAX_DRAWN:
         yield Paragraph(f"It has more than {MAX_DRAWN} control states, too many for a drawing that can be read.")
     else:
-        svg = drawing(write_dot(part))
+        svg = vass_drawing(write_dot(part))
         words = "\n".join(
             f"{part.states[e.source]} -> {part.states[e.target]}: {e.name}{_change(part, e.effect.delta)}"
             for e in part.edges
@@ -147,7 +155,7 @@ def _drawn(part: ExplicitVass) -> Iterator[Block]:
         if svg:
             yield Figure("Its control graph; targets have a double border:", svg, f"{start}\n{words}")
         else:
-            yield Code("Its control graph (a drawing needs Graphviz):", "console", f"{start}\n{words}\n")
+            yield CodeListing("Its control graph (a drawing needs Graphviz):", "console", f"{start}\n{words}\n")
 
 
 def _change(vass: ExplicitVass, delta: tuple[int, ...]) -> str:
@@ -155,7 +163,7 @@ def _change(vass: ExplicitVass, delta: tuple[int, ...]) -> str:
     return f" ({', '.join(changes)})" if changes else ""
 
 
-def drawing(dot: str) -> str:
+def vass_drawing(dot: str) -> str:
     """Return what Graphviz draws of a graph, as SVG; "" if it is not there."""
     try:
         import pygraphviz  # noqa: PLC0415 - slow
@@ -187,7 +195,7 @@ def _back(part: ExplicitVass, outcome: Outcome, timeout: float | None) -> Iterat
     except (SizeLimitError, UsageError) as error:
         yield Paragraph(f"It cannot be made a program again: {error}.")
         return
-    again = decided(encoding.text, "back.rdma", timeout)
+    again = decide_generated(encoding.text, "back.rdma", timeout)
     _compare(
         "the program made of the VASS",
         None if again.verdict is Verdict.UNKNOWN else again.verdict is Verdict.NOT_ROBUST,
@@ -205,7 +213,7 @@ def _back(part: ExplicitVass, outcome: Outcome, timeout: float | None) -> Iterat
         )
     )
     if encoding.text.count("\n") <= LONGEST_LISTING:
-        yield Code("The program:", "rdma", encoding.text, "back.rdma")
+        yield CodeListing("The program:", "rdma", encoding.text, "back.rdma")
 
 
 def _compare(what: str, covered: bool | None, verdict: Verdict) -> None:
@@ -216,14 +224,13 @@ def _compare(what: str, covered: bool | None, verdict: Verdict) -> None:
         )
 
 
-def _try(file: str) -> Section:
+def _try(file: str) -> WalkSection:
     stem = PurePath(file).stem
-    commands = [
+    return try_next(
         f"demo vass {file} -o {stem}.spec",
         f"cover {stem}.spec",
         f"demo vass {file} -o {stem}.json",
         f"demo vass {stem}.json",
         f"export {file} --to dot",
         f"explain {file}",
-    ]
-    return Section("What to try next", (Code("", "console", "".join(f"$ rdma-robust {each}\n" for each in commands)),))
+    )

@@ -9,7 +9,7 @@ from typing import Literal, TypeGuard
 from urllib.parse import parse_qsl
 
 from rdma_robust.errors import UsageError
-from rdma_robust.language.flow.canonical import canonical
+from rdma_robust.language.flow.canonical import canonical_text
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import Model
 from rdma_robust.teaching.explorer.run_tree import LONGEST, Choices
@@ -76,7 +76,7 @@ def is_number(value: object) -> TypeGuard[int]:
 
 def fingerprint(program: Program, model: Model, await_loops: bool) -> str:
     """Return eight hexadecimal digits that other programs and other options do not have, as good as certainly."""
-    return sha256(f"{model.ordered_reads:d}{await_loops:d}\n{canonical(program)}".encode()).hexdigest()[:8]
+    return sha256(f"{model.ordered_reads:d}{await_loops:d}\n{canonical_text(program)}".encode()).hexdigest()[:8]
 
 
 def encode(place: Place, program: str) -> str:

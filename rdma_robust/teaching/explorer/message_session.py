@@ -9,7 +9,7 @@ from rdma_robust.errors import UsageError
 from rdma_robust.messages.language.message_program import BUFFERS, Buffer, MessageProgram
 from rdma_robust.reports.messages.chart_svg import chart_svg
 from rdma_robust.reports.messages.chart_text import chart_text
-from rdma_robust.reports.share.coloured import Language, coloured
+from rdma_robust.reports.share.coloured import Language, coloured_lines
 from rdma_robust.reports.share.svg import STYLE
 from rdma_robust.teaching.explorer.address import AddressError, Track, is_number
 from rdma_robust.teaching.explorer.message_address import MessagePlace, message_address, message_fingerprint, message_place
@@ -57,7 +57,7 @@ class MessageSession:
         return MessageProgramView(
             file=printable(program.file),
             name=program.name,
-            coloured=tuple(line.pieces for line in coloured("\n".join((*source, "")), language)) if source else (),
+            coloured=tuple(line.pieces for line in coloured_lines("\n".join((*source, "")), language)) if source else (),
             processes=tuple(process.name for process in program.processes),
         )
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from itertools import count
 
-from rdma_robust.contracts.language.contract_program import Frame
+from rdma_robust.contracts.language.contract_program import AssignsClause
 from rdma_robust.contracts.language.spec_worth import CollectiveState, is_true, spec_value
 from rdma_robust.limits import NEVER, Poll
-from rdma_robust.messages.language.message_terms import FaultError, Value, number
+from rdma_robust.messages.language.message_terms import FaultError, Value, require_number
 
 
 def changed_outside(
-    frames: tuple[Frame, ...] | None, state: CollectiveState, process: int, poll: Poll = NEVER
+    frames: tuple[AssignsClause, ...] | None, state: CollectiveState, process: int, poll: Poll = NEVER
 ) -> str | None:
     """Return a global that is not what it was at entry though no frame of the process allows it; None if there is none.
 
@@ -32,7 +32,7 @@ def changed_outside(
 
 
 def _allowed(
-    frames: tuple[Frame, ...], entry: CollectiveState, process: int, poll: Poll
+    frames: tuple[AssignsClause, ...], entry: CollectiveState, process: int, poll: Poll
 ) -> dict[str, tuple[range, ...] | None]:
     """Return for each global the elements that may change, None if it may as a whole."""
     allowed: dict[str, tuple[range, ...] | None] = {}
@@ -43,8 +43,8 @@ def _allowed(
             if cells.low is None:
                 allowed[cells.name] = None
                 continue
-            low = number(spec_value(cells.low, entry, process, poll=poll))
-            high = low if cells.high is None else number(spec_value(cells.high, entry, process, poll=poll))
+            low = require_number(spec_value(cells.low, entry, process, poll=poll))
+            high = low if cells.high is None else require_number(spec_value(cells.high, entry, process, poll=poll))
             known = allowed.get(cells.name, ())
             if known is not None:
                 allowed[cells.name] = (*known, range(low, high + 1))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import assert_never
 
-from rdma_robust.contracts.language.bounded_inputs import parts_of
+from rdma_robust.contracts.language.bounded_inputs import records_in
 from rdma_robust.contracts.language.contract_program import Contract, ContractProgram
 from rdma_robust.errors import Span
 from rdma_robust.messages.language.message_program import (
@@ -22,7 +22,7 @@ from rdma_robust.messages.language.message_program import (
     For,
     Halt,
     If,
-    Inlined,
+    InlinedCall,
     IssueReceive,
     IssueSend,
     Loop,
@@ -135,7 +135,7 @@ def code_of(program: ContractProgram, process: Process) -> Code:
     message at once. Under `zero` all are posted, and all sends are waited for.
     """
     zero = program.buffer == "zero"
-    posts = zero or any(isinstance(each, IssueReceive) and each.request.name != "$recv" for each in parts_of(process.body))
+    posts = zero or any(isinstance(each, IssueReceive) and each.request.name != "$recv" for each in records_in(process.body))
     maker = _Maker(program, () if zero else ("$send",) if posts else ("$send", "$recv"), posts)
     maker.block(process.body)
     names = dict.fromkeys((*process.registers, *maker.registers))
@@ -175,14 +175,14 @@ class _Maker:
                 pass  # the call itself follows
             case Return():
                 self._returns[-1].append(self._later())
-            case Inlined():
+            case InlinedCall():
                 self._inlined(statement)
             case If() | While() | For() | Loop() | Choose():
                 self._structured(statement)
             case _:
                 assert_never(statement)
 
-    def _inlined(self, inlined: Inlined) -> None:
+    def _inlined(self, inlined: InlinedCall) -> None:
         contract = self.program.contract(inlined.name)
         outermost = not self._returns
         if contract is not None:

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from rdma_robust.contracts.contract_answers import Happening
+from rdma_robust.contracts.contract_answers import VisibleEvent
 from rdma_robust.contracts.language.bounded_inputs import OneInput
 from rdma_robust.contracts.language.contract_program import Contract, ContractProgram
-from rdma_robust.contracts.language.function_instances import Instance
+from rdma_robust.contracts.language.function_instances import FunctionInstance
 from rdma_robust.errors import Span
 from rdma_robust.expr import Name
 from rdma_robust.limits import NEVER, Poll
@@ -56,7 +56,7 @@ Branch = tuple[State, tuple[int, ...]]
 class Next:
     """An event, the states after it, and what it shows. There are no states where the run ends with a violation."""
 
-    event: Happening
+    event: VisibleEvent
     branches: tuple[Branch, ...]
     shown: tuple[Shown, ...]
 
@@ -64,7 +64,7 @@ class Next:
 class Bodies:
     """A function written out for its processes."""
 
-    def __init__(self, program: ContractProgram, contract: Contract, instance: Instance, poll: Poll = NEVER) -> None:
+    def __init__(self, program: ContractProgram, contract: Contract, instance: FunctionInstance, poll: Poll = NEVER) -> None:
         self.program, self.contract, self.procs, self.poll = program, contract, instance.procs, poll
         self.zero = program.buffer == "zero"
         self.codes: tuple[Code, ...] = tuple(code_of(program, each) for each in instance.program.processes)
@@ -150,7 +150,7 @@ class Rules:
             me, local, registers, state.channels, list(state.calls), state.ahead, local.calls, local.pending, local.pc + 1
         )
 
-    def _close(self, state: State, event: _Event, happening: Happening) -> Next:
+    def _close(self, state: State, event: _Event, happening: VisibleEvent) -> Next:
         """Return the states in which the process has done its local steps after the event."""
         me, left = event.me, event.left
         ways = self.bodies.steps[me].ways(event.goes_to, event.registers, event.within, event.pending)
@@ -177,7 +177,7 @@ class Rules:
 
     def _enter(self, state: State, me: int, enter: Enter) -> Next:
         event, contract = self._open(state, me), enter.contract
-        happening = Happening(me, "enter", contract.name, span=enter.span)
+        happening = VisibleEvent(me, "enter", contract.name, span=enter.span)
         at = next((at for at, call in enumerate(event.calls) if not call.entered[me]), len(event.calls))
         other = self._passes(event, ("enter", contract.name))
         if other is not None:
@@ -207,7 +207,7 @@ class Rules:
 
     def _exit(self, state: State, me: int, leave: Leave) -> Next:
         event = self._open(state, me)
-        happening = Happening(me, "exit", leave.contract.name, span=leave.span)
+        happening = VisibleEvent(me, "exit", leave.contract.name, span=leave.span)
         at = event.within[-1]
         other = self._passes(event, ("exit", leave.contract.name))
         if other is not None:
@@ -248,7 +248,7 @@ class Rules:
         elif request is not None:
             event.pending = event.pending.set(*request, SENT)
         kind = (me, to, port, tag)
-        happening = Happening(me, "send", peer=to, tag=tag, port=port, value=value, span=send.span)
+        happening = VisibleEvent(me, "send", peer=to, tag=tag, port=port, value=value, span=send.span)
         channel = (me, to, port)
         before = dict(event.channels).get(channel, ())
         event.channels = with_channel(event.channels, channel, (*before, Message(tag, value, ticket)))
@@ -317,7 +317,7 @@ class Rules:
         event.pending, again = event.pending.passed(name, indices[0] if indices else None)
         event.goes_to -= again
         _, to, port, tag, value, _ = send
-        yield self._close(state, event, Happening(event.me, "complete", "", to, tag, port, value, span=wait.span))
+        yield self._close(state, event, VisibleEvent(event.me, "complete", "", to, tag, port, value, span=wait.span))
 
     def _receive(self, state: State, me: int, receive: Receive, sender: int, at: int) -> Next:
         event, offer = self._open(state, me), state.locals[me].offer
@@ -332,7 +332,7 @@ class Rules:
         """Let a process take a message and store what it has got."""
         me, (port, got, stores) = event.me, taken
         value, sender, tag = got
-        happening = Happening(me, "recv", peer=sender, tag=tag, port=port, value=value, span=span)
+        happening = VisibleEvent(me, "recv", peer=sender, tag=tag, port=port, value=value, span=span)
         for number, call in enumerate(event.calls):
             if number and not call.entered[me]:
                 event.calls[number] = call._replace(surplus=changed_surplus(call.surplus, (sender, me, port, tag), -1))
@@ -344,7 +344,7 @@ class Rules:
             return self._stopped(state, event, happening, self.judge.fault(me, fault, span))
         return self._close(state, event, happening)
 
-    def _stopped(self, state: State, event: _Event, happening: Happening, shown: Shown) -> Next:
+    def _stopped(self, state: State, event: _Event, happening: VisibleEvent, shown: Shown) -> Next:
         local = Local(event.local.pc, "stopped", tuple(event.registers.values()), None, event.within, event.pending)
         after = State(with_item(state.locals, event.me, local), event.channels, tuple(event.calls), event.ahead)
         return Next(happening, ((after, ()),), (*event.shown, shown))

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import networkx as nx
 
-from rdma_robust.contracts.contract_answers import NOTHING, SET_ASIDE, Counterexample, Happening, ProcsAnswer, Verdict
-from rdma_robust.contracts.language.bounded_inputs import NoInputsError, inputs_of, inputs_of_one
+from rdma_robust.contracts.contract_answers import NOTHING, SET_ASIDE, Counterexample, ProcsAnswer, Verdict, VisibleEvent
+from rdma_robust.contracts.language.bounded_inputs import UnboundedInputsError, inputs_of, inputs_of_one
 from rdma_robust.contracts.language.contract_program import ContractProgram, ErrorClass
 from rdma_robust.contracts.language.function_instances import TooManyStatements, instance
 from rdma_robust.contracts.language.loop_rounds import NoRoundError
@@ -27,7 +27,7 @@ class Arrival(NamedTuple):
     """How a state was reached first: from which, by which event, with which choices made after it."""
 
     before: State | None
-    event: Happening | None
+    event: VisibleEvent | None
     choices: tuple[int, ...]
 
 
@@ -88,7 +88,7 @@ def searched(program: ContractProgram, function: str, procs: int, limits: Limits
             search.run(only_first)
             if found.counterexamples and only_first:
                 break
-    except (NoInputsError, TooManyStatements, NoRoundError) as no:
+    except (UnboundedInputsError, TooManyStatements, NoRoundError) as no:
         found.reasons[str(no)] = None
     except LimitReached as limit:
         found.reasons[f"reached {limit.said}"] = None
@@ -162,14 +162,14 @@ class Search:
             self.arrivals.append(arrival)
             todo.append(after)
 
-    def _note(self, state: State, event: Happening | None, shown: tuple[Shown, ...]) -> None:
+    def _note(self, state: State, event: VisibleEvent | None, shown: tuple[Shown, ...]) -> None:
         for each in shown:
             if each.error not in self.found.counterexamples:
                 self.found.counterexamples[each.error] = self._counterexample(state, event, each)
 
-    def _counterexample(self, state: State, event: Happening | None, shown: Shown) -> Counterexample:
+    def _counterexample(self, state: State, event: VisibleEvent | None, shown: Shown) -> Counterexample:
         """Return the run to a state, with one more event, that shows a violation."""
-        way: list[tuple[State, Happening, tuple[int, ...]]] = []
+        way: list[tuple[State, VisibleEvent, tuple[int, ...]]] = []
         if event is not None:
             way.append((state, event, shown.choices or ()))
         arrival = self.arrivals[self.numbers[state]]
@@ -194,8 +194,8 @@ class Search:
 
 
 def _with_choices(
-    way: list[tuple[State, Happening, tuple[int, ...]]], procs: int
-) -> tuple[tuple[Happening, ...], tuple[tuple[int, ...], ...]]:
+    way: list[tuple[State, VisibleEvent, tuple[int, ...]]], procs: int
+) -> tuple[tuple[VisibleEvent, ...], tuple[tuple[int, ...], ...]]:
     """Return the events, each with the choices made before it, and the choices that each process makes after its last."""
     pending: list[tuple[int, ...]] = [()] * procs
     events = []
@@ -205,7 +205,7 @@ def _with_choices(
     return tuple(events), tuple(pending)
 
 
-def _number_of(way: list[tuple[State, Happening, tuple[int, ...]]], state: State, shown: Shown) -> int:
+def _number_of(way: list[tuple[State, VisibleEvent, tuple[int, ...]]], state: State, shown: Shown) -> int:
     """Return how many calls come before the one in which a violation is: its place among the open calls says which."""
     numbers = [0]
     following = 1

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, TypeVar
 
-from rdma_robust.contracts.language.path_worth import Path
+from rdma_robust.contracts.language.path_worth import LocalPathClause
 from rdma_robust.messages.language.message_terms import Value
 from tests.support.contracts_oracle.local_steps import Local
 from tests.support.contracts_oracle.message_channels import Channels
@@ -44,7 +44,7 @@ class Open(NamedTuple):
     exited: tuple[bool, ...]
     entries: tuple[Entry | None, ...]
     surplus: tuple[tuple[Kind, int], ...]
-    quiet: tuple[tuple[Path, ...], ...]
+    quiet: tuple[tuple[LocalPathClause, ...], ...]
     early: frozenset[Kind] = frozenset()
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rdma_robust.contracts.language.bounded_inputs import OneInput
 from rdma_robust.contracts.language.clause_kinds import CHANNELS, REQUESTS
 from rdma_robust.contracts.language.contract_program import Contract, ContractProgram, ErrorClass
-from rdma_robust.contracts.language.path_worth import Path, paths_of
+from rdma_robust.contracts.language.path_worth import LocalPathClause, paths_of
 from rdma_robust.contracts.language.spec_worth import CollectiveState, clause_holds
 from rdma_robust.errors import NO_SPAN, Span
 from rdma_robust.limits import Poll
@@ -66,7 +66,7 @@ class Judge:
         self.entry = CollectiveState.at_entry(self.parameters, self.globals)
         self.paths = tuple(paths_of(contract, self.entry, me) if me in active else () for me in range(self.procs))
 
-    def _path(self, path: Path, process: int, other: int | None, text: str, call: int = 0) -> Shown:
+    def _path(self, path: LocalPathClause, process: int, other: int | None, text: str, call: int = 0) -> Shown:
         error: ErrorClass = "PRV" if path.kind == "quiet from" else "PGV"
         return Shown(error, process, text, other, path.kind, path.clause.span, call)
 
@@ -132,7 +132,9 @@ class Judge:
                     text = f"process {me} sends to process {to} before process {missing[0]} enters"
                     yield self._path(path, me, to, text)
 
-    def quiet_from(self, contract: Contract, me: int, entry: Entry, shown: list[Shown], at: int) -> tuple[Path, ...]:
+    def quiet_from(
+        self, contract: Contract, me: int, entry: Entry, shown: list[Shown], at: int
+    ) -> tuple[LocalPathClause, ...]:
         """Return the `quiet from` of a callee that a process enters; PRV for those in which a fault occurs."""
         parameters = dict(zip(contract.parameters, entry.parameters, strict=True))
         globals_ = dict(zip(self.program.globals, entry.globals, strict=True))
@@ -141,7 +143,7 @@ class Judge:
         shown += [self._path(each, me, None, "a fault occurs in the clause", at) for each in found if each.faulty]
         return tuple(each for each in found if not each.faulty)
 
-    def early_messages(self, call: Open, me: int, quiet: tuple[Path, ...], at: int) -> Iterator[Shown]:
+    def early_messages(self, call: Open, me: int, quiet: tuple[LocalPathClause, ...], at: int) -> Iterator[Shown]:
         """Yield PRV for messages that came from processes that had left a callee before `me` enters it."""
         for kind in sorted(call.early):
             if kind[1] == me:
@@ -151,7 +153,7 @@ class Judge:
         """Yield PRV for a message from one who has left a callee to one who has not."""
         yield from self._sent_into(call.quiet[kind[1]], kind, at)
 
-    def _sent_into(self, quiet: tuple[Path, ...], kind: Kind, at: int) -> Iterator[Shown]:
+    def _sent_into(self, quiet: tuple[LocalPathClause, ...], kind: Kind, at: int) -> Iterator[Shown]:
         sender, to, port, tag = kind
         for path in quiet:
             if path.speaks_of(sender, port, tag):

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from rdma_robust.analyses.safety import reach as reach_module
-from rdma_robust.analyses.safety.crowds import copy_steps, crowd_answers, exact_markings
+from rdma_robust.analyses.safety.crowds import absences as exact_markings
+from rdma_robust.analyses.safety.crowds import copy_steps, crowd_answers
 from rdma_robust.analyses.safety.crowds.any_number import AnyNumber, search_any_number
 from rdma_robust.analyses.safety.crowds.copy_steps import CopySteps
 from rdma_robust.analyses.safety.goals import HangGoal, StateGoal

@@ -7,10 +7,9 @@ from math import factorial
 
 import pytest
 
-from rdma_robust.analyses.scaling.growth_law import law_of
-from rdma_robust.analyses.scaling.verdict_changes import stretches, told
+from rdma_robust.reports.scale.growth_law import law_of
 from rdma_robust.reports.scale.growth_wording import formula, growth_sentence, law_in_words
-from rdma_robust.reports.scale.scale_record import Growth
+from rdma_robust.reports.scale.scale_record import Growth, changes_sentence, stretches
 
 
 @pytest.mark.parametrize(
@@ -95,4 +94,4 @@ def test_approximate_laws_say_how_far_they_are_off() -> None:
     ],
 )  # fmt: skip
 def test_verdict_changes_in_a_sentence(verdicts: list[tuple[int, str]], says: str) -> None:
-    assert told("N", stretches(verdicts)) == says
+    assert changes_sentence("N", stretches(verdicts)) == says

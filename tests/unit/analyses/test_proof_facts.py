@@ -9,13 +9,12 @@ import pytest
 
 from rdma_robust import parse, prove
 from rdma_robust.analyses.prove.facts import known_facts
-from rdma_robust.analyses.prove.joined import Joined, region_bounds
-from rdma_robust.analyses.prove.needed import needed
-from rdma_robust.analyses.prove.prove import prove as proved
-from rdma_robust.analyses.prove.read_facts import read_facts, shown_condition
+from rdma_robust.analyses.prove.prove import decide_safety as proved
 from rdma_robust.analyses.prove.reorderings import difference
 from rdma_robust.analyses.prove.run_slice import mattering
 from rdma_robust.analyses.prove.safety_outcome import Safety
+from rdma_robust.analyses.prove.state_join import StateJoin, read_facts, region_bounds, shown_condition
+from rdma_robust.analyses.prove.wait_trials import trials_without_waits
 from rdma_robust.errors import ProgramError, UsageError
 from rdma_robust.expr import Binary, Const, Expr, Name, Unary, evaluate
 from rdma_robust.language.flow.claims import AnyModelName
@@ -64,7 +63,7 @@ def test_what_is_read_from_random_states_is_true_and_tight() -> None:
         names = ["a", "b", "c"]
         points = [{name: shuffle.randrange(-3, 4) for name in names} for _ in range(shuffle.randrange(1, 4))]
         small = shuffle.randrange(4)
-        joined = Joined(names)
+        joined = StateJoin(names)
         for point in points:
             wide = {name: point[name] for name in names[small:]}
             region = [_difference(x, y, wide[x] - wide[y]) for x, y in product(wide, wide) if x != y]
@@ -106,7 +105,7 @@ def test_conditions_are_read_as_bounds(condition: Expr, bounds: dict[tuple[str, 
 def test_what_is_no_bound_is_kept() -> None:
     sum_ = Binary("<=", Binary("+", Name("x"), Name("y")), Const(3))
     assert region_bounds((sum_,)) == ({}, [sum_])
-    joined = Joined(["x", "y"])
+    joined = StateJoin(["x", "y"])
     joined.add({}, region_bounds((sum_, Binary("==", Name("x"), Const(1)))))
     joined.add({}, region_bounds((sum_, Binary("==", Name("x"), Const(2)))))
     assert read_facts(joined) == ("x in 1..2", "x + y <= 3")
@@ -199,7 +198,7 @@ thread R on A { reg f, d
 def test_which_fences_a_proof_needs(fence: str, verdicts: list[str]) -> None:
     """Under tso the fence behind the first store is not needed, that behind the second is."""
     program = parse(PETERSON.format(fence=fence))
-    found = list(needed(program, lambda each: proved(each, "tso")))
+    found = list(trials_without_waits(program, lambda each: proved(each, "tso")))
     assert [each.without.safety.value for each in found] == verdicts
     assert [each.text for each in found] == ["mfence"] * len(verdicts)
     assert [each.span.line for each in found] == sorted(each.span.line for each in found)

@@ -8,11 +8,11 @@ import pytest
 
 from rdma_robust.analyses.prove import engines
 from rdma_robust.analyses.prove.on_machine import shows
-from rdma_robust.analyses.prove.prove import prove
+from rdma_robust.analyses.prove.prove import decide_safety
 from rdma_robust.analyses.prove.safety_outcome import ReductionOptions, Safety, SafetyOutcome
 from rdma_robust.counters.kernel import driver
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.language.flow.claims import AnyModelName, Claim
+from rdma_robust.language.flow.claims import AnyModelName, OutcomeClaim
 from rdma_robust.language.load import load_program
 from tests.support.inserted import fenced
 
@@ -30,12 +30,12 @@ def load(text: str) -> Program:
 
 def under(program: Program, model: AnyModelName, *, allowed: bool = False) -> Program:
     """The program with its outcomes claimed under this model."""
-    outcomes = tuple(replace(each, claims=(Claim(allowed, model),)) for each in program.outcomes)
+    outcomes = tuple(replace(each, claims=(OutcomeClaim(allowed, model),)) for each in program.outcomes)
     return replace(program, outcomes=outcomes)
 
 
 def proven(program: Program, model: AnyModelName) -> SafetyOutcome:
-    outcome = prove(program, model)
+    outcome = decide_safety(program, model)
     forbids = any(not claim.allowed for claim in outcome.claims)
     assert (outcome.safety is Safety.SAFE and forbids) == (outcome.invariant is not None)
     assert (outcome.safety is Safety.UNSAFE) == (outcome.run is not None)
@@ -89,7 +89,7 @@ node A { x = 1 }
 thread T on A { reg r; loop { r = x; assert r != 0; x = r * 3 % 19 } }
 """)
     monkeypatch.setattr(driver, "AVAILABLE", False)
-    assert prove(program, "sc", engine="explicit").safety is Safety.UNKNOWN
+    assert decide_safety(program, "sc", engine="explicit").safety is Safety.UNKNOWN
     monkeypatch.setattr(engines, "has_solver", lambda: False)
     outcome = proven(program, "sc")
     assert outcome.safety is Safety.SAFE and outcome.engine == "explicit" and outcome.reduction.narrow == 55
@@ -99,7 +99,7 @@ def test_outcomes_that_are_allowed_are_answered_one_by_one() -> None:
     program = load(SB)
     (claim,) = proven(under(program, "tso", allowed=True), "tso").allowed
     assert claim.possible and claim.run is not None and shows(program, claim.run, replace(claim.claim, allowed=False))
-    (claim,) = prove(under(fenced(program), "tso", allowed=True), "tso").allowed
+    (claim,) = decide_safety(under(fenced(program), "tso", allowed=True), "tso").allowed
     assert claim.possible is False
 
 
@@ -120,7 +120,7 @@ def test_what_a_step_would_write_or_draw_is_not_asked_for_where_it_divides_by_ze
     program = load(f"node A {{ x, y = {given} }}\nthread T on A {{ reg a, b; a = y; {step} }}\n")
     for model in ("sc", "tso", "pso", "rma", "rdma"):
         assert proven(program, model).safety is (Safety.SAFE if given else Safety.UNSAFE), model
-    sets = prove(program, "rma", reduction=ReductionOptions(kind="sets"))
+    sets = decide_safety(program, "rma", reduction=ReductionOptions(kind="sets"))
     assert (sets.safety is Safety.SAFE) == bool(given)
 
 
@@ -137,9 +137,9 @@ def test_a_predicate_may_divide_by_what_is_zero_at_the_start() -> None:
 thread T on A { reg a; loop { a = nondet(); x = a } }
 thread U on A { reg c, d; loop { c = x; if c != 0 { d = 8 % c; assert d <= 8 } } }
 """)
-    assert prove(program, "sc", engine="predicates").safety is Safety.SAFE
+    assert decide_safety(program, "sc", engine="predicates").safety is Safety.SAFE
 
 
 def test_sets_are_for_rma_and_other_models_go_on_growing_their_buffers() -> None:
-    outcome = prove(under(load(STORES), "tso"), "tso", reduction=ReductionOptions(kind="sets"))
+    outcome = decide_safety(under(load(STORES), "tso"), "tso", reduction=ReductionOptions(kind="sets"))
     assert outcome.safety is Safety.SAFE and outcome.reduction.kind == "slots" and outcome.reduction.bound == 8

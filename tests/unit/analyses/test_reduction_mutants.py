@@ -9,15 +9,15 @@ import pytest
 from rdma_robust.analyses.prove import lazy_system, reduced_rma
 from rdma_robust.analyses.prove.lazy_system import Burst, LazySystem, _Due
 from rdma_robust.analyses.prove.placing import seen
-from rdma_robust.analyses.prove.prove import FIRST, prove
-from rdma_robust.analyses.prove.reduced_rdma import Pair, PipeSystem
+from rdma_robust.analyses.prove.prove import FIRST, decide_safety
+from rdma_robust.analyses.prove.reduced_rdma import PipeSystem, QueuePairState
 from rdma_robust.analyses.prove.reduced_rma import PendingSetSystem
 from rdma_robust.analyses.prove.reduced_sc import InOrderSystem
 from rdma_robust.analyses.prove.reduced_sets import StatementSetSystem
 from rdma_robust.analyses.prove.reduced_system import ReducedSystem
 from rdma_robust.analyses.prove.reduced_tso import StoreBufferSystem
 from rdma_robust.analyses.prove.safety_outcome import ReductionOptions, Safety
-from rdma_robust.analyses.prove.transition_system import Let
+from rdma_robust.analyses.prove.transition_system import Assignment
 from rdma_robust.language.flow.cfg import Cas, MFence, Put, Rmw
 from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.language.load import load_program
@@ -306,7 +306,7 @@ MUTANTS: dict[str, Mutant] = {
     "a flush waits for reads only": ("rma", BOTH_FLUSHED, SAFE, PendingSetSystem, "waits", _waits_for_reads),
     "a flush waits for other nodes": ("rma", OTHER_NODE, UNSAFE, PendingSetSystem, "waits", _waits_for_all),
     "one of many leaves none": ("rma", TWO_PUTS, UNSAFE, PendingSetSystem, "_without", _leaves_none),
-    "a slot has one value": ("rma", COUNTED, UNSAFE, reduced_rma, "Join", Let),
+    "a slot has one value": ("rma", COUNTED, UNSAFE, reduced_rma, "Join", Assignment),
     "a remote atomic only reads": ("rma", ONE_TICKET, SAFE, PendingSetSystem, "_effect", lambda *_: [([], ())]),
     "a step that others see goes alone": ("sc", RACE, UNSAFE, InOrderSystem, "concerns_nobody", lambda *_: True),
     "moves of buffers are never due": (
@@ -318,9 +318,23 @@ MUTANTS: dict[str, Mutant] = {
         lambda _self, at, *_: [Burst(at)],
     ),
     "moves of cards are never due": ("rma", UNFLUSHED, UNSAFE, LazySystem, "_bursts", lambda _self, at, *_: [Burst(at)]),
-    "a flush does not wait for the pipe": ("rdma", PUT_FLUSHED, SAFE, Pair, "drained", property(lambda p: not p.right)),
-    "a flush does not wait for wbR": ("rdma", PUT_SEEN, SAFE, Pair, "drained", property(lambda p: not p.pipe)),
-    "a flush does not wait for wbL": ("rdma", PUT_GET, SAFE, Pair, "drained", property(lambda p: not (p.pipe or p.right))),
+    "a flush does not wait for the pipe": (
+        "rdma",
+        PUT_FLUSHED,
+        SAFE,
+        QueuePairState,
+        "drained",
+        property(lambda p: not p.right),
+    ),
+    "a flush does not wait for wbR": ("rdma", PUT_SEEN, SAFE, QueuePairState, "drained", property(lambda p: not p.pipe)),
+    "a flush does not wait for wbL": (
+        "rdma",
+        PUT_GET,
+        SAFE,
+        QueuePairState,
+        "drained",
+        property(lambda p: not (p.pipe or p.right)),
+    ),
     "a get does not wait for wbR": ("rdma", PUT_GET, SAFE, PipeSystem, "_may_read", _get_passes_puts),
     "a put does not wait for wbL": ("rdma", FENCED_PUT, SAFE, PipeSystem, "_may_read", _put_passes_gets),
     "puts read in any order": ("rdma", PUTS_READ_IN_ORDER, SAFE, PipeSystem, "_may_read", _puts_read_in_any_order),
@@ -347,7 +361,7 @@ MUTANTS |= {
 
 
 def verdict(text: str, model: AnyModelName, reduction: ReductionOptions = FIRST) -> Safety:
-    return prove(load_program(text, "mutant.rdma"), model, Limits(states=20_000), reduction=reduction).safety
+    return decide_safety(load_program(text, "mutant.rdma"), model, Limits(states=20_000), reduction=reduction).safety
 
 
 @pytest.mark.parametrize("name", MUTANTS)

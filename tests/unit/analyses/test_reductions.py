@@ -10,11 +10,11 @@ import pytest
 from rdma_robust.analyses.prove.concrete_search import Box, concrete_search
 from rdma_robust.analyses.prove.explicit_search import explicit_search
 from rdma_robust.analyses.prove.on_machine import shows
-from rdma_robust.analyses.prove.path_replay import replayed
-from rdma_robust.analyses.prove.reductions import reduced
+from rdma_robust.analyses.prove.path_replay import replay_path
+from rdma_robust.analyses.prove.reductions import reduce_program
 from rdma_robust.analyses.prove.safety_outcome import ReductionName, ReductionOptions
 from rdma_robust.analyses.prove.transition_system import SafetyClaim
-from rdma_robust.analyses.prove.zones.zone_engine import search_zones
+from rdma_robust.analyses.prove.zones.zone_search import search_zones
 from rdma_robust.errors import UsageError
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.claims import AnyModelName
@@ -40,7 +40,7 @@ def agreement_on(
         wrong = [claim for claim in claims if len(asked) > 1 or asked[0] == replace(claim, number=0)]
         violated = any(claim.number in truth.runs for claim in wrong)
         try:
-            system = reduced(program, model, asked, options)
+            system = reduce_program(program, model, asked, options)
         except UsageError:
             answers["refused"] += 1
             continue
@@ -53,7 +53,7 @@ def agreement_on(
             assert found.overflowed or not violated, f"safe, but not on the machine: {program.name}"
             answers["overflow" if found.overflowed else "safe"] += 1
             continue
-        run = replayed(program, model, asked, found.path)
+        run = replay_path(program, model, asked, found.path)
         assert run is not None or not found.path.exact, f"an exact path that is no run: {program.name}"
         if run is not None:
             assert violated or not truth.exhausted, f"a run that the machine does not have: {program.name}"

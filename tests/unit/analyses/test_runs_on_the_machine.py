@@ -8,14 +8,13 @@ import pytest
 
 from rdma_robust.analyses.prove.concrete_search import BOXES, Box, Concrete, concrete_search
 from rdma_robust.analyses.prove.on_machine import constants_of, shows
-from rdma_robust.analyses.prove.path_replay import replayed
-from rdma_robust.analyses.prove.proof_engine import AbstractPath
+from rdma_robust.analyses.prove.path_replay import replay_path
 from rdma_robust.analyses.prove.safety_outcome import SafetyRun
-from rdma_robust.analyses.prove.transition_system import Bad, Cause, SafetyClaim, Transition
+from rdma_robust.analyses.prove.transition_system import AbstractPath, Bad, Cause, SafetyClaim, Transition
 from rdma_robust.errors import NO_SPAN
 from rdma_robust.expr import TRUE, VALUE, Binary, Const, Expr, Name, conj, equals
 from rdma_robust.language.flow.cfg import Cell, Fault, Nondet, Program, Step, Thread, Write
-from rdma_robust.language.flow.claims import AnyModelName, PointAt, ThreadEnded
+from rdma_robust.language.flow.claims import AnyModelName, EndedAtom, PointAt
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 
@@ -50,7 +49,7 @@ def found(program: Program, model: AnyModelName, claim: SafetyClaim) -> tuple[Co
     run = search.runs.get(claim.number)
     if run is not None:
         assert shows(program, run, claim)
-        again = replayed(program, model, [claim], path_of(run, claim))
+        again = replay_path(program, model, [claim], path_of(run, claim))
         assert again is not None and shows(program, again, claim)
     return search, run
 
@@ -72,7 +71,7 @@ def test_a_final_state_has_nothing_under_way() -> None:
     program = load("node A { x }\nthread T on A { x = 1 }\n")
     unseen = equals(Name("A.x"), Const(0))
     assert concrete_search(program, "tso", [final(unseen)]).exhausted
-    ended = replace(final(conj(unseen, Name("ended"))), final=False, atoms=(("ended", ThreadEnded("T")),))
+    ended = replace(final(conj(unseen, Name("ended"))), final=False, atoms=(("ended", EndedAtom("T")),))
     assert found(program, "tso", ended)[1] is not None
     assert found(program, "sc", ended)[1] is None
 
@@ -113,10 +112,10 @@ def test_draws_are_found_again_next_to_constants_or_given() -> None:
     assert concrete_search(program, "sc", [far]).runs == {}
     assert not concrete_search(program, "sc", [far]).exhausted
     path = path_of(run, bad)
-    assert replayed(program, "sc", [far], path) is None
-    again = replayed(program, "sc", [far], path, draws=[1000])
+    assert replay_path(program, "sc", [far], path) is None
+    again = replay_path(program, "sc", [far], path, draws=[1000])
     assert again is not None and shows(program, again, far) and not shows(program, again, bad)
-    assert replayed(program, "sc", [far], path, draws=[999]) is None
+    assert replay_path(program, "sc", [far], path, draws=[999]) is None
 
 
 def test_a_small_range_is_searched_as_a_whole() -> None:
@@ -161,9 +160,9 @@ def test_a_path_that_the_machine_does_not_have_is_none() -> None:
     program = load(SB)
     run = concrete_search(program, "tso", [BOTH_ZERO]).runs[0]
     path = path_of(run, BOTH_ZERO)
-    assert replayed(program, "sc", [BOTH_ZERO], path) is None
-    assert replayed(program, "tso", [BOTH_ZERO], replace(path, transitions=path.transitions[:-1])) is None
-    assert replayed(program, "tso", [BOTH_ZERO], replace(path, transitions=path.transitions[1:])) is None
+    assert replay_path(program, "sc", [BOTH_ZERO], path) is None
+    assert replay_path(program, "tso", [BOTH_ZERO], replace(path, transitions=path.transitions[:-1])) is None
+    assert replay_path(program, "tso", [BOTH_ZERO], replace(path, transitions=path.transitions[1:])) is None
 
 
 def test_causes_without_values_leave_which_of_like_operations_was_meant() -> None:

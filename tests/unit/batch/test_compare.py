@@ -11,8 +11,8 @@ from jsonschema import Draft202012Validator
 from rdma_robust.batch.compare import compare, read_report
 from rdma_robust.errors import UsageError
 from rdma_robust.reports.batch.batch_json import write_json
-from rdma_robust.reports.batch.compare_report import write_json as write_changes
-from rdma_robust.reports.batch.compare_report import write_markdown, write_text
+from rdma_robust.reports.batch.compare_report import comparison_json as write_changes
+from rdma_robust.reports.batch.compare_report import comparison_markdown, comparison_text
 from tests.conftest import ROOT
 from tests.support.batches import HOSTILE_NAMES, hostile, litmus
 
@@ -62,11 +62,11 @@ def test_order_and_totals() -> None:
         ("came", "new", None),
         ("gone", "missing", None),
     ]
-    text = write_text(found)
+    text = comparison_text(found)
     assert "Regressions:\n  a: robust -> NOT ROBUST (the program was edited)\n" in text
     assert "The new report is of a run that was interrupted" in text
     assert text.endswith("1 regression, 1 improvement, 1 new program, 1 missing program, 0 verdicts unchanged\n")
-    assert "- `a`: robust -> **NOT ROBUST** \\(the program was edited\\)\n" in write_markdown(found)
+    assert "- `a`: robust -> **NOT ROBUST** \\(the program was edited\\)\n" in comparison_markdown(found)
     changes = json.loads(write_changes(found))
     SCHEMA.validate(changes)
     none = {"regression": 0, "improvement": 0, "new": 0, "missing": 0, "same": 0}
@@ -88,7 +88,7 @@ def test_hostile_names_stay_names() -> None:
     empty: dict[str, Any] = json.loads(nasty) | {"results": [], "sources": []}
     found = compare(read_report("old", json.dumps(empty)), read_report("new", nasty))
     SCHEMA.validate(json.loads(write_changes(found)))
-    for written in (write_text(found), write_markdown(found)):
+    for written in (comparison_text(found), comparison_markdown(found)):
         assert "\x1b" not in written
         assert "\u202e" not in written
         assert sum(line.startswith(("  ", "- ")) for line in written.splitlines()) == len(HOSTILE_NAMES) + 2

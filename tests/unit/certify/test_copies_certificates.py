@@ -8,10 +8,10 @@ from dataclasses import fields
 import pytest
 
 from rdma_robust.certify.checker import COPIES_CHECKS, PROGRAM_CHECKS
-from rdma_robust.certify.copies_marks import PARTS, SOME_COPY, apart, released, together
+from rdma_robust.certify.copies_marks import PARTS, SOME_COPY, marks_apart, marks_together, released_marks
 from rdma_robust.certify.document import GZIP
-from rdma_robust.certify.hardware import Kind
-from rdma_robust.certify.remembered import Marks, Pivot
+from rdma_robust.certify.hardware import EventKind
+from rdma_robust.certify.remembered import Marks, PivotAccesses
 from rdma_robust.errors import InternalError, SizeLimitError
 from rdma_robust.evidence.of_copies import copies_evidence
 from rdma_robust.language.flow.cfg import Cell
@@ -92,8 +92,8 @@ def test_completions_without_bound_are_any_number() -> None:
 
 MINE, OTHERS = Cell("CN[2]", "mine"), Cell("S", "x")
 FULL = Marks(
-    Pivot(0, OTHERS, True),
-    beta=frozenset({((3, "S"), Kind.PUT_WRITES), ((0, "B"), Kind.FENCE)}),
+    PivotAccesses(0, OTHERS, True),
+    beta=frozenset({((3, "S"), EventKind.PUT_WRITES), ((0, "B"), EventKind.FENCE)}),
     cpu=frozenset({3, 0}),
     forced=frozenset({(3, "S"), (0, "B")}),
     overtaken=frozenset({(3, "S"), (0, "B")}),
@@ -112,12 +112,12 @@ FULL = Marks(
 
 
 def test_every_set_of_marks_has_a_share_of_a_copy() -> None:
-    common, share = apart(FULL, 3, frozenset({MINE}))
+    common, share = marks_apart(FULL, 3, frozenset({MINE}))
     assert {field.name for field in fields(Marks)} - set(PARTS) == {"pivot", "closed", "alpha_value", "half", "split"}
     assert all(len(part) == (2 if name == "forwarding" else 1) for name, part in zip(PARTS, share, strict=True))
     assert common.forwarding == {(OTHERS, SOME_COPY)}
-    assert together(common, share) == FULL
-    assert released(common, share).forwarding == frozenset()
+    assert marks_together(common, share) == FULL
+    assert released_marks(common, share).forwarding == frozenset()
 
 
 def test_a_pivot_is_on_a_word_that_its_thread_knows() -> None:

@@ -10,9 +10,17 @@ import pytest
 from rdma_robust.certify.document import InvalidCertificate
 from rdma_robust.certify.safety import implications
 from rdma_robust.certify.safety.by_z3 import Z3
-from rdma_robust.certify.safety.differences import Difference, cases, every_case
+from rdma_robust.certify.safety.differences import DifferenceBound, difference_cases, every_case
 from rdma_robust.certify.safety.implications import Implications, RegionOf, parsed, region_of
-from rdma_robust.certify.safety.wide_updates import Assign, Assume, Choose, Effect, Fold, Take, effects
+from rdma_robust.certify.safety.wide_updates import (
+    Fold,
+    Take,
+    WideAssignment,
+    WideAssumption,
+    WideChoice,
+    WideEffect,
+    wide_effects,
+)
 from rdma_robust.expr import Binary, Const, Expr, Name, Unary, evaluate, names
 
 NAMES = ("x", "y", "z")
@@ -41,20 +49,22 @@ def box() -> list[Expr]:
     return [op(name, sign, end) for name in NAMES for sign, end in ((">=", -3), ("<=", 3))]
 
 
-def random_effect(rng: Random) -> Effect:
+def random_effect(rng: Random) -> WideEffect:
     name, other = rng.choice(NAMES), rng.choice(NAMES)
     updates = [
         [],
-        [Assume(difference(rng))],
-        [Assign(((name, op(other, "+", rng.randint(-1, 1))),))],
-        [Assume(difference(rng)), Assign(((name, Name(other)), (other, Name(name))))] if name != other else [],
-        [Choose(name, Name(other), op(other, "+", 2))],
+        [WideAssumption(difference(rng))],
+        [WideAssignment(((name, op(other, "+", rng.randint(-1, 1))),))],
+        [WideAssumption(difference(rng)), WideAssignment(((name, Name(other)), (other, Name(name))))]
+        if name != other
+        else [],
+        [WideChoice(name, Name(other), op(other, "+", 2))],
     ]
-    (found,) = effects(rng.choice(updates), NONE)
+    (found,) = wide_effects(rng.choice(updates), NONE)
     return found
 
 
-def truly(known: RegionOf, effect: Effect, targets: list[RegionOf]) -> bool:
+def truly(known: RegionOf, effect: WideEffect, targets: list[RegionOf]) -> bool:
     fresh = sorted({n for e in (*effect.values.values(), *effect.assumed) for n in names(e) if n.startswith("$")})
     for values in product(VALUES, repeat=len(NAMES)):
         before = dict(zip(NAMES, values, strict=True))
@@ -110,8 +120,8 @@ def test_cases_say_the_same() -> None:
     for _ in range(20):
         one, two, three = difference(rng), difference(rng), difference(rng)
         condition = op(op(one, "&&", Unary("!", two)), "||", Unary("!", op(three, "||", one)))
-        found = cases(condition)
-        without = cases(condition, holds=False)
+        found = difference_cases(condition)
+        without = difference_cases(condition, holds=False)
         assert found is not None
         assert without is not None
         for values in product(range(-2, 3), repeat=3):
@@ -123,7 +133,7 @@ def test_cases_say_the_same() -> None:
 
 
 def _true(literal: object, env: dict[str, int]) -> bool:
-    assert isinstance(literal, Difference)
+    assert isinstance(literal, DifferenceBound)
     value = {**env, "": 0}
     return value[literal.left] - value[literal.right] <= literal.most
 
@@ -131,7 +141,7 @@ def _true(literal: object, env: dict[str, int]) -> bool:
 def test_scaled_differences_are_rounded_down() -> None:
     judge = Implications()
     known = region(op(op(2, "*", "x"), "<=", 5), op(op(3, "*", "x"), ">=", 4))
-    assert judge.holds(known, effects([], NONE)[0], NONE, [region(op("x", "==", 2))], folded_after=NONE)
+    assert judge.holds(known, wide_effects([], NONE)[0], NONE, [region(op("x", "==", 2))], folded_after=NONE)
     assert judge.by_z3 == 0
 
 
@@ -141,26 +151,26 @@ def test_values_of_a_folded_variable_are_not_told_apart() -> None:
     judge = Implications()
     one = region(op("s", "==", 1))
     one_or_two = region(op(op("s", "==", 1), "||", op("s", "==", 2)))
-    (joined,) = effects([Fold("s", Const(2))], NONE)
+    (joined,) = wide_effects([Fold("s", Const(2))], NONE)
     two = region(op("s", "==", 2))
     assert not judge.holds(one, joined, NONE, [one, two], folded_after=folded)
     assert judge.holds(one, joined, NONE, [region(op("s", ">=", 1), op("s", "<=", 2))], folded_after=folded)
-    assert not judge.holds(one_or_two, effects([], folded)[0], folded, [one, two], folded_after=folded)
-    (taken,) = effects([Take("x", "s")], folded)
+    assert not judge.holds(one_or_two, wide_effects([], folded)[0], folded, [one, two], folded_after=folded)
+    (taken,) = wide_effects([Take("x", "s")], folded)
     span = region(op("s", ">=", 1), op("s", "<=", 2))
     assert judge.holds(span, taken, folded, [region(op("x", "==", 1)), region(op("x", "==", 2))], folded_after=folded)
     assert not judge.holds(span, taken, folded, [region(op("x", "==", "s"))], folded_after=folded)
-    (both,) = effects([Take("x", "s"), Take("y", "s")], folded)
+    (both,) = wide_effects([Take("x", "s"), Take("y", "s")], folded)
     assert not judge.holds(span, both, folded, [region(op("x", "==", "y"))], folded_after=folded)
 
 
 def test_taking_of_what_was_just_joined_may_take_the_new_value() -> None:
     folded = frozenset({"s"})
-    found = effects([Fold("s", Const(7)), Take("x", "s")], folded)
+    found = wide_effects([Fold("s", Const(7)), Take("x", "s")], folded)
     values = [effect.values["x"] for effect in found]
     assert Const(7) in values
     assert len(values) == 2
-    assert len({effect.key for effect in effects([Take("x", "s"), Take("x", "s")], folded)}) == 1
+    assert len({effect.key for effect in wide_effects([Take("x", "s"), Take("x", "s")], folded)}) == 1
 
 
 SUM = region(op(op("x", "+", "y"), "<=", 3), op("y", "==", 1))
@@ -168,7 +178,7 @@ SUM = region(op(op("x", "+", "y"), "<=", 3), op("y", "==", 1))
 
 def test_what_is_no_difference_is_decided_by_z3() -> None:
     judge = Implications()
-    nothing = effects([], NONE)[0]
+    nothing = wide_effects([], NONE)[0]
     assert judge.holds(SUM, nothing, NONE, [region(op("x", "<=", 2))], folded_after=NONE)
     assert not judge.holds(SUM, nothing, NONE, [region(op("x", "<=", 1))], folded_after=NONE)
     assert judge.by_z3 == 2
@@ -178,7 +188,7 @@ def test_what_is_no_difference_is_decided_by_z3() -> None:
 def test_without_z3_what_is_no_difference_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(implications, "z3_version", lambda: None)
     judge = Implications()
-    nothing = effects([], NONE)[0]
+    nothing = wide_effects([], NONE)[0]
     with pytest.raises(InvalidCertificate, match=r"z3.*not installed here: pip install 'rdma-robust\[smt\]'"):
         judge.holds(SUM, nothing, NONE, [region(op("x", "<=", 2))], folded_after=NONE)
     assert judge.holds(SUM, nothing, NONE, [region(op("y", ">=", 0))], folded_after=NONE)

@@ -9,18 +9,18 @@ import pytest
 from rdma_robust.certify import program_question
 from rdma_robust.certify.hardware import USUAL, Platform
 from rdma_robust.certify.judge_question import NotCovered
-from rdma_robust.certify.program_question import Automaton, _classes, program_question_of
-from rdma_robust.certify.thread_events import Local
+from rdma_robust.certify.program_question import ThreadAutomaton, _classes, program_question_of
+from rdma_robust.certify.thread_events import LocalState
 from rdma_robust.language.load import load_decidable, load_program
 
 HEAD = "node A { x = 0, y = 2 }\nnode B { w = 0 }\n"
 
 
-def automata(threads: str, head: str = HEAD, platform: Platform = USUAL) -> tuple[Automaton, ...]:
+def automata(threads: str, head: str = HEAD, platform: Platform = USUAL) -> tuple[ThreadAutomaton, ...]:
     return program_question_of(load_program(f"{head}{threads}", "p"), platform).threads
 
 
-def words(automaton: Automaton) -> set[tuple[str, ...]]:
+def words(automaton: ThreadAutomaton) -> set[tuple[str, ...]]:
     """The labels along the paths from the start that cannot go on, of an automaton without cycles."""
     found, todo = set(), [(automaton.start, ())]
     while todo:
@@ -96,11 +96,11 @@ def test_points_are_merged_as_far_as_that_can_be() -> None:
     """Compared with a table of pairs that can be told apart, on graphs at random."""
     for seed in range(200):
         rng = Random(seed)
-        places = [Local(n, ()) for n in range(rng.randint(1, 12))]
+        places = [LocalState(n, ()) for n in range(rng.randint(1, 12))]
         graph = {
             place: [(rng.choice("ab"), rng.choice(places)) for _ in range(rng.choice((0, 1, 1, 2)))] for place in places
         }
-        apart: set[tuple[Local, Local]] = set()
+        apart: set[tuple[LocalState, LocalState]] = set()
         size = -1
         while size != (size := len(apart)):
             for a in places:

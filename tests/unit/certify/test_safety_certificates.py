@@ -11,9 +11,9 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from rdma_robust import TOOL
-from rdma_robust.analyses.prove.proof_engine import EngineName
-from rdma_robust.analyses.prove.prove import prove
+from rdma_robust.analyses.prove.prove import decide_safety
 from rdma_robust.analyses.prove.safety_outcome import Safety
+from rdma_robust.analyses.prove.transition_system import EngineName
 from rdma_robust.certify.checker import verify
 from rdma_robust.certify.document import InvalidCertificate, read_document
 from rdma_robust.certify.safety import implications
@@ -106,7 +106,7 @@ def loaded(text: str) -> Program:
 
 @pytest.mark.parametrize(("name", "text", "model"), SAFE, ids=[f"{name} {model}" for name, _, model in SAFE])
 def test_what_is_proven_has_a_certificate(name: str, text: str, model: AnyModelName) -> None:
-    outcome = prove(loaded(text), model, Limits.of(20.0))
+    outcome = decide_safety(loaded(text), model, Limits.of(20.0))
     assert outcome.safety is Safety.SAFE, (name, outcome.reason)
     made = safety_certificate(outcome, "program.rdma")
     assert made is not None
@@ -122,7 +122,7 @@ def test_a_program_with_a_fence_less_is_refused_the_invariant_of_the_safe_one(
     name: str, text: str, model: AnyModelName, safe: str
 ) -> None:
     program = loaded(text)
-    assert prove(program, model, Limits.of(20.0)).safety is Safety.UNSAFE, name
+    assert decide_safety(program, model, Limits.of(20.0)).safety is Safety.UNSAFE, name
     evidence = evidence_for(loaded(safe), model)
     assert evidence is not None
     assert refusal(loaded(safe), model, evidence) == ""
@@ -152,7 +152,7 @@ def test_changed_evidence_is_refused() -> None:
 
 
 def run_evidence(text: str, model: AnyModelName) -> dict[str, Any]:
-    outcome = prove(loaded(text), model, Limits.of(20.0))
+    outcome = decide_safety(loaded(text), model, Limits.of(20.0))
     assert outcome.run is not None
     made = safety_certificate(outcome, "program.rdma")
     assert made is not None
@@ -205,7 +205,7 @@ def agree(seeds: range) -> Counter[str]:
     for seed in seeds:
         for model in MODELS:
             program = random_claimed(seed, model)
-            outcome = prove(program, model, Limits.of(20.0, states=20_000))
+            outcome = decide_safety(program, model, Limits.of(20.0, states=20_000))
             if outcome.safety is Safety.SAFE:
                 for lazy in (True, False):
                     evidence = evidence_for(program, model, lazy=lazy)
@@ -241,7 +241,7 @@ def test_many_random_programs_agree() -> None:
 
 def test_what_the_envelope_says_is_checked() -> None:
     text = DEKKER.replace("FENCE", "mfence;")
-    outcome = prove(loaded(text), "sc", Limits.of(20.0))
+    outcome = decide_safety(loaded(text), "sc", Limits.of(20.0))
     made = safety_certificate(outcome, "program.rdma")
     assert made is not None
     whole = json.loads(write_document(made, TOOL))
@@ -267,7 +267,7 @@ def test_what_the_envelope_says_is_checked() -> None:
 
 def test_a_program_that_forbids_nothing_says_so() -> None:
     text = DEKKER.replace("FENCE", "").replace("invariant !(T0 at cs && T1 at cs)", "")
-    made = safety_certificate(prove(loaded(text), "tso"), None)
+    made = safety_certificate(decide_safety(loaded(text), "tso"), None)
     assert made is not None
     data = write_document(made, TOOL)
     SCHEMA.validate(json.loads(data))
@@ -324,7 +324,7 @@ invariant T.x + T.y >= M.sum
     ids=["ticket predicates", "ticket spacer", "sum predicates", "sum spacer"],
 )
 def test_every_engine_leaves_certificates(text: str, model: AnyModelName, engine: EngineName) -> None:
-    outcome = prove(loaded(text), model, Limits.of(20.0), engine=engine)
+    outcome = decide_safety(loaded(text), model, Limits.of(20.0), engine=engine)
     assert (outcome.safety, outcome.engine) == (Safety.SAFE, engine)
     made = safety_certificate(outcome, None)
     assert made is not None
@@ -332,7 +332,7 @@ def test_every_engine_leaves_certificates(text: str, model: AnyModelName, engine
 
 
 def test_what_z3_decides_is_refused_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = safety_certificate(prove(loaded(SUM), "sc", Limits.of(20.0), engine="predicates"), None)
+    made = safety_certificate(decide_safety(loaded(SUM), "sc", Limits.of(20.0), engine="predicates"), None)
     assert made is not None
     assert "checked with z3 " in verify(made, SUM, "program.rdma").by
     monkeypatch.setattr(implications, "z3_version", lambda: None)

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from rdma_robust.analyses.prove.prove import prove
+from rdma_robust.analyses.prove.prove import decide_safety
 from rdma_robust.analyses.prove.safety_outcome import Safety
 from rdma_robust.certify.safety import doubts, lead_ups, thread_steps
 from rdma_robust.certify.safety.buffered_stores import PartialStoreOrder, TotalStoreOrder
-from rdma_robust.certify.safety.lead_ups import Agent
+from rdma_robust.certify.safety.lead_ups import AgentMove
 from rdma_robust.certify.safety.models import reduced_program
 from rdma_robust.certify.safety.pending_sets import PendingSets
 from rdma_robust.certify.safety.reduced_program import ReducedProgram
@@ -28,11 +28,11 @@ NODES = "node A { x = 0 }\nnode B { y = 0, z = 9 }\n"
 depends, touches, left = lead_ups.depends, PendingSets.touches, PendingSets._left
 
 
-def unrelated(_later: Agent, _earlier: Agent, _in_order: bool) -> bool:
+def unrelated(_later: AgentMove, _earlier: AgentMove, _in_order: bool) -> bool:
     return False
 
 
-def reads_pass_writes(later: Agent, earlier: Agent, in_order: bool) -> bool:
+def reads_pass_writes(later: AgentMove, earlier: AgentMove, in_order: bool) -> bool:
     return depends(later, earlier._replace(reads=-1), in_order)
 
 
@@ -44,11 +44,11 @@ def seen_as_it_is(_: object, state: object, _claim: object) -> Iterator[tuple[tu
     yield (), state
 
 
-def flushes_see_nothing(system: PendingSets, agent: Agent, t: int, instruction: Instruction) -> bool:
+def flushes_see_nothing(system: PendingSets, agent: AgentMove, t: int, instruction: Instruction) -> bool:
     return not isinstance(instruction.step.op, Flush) and touches(system, agent, t, instruction)
 
 
-def stores_see_no_reads(system: PendingSets, agent: Agent, t: int, instruction: Instruction) -> bool:
+def stores_see_no_reads(system: PendingSets, agent: AgentMove, t: int, instruction: Instruction) -> bool:
     return touches(system, agent._replace(reads=-1), t, instruction)
 
 
@@ -117,7 +117,7 @@ def forged(text: str, model: AnyModelName, bound: int) -> dict[str, Any]:
 def test_without_a_rule_an_unsafe_program_would_pass(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
     where, name, instead, model, bound, text = RULES[rule]
     program = load_program(text, "rule.rdma")
-    assert prove(program, model).safety is Safety.UNSAFE
+    assert decide_safety(program, model).safety is Safety.UNSAFE
     assert refusal(program, model, forged(text, model, bound)) != ""
     monkeypatch.setattr(where, name, instead)
     evidence = forged(text, model, bound)

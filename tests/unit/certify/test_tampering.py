@@ -12,7 +12,7 @@ from random import Random
 
 import pytest
 
-from rdma_robust.certify.document import InvalidCertificate, digest, read_document
+from rdma_robust.certify.document import InvalidCertificate, content_digest, read_document
 from rdma_robust.certify.violations import check_not_robust
 from rdma_robust.evidence.of_traces import trace_evidence
 from rdma_robust.language.load import load_program
@@ -116,10 +116,10 @@ def test_an_invariant_of_another_program() -> None:
     certificate["input"]["sha256"] = made(NOT_ROBUST)["input"]["sha256"]
     assert "not inductive" in rejection(certificate, NOT_ROBUST)
     renamed = ROBUST.replace("T1", "T3")
-    certificate["input"]["sha256"] = digest(renamed)
+    certificate["input"]["sha256"] = content_digest(renamed)
     assert "not about the threads of the program" in rejection(certificate, renamed)
     moved = ROBUST.replace("x }", "z }").replace("x = 1", "z = 1").replace("A.x", "A.z")
-    certificate["input"]["sha256"] = digest(moved)
+    certificate["input"]["sha256"] = content_digest(moved)
     assert "the program has no 'A.x'" in rejection(certificate, moved)
 
 
@@ -251,7 +251,7 @@ def test_a_text_that_is_no_program() -> None:
     certificate = made(ROBUST)
     broken = ROBUST.replace("x = 1", "nothing = 1")
     assert check(certificate, ROBUST)
-    reason = rejection(changed(certificate, ("input", "sha256"), digest(broken)), broken)
+    reason = rejection(changed(certificate, ("input", "sha256"), content_digest(broken)), broken)
     assert "not well-formed: line 4" in reason
 
 

@@ -171,8 +171,8 @@ def test_a_note_that_kills_its_process_costs_no_verdict(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(ends, "first_hang", kills)
     (answer,) = in_processes(lambda _pid, _seconds: "")
-    assert answer.result.verdict == "robust"
-    assert answer.result.left_out == (
+    assert answer.record.verdict == "robust"
+    assert answer.record.left_out == (
         "what comes beside the verdict: its process was killed (signal 9), most likely for want of memory",
     )
 
@@ -184,8 +184,8 @@ def test_a_note_that_is_ended_from_outside_costs_no_verdict(monkeypatch: pytest.
 
     monkeypatch.setattr(ends, "first_hang", deaf)
     (answer,) = in_processes(lambda _pid, seconds: "reached the time limit of 1 s" if seconds > 1 else "")
-    assert answer.result.verdict == "robust"
-    assert answer.result.left_out == ("what comes beside the verdict: reached the time limit of 1 s",)
+    assert answer.record.verdict == "robust"
+    assert answer.record.left_out == ("what comes beside the verdict: reached the time limit of 1 s",)
 
 
 def test_a_page_of_a_report_that_kills_its_process_costs_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:

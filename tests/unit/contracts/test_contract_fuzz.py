@@ -10,7 +10,7 @@ import pytest
 from rdma_robust.contracts.language.load_contracts import load_contracts
 from rdma_robust.diagnose import Reporter
 from rdma_robust.errors import ProgramError
-from rdma_robust.language.syntax.parse import parse
+from rdma_robust.language.syntax.parse import parse_tree
 from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.language.message_library import library_text
 from rdma_robust.messages.language.message_printer import format_messages
@@ -55,7 +55,7 @@ def check_layout(text: str) -> None:
     formatted = format_messages(text, "t.mp")
     for each in (text, formatted):
         report = Reporter("t.mp", each)
-        trees.append(parse(each, report, message_grammar())[0])
+        trees.append(parse_tree(each, report, message_grammar())[0])
         report.raise_errors()
     assert trees[0] == trees[1]
     assert format_messages(formatted, "t.mp") == formatted

@@ -12,8 +12,8 @@ from rdma_robust.contracts.modular.barrier_check import BarrierCheck
 from rdma_robust.contracts.modular.barrier_machine import BarrierMachine
 from rdma_robust.contracts.modular.callee_effects import Effects
 from rdma_robust.contracts.modular.later_messages import LaterMessages
-from rdma_robust.contracts.modular.widened_checks import Trust, Widened
-from rdma_robust.contracts.runs.run_state import joined
+from rdma_robust.contracts.modular.widened_checks import Trust, WidenedChecks
+from rdma_robust.contracts.runs.run_state import joined_clock
 from rdma_robust.contracts.runs.runs_engine import runs
 from rdma_robust.limits import NO_LIMITS
 
@@ -89,7 +89,7 @@ def nothing(*_: Any) -> tuple[()]:
 def after_all(_machine: BarrierMachine, run: Any, process: int, _after: Any) -> Any:
     clock = run.actors[process].clock
     for each in run.actors:
-        clock = joined(clock, each.calls[-1].clock)
+        clock = joined_clock(clock, each.calls[-1].clock)
     return clock
 
 
@@ -107,7 +107,7 @@ RULES: dict[str, tuple[Any, str, Callable[..., Any], str, int]] = {
 
 def proved(text: str, procs: int) -> bool:
     program = load_contracts(text, "a.mp")
-    return BarrierCheck(program, "f", procs, widened=Widened(program, NO_LIMITS)).proved()
+    return BarrierCheck(program, "f", procs, widened=WidenedChecks(program, NO_LIMITS)).proved()
 
 
 @pytest.mark.parametrize("rule", RULES)

@@ -9,11 +9,11 @@ import pytest
 from rdma_robust.contracts.language import spec_terms as spec
 from rdma_robust.contracts.language.contract_program import (
     CONTRACT_BUFFERS,
-    Bounds,
-    Cells,
+    AssignedCells,
+    AssignsClause,
     Contract,
     ContractClaim,
-    Frame,
+    InputBounds,
     PathClause,
     ProcessSet,
     StateClause,
@@ -91,15 +91,15 @@ def test_behaviors_are_written_out() -> None:
     program = load_contracts(MANY, "t.mp")
     (found,) = program.contracts
     assert found.clauses[0] == StateClause("requires", spec.Apply("<=", (spec.SpecNumber(0), spec.Parameter("root"))))
-    old = spec.Item(spec.Before(spec.Global("u")), spec.SpecNumber(2))
-    implied = spec.Apply("==", (spec.Result(), spec.SpecNumber(1))), spec.Apply("==", (old, spec.Global("u")))
+    old = spec.Item(spec.OldValue(spec.Global("u")), spec.SpecNumber(2))
+    implied = spec.Apply("==", (spec.FunctionResult(), spec.SpecNumber(1))), spec.Apply("==", (old, spec.Global("u")))
     assert found.clauses[1:] == (StateClause("ensures", spec.Apply("==>", implied), AT_ROOT),)
-    cells = Cells("u"), Cells("v", spec.SpecNumber(0), spec.Parameter("root"))
-    assert found.frames == (Frame(cells, AT_ROOT), Frame(()))
+    cells = AssignedCells("u"), AssignedCells("v", spec.SpecNumber(0), spec.Parameter("root"))
+    assert found.frames == (AssignsClause(cells, AT_ROOT), AssignsClause(()))
     condition = spec.Apply("&&", (AT_ROOT, spec.Parameter("root")))
     assert found.paths == (PathClause("quiet to", OTHERS, until=ALL, condition=condition),)
     length = (spec.SpecNumber(0), spec.SpecNumber(2))
-    assert found.bounds[0] == Bounds("val", (length,), spec.Bound("i"), spec.SpecNumber(9))
+    assert found.bounds[0] == InputBounds("val", (length,), spec.BoundVariable("i"), spec.SpecNumber(9))
     assert [(each.name, each.text) for each in found.bounds[1:]] == [("u", "u len 0..NPROCS + 1")], "an array by its use"
     assert program.claims == (ContractClaim("f", False, "ITF", 3),)
     assert program.globals == ("u", "v")

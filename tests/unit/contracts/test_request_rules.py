@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import pytest
 
-from rdma_robust.contracts.contract_answers import Counterexample, Happening
+from rdma_robust.contracts.contract_answers import Counterexample, VisibleEvent
 from rdma_robust.contracts.language.contract_program import ContractProgram
 from rdma_robust.contracts.language.load_contracts import load_contracts
 from rdma_robust.contracts.rerun import confirming, rerun_events
@@ -165,10 +165,10 @@ def _sent_to_nobody() -> tuple[ContractProgram, Counterexample]:
     program, _ = _program("sender waits zero")
     message: Any = {"peer": 0, "tag": 0, "value": 1}
     events = (
-        Happening(1, "enter", "f"),
-        Happening(1, "send", **message),
-        Happening(1, "complete", **message),
-        Happening(1, "exit", "f"),
+        VisibleEvent(1, "enter", "f"),
+        VisibleEvent(1, "send", **message),
+        VisibleEvent(1, "complete", **message),
+        VisibleEvent(1, "exit", "f"),
     )
     (clause,) = program.contracts[0].paths
     return program, Counterexample("PGV", ({}, {}), events, 1, 0, "waitsfor", clause.span, ending=((), ()))

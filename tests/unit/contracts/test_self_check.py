@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from rdma_robust.contracts.checks import self_check
-from rdma_robust.contracts.checks.function_checks import Checking, checked, self_checked
+from rdma_robust.contracts.checks.function_checks import Checking, checked, compare_answers
 from rdma_robust.contracts.contract_answers import FunctionAnswer
 from rdma_robust.contracts.language.contract_program import ContractProgram
 from rdma_robust.contracts.language.load_contracts import load_contracts
@@ -38,11 +38,11 @@ def test_that_a_violation_is_called_verified_is_noticed(name: str, procs: int) -
     program, answer = answer_for(name, procs)
     if answer.verdict == "VIOLATED":
         right = [answer]
-        self_checked(program, right, NO_LIMITS)
+        compare_answers(program, right, NO_LIMITS)
         assert right == [answer] or "needs bounds" in str(right[0].warnings)
         if right == [answer]:
             with pytest.raises(InternalError, match="contradicts the numbers: VIOLATED"):
-                self_checked(program, called_verified(answer), NO_LIMITS)
+                compare_answers(program, called_verified(answer), NO_LIMITS)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_interleavings_notice_it_without_the_engine(name: str, said: str, monkey
     program, answer = answer_for(name, procs)
     assert answer.verdict == "VIOLATED"
     with pytest.raises(InternalError, match=f"contradicts the interleavings: .*{said}"):
-        self_checked(program, called_verified(answer), NO_LIMITS)
+        compare_answers(program, called_verified(answer), NO_LIMITS)
 
 
 def test_that_what_is_verified_is_called_violated_is_noticed() -> None:
@@ -69,7 +69,7 @@ def test_that_what_is_verified_is_called_violated_is_noticed() -> None:
     )
     (answer,) = checked(program, Checking((2,)), NO_LIMITS)
     with pytest.raises(InternalError, match="contradicts the numbers: VERIFIED"):
-        self_checked(program, [replace(answer, answers=(replace(answer.answers[0], verdict="VIOLATED"),))], NO_LIMITS)
+        compare_answers(program, [replace(answer, answers=(replace(answer.answers[0], verdict="VIOLATED"),))], NO_LIMITS)
 
 
 def compared_random(seed: int) -> int:
@@ -80,7 +80,7 @@ def compared_random(seed: int) -> int:
             program = replace(load_contracts(text, f"{seed}.mp"), buffer=buffer)
             limits = Limits.of(60)
             answers = list(checked(program, Checking((1, 2), buffer=program.buffer), limits))
-            self_checked(program, answers, limits)
+            compare_answers(program, answers, limits)
             whole += sum(not each.warnings for each in answers)
     return whole
 

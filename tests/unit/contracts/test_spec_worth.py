@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import pytest
 
-from rdma_robust.contracts.language.contract_program import Cells, Contract, Frame, PathClause, ProcessSet, StateClause
+from rdma_robust.contracts.language.contract_program import (
+    AssignedCells,
+    AssignsClause,
+    Contract,
+    PathClause,
+    ProcessSet,
+    StateClause,
+)
 from rdma_robust.contracts.language.path_worth import paths_of
 from rdma_robust.contracts.language.spec_terms import (
     Agree,
     Apply,
-    Before,
-    Bound,
+    BoundVariable,
+    FunctionResult,
     Global,
     Item,
     LengthOf,
-    Let,
+    LetBinding,
     NewArray,
+    OldValue,
     On,
     Parameter,
-    Quantified,
+    Quantification,
     QuantifierKind,
-    Result,
     Spec,
     SpecCount,
     SpecNumber,
@@ -44,26 +51,26 @@ def n(value: int) -> Spec:
 
 
 def over(kind: QuantifierKind, low: int, high: int, inner: Spec) -> Spec:
-    return Quantified(kind, "t", n(low), n(high), inner)
+    return Quantification(kind, "t", n(low), n(high), inner)
 
 
-T = Bound("t")
+T = BoundVariable("t")
 VALUES: list[tuple[Spec, int, Value]] = [
     (Apply("+", (PID, Apply("*", (COUNT, n(10))))), 2, 32),
     (Apply("/", (n(-7), n(2))), 0, -3),
     (Apply("%", (n(-7), n(2))), 0, -1),
     (On(n(1), X), 0, 11),
     (On(n(1), PID), 0, 1),
-    (Let("me", PID, On(n(1), Bound("me"))), 2, 2),
+    (LetBinding("me", PID, On(n(1), BoundVariable("me"))), 2, 2),
     (Item(U, n(1)), 0, 7),
-    (Before(Item(U, n(1))), 0, 2),
-    (Before(X), 1, 11),
-    (On(n(0), Before(Item(U, n(1)))), 1, 2),
-    (Before(On(n(0), Item(U, n(1)))), 1, 2),
-    (Result(), 0, (10, 11, 10)),
+    (OldValue(Item(U, n(1))), 0, 2),
+    (OldValue(X), 1, 11),
+    (On(n(0), OldValue(Item(U, n(1)))), 1, 2),
+    (OldValue(On(n(0), Item(U, n(1)))), 1, 2),
+    (FunctionResult(), 0, (10, 11, 10)),
     (Agree(X), 0, 0),
     (Agree(Apply("/", (X, n(10)))), 0, 1),
-    (LengthOf(Result()), 0, 3),
+    (LengthOf(FunctionResult()), 0, 3),
     (NewArray(n(2)), 0, (0, 0)),
     (Apply("==", (U, U)), 0, 1),
     (Apply("!=", (U, On(n(1), U))), 0, 1),
@@ -96,8 +103,8 @@ FAULTS: list[tuple[Spec, int, str]] = [
     (Apply("<", (U, U)), 0, "kind"),
     (Apply("/", (n(1), n(0))), 0, "division"),
     (over("max", 1, 0, n(1)), 0, "index"),
-    (Result(), 1, "kind"),
-    (Agree(Before(Item(U, n(0)))), 0, "kind"),
+    (FunctionResult(), 1, "kind"),
+    (Agree(OldValue(Item(U, n(0)))), 0, "kind"),
     (over("exists", 0, 5, Apply("==", (On(T, X), n(12)))), 0, "index"),
     (NewArray(n(-1)), 0, "length"),
 ]
@@ -109,7 +116,7 @@ def test_a_clause_in_which_a_fault_occurs_does_not_hold(spec: Spec, process: int
         spec_value(spec, STATE, process)
     assert not clause_holds(StateClause("ensures", spec), STATE, process)
     assert not clause_holds(StateClause("ensures", n(1), assumes=spec), STATE, process)
-    assert changed_outside((Frame((Cells("u"),), assumes=spec),), STATE, process) == ""
+    assert changed_outside((AssignsClause((AssignedCells("u"),), assumes=spec),), STATE, process) == ""
 
 
 def test_a_clause_of_a_behavior_is_about_where_it_was_assumed_at_entry() -> None:
@@ -123,17 +130,20 @@ def test_a_clause_of_a_behavior_is_about_where_it_was_assumed_at_entry() -> None
     [
         ((), 0, "u"),
         ((), 1, None),
-        ((Cells("u"),), 0, None),
-        ((Cells("u", n(1)),), 0, None),
-        ((Cells("u", n(0)),), 0, "u"),
-        ((Cells("u", n(0)), Cells("u", n(1), n(9))), 0, None),
-        ((Cells("u", n(0), n(9)),), 2, "u"),
+        ((AssignedCells("u"),), 0, None),
+        ((AssignedCells("u", n(1)),), 0, None),
+        ((AssignedCells("u", n(0)),), 0, "u"),
+        ((AssignedCells("u", n(0)), AssignedCells("u", n(1), n(9))), 0, None),
+        ((AssignedCells("u", n(0), n(9)),), 2, "u"),
     ],
 )
-def test_what_changes_outside_of_assigns(cells: tuple[Cells, ...], process: int, changed: str | None) -> None:
-    assert changed_outside((Frame(cells),), STATE, process) == changed
+def test_what_changes_outside_of_assigns(cells: tuple[AssignedCells, ...], process: int, changed: str | None) -> None:
+    assert changed_outside((AssignsClause(cells),), STATE, process) == changed
     assert changed_outside(None, STATE, process) is None
-    assert changed_outside((Frame((Cells("u"),), assumes=n(0)), Frame(cells)), STATE, process) == changed
+    assert (
+        changed_outside((AssignsClause((AssignedCells("u"),), assumes=n(0)), AssignsClause(cells)), STATE, process)
+        == changed
+    )
 
 
 def test_sets_of_path_clauses() -> None:

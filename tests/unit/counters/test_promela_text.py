@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rdma_robust.counters.promela.promela_text import spell
+from rdma_robust.counters.promela.write import spell
 from rdma_robust.expr import Binary, Const, Expr, Name, Unary
 from tests.support.c_expressions import in_c, parse
 from tests.support.nested_expressions import BINARY, ITE, NAMES, UNARY, build, nested

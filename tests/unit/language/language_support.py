@@ -131,7 +131,7 @@ class Generator:
         """Return an expression of at most `size` operands, over registers, numbers and `shared`."""
         pick = self.random.random()
         if size <= 1 or pick < 0.2:
-            leaves = [ast.Number(self.random.randrange(5)), self._register(), shared or self._register()]
+            leaves = [ast.NumberLiteral(self.random.randrange(5)), self._register(), shared or self._register()]
             return self.random.choice(leaves)
         if pick < 0.35:
             return ast.Unary(self.random.choice("-!"), self.expression(size - 1, shared))
@@ -143,7 +143,7 @@ class Generator:
         return _ref(self.random.choice("rq"))
 
     def _index(self) -> ast.Expr:
-        return self.random.choice([ast.Number(0), ast.Number(1), self._register(), self.expression(3)])
+        return self.random.choice([ast.NumberLiteral(0), ast.NumberLiteral(1), self._register(), self.expression(3)])
 
     def _own(self) -> ast.Ref:
         return self.random.choice([_ref("x"), _ref("y"), _ref("x", None, "A"), _ref("ring", self._index())])
@@ -159,7 +159,7 @@ class Generator:
         for _ in range(self.random.randint(0, longest)):
             if self.random.random() < 0.15:
                 self.labels += 1
-                found.append(ast.Label(ast.Ident(f"L{self.labels}")))
+                found.append(ast.LabelStatement(ast.Ident(f"L{self.labels}")))
             found.append(self._statement(depth))
         return tuple(found)
 
@@ -187,7 +187,9 @@ class Generator:
             case 11:
                 return self.random.choice([ast.Call(self._rmw()), ast.Assign(self._register(), self._rmw())])
             case 12:
-                chosen = ast.NondetCall(ast.Number(self.random.randrange(2)), ast.Number(self.random.randint(1, 4)))
+                chosen = ast.NondetCall(
+                    ast.NumberLiteral(self.random.randrange(2)), ast.NumberLiteral(self.random.randint(1, 4))
+                )
                 return ast.Assign(self.random.choice([self._register(), self._own()]), chosen)
             case 2:
                 return ast.Assign(self._own(), self.expression(3))
@@ -196,17 +198,19 @@ class Generator:
             case 4:
                 return ast.Call(self._cas())
             case 5:
-                return ast.Put(self._remote(), self.random.choice([self._own(), ast.Number(self.random.randrange(5))]))
+                return ast.PutStatement(
+                    self._remote(), self.random.choice([self._own(), ast.NumberLiteral(self.random.randrange(5))])
+                )
             case 6:
-                return ast.Get(self._own(), self._remote())
+                return ast.GetStatement(self._own(), self._remote())
             case 7:
-                return self.random.choice([ast.Poll(ast.Ident("B")), ast.RFence(ast.Ident("B"))])
+                return self.random.choice([ast.PollStatement(ast.Ident("B")), ast.RFenceStatement(ast.Ident("B"))])
             case 8:
                 return ast.Assume(self._reading(), self.random.choice(("assume", "await")))
             case 9:
                 return ast.Assert(self._reading())
             case _:
-                return self.random.choice([ast.Skip(), ast.Halt(), ast.MFence()])
+                return self.random.choice([ast.Skip(), ast.Halt(), ast.MFenceStatement()])
 
     def _cas(self) -> ast.CasCall:
         return ast.CasCall(self._own(), self.expression(2), self.expression(3))
@@ -215,19 +219,25 @@ class Generator:
         return ast.RmwCall(self.random.choice(["faa", "swap"]), self._own(), self.expression(2))
 
 
-def program(body: tuple[ast.Statement, ...]) -> ast.Program:
+def program(body: tuple[ast.Statement, ...]) -> ast.ProgramTree:
     """Return a program like :data:`HEADER` with a thread `T` of these statements."""
     n = _ref("N")
-    cells_a = (ast.Cell(ast.Ident("x"), None, ast.Number(0)), ast.Cell(ast.Ident("y"), None, None))
-    cells_a += (ast.Cell(ast.Ident("ring"), n, None),)
-    cells_b = (ast.Cell(ast.Ident("z"), None, None), ast.Cell(ast.Ident("buf"), n, ast.Number(0)))
-    registers = ast.Registers((ast.Binding(ast.Ident("r"), None), ast.Binding(ast.Ident("q"), ast.Number(1))))
-    return ast.Program(
+    cells_a = (
+        ast.CellDeclaration(ast.Ident("x"), None, ast.NumberLiteral(0)),
+        ast.CellDeclaration(ast.Ident("y"), None, None),
+    )
+    cells_a += (ast.CellDeclaration(ast.Ident("ring"), n, None),)
+    cells_b = (
+        ast.CellDeclaration(ast.Ident("z"), None, None),
+        ast.CellDeclaration(ast.Ident("buf"), n, ast.NumberLiteral(0)),
+    )
+    registers = ast.Registers((ast.Binding(ast.Ident("r"), None), ast.Binding(ast.Ident("q"), ast.NumberLiteral(1))))
+    return ast.ProgramTree(
         (
-            ast.Domain(ast.Number(0), ast.Number(3)),
-            ast.Constants((ast.Binding(ast.Ident("N"), ast.Number(2)),)),
-            ast.Node(ast.Ident("A"), cells_a),
-            ast.Node(ast.Ident("B"), cells_b),
-            ast.Thread(ast.Ident("T"), ast.Ident("A"), ast.Block((registers, *body))),
+            ast.Domain(ast.NumberLiteral(0), ast.NumberLiteral(3)),
+            ast.Constants((ast.Binding(ast.Ident("N"), ast.NumberLiteral(2)),)),
+            ast.NodeDeclaration(ast.Ident("A"), cells_a),
+            ast.NodeDeclaration(ast.Ident("B"), cells_b),
+            ast.ThreadDeclaration(ast.Ident("T"), ast.Ident("A"), ast.Block((registers, *body))),
         )
     )

@@ -155,9 +155,9 @@ def _step(statement: ast.Statement, rest: tuple[ast.Statement, ...], env: dict[s
         case ast.Assign(ast.Ref(None, ast.Ident(name)), ast.RmwCall() as call) if name in env:
             for events, old in _rmw(call, env):
                 yield events, (rest if old is not None else ()), env | {name: old or 0}
-        case ast.Assign(target, ast.NondetCall(ast.Number(low), ast.Number(high))):
+        case ast.Assign(target, ast.NondetCall(ast.NumberLiteral(low), ast.NumberLiteral(high))):
             for value in range(low, high + 1):
-                yield from _run(ast.Assign(target, ast.Number(value)), rest, env)
+                yield from _run(ast.Assign(target, ast.NumberLiteral(value)), rest, env)
         case ast.Assign(ast.Ref(None, ast.Ident(name)), value) if name in env:
             for events, result in _readings(value, env, kept=True):
                 yield events, (rest if result is not None else ()), env | {name: result or 0}
@@ -171,24 +171,24 @@ def _step(statement: ast.Statement, rest: tuple[ast.Statement, ...], env: dict[s
             assert isinstance(call, ast.CasCall)
             for event, _ in _cas(call, env):
                 yield (event,), rest, env
-        case ast.Put(target, source):
+        case ast.PutStatement(target, source):
             cell = _cell(target, env)
             yield (f"PUT {cell} {_source(source, env)}",), rest, env
-        case ast.Get(target, source):
+        case ast.GetStatement(target, source):
             cell = _cell(target, env)
             assert isinstance(source, ast.Ref)
             yield (f"GET {cell} {_cell(source, env)}",), rest, env
-        case ast.Poll(node):
+        case ast.PollStatement(node):
             yield (f"POLL {node.text}",), rest, env
-        case ast.RFence(node):
+        case ast.RFenceStatement(node):
             yield (f"NF {node.text}",), rest, env
         case ast.Halt():
             yield (), (), env
         case ast.Skip():
             yield (), rest, env
-        case ast.MFence():
+        case ast.MFenceStatement():
             yield ("MF",), rest, env
-        case ast.Label(name):
+        case ast.LabelStatement(name):
             yield (f"@{name.text}",), (_labelled(statement, rest[0]), *rest[1:]) if rest else (), env
         case _:
             raise AssertionError(statement)
@@ -265,7 +265,7 @@ def _rmw(call: ast.RmwCall, env: dict[str, int]) -> Iterator[tuple[Trace, int | 
             yield ("fault",), None
 
 
-def _labelled(label: ast.Label, statement: ast.Statement) -> ast.Statement:
+def _labelled(label: ast.LabelStatement, statement: ast.Statement) -> ast.Statement:
     """Return a statement that, if it is a loop, comes by its label each time."""
     match statement:
         case ast.Loop() if _idle(statement):
@@ -285,11 +285,11 @@ def _idle(statement: ast.Statement) -> bool:
 def _again(loop: ast.Loop | ast.While) -> tuple[ast.Statement, ...]:
     """Return what a loop comes back to."""
     label = loop.span.file
-    return (ast.Label(ast.Ident(label)), loop) if label else (loop,)
+    return (ast.LabelStatement(ast.Ident(label)), loop) if label else (loop,)
 
 
 def _source(source: ast.Expr, env: dict[str, int]) -> str:
-    return f"A.const {source.value}" if isinstance(source, ast.Number) else _cell(source, env)
+    return f"A.const {source.value}" if isinstance(source, ast.NumberLiteral) else _cell(source, env)
 
 
 def _cell(ref: ast.Expr, env: dict[str, int]) -> str:
@@ -327,7 +327,7 @@ def _kept(expr: ast.Expr, value: int) -> int:
 
 def _value(expr: ast.Expr, env: dict[str, int], read: int | None) -> int:
     match expr:
-        case ast.Number(value):
+        case ast.NumberLiteral(value):
             return value
         case ast.Ref(_, ast.Ident(name)):
             if name in env:

@@ -17,7 +17,7 @@ from rdma_robust.errors import ProgramError, UsageError
 from rdma_robust.exports import ExportOptions, export_program
 from rdma_robust.expr import TRUE, VALUE, Binary, Const, Expr, Ite, Name, Unary
 from rdma_robust.language.flow import cfg, claims
-from rdma_robust.language.flow.canonical import canonical, same
+from rdma_robust.language.flow.canonical import canonical_text, same_program
 from rdma_robust.language.flow.valid import complaints
 from rdma_robust.language.load import has_text, load_program
 from rdma_robust.options import CheckOptions
@@ -34,7 +34,7 @@ def test_statements_make_the_graphs_of_the_text(loops: bool) -> None:
     for seed in range(80):
         text = random_program(Random(seed), replace(SMALL, atomics=seed % 2 == 0), loops=loops)
         program = rebuilt(text)
-        assert same(program, load_program(text, "p")), text
+        assert same_program(program, load_program(text, "p")), text
         assert has_text(program)
 
 
@@ -122,7 +122,7 @@ def test_a_program_without_text_can_be_asked_everything() -> None:
     assert outcome.verdict is Verdict.NOT_ROBUST
     assert set(outcome.checked_by) >= {"axioms", "paper", "brute force"}
     assert check(store_buffering(polled=True)).verdict is Verdict.ROBUST
-    assert program.source == canonical(program)
+    assert program.source == canonical_text(program)
     told = explanation(outcome, CheckOptions())
     assert told.verdict == "not-robust"
     assert {mark.line for mark in told.lines} <= {n for n, line in enumerate(program.source.split("\n"), 1) if "->" in line}

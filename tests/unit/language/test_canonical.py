@@ -8,7 +8,7 @@ from random import Random
 
 from rdma_robust.expr import Const
 from rdma_robust.language.flow import cfg, claims
-from rdma_robust.language.flow.canonical import canonical, same, with_listing
+from rdma_robust.language.flow.canonical import canonical_text, same_program, with_listing
 from rdma_robust.language.load import load_program
 from tests.support.random_programs import random_program
 from tests.unit.language.language_support import load
@@ -41,11 +41,11 @@ def mutants(program: cfg.Program) -> list[cfg.Program]:
         replace(program, domain=None),
         replace(program, allow_loopback=True),
         replace(program, constants=()),
-        replace(program, expectations=(claims.Expectation("robust", False, None),)),
-        replace(program, expectations=(claims.Expectation("robust", True, None),)),
-        replace(program, expectations=(claims.Expectation("hang", True, "sc"),)),
-        replace(program, expectations=(claims.Expectation("hang", True, "rdma"),)),
-        replace(program, expectations=(claims.Expectation("hang", False, "rdma"),)),
+        replace(program, expectations=(claims.ExpectedAnswer("robust", False, None),)),
+        replace(program, expectations=(claims.ExpectedAnswer("robust", True, None),)),
+        replace(program, expectations=(claims.ExpectedAnswer("hang", True, "sc"),)),
+        replace(program, expectations=(claims.ExpectedAnswer("hang", True, "rdma"),)),
+        replace(program, expectations=(claims.ExpectedAnswer("hang", False, "rdma"),)),
         replace(program, threads=program.threads * 2),
         with_thread(replace(thread, name="U")),
         with_thread(replace(thread, node="B")),
@@ -53,9 +53,9 @@ def mutants(program: cfg.Program) -> list[cfg.Program]:
         with_thread(replace(thread, exit=0)),
         with_thread(replace(thread, registers=thread.registers[::-1])),
         with_thread(replace(thread, registers=(("r", 1), *thread.registers[1:]))),
-        replace(program, outcomes=(claims.OutcomeLine(Const(1), (claims.Claim(True, "sc"),), at[0][2].span, ""),)),
-        replace(program, outcomes=(claims.OutcomeLine(Const(1), (claims.Claim(False, "sc"),), at[0][2].span, ""),)),
-        replace(program, outcomes=(claims.OutcomeLine(Const(1), (claims.Claim(True, "rdma"),), at[0][2].span, ""),)),
+        replace(program, outcomes=(claims.OutcomeLine(Const(1), (claims.OutcomeClaim(True, "sc"),), at[0][2].span, ""),)),
+        replace(program, outcomes=(claims.OutcomeLine(Const(1), (claims.OutcomeClaim(False, "sc"),), at[0][2].span, ""),)),
+        replace(program, outcomes=(claims.OutcomeLine(Const(1), (claims.OutcomeClaim(True, "rdma"),), at[0][2].span, ""),)),
     ]
     for number, (u, v, step) in enumerate(at):
         found += [
@@ -71,31 +71,31 @@ def mutants(program: cfg.Program) -> list[cfg.Program]:
 
 def test_a_change_of_any_part_is_seen() -> None:
     program = load(STATEMENTS)
-    texts = [canonical(each) for each in (program, *mutants(program))]
+    texts = [canonical_text(each) for each in (program, *mutants(program))]
     assert len(set(texts)) == len(texts)
 
 
 def test_names_cannot_forge_one_another() -> None:
     program = load("x = 1")
     tricky = ["x = 0\ncell A y", 'x"', "x = 0 hidden", "", "x y", '"x"']
-    texts = [canonical(replace(program, cells=(cfg.Cell("A", each),))) for each in ("x", *tricky)]
+    texts = [canonical_text(replace(program, cells=(cfg.Cell("A", each),))) for each in ("x", *tricky)]
     assert len(set(texts)) == len(texts)
     assert all(text.count("\n") == texts[0].count("\n") for text in texts)
 
 
 def test_what_is_for_people_does_not_count() -> None:
     text = "node A { x }\nnode B { y }\nthread T on A { x = 1; put B.y = x; assert x == 1 }\n"
-    assert same(load_program(text, "p.rdma"), load_program(f"// a comment\n{text}".replace("; ", "\n"), "p.rdma"))
+    assert same_program(load_program(text, "p.rdma"), load_program(f"// a comment\n{text}".replace("; ", "\n"), "p.rdma"))
     for path in sorted(LITMUS.glob("*.rdma"))[::12]:
         program = load_program(path.read_text(encoding="utf-8"), path.name)
-        assert canonical(program) == canonical(replace(program, source="", file="", warnings=()))
+        assert canonical_text(program) == canonical_text(replace(program, source="", file="", warnings=()))
 
 
 def test_the_listing_has_a_line_for_every_step() -> None:
     for seed in range(25):
         program = load_program(random_program(Random(seed), loops=True), "random")
         listed = with_listing(replace(program, source=""))
-        assert listed.source == canonical(program) == canonical(listed)
+        assert listed.source == canonical_text(program) == canonical_text(listed)
         lines = listed.source.split("\n")
         for thread in listed.threads:
             for source, target, step in cfg.steps(thread):

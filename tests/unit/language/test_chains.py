@@ -13,12 +13,12 @@ from rdma_robust.language.load import load_program, load_program_and_target, par
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.formatter import format_source
 from rdma_robust.language.syntax.printer import expression
-from rdma_robust.language.syntax.tree_limits import depth as tree_depth
+from rdma_robust.language.syntax.tree_limits import expression_depth as tree_depth
 from rdma_robust.limits import Limits
 from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.language.message_printer import format_messages
 from rdma_robust.messages.machine.states import by_states
-from rdma_robust.messages.message_answers import Questions
+from rdma_robust.messages.message_answers import MessageQuestions
 from tests.unit.language.language_support import load
 
 LONG = 1_000
@@ -34,7 +34,7 @@ def constant(text: str) -> ast.Expr:
 
 def worth(expr: ast.Expr) -> int:
     match expr:
-        case ast.Number(value):
+        case ast.NumberLiteral(value):
             return value
         case ast.Unary(op, arg):
             return -worth(arg) if op == "-" else int(not worth(arg))
@@ -140,7 +140,7 @@ def test_message_programs_take_the_branch_that_is_meant(arms: int) -> None:
     chain = " else ".join(f"if r == {at} {{ q = {at + 1} }}" for at in range(arms))
     for value, expected in ((0, 1), (arms // 2, arms // 2 + 1), (arms - 1, arms), (arms, -1)):
         text = f"proc P {{\nreg r = {value}, q\n{chain} else {{ q = 0 - 1 }}\nassert q == {expected}\n}}"
-        answer = by_states(load_messages(text, "f"), "infinite", Questions(), Limits())
+        answer = by_states(load_messages(text, "f"), "infinite", MessageQuestions(), Limits())
         assert (answer.violated, answer.deadlocked) == ("no", "no"), (value, expected)
     assert format_messages(format_messages(text, "f"), "f") == format_messages(text, "f")
 

@@ -6,7 +6,7 @@ import pytest
 
 from rdma_robust.errors import UsageError
 from rdma_robust.expr import Name
-from rdma_robust.language.flow.canonical import canonical, same
+from rdma_robust.language.flow.canonical import canonical_text, same_program
 from rdma_robust.language.flow.claims import PointAt
 from rdma_robust.language.flow.copies import copies_of
 from rdma_robust.language.flow.valid import complaints
@@ -53,10 +53,10 @@ thread CB on C2 { reg r
 def test_each_copy_has_its_own_node() -> None:
     two = copies_of(crowd(LOCK, "C"), {"C": 2})
     assert not list(complaints(two))
-    written = canonical(load(TWO, ""))
+    written = canonical_text(load(TWO, ""))
     for old, new in (("C1", "CN[1]"), ("C2", "CN[2]"), ("CA", "C[1]"), ("CB", "C[2]")):
         written = written.replace(f" {old}", f" {new}")
-    assert sorted(canonical(two).splitlines()) == sorted(written.splitlines())
+    assert sorted(canonical_text(two).splitlines()) == sorted(written.splitlines())
     assert [t.family for t in two.threads] == [None, ("C", 1), ("C", 2)]
 
 
@@ -76,7 +76,7 @@ def test_without_copies_only_the_others_are_left() -> None:
 def test_what_a_program_says_knows_of_crowds() -> None:
     program = crowd(LOCK, "C")
     assert not list(complaints(program))
-    assert not same(program, load(LOCK, ""))
+    assert not same_program(program, load(LOCK, ""))
     assert [t.name for t in program.crowds] == ["C"]
 
 

@@ -76,7 +76,7 @@ def test_outcomes(example: cfg.Program) -> None:
     (line,) = example.outcomes
     register, cell = Binary("==", Name("T2.r"), Const(0)), Binary("==", Name("A.flag"), Const(0))
     assert line.condition == Binary("&&", register, cell)
-    assert line.claims == (claims.Claim(False, "sc"), claims.Claim(True, "rdma"))
+    assert line.claims == (claims.OutcomeClaim(False, "sc"), claims.OutcomeClaim(True, "rdma"))
     assert line.text == "outcome T2.r == 0 && A.flag == 0 : forbidden under sc, allowed under rdma"
     assert EXAMPLE[line.span.start : line.span.end] == line.text
 
@@ -195,7 +195,7 @@ def test_layouts(text: str) -> None:
 
 def test_names_that_begin_with_keywords_are_names() -> None:
     (item,) = parse_program("node format { orx, polling }", "f").items
-    assert isinstance(item, ast.Node)
+    assert isinstance(item, ast.NodeDeclaration)
     assert [c.name.text for c in item.cells] == ["orx", "polling"]
 
 
@@ -221,7 +221,7 @@ def test_precedence(expression: str, tree: str) -> None:
 
 def _shape(expr: ast.Expr) -> str:
     match expr:
-        case ast.Number(value):
+        case ast.NumberLiteral(value):
             return str(value)
         case ast.Ref(_, name):
             return name.text

@@ -12,7 +12,7 @@ from rdma_robust.analyses.lints.lint import linted
 from rdma_robust.errors import ProgramError
 from rdma_robust.language.check.expansion import MAX_EXPANDED
 from rdma_robust.language.flow import cfg
-from rdma_robust.language.flow.canonical import canonical
+from rdma_robust.language.flow.canonical import canonical_text
 from rdma_robust.language.load import load_program
 from rdma_robust.language.syntax.formatter import format_source
 from tests.support.folding import folded
@@ -78,12 +78,12 @@ def same(text: str, plain: str, registers: dict[str, str] | None = None) -> None
     """Assert that two texts are one program, if registers of the first are called as `registers` says."""
     waiting = [[s.aside for t in load_program(each, "t").threads for _, _, s in cfg.steps(t)] for each in (text, plain)]
     assert waiting[0] == waiting[1]
-    found = canonical(load_program(text, "t"))
+    found = canonical_text(load_program(text, "t"))
     for old, new in (registers or {}).items():
         found = re.sub(rf"\b{old}\b", new, found)
-    assert found == canonical(load_program(plain, "t"))
+    assert found == canonical_text(load_program(plain, "t"))
     assert format_source(format_source(text, "t"), "t") == format_source(text, "t")
-    assert canonical(load_program(format_source(text, "t"), "t")) == canonical(load_program(text, "t"))
+    assert canonical_text(load_program(format_source(text, "t"), "t")) == canonical_text(load_program(text, "t"))
 
 
 @pytest.mark.parametrize(("short", "plain"), PAIRS)
@@ -182,11 +182,11 @@ def test_random_programs_folded_into_macros_and_for(loops: bool) -> None:
         shapes |= {word for word in ("for ", "macro ") if word in short}
         plain = load_program(text, "p")
         expanded = load_program(short, "p")
-        assert canonical(expanded) == canonical(plain), short
+        assert canonical_text(expanded) == canonical_text(plain), short
         assert [s.aside for t in expanded.threads for _, _, s in t.edges] == [
             s.aside for t in plain.threads for _, _, s in t.edges
         ]
-        assert canonical(load_program(format_source(short, "p"), "p")) == canonical(load_program(text, "p"))
+        assert canonical_text(load_program(format_source(short, "p"), "p")) == canonical_text(load_program(text, "p"))
         if seed % 8 == 0:
             outcomes = [check(load_program(each, "p"), max_states=2_000) for each in (text, short)]
             assert outcomes[0].verdict is outcomes[1].verdict

@@ -9,7 +9,7 @@ import pytest
 from rdma_robust.analyses.repair.edits import SourceText, apply_edits
 from rdma_robust.build import ProgramBuilder
 from rdma_robust.language.flow import cfg
-from rdma_robust.language.flow.canonical import canonical
+from rdma_robust.language.flow.canonical import canonical_text
 from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.language.load import load_program
 from rdma_robust.language.syntax.formatter import format_source
@@ -45,7 +45,7 @@ def test_claims_are_data(lines: str, expected: list[tuple[str, bool, str | None]
     for each in program.expectations:
         assert (NODE + lines)[each.span.start : each.span.end] == each.text
         assert each.span.file == "t"
-        assert f"expect {each.text}\n" in canonical(program)
+        assert f"expect {each.text}\n" in canonical_text(program)
 
 
 def test_layout_of_expect_lines() -> None:
@@ -82,7 +82,7 @@ def test_assume_sets_aside_and_await_waits() -> None:
 def test_both_are_the_same_step(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     given, swapped = (load_program(t, "t") for t in (text.replace("assume ", "await "), text.replace("await ", "assume ")))
-    assert canonical(given) == canonical(swapped)
+    assert canonical_text(given) == canonical_text(swapped)
     kinds = [{s.aside for t in p.threads for _, _, s in t.edges} for p in (given, swapped)]
     assert kinds[0] <= {False}
     assert (kinds[1] == {True, False} or kinds[1] == {True}) == ("await " in text or "assume " in text)

@@ -11,12 +11,12 @@ import pytest
 
 from rdma_robust import check
 from rdma_robust.errors import ProgramError, UsageError
-from rdma_robust.language.defines import defined, definitions, undefined
-from rdma_robust.language.flow.canonical import canonical
+from rdma_robust.language.defines import definitions, undefined, with_definitions
+from rdma_robust.language.flow.canonical import canonical_text
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.copies import copies_of
 from rdma_robust.language.flow.valid import complaints
-from rdma_robust.language.load import explicit, load_decidable, load_program, without_families
+from rdma_robust.language.load import load_decidable, load_program, without_crowds, without_families
 from rdma_robust.language.syntax.formatter import format_source
 from tests.support.shares import share
 
@@ -82,7 +82,7 @@ thread T on Server { data = 2 }
 
 def plain(text: str) -> str:
     """What a program with families does, with other names for its copies."""
-    told = canonical(load_decidable(text, "t"))
+    told = canonical_text(load_decidable(text, "t"))
     for name, k in product(("Peer", "P"), range(10)):
         told = told.replace(f"{name}[{k}]", f"{name}_{k}").replace(f'"{name}_{k}.', f'"{name}_{k}.')
     return told.replace('"', "")
@@ -101,9 +101,9 @@ def test_a_family_is_what_its_copies_are() -> None:
 
 def test_a_family_has_as_many_as_a_constant_says() -> None:
     for number in range(2, 6):
-        text = defined(RING.replace("Peer[1].seen == 2", "Hub.turn == 0"), [f"N={number}"])
+        text = with_definitions(RING.replace("Peer[1].seen == 2", "Hub.turn == 0"), [f"N={number}"])
         assert len(load_decidable(text, "t").threads) == number + 1
-    assert check(defined(RING, ["N=2"]), max_states=20_000).verdict is check(plain_of(2), max_states=20_000).verdict
+    assert check(with_definitions(RING, ["N=2"]), max_states=20_000).verdict is check(plain_of(2), max_states=20_000).verdict
 
 
 def plain_of(number: int) -> str:
@@ -134,7 +134,7 @@ outcome U[2 - 1].r == 1 && A1[0].y == 1 : allowed under sc
     lines = text.splitlines()
     lines.insert(3, lines.pop(4))
     program = load_program("\n".join(lines), "t")
-    told = canonical(program)
+    told = canonical_text(program)
     assert "of A[0] x to U[1] on A[1]" in told
     assert "poll A1[0]" in told
     assert "put A[1] y" in told
@@ -142,7 +142,7 @@ outcome U[2 - 1].r == 1 && A1[0].y == 1 : allowed under sc
 
 
 def bare(program: Program) -> str:
-    return canonical(replace(program, outcomes=(), expectations=(), invariants=()))
+    return canonical_text(replace(program, outcomes=(), expectations=(), invariants=()))
 
 
 @pytest.mark.parametrize("numbers", [{"C": 0, "W": 0}, {"C": 0, "W": 2}, {"C": 1, "W": 0}, {"C": 3, "W": 2}], ids=str)
@@ -151,7 +151,7 @@ def test_a_crowd_with_a_number_is_so_many_copies(numbers: Mapping[str, int]) -> 
     assert not list(complaints(program))
     assert [t.name for t in program.crowds] == ["W", "C"]
     assert program.many_nodes == ("Client",)
-    text = defined(CROWD, definitions(numbers))
+    text = with_definitions(CROWD, definitions(numbers))
     found, expected = load_decidable(text, "t"), copies_of(program, numbers)
     assert bare(found) == bare(expected)
     assert [t.family for t in found.threads] == [t.family for t in expected.threads]
@@ -169,7 +169,7 @@ def test_litmus_crowds_with_a_number_are_so_many_copies(path: Path) -> None:
     program = load_program(text, "t")
     for number in (0, 2):
         numbers = dict.fromkeys((thread.name for thread in program.crowds), number)
-        given = defined(text, definitions(numbers))
+        given = with_definitions(text, definitions(numbers))
         found = load_program(given, "t")
         assert bare(found) == bare(copies_of(program, numbers))
         assert undefined(given, text, definitions(numbers)) == text
@@ -181,10 +181,10 @@ def test_litmus_crowds_with_a_number_are_so_many_copies(path: Path) -> None:
 
 def test_a_crowd_needs_a_number_where_any_number_is_no_answer() -> None:
     with pytest.raises(ProgramError, match=r"give a number: -D W=2 -D C=2") as raised:
-        explicit(load_program(CROWD, "t"))
+        without_crowds(load_program(CROWD, "t"))
     assert raised.value.diagnostics[0].span.line == 3
     assert load_decidable(CROWD, "t", crowds=True).crowds
-    half = defined(CROWD, ["W=1"])
+    half = with_definitions(CROWD, ["W=1"])
     with pytest.raises(ProgramError, match=r"give a number: -D C=2"):
         load_decidable(half, "t")
 
@@ -195,7 +195,7 @@ def test_a_crowd_needs_a_number_where_any_number_is_no_answer() -> None:
 )
 def test_what_has_no_number(name: str, said: str) -> None:
     with pytest.raises(UsageError, match=said):
-        defined(CROWD, [f"{name}=2"])
+        with_definitions(CROWD, [f"{name}=2"])
 
 
 CLAIMS = """\
@@ -207,7 +207,7 @@ thread F[i in 1..N] on A { x = i }
 
 
 def claims(text: str, *define: str) -> tuple[list[str], int]:
-    program = load_program(defined(CLAIMS + text, define), "t")
+    program = load_program(with_definitions(CLAIMS + text, define), "t")
     return [e.text for e in program.expectations], len(program.outcomes)
 
 
@@ -232,4 +232,4 @@ def test_claims_hold_for_the_numbers_they_are_about() -> None:
 def test_an_invariant_of_any_number_is_one_of_each() -> None:
     text = CLAIMS + "invariant A.x <= 1\ninvariant C[2] ended || !(F[1] ended) when C >= 2\n"
     for define, number in ((), 1), (("C=1",), 1), (("C=2",), 2):
-        assert len(load_program(defined(text, define), "t").invariants) == number
+        assert len(load_program(with_definitions(text, define), "t").invariants) == number

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from rdma_robust.errors import ProgramError
-from rdma_robust.hardness.pcp_file import read_instance
+from rdma_robust.hardness.pcp import read_instance
 from rdma_robust.language.load import load_program, load_with_all_warnings
 from rdma_robust.language.syntax.formatter import format_source
 from rdma_robust.messages.language.load_messages import load_messages

@@ -48,6 +48,6 @@ def test_graphs_have_the_traces_of_the_tree(body: tuple[ast.Statement, ...]) -> 
 def test_awkward_programs(statements: str) -> None:
     source = format_tree(program(())).replace("q = 1", f"q = 1\n{statements}\n")
     thread = parse_program(source, "f").items[-1]
-    assert isinstance(thread, ast.Thread)
+    assert isinstance(thread, ast.ThreadDeclaration)
     body = thread.body.statements[1:]
     assert traces_of_graph(load_program(source, "f"), LENGTH) == traces_of_tree(body, START, LENGTH)

@@ -7,7 +7,7 @@ import tracemalloc
 import pytest
 
 from rdma_robust.errors import ProgramError
-from rdma_robust.language.load import load_program, load_with_all_warnings, written_out
+from rdma_robust.language.load import load_program, load_with_all_warnings, written_out_tree
 from rdma_robust.messages.language.load_messages import load_messages
 
 MANY = 3_000_000_000
@@ -26,7 +26,7 @@ MESSAGES = ["proc P[i in 0..{0}] {{ skip }}", "proc P {{ reg a[{0}] }}", "proc P
 
 @pytest.mark.parametrize(("text", "code"), PROGRAMS)
 def test_programs(text: str, code: str) -> None:
-    for read in (load_program, load_with_all_warnings, written_out) if code != "RR215" else (load_program,):
+    for read in (load_program, load_with_all_warnings, written_out_tree) if code != "RR215" else (load_program,):
         assert code in refused(read, text)
 
 

@@ -15,7 +15,7 @@ def tree(expr: Expr) -> ast.Expr:
     """`expr` as a syntax tree."""
     match expr:
         case Const(value):
-            return ast.Number(value) if value >= 0 else ast.Unary("-", ast.Number(-value))
+            return ast.NumberLiteral(value) if value >= 0 else ast.Unary("-", ast.NumberLiteral(-value))
         case Name(name):
             return ast.Ref(None, ast.Ident(name), None)
         case Unary(op, arg):

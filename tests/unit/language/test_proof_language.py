@@ -10,12 +10,12 @@ from rdma_robust import check, prove
 from rdma_robust.analyses.prove.safety_outcome import Safety
 from rdma_robust.errors import ProgramError
 from rdma_robust.expr import Const, Name
-from rdma_robust.language.check.refusals import refusals
+from rdma_robust.language.check.refusals import model_refusals
 from rdma_robust.language.flow import cfg, claims
-from rdma_robust.language.flow.canonical import canonical
+from rdma_robust.language.flow.canonical import canonical_text
 from rdma_robust.language.flow.valid import complaints, valid_for_proofs
 from rdma_robust.language.flow.waiting import blocking
-from rdma_robust.language.load import decidable, format_source, load_decidable, load_program, target_in, written_out
+from rdma_robust.language.load import decidable, format_source, load_decidable, load_program, read_target, written_out_tree
 from rdma_robust.language.syntax.formatter import format_tree
 from tests.unit.language.language_support import show_edge
 
@@ -130,7 +130,7 @@ def test_labels_outlive_blocking_reads_and_listings() -> None:
     assert again.threads[0].labels == loaded.threads[0].labels
     point = dict(loaded.threads[0].labels)["i"]
     assert len([s for source, _, s in again.threads[0].edges if source == point]) == 1
-    assert "  label i = " in canonical(loaded)
+    assert "  label i = " in canonical_text(loaded)
 
 
 @pytest.mark.parametrize(
@@ -167,11 +167,11 @@ def test_invariants_stand_anywhere_and_name_threads_nodes_and_labels() -> None:
     tail = "thread U on B { w: flush A }\ninvariant !(T at a && U at w) || T ended || T.r + 1 == A.ring[1]\n"
     loaded = program("a: skip", "invariant U ended || B.z / B.any == 0\n", tail)
     first, second = loaded.invariants
-    assert first.atoms == (("U ended", claims.ThreadEnded("U")),)
+    assert first.atoms == (("U ended", claims.EndedAtom("U")),)
     assert second.atoms == (
         ("T at a", claims.PointAt("T", "a")),
         ("U at w", claims.PointAt("U", "w")),
-        ("T ended", claims.ThreadEnded("T")),
+        ("T ended", claims.EndedAtom("T")),
     )
     assert second.text == "invariant !(T at a && U at w) || T ended || T.r + 1 == A.ring[1]"
     assert not [w for w in loaded.warnings if "label" in w.message]
@@ -202,11 +202,11 @@ def test_a_label_nobody_names_is_warned_of() -> None:
 
 def test_targets_know_labels() -> None:
     loaded = program("a: skip\n b: x = 1")
-    (name, atom), *_ = target_in(loaded, "T at a || T ended").atoms
+    (name, atom), *_ = read_target(loaded, "T at a || T ended").atoms
     assert (name, atom) == ("T at a", type(atom)("T", (dict(loaded.threads[0].labels)["a"],)))
-    assert target_in(load_program("node faa { x }\nthread swap on faa { x = 1 }", "t"), "faa.x == 1 && swap ended").atoms
+    assert read_target(load_program("node faa { x }\nthread swap on faa { x = 1 }", "t"), "faa.x == 1 && swap ended").atoms
     with pytest.raises(ProgramError, match="no label"):
-        target_in(loaded, "T at c")
+        read_target(loaded, "T at c")
 
 
 def test_claims_of_every_model() -> None:
@@ -273,9 +273,9 @@ expect safe under tso, unsafe under rma
 """.replace("x // one", "x  // one")
     )
     assert format_source(formatted, "t") == formatted
-    expanded = format_tree(written_out(written, "t"))
+    expanded = format_tree(written_out_tree(written, "t"))
     assert "  f: skip\n" in expanded and "  k: m_q = x\n" in expanded and expanded.rstrip().endswith("unsafe under rma")
-    graphs = [canonical(load_program(text, "t")) for text in (written, formatted, expanded)]
+    graphs = [canonical_text(load_program(text, "t")) for text in (written, formatted, expanded)]
     assert graphs[0] == graphs[1] == graphs[2]
 
 
@@ -294,17 +294,19 @@ REMOTE = "put B.z = x; get x = B.z; poll B; rfence B; flush B; get x = faa(B.z, 
 )
 def test_what_a_model_does_not_have(model: claims.AnyModelName, words: list[str]) -> None:
     loaded = program(f"{REMOTE}; cas(x, 0, 1); mfence; faa(x, 1)")
-    found = refusals(loaded, model)
+    found = model_refusals(loaded, model)
     assert [loaded.source[d.span.start : d.span.end].split()[0] for d in found] == words
     assert {d.code for d in found} <= {"RR408"}
 
 
 def test_the_words_of_refusals() -> None:
     loaded = program(REMOTE)
-    assert refusals(loaded, "tso")[0].message == (
+    assert model_refusals(loaded, "tso")[0].message == (
         "`put` needs a network: model tso is one shared memory; use --model rma or rdma"
     )
-    assert refusals(loaded, "rma")[0].message == ("`poll` counts completions, which model rma does not have; use `flush B`")
+    assert model_refusals(loaded, "rma")[0].message == (
+        "`poll` counts completions, which model rma does not have; use `flush B`"
+    )
 
 
 def test_labels_and_invariants_of_programs_built_by_hand() -> None:
@@ -317,7 +319,7 @@ def test_labels_and_invariants_of_programs_built_by_hand() -> None:
         (replace(loaded, invariants=(replace(line, atoms=()),)), "in an invariant, unknown name `T at a`"),
         (replace(loaded, invariants=(replace(line, atoms=(("T at a", claims.PointAt("T", "b")),)),)), "no label `b`"),
         (
-            replace(loaded, invariants=(replace(line, atoms=(("A.x", claims.ThreadEnded("U")),)),)),
+            replace(loaded, invariants=(replace(line, atoms=(("A.x", claims.EndedAtom("U")),)),)),
             "thread `U`, which there is",
         ),
     ):

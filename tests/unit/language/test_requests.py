@@ -12,9 +12,9 @@ from rdma_robust.build import ProgramBuilder
 from rdma_robust.errors import UsageError
 from rdma_robust.expr import VALUE, Binary, Const, Expr, Name, evaluate
 from rdma_robust.language.check.meaning import is_wrapped, wrapped
-from rdma_robust.language.check.refusals import refusals
+from rdma_robust.language.check.refusals import model_refusals
 from rdma_robust.language.flow import cfg
-from rdma_robust.language.flow.canonical import canonical, same
+from rdma_robust.language.flow.canonical import canonical_text, same_program
 from rdma_robust.language.flow.valid import complaints
 from rdma_robust.language.load import format_source, load_decidable
 from rdma_robust.model import Hardware
@@ -28,7 +28,7 @@ def program(statements: str) -> cfg.Program:
 
 
 def graph(statements: str) -> list[str]:
-    lines = canonical(program(statements)).splitlines()
+    lines = canonical_text(program(statements)).splitlines()
     start = next(k for k, line in enumerate(lines) if line.startswith("thread T"))
     return [line.strip() for line in lines[start + 1 :] if " -> " in line][: len(program(statements).threads[0].edges)]
 
@@ -71,7 +71,7 @@ def test_steps_of_statements(statements: str, expected: list[str]) -> None:
     made = program(statements)
     assert not list(complaints(made))
     formatted = format_source(made.source, "test.rdma")
-    assert same(load_decidable(formatted, "test.rdma"), made)
+    assert same_program(load_decidable(formatted, "test.rdma"), made)
     assert format_source(formatted, "test.rdma") == formatted
 
 
@@ -178,7 +178,7 @@ hardware cpu tso, reads ordered
 }}
 thread U on B {{ reg r; posted y, z from T; recv y from T; rpoll T; r = rpoll T }}
 """
-    assert same(builder.program(), load_decidable(text, "made"))
+    assert same_program(builder.program(), load_decidable(text, "made"))
     with pytest.raises(UsageError, match="name both"):
         sender.put("B.y", "x", imm=1)
     with pytest.raises(UsageError, match="says nothing"):
@@ -193,9 +193,11 @@ def test_proofs_refuse_what_they_have_no_machine_for() -> None:
         ("put B.y = x unsignaled", "without a completion"),
         ("get x = faa(B.y, 1)", "starts again at the other end"),
     ):
-        told = refusals(program(statement), "sc")
+        told = model_refusals(program(statement), "sc")
         assert words in told[0].message and told[0].code == "RR408"
-    assert not refusals(load_decidable(f"{HEAD}thread T on A {{ put B.y = x fenced; poll B or C; put C.w = x }}", "t"), "sc")
+    assert not model_refusals(
+        load_decidable(f"{HEAD}thread T on A {{ put B.y = x fenced; poll B or C; put C.w = x }}", "t"), "sc"
+    )
 
 
 def warned(text: str) -> list[tuple[str, int]]:

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from rdma_robust import Verdict, check
-from rdma_robust.language.flow.canonical import canonical
+from rdma_robust.language.flow.canonical import canonical_text
 from rdma_robust.language.load import load_program
 from rdma_robust.language.syntax.contextual import WORDS
 from rdma_robust.language.syntax.formatter import format_source
@@ -41,14 +41,14 @@ def test_litmus_programs_with_new_words_as_names(path: Path) -> None:
     if re.search(own, text, re.MULTILINE):
         return  # it uses the words themselves
     random = Random(path.stem)
-    expected = canonical(load_program(text, "t"))
+    expected = canonical_text(load_program(text, "t"))
     names = names_of(text)
     random.shuffle(names)
     free = [word for word in NEW if not re.search(rf"\b{word}\b", text + expected)]
     for start in range(0, len(names), len(free)):
         some = names[start : start + len(free)]
         words = dict(zip(some, random.sample(free, len(some)), strict=True))
-        found = canonical(load_program(renamed(text, words), "t"))
+        found = canonical_text(load_program(renamed(text, words), "t"))
         assert renamed(found, {word: name for name, word in words.items()}) == expected
 
 
@@ -107,15 +107,15 @@ invariant !(T at L && T at M) || T at K || (T ended) || T.r == A.a[1] || T at N 
 outcome T.r == 0 : forbidden under tso, allowed under rma
 expect safe under pso
 """
-    expected = canonical(load_program(text, "t")).splitlines()
+    expected = canonical_text(load_program(text, "t")).splitlines()
     names = ("A", "B", "x", "a", "y", "m", "p", "l", "T", "r", "L", "K", "M", "N")
     for turn in range(len(NEW)):
         words = dict(zip(names, NEW[turn:] + NEW[:turn], strict=False))
         one_line = renamed(text, words).replace("\n  ", "; ").replace("{;", "{")
         for layout in (renamed(text, words), one_line):
-            found = canonical(load_program(layout, "t"))
+            found = canonical_text(load_program(layout, "t"))
             assert [len(line.split()) for line in found.splitlines()] == [len(line.split()) for line in expected], layout
-            assert canonical(load_program(format_source(layout, "t"), "t")) == found
+            assert canonical_text(load_program(format_source(layout, "t"), "t")) == found
 
 
 REQUESTS = """\
@@ -148,7 +148,7 @@ thread U on B {
 @pytest.mark.ci
 def test_each_word_as_each_kind_of_name_where_there_are_requests_and_messages() -> None:
     """Every name is renamed, each to another word; turn by turn each gets every word."""
-    expected = canonical(load_program(REQUESTS, "t")).splitlines()
+    expected = canonical_text(load_program(REQUESTS, "t")).splitlines()
     names = ("A", "B", "C", "x", "a", "y", "b", "z", "T", "U", "r", "s", "K", "L", "N", "m", "p", "q")
     for turn in range(len(NEW)):
         words = dict(zip(names, NEW[turn:] + NEW[:turn], strict=False))
@@ -156,9 +156,9 @@ def test_each_word_as_each_kind_of_name_where_there_are_requests_and_messages() 
             continue  # a macro of this name is always one, but calls of it are no statements here
         one_line = renamed(REQUESTS, words).replace("\n  ", "; ").replace("{;", "{")
         for layout in (renamed(REQUESTS, words), one_line):
-            found = canonical(load_program(layout, "t"))
+            found = canonical_text(load_program(layout, "t"))
             assert [len(line.split()) for line in found.splitlines()] == [len(line.split()) for line in expected], layout
-            assert canonical(load_program(format_source(layout, "t"), "t")) == found
+            assert canonical_text(load_program(format_source(layout, "t"), "t")) == found
 
 
 @pytest.mark.parametrize("word", ["cas", "faa", "swap", "nondet"])
@@ -204,7 +204,7 @@ expect no hang under sc, robust
     ]
     assert [e.text for e in program.expectations] == ["no hang under sc", "robust"]
     assert format_source(format_source(text, "t"), "t") == format_source(text, "t")
-    assert canonical(load_program(format_source(text, "t"), "t")) == canonical(program)
+    assert canonical_text(load_program(format_source(text, "t"), "t")) == canonical_text(program)
 
 
 FAMILIES = """\
@@ -230,18 +230,18 @@ expect not robust when W >= K && L == 2
 @pytest.mark.ci
 def test_each_word_as_each_kind_of_name_in_families_and_crowds() -> None:
     """Every name is renamed, each to another word; turn by turn each gets every word."""
-    expected = canonical(load_program(FAMILIES, "t"))
+    expected = canonical_text(load_program(FAMILIES, "t"))
     names = ("K", "H", "v", "B", "i", "w", "s", "F", "j", "r", "M", "m", "W", "q", "L")
     for turn in range(len(NEW)):
         words = dict(zip(names, NEW[turn:] + NEW[:turn], strict=False))
         given = renamed(FAMILIES, words)
         layouts = (given, re.sub(r"(\[[\w*]+) in ", r"\1\nin\n", given.replace("\n  ", "; ").replace("{;", "{")))
         for layout in layouts:
-            found = canonical(load_program(layout, "t"))
+            found = canonical_text(load_program(layout, "t"))
             assert [len(line.split()) for line in found.splitlines()] == [
                 len(line.split()) for line in expected.splitlines()
             ]
-            assert canonical(load_program(format_source(layout, "t"), "t")) == found
+            assert canonical_text(load_program(format_source(layout, "t"), "t")) == found
 
 
 def test_expect_lines_know_when_only_behind_a_claim() -> None:

@@ -14,7 +14,7 @@ from rdma_robust.petri.cover import cover
 from rdma_robust.petri.engine import KERNELS, PYTHON, Kernel
 from rdma_robust.petri.kernel.loops import DEAD, Marking
 from rdma_robust.petri.slice import Core, slice_net
-from rdma_robust.reports.cover.cover_result import run_view
+from rdma_robust.reports.cover.cover_result import firing_sequence
 from tests.support.nets import check_result, make_net, random_program
 
 PLACES = 6
@@ -139,7 +139,7 @@ def test_numbers_may_outgrow_the_compiled_kernel_during_a_search() -> None:
     assert run is not None
     assert run.length > weight**4
     assert len(run.transitions) < 20
-    assert run_view(net, run, False).length == run.length
+    assert firing_sequence(net, run, False).length == run.length
     assert check_unsafe(net, run_evidence(net, run.start, run.transitions, run.target))
     above = make_net(7, [*rules, ({5: weight**5 + 1}, {6: 1})], [1, 0, 0, 0, 0, 0, 0], [{6: 1}])
     result = cover(above, Limits(states=200), "state-equation")

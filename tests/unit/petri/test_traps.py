@@ -9,7 +9,7 @@ from rdma_robust.petri.cover import cover
 from rdma_robust.petri.net import UpwardInvariant
 from rdma_robust.petri.slice import Core, slice_net
 from rdma_robust.petri.spec.reader import read_spec
-from rdma_robust.petri.traps import Traps
+from rdma_robust.petri.state_equation import Traps
 from tests.support.nets import check_result
 from tests.support.random_nets import random_net
 

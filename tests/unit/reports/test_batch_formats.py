@@ -23,7 +23,7 @@ from rdma_robust.reports.batch.batch_csv import COLUMNS, write_csv
 from rdma_robust.reports.batch.batch_formats import FORMS
 from rdma_robust.reports.batch.batch_json import write_json, write_jsonl
 from rdma_robust.reports.batch.batch_markdown import code, text, write_markdown
-from rdma_robust.reports.batch.batch_view import BatchReport, Entry, family_of
+from rdma_robust.reports.batch.batch_view import BatchReport, ReportEntry, family_of_file
 from rdma_robust.reports.batch.junit_report import write_junit
 from rdma_robust.reports.batch.sarif_report import write_sarif
 from tests.conftest import INVALID, NOT_ROBUST, ROBUST, ROOT
@@ -154,7 +154,7 @@ def test_sarif_uris_are_relative_and_lead_to_the_file(name: str) -> None:
 
 def test_sarif_messages_have_no_links() -> None:
     found = failure("[x](http:y) a[0] [b] (c).rdma", "unreadable", "[no](1)")
-    notes = sarif(report_of([Entry(found)]))["invocations"][0]["toolExecutionNotifications"]
+    notes = sarif(report_of([ReportEntry(found)]))["invocations"][0]["toolExecutionNotifications"]
     assert notes[0]["message"]["text"] == r"\[x](http:y) a[0] [b] (c).rdma: \[no](1)"
 
 
@@ -164,8 +164,8 @@ def test_junit_counts(nasty: BatchReport) -> None:
     claims = sum(len(entry.claims.findings) for entry in nasty.entries if entry.claims)
     assert claims
     assert int(root.get("tests")) == len(cases) == len(nasty.entries) + claims
-    assert int(root.get("failures")) == len(root.findall(".//failure")) == nasty.summary.not_robust
-    assert int(root.get("errors")) == len(root.findall(".//error")) == nasty.summary.error + nasty.summary.unknown
+    assert int(root.get("failures")) == len(root.findall(".//failure")) == nasty.summary["not_robust"]
+    assert int(root.get("errors")) == len(root.findall(".//error")) == nasty.summary["error"] + nasty.summary["unknown"]
     for suite in root.findall("testsuite"):
         assert int(suite.get("tests")) == len(suite.findall("testcase"))
 
@@ -217,7 +217,7 @@ def test_no_control_characters_get_out(nasty: BatchReport, write: Callable[[Batc
 
 
 def test_families() -> None:
-    assert [family_of(n) for n in ("a/sb-put.rdma", "sb.rdma", "-x.rdma", "<stdin>", "a.b-c.rdma")] == [
+    assert [family_of_file(n) for n in ("a/sb-put.rdma", "sb.rdma", "-x.rdma", "<stdin>", "a.b-c.rdma")] == [
         "sb",
         "sb",
         "-x.rdma",

@@ -12,7 +12,7 @@ from rdma_robust.language.flow.cfg import Fault
 from rdma_robust.outcome import Verdict
 from rdma_robust.reports.check.paragraphs import explain
 from rdma_robust.reports.check.result import result_of
-from rdma_robust.reports.check.steps_table import timeline
+from rdma_robust.reports.check.steps_table import witness_timeline
 from rdma_robust.semantics.order_table import oppo_scope
 from rdma_robust.semantics.trace import CPU_TYPES, EventType
 from rdma_robust.semantics.wording import ATOMICS_TOO, LABEL, NOT_KEPT, OTHER_QUEUE_PAIR, WEAKER_ORDER, Words
@@ -83,7 +83,7 @@ def test_the_explanation_names_cycle_reordering_and_timeline() -> None:
 def test_explanations_keep_to_the_width(width: int) -> None:
     result = result_of(outcome(), "sb.rdma")
     assert result.witness is not None
-    table = timeline(result.witness, width)
+    table = witness_timeline(result.witness, width)
     assert all(len(line) <= max(width, 60) for line in table)
     assert sum(line[:8].strip(" +*").isdigit() for line in table) == len(result.witness.order)
     assert max(map(len, explain(result, width))) <= max(width, 70)

@@ -8,7 +8,7 @@ from rdma_robust.analyses.safety.verify import claims
 from rdma_robust.frame.formats.junit import Case, junit_document
 from rdma_robust.language.load import load_program
 from rdma_robust.reports.analyses.safety_report import claim_text
-from rdma_robust.reports.batch.batch_markdown import code, prose
+from rdma_robust.reports.batch.batch_markdown import code, markdown_prose
 
 COPIES = """
 const N = 2
@@ -50,7 +50,7 @@ def test_no_two_tests_of_a_class_have_one_name() -> None:
 
 
 def test_code_in_markdown_has_no_escapes_but_bars_in_tables() -> None:
-    assert prose("the card reads `x` of `a.b || c` (line 1)") == r"the card reads `x` of `a.b || c` \(line 1\)"
-    assert prose("`a | b`", cell=True) == r"`a \| b`"
+    assert markdown_prose("the card reads `x` of `a.b || c` (line 1)") == r"the card reads `x` of `a.b || c` \(line 1\)"
+    assert markdown_prose("`a | b`", cell=True) == r"`a \| b`"
     assert code("a || b", cell=False) == "`a || b`"
-    assert prose("one ` alone, and * more") == r"one \` alone, and \* more"
+    assert markdown_prose("one ` alone, and * more") == r"one \` alone, and \* more"

@@ -10,8 +10,8 @@ from rdma_robust.options import ALL_REDUCTIONS, CheckOptions
 from rdma_robust.outcome import Verdict
 from rdma_robust.robustness.decide import decide
 from rdma_robust.robustness.event_graph import event_graph
-from rdma_robust.robustness.frame import Frame
-from rdma_robust.robustness.reductions.relaxation import Relaxation
+from rdma_robust.robustness.frame import InstrumentationFrame
+from rdma_robust.robustness.reductions.relaxation import ThreadRelaxation
 from rdma_robust.robustness.static_filter import pivots_to_try
 from tests.litmus.goldens import LITMUS, PROGRAMS, load
 
@@ -23,7 +23,7 @@ def overtaken(code: str, first: str, ordered_reads: bool = False) -> set[str]:
     program = load_program(f"{NODES}thread T on A {{ reg r; {code} }}", "t.rdma")
     graph = event_graph(program, 0)
     start = next(e for e in graph.edges if str(e) == first)
-    return {str(e) for e in Relaxation(graph, rdma(ordered_reads)).overtaking(start) if e.type is not None}
+    return {str(e) for e in ThreadRelaxation(graph, rdma(ordered_reads)).overtaking(start) if e.type is not None}
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_every_program_that_is_not_robust_keeps_a_class() -> None:
     """And the filter decides three quarters of the robust ones alone."""
     alone = robust = 0
     for program in map(load, PROGRAMS):
-        classes = pivots_to_try(Frame.of(program, RDMA), frozenset({"filter"})).classes.tried
+        classes = pivots_to_try(InstrumentationFrame.of(program, RDMA), frozenset({"filter"})).classes.tried
         if program.expect_robust:
             robust += 1
             alone += not classes

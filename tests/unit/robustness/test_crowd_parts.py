@@ -11,9 +11,9 @@ from rdma_robust.language.load import load_decidable
 from rdma_robust.model import RDMA
 from rdma_robust.robustness.crowds import parts as parts_module
 from rdma_robust.robustness.crowds.hero_at_start import HeroAtStart
-from rdma_robust.robustness.crowds.instance import Instance, pivots_of, two_copies
+from rdma_robust.robustness.crowds.instance import TwoCopyInstance, pivots_of, two_copies
 from rdma_robust.robustness.crowds.parts import WHOLE, Parts
-from rdma_robust.robustness.crowds.steps import Steps
+from rdma_robust.robustness.crowds.steps import InstanceSteps
 from rdma_robust.robustness.reductions.critical import CriticalCycles
 from rdma_robust.robustness.static_filter import Pivots
 from tests.support.crowd_agreement import loaded, model_of
@@ -36,9 +36,9 @@ thread C[*] on CN[*] {
 """
 
 
-def instance_of(text: str) -> Instance:
+def instance_of(text: str) -> TwoCopyInstance:
     program = loaded(text)
-    return Instance.of(program, model_of(program))
+    return TwoCopyInstance.of(program, model_of(program))
 
 
 def test_what_is_local_to_a_copy() -> None:
@@ -75,7 +75,7 @@ def test_a_field_that_nobody_knows_is_an_error(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_what_a_copy_does_changes_nothing_of_others() -> None:
-    steps = Steps(instance_of(LOCK), active=False)
+    steps = InstanceSteps(instance_of(LOCK), active=False)
     system = HeroAtStart(steps)
     mover = steps.instance.movers[0]
     control, local = system.initial, system.fresh[0]
@@ -88,7 +88,7 @@ def test_what_a_copy_does_changes_nothing_of_others() -> None:
 
 def test_there_is_no_instance_without_a_template() -> None:
     with pytest.raises(UsageError, match="no thread of which there is any number"):
-        Instance.of(load_decidable("node A { x }\nthread T on A { x = 1 }", "one.rdma"), RDMA)
+        TwoCopyInstance.of(load_decidable("node A { x }\nthread T on A { x = 1 }", "one.rdma"), RDMA)
 
 
 def test_the_filter_knows_that_copies_conflict_with_each_other() -> None:

@@ -13,8 +13,8 @@ from rdma_robust.limits import Limits
 from rdma_robust.options import ALL_REDUCTIONS
 from rdma_robust.robustness.crowds.hero_at_start import HeroAtStart
 from rdma_robust.robustness.crowds.hopeless import CrowdLook
-from rdma_robust.robustness.crowds.instance import Instance
-from rdma_robust.robustness.crowds.steps import Steps
+from rdma_robust.robustness.crowds.instance import TwoCopyInstance
+from rdma_robust.robustness.crowds.steps import InstanceSteps
 from tests.support.crowd_agreement import model_of
 from tests.support.shares import share
 
@@ -26,7 +26,7 @@ CROWDS = Path(__file__).parents[3] / "litmus/crowds"
 def test_both_say_the_same_of_every_state(name: str) -> None:
     text = (CROWDS / f"{name}.rdma").read_text(encoding="utf-8")
     program = load_decidable(text, name, crowds=True)
-    steps = Steps(Instance.of(program, model_of(program), ALL_REDUCTIONS))
+    steps = InstanceSteps(TwoCopyInstance.of(program, model_of(program), ALL_REDUCTIONS))
     omega_search(HeroAtStart(steps), Limits(states=300))
     said = steps.hopeless._known
     assert {*said.values()} == {False, True}

@@ -12,7 +12,7 @@ from rdma_robust.language.flow.cfg import Cell
 from rdma_robust.language.load import load_program
 from rdma_robust.model import RDMA
 from rdma_robust.options import ALL_REDUCTIONS
-from rdma_robust.robustness.frame import Frame, PivotClass
+from rdma_robust.robustness.frame import InstrumentationFrame, PivotClass
 from rdma_robust.robustness.reductions.like_threads import LikeThreads, closed_under, like_threads
 from rdma_robust.robustness.reductions.specialise import with_known_values
 from rdma_robust.robustness.static_filter import pivots_to_try
@@ -20,8 +20,8 @@ from rdma_robust.semantics.trace import EventType
 from tests.support.symmetric import clients, ring
 
 
-def frame_of(text: str) -> Frame:
-    return Frame.to_instrument(load_program(text, "like.rdma"), RDMA)
+def frame_of(text: str) -> InstrumentationFrame:
+    return InstrumentationFrame.to_instrument(load_program(text, "like.rdma"), RDMA)
 
 
 def groups(text: str, *, forgets: bool = False) -> list[tuple[str, ...]]:

@@ -17,7 +17,7 @@ from rdma_robust.limits import Limits
 from rdma_robust.options import ALL_REDUCTIONS, CheckOptions
 from rdma_robust.outcome import Verdict
 from rdma_robust.robustness.crowds import decide_any
-from rdma_robust.robustness.crowds.instance import Instance
+from rdma_robust.robustness.crowds.instance import TwoCopyInstance
 from rdma_robust.robustness.crowds.own_counters import AllCounted, OwnCounters
 from rdma_robust.robustness.decide import decide
 from tests.conftest import ROOT
@@ -47,7 +47,7 @@ thread D on DN {{ put B.y = e; get f = A.x }}
 @pytest.mark.parametrize("before", share(BRANCHES, 3))
 def test_a_copy_polls_what_it_has_posted_itself(before: str) -> None:
     program = crowd_with(before)
-    instance = Instance.of(program, CheckOptions().model, ALL_REDUCTIONS)
+    instance = TwoCopyInstance.of(program, CheckOptions().model, ALL_REDUCTIONS)
     assert instance.uncounted
     found = decide_vectors(OwnCounters(AllCounted(instance)), Limits(states=3_000))
     assert (min(found.target, 0), found.cut) == (BRANCHES[before], "")
@@ -96,7 +96,7 @@ thread D on DN {{ {rng.choice(OTHERS)} }}
 
 def agrees(program: Program) -> int | None:
     """Compare what is found with P(n), in both directions; return -1 or 0 as the target, None where limits are reached."""
-    instance = Instance.of(program, CheckOptions().model, ALL_REDUCTIONS)
+    instance = TwoCopyInstance.of(program, CheckOptions().model, ALL_REDUCTIONS)
     if not instance.classes or not instance.uncounted:
         return None
     system = OwnCounters(AllCounted(instance))

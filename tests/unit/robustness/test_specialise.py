@@ -8,7 +8,7 @@ from rdma_robust.counters.search import explore
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 from rdma_robust.model import RDMA
-from rdma_robust.robustness.frame import Frame
+from rdma_robust.robustness.frame import InstrumentationFrame
 from rdma_robust.robustness.pivot import instrument_pivot
 from tests.support.random_programs import SMALL, random_program
 
@@ -19,8 +19,8 @@ thread U on A { reg old = 1; while old != 0 { old = cas(lock, 0, 1) }; turn = 2;
 """
 
 
-def prepared(text: str, *, specialised: bool = True) -> Frame:
-    frame = Frame.of(load_program(text, "x"), RDMA)
+def prepared(text: str, *, specialised: bool = True) -> InstrumentationFrame:
+    frame = InstrumentationFrame.of(load_program(text, "x"), RDMA)
     return frame.specialised() if specialised else frame
 
 
@@ -34,7 +34,8 @@ def test_a_spin_lock_needs_no_register_and_what_is_never_read_is_gone() -> None:
     assert frame.registers() == ()
     assert not any("lock = 5" in (e.step.text or "") for e in frame.graphs[0].edges)
     assert any(
-        e.written is not None and e.written.value == 5 for e in Frame.of(load_program(SPIN, "x"), RDMA).graphs[0].edges
+        e.written is not None and e.written.value == 5
+        for e in InstrumentationFrame.of(load_program(SPIN, "x"), RDMA).graphs[0].edges
     )  # type: ignore[union-attr]
 
 

@@ -21,9 +21,9 @@ from rdma_robust.outcome import Verdict
 from rdma_robust.robustness.continuation import Continuation
 from rdma_robust.robustness.decide import decide
 from rdma_robust.robustness.event_graph import EventEdge
-from rdma_robust.robustness.frame import Frame, PivotClass
+from rdma_robust.robustness.frame import InstrumentationFrame, PivotClass
 from rdma_robust.robustness.pivot import PivotInstrumentation, instrument_pivot
-from rdma_robust.robustness.pivot_classes import PivotClasses, classes_of, everywhere
+from rdma_robust.robustness.pivot_classes import PivotClasses, classes_of, every_start
 from rdma_robust.robustness.reductions import symmetry
 from rdma_robust.robustness.reductions.symmetry import Automorphism, automorphisms, representatives
 from tests.litmus.goldens import PROGRAMS, load
@@ -34,8 +34,8 @@ PLAIN = CheckOptions(reductions=frozenset())
 SYMMETRIC = CheckOptions(reductions=frozenset({"symmetry"}))
 
 
-def frame_of(text: str) -> Frame:
-    return Frame.of(load_program(text, "symmetric.rdma"), RDMA)
+def frame_of(text: str) -> InstrumentationFrame:
+    return InstrumentationFrame.of(load_program(text, "symmetric.rdma"), RDMA)
 
 
 def group(generators: Iterable[Automorphism], threads: int) -> set[tuple[int, ...]]:
@@ -65,7 +65,7 @@ def renamed(expr: Expr, registers: Callable[[str], str]) -> Expr:
             return Ite(*(renamed(part, registers) for part in (test, then, other)))
 
 
-def wrong(frame: Frame, a: Automorphism) -> str:
+def wrong(frame: InstrumentationFrame, a: Automorphism) -> str:
     """What keeps `a` from being an automorphism, by renaming everything and comparing; empty if nothing does."""
     program, register = frame.program, lambda r: a.registers[r]
     for what, renaming in {"nodes": a.nodes, "cells": a.cells, "registers": a.registers}.items():
@@ -103,7 +103,7 @@ def wrong(frame: Frame, a: Automorphism) -> str:
     return ""
 
 
-def check(frame: Frame) -> tuple[Automorphism, ...]:
+def check(frame: InstrumentationFrame) -> tuple[Automorphism, ...]:
     found = automorphisms(frame)
     for a in found:
         assert wrong(frame, a) == ""
@@ -116,7 +116,7 @@ def test_rings_have_their_rotations(n: int) -> None:
     frame = frame_of(ring(n))
     rotations = {tuple((i + k) % n for i in range(n)) for k in range(n)}
     assert group(check(frame), n) == rotations
-    classes = classes_of(frame, everywhere)
+    classes = classes_of(frame, every_start)
     assert len(classes) == 2 * n
     assert representatives(classes, automorphisms(frame)) == classes[:2]
 
@@ -128,7 +128,7 @@ def test_equal_clients_have_all_permutations(n: int) -> None:
 
 def test_eight_equal_clients_are_one_orbit() -> None:
     frame = frame_of(clients(8))
-    one, eight = (classes_of(frame_of(clients(2)), everywhere), classes_of(frame, everywhere))
+    one, eight = (classes_of(frame_of(clients(2)), every_start), classes_of(frame, every_start))
     assert len(eight) == 4 * len(one)
     assert len(check(frame)) == 7
     assert 2 * len(representatives(eight, automorphisms(frame))) == len(one)
@@ -174,7 +174,7 @@ def test_unlike_threads_are_seen_before_any_comparison(monkeypatch: pytest.Monke
 
 def test_a_search_cut_short_finds_a_part(monkeypatch: pytest.MonkeyPatch) -> None:
     frame = frame_of(clients(5))
-    classes = classes_of(frame, everywhere)
+    classes = classes_of(frame, every_start)
     left = set()
     for most in (0, 20, 40, 60, 80, 120, 200, 300):
         monkeypatch.setattr(symmetry, "_MAX_COMPARED", most)
@@ -196,7 +196,7 @@ def test_automorphisms_and_verdicts_of_litmus_programs() -> None:
     symmetric = set()
     for path in LITMUS:
         program = load(path)
-        if check(Frame.of(program, RDMA)):
+        if check(InstrumentationFrame.of(program, RDMA)):
             symmetric.add(path.stem)
             outcome = decide(program, SYMMETRIC)
             assert (outcome.verdict is Verdict.ROBUST) == program.expect_robust, path.stem
@@ -208,12 +208,12 @@ def test_automorphisms_and_verdicts_of_litmus_programs() -> None:
 def test_the_default_of_the_instrumentation_is_without_reductions() -> None:
     program = load_program(ring(3), "ring.rdma")
     starts = {t.label.starts for t in instrument_pivot(program).targets if t.label}
-    assert starts == set(classes_of(Frame.of(program, RDMA), everywhere))
+    assert starts == set(classes_of(InstrumentationFrame.of(program, RDMA), every_start))
     fewer = {t.label.starts for t in instrument_pivot(program, RDMA, frozenset({"symmetry"})).targets if t.label}
     assert len(fewer) * 3 == len(starts)
 
 
-def reaches(frame: Frame, c: PivotClass) -> bool:
+def reaches(frame: InstrumentationFrame, c: PivotClass) -> bool:
     """Whether a target of this class is reachable, if it is the only one tried."""
     classes = PivotClasses(frame, (c,))
     pivot = PivotInstrumentation.of(frame, classes, Continuation(classes))
@@ -226,9 +226,9 @@ def test_a_class_has_violating_traces_iff_its_images_have() -> None:
     """The theorem itself, each class by a search of its own."""
     reached = moved = 0
     for seed in range(18):
-        frame = Frame.of(load_program(random_symmetric(Random(seed)), f"seed {seed}"), rdma(bool(seed % 2)))
+        frame = InstrumentationFrame.of(load_program(random_symmetric(Random(seed)), f"seed {seed}"), rdma(bool(seed % 2)))
         found = check(frame)
-        verdicts = {c: reaches(frame, c) for c in classes_of(frame, everywhere)}
+        verdicts = {c: reaches(frame, c) for c in classes_of(frame, every_start)}
         for a in found:
             assert all(verdicts[a.image(c)] == v for c, v in verdicts.items()), f"seed {seed}"
             moved += sum(a.image(c) != c for c in verdicts)
@@ -248,7 +248,7 @@ def test_verdicts_of_random_symmetric_programs() -> None:
         assert outcome.verdict is plain.verdict is with_others.verdict, f"seed {seed}"
         verdicts[outcome.verdict] += 1
         fewer += outcome.counts.pivots < plain.counts.pivots
-        if sum(len(g.edges) for g in Frame.of(program, rdma(ordered)).graphs) <= 10:
+        if sum(len(g.edges) for g in InstrumentationFrame.of(program, rdma(ordered)).graphs) <= 10:
             truth = by_oracle(program, ordered)
             answered += not truth.startswith("(")
             assert truth.startswith("(") or truth == outcome.verdict.value, f"seed {seed}"
@@ -330,7 +330,7 @@ def mutate(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
 def test_a_weaker_comparison_is_caught(name: str, mutate: Callable[[str], None]) -> None:
     """By the naive check, and by a verdict that becomes wrong: the pivot that matters is taken for one that does not."""
     program = load_program(MUTANTS[name][1], "mutant.rdma")
-    frame = Frame.of(program, RDMA)
+    frame = InstrumentationFrame.of(program, RDMA)
     check(frame)
     assert decide(program, SYMMETRIC).verdict is decide(program, PLAIN).verdict is Verdict.NOT_ROBUST
     mutate(name)
@@ -355,5 +355,5 @@ thread U2 on B {{ posted {buffer} from T2; rpoll T2; z = 1 }}
 def test_like_connections_are_exchanged(first: str, second: str, buffer: str, like: bool) -> None:
     """Who sends to whom, and what is posted for whom, are part of a program's shape."""
     program = load_program(PAIRS.format(first=first, second=second, buffer=buffer), "pairs.rdma")
-    found = symmetry.automorphisms(Frame.to_instrument(program, RDMA))
+    found = symmetry.automorphisms(InstrumentationFrame.to_instrument(program, RDMA))
     assert [a.threads for a in found] == ([(1, 0, 3, 2)] if like else [])

@@ -139,10 +139,11 @@ def scatter(op: Scatter) -> tuple[Case, ...]:
 
 
 ROWS = {
-    Swap: Row("swap", lambda op: (Case((Act(T.CAS, (op.cell,), ((op.cell, op.value),)),)),)),
-    Scatter: Row("scatter", scatter, lambda op: op.first.node),
+    Swap: Row("swap", "", lambda op: (Case((Act(T.CAS, (op.cell,), ((op.cell, op.value),)),)),)),
+    Scatter: Row("scatter", "", scatter, lambda op: op.first.node),
     Unsignaled: Row(
         "unsignaled put",
+        "",
         lambda op: (Case((Act(T.NLR, (op.source,)), Act(T.NRW, (), ((op.target, VALUE),), completing=True))),),
         lambda op: op.target.node,
     ),
@@ -203,7 +204,7 @@ def test_what_the_table_can_say(monkeypatch: pytest.MonkeyPatch) -> None:
         with pytest.raises(InternalError, match="not supported here"):
             assert act.cell
     assert shape_of(Scatter(X, Y, Z)).deployed
-    two_reads = Row("two reads", lambda _: (Case((Act(T.NRR, (Y,)), Act(T.NRR, (Z,)))),), lambda _: "B")
+    two_reads = Row("two reads", "", lambda _: (Case((Act(T.NRR, (Y,)), Act(T.NRR, (Z,)))),), lambda _: "B")
     monkeypatch.setitem(TABLE, int, two_reads)
     with pytest.raises(UsageError, match="cannot run operations like two reads"):
         shape_of(3)

@@ -44,7 +44,7 @@ class Cube(NamedTuple):
 EMPTY = Cube(0, 0)
 
 
-def bits(mask: int) -> Iterator[int]:
+def bit_numbers(mask: int) -> Iterator[int]:
     """Yield the numbers of the bits of a mask, smallest first."""
     while mask:
         lowest = mask & -mask
@@ -52,13 +52,13 @@ def bits(mask: int) -> Iterator[int]:
         mask ^= lowest
 
 
-class Implied(NamedTuple):
+class Implication(NamedTuple):
     """A cube implies the condition; already this part of it does."""
 
     by: Cube
 
 
-class Refuted(NamedTuple):
+class Countermodel(NamedTuple):
     """A cube does not imply the condition: where these literals hold, and no others, the condition is false.
 
     `number` says where that was.
@@ -74,12 +74,12 @@ class Impossible(NamedTuple):
     by: Cube
 
 
-Answer = Implied | Refuted | Impossible | None
+Answer = Implication | Countermodel | Impossible | None
 """None if the solver does not know."""
 
 
 class Neighbours:
-    """Which predicates may matter for a condition: `first` have a variable of it, and each those `beside` that share one.
+    """The predicates that may matter for a condition: `first` have a variable of it, and each those `beside` that share one.
 
     A part of a cube that shares no variable with the rest and with the condition is of no use, unless it contradicts itself.
     """
@@ -92,7 +92,7 @@ class Neighbours:
         """Return the predicates that a cube of so many literals can need."""
         found = self._first if steps else 0
         for _ in range(steps - 1):
-            for number in bits(found):
+            for number in bit_numbers(found):
                 found |= self._beside(number)
         return found
 
@@ -102,7 +102,7 @@ class Neighbours:
         left = predicates & ~reached
         while left:
             near = 0
-            for number in bits(reached):
+            for number in bit_numbers(reached):
                 near |= self._beside(number)
             if not near & left:
                 return False
@@ -125,7 +125,7 @@ class CubeSearch:
         poll: Callable[[], None],
         *,
         avoided: Iterable[Cube] = (),
-        models: Iterable[Refuted] = (),
+        models: Iterable[Countermodel] = (),
         found: Iterable[Cube] = (),
     ) -> None:
         self._ask = ask
@@ -152,7 +152,7 @@ class CubeSearch:
 
     def _reach(self, predicates: int) -> None:
         """Search cubes of these predicates."""
-        self._candidates = [1 << each for each in bits(predicates)]
+        self._candidates = [1 << each for each in bit_numbers(predicates)]
         self._avoided = [each for each in self._all_avoided if not each.used & ~predicates]
 
     def _extend(self, cube: Cube, banned: Cube, left: int) -> None:
@@ -174,7 +174,7 @@ class CubeSearch:
         if cube in self._unknown:
             return None
         answer = self._ask(cube)
-        if isinstance(answer, Implied):
+        if isinstance(answer, Implication):
             self.found = [each for each in self.found if not answer.by.within(each)] + [answer.by]
             return None
         if isinstance(answer, Impossible):

@@ -13,13 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from rdma_robust.analyses.prove.predicates.boolean_program import UNKNOWN, Choice, ProgramWay
-from rdma_robust.analyses.prove.predicates.contradictions import Contradictions
-from rdma_robust.analyses.prove.predicates.cube_search import EMPTY, Cube, bits
-from rdma_robust.analyses.prove.predicates.linear_atoms import renamed
-from rdma_robust.analyses.prove.predicates.statement import Vocabulary
+from rdma_robust.analyses.prove.predicates.boolean_program import UNKNOWN, Contradictions, PredicateTransformer, ProgramWay
+from rdma_robust.analyses.prove.predicates.cube_oracle import Vocabulary
+from rdma_robust.analyses.prove.predicates.cube_search import EMPTY, Cube, bit_numbers
+from rdma_robust.analyses.prove.predicates.linear_atoms import renamed_literal
 from rdma_robust.analyses.prove.predicates.transformers import AbstractWay, Transformers
-from rdma_robust.analyses.prove.transition_system import Drop, Join, Let, Pick, Update
+from rdma_robust.analyses.prove.transition_system import Assignment, Drop, Join, Selection, Update
 from rdma_robust.expr import TRUE, Expr, Name, names
 
 
@@ -62,28 +61,28 @@ class ExtrapolatedProgram:
         match update:
             case Drop(name):
                 return [_Gathering(self, name, None, keep=False)]
-            case Let(name, Name(value)) if self.sources.get(name) == value:
+            case Assignment(name, Name(value)) if self.sources.get(name) == value:
                 return [_Gathering(self, name, value, keep=False)]
             case Join(name, Name(value)) if self.sources.get(name) == value:
                 return [_Gathering(self, name, value, keep=True)]
             case Join(name, _):
                 return [_Gathering(self, name, None, keep=False)]
-            case Pick(name, folded) if folded in self.sources:
+            case Selection(name, folded) if folded in self.sources:
                 return self._taking(name, folded)
-            case Pick(name, _):
+            case Selection(name, _):
                 return [_Gathering(self, name, None, keep=False)]
-            case Let(name, Name(value)) if value in self.sources and name not in self.sources:
+            case Assignment(name, Name(value)) if value in self.sources and name not in self.sources:
                 return self._taking(name, value)
             case _:
-                return [_Carried(self, each, None) for each in self.plain.of((update,))]
+                return [_CarriedStatement(self, each, None) for each in self.plain.of((update,))]
 
     def _taking(self, name: str, slot: str) -> list[ProgramWay]:
-        under_sc = self.plain.of((Let(name, Name(self.sources[slot])),))
-        return [_Carried(self, each, slot) for each in under_sc]
+        under_sc = self.plain.of((Assignment(name, Name(self.sources[slot])),))
+        return [_CarriedStatement(self, each, slot) for each in under_sc]
 
     def literal_of(self, number: int, by: Mapping[str, Expr]) -> Cube | None:
         """Return a predicate with names replaced as a cube; EMPTY if it is true, None if it is false or not among them."""
-        said = renamed(self.vocabulary.predicates[number], by)
+        said = renamed_literal(self.vocabulary.predicates[number], by)
         if said.predicate == TRUE:
             return EMPTY if said.positive else None
         found = self.vocabulary.numbers.get(said.predicate)
@@ -98,7 +97,7 @@ class ExtrapolatedProgram:
         """
         found = EMPTY
         for positive, mask in ((True, cube.true), (False, cube.false)):
-            for number in bits(mask):
+            for number in bit_numbers(mask):
                 moved: Cube | None = Cube(1 << number, 0)
                 if source in self._names[number]:
                     moved = None if slot in self._names[number] else self.literal_of(number, {source: Name(slot)})
@@ -109,7 +108,7 @@ class ExtrapolatedProgram:
 
 
 class _Statement:
-    """What all have in common: no guard, nothing copied, nothing found out by a solver."""
+    """A statement without a guard and copies, about which no solver is asked."""
 
     always = True
     copies: Mapping[str, str] = {}
@@ -140,7 +139,7 @@ class _Gathering(_Statement):
         """Whether the predicate has the slot."""
         return self._slot in self._program.names_of(number)
 
-    def choice(self, number: int) -> Choice:
+    def choice(self, number: int) -> PredicateTransformer:
         """`p[set] := p`, and with what there is already."""
         if self._source is None:
             return UNKNOWN
@@ -149,12 +148,12 @@ class _Gathering(_Statement):
             return UNKNOWN
         before = Cube(1 << number, 0) if self._keep else EMPTY
         if of_source == EMPTY:
-            return Choice((before,), ())
+            return PredicateTransformer((before,), ())
         true, false = of_source.joined(before), Cube(of_source.false, of_source.true).joined(Cube(before.false, before.true))
-        return Choice((true,), (false,))
+        return PredicateTransformer((true,), (false,))
 
 
-class _Carried(_Statement):
+class _CarriedStatement(_Statement):
     """A statement of the program under sc; with a `slot` it takes one of its values where it took that of its source."""
 
     def __init__(self, program: ExtrapolatedProgram, base: AbstractWay, slot: str | None) -> None:
@@ -172,7 +171,7 @@ class _Carried(_Statement):
         """Whether it writes a variable of the predicate."""
         return not self._base.way.written.isdisjoint(self._program.names_of(number))
 
-    def choice(self, number: int) -> Choice:
+    def choice(self, number: int) -> PredicateTransformer:
         """The transformer under sc, with slots for sources."""
         program = self._program
         slots = program.slots_of(number)
@@ -187,16 +186,16 @@ class _Carried(_Statement):
             apart = slot not in self._base.way.written and source not in self._base.way.written | self._base.way.read()
             under_sc = program.literal_of(number, {slot: Name(source)}) if len(slots) == 1 and apart else None
             if under_sc is not None and under_sc.size == 1:
-                origin = next(bits(under_sc.used))
+                origin = next(bit_numbers(under_sc.used))
                 if origin < program.among_plain and source in program.names_of(origin):
                     found = self._with_slot(origin, source, slot)
-                    return found if under_sc.true else Choice(found.false, found.true)
+                    return found if under_sc.true else PredicateTransformer(found.false, found.true)
         return UNKNOWN
 
-    def _with_slot(self, number: int, source: str, slot: str) -> Choice:
+    def _with_slot(self, number: int, source: str, slot: str) -> PredicateTransformer:
         chosen = self._base.choice(number)
         moved = [
             tuple(cube for each in cubes if (cube := self._program.with_slot(each, source, slot)) is not None)
             for cubes in (chosen.true, chosen.false)
         ]
-        return Choice(moved[0], moved[1])
+        return PredicateTransformer(moved[0], moved[1])

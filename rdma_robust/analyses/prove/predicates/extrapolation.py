@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 
-from rdma_robust.analyses.prove.predicates.linear_atoms import literal, renamed
+from rdma_robust.analyses.prove.predicates.linear_atoms import literal, renamed_literal
 from rdma_robust.digraph import reachable
 from rdma_robust.expr import FALSE, TRUE, Binary, Const, Expr, Name, conj, names, negate, substitute
 from rdma_robust.language.flow.cfg import Cas, Get, MFence, Program, Put, RemoteOp, Rmw, Thread, Write, steps
@@ -87,7 +87,7 @@ def extrapolated(predicates: Iterable[Expr], slots: Slots) -> tuple[Expr, ...]:
     found = dict.fromkeys(given)
     for predicate in given:
         for by in _moves(predicate, slots):
-            moved = renamed(predicate, by).predicate
+            moved = renamed_literal(predicate, by).predicate
             if moved not in (TRUE, FALSE):
                 found[moved] = None
     return tuple(found)
@@ -119,7 +119,7 @@ def _moves(condition: Expr, slots: Slots) -> Iterator[dict[str, Expr]]:
             yield dict(moved)
 
 
-def buffers_of(program: Program, per_word: bool) -> tuple[str, ...]:
+def buffer_length_names(program: Program, per_word: bool) -> tuple[str, ...]:
     """Return a name for the number of stores in each store buffer that is ever used."""
     found = [(thread.name, word) for thread in program.threads for word in _stored(thread)]
     return tuple(dict.fromkeys(f"{name}#{word}#n" if per_word else f"{name}#n" for name, word in found))

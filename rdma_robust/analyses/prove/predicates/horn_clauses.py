@@ -13,7 +13,7 @@ from itertools import product
 from typing import Any
 
 from rdma_robust.analyses.prove.predicates.solving import Formulas, NotExpressible, as_expr
-from rdma_robust.analyses.prove.predicates.update_ways import Way, ways_of
+from rdma_robust.analyses.prove.predicates.update_ways import UpdateCase, ways_of
 from rdma_robust.analyses.prove.transition_system import Update
 from rdma_robust.expr import Expr, Name, names
 
@@ -29,7 +29,7 @@ class Unreachable:
 
 
 @dataclass(frozen=True)
-class Reached:
+class Derivation:
     """The goal is reached by these rules, in order, as far as spacer names them."""
 
     rules: tuple[int, ...]
@@ -73,7 +73,7 @@ class HornClauses:
                 self._add(before, way, after, values)
         return self._rules
 
-    def _add(self, before: Place, way: Way, after: Place | None, values: Mapping[str, Expr]) -> None:
+    def _add(self, before: Place, way: UpdateCase, after: Place | None, values: Mapping[str, Expr]) -> None:
         z3 = self._formulas.library
         relation, arguments = self._relations[before]
         body = [relation(*each) for each in self._choices(arguments, way.copies)]
@@ -95,7 +95,7 @@ class HornClauses:
         by_name = [[each, *(copy for copy, folded in copies.items() if folded == each)] for each in arguments]
         return [[self._formulas.name(each) for each in chosen] for chosen in product(*by_name)]
 
-    def solve(self, wait_ms: int) -> Unreachable | Reached | None:
+    def solve(self, wait_ms: int) -> Unreachable | Derivation | None:
         """Ask whether the goal can be reached; None if that is not found out in time or cannot be said."""
         if not self._goals:
             return Unreachable({})
@@ -105,7 +105,7 @@ class HornClauses:
             answer = self._engine.query(self._goal())
             if answer == z3.unsat:
                 return Unreachable(self._solution(self._engine.get_answer()))
-            return Reached(self._trace()) if answer == z3.sat else None
+            return Derivation(self._trace()) if answer == z3.sat else None
         except z3.Z3Exception:
             return None
 

@@ -1,4 +1,4 @@
-"""Whether regions at control states are an inductive invariant: asked of the solver, transition by transition.
+"""The check that regions at control states are an inductive invariant, by the solver, transition by transition.
 
 What a solver gives as a model of Horn clauses is not believed before (z3's issue 6716 is about wrong ones).
 """
@@ -8,17 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from rdma_robust.analyses.prove.predicates.cube_oracle import predicate_instances
 from rdma_robust.analyses.prove.predicates.solving import Formulas
-from rdma_robust.analyses.prove.predicates.statement import instances
-from rdma_robust.analyses.prove.predicates.update_ways import Way, folded_names, ways_of
-from rdma_robust.analyses.prove.proof_engine import Region
-from rdma_robust.analyses.prove.transition_system import Control, Suppose, TransitionSystem
+from rdma_robust.analyses.prove.predicates.update_ways import UpdateCase, folded_names, ways_of
+from rdma_robust.analyses.prove.transition_system import Control, Region, Suppose, TransitionSystem
 from rdma_robust.expr import Const, Expr, conj, disj, names, negate, substitute
 
 Invariant = Mapping[Control, tuple[Region, ...]]
 
 
-def why_not_inductive(
+def invariant_flaw(
     system: TransitionSystem, invariant: Invariant, formulas: Formulas, poll: Callable[[], None], wait_ms: int = 10_000
 ) -> str:
     """Return '' if the invariant holds initially, is closed under all transitions and violates no claim that is not
@@ -68,11 +67,11 @@ class _Check:
                 return "a transition leads out of it"
         return ""
 
-    def _goes_to(self, region: Region, way: Way, targets: Sequence[Region]) -> bool:
+    def _goes_to(self, region: Region, way: UpdateCase, targets: Sequence[Region]) -> bool:
         """Whether every state of `region` in which a way can be gone leads into one of `targets`."""
         self._solver.push()
         try:
-            for condition in (*(part for each in region for part in instances(each, way.copies)), way.guard):
+            for condition in (*(part for each in region for part in predicate_instances(each, way.copies)), way.guard):
                 self._solver.add(self._formulas.condition(condition))
             ends: list[Expr] = []
             for target in targets:

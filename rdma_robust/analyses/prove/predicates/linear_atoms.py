@@ -79,7 +79,7 @@ def _negated(said: Literal) -> Literal:
 
 def _sum_literal(op: str, left: Expr, right: Expr) -> Literal:
     """`left op right` with all terms on one side: sum <= bound, or sum == bound."""
-    factors, constant = linear(Binary("-", left, right))
+    factors, constant = linear_sum(Binary("-", left, right))
     bound = -constant
     if not factors:
         return Literal(TRUE, bound >= 0 if op == "<=" else bound == 0)
@@ -97,7 +97,7 @@ def _sum_literal(op: str, left: Expr, right: Expr) -> Literal:
     return Literal(_written(op, flipped, -bound - 1), False)
 
 
-def linear(expr: Expr) -> tuple[dict[Expr, int], int]:
+def linear_sum(expr: Expr) -> tuple[dict[Expr, int], int]:
     """Return `expr` as factors of terms, none of them 0, and a constant; a term is a name or an expression not linear."""
     factors: dict[Expr, int] = {}
     constant = _gather(expr, 1, factors)
@@ -144,11 +144,11 @@ def _total(parts: list[tuple[Expr, int]], constant: int) -> Expr:
     return Binary("+" if constant > 0 else "-", total, Const(abs(constant)))
 
 
-def bounded(predicate: Expr) -> tuple[Expr, str, int] | None:
+def sum_bound(predicate: Expr) -> tuple[Expr, str, int] | None:
     """Return a predicate in its one form as a sum without constant, `<=` or `==`, and a bound, if it is one of these."""
     if not isinstance(predicate, Binary) or predicate.op not in ("<=", "=="):
         return None
-    factors, constant = linear(Binary("-", predicate.left, predicate.right))
+    factors, constant = linear_sum(Binary("-", predicate.left, predicate.right))
     return (_written("<=", factors, 0), predicate.op, -constant) if factors else None
 
 
@@ -165,7 +165,7 @@ def predicates_of(condition: Expr) -> tuple[Expr, ...]:
     return tuple(each for each in found if each not in (TRUE, FALSE) and any(True for _ in names(each)))
 
 
-def renamed(predicate: Expr, by: Mapping[str, Expr]) -> Literal:
+def renamed_literal(predicate: Expr, by: Mapping[str, Expr]) -> Literal:
     """Return what a predicate says with names replaced; a predicate that is no comparison stays as it is written."""
     replaced = substitute(predicate, by)
     match replaced:

@@ -1,25 +1,34 @@
-"""Whether an abstract path can be taken, and predicates that rule it out if it cannot."""
+"""Abstract paths asked of the solver: can one be taken, and if not, which predicates rule it out."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Final
+from typing import Any, Final, assert_never
 
 from rdma_robust.analyses.prove.predicates.horn_clauses import HornClauses, Unreachable
 from rdma_robust.analyses.prove.predicates.linear_atoms import in_both_directions, predicates_of
 from rdma_robust.analyses.prove.predicates.solving import Formulas
 from rdma_robust.analyses.prove.predicates.update_ways import ways_of
-from rdma_robust.analyses.prove.proof_engine import AbstractPath
-from rdma_robust.analyses.prove.transition_system import Draw, Drop, Join, Let, Pick, Suppose, TransitionSystem, Update
+from rdma_robust.analyses.prove.transition_system import (
+    AbstractPath,
+    Assignment,
+    Draw,
+    Drop,
+    Join,
+    Selection,
+    Suppose,
+    TransitionSystem,
+    Update,
+)
 from rdma_robust.expr import FALSE, TRUE, Binary, Const, Expr, Name, conj, disj, equals, names, substitute
 
 INTERPOLANT_MS: Final = 2000
 
 
-class Taken(Enum):
-    """Whether a path can be taken with some values of the wide variables."""
+class PathFeasibility(Enum):
+    """The answer whether a path can be taken with some values of the wide variables."""
 
     YES = "yes"
     NO = "no"
@@ -32,7 +41,7 @@ def updates_of(path: AbstractPath) -> list[tuple[Update, ...]]:
     return steps if path.bad is None else [*steps, (*path.bad.updates, Suppose(path.bad.condition))]
 
 
-def can_be_taken(system: TransitionSystem, path: AbstractPath, formulas: Formulas, wait_ms: int) -> Taken:
+def can_be_taken(system: TransitionSystem, path: AbstractPath, formulas: Formulas, wait_ms: int) -> PathFeasibility:
     """Ask the solver, once, whether a path can be taken from the initial values; exact about folded variables."""
     z3 = formulas.library
     solver: Any = z3.Solver()
@@ -40,7 +49,7 @@ def can_be_taken(system: TransitionSystem, path: AbstractPath, formulas: Formula
     for condition in path_conditions(system, path):
         solver.add(formulas.condition(condition))
     answer = solver.check()
-    return Taken.YES if answer == z3.sat else Taken.NO if answer == z3.unsat else Taken.UNKNOWN
+    return PathFeasibility.YES if answer == z3.sat else PathFeasibility.NO if answer == z3.unsat else PathFeasibility.UNKNOWN
 
 
 def path_conditions(system: TransitionSystem, path: AbstractPath) -> list[Expr]:
@@ -65,7 +74,7 @@ class _Versions:
         match update:
             case Suppose(condition):
                 self.conditions.append(self._read(condition))
-            case Let(name, value):
+            case Assignment(name, value):
                 self._now[name] = [self._version(name, self._read(value))]
             case Draw(name, low, high):
                 drawn = self._fresh(name)
@@ -74,10 +83,12 @@ class _Versions:
                 self._now[name] = [drawn]
             case Join(name, value):
                 self._now[name] = [*self._now[name], self._version(name, self._read(value))]
-            case Pick(name, folded):
+            case Selection(name, folded):
                 self._now[name] = [self._one_of(self._now[folded], name)]
             case Drop(name):
                 self._now[name] = [self._fresh(name)]
+            case _:
+                assert_never(update)
 
     def _fresh(self, name: str) -> Name:
         self._made += 1

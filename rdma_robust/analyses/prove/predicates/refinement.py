@@ -3,22 +3,71 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from rdma_robust.analyses.prove.path_values import path_values
-from rdma_robust.analyses.prove.predicates.boolean_checker import BooleanChecker, Checked, FoldedMore
+from rdma_robust.analyses.prove.predicates.boolean_checker import BooleanChecker, CheckResult, FoldedMore
 from rdma_robust.analyses.prove.predicates.boolean_program import BooleanProgram
-from rdma_robust.analyses.prove.predicates.paths import NewPredicates, Taken, can_be_taken, predicates_against
+from rdma_robust.analyses.prove.predicates.cube_oracle import SolverCounts, Vocabulary
+from rdma_robust.analyses.prove.predicates.linear_atoms import predicates_of
+from rdma_robust.analyses.prove.predicates.paths import NewPredicates, PathFeasibility, can_be_taken, predicates_against
 from rdma_robust.analyses.prove.predicates.solving import Formulas
-from rdma_robust.analyses.prove.predicates.statement import SolverCounts, Vocabulary
 from rdma_robust.analyses.prove.predicates.transformers import LARGEST, Transformers
-from rdma_robust.analyses.prove.predicates.vocabulary_seeds import DEEPEST, DEPTH, seeds
-from rdma_robust.analyses.prove.proof_engine import AbstractPath
-from rdma_robust.analyses.prove.transition_system import Control, TransitionSystem, Update
-from rdma_robust.expr import Expr
+from rdma_robust.analyses.prove.predicates.update_ways import is_fresh, ways_of
+from rdma_robust.analyses.prove.transition_system import AbstractPath, Control, TransitionSystem, Update
+from rdma_robust.expr import Expr, names
 from rdma_robust.limits import Limits, Progress
+
+DEPTH: Final = 2
+"""Assignments back from an atom, at first."""
+
+DEEPEST: Final = 6
+"""Assignments back at most. Going back is cheap: a predicate that is there exactly needs no search for cubes."""
+
+MOST: Final = 64
+"""No more predicates than this by closing; what they do not say, refinement finds."""
+
+
+def seeds(
+    seen: Iterable[tuple[Update, ...]],
+    conditions: Iterable[tuple[Update, ...]],
+    together: Collection[frozenset[str]],
+    depth: int = DEPTH,
+) -> tuple[Expr, ...]:
+    """Return the predicates of guards of what was `seen` and of `conditions` of claims, and what these are before at most
+    `depth` assignments: those with fewer first, in the order in which they were seen. A predicate is of use only where all
+    its variables are live, `together`."""
+    programs = tuple(way for updates in dict.fromkeys((*conditions, *seen)) for way in ways_of(updates))
+    found = dict.fromkeys(_atoms(way.guard for way in programs))
+    layer = tuple(found)
+    for _ in range(depth):
+        before = (
+            each
+            for way in programs
+            for predicate in layer
+            if not way.written.isdisjoint(names(predicate))
+            for each in way.before(predicate)
+        )
+        layer = tuple(dict.fromkeys(each for each in _atoms(before) if each not in found and _live(each, together)))
+        if len(found) + len(layer) > MOST:
+            break
+        found |= dict.fromkeys(layer)
+    return tuple(found)
+
+
+def _live(predicate: Expr, together: Collection[frozenset[str]]) -> bool:
+    used = frozenset(names(predicate))
+    return any(used <= live for live in together)
+
+
+def _atoms(conditions: Iterable[Expr]) -> Iterator[Expr]:
+    for condition in conditions:
+        for each in predicates_of(condition):
+            if not any(is_fresh(name) for name in names(each)):
+                yield each
+
 
 ROUNDS: Final = 30
 """So many spurious paths are refined before another engine is asked."""
@@ -30,10 +79,10 @@ _PATH_MS: Final = 10_000
 
 
 @dataclass
-class Refined:
-    """How the loop ended: with the last `checked`, `stuck` if it could not rule out its path, which cannot be taken."""
+class RefinementResult:
+    """The end of the loop: with the last `checked`, `stuck` if it could not rule out its path, which cannot be taken."""
 
-    checked: Checked
+    checked: CheckResult
     overflowed: bool
     stuck: bool
 
@@ -67,21 +116,21 @@ class Refinement:
         poll: Callable[[], None] = self.limits.poll("building the boolean program")
         self.transformers = Transformers(self.vocabulary, self.formulas, self.counts, poll, single=self.single)
 
-    def run(self) -> Refined:
+    def run(self) -> RefinementResult:
         """Return how it ended. Raises LimitReached while transformers are built."""
         while True:
             checked = self.checked()
             if checked.path is None:
-                return Refined(checked, bool(self.overflows), False)
+                return RefinementResult(checked, bool(self.overflows), False)
             taken = self.is_real(checked.path)
-            if taken is not Taken.NO and not checked.overflow:
-                return Refined(checked, bool(self.overflows), False)
-            if taken is not Taken.NO:
+            if taken is not PathFeasibility.NO and not checked.overflow:
+                return RefinementResult(checked, bool(self.overflows), False)
+            if taken is not PathFeasibility.NO:
                 self.overflows.add(checked.path.transitions[-1].to if checked.path.transitions else self.system.initial())
             elif self.overflows:  # then nothing can be proven, and predicates are not worth their time
-                return Refined(replace(checked, path=None), True, False)
+                return RefinementResult(replace(checked, path=None), True, False)
             elif not self._better(checked.path):
-                return Refined(checked, bool(self.overflows), True)
+                return RefinementResult(checked, bool(self.overflows), True)
 
     def _better(self, path: AbstractPath) -> bool:
         """Let the program know more, cheapest first: predicates of the text, pairs in cubes, predicates further back from
@@ -98,7 +147,7 @@ class Refinement:
     def _seeds(self) -> tuple[Expr, ...]:
         return seeds(self.seen, self.conditions, self.together, self.depth)
 
-    def checked(self, program: BooleanProgram | None = None) -> Checked:
+    def checked(self, program: BooleanProgram | None = None) -> CheckResult:
         """Search the boolean program as it is, or another one."""
         started = time.monotonic()
         while True:
@@ -116,11 +165,11 @@ class Refinement:
             self.together.update(checked.together)
             return checked
 
-    def is_real(self, path: AbstractPath) -> Taken:
+    def is_real(self, path: AbstractPath) -> PathFeasibility:
         """Find out whether a path can be taken: by its values, and where these are drawn, perhaps by the solver."""
         feasible = path_values(self.system, path).feasible
         if feasible is not None:
-            return Taken.YES if feasible else Taken.NO
+            return PathFeasibility.YES if feasible else PathFeasibility.NO
         self.counts.called += 1
         return can_be_taken(self.system, path, self.formulas, self.milliseconds(_PATH_MS))
 

@@ -8,12 +8,20 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from rdma_robust.analyses.prove.predicates.horn_clauses import HornClauses, Reached, Unreachable
-from rdma_robust.analyses.prove.predicates.inductive_check import why_not_inductive
-from rdma_robust.analyses.prove.predicates.paths import Taken, can_be_taken
+from rdma_robust.analyses.prove.predicates.horn_clauses import Derivation, HornClauses, Unreachable
+from rdma_robust.analyses.prove.predicates.inductive_check import invariant_flaw
+from rdma_robust.analyses.prove.predicates.paths import PathFeasibility, can_be_taken
 from rdma_robust.analyses.prove.predicates.solving import Formulas
-from rdma_robust.analyses.prove.proof_engine import AbstractPath, Region, Searched
-from rdma_robust.analyses.prove.transition_system import Bad, Control, Suppose, Transition, TransitionSystem
+from rdma_robust.analyses.prove.transition_system import (
+    AbstractPath,
+    Bad,
+    Control,
+    EngineResult,
+    Region,
+    Suppose,
+    Transition,
+    TransitionSystem,
+)
 from rdma_robust.errors import LimitReached
 from rdma_robust.expr import FALSE, TRUE
 from rdma_robust.limits import Limits, Progress
@@ -30,7 +38,7 @@ NOT_FOUND_OUT: Final = "spacer did not find out"
 
 
 @dataclass
-class _Explored:
+class _ControlGraph:
     """The control states reachable if wide variables could have any values, with what leads where."""
 
     transitions: dict[Control, list[Transition]] = field(default_factory=dict)
@@ -38,7 +46,7 @@ class _Explored:
     cut: str = ""
 
 
-def spacer_engine(system: TransitionSystem, limits: Limits, progress: Progress) -> Searched:
+def spacer_engine(system: TransitionSystem, limits: Limits, progress: Progress) -> EngineResult:
     """Search with spacer. Raises UsageError if z3 is missing."""
     started = time.monotonic()
     formulas = Formulas(solver_library("spacer"))
@@ -66,12 +74,12 @@ def spacer_engine(system: TransitionSystem, limits: Limits, progress: Progress) 
         "seconds": round(time.monotonic() - started, 3),
     }
     path = None if overflowed else path
-    return Searched("spacer", path, invariant, overflowed, cut, len(explored.transitions), explored.taken, counts)
+    return EngineResult("spacer", path, invariant, overflowed, cut, len(explored.transitions), explored.taken, counts)
 
 
-def _explore(system: TransitionSystem, limits: Limits, progress: Progress) -> _Explored:
+def _explore(system: TransitionSystem, limits: Limits, progress: Progress) -> _ControlGraph:
     """Follow all transitions, whatever they suppose; not on from faults and overflows."""
-    found = _Explored()
+    found = _ControlGraph()
     exceeded = limits.watch()
     start = system.initial()
     known, agenda = {start}, deque([start])
@@ -100,7 +108,7 @@ def _too_many() -> str:
 class _Clauses:
     """The clauses of a system."""
 
-    def __init__(self, system: TransitionSystem, explored: _Explored, formulas: Formulas) -> None:
+    def __init__(self, system: TransitionSystem, explored: _ControlGraph, formulas: Formulas) -> None:
         self._system = system
         self._steps: dict[int, tuple[Control, Transition | Bad | None]] = {}
         self._clauses = HornClauses(formulas)
@@ -125,9 +133,9 @@ class _Clauses:
         """Return that nothing bad is reachable, a path to it, or None."""
         left = limits.seconds_left()
         answer = self._clauses.solve(_SOLVE_MS if left is None else int(1000 * left))
-        return self._path(answer) if isinstance(answer, Reached) else answer
+        return self._path(answer) if isinstance(answer, Derivation) else answer
 
-    def _path(self, reached: Reached) -> AbstractPath | None:
+    def _path(self, reached: Derivation) -> AbstractPath | None:
         """The path of the rules that spacer names, if they are one."""
         taken: list[Transition] = []
         at = self._system.initial()
@@ -150,7 +158,7 @@ def _judged(
         return None, ""
     if found is None:
         return None, limits.exceeded() or NOT_FOUND_OUT
-    if can_be_taken(system, found, formulas, _CHECK_MS) is Taken.NO:
+    if can_be_taken(system, found, formulas, _CHECK_MS) is PathFeasibility.NO:
         return None, f"{NOT_FOUND_OUT}: the path that it gave cannot be taken"
     return found, ""
 
@@ -161,7 +169,7 @@ def _unproven(
     """What cuts the search short, if what spacer says is not inductive or that is not found out in time."""
     poll: Callable[[], None] = limits.poll("checking the invariant of spacer")
     try:
-        wrong = why_not_inductive(system, invariant, formulas, poll, _CHECK_MS)
+        wrong = invariant_flaw(system, invariant, formulas, poll, _CHECK_MS)
     except LimitReached as reached:
         return reached.limit
     return f"{NOT_FOUND_OUT}: what it gave is no proof, {wrong}" if wrong else ""

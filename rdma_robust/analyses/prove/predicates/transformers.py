@@ -12,23 +12,22 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from rdma_robust.analyses.prove.predicates.boolean_program import Choice
-from rdma_robust.analyses.prove.predicates.contradictions import Contradictions
+from rdma_robust.analyses.prove.predicates.boolean_program import Contradictions, PredicateTransformer
+from rdma_robust.analyses.prove.predicates.cube_oracle import CubeOracle, SolverCounts, Vocabulary
 from rdma_robust.analyses.prove.predicates.cube_search import (
     EMPTY,
     Answer,
+    Countermodel,
     Cube,
     CubeSearch,
-    Implied,
+    Implication,
     Impossible,
     Neighbours,
-    Refuted,
-    bits,
+    bit_numbers,
 )
-from rdma_robust.analyses.prove.predicates.linear_atoms import predicates_of, renamed
+from rdma_robust.analyses.prove.predicates.linear_atoms import predicates_of, renamed_literal
 from rdma_robust.analyses.prove.predicates.solving import Formulas
-from rdma_robust.analyses.prove.predicates.statement import SolverCounts, Statement, Vocabulary
-from rdma_robust.analyses.prove.predicates.update_ways import Way, ways_of
+from rdma_robust.analyses.prove.predicates.update_ways import UpdateCase, ways_of
 from rdma_robust.analyses.prove.transition_system import Update
 from rdma_robust.expr import TRUE, Expr, names, negate
 
@@ -40,23 +39,23 @@ WAIT_MS = 2000
 
 
 @dataclass
-class _Found:
-    """What a search has found, and with how many predicates."""
+class _CubesFound:
+    """The cubes that a search has found, and with how many predicates."""
 
     cubes: tuple[Cube, ...] = ()
-    models: list[Refuted] = field(default_factory=list)
+    models: list[Countermodel] = field(default_factory=list)
     version: tuple[int, int] = (-1, 0)
 
 
 class AbstractWay:
     """One way of a tuple of updates as a statement of the boolean program; searched for only as far as it is asked."""
 
-    def __init__(self, way: Way, builder: Transformers) -> None:
+    def __init__(self, way: UpdateCase, builder: Transformers) -> None:
         self.way = way
         self._builder = builder
-        self._statement = Statement(way, builder.vocabulary, builder.formulas, builder.counts, WAIT_MS)
-        self._found: dict[tuple[Expr, ...], _Found] = {}
-        self._choices: dict[int, tuple[tuple[int, int], Choice]] = {}
+        self._statement = CubeOracle(way, builder.vocabulary, builder.formulas, builder.counts, WAIT_MS)
+        self._found: dict[tuple[Expr, ...], _CubesFound] = {}
+        self._choices: dict[int, tuple[tuple[int, int], PredicateTransformer]] = {}
         self._blocking: tuple[tuple[int, int], tuple[Cube, ...]] = ((-1, 0), ())
         self._impossible: list[Cube] = []
         self.guard_atoms: frozenset[Expr] = frozenset(predicates_of(way.guard))
@@ -83,42 +82,42 @@ class AbstractWay:
             self._blocking = (self._builder.version, self._search((), self.way.read()))
         return (*self._blocking[1], *self._impossible)
 
-    def choice(self, number: int) -> Choice:
+    def choice(self, number: int) -> PredicateTransformer:
         """Return the transformer of a predicate."""
         known = self._choices.get(number)
         if known is None or known[0] != self._builder.version:
             known = self._choices[number] = (self._builder.version, self._choice(number))
         return known[1]
 
-    def _choice(self, number: int) -> Choice:
+    def _choice(self, number: int) -> PredicateTransformer:
         goals = self.way.before(self._builder.vocabulary.predicates[number])
         if all(each == TRUE for each in goals):
-            return Choice((EMPTY,), ())
+            return PredicateTransformer((EMPTY,), ())
         denied = tuple(dict.fromkeys(negate(each) for each in goals))
         if all(each == TRUE for each in denied):
-            return Choice((), (EMPTY,))
+            return PredicateTransformer((), (EMPTY,))
         if exact := self._written(goals):
             return exact
         near = frozenset(self.way.copies.get(name, name) for each in goals for name in names(each))
         near |= frozenset(self.way.copies.get(name, name) for name in names(self.way.guard))
         true = self._search(goals, near)
-        return Choice(true, () if EMPTY in true else self._search(denied, near, true))
+        return PredicateTransformer(true, () if EMPTY in true else self._search(denied, near, true))
 
-    def _written(self, goals: tuple[Expr, ...]) -> Choice | None:
+    def _written(self, goals: tuple[Expr, ...]) -> PredicateTransformer | None:
         """The transformer if what must hold before is a predicate or its negation: no cube says more."""
         if len(goals) > 1 or self.way.copies:
             return None
-        said = renamed(goals[0], {})
+        said = renamed_literal(goals[0], {})
         number = self._builder.vocabulary.numbers.get(said.predicate)
         if number is None:
             return None
-        found = Choice((Cube(1 << number, 0),), (Cube(0, 1 << number),))
-        return found if said.positive else Choice(found.false, found.true)
+        found = PredicateTransformer((Cube(1 << number, 0),), (Cube(0, 1 << number),))
+        return found if said.positive else PredicateTransformer(found.false, found.true)
 
     def _search(self, goals: tuple[Expr, ...], near: frozenset[str], avoided: Iterable[Cube] = ()) -> tuple[Cube, ...]:
         """Return F of the conjunction of `goals`, or without goals of the negation of the guard."""
         builder = self._builder
-        known = self._found.setdefault(goals, _Found())
+        known = self._found.setdefault(goals, _CubesFound())
         if known.version == builder.version:
             return known.cubes
         blocking = self.blocking() if goals else ()
@@ -141,7 +140,7 @@ class AbstractWay:
 
     def _asked(self, cube: Cube, goals: tuple[Expr, ...]) -> Answer:
         answer = self._statement.ask(cube, goals)
-        return Implied(answer.by) if isinstance(answer, Impossible) and not goals else answer
+        return Implication(answer.by) if isinstance(answer, Impossible) and not goals else answer
 
     def all_cubes(self) -> tuple[Cube, ...]:
         """Return every cube found so far."""
@@ -239,5 +238,5 @@ class Transformers:
 
 def known_literals(vocabulary: Vocabulary, cube: Cube) -> tuple[Expr, ...]:
     """Return what a cube says, as conditions."""
-    true = [vocabulary.predicates[each] for each in bits(cube.true)]
-    return (*true, *(negate(vocabulary.predicates[each]) for each in bits(cube.false)))
+    true = [vocabulary.predicates[each] for each in bit_numbers(cube.true)]
+    return (*true, *(negate(vocabulary.predicates[each]) for each in bit_numbers(cube.false)))

@@ -1,7 +1,7 @@
-"""What a tuple of updates does, all at once: conditions on, and values over, the wide variables before it.
+"""A tuple of updates done all at once: conditions on, and values over, the wide variables before it.
 
 A folded variable stands for a set of values; what is said of it is said of each. So after `Join` a predicate is true if it
-is true of what the variable stood for and of the new value, and `Pick` takes a copy of which all that is known of the
+is true of what the variable stood for and of the new value, and `Selection` takes a copy of which all that is known of the
 folded variable is known.
 """
 
@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import assert_never
 
-from rdma_robust.analyses.prove.transition_system import Draw, Drop, Join, Let, Pick, Suppose, Update
+from rdma_robust.analyses.prove.transition_system import Assignment, Draw, Drop, Join, Selection, Suppose, Update
 from rdma_robust.expr import TRUE, Binary, Expr, Name, conj, names, substitute
 
 Values = Mapping[str, Expr]
@@ -18,7 +19,7 @@ Values = Mapping[str, Expr]
 
 
 @dataclass(frozen=True)
-class Way:
+class UpdateCase:
     """One way in which a tuple of updates can go.
 
     It can if `guard` is true, over the names before and fresh ones. `values` are what names become: one mapping for every
@@ -55,16 +56,16 @@ def folded_names(updates: Iterable[Update]) -> Iterator[str]:
     for update in updates:
         if isinstance(update, Join):
             yield update.name
-        elif isinstance(update, Pick):
+        elif isinstance(update, Selection):
             yield update.folded
 
 
-def ways_of(updates: Iterable[Update]) -> tuple[Way, ...]:
+def ways_of(updates: Iterable[Update]) -> tuple[UpdateCase, ...]:
     """Return every way in which updates, in order, can go."""
     found = [_Sofar(TRUE, ({},), {}, 0)]
     for update in updates:
         found = [after for each in found for after in each.then(update)]
-    return tuple(Way(each.guard, each.values, each.copies) for each in found)
+    return tuple(UpdateCase(each.guard, each.values, each.copies) for each in found)
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ class _Sofar:
         match update:
             case Suppose(condition):
                 yield self._supposing(condition)
-            case Let(name, value):
+            case Assignment(name, value):
                 yield self._setting(name, [substitute(value, each) for each in self.values])
             case Draw(name, low, high):
                 drawn = self._new(name)
@@ -92,8 +93,10 @@ class _Sofar:
             case Join(name, value):
                 joined = tuple({**each, name: substitute(value, each)} for each in self.values)
                 yield _Sofar(self.guard, self.values + joined, self.copies, self.fresh)
-            case Pick(name, folded):
+            case Selection(name, folded):
                 yield from self._picking(name, folded)
+            case _:
+                assert_never(update)
 
     def _new(self, name: str) -> Name:
         return Name(f"{name}!{self.fresh}")

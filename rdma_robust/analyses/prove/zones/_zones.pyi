@@ -1,7 +1,7 @@
 from collections.abc import Sequence
 from typing import Literal
 
-from rdma_robust.analyses.prove.zones.zone_code import ZoneCode
+from rdma_robust.analyses.prove.zones.zone_matrix import ZoneCode
 
 LAYOUT: int
 

@@ -1,7 +1,9 @@
-"""Zones as tuples of numbers, in Python: the definition of what the compiled kernel does, for numbers of any size.
+"""Zones as tuples of numbers, and the code of a transition over them: the definition of what the compiled kernel does.
 
-A matrix is closed: entry (i, j) is at most (i, k) + (k, j), and the diagonal is 0. So a zone is included in another iff no
-entry is larger, and the zone over fewer variables is the matrix without the rows. An empty zone is None.
+A zone of `n` variables is a closed matrix with a row and a column for each and for the constant 0, which is row 0. Entry
+(i, j) is the least c known with x_i - x_j <= c, and at most (i, k) + (k, j); the diagonal is 0. So a zone is included in
+another iff no entry is larger, and the zone over fewer variables is the matrix without the rows. An empty zone is None.
+Numbers may be of any size. The compiled kernel has the same numbers of operations; LAYOUT tells.
 """
 
 from __future__ import annotations
@@ -9,9 +11,56 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import Final, Literal
 
-from rdma_robust.analyses.prove.zones.zone_code import ZoneCode, ZoneOp
+
+class ZoneOp(IntEnum):
+    """Operations with their operands; i and j are rows, c is a number.
+
+    BOUND i j c       suppose x_i - x_j <= c
+    MOVE i j c        x_i := x_j + c, i not j
+    SHIFT i c         x_i := x_i + c
+    FORGET i          x_i is any number
+    FOLD i j c        x_i, which stands for a set of numbers, from now on also stands for x_j + c, i not j
+    COPY i j          x_i := one of the numbers that x_j stands for, i not j
+    LINEAR i j c d n (a k) * n
+                      suppose x_i - x_j <= floor((c + sum of a * x_k) / d), for what the zone knows of each x_k, d > 0
+    """
+
+    BOUND = 0
+    MOVE = 1
+    SHIFT = 2
+    FORGET = 3
+    FOLD = 4
+    COPY = 5
+    LINEAR = 6
+
+
+@dataclass(frozen=True, slots=True)
+class ZoneCode:
+    """From a zone over some variables to one over others.
+
+    `source` has for each row of the matrix to work on, but row 0, the row of the zone before, or -1 for a variable of which
+    nothing is known; `target` the working rows of the zone after, row 0 left out. `clip` is the K of :func:`clipped` in
+    zone_matrix.py; `forms` is the number of LINEAR operations, and `moved` the sum of all |c|: with them a kernel knows
+    how large numbers can get.
+    """
+
+    clip: int
+    rows: int
+    source: tuple[int, ...]
+    ops: tuple[int, ...]
+    target: tuple[int, ...]
+    forms: int = 0
+    moved: int = 0
+
+    @property
+    def keeps(self) -> bool:
+        """Whether the zone after is the zone before."""
+        same = tuple(range(1, self.rows))
+        return not self.ops and self.source == same and self.target == same
+
 
 Entry = int | float
 """An integer, or infinity."""
@@ -53,22 +102,22 @@ def smaller(zone: Matrix, kept: list[Matrix]) -> list[Matrix]:
 
 @dataclass(frozen=True, slots=True)
 class compiled:  # noqa: N801 - a function to those who use it
-    """What runs code on a zone and returns the zone after, None if it is empty, True if a kept one includes it."""
+    """Runs code on a zone and returns the zone after, None if it is empty, True if a kept one includes it."""
 
     code: ZoneCode
 
     def __call__(self, zone: Matrix, kept: Sequence[Matrix] = ()) -> Matrix | Literal[True] | None:
         """The zone is looked for before it is clipped as well: most often that is enough."""
-        exact = run(self.code, zone, exact=True)
+        exact = run_zone_code(self.code, zone, exact=True)
         if exact is None:
             return None
         if any(included(exact, large) for large in kept):
             return True
-        after = run(self.code, zone)
+        after = run_zone_code(self.code, zone)
         return True if after is not None and any(included(after, large) for large in kept) else after
 
 
-def run(code: ZoneCode, zone: Matrix, *, exact: bool = False) -> Matrix | None:
+def run_zone_code(code: ZoneCode, zone: Matrix, *, exact: bool = False) -> Matrix | None:
     """Return the zone after the code, clipped unless it is to be `exact`, None if it is empty."""
     if code.keeps:
         return zone

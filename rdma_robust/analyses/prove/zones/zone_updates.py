@@ -5,10 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from rdma_robust.analyses.prove.transition_system import Draw, Drop, Join, Let, Pick, Suppose, Update
-from rdma_robust.analyses.prove.zones.linear_form import LinearForm, moved, number, variable
-from rdma_robust.analyses.prove.zones.linear_ways import MOST_WAYS, Facts, Way, Ways
-from rdma_robust.analyses.prove.zones.zone_code import ZoneCode, ZoneOp
+from rdma_robust.analyses.prove.transition_system import Assignment, Draw, Drop, Join, Selection, Suppose, Update
+from rdma_robust.analyses.prove.zones.linear_ways import (
+    MOST_WAYS,
+    CaseSplitter,
+    Facts,
+    LinearCase,
+    LinearForm,
+    as_shift,
+    constant_form,
+    variable_form,
+)
+from rdma_robust.analyses.prove.zones.zone_matrix import ZoneCode, ZoneOp
 from rdma_robust.expr import Expr
 
 Instruction = tuple[ZoneOp, tuple[str | int, ...]]
@@ -20,7 +28,7 @@ _DISTANCE = {ZoneOp.BOUND: 2, ZoneOp.MOVE: 2, ZoneOp.SHIFT: 1, ZoneOp.FOLD: 2, Z
 
 @dataclass(frozen=True, slots=True)
 class ZoneTransition:
-    """What the updates do to a zone: run each piece of code on it. Not `exact`: they may reach points that no run has."""
+    """Updates as code over a zone: run each piece on it. Not `exact`: they may reach points that no run has."""
 
     codes: tuple[ZoneCode, ...]
     exact: bool
@@ -57,7 +65,7 @@ def zone_transition(updates: Sequence[Update], before: Sequence[str], after: Seq
 class _Compiler:
     def __init__(self) -> None:
         self._made = 0
-        self._ways = Ways(self._fresh)
+        self._ways = CaseSplitter(self._fresh)
 
     def _fresh(self) -> str:
         self._made += 1
@@ -67,13 +75,13 @@ class _Compiler:
         match update:
             case Suppose(condition):
                 return [b for facts in self._ways.facts(condition) for b in self._supposing(branch, facts)]
-            case Let(name, value):
+            case Assignment(name, value):
                 return [self._let(b, name, way.value) for b, way in self._evaluated(branch, value)]
             case Draw(name, low, high):
                 return self._drawn(branch, name, low, high)
             case Join(name, value):
                 return [self._joined(b, name, way.value) for b, way in self._evaluated(branch, value)]
-            case Pick(name, folded):
+            case Selection(name, folded):
                 return [branch if name == folded else branch.then((ZoneOp.COPY, (name, folded)))]
             case Drop(name):
                 return [branch.then((ZoneOp.FORGET, (name,)))]
@@ -83,7 +91,7 @@ class _Compiler:
         names = {update.name for update in updates if not isinstance(update, Suppose)}
         return [(ZoneOp.FORGET, (name,)) for name in sorted(names)]
 
-    def _evaluated(self, branch: _Branch, value: Expr) -> list[tuple[_Branch, Way]]:
+    def _evaluated(self, branch: _Branch, value: Expr) -> list[tuple[_Branch, LinearCase]]:
         return [(b, way) for way in self._ways.values(value) for b in self._supposing(branch, way.facts)]
 
     def _supposing(self, branch: _Branch, facts: Facts) -> list[_Branch]:
@@ -104,17 +112,17 @@ class _Compiler:
         """Return w and c with the value w + c, where w is not `not_in`: a new variable if the value is no such sum."""
         if not value.terms:
             return branch, "", value.constant
-        plain = moved(value)
+        plain = as_shift(value)
         if plain is not None and plain[0] != not_in:
             return branch, *plain
         new = self._fresh()
         if plain is not None:
             return branch.then((ZoneOp.MOVE, (new, *plain))), new, 0
-        equal = [variable(new).plus(value, -1), value.plus(variable(new), -1)]
+        equal = [variable_form(new).plus(value, -1), value.plus(variable_form(new), -1)]
         return self._supposing(branch, Facts(tuple(equal), exact=False))[0], new, 0
 
     def _let(self, branch: _Branch, name: str, value: LinearForm) -> _Branch:
-        plain = moved(value)
+        plain = as_shift(value)
         if plain is not None and plain[0] == name:
             return branch.then((ZoneOp.SHIFT, (name, plain[1]))) if plain[1] else branch
         branch, place, constant = self._placed(branch, value)
@@ -133,7 +141,7 @@ class _Compiler:
                     c
                     for b in branches
                     for found, way in self._evaluated(b, end)
-                    for c in self._supposing(found, Facts((way.value.plus(variable(new), -1).times(sign),)))
+                    for c in self._supposing(found, Facts((way.value.plus(variable_form(new), -1).times(sign),)))
                 ]
         return [b.then((ZoneOp.MOVE, (name, new, 0))) for b in branches]
 
@@ -154,17 +162,17 @@ def _fact(form: LinearForm) -> tuple[list[Instruction], bool]:
 
 def _known(form: LinearForm, name: str, a: int) -> Instruction:
     """From a * x + rest <= 0: x <= -rest / a, or -x <= -rest / -a."""
-    rest = form.plus(variable(name), -a)
+    rest = form.plus(variable_form(name), -a)
     return _divided((name, "") if a > 0 else ("", name), rest, abs(a))
 
 
 def _known_difference(form: LinearForm, more: str, less: str, a: int) -> Instruction:
     """From a * x - a * y + rest <= 0: x - y <= -rest / a."""
-    return _divided((more, less), form.plus(variable(more), -a).plus(variable(less), a), a)
+    return _divided((more, less), form.plus(variable_form(more), -a).plus(variable_form(less), a), a)
 
 
 def _divided(rows: tuple[str, str], rest: LinearForm, divisor: int) -> Instruction:
-    minus = number(0).plus(rest, -1)
+    minus = constant_form(0).plus(rest, -1)
     # A difference of two is looked up as such, the positive one first.
     terms = sorted(minus.terms, key=lambda term: -term[1])
     return ZoneOp.LINEAR, (*rows, minus.constant, divisor, len(terms), *(part for name, a in terms for part in (a, name)))

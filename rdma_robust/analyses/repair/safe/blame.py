@@ -1,4 +1,4 @@
-"""What a run says of all sets of waits: the spots at which a thread would have been kept.
+"""The clause of a run about all sets of waits: the spots at which a thread would have been kept.
 
 Between two steps of a thread what it has under way only becomes less. So if a spot that the thread comes past has nothing to
 wait for before the thread's next step, a wait there can be passed just then, and the run is one with that wait as well. The

@@ -1,28 +1,31 @@
-"""Decides programs with some of the waits, until the time is over, and learns from their runs."""
+"""The judge of sets of waits: it proves programs with some of them until the time is over, and learns from their runs."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
+from rdma_robust.analyses.prove.on_machine import met_on
 from rdma_robust.analyses.prove.safety_claims import safety_claims
-from rdma_robust.analyses.prove.safety_outcome import Safety, SafetyOutcome
+from rdma_robust.analyses.prove.safety_outcome import Safety, SafetyOutcome, SafetyRun
+from rdma_robust.analyses.prove.transition_system import SafetyClaim
 from rdma_robust.analyses.repair.hitting import OutOfTimeError
 from rdma_robust.analyses.repair.repairs import Choices
 from rdma_robust.analyses.repair.safe.blame import blame
 from rdma_robust.analyses.repair.safe.fewest import WaitJudgement
-from rdma_robust.analyses.repair.safe.rerun import has_run
 from rdma_robust.analyses.repair.safe.rewriting import Rewriter
 from rdma_robust.analyses.repair.safe.spots import WaitSpots
-from rdma_robust.analyses.repair.safe.twins import told_in
-from rdma_robust.errors import LimitReached
-from rdma_robust.language.flow.cfg import Program
+from rdma_robust.errors import NO_SPAN, InternalError, LimitReached
+from rdma_robust.language.flow.cfg import Program, Step, Thread
 from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
+from rdma_robust.semantics.machines.by_model import stepwise_machine
+from rdma_robust.semantics.machines.machine import Action, Move, Verb
+from rdma_robust.semantics.machines.stepping import StepMachine, StepState
 
 Prove = Callable[[Program, Limits], SafetyOutcome]
 """Decides whether a program is safe under the model that is asked about."""
@@ -95,3 +98,101 @@ def without_allowed(program: Program, model: AnyModelName) -> Program:
         replace(o, claims=tuple(c for c in o.claims if c.model == model and not c.allowed)) for o in program.outcomes
     )
     return replace(program, outcomes=tuple(outcome for outcome in outcomes if outcome.claims))
+
+
+# What the search for the fewest waits stands on: a clause is taken only if the set of everything outside of it was seen
+# to have a run, which is one of the model's machine, with each wait just before the thread's next step. That shares
+# nothing with how the clause was found (`blame`).
+
+
+Waits = frozenset[Step]
+
+
+def has_run(spots: WaitSpots, chosen: Choices, run: SafetyRun, claim: SafetyClaim) -> bool:
+    """Return whether the program with `chosen` has a run with the same moves, but for waits, that violates `claim`."""
+    program = spots.having(chosen)
+    machine = stepwise_machine(program, spots.model)
+    waits = frozenset(s for at, t in zip(spots.at, spots.full.threads, strict=True) for p, _, s in t.edges if p in at)
+    reached = machine.initial()
+    for move in run.moves[1:]:
+        if move.action.step not in waits:
+            states = dict.fromkeys(each.state for each in reached)
+            reached = [after for state in states for after in _taken(machine, state, move.action, waits)]
+    met = met_on(machine, claim)
+    return any(met(end) for last in reached for end in (last, *_waited(machine, last, waits)))
+
+
+def _taken(machine: StepMachine, state: StepState, action: Action, waits: Waits) -> Iterator[Move]:
+    """Yield the ways to take the same move, behind the waits that its thread is at."""
+    t = action.thread
+    if action.verb in (Verb.ACCESS, Verb.ISSUE):
+        *_, state = _waiting(machine, state, t, waits)
+    drawn = () if action.read is None else (action.read,)
+    for move in machine.moves_of(state, t, lambda _low, _high: drawn):
+        if move.action == action:
+            yield move
+
+
+def _waiting(machine: StepMachine, state: StepState, t: int, waits: Waits) -> Iterator[StepState]:
+    """Yield a state and those after thread `t` has passed the waits that it is at, one by one, as far as it can."""
+    seen = set()
+    while state not in seen:
+        yield state
+        seen.add(state)
+        passed = (m for m in machine.moves_of(state, t, lambda _low, _high: ()) if m.action.step in waits)
+        state = next((m.state for m in passed if m.action.verb is Verb.ACCESS), state)
+
+
+def _waited(machine: StepMachine, last: Move, waits: Waits) -> Iterator[Move]:
+    """Yield moves with the states after which some threads have passed waits that they are at."""
+    states: list[StepState] = [last.state]
+    for t in range(len(machine.codes)):
+        states = [after for each in states for after in _waiting(machine, each, t, waits)]
+    return (Move(last.action, state) for state in states)
+
+
+# The graphs of a program read from a text with waits, and of the one made by leaving out waits of the full program, are
+# alike, edge by edge in the order of the source, but for numbers of points and places in the text. So a run of the one,
+# which was proven from its text, is told in points and steps of the other, which can be compared with other sets.
+
+
+@dataclass(frozen=True)
+class _Twin:
+    """For one thread: the points and steps of the other program."""
+
+    points: Mapping[int, int]
+    steps: Mapping[Step, Step]
+
+
+def told_in(run: SafetyRun, program: Program, other: Program) -> SafetyRun:
+    """Return a run of `program` in the points and steps of `other`. Raises InternalError if they are not alike."""
+    twins = [_twin(one, two) for one, two in zip(program.threads, other.threads, strict=True)]
+    return replace(run, moves=tuple(_move(move, twins) for move in run.moves))
+
+
+def _twin(one: Thread, two: Thread) -> _Twin:
+    points = {one.entry: two.entry, one.exit: two.exit}
+    steps: dict[Step, Step] = {}
+    for (a, b, step), (c, d, like) in zip(one.edges, two.edges, strict=True):
+        if points.setdefault(a, c) != c or points.setdefault(b, d) != d or not _alike(step, like):
+            raise InternalError("a program with waits in its text is not the one with these waits")
+        steps[step] = like
+    if len(set(points.values())) != len(points) or [(n, points[p]) for n, p in one.labels] != list(two.labels):
+        raise InternalError("a program with waits in its text has other points than the one with these waits")
+    return _Twin(points, steps)
+
+
+def _alike(one: Step, two: Step) -> bool:
+    """Return whether two steps do the same; faults are at other places."""
+    kinds = [None if step.fault is None else (step.fault.kind, step.fault.message) for step in (one, two)]
+    plain = [replace(step, span=NO_SPAN, fault=None) for step in (one, two)]
+    return plain[0] == plain[1] and kinds[0] == kinds[1]
+
+
+def _move(move: Move, twins: list[_Twin]) -> Move:
+    action: Action = move.action
+    if action.step is not None:
+        action = action._replace(step=twins[action.thread].steps[action.step])
+    state: StepState = move.state
+    threads = (s._replace(point=twin.points[s.point]) for s, twin in zip(state.threads, twins, strict=True))
+    return Move(action, state._replace(threads=tuple(threads)))

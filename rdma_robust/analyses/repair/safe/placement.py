@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from rdma_robust.analyses.prove.prove import prove
+from rdma_robust.analyses.prove.prove import decide_safety
 from rdma_robust.analyses.prove.safety_outcome import Safety, SafetyOutcome
-from rdma_robust.analyses.repair.each_copy import has_families
+from rdma_robust.analyses.repair.each_copy import has_families, outside_of_copies
 from rdma_robust.analyses.repair.hitting import OutOfTimeError
 from rdma_robust.analyses.repair.repairs import COUNTING, Choices, Repair, RepairOptions, Status, WaitOptions
 from rdma_robust.analyses.repair.safe.fewest import Fewest
@@ -17,9 +17,8 @@ from rdma_robust.analyses.repair.safe.judging import WaitDecisions
 from rdma_robust.analyses.repair.safe.rewriting import Rewriter
 from rdma_robust.analyses.repair.safe.spots import WaitSpots
 from rdma_robust.analyses.repair.safe.standing import WAITS, spots_of
-from rdma_robust.analyses.repair.written_out import outside_of_copies
 from rdma_robust.errors import LimitReached, ProgramError, UsageError
-from rdma_robust.language.check.refusals import refusals
+from rdma_robust.language.check.refusals import model_refusals
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.language.load import load_program
@@ -61,7 +60,7 @@ def _answer(text: str, file: str, waits: WaitOptions, options: RepairOptions | N
     if waits.model not in WAITS:
         raise UsageError(f"which waits make a program safe under {waits.model} is not known; take {', '.join(WAITS)}")
     work = Limits.of(options.timeout, limits.max_states, limits.memory, started=started)
-    if refused := refusals(load_program(text, file), waits.model):
+    if refused := model_refusals(load_program(text, file), waits.model):
         raise ProgramError(file, text, refused)
     if has_families(text, file):
         return Repair("unknown", FAMILIES, time_s=time.monotonic() - started, waits=waits)
@@ -93,7 +92,7 @@ class _Placement:
         self.search = Fewest(self.spots.universe, self.spots.costs(options.costs), self.decisions.judge)
 
     def _prove(self, program: Program, limits: Limits) -> SafetyOutcome:
-        return prove(program, self.waits.model, limits)
+        return decide_safety(program, self.waits.model, limits)
 
     def answer(self) -> Repair:
         """Return the answer. Raises OutOfTimeError if not even all waits were decided."""

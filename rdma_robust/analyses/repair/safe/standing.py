@@ -24,6 +24,7 @@ from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.language.load import load_program
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.tree_limits import blocks_of
+from rdma_robust.semantics.machines.waiting_points import preceding
 
 WAITS: Final[Mapping[AnyModelName, Barrier | None]] = {
     "sc": None,
@@ -126,7 +127,7 @@ def _own(source: SourceText, program: Program, kind: Barrier) -> Iterator[WaitSp
             node = wanted.get((thread, statement.span.start))
             if node is not None and not labelled:
                 yield WaitSpot(kind, node, thread, depth, statement=statement)
-            labelled = isinstance(statement, ast.Label)
+            labelled = isinstance(statement, ast.LabelStatement)
             deeper = depth + isinstance(statement, ast.While | ast.Loop)
             for each in blocks_of(statement):
                 yield from inside(each, thread, deeper)
@@ -205,11 +206,8 @@ def _useful(spots: WaitSpots, number: int) -> frozenset[int]:
     """Return the spots of a thread that a thread can come to with something to wait for, and with something left to do."""
     thread, at = spots.full.threads[number], spots.at[number]
     named = any(atom.thread == thread.name for line in spots.program.invariants for _, atom in line.atoms)
-    back: dict[int, list[int]] = {}
-    for source, target, _ in thread.edges:
-        back.setdefault(target, []).append(source)
     busy = {a for a, _, s in thread.edges if a not in at and (not isinstance(s.op, Silent) or s.fault is not None)}
-    ahead = reachable(busy, back)
+    ahead = reachable(busy, preceding(thread))
     pending = {node: _pending(spots, number, node) for node in {spot.node for spot in spots.spots}}
     return frozenset(k for p, k in at.items() if p in pending[spots.spots[k].node] and (named or p in ahead))
 

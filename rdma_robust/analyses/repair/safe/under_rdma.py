@@ -17,8 +17,7 @@ from typing import ClassVar, Final, Literal
 
 from rdma_robust.analyses.repair.cheapest import Checker, Judgement
 from rdma_robust.analyses.repair.each_copy import has_families
-from rdma_robust.analyses.repair.hanging import STATES, HangComparison, Hangs
-from rdma_robust.analyses.repair.keeping import Deviation, Where, unmoved
+from rdma_robust.analyses.repair.keeping import HANG_STATES, Deviation, HangComparison, Hangs, Where, unmoved
 from rdma_robust.analyses.repair.plan import repair
 from rdma_robust.analyses.repair.repairs import Repair, RepairOptions, Status, WaitOptions
 from rdma_robust.analyses.repair.replay import End
@@ -178,4 +177,4 @@ class HardwareComparison(HangComparison):
         return self._look(self._own).answer is Answer.UNREACHABLE
 
     def _look(self, program: Program) -> Reached:
-        return find_hang(program, "rdma", Limits(self._deadline, STATES).share(SHARE), self._hardware).answer
+        return find_hang(program, "rdma", Limits(self._deadline, HANG_STATES).share(SHARE), self._hardware).answer

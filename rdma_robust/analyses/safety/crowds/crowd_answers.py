@@ -14,8 +14,7 @@ from typing import Final
 from rdma_robust.analyses.safety.alone import impossible_alone
 from rdma_robust.analyses.safety.crowds.absences import search_absence
 from rdma_robust.analyses.safety.crowds.any_number import GoalInstance, numbers_from, search_any_number
-from rdma_robust.analyses.safety.crowds.crowd_words import copies_said, none_up_to, undecided_numbers
-from rdma_robust.analyses.safety.crowds.instances import goal_in
+from rdma_robust.analyses.safety.crowds.instances import copies_said, goal_in, none_up_to, undecided_numbers
 from rdma_robust.analyses.safety.crowds.safety_system import SafetySystem
 from rdma_robust.analyses.safety.goals import FaultGoal, Goal, HangGoal, StateGoal, concerns_threads
 from rdma_robust.analyses.safety.questions import Answer, Argument, Reached, ReachProcedure, no_hang_alone

@@ -15,11 +15,10 @@ from jsonschema import Draft202012Validator
 from rdma_robust.analyses.explain.explanation import Explanation
 from rdma_robust.reports.explanation.explanation_dot import graph_dot
 from rdma_robust.reports.explanation.explanation_html import explanation_html, source_html
-from rdma_robust.reports.explanation.explanation_json import explanation_object
-from rdma_robust.reports.explanation.explanation_svg import drawn, graph_svg, lay_out
-from rdma_robust.reports.explanation.explanation_text import explanation_text
+from rdma_robust.reports.explanation.explanation_svg import drawn, graph_layout, graph_svg
+from rdma_robust.reports.explanation.explanation_text import explanation_object, explanation_text
 from rdma_robust.reports.explanation.explanation_timeline import timeline_svg
-from rdma_robust.reports.share.html_templates import prose
+from rdma_robust.reports.share.html_templates import html_prose
 from tests.conftest import ROOT
 from tests.support.explained import explained, litmus, programs
 from tests.support.random_programs import SMALL
@@ -116,7 +115,7 @@ def test_lanes_of_the_graph_are_columns_in_program_order() -> None:
         e = explained(text, final_state_limit=0)
         if e.graph is None or e.timeline is None:
             continue
-        layout = lay_out(e.graph, e.timeline.lanes)
+        layout = graph_layout(e.graph, e.timeline.lanes)
         at = {n.id: layout.nodes[f"n{n.id}"] for n in e.graph.nodes}
         for edge in e.graph.edges:
             if "po" in edge.relations:
@@ -182,5 +181,5 @@ def test_the_source_is_complete_and_marked() -> None:
 
 
 def test_code_in_prose() -> None:
-    assert prose("a `b < c` d & `e`") == "a <code>b &lt; c</code> d &amp; <code>e</code>"
-    assert prose("odd ` one") == "odd ` one"
+    assert html_prose("a `b < c` d & `e`") == "a <code>b &lt; c</code> d &amp; <code>e</code>"
+    assert html_prose("odd ` one") == "odd ` one"

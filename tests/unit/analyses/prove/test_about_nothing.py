@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rdma_robust.analyses.prove import random_walks
-from rdma_robust.analyses.prove.prove import prove
+from rdma_robust.analyses.prove.prove import decide_safety
 from rdma_robust.analyses.prove.safety_outcome import Safety
 from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.language.load import load_program
@@ -31,17 +31,17 @@ def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
 @pytest.mark.parametrize("model", ["sc", "tso"])
 def test_an_assertion_behind_an_assume_that_is_never_true_is_about_nothing(engine: str, model: AnyModelName) -> None:
     program = load_program(ASSUMED, "f.rdma")
-    outcome = prove(program, model, engine="zones" if engine == "zones" else "auto")
+    outcome = decide_safety(program, model, engine="zones" if engine == "zones" else "auto")
     assert outcome.safety is Safety.SAFE and (outcome.invariant is None) == (engine == "compiled")
     assert [claim.span.line for claim in outcome.about_nothing] == [2]
     met = load_program(ASSUMED.replace("x == 2", "x == 1").replace("r == 3", "r == 0"), "f.rdma")
-    assert prove(met, model).about_nothing == ()
+    assert decide_safety(met, model).about_nothing == ()
 
 
 @pytest.mark.usefixtures("engine")
 @pytest.mark.parametrize("model", ["sc", "tso"])
 def test_an_outcome_without_a_final_state_is_about_nothing(model: AnyModelName) -> None:
-    never = prove(load_program(WAITING.replace("BODY", "x = 1"), "f.rdma"), model)
+    never = decide_safety(load_program(WAITING.replace("BODY", "x = 1"), "f.rdma"), model)
     assert never.safety is Safety.SAFE and [claim.kind for claim in never.about_nothing] == ["outcome"]
-    ends = prove(load_program(WAITING.replace("BODY", "x = 5"), "f.rdma"), model)
+    ends = decide_safety(load_program(WAITING.replace("BODY", "x = 5"), "f.rdma"), model)
     assert ends.safety is Safety.SAFE and ends.about_nothing == ()

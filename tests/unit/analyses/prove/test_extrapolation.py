@@ -7,13 +7,14 @@ from random import Random
 import pytest
 import z3
 
+from rdma_robust.analyses.prove.predicates.cube_oracle import SolverCounts, Vocabulary
 from rdma_robust.analyses.prove.predicates.cube_search import EMPTY, Cube
 from rdma_robust.analyses.prove.predicates.extrapolated_program import ExtrapolatedProgram
 from rdma_robust.analyses.prove.predicates.extrapolation import (
     Slots,
+    buffer_length_names,
     buffer_predicates,
     buffer_slots,
-    buffers_of,
     extrapolated,
     extrapolated_cubes,
     set_predicates,
@@ -21,11 +22,10 @@ from rdma_robust.analyses.prove.predicates.extrapolation import (
 )
 from rdma_robust.analyses.prove.predicates.linear_atoms import literal, predicates_of
 from rdma_robust.analyses.prove.predicates.solving import Formulas
-from rdma_robust.analyses.prove.predicates.statement import SolverCounts, Vocabulary
 from rdma_robust.analyses.prove.predicates.transformers import Transformers
-from rdma_robust.analyses.prove.reductions import reduced
+from rdma_robust.analyses.prove.reductions import reduce_program
 from rdma_robust.analyses.prove.safety_outcome import ReductionOptions
-from rdma_robust.analyses.prove.transition_system import Join, Let, Pick
+from rdma_robust.analyses.prove.transition_system import Assignment, Join, Selection
 from rdma_robust.expr import Binary, Const, Expr, Name, Unary, evaluate
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.claims import AnyModelName
@@ -61,7 +61,7 @@ thread Q on M { reg u, v; u = x; v = y }
 
 def wide_of(program: Program, model: AnyModelName, bound: int = 1) -> list[str]:
     """The wide variables if all values are."""
-    return [name for name, _ in reduced(program, model, (), ReductionOptions(bound=bound, narrow=0)).wide]
+    return [name for name, _ in reduce_program(program, model, (), ReductionOptions(bound=bound, narrow=0)).wide]
 
 
 @pytest.mark.parametrize(("bound", "lifted"), [(1, 2), (2, 4)])
@@ -70,7 +70,7 @@ def test_abp_has_the_predicates_of_the_paper_under_pso(bound: int, lifted: int) 
     slots = buffer_slots(program, True, wide_of(program, "pso", bound))
     found = extrapolated(ABP_PREDICATES, slots)
     assert len(found) == 8 + lifted
-    lengths = buffer_predicates(buffers_of(program, True), bound)
+    lengths = buffer_predicates(buffer_length_names(program, True), bound)
     assert len(lengths) == 2 * (bound + 1) + 1
     if bound == 1:
         assert len(found) + len(lengths) == 15
@@ -133,13 +133,13 @@ def test_sets_get_the_transformers_of_the_rma_paper() -> None:
     program = carried((x, y))
     number = {each: program.vocabulary.numbers[each] for each in (x, y, of_set)}
     bit = {each: 1 << number[each] for each in number}
-    ((begin,),) = program.steps((Let("T@0", Name("A.x")),))
+    ((begin,),) = program.steps((Assignment("T@0", Name("A.x")),))
     assert begin.choice(number[of_set]).true == (Cube(bit[x], 0),)
     assert begin.choice(number[of_set]).false == (Cube(0, bit[x]),)
     ((add,),) = program.steps((Join("T@0", Name("A.x")),))
     assert add.choice(number[of_set]).true == (Cube(bit[x] | bit[of_set], 0),)
     assert add.choice(number[of_set]).false == (Cube(0, bit[x] | bit[of_set]),)
-    ((take,),) = program.steps((Pick("B.y", "T@0"),))
+    ((take,),) = program.steps((Selection("B.y", "T@0"),))
     assert take.choice(number[y]).true == (Cube(bit[of_set], 0),)
     assert take.choice(number[y]).false == (Cube(0, bit[of_set]),)
     assert not take.writes(number[x])
@@ -150,7 +150,7 @@ def test_a_predicate_with_a_set_and_what_is_taken_from_it_becomes_unknown() -> N
     both = literal(op("B.y", "<=", "A.x")).predicate
     program = carried((both,))
     lifted = program.vocabulary.numbers[literal(op("B.y", "<=", "T@0")).predicate]
-    ((take,),) = program.steps((Pick("B.y", "T@0"),))
+    ((take,),) = program.steps((Selection("B.y", "T@0"),))
     assert take.choice(lifted).true == take.choice(lifted).false == ()
     assert take.choice(program.vocabulary.numbers[both]).true == ()
 

@@ -7,11 +7,21 @@ from itertools import product
 
 import pytest
 
-from rdma_robust.analyses.prove import solved_conditions
-from rdma_robust.analyses.prove.path_values import MOST_CHOICES, PathValues, path_values
-from rdma_robust.analyses.prove.proof_engine import AbstractPath
-from rdma_robust.analyses.prove.solved_conditions import solved
-from rdma_robust.analyses.prove.transition_system import Bad, Cause, Draw, Drop, Join, Let, Pick, Suppose, Transition, Update
+from rdma_robust.analyses.prove import path_values as solved_conditions
+from rdma_robust.analyses.prove.path_values import MOST_CHOICES, PathValues, path_values, solved
+from rdma_robust.analyses.prove.transition_system import (
+    AbstractPath,
+    Assignment,
+    Bad,
+    Cause,
+    Draw,
+    Drop,
+    Join,
+    Selection,
+    Suppose,
+    Transition,
+    Update,
+)
 from rdma_robust.expr import TRUE, Binary, Const, Expr, Name, Unary, conj, disj, evaluate
 from rdma_robust.language.flow.cfg import Nondet, Silent, Step
 from rdma_robust.semantics.machines.machine import Verb
@@ -32,11 +42,11 @@ def along(*steps: tuple[Update, ...], causes: tuple[Cause, ...] = (), bad: Expr 
 
 
 def test_without_draws_the_path_is_run() -> None:
-    increment = Let("x", op("+", "x", 1))
+    increment = Assignment("x", op("+", "x", 1))
     assert along((increment,), (increment,), bad=op("==", "x", 2)) == PathValues(True)
     assert along((increment,), (increment,), bad=op("==", "x", 3)) == PathValues(False)
     assert along((Suppose(op("<", "x", 0)),)) == PathValues(False)
-    assert along((Let("x", op("*", op("/", -7, 2), op("%", -7, 2))),), bad=op("==", "x", 3)) == PathValues(True)
+    assert along((Assignment("x", op("*", op("/", -7, 2), op("%", -7, 2))),), bad=op("==", "x", 3)) == PathValues(True)
 
 
 def test_a_division_by_zero_is_no_violation() -> None:
@@ -47,9 +57,9 @@ def test_a_division_by_zero_is_no_violation() -> None:
 def test_what_divides_by_zero_is_not_done() -> None:
     """A fault ends the run there; so a path that goes on has no zero."""
     draw = Draw("y", Const(-1), Const(1))
-    assert along((draw, Let("x", op("%", 5, "y"))), bad=op("==", "y", 0)) != PathValues(True)
-    assert along((Let("x", op("/", 5, "y")),)) == PathValues(False)
-    assert along((Let("x", op("/", "y", 5)),)) == PathValues(True)
+    assert along((draw, Assignment("x", op("%", 5, "y"))), bad=op("==", "y", 0)) != PathValues(True)
+    assert along((Assignment("x", op("/", 5, "y")),)) == PathValues(False)
+    assert along((Assignment("x", op("/", "y", 5)),)) == PathValues(True)
     assert along((Join("x", op("+", 1, op("/", 1, "y"))),)) == PathValues(False)
 
 
@@ -76,18 +86,18 @@ def test_the_numbers_belong_to_the_causes_that_draw() -> None:
 
 
 def test_a_folded_variable_is_any_of_its_values() -> None:
-    joined = (Let("y", Const(1)), Join("y", Const(3)), Join("y", Const(5)))
-    assert along(joined, (Pick("x", "y"),), bad=op("==", "x", 3)) == PathValues(True)
-    assert along(joined, (Pick("x", "y"),), bad=op("==", "x", 4)) == PathValues(False)
-    assert along(joined, (Pick("x", "y"), Pick("z", "y")), bad=op("==", op("+", "x", "z"), 8)) == PathValues(True)
-    assert along(joined, (Let("y", Const(3)), Pick("x", "y")), bad=op("==", "x", 5)) == PathValues(False)
-    many = (Let("y", Const(0)), *(Join("y", Const(i)) for i in range(30)))
-    assert along(many, (Pick("x", "y"), Pick("z", "y")), bad=op("==", op("+", "x", "z"), 99)) == PathValues(None)
+    joined = (Assignment("y", Const(1)), Join("y", Const(3)), Join("y", Const(5)))
+    assert along(joined, (Selection("x", "y"),), bad=op("==", "x", 3)) == PathValues(True)
+    assert along(joined, (Selection("x", "y"),), bad=op("==", "x", 4)) == PathValues(False)
+    assert along(joined, (Selection("x", "y"), Selection("z", "y")), bad=op("==", op("+", "x", "z"), 8)) == PathValues(True)
+    assert along(joined, (Assignment("y", Const(3)), Selection("x", "y")), bad=op("==", "x", 5)) == PathValues(False)
+    many = (Assignment("y", Const(0)), *(Join("y", Const(i)) for i in range(30)))
+    assert along(many, (Selection("x", "y"), Selection("z", "y")), bad=op("==", op("+", "x", "z"), 99)) == PathValues(None)
     assert MOST_CHOICES < 30 * 30
 
 
 def test_a_dropped_variable_may_be_set_again() -> None:
-    assert along((Drop("x"),), (Let("x", Const(2)),), bad=op("==", "x", 2)) == PathValues(True)
+    assert along((Drop("x"),), (Assignment("x", Const(2)),), bad=op("==", "x", 2)) == PathValues(True)
 
 
 @needs_solver

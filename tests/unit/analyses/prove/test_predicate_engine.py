@@ -7,13 +7,12 @@ import sys
 import pytest
 import z3
 
-from rdma_robust.analyses.prove.predicates.inductive_check import why_not_inductive
-from rdma_robust.analyses.prove.predicates.paths import Taken, can_be_taken
+from rdma_robust.analyses.prove.predicates.inductive_check import invariant_flaw
+from rdma_robust.analyses.prove.predicates.paths import PathFeasibility, can_be_taken
 from rdma_robust.analyses.prove.predicates.predicate_engine import predicates_engine
 from rdma_robust.analyses.prove.predicates.solving import Formulas
 from rdma_robust.analyses.prove.predicates.spacer_engine import spacer_engine
-from rdma_robust.analyses.prove.proof_engine import Engine
-from rdma_robust.analyses.prove.transition_system import Draw, Join, Pick, Suppose
+from rdma_robust.analyses.prove.transition_system import Draw, Engine, Join, Selection, Suppose
 from rdma_robust.errors import UsageError
 from rdma_robust.expr import Const, Expr, Name
 from rdma_robust.limits import Limits, ignore
@@ -85,7 +84,7 @@ def pending(most: int = 3) -> HandSystem:
     edges = (
         (0, (let("set", "x"),), 1),
         (1, (Suppose(op("x", "<", most)), let("x", op("x", "+", 1)), Join("set", Name("x"))), 1),
-        (1, (Pick("y", "set"),), 1),
+        (1, (Selection("y", "set"),), 1),
     )
     return HandSystem((edges,), (("x", 0), ("y", 0), ("set", 0)), lambda _: op("y", ">", 3))
 
@@ -95,7 +94,7 @@ def two_taken(joined: int = 2) -> HandSystem:
     edges = (
         (0, (let("set", 1),), 1),
         (1, (Join("set", Const(joined)),), 1),
-        (1, (Pick("x", "set"), Pick("y", "set")), 2),
+        (1, (Selection("x", "set"), Selection("y", "set")), 2),
         (2, (), 1),
     )
     bad: Expr = op(op("x", "+", "y"), ">", 4)
@@ -132,7 +131,7 @@ def test_what_holds_is_proven_by_an_inductive_invariant(engine: Engine, name: st
     found = engine(system, Limits.of(60.0), ignore)
     assert (found.path, found.cut, found.overflowed) == (None, "", False)
     assert found.invariant is not None
-    assert why_not_inductive(system, found.invariant, Formulas(z3), lambda: None) == ""
+    assert invariant_flaw(system, found.invariant, Formulas(z3), lambda: None) == ""
     runs = all_runs(system, 8)
     assert not runs.bad
     assert outside(found, runs) == []
@@ -149,7 +148,7 @@ def test_what_fails_has_a_path_that_can_be_taken(engine: Engine, name: str) -> N
         assert engine is spacer_engine, found.cut
         assert found.cut
     else:
-        assert can_be_taken(system, found.path, Formulas(z3), 5000) is Taken.YES
+        assert can_be_taken(system, found.path, Formulas(z3), 5000) is PathFeasibility.YES
 
 
 @both
@@ -202,20 +201,24 @@ def test_an_invariant_that_is_not_inductive_is_refused() -> None:
     for control, regions in full.items():
         for number in range(len(regions)):
             fewer = full | {control: (*regions[:number], *regions[number + 1 :])}
-            refused += why_not_inductive(system, fewer, Formulas(z3), lambda: None) != ""
+            refused += invariant_flaw(system, fewer, Formulas(z3), lambda: None) != ""
     assert refused > len(full)
     everything = dict.fromkeys((*full, (2, 2)), ((),))
-    assert "claim" in why_not_inductive(system, everything, Formulas(z3), lambda: None)
-    assert why_not_inductive(system, {}, Formulas(z3), lambda: None) == "the initial state is not in it"
+    assert "claim" in invariant_flaw(system, everything, Formulas(z3), lambda: None)
+    assert invariant_flaw(system, {}, Formulas(z3), lambda: None) == "the initial state is not in it"
 
 
 def test_regions_that_tell_apart_what_a_folded_variable_stands_for_are_refused() -> None:
     """After both values are joined neither region has both, so that a pick may mix them."""
-    edges = ((0, (let("set", 1),), 1), (1, (Join("set", Const(2)),), 2), (2, (Pick("x", "set"), Pick("y", "set")), 3))
+    edges = (
+        (0, (let("set", 1),), 1),
+        (1, (Join("set", Const(2)),), 2),
+        (2, (Selection("x", "set"), Selection("y", "set")), 3),
+    )
     system = HandSystem((edges,), (("x", 0), ("y", 0), ("set", 0)), never(at=(3,), condition=op("x", "!=", "y")))
     one, two = (op("set", "==", 1),), (op("set", "==", 2),)
     claimed = {(0,): ((),), (1,): (one,), (2,): (one, two), (3,): ((op("x", "==", "y"),),)}
-    assert why_not_inductive(system, claimed, Formulas(z3), lambda: None) == "a transition leads out of it"
+    assert invariant_flaw(system, claimed, Formulas(z3), lambda: None) == "a transition leads out of it"
     assert all_runs(system, 5).bad
 
 

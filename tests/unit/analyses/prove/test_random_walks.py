@@ -8,15 +8,14 @@ import pytest
 
 from rdma_robust.analyses.prove.explicit_search import explicit_search
 from rdma_robust.analyses.prove.on_machine import shows
-from rdma_robust.analyses.prove.path_replay import replayed
+from rdma_robust.analyses.prove.path_replay import replay_path
 from rdma_robust.analyses.prove.path_values import path_values
-from rdma_robust.analyses.prove.proof_engine import Searched
-from rdma_robust.analyses.prove.prove import prove
+from rdma_robust.analyses.prove.prove import decide_safety
 from rdma_robust.analyses.prove.random_walks import PROBE, walked, with_walks
-from rdma_robust.analyses.prove.reductions import reduced
+from rdma_robust.analyses.prove.reductions import reduce_program
 from rdma_robust.analyses.prove.safety_claims import safety_claims
 from rdma_robust.analyses.prove.safety_outcome import ReductionOptions, Safety
-from rdma_robust.analyses.prove.transition_system import Draw, Let, Pick, Suppose, TransitionSystem
+from rdma_robust.analyses.prove.transition_system import Assignment, Draw, EngineResult, Selection, Suppose, TransitionSystem
 from rdma_robust.expr import Const, Name
 from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.language.load import load_program
@@ -61,7 +60,7 @@ def systems(kind: str, seed: int) -> list[tuple[AnyModelName, TransitionSystem]]
     program = load_program(text, f"{kind} {seed}.rdma")
     options = ReductionOptions(bound=2, many=False)
     models: tuple[AnyModelName, ...] = MODELS_OF[kind]  # type: ignore[index]
-    return [(model, reduced(program, model, safety_claims(program, model), options)) for model in models]
+    return [(model, reduce_program(program, model, safety_claims(program, model), options)) for model in models]
 
 
 @pytest.mark.parametrize("kind", MODELS_OF)
@@ -76,7 +75,7 @@ def test_what_walks_meet_is_a_run(kind: str, seeds: range) -> None:
             assert path.exact
             values = path_values(system, path)
             assert values.feasible
-            run = replayed(system.program, model, system.claims, path, draws=values.draws)
+            run = replay_path(system.program, model, system.claims, path, draws=values.draws)
             assert run is not None
             fault = None if path.bad is not None else path.transitions[-1].fault
             claims = [
@@ -92,16 +91,16 @@ def test_what_walks_meet_is_a_run(kind: str, seeds: range) -> None:
 
 def test_a_violation_that_is_far_away_is_met() -> None:
     program = load_program(BAKERY, "bakery.rdma")
-    outcome = prove(program, "rma", Limits.of(60))
+    outcome = decide_safety(program, "rma", Limits.of(60))
     assert outcome.safety is Safety.UNSAFE
     assert outcome.counts["walked"] < 60
     assert outcome.states <= PROBE + 100
     assert outcome.run is not None and outcome.claim is not None and shows(program, outcome.run, outcome.claim)
 
 
-def counting(searches: list[int | None], found: str) -> Searched:
+def counting(searches: list[int | None], found: str) -> EngineResult:
     """An engine's answer after it was asked with these limits of states."""
-    return Searched("zones", None, None, False, found if len(searches) == 1 else "", PROBE, 0)
+    return EngineResult("zones", None, None, False, found if len(searches) == 1 else "", PROBE, 0)
 
 
 @pytest.mark.parametrize(
@@ -110,18 +109,22 @@ def counting(searches: list[int | None], found: str) -> Searched:
 def test_walks_come_after_a_small_search_only(states: int | None, cut: str, expected: list[int | None]) -> None:
     searches: list[int | None] = []
 
-    def engine(_system: TransitionSystem, limits: Limits, _progress: Progress) -> Searched:
+    def engine(_system: TransitionSystem, limits: Limits, _progress: Progress) -> EngineResult:
         searches.append(limits.states)
         return counting(searches, cut)
 
-    idle = WovenSystem((("x", 0),), [[WovenEdge(0, 0, (Let("x", op("+", "x", 1)),))]])
+    idle = WovenSystem((("x", 0),), [[WovenEdge(0, 0, (Assignment("x", op("+", "x", 1)),))]])
     assert with_walks(engine)(idle, Limits(states=states), ignore).path is None
     assert searches == expected
 
 
 def test_a_path_is_a_shortest_one_that_was_seen() -> None:
     """Going round is as likely as going on; it is left out."""
-    thread = [WovenEdge(0, 0, (Let("x", op("+", "x", 1)),)), WovenEdge(0, 0), WovenEdge(0, 1, (Suppose(op(">", "x", 3)),))]
+    thread = [
+        WovenEdge(0, 0, (Assignment("x", op("+", "x", 1)),)),
+        WovenEdge(0, 0),
+        WovenEdge(0, 1, (Suppose(op(">", "x", 3)),)),
+    ]
     path = walked(WovenSystem((("x", 0),), [thread], lambda places: Const(1) if places == (1,) else None), 1000, NO_LIMITS)
     assert path is not None
     assert len(path.transitions) == 5
@@ -132,7 +135,10 @@ def test_a_walk_that_cannot_begin_ends() -> None:
 
 
 def test_numbers_are_drawn_near_those_of_the_program() -> None:
-    thread = [WovenEdge(0, 1, (Draw("x", Const(1000)), Pick("y", "x"))), WovenEdge(1, 2, (Suppose(op("==", "y", 1001)),))]
+    thread = [
+        WovenEdge(0, 1, (Draw("x", Const(1000)), Selection("y", "x"))),
+        WovenEdge(1, 2, (Suppose(op("==", "y", 1001)),)),
+    ]
     bad = op("==", "x", Name("y"))
     system = WovenSystem((("x", 0), ("y", 7)), [thread], lambda places: bad if places == (2,) else None)
     assert walked(system, 2000, NO_LIMITS) is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rdma_robust.analyses.prove.on_machine import shows
-from rdma_robust.analyses.prove.prove import most_room, prove
+from rdma_robust.analyses.prove.prove import decide_safety, most_room
 from rdma_robust.analyses.prove.safety_outcome import Safety
 from rdma_robust.analyses.prove.store_bounds import most_stores, written_alone
 from rdma_robust.certify.safety.safety_invariants import check_safe
@@ -57,7 +57,7 @@ thread B on M { reg r, s; r = g; s = f; assert r == 0 || s == 0 }
 @pytest.mark.parametrize("model", ["tso", "pso"])
 def test_runs_have_every_like_store_again(model: AnyModelName) -> None:
     program = load_program(LANDED, "f.rdma")
-    outcome = prove(program, model)
+    outcome = decide_safety(program, model)
     assert outcome.safety is Safety.UNSAFE and outcome.run is not None and outcome.claim is not None
     assert shows(program, outcome.run, outcome.claim)
 
@@ -68,7 +68,7 @@ ONCE = "node M { f }\nthread A on M { loop { f = 1 } }\nthread B on M { reg r; l
 @pytest.mark.parametrize("model", ["tso", "pso"])
 def test_like_stores_without_end_are_proved_and_certified(model: AnyModelName) -> None:
     program = load_program(ONCE, "f.rdma")
-    outcome = prove(program, model)
+    outcome = decide_safety(program, model)
     assert outcome.safety is Safety.SAFE
     certificate = safety_certificate(outcome, None)
     assert certificate is not None and "states" in check_safe(program, model, certificate.evidence)
@@ -81,4 +81,4 @@ def test_like_stores_of_two_writers_stay_apart() -> None:
         "thread C on M { reg a, b, c; a = x; b = x; c = x; assert !(a == 1 && b == 2 && c == 1) }\n",
         "f.rdma",
     )
-    assert prove(program, "tso").safety is Safety.UNSAFE
+    assert decide_safety(program, "tso").safety is Safety.UNSAFE

@@ -9,8 +9,8 @@ from itertools import product
 import pytest
 
 from rdma_robust.analyses.prove.zones import zone_matrix
-from rdma_robust.analyses.prove.zones.zone_code import ZoneCode, ZoneOp
-from rdma_robust.analyses.prove.zones.zone_kernel import ZONE_KERNELS, Zone, ZoneKernel
+from rdma_robust.analyses.prove.zones.zone_matrix import ZoneCode, ZoneOp
+from rdma_robust.analyses.prove.zones.zone_search import ZONE_KERNELS, Zone, ZoneKernel
 from tests.support.zone_checks import has_point
 
 KERNEL_NAMES = ["compiled", "python"][-len(ZONE_KERNELS) :]

@@ -9,11 +9,19 @@ from dataclasses import replace
 import pytest
 
 from rdma_robust.analyses.prove.path_values import path_values
-from rdma_robust.analyses.prove.proof_engine import Searched
-from rdma_robust.analyses.prove.transition_system import Draw, Drop, Join, Let, Pick, SafetyClaim, Suppose, Update
+from rdma_robust.analyses.prove.transition_system import (
+    Assignment,
+    Draw,
+    Drop,
+    EngineResult,
+    Join,
+    SafetyClaim,
+    Selection,
+    Suppose,
+    Update,
+)
 from rdma_robust.analyses.prove.zones import zone_updates
-from rdma_robust.analyses.prove.zones.zone_engine import largest_constant, search_zones, with_clip
-from rdma_robust.analyses.prove.zones.zone_kernel import ZONE_KERNELS
+from rdma_robust.analyses.prove.zones.zone_search import ZONE_KERNELS, largest_value, search_zones, with_clip
 from rdma_robust.errors import NO_SPAN
 from rdma_robust.expr import TRUE, Const, Expr, Name, conj
 from rdma_robust.language.flow.cfg import Fault
@@ -27,9 +35,9 @@ def ticket(threads: int, *, compare: str = "==", live: bool = True) -> WovenSyst
     names = [f"t{i}" for i in range(threads)]
     graphs = [
         [
-            WovenEdge(0, 1, (Let(t, Name("next")), Let("next", op("+", "next", 1)))),
+            WovenEdge(0, 1, (Assignment(t, Name("next")), Assignment("next", op("+", "next", 1)))),
             WovenEdge(1, 2, (Suppose(op(compare, "serving", t)),)),
-            WovenEdge(2, 0, (Let("serving", op("+", t, 1)),)),
+            WovenEdge(2, 0, (Assignment("serving", op("+", t, 1)),)),
         ]
         for t in names
     ]
@@ -44,13 +52,13 @@ def ticket(threads: int, *, compare: str = "==", live: bool = True) -> WovenSyst
 def queue(room: int, *, off_by: int = 0) -> WovenSystem:
     """A bounded buffer by its two counters, head never beyond tail nor more than `room` behind."""
     producer = [
-        WovenEdge(0, 1, (Let("h", Name("head")),)),
+        WovenEdge(0, 1, (Assignment("h", Name("head")),)),
         WovenEdge(1, 0, (Suppose(op(">=", op("-", "tail", "h"), room)),)),
     ]
     producer.append(WovenEdge(1, 2, (Suppose(op("<", op("-", "tail", "h"), room + off_by)),)))
-    producer.append(WovenEdge(2, 0, (Let("tail", op("+", "tail", 1)),)))
-    consumer = [WovenEdge(0, 1, (Let("t", Name("tail")),)), WovenEdge(1, 0, (Suppose(op("<=", "t", "head")),))]
-    consumer.append(WovenEdge(1, 0, (Suppose(op("<", "head", "t")), Let("head", op("+", "head", 1)))))
+    producer.append(WovenEdge(2, 0, (Assignment("tail", op("+", "tail", 1)),)))
+    consumer = [WovenEdge(0, 1, (Assignment("t", Name("tail")),)), WovenEdge(1, 0, (Suppose(op("<=", "t", "head")),))]
+    consumer.append(WovenEdge(1, 0, (Suppose(op("<", "head", "t")), Assignment("head", op("+", "head", 1)))))
     full = op("||", op("<", "tail", "head"), op(">", op("-", "tail", "head"), room))
     return WovenSystem((("head", 0), ("tail", 0), ("h", 0), ("t", 0)), [producer, consumer], lambda _places: full)
 
@@ -60,12 +68,12 @@ def folded_slot(*, reset: bool = False, newest: bool = False) -> WovenSystem:
 
     With `reset` the count goes back to 0, and what is taken may be larger than it. With `newest` only the last is good.
     """
-    producer = [WovenEdge(0, 0, (Let("n", op("+", "n", 1)), Join("slot", Name("n"))))]
+    producer = [WovenEdge(0, 0, (Assignment("n", op("+", "n", 1)), Join("slot", Name("n"))))]
     if reset:
-        producer.append(WovenEdge(0, 0, (Let("n", Const(0)),)))
-    consumer = [WovenEdge(0, 1, (Pick("r", "slot"),)), WovenEdge(1, 0, (Drop("r"),))]
+        producer.append(WovenEdge(0, 0, (Assignment("n", Const(0)),)))
+    consumer = [WovenEdge(0, 1, (Selection("r", "slot"),)), WovenEdge(1, 0, (Drop("r"),))]
     if newest:
-        consumer = [WovenEdge(0, 2, (Pick("r", "slot"), Suppose(op("!=", "r", "n"))))]
+        consumer = [WovenEdge(0, 2, (Selection("r", "slot"), Suppose(op("!=", "r", "n"))))]
     bad = op("||", op("<", "r", 0), op(">", "r", "n"))
     return WovenSystem(
         (("n", 0), ("slot", 0), ("r", 0)),
@@ -84,7 +92,7 @@ def drawn() -> WovenSystem:
     return WovenSystem((("x", 0), ("y", 0)), [thread], lambda places: op(">", "y", 9) if places == (2,) else None)
 
 
-def searched(system: WovenSystem) -> Searched:
+def searched(system: WovenSystem) -> EngineResult:
     return search_zones(system, NO_LIMITS, ignore)
 
 
@@ -139,7 +147,7 @@ def test_an_invariant_with_a_hole_is_not_inductive() -> None:
 
 def test_a_fault_is_a_violation() -> None:
     fault = Fault("assertion", "assertion may fail", NO_SPAN)
-    thread = [WovenEdge(0, 0, (Let("x", op("+", "x", 1)),)), WovenEdge(0, 0, (Suppose(op("==", "x", 3)),), fault)]
+    thread = [WovenEdge(0, 0, (Assignment("x", op("+", "x", 1)),)), WovenEdge(0, 0, (Suppose(op("==", "x", 3)),), fault)]
     found = searched(WovenSystem((("x", 0),), [thread]))
     assert found.path is not None
     assert found.path.bad is None
@@ -154,11 +162,11 @@ def test_claims_that_are_allowed_are_not_looked_for() -> None:
 
 
 def test_a_finer_clip_is_used_where_the_coarse_one_finds_no_run() -> None:
-    thread = [WovenEdge(0, 0, (Suppose(op("<", "x", 7)), Let("x", op("+", "x", 1)))), WovenEdge(0, 1)]
+    thread = [WovenEdge(0, 0, (Suppose(op("<", "x", 7)), Assignment("x", op("+", "x", 1)))), WovenEdge(0, 1)]
     system = WovenSystem((("x", 0),), [thread], lambda places: op(">", "x", 7) if places == (1,) else None)
     system.claims = (replace(system.claims[0], bad=op(">", "x", 7)),)
     assert with_clip(system, 2, NO_LIMITS, ignore).path is not None
-    assert largest_constant(system) == 7
+    assert largest_value(system) == 7
     found = searched(system)
     assert (said(found), found.counts["clip"]) == ("safe", 8)
     assert uncovered(system, found.invariant or {}) == []
@@ -172,7 +180,7 @@ def test_limits_are_named() -> None:
 
 def test_numbers_of_any_size_are_searched_in_python() -> None:
     huge = 10**30
-    thread = [WovenEdge(0, 0, (Let("x", op("+", "x", 1)),)), WovenEdge(0, 1, (Suppose(op("<=", "x", huge)),))]
+    thread = [WovenEdge(0, 0, (Assignment("x", op("+", "x", 1)),)), WovenEdge(0, 1, (Suppose(op("<=", "x", huge)),))]
     system = WovenSystem((("x", huge),), [thread], lambda places: op(">", "x", huge) if places == (1,) else None)
     found = searched(system)
     assert said(found) == "safe"
@@ -203,13 +211,13 @@ def random_system(rng: random.Random) -> WovenSystem:
         name = rng.choice(names)
         match rng.randrange(10):
             case 0 | 1 | 2 | 3:
-                return Let(name, value())
+                return Assignment(name, value())
             case 4:
                 return Draw(name, Const(-1), op("+", rng.choice(names), 1) if rng.random() < 0.5 else Const(2))
             case 5:
-                return Pick(name, "f")
+                return Selection(name, "f")
             case 6:
-                return rng.choice([Join, Join, Let])("f", value())
+                return rng.choice([Join, Join, Assignment])("f", value())
             case _:
                 return Suppose(condition())
 

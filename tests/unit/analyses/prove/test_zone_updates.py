@@ -7,7 +7,7 @@ from itertools import product
 
 import pytest
 
-from rdma_robust.analyses.prove.transition_system import Draw, Drop, Join, Let, Pick, Suppose, Update
+from rdma_robust.analyses.prove.transition_system import Assignment, Draw, Drop, Join, Selection, Suppose, Update
 from rdma_robust.analyses.prove.zones import zone_matrix
 from rdma_robust.analyses.prove.zones.linear_ways import MOST_WAYS
 from rdma_robust.analyses.prove.zones.zone_updates import zone_transition
@@ -46,11 +46,11 @@ def random_update(rng: random.Random, depth: int) -> Update:
         case 0 | 1:
             return Suppose(random_condition(rng, depth))
         case 2 | 3:
-            return Let(name, random_value(rng, depth))
+            return Assignment(name, random_value(rng, depth))
         case 4:
             return Draw(name, *(random_value(rng, 1) if rng.random() < 0.6 else None for _ in range(2)))
         case _:
-            return rng.choice([Join(name, random_value(rng, 1)), Pick(name, rng.choice(NAMES)), Drop(name)])
+            return rng.choice([Join(name, random_value(rng, 1)), Selection(name, rng.choice(NAMES)), Drop(name)])
 
 
 def simple_value(rng: random.Random) -> Expr:
@@ -64,13 +64,13 @@ def simple_update(rng: random.Random) -> Update:
     other = Binary(rng.choice(["==", "!=", "<"]), simple_value(rng), simple_value(rng))
     both = rng.choice([condition, conj(condition, other), disj(condition, Unary("!", other))])
     ends = [simple_value(rng) if rng.random() < 0.6 else None for _ in range(2)]
-    return rng.choice([Suppose(both), Let(rng.choice(NAMES), simple_value(rng)), Draw(rng.choice(NAMES), *ends)])
+    return rng.choice([Suppose(both), Assignment(rng.choice(NAMES), simple_value(rng)), Draw(rng.choice(NAMES), *ends)])
 
 
 def reached(updates: list[Update], values: tuple[int, ...]) -> tuple[list[list[int | None]], bool]:
     made = zone_transition(updates, NAMES, NAMES, NO_CLIP)
     start = zone_matrix.of_values(values, NO_CLIP)
-    after = [zone_matrix.run(code, start) for code in made.codes]
+    after = [zone_matrix.run_zone_code(code, start) for code in made.codes]
     return [zone_matrix.entries(zone) for zone in after if zone is not None], made.exact
 
 
@@ -111,10 +111,12 @@ def test_differences_are_exact(seeds: range) -> None:
 
 def bounds(value: Expr, *suppositions: Expr) -> tuple[int | None, int | None]:
     """What a zone knows of a value after suppositions about variables of which nothing is known."""
-    made = zone_transition([*map(Suppose, suppositions), Let("v", value)], NAMES, ("v",), NO_CLIP)
-    start = zone_matrix.run(zone_transition([], (), NAMES, NO_CLIP).codes[0], (0,))
+    made = zone_transition([*map(Suppose, suppositions), Assignment("v", value)], NAMES, ("v",), NO_CLIP)
+    start = zone_matrix.run_zone_code(zone_transition([], (), NAMES, NO_CLIP).codes[0], (0,))
     assert start is not None
-    zones = [zone_matrix.entries(zone) for code in made.codes if (zone := zone_matrix.run(code, start)) is not None]
+    zones = [
+        zone_matrix.entries(zone) for code in made.codes if (zone := zone_matrix.run_zone_code(code, start)) is not None
+    ]
     lows = [-low if (low := zone[1]) is not None else None for zone in zones]
     highs = [zone[2] for zone in zones]
     return (
@@ -141,14 +143,14 @@ def test_what_is_no_difference_has_the_bounds_of_intervals() -> None:
 def test_a_condition_of_too_many_ways_restricts_nothing() -> None:
     many = conj(*(op("!=", "x", i) for i in range(2 * MOST_WAYS)))
     for values in ((1, 5, 1), (-1, 5, 1)):
-        zones, exact = reached([Suppose(many), Let("y", Const(3))], values)
+        zones, exact = reached([Suppose(many), Assignment("y", Const(3))], values)
         assert not exact
         assert any(has_point(zone, (values[0], 3, 1)) for zone in zones)
 
 
 def test_updates_of_too_many_ways_forget_what_they_change() -> None:
     updates: list[Update] = [Suppose(op("!=", "x", i)) for i in range(40)]
-    zones, exact = reached([*updates, Let("y", Name("x"))], (50, 1, 1))
+    zones, exact = reached([*updates, Assignment("y", Name("x"))], (50, 1, 1))
     assert not exact
     assert all(has_point(zone, (50, 50, 1)) for zone in zones)
     assert not any(has_point(zone, (51, 50, 1)) for zone in zones)

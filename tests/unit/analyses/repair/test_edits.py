@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rdma_robust.analyses.repair.edits import SourceText, apply_edits, disjoint_edits, gaps
 from rdma_robust.language.load import load_program, parse_program
 from rdma_robust.language.syntax import ast
-from rdma_robust.language.syntax.tree_limits import statements
+from rdma_robust.language.syntax.tree_limits import all_statements
 from tests.support.random_programs import TINY, random_program
 
 HEAD = "node A { x, y }\nnode B { z }\n"
@@ -99,7 +99,7 @@ def test_places_that_no_event_separates_are_one() -> None:
 def test_declarations(node: str, result: str) -> None:
     source = SourceText.of(node, "t.rdma")
     item = source.tree.items[0]
-    assert isinstance(item, ast.Node)
+    assert isinstance(item, ast.NodeDeclaration)
     text = apply_edits(node, [source.declare(item, ["s = 0"])])[0]
     assert text == result
     load_program(text, "t.rdma")
@@ -118,7 +118,7 @@ def test_declarations(node: str, result: str) -> None:
 )
 def test_removal_takes_the_line_and_leaves_comments(thread: str, gone: str, result: str) -> None:
     source = SourceText.of(thread, "t.rdma")
-    found = [s for s in statements(source.tree) if thread[s.span.start : s.span.end] == gone]
+    found = [s for s in all_statements(source.tree) if thread[s.span.start : s.span.end] == gone]
     assert apply_edits(thread, [source.remove(found[0])])[0] == result
 
 
@@ -144,7 +144,7 @@ def test_what_is_inserted_everywhere_can_be_removed_again(seed: int, line_end: s
     assert [more[a:b] for a, b in ranges] == ["assume 7 == 7"] * len(found)
     again = SourceText.of(more, "t.rdma")
     starts = {a for a, _ in ranges}
-    new = [s for s in statements(again.tree) if s.span.start in starts]
+    new = [s for s in all_statements(again.tree) if s.span.start in starts]
     assert len(new) == len(found)
     assert all(isinstance(s, ast.Assume) for s in new)
     assert parse_program(apply_edits(more, disjoint_edits([again.remove(s) for s in new]))[0], "t.rdma") == source.tree

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from rdma_robust.analyses.repair import hanging, keeping
+from rdma_robust.analyses.repair import keeping
 from rdma_robust.analyses.repair.edits import one_edit
-from rdma_robust.analyses.repair.hanging import HangComparison
-from rdma_robust.analyses.repair.keeping import Deviation, where_of
+from rdma_robust.analyses.repair.keeping import Deviation, HangComparison, where_of
 from rdma_robust.analyses.repair.plan import repair
 from rdma_robust.language.load import load_program
 from rdma_robust.model import RDMA
@@ -55,7 +54,7 @@ def test_who_waits_is_compared_and_where() -> None:
 
 
 def test_a_limit_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hanging, "STATES", 2)
+    monkeypatch.setattr(keeping, "HANG_STATES", 2)
     monkeypatch.setattr(keeping, "STATES", 2)
     text = (ROOT / "litmus/ring-two-slots-plain.rdma").read_text(encoding="utf-8")
     assert said(text, text) == "unknown"

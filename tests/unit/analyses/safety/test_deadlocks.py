@@ -6,10 +6,10 @@ from random import Random
 
 import pytest
 
-from rdma_robust.analyses.safety import deadlocks
-from rdma_robust.analyses.safety.deadlocks import search_deadlocks
+from rdma_robust.analyses.safety import sequential as deadlocks
 from rdma_robust.analyses.safety.exploration import explore_machine
 from rdma_robust.analyses.safety.goals import HangGoal
+from rdma_robust.analyses.safety.sequential import search_deadlocks
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.language.load import load_program

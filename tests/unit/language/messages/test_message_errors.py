@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from rdma_robust.errors import Diagnostic, ProgramError
-from rdma_robust.messages.language import written_names
+from rdma_robust.messages.language import message_world as written_names
 from rdma_robust.messages.language.load_messages import load_messages
 
 HEADER = """\

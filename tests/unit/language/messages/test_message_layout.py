@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rdma_robust.errors import UsageError
-from rdma_robust.language.defines import defined
+from rdma_robust.language.defines import with_definitions
 from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.language.message_library import library_text
 from rdma_robust.messages.language.message_printer import format_messages
@@ -83,10 +83,10 @@ def test_the_layout_of(text: str, laid_out: str) -> None:
 
 
 def test_a_constant_gets_another_value() -> None:
-    text = defined("const N = 2, M = N\nproc P[i in 1..M] { }", ["N=3"], message_grammar())
+    text = with_definitions("const N = 2, M = N\nproc P[i in 1..M] { }", ["N=3"], message_grammar())
     assert [each.name for each in load_messages(text, "t.mp").processes] == ["P[1]", "P[2]", "P[3]"]
     with pytest.raises(UsageError, match="no constant `K` to define; it has `N`"):
-        defined("const N = 2", ["K=3"], message_grammar())
+        with_definitions("const N = 2", ["K=3"], message_grammar())
 
 
 @pytest.mark.parametrize(

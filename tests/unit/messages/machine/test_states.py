@@ -13,11 +13,18 @@ from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.language.message_program import BUFFERS, Buffer, MessageProgram
 from rdma_robust.messages.machine import local_runs, matching, process_rules
-from rdma_robust.messages.machine.local_table import Table
-from rdma_robust.messages.machine.process_state import ANYTHING, Receiving, Sending
+from rdma_robust.messages.machine.local_table import LocalTable
+from rdma_robust.messages.machine.process_state import ANYTHING, ReceiveHandle, SendHandle
 from rdma_robust.messages.machine.states import by_states
-from rdma_robust.messages.message_answers import BufferAnswer, Granted, Matched, Questions, Schedule, Step
-from rdma_robust.messages.replay.replaying import confirm
+from rdma_robust.messages.message_answers import (
+    BufferAnswer,
+    BufferGrant,
+    MatchMove,
+    MessageQuestions,
+    ProcessStep,
+    Schedule,
+)
+from rdma_robust.messages.replay.replaying import confirm_answer
 from tests.support.message_agreement import QUESTIONS
 from tests.support.named_messages import NAMED, Expected
 
@@ -35,8 +42,8 @@ def summary(answer: BufferAnswer) -> Expected:
 
 def answered(text: str, buffer: Buffer = "infinite", limits: Limits = NO_LIMITS, **asked: Any) -> BufferAnswer:
     program = load_messages(text, "t.mp")
-    answer = by_states(program, buffer, Questions(**asked), limits)
-    confirm(program, answer)
+    answer = by_states(program, buffer, MessageQuestions(**asked), limits)
+    confirm_answer(program, answer)
     return answer
 
 
@@ -44,7 +51,7 @@ def answered(text: str, buffer: Buffer = "infinite", limits: Limits = NO_LIMITS,
 def test_a_named_program_does_what_is_expected(name: str) -> None:
     for buffer, expected in zip(BUFFERS, NAMED[name].expected, strict=True):
         answer = by_states(named(name), buffer, QUESTIONS, NO_LIMITS)
-        confirm(named(name), answer)
+        confirm_answer(named(name), answer)
         assert (summary(answer), answer.reason) == (expected, ""), buffer
 
 
@@ -57,11 +64,11 @@ def _without(port: bool = True, source: bool = True, tag: bool = True) -> Callab
 
 
 def _any_send(receive: Any, receiver: int, sender: int, sends: Any) -> list[int]:
-    return [at for at, send in enumerate(sends) if send.to == receiver and matching.accepts(receive, send, sender)]
+    return [at for at, send in enumerate(sends) if send.to == receiver and matching.receive_accepts(receive, send, sender)]
 
 
 def _to_anybody(receive: Any, _receiver: int, sender: int, sends: Any) -> list[int]:
-    return [at for at, send in enumerate(sends) if matching.accepts(receive, send, sender)][:1]
+    return [at for at, send in enumerate(sends) if matching.receive_accepts(receive, send, sender)][:1]
 
 
 _BLOCKING = process_rules.ProcessRules.blocking
@@ -77,10 +84,10 @@ def _never_at(kind: type) -> Callable[..., Any]:
 
 def _also_infinite(self: Any, frame: Any, request: Any, handle: Any) -> None:
     at, _ = self._single(frame, request)
-    process_rules._put(frame, request.name, at, Sending(frame.sent) if isinstance(handle, Sending) else handle)
+    process_rules._put(frame, request.name, at, SendHandle(frame.sent) if isinstance(handle, SendHandle) else handle)
 
 
-_ADVANCES, _MAY_SEND = Table.advances, Table.may_send
+_ADVANCES, _MAY_SEND = LocalTable.advances, LocalTable.may_send
 
 
 def _only_without_buffers(table: Any, state: Any, sender: int, endpoint: int) -> bool:
@@ -88,18 +95,18 @@ def _only_without_buffers(table: Any, state: Any, sender: int, endpoint: int) ->
 
 
 MUTANTS = {
-    "ports do not matter": (matching, "accepts", _without(port=False), "ports are told apart"),
-    "sources do not matter": (matching, "accepts", _without(source=False), "sources are told apart"),
-    "tags do not matter": (matching, "accepts", _without(tag=False), "tags may overtake"),
-    "destinations do not matter": (matching, "candidates", _to_anybody, "processes are told apart"),
-    "messages overtake": (matching, "candidates", _any_send, "messages keep their order"),
+    "ports do not matter": (matching, "receive_accepts", _without(port=False), "ports are told apart"),
+    "sources do not matter": (matching, "receive_accepts", _without(source=False), "sources are told apart"),
+    "tags do not matter": (matching, "receive_accepts", _without(tag=False), "tags may overtake"),
+    "destinations do not matter": (matching, "acceptable_sends", _to_anybody, "processes are told apart"),
+    "messages overtake": (matching, "acceptable_sends", _any_send, "messages keep their order"),
     "receives overtake": (matching, "is_taken_earlier", lambda *_: False, "receives keep their order"),
-    "no wait for receives": (process_rules.ProcessRules, "blocking", _never_at(Receiving), "nobody sends"),
-    "no wait for sends": (process_rules.ProcessRules, "blocking", _never_at(Sending), "head to head"),
+    "no wait for receives": (process_rules.ProcessRules, "blocking", _never_at(ReceiveHandle), "nobody sends"),
+    "no wait for sends": (process_rules.ProcessRules, "blocking", _never_at(SendHandle), "head to head"),
     "sends wait under infinite": (process_rules.ProcessRules, "_activate", _also_infinite, "head to head"),
-    "no buffers under any": (Table, "later_hops", lambda *_: (), "only any"),
-    "one buffer and no more": (Table, "advances", lambda *given: _ADVANCES(*given)[:2], "two buffers"),
-    "buffers are of no use to others": (Table, "may_send", _only_without_buffers, "a buffer lets another be first"),
+    "no buffers under any": (LocalTable, "later_hops", lambda *_: (), "only any"),
+    "one buffer and no more": (LocalTable, "advances", lambda *given: _ADVANCES(*given)[:2], "two buffers"),
+    "buffers are of no use to others": (LocalTable, "may_send", _only_without_buffers, "a buffer lets another be first"),
 }
 
 
@@ -122,13 +129,13 @@ def test_a_run_to_a_violation_has_only_what_leads_to_it() -> None:
     proc E { reg z; recv z }
     """
     violation = answered(text).violations[0]
-    assert [each.pair.send.process for each in violation.schedule if isinstance(each, Matched)] == [2, 1]
-    assert {each.process for each in violation.schedule if isinstance(each, Step)} == {0, 1, 2}
+    assert [each.pair.send.process for each in violation.schedule if isinstance(each, MatchMove)] == [2, 1]
+    assert {each.process for each in violation.schedule if isinstance(each, ProcessStep)} == {0, 1, 2}
 
 
 def buffers(schedule: Schedule) -> list[int]:
     """Return the processes whose sends get buffers."""
-    return [each.process for each in schedule if isinstance(each, Granted)]
+    return [each.process for each in schedule if isinstance(each, BufferGrant)]
 
 
 def test_a_deadlock_under_any_has_only_the_buffers_that_it_needs() -> None:
@@ -269,7 +276,7 @@ def _is_as_expected(name: str) -> bool:
     try:
         answers = [by_states(named(name), buffer, QUESTIONS, NO_LIMITS) for buffer in BUFFERS]
         for answer in answers:
-            confirm(named(name), answer)
+            confirm_answer(named(name), answer)
     except (AssertionError, InternalError, IndexError):
         return False
     return tuple(map(summary, answers)) == NAMED[name].expected

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from rdma_robust.counters.explicit import to_net
-from rdma_robust.counters.explicit_json import read_json, write_json
+from rdma_robust.counters.explicit_json import read_vass_json, vass_json
 from rdma_robust.errors import InternalError, ProgramError, SizeLimitError
 from rdma_robust.language.load import load_program
 from rdma_robust.petri.cover import cover
@@ -16,23 +16,23 @@ from rdma_robust.petri.spec.reader import read_spec
 from rdma_robust.semantics.machines.machine import Verb
 from rdma_robust.semantics.machines.rdma import RdmaMachine
 from rdma_robust.teaching.demos import walk_vass_back as vass_back
-from rdma_robust.teaching.demos.generated import decided, told_run
-from rdma_robust.teaching.demos.walk import Animation, Code, Figure, Paragraph, Walk
+from rdma_robust.teaching.demos.generated import decide_generated, told_run
+from rdma_robust.teaching.demos.walk import Animation, CodeListing, Figure, Paragraph, Walkthrough
 from rdma_robust.teaching.demos.walk_finite import automata_question, finite_walk, program_question
 from rdma_robust.teaching.demos.walk_text import walk_parts
-from rdma_robust.teaching.demos.walk_vass import EXAMPLE, EXAMPLE_FILE, Question, read_question, vass_walk
+from rdma_robust.teaching.demos.walk_vass import EXAMPLE, EXAMPLE_FILE, VassQuestion, read_question, vass_walk
 from rdma_robust.teaching.demos.walk_vass_back import back_walk, towards_targets
 from rdma_robust.teaching.explorer import witness
 from tests.conftest import ROOT
 from tests.support.random_vass import random_vass
 
 
-def told(walk: Walk) -> str:
+def told(walk: Walkthrough) -> str:
     lines = (line for part in walk_parts(walk, 100, all_moves=False) for line in part)
     return " ".join(" ".join(lines).split())
 
 
-def blocks(walk: Walk, kind: type) -> list:  # type: ignore[type-arg]
+def blocks(walk: Walkthrough, kind: type) -> list:  # type: ignore[type-arg]
     return [block for section in walk.sections for block in section.blocks if isinstance(block, kind)]
 
 
@@ -58,7 +58,7 @@ def test_a_net_that_can_be_covered_is_told_with_its_run() -> None:
         "r1 (line 6), with coin 2, ticket 1.",
     ]
     assert run.moves[-1].action.verb in (Verb.FLUSH, Verb.NIC_READ)
-    assert [code.file for code in blocks(walk, Code) if code.file] == ["vass.rdma"]
+    assert [code.file for code in blocks(walk, CodeListing) if code.file] == ["vass.rdma"]
 
 
 def test_a_net_that_cannot_be_covered_has_no_run() -> None:
@@ -73,12 +73,12 @@ def test_answers_that_differ_are_an_internal_error() -> None:
     question = read_question(EXAMPLE, EXAMPLE_FILE)
     without_targets = replace(random_vass(Random(5)), targets=())
     with pytest.raises(InternalError, match="not what the net does"):
-        vass_walk(Question("", "odd", question.net, without_targets))
+        vass_walk(VassQuestion("", "odd", question.net, without_targets))
 
 
 def test_a_vass_is_read_from_json() -> None:
     vass = random_vass(Random(2))
-    walk = vass_walk(read_question(write_json(vass), "random.json"))
+    walk = vass_walk(read_question(vass_json(vass), "random.json"))
     assert ("the target can be covered" in told(walk)) == (cover(to_net(vass)).run is not None)
     with pytest.raises(ProgramError, match="not JSON"):
         read_question("{", "bad.json")
@@ -98,13 +98,15 @@ def test_a_program_becomes_a_vass_and_a_program_again(monkeypatch: pytest.Monkey
     walk = back_walk(LOOP, "loop.rdma", None, 5000, "loop.json")
     text = told(walk)
     assert "The counters are unpolled[T>B]" in text and "So is the program we began with." in text
-    saved = next(code for code in blocks(walk, Code) if code.file == "loop.json")
-    assert cover(to_net(read_json(saved.text, "loop.json"))).run is not None
-    as_net = next(c for c in blocks(back_walk(LOOP, "loop.rdma", None, 5000, "loop.spec"), Code) if c.file == "loop.spec")
+    saved = next(code for code in blocks(walk, CodeListing) if code.file == "loop.json")
+    assert cover(to_net(read_vass_json(saved.text, "loop.json"))).run is not None
+    as_net = next(
+        c for c in blocks(back_walk(LOOP, "loop.rdma", None, 5000, "loop.spec"), CodeListing) if c.file == "loop.spec"
+    )
     assert cover(read_spec(as_net.text, "loop.spec")).run is not None
     (figure,) = blocks(walk, Figure)
     assert "<svg" in figure.svg and "q0 -> q2" in figure.text
-    monkeypatch.setattr(vass_back, "drawing", lambda _dot: "")
+    monkeypatch.setattr(vass_back, "vass_drawing", lambda _dot: "")
     without = back_walk(LOOP, "loop.rdma", None, 5000, None)
     assert blocks(without, Figure) == [] and "a drawing needs Graphviz" in told(without)
 
@@ -134,7 +136,7 @@ def test_automata_are_told_with_their_word() -> None:
     (run,) = blocks(walk, Animation)
     assert is_a_run(run)
     assert sum(bool(note) for note in run.notes) == 3
-    assert load_program(blocks(walk, Code)[1].text, "finite.rdma").warnings == ()
+    assert load_program(blocks(walk, CodeListing)[1].text, "finite.rdma").warnings == ()
 
 
 def test_a_target_is_told_with_what_reach_says() -> None:
@@ -148,7 +150,7 @@ def test_a_target_is_told_with_what_reach_says() -> None:
 
 
 def test_a_run_of_many_steps_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    outcome = decided("node A { x }\nnode B { y }\nthread T on A { put B.y = x; x = 1 }\n", "short.rdma", None)
+    outcome = decide_generated("node A { x }\nnode B { y }\nthread T on A { put B.y = x; x = 1 }\n", "short.rdma", None)
     assert isinstance(told_run(outcome, "", lambda moves: ("",) * len(moves)), Animation)
     monkeypatch.setattr(witness, "LONGEST", 3)
     assert isinstance(told_run(outcome, "", lambda moves: ("",) * len(moves)), Paragraph)

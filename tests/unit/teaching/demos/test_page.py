@@ -13,12 +13,11 @@ from lxml import html
 
 from rdma_robust.errors import InternalError
 from rdma_robust.language.load import load_program
-from rdma_robust.language.syntax.contextual import in_context
+from rdma_robust.language.syntax.contextual import contextual_tokens
 from rdma_robust.language.syntax.grammar import load_grammar
-from rdma_robust.reports.share.coloured import coloured
-from rdma_robust.teaching.demos.listing import thread_lines
-from rdma_robust.teaching.demos.walk import Code, Figure, Paragraph, Section, Table, Walk
-from rdma_robust.teaching.demos.walk_page import walk_page
+from rdma_robust.reports.share.coloured import coloured_lines
+from rdma_robust.teaching.demos.walk import CodeListing, Figure, Paragraph, WalkSection, WalkTable, Walkthrough
+from rdma_robust.teaching.demos.walk_page import thread_lines, walk_page
 from tests.conftest import ROOT
 from tests.support.walks import animation, chain, litmus, random_run, sample
 
@@ -66,12 +65,12 @@ def test_nothing_from_outside_is_markup() -> None:
     run = replace(run, notes=tuple(BAD for _ in run.notes))
     blocks = (
         Paragraph(BAD),
-        Code(BAD, "json", BAD, BAD),
-        Table(BAD, (BAD,), ((BAD,),)),
+        CodeListing(BAD, "json", BAD, BAD),
+        WalkTable(BAD, (BAD,), ((BAD,),)),
         Figure(BAD, "<svg></svg>", BAD),
         run,
     )
-    text = walk_page(Walk(BAD, BAD, BAD, (Section(BAD, blocks),) * 3))
+    text = walk_page(Walkthrough(BAD, BAD, BAD, (WalkSection(BAD, blocks),) * 3))
     found = html.document_fromstring(text)
     assert len(re.findall("<script", text)) == 4 == len(list(found.iter("script")))
     assert not found.xpath("//img | //*[@onerror]")
@@ -113,7 +112,7 @@ def test_a_page_of_no_run_is_refused() -> None:
     ],
 )
 def test_words_numbers_texts_and_comments(language: Any, text: str, pieces: list[tuple[str, str]]) -> None:
-    (line,) = coloured(text, language)
+    (line,) = coloured_lines(text, language)
     assert list(line.pieces) == pieces
 
 
@@ -135,9 +134,11 @@ def test_words_of_the_language_are_those_of_its_parser() -> None:
     grammar = load_grammar()
     texts = [NAMES, *(path.read_text(encoding="utf-8") for path in sorted((ROOT / "litmus").glob("*.rdma"))[::7])]
     for text in texts:
-        tokens = in_context([token for token in grammar.lex(text) if token.type != "COMMENT"])
+        tokens = contextual_tokens([token for token in grammar.lex(text) if token.type != "COMMENT"])
         expected = [(token.line, str(token)) for token in tokens if token.type in grammar.keywords]
-        found = [(line.number, piece) for line in coloured(text, "rdma") for kind, piece in line.pieces if kind == "word"]
+        found = [
+            (line.number, piece) for line in coloured_lines(text, "rdma") for kind, piece in line.pieces if kind == "word"
+        ]
         assert found == expected
 
 

@@ -6,13 +6,22 @@ from random import Random
 
 import pytest
 
-from rdma_robust.teaching.demos.walk import Animation, Block, Code, Figure, Paragraph, Section, Table, Walk
+from rdma_robust.teaching.demos.walk import (
+    Animation,
+    Block,
+    CodeListing,
+    Figure,
+    Paragraph,
+    WalkSection,
+    WalkTable,
+    Walkthrough,
+)
 from rdma_robust.teaching.demos.walk_text import walk_parts
 from tests.support.walks import animation, litmus, random_run
 
 
 def shown(*blocks: Block, width: int = 80, all_moves: bool = False) -> list[str]:
-    walk = Walk("x", "Title", "rdma-robust demo x", (Section("Heading", blocks),))
+    walk = Walkthrough("x", "Title", "rdma-robust demo x", (WalkSection("Heading", blocks),))
     return [line for part in walk_parts(walk, width, all_moves=all_moves) for line in part]
 
 
@@ -24,14 +33,14 @@ def test_headings_are_underlined_and_paragraphs_filled() -> None:
 
 
 def test_listings_and_figures_keep_their_lines() -> None:
-    lines = shown(Code("A program:", "rdma", "node A {\n  x\n}\n"), Figure("A net:", "<svg/>", "p -> q"))
+    lines = shown(CodeListing("A program:", "rdma", "node A {\n  x\n}\n"), Figure("A net:", "<svg/>", "p -> q"))
     assert lines[5:] == ["", "A program:", "  node A {", "    x", "  }", "", "A net:", "  p -> q", ""]
 
 
 @pytest.mark.parametrize("width", [40, 60, 120])
 def test_tables_fit_the_width(width: int) -> None:
     rows = (("ab", "a, b, [bold] and many others that do not fit"), ("b", "c"))
-    lines = shown(Table("Words:", ("sent", "received"), rows), width=width)
+    lines = shown(WalkTable("Words:", ("sent", "received"), rows), width=width)
     assert max(map(len, lines)) <= width
     assert "[bold]" in "".join(lines)
 
@@ -61,7 +70,9 @@ def test_each_move_says_who_and_what() -> None:
 
 
 def test_control_characters_are_made_visible() -> None:
-    text = "\n".join(shown(Paragraph("a\x1b[2Jb"), Code("\x07", "rdma", "\x1b]0;x"), Table("", ("\x1b",), (("\u202e",),))))
+    text = "\n".join(
+        shown(Paragraph("a\x1b[2Jb"), CodeListing("\x07", "rdma", "\x1b]0;x"), WalkTable("", ("\x1b",), (("\u202e",),)))
+    )
     assert "\x1b" not in text
     assert "\u202e" not in text
     assert "\\x1b[2J" in text

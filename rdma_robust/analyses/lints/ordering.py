@@ -1,0 +1,176 @@
+"""Statements that order less than they seem to: polls of puts that need not have arrived, remote fences without effect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from rdma_robust.analyses.lints.in_flight import source_word
+from rdma_robust.analyses.lints.queue_flow import Edge, Others, ThreadFlow
+from rdma_robust.analyses.lints.trails import RequestTrail, by_the_card
+from rdma_robust.diagnose import listing, quote
+from rdma_robust.errors import Diagnostic, Span
+from rdma_robust.language.flow.cfg import Cas, Cell, ImmPut, InlinePut, Op, Put, RemoteRmw, RFence, Rmw, Send, Step, Write
+from rdma_robust.model import Model
+from rdma_robust.semantics.event_table import Act, cells_written, requests_to
+from rdma_robust.semantics.machines.waiting_points import makes_choices
+from rdma_robust.semantics.order_table import ORDERS, ippo_scope, oppo_scope
+from rdma_robust.semantics.trace import EventType
+
+
+def polls_that_prove_less(flow: ThreadFlow, others: Others, found: list[RequestTrail]) -> Iterator[Diagnostic]:
+    """Yield the polls of puts that look as if they waited for the arrival (RR723).
+
+    Such a poll takes nothing but puts whose sources are not written again, and stands in front of no poll of anything else:
+    so it is there for no other reason. And behind it the thread does what others see, while the put may be under way.
+    """
+    taken: dict[Span, list[RequestTrail]] = {}
+    for trail in found:
+        for edge in trail.seen:
+            if trail.tells_of(edge) and trail not in taken.setdefault(edge[2].span, []):
+                taken[edge[2].span].append(trail)
+    for span, ops in taken.items():
+        edges = flow.statements[span]
+        node = ops[0].node
+        behind = [trail for after, them in taken.items() if after != span and _behind(flow, edges, after) for trail in them]
+        same = [trail for trail in (*ops, *behind) if trail.node == node]
+        if not all(_without_use(flow, others, trail, edges) for trail in same):
+            continue
+        seen = [line for trail in ops for line in (_seen_before(flow, others, trail, span),) if line]
+        if len(seen) == len(ops):
+            first = min(seen, key=lambda step: step.span.start)
+            yield _proves_less(edges[0][2], ops, first, node)
+
+
+def _proves_less(poll: Step, ops: list[RequestTrail], first: Step, node: str) -> Diagnostic:
+    lines = listing((str(trail.span.line) for trail in ops), "or")
+    message = (
+        f"{quote(poll.text)} waits until the `put` of line {lines} is sent, not until it has arrived: "
+        f"{quote(first.text)} on line {first.span.line} may be seen before it"
+    )
+    return Diagnostic(
+        "warning", "RR723", message, poll.span, hint=f"to know that it has arrived, get a word of {node}, and poll that too"
+    )
+
+
+def _landing(trail: RequestTrail) -> Cell | None:
+    """Return the remote word that a put writes, None if the request is none, or of words that depend on values."""
+    match trail.op:
+        case Put(target) | InlinePut(target) | ImmPut(target):
+            return target
+        case _:
+            return None
+
+
+def _without_use(flow: ThreadFlow, others: Others, trail: RequestTrail, polls: list[Edge]) -> bool:
+    """Whether a poll of a put protects nothing: nothing behind it writes the source, and nobody else ever does."""
+    if _landing(trail) is None or isinstance(trail.op, ImmPut):
+        return False
+    cell = source_word(trail.op)
+    if cell is None:
+        return True
+    if others.writers.get(cell, frozenset()) - {flow.number}:
+        return False
+    after = [step for _, target, _ in polls for _, _, step in flow.from_point(target)]
+    return not any(cell in cells_written(step.op) for step in after)
+
+
+def _behind(flow: ThreadFlow, polls: list[Edge], span: Span) -> bool:
+    return any(step.span == span for _, target, _ in polls for _, _, step in flow.from_point(target))
+
+
+def _seen_before(flow: ThreadFlow, others: Others, trail: RequestTrail, poll: Span) -> Step | None:
+    """Return the first statement behind the poll that others may see before the put, if they look at what is put at all."""
+    target = _landing(trail)
+    if target is None or not others.readers.get(target):
+        return None
+    late: list[Step] = []
+    for edge, pasts in trail.seen.items():
+        step = edge[2]
+        quiet = any(past.polled and not past.heard and not past.landed for past in pasts)
+        if quiet and step.span.start > poll.start and _visible(flow, others, trail, step):
+            late.append(step)
+    return min(late, key=lambda step: step.span.start, default=None)
+
+
+def _visible(flow: ThreadFlow, others: Others, trail: RequestTrail, step: Step) -> bool:
+    """Whether others may see a step: what it writes they read, or it is a message for which a receive is posted."""
+    match step.op:
+        case Put(target) | InlinePut(target) if target.node != trail.node:
+            return bool(others.readers.get(target))
+        case ImmPut(target, to=to) if target.node != trail.node:
+            return bool(others.readers.get(target)) and _received(flow, others, to)
+        case RemoteRmw(source=target) if target.node != trail.node:
+            return bool(others.readers.get(target))
+        case Send(to, node) if node != trail.node:
+            return _received(flow, others, to)
+        case Write(cell) | Cas(cell) | Rmw(cell):
+            return bool(others.readers.get(cell, frozenset()) - {flow.number})
+        case _:
+            return False
+
+
+def _received(flow: ThreadFlow, others: Others, to: str) -> bool:
+    """Whether there is a receive for every message of a thread to another one before anything runs."""
+    sent = [edges for edges in flow.requests.values() if any(getattr(step.op, "to", None) == to for _, _, step in edges)]
+    return others.posted.get((flow.thread.name, to), 0) >= len(sent)
+
+
+NF: Final = EventType.NF
+_MODELS: Final = tuple(Model(order=order) for order in ORDERS)
+
+
+def fences_without_effect(flow: ThreadFlow, found: list[RequestTrail]) -> Iterator[Diagnostic]:
+    """Yield the remote fences that put no two requests in order that are not in order anyway (RR724).
+
+    `found` are the trails of all requests. In the order table a fence is an event between those of earlier and of later
+    requests of its queue pair. What was polled is done as far as a fence waits for it, and the CPU posts in order. A fence
+    that decides between branches of which one has to wait is no such fence: it has an effect without ordering anything.
+    """
+    for span, edges in flow.statements.items():
+        fences = [edge for edge in edges if isinstance(edge[2].op, RFence)]
+        steps = frozenset(step for _, _, step in fences)
+        if not fences or makes_choices(flow.thread, steps.__contains__):
+            continue
+        step = fences[0][2]
+        assert isinstance(step.op, RFence)
+        node = step.op.node
+        earlier = [op for t in found if t.node == node and any(not p.polled for p in t.at(span)) for op in t.ops]
+        later = [s.op for _, target, _ in fences for _, _, s in flow.from_point(target) if requests_to(s.op) == node]
+        why = _useless(earlier, later, node)
+        if why:
+            what = quote(step.text if len(fences) == len(edges) else "fenced")
+            yield Diagnostic("warning", "RR724", f"{what} orders nothing: {why}", span)
+
+
+def _useless(earlier: list[Op], later: list[Op], node: str) -> str:
+    """Return why a fence between these requests orders nothing, empty if it does."""
+    if not earlier:
+        return f"nothing towards {node} is outstanding before it"
+    if not later:
+        return f"nothing towards {node} comes after it"
+    if any(fence_orders(one, other) for one in _acts(earlier) for other in _acts(later)):
+        return ""
+    return (
+        f"it waits for gets and atomics; puts towards {node} are in order without it, and it does not wait until they arrive"
+    )
+
+
+def _acts(ops: Iterable[Op]) -> set[Act]:
+    return {act for op in ops for act in by_the_card(op)}
+
+
+def fence_orders(earlier: Act, later: Act) -> bool:
+    """Whether a fence between two events of a queue pair orders them where nothing else does, on some hardware.
+
+    A put has no other reason to be late than the requests before it and its own read. So that it is *issued* before the
+    fence says nothing: what it waits for, the later event waits for as well. A message waits for its receive.
+    """
+    if earlier.type is EventType.NRW and earlier.message is None:
+        return False
+    a, b = earlier.type, later.type
+    return any(
+        scope(a, NF, model) != "-" and scope(NF, b, model) != "-" and scope(a, b, model) == "-"
+        for model in _MODELS
+        for scope in (ippo_scope, oppo_scope)
+    )

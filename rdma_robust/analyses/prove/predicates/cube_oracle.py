@@ -1,0 +1,181 @@
+"""One tuple of updates asked about by one incremental solver: what cubes before it say of predicates after it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any
+
+from rdma_robust.analyses.prove.predicates.cube_search import (
+    Answer,
+    Countermodel,
+    Cube,
+    Implication,
+    Impossible,
+    bit_numbers,
+)
+from rdma_robust.analyses.prove.predicates.solving import Formulas
+from rdma_robust.analyses.prove.predicates.update_ways import UpdateCase
+from rdma_robust.expr import Expr, Name, evaluate, names, substitute
+
+
+@dataclass
+class SolverCounts:
+    """Counts of questions about cubes and of calls of the solver: what is known already is asked but not called."""
+
+    asked: int = 0
+    called: int = 0
+
+
+@dataclass
+class Vocabulary:
+    """The predicates, numbered in the order in which they came."""
+
+    predicates: list[Expr] = field(default_factory=list)
+    numbers: dict[Expr, int] = field(default_factory=dict)
+
+    def add(self, predicate: Expr) -> bool:
+        """Add a predicate that is not there yet; return whether it was not."""
+        if predicate in self.numbers:
+            return False
+        self.numbers[predicate] = len(self.predicates)
+        self.predicates.append(predicate)
+        return True
+
+    def __len__(self) -> int:
+        return len(self.predicates)
+
+
+class CubeOracle:
+    """A way of a tuple of updates, with the predicates that may be asked about; more may be added to them at any time."""
+
+    def __init__(
+        self, way: UpdateCase, vocabulary: Vocabulary, formulas: Formulas, counts: SolverCounts, wait_ms: int
+    ) -> None:
+        self.way = way
+        self._vocabulary = vocabulary
+        self._formulas = formulas
+        self._counts = counts
+        self._solver: Any = None
+        self._wait_ms = wait_ms
+        self._literals: dict[tuple[int, bool], Any] = {}
+        self._goals: dict[tuple[Expr, ...], Any] = {}
+        self._known: dict[tuple[Cube, tuple[Expr, ...]], Answer] = {}
+        self._instances: dict[int, tuple[Expr, ...]] = {}
+        self._models: list[_Values] = []
+
+    def ask(self, cube: Cube, goals: tuple[Expr, ...]) -> Answer:
+        """Return whether `cube` before, and the guard, imply all of `goals`, conditions on the names before.
+
+        Without goals: whether the cube contradicts the guard.
+        """
+        self._counts.asked += 1
+        key = (cube, goals)
+        if key not in self._known:
+            self._known[key] = self._answer(cube, goals)
+        return self._known[key]
+
+    def _answer(self, cube: Cube, goals: tuple[Expr, ...]) -> Answer:
+        self._counts.called += 1
+        z3 = self._formulas.library
+        if self._solver is None:
+            self._solver = z3.SolverFor("QF_LIA")  # it knows more than that, and is faster with what this is mostly
+            self._solver.set("timeout", self._wait_ms)
+            self._solver.add(self._formulas.condition(self.way.guard))
+        assumed = {self._literal(each, True): (each, True) for each in bit_numbers(cube.true)}
+        assumed |= {self._literal(each, False): (each, False) for each in bit_numbers(cube.false)}
+        goal = self._goal(goals) if goals else None
+        result = self._solver.check(*assumed, *([] if goal is None else [goal]))
+        if result == z3.sat:
+            self._models.append(_Values(self._solver.model(), self._formulas))
+            return Countermodel(self._true_in(len(self._models) - 1), len(self._models) - 1)
+        if result != z3.unsat:
+            return None
+        core = self._solver.unsat_core()
+        needed = [assumed[each] for each in core if each in assumed]
+        by = Cube(sum(1 << i for i, sign in needed if sign), sum(1 << i for i, sign in needed if not sign))
+        return Impossible(by) if goal is None or not any(each.eq(goal) for each in core) else Implication(by)
+
+    def _literal(self, number: int, positive: bool) -> Any:
+        """A constant that implies that all instances of a predicate are true, or that all are false."""
+        made = self._literals.get((number, positive))
+        if made is None:
+            z3 = self._formulas.library
+            made = self._literals[number, positive] = z3.Bool(f"{'is' if positive else 'not'}!{number}")
+            for each in self.instances(number):
+                formula = self._formulas.condition(each)
+                self._solver.add(z3.Implies(made, formula if positive else z3.Not(formula)))
+        return made
+
+    def _goal(self, goals: tuple[Expr, ...]) -> Any:
+        """A constant that implies that one of the goals is false."""
+        made = self._goals.get(goals)
+        if made is None:
+            z3 = self._formulas.library
+            made = self._goals[goals] = z3.Bool(f"goal!{len(self._goals)}")
+            self._solver.add(z3.Implies(made, z3.Or([z3.Not(self._formulas.condition(each)) for each in goals])))
+        return made
+
+    def instances(self, number: int) -> tuple[Expr, ...]:
+        """Return a predicate with every choice of a folded variable and its copies: all are true, or false, or not known."""
+        made = self._instances.get(number)
+        if made is None:
+            predicate = self._vocabulary.predicates[number]
+            made = self._instances[number] = predicate_instances(predicate, self.way.copies)
+        return made
+
+    def renewed(self, refuted: Countermodel) -> Countermodel:
+        """Return the same with what its model says of predicates that have been added since."""
+        return Countermodel(self._true_in(refuted.number), refuted.number)
+
+    def _true_in(self, number: int) -> Cube:
+        """The literals that are true in a model."""
+        values = self._models[number]
+        true = false = 0
+        for each in range(len(self._vocabulary)):
+            held = {bool(evaluate_totally(instance, values)) for instance in self.instances(each)}
+            if held == {True}:
+                true |= 1 << each
+            elif held == {False}:
+                false |= 1 << each
+        return Cube(true, false)
+
+
+def predicate_instances(predicate: Expr, copies: Mapping[str, str]) -> tuple[Expr, ...]:
+    """Return a predicate with every choice of a folded variable and its copies."""
+    choices: list[list[tuple[str, str]]] = []
+    for name in dict.fromkeys(names(predicate)):
+        same = [copy for copy, folded in copies.items() if folded == name]
+        if same:
+            choices.append([(name, each) for each in (name, *same)])
+    return tuple(substitute(predicate, {old: Name(new) for old, new in chosen}) for chosen in product(*choices))
+
+
+class _Values(Mapping[str, int]):
+    """The values that a model gives to names."""
+
+    def __init__(self, model: Any, formulas: Formulas) -> None:
+        self._model = model
+        self._formulas = formulas
+        self._values: dict[str, int] = {}
+
+    def __getitem__(self, name: str) -> int:
+        if name not in self._values:
+            value = self._model.eval(self._formulas.name(name), model_completion=True)
+            self._values[name] = int(value.as_long())
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+
+def evaluate_totally(expr: Expr, values: Mapping[str, int]) -> int:
+    """Return the value of `expr`; a division by zero, which only a condition that is not asked for can meet, gives 0."""
+    try:
+        return evaluate(expr, values)
+    except ZeroDivisionError:
+        return 0

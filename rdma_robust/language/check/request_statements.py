@@ -1,0 +1,572 @@
+"""The statements of a thread that name other nodes and threads: requests to its network card, messages, and polls.
+
+More than 400 lines: all requests share the checks of flags, data, immediates and the other end of a queue pair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import repeat
+
+from rdma_robust.diagnose import Hint, Reporter, quote
+from rdma_robust.errors import Edit, Span
+from rdma_robust.expr import TRUE, VALUE, Binary, Const, Expr, Name, equals, names, negate
+from rdma_robust.language.check import advice
+from rdma_robust.language.check.accesses import Lowering, PayloadSource, StatementSteps
+from rdma_robust.language.check.families import OneOfThem
+from rdma_robust.language.check.meaning import in_domain, wrapped
+from rdma_robust.language.check.names import NodeNames, ProgramNames, Register, SharedVariable, ThreadNames, family_name
+from rdma_robust.language.check.resolve import UNKNOWN
+from rdma_robust.language.check.rewrites import insertion, span_between
+from rdma_robust.language.check.threads import ThreadResolver, VariableAccess
+from rdma_robust.language.flow import cfg
+from rdma_robust.language.syntax import ast, printer
+from rdma_robust.language.syntax.tree_limits import first_line, statements_in
+
+Words = frozenset[ast.FlagWord]
+
+_Make = Callable[[cfg.Cell | None, cfg.Payload], cfg.Op]
+
+_Way = list[tuple[cfg.Op, tuple[tuple[str, Expr], ...]]]
+"""Operations one after the other, each with what it assigns."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """What an atomic operation writes, when, and when that starts again at the other end of the domain."""
+
+    new: Expr
+    when: Expr = TRUE
+    wraps: tuple[Expr, cfg.Fault] | None = None
+
+
+class RequestChecker:
+    """Checks what a thread asks of others, and makes its steps. What is wrong goes to the report and makes no steps."""
+
+    def __init__(
+        self,
+        world: ProgramNames,
+        report: Reporter,
+        thread: ThreadNames,
+        spend: Callable[[Span], None],
+    ) -> None:
+        self.world = world
+        self.report = report
+        self.thread = thread
+        self.names = ThreadResolver(world, report, thread)
+        self._spend = spend
+
+    def own_cell(self, ref: ast.Ref, role: str) -> VariableAccess | None:
+        """Return the access to a cell of this node; None after an error. `role` says why it must be one."""
+        found = self.names.find(ref, role=role)
+        if isinstance(found, SharedVariable):
+            return self.names.access(ref, found)
+        if found is not None:
+            kind = "register" if isinstance(found, Register) else "constant"
+            self.report.error("RR309", ref.span, f"{quote(ref.name.text)} is a {kind}: {role}")
+        return None
+
+    def queue_pair(self, name: ast.Ident) -> NodeNames | None:
+        """Return the node at the other end; None after an error."""
+        node = self.names.node(name)
+        if node is None or self.thread.node is None:
+            return None
+        if node is self.thread.node and not self.world.loopback:
+            self.report.error(
+                "RR401",
+                name.span,
+                f"{quote(name.text)} is the node thread {self.thread.name} itself runs on",
+                hint=self.names.proposals.loopback(),
+            )
+            return None
+        return node
+
+    def remote_cell(self, ref: ast.Ref, statement: ast.PutStatement | ast.GetStatement) -> VariableAccess | None:
+        """Return the access to a cell of another node; None after an error."""
+        verb = "put" if isinstance(statement, ast.PutStatement) else "get"
+        if ref.owner is None:
+            self._unqualified(ref, statement, verb)
+            return None
+        node = self.names.node(ref.owner)
+        if node is None or self.thread.node is None:
+            return None
+        if node is self.thread.node and not self.world.loopback:
+            self.report.error(
+                "RR401",
+                ref.span,
+                f"`{verb}` needs a variable of another node, {quote(advice.shown_reference(ref))} is on this one",
+                hint=self.swapped(statement) or self.names.proposals.local_instead(statement),
+            )
+            return None
+        variable = self.names.variable(ref, node)
+        if variable is None:
+            return None
+        self.thread.sends_to.add(node.name)
+        return self.names.access(ref, variable)
+
+    def _unqualified(self, ref: ast.Ref, statement: ast.PutStatement | ast.GetStatement, verb: str) -> None:
+        name = ref.name.text
+        own = self.thread.node
+        if name in self.world.poisoned or own is None:
+            return
+        owners = [n.name for n in self.world.nodes_with(name) if n is not own or self.world.loopback]
+        swapped = self.swapped(statement)
+        named = f"{owners[0]}.{advice.unqualified(ref)}" if owners else ""
+        inserted = (insertion(self.report.source, ref.span.start, f"{owners[0]}."),) if owners else ()
+        hint = swapped or Hint(f"write `{named}`" if owners else "name its node: `NODE.variable`", inserted)
+        self.report.error("RR402", ref.span, f"`{verb}` needs a variable of another node, with the node's name", hint=hint)
+
+    def swapped(self, statement: ast.PutStatement | ast.GetStatement) -> Hint:
+        """Return the opposite statement, if that is what the sides look like."""
+        source = statement.source
+        own = self.thread.node
+        if not isinstance(source, ast.Ref) or own is None:
+            return Hint("")
+        remote, local = (source, statement.target) if isinstance(statement, ast.PutStatement) else (statement.target, source)
+        if remote.owner is None or remote.owner.text == own.name or remote.owner.text not in self.world.nodes:
+            return Hint("")
+        if (local.owner is not None and local.owner.text != own.name) or local.name.text not in own.variables:
+            return Hint("")
+        verb = "get" if isinstance(statement, ast.PutStatement) else "put"
+        at = statement.span.start
+        keyword = Edit(span_between(self.report.source, at, at + len(verb)), verb)
+        text = f"did you mean `{verb} {advice.shown_reference(statement.target)} = {advice.shown_reference(source)}`?"
+        return self.names.proposals.site.rewritten(text, [keyword])
+
+    def is_remote(self, owner: ast.Ident) -> bool:
+        """Whether a name is that of another node."""
+        known = owner.text in self.world.nodes
+        return known and self.thread.node is not None and owner.text != self.thread.node.name
+
+    def lowering(self, statement: ast.Statement) -> Lowering:
+        return self._lowering_of(printer.statement(statement), statement.span)
+
+    def _lowering_of(self, text: str, span: Span) -> Lowering:
+        return Lowering(text, self.report.at(span), self.world.domain, self._spend, self.report)
+
+    def _get(self, statement: ast.GetStatement) -> StatementSteps:
+        words = self._get_flags(statement)
+        if isinstance(statement.source, ast.AtomicCall):
+            return self._remote_atomic(statement, statement.source, words)
+        target = None
+        swapped = self.swapped(statement)
+        if not swapped:
+            target = self.own_cell(statement.target, "`get` writes to a variable of this node")
+        source = None
+        if isinstance(statement.source, ast.Ref):
+            source = self.remote_cell(statement.source, statement)
+        else:
+            self.names.reading(statement.source)
+            self.report.error(
+                "RR405",
+                first_line(statement.source.span),
+                "`get` reads a variable of another node",
+                expected="`NODE.variable`",
+            )
+        if target is None or source is None:
+            return StatementSteps()
+        node, signaled = source.variable.node, "unsignaled" not in words
+        self.thread.posts(node, signaled, statement.span)
+        return self._fenced(statement, node, words, self.lowering(statement).get(target, source, signaled))
+
+    def _put(self, statement: ast.PutStatement) -> StatementSteps:
+        """Return the steps of a put, also of one with an immediate."""
+        words = self._flags(statement)
+        target = self.remote_cell(statement.target, statement)
+        imm = None if statement.imm is None else self._immediate(statement.imm)
+        data = self._data(statement, "inline" in words)
+        if target is None or data is None or (statement.imm is not None and imm is None):
+            return StatementSteps()
+        node, signaled = target.variable.node, "unsignaled" not in words
+        self.thread.posts(node, signaled, statement.span)
+        if imm is not None:
+            _, to, place = imm
+            if place is not None and place != node:
+                self.report.error(
+                    "RR411",
+                    statement.imm.to.span if statement.imm is not None else statement.span,
+                    f"thread {quote(to)} runs on {place}, and the put writes to {node}",
+                    hint=self._threads_on(node),
+                )
+                return StatementSteps()
+        return self._fenced(statement, node, words, self.lowering(statement).request(target, data, _put_op(signaled, imm)))
+
+    def _send(self, statement: ast.SendStatement) -> StatementSteps:
+        """Return the steps of a message."""
+        words = self._flags(statement)
+        found = self._receiver(statement.to)
+        data = self._data(statement, "inline" in words)
+        if found is None or data is None:
+            return StatementSteps()
+        to, node = found
+        signaled = "unsignaled" not in words
+        self.thread.posts(node, signaled, statement.span)
+        lowered = self.lowering(statement).request(None, data, lambda _, payload: cfg.Send(to, node, payload, signaled))
+        return self._fenced(statement, node, words, lowered)
+
+    def _get_flags(self, statement: ast.GetStatement) -> Words:
+        """Return the flags of a get, which carries no data."""
+        words = self._flags(statement)
+        for flag in statement.flags:
+            if flag.word == "inline":
+                self.report.error(
+                    "RR412", flag.span, f"`get` carries no data that could be {quote('inline')}", hint=self._without(flag)
+                )
+        return words
+
+    def _fenced(self, statement: ast.Statement, node: str, words: Words, lowered: StatementSteps) -> StatementSteps:
+        """Return the steps of a request, behind a fence if it asks for one."""
+        if "fenced" in words:
+            lowered.before = self.lowering(statement).plain(cfg.RFence(node))
+        return lowered
+
+    def _recv(self, statement: ast.RecvStatement) -> StatementSteps:
+        """Return the steps of `recv`."""
+        buffer = self.own_cell(statement.buffer, "`recv` posts a variable of this node")
+        found = self._sender(statement.sender)
+        if buffer is None or found is None:
+            return StatementSteps()
+        return self.lowering(statement).recv(buffer, found)
+
+    def _posted(self, statement: ast.PostedStatement) -> None:
+        """Declare receives that are posted before anything runs."""
+        found = self._sender(statement.sender)
+        for ref in statement.buffers:
+            buffer = self.own_cell(ref, "`posted` names variables of this node")
+            if buffer is None or found is None:
+                continue
+            if buffer.index is None:
+                self.thread.posted.append((found, buffer.variable.cells[0]))
+            elif isinstance(buffer.index, Const):
+                self.thread.posted.append((found, buffer.variable.cells[buffer.index.value]))
+            else:
+                self.report.error(
+                    "RR415",
+                    ref.span,
+                    f"which element {quote(advice.shown_reference(ref))} is, is not known before anything runs",
+                    expected="an index that is a constant",
+                )
+
+    def _receiver(self, name: ast.Ident) -> tuple[str, str] | None:
+        """Return the thread that a message goes to and its node; None after an error."""
+        found = self._peer(name, "a message goes to a thread of another node")
+        return None if found is None or found[1] is None else (found[0], found[1])
+
+    def _sender(self, name: ast.Ident) -> str | None:
+        """Return the thread that messages come from; None after an error."""
+        found = self._peer(name, "messages come from a thread of another node")
+        return None if found is None else found[0]
+
+    def _peer(self, name: ast.Ident, role: str) -> tuple[str, str | None] | None:
+        world, own = self.world, self.thread
+        if own.crowd:
+            message = f"there is any number of threads {quote(family_name(own.name))}, which have no messages"
+            self.report.error("RR230", name.span, message, hint="a connection is one of two threads that have names")
+            return None
+        if name.index is not None:
+            name = OneOfThem(world, self.report, "statement")(name, "thread")
+        place = world.placed.get(name.text)
+        if place is None:
+            if name.text not in world.poisoned:
+                hint = advice.threads(world, name, own.name)
+                self.report.error("RR225", name.span, f"unknown thread {quote(name.text)}", hint=hint)
+            return None
+        if own.node is None:
+            return None
+        if name.text == own.name:
+            self.report.error("RR410", name.span, f"{quote(name.text)} is this thread itself: {role}")
+            return None
+        if place.text == own.node.name and not world.loopback:
+            self.report.error(
+                "RR410",
+                name.span,
+                f"thread {quote(name.text)} runs on {place.text}, as thread {own.name} does: {role}",
+                hint=self.names.proposals.loopback(),
+            )
+            return None
+        return name.text, place.text
+
+    def _threads_on(self, node: str) -> str:
+        found = [name for name, place in self.world.placed.items() if place.text == node and name != self.thread.name]
+        return advice.listed_names(f"on {node} there is", found) or f"there is no thread on {node}"
+
+    def _flags(self, statement: ast.PutStatement | ast.GetStatement | ast.SendStatement) -> Words:
+        seen: set[ast.FlagWord] = set()
+        for flag in statement.flags:
+            if flag.word in seen:
+                self.report.error("RR413", flag.span, f"{quote(flag.word)} is said twice", hint=self._without(flag))
+            seen.add(flag.word)
+        return frozenset(seen)
+
+    def _without(self, flag: ast.Flag) -> Hint:
+        return self.names.proposals.site.rewritten("leave the word out", [Edit(flag.span, "")])
+
+    def _immediate(self, imm: ast.Immediate) -> tuple[Const | Name, str, str | None] | None:
+        """Return the value, the thread it goes to and that one's node; None after an error."""
+        value = self.names.private(imm.value, "an immediate is handed over when it is posted").expr
+        self.names.warn_outside(value, imm.value.span)
+        found = self._peer(imm.to, "a message goes to a thread of another node")
+        if not isinstance(value, Const | Name):
+            self.report.error(
+                "RR412",
+                first_line(imm.value.span),
+                "an immediate is a register or a constant",
+                hint="calculate it into a register first",
+            )
+            return None
+        return None if found is None or value == UNKNOWN else (value, *found)
+
+    def _data(self, statement: ast.PutStatement | ast.SendStatement, inline: bool) -> PayloadSource | None:
+        """Return what a request carries; None after an error."""
+        source = statement.source
+        text = printer.expression(source)
+        if isinstance(source, ast.Ref):
+            if source.owner is not None and self.is_remote(source.owner):
+                if not (isinstance(statement, ast.PutStatement) and self.swapped(statement)):
+                    self._report_remote_source(statement, source)
+                return None
+            found = self.names.find(source)
+            if isinstance(found, SharedVariable):
+                return PayloadSource(text, self.names.access(source, found), inline=inline)
+            if found is None:
+                return None
+            if isinstance(found, Register) and not inline:
+                self._report_register_source(statement)
+                return None
+        return self._inline_value(source, text) if inline else self._constant(statement, text)
+
+    def _inline_value(self, source: ast.Expr, text: str) -> PayloadSource | None:
+        value = self.names.private(source, "inline data is one variable, or is made of registers and constants")
+        if UNKNOWN.name in names(value.expr):
+            return None
+        self.names.warn_outside(value.expr, source.span)
+        return PayloadSource(text, value=value, inline=True)
+
+    def _constant(self, statement: ast.PutStatement | ast.SendStatement, text: str) -> PayloadSource | None:
+        """Return the hidden cell of a constant."""
+        source, node = statement.source, self.thread.node
+        value = self.names.reading(source).expr
+        if isinstance(value, Const):
+            self.names.warn_outside(value, source.span)
+            return None if node is None else PayloadSource(text, hidden=self.world.constant_cell(node.name, value.value))
+        if UNKNOWN.name not in names(value):
+            self._report_register_source(statement)
+        return None
+
+    def _report_register_source(self, statement: ast.PutStatement | ast.SendStatement) -> None:
+        proposals = self.names.proposals
+        verb = "put" if isinstance(statement, ast.PutStatement) else "send"
+        self.report.error(
+            "RR403",
+            first_line(statement.source.span),
+            f"`{verb}` sends a variable of this node or a constant, the NIC cannot see registers",
+            hint=lambda: proposals.request_of(statement),
+        )
+
+    def _report_remote_source(self, statement: ast.PutStatement | ast.SendStatement, source: ast.Ref) -> None:
+        proposals = self.names.proposals
+        verb = "put" if isinstance(statement, ast.PutStatement) else "send"
+        self.report.error(
+            "RR404",
+            source.span,
+            f"`{verb}` sends a variable of this node, {quote(advice.shown_reference(source))} is on another one",
+            hint=lambda: (
+                proposals.request_of_remote(statement, source) if isinstance(statement, ast.PutStatement) else Hint("")
+            ),
+        )
+
+    def _poll(self, statement: ast.PollStatement) -> StatementSteps:
+        """Return the steps of `poll NODE`, one for each completion that it takes."""
+        node = self.queue_pair(statement.node)
+        times = 1 if statement.count is None else self._count(statement.count)
+        self.thread.polls.append((statement.node, statement.span))
+        if node is None or times is None:
+            return StatementSteps()
+        if times == 1:
+            return self.lowering(statement).plain(cfg.Poll(node.name))
+        return self.lowering(statement).chains([repeat((cfg.Poll(node.name), ()), times)])
+
+    def _count(self, count: ast.Expr) -> int | None:
+        value = self.names.private(count, "how often is polled is a constant").expr
+        expected = "a constant of at least 1"
+        if not isinstance(value, Const):
+            message = "how often is polled is a constant"
+        elif value.value > cfg.MAX_STEPS:
+            expected = f"at most {cfg.MAX_STEPS:,}: each is a step of the control-flow graph"
+            message = f"{value.value:,} polls are too many"
+        elif value.value > 0:
+            return value.value
+        else:
+            message = f"{value.value} completions cannot be waited for"
+        self.report.error("RR414", first_line(count.span), message, expected=expected)
+        return None
+
+    def _poll_any(self, statement: ast.PollAny) -> StatementSteps:
+        """Return the steps of `r = poll NODE or NODE`: alternatives, each of which may say which it was."""
+        found = [self.queue_pair(name) for name in statement.nodes]
+        for k, name in enumerate(statement.nodes):
+            if any(name.text == before.text for before in statement.nodes[:k]):
+                self.report.error("RR414", name.span, f"{quote(name.text)} is one of them already")
+        register = None if statement.target is None else self._register_of(statement.target)
+        nodes = [node.name for node in found if node is not None]
+        if len(nodes) < len(found) or (statement.target is not None and register is None):
+            return StatementSteps()
+        if register is None:
+            return self.lowering(statement).chains([[(cfg.Poll(node), ())] for node in nodes])
+        self._fits(statement, len(nodes) - 1)
+        ways: list[_Way]
+        ways = [[(cfg.Poll(node), ()), (cfg.Silent(), ((register, Const(k)),))] for k, node in enumerate(nodes)]
+        return self.lowering(statement).chains(ways)
+
+    def _try_poll(self, statement: ast.TryPoll) -> StatementSteps:
+        """Return the steps of `r = trypoll NODE`: a poll, or none."""
+        node = self.queue_pair(statement.node)
+        register = self._register_of(statement.target)
+        if node is None or register is None:
+            return StatementSteps()
+        self._fits(statement, 1)
+        taken: _Way
+        taken = [(cfg.Poll(node.name), ()), (cfg.Silent(), ((register, Const(1)),))]
+        return self.lowering(statement).chains([taken, [(cfg.Silent(), ((register, Const(0)),))]])
+
+    def _receive_poll(self, statement: ast.RecvPollStatement) -> StatementSteps:
+        """Return the step of `rpoll THREAD`."""
+        sender = self._sender(statement.sender)
+        register = None if statement.target is None else self._register_of(statement.target)
+        if sender is None or (statement.target is not None and register is None):
+            return StatementSteps()
+        if register is not None:
+            self._fits(statement, 0)
+        return self.lowering(statement).plain(cfg.RecvPoll(sender), () if register is None else ((register, VALUE),))
+
+    def _register_of(self, target: ast.Ref) -> str | None:
+        """Return the register that something is put into; None after an error."""
+        found = self.names.find(target)
+        if isinstance(found, Register):
+            self.names.no_index(target)
+            return found.name
+        if found is not None:
+            self.report.error(
+                "RR305", target.span, f"the result goes to a register, not to {quote(advice.shown_reference(target))}"
+            )
+        return None
+
+    def _fits(self, statement: ast.PollAny | ast.TryPoll | ast.RecvPollStatement, most: int) -> None:
+        """Report that the domain has not all the numbers that a statement gives."""
+        domain = self.world.domain
+        if domain is not None and not (domain[0] <= 0 <= most <= domain[1]):
+            given = f"from 0 to {most}" if most else "0 for a message without an immediate"
+            self.report.error(
+                "RR416", first_line(statement.span), f"the result is {given}, and the domain is {domain[0]}..{domain[1]}"
+            )
+
+    def _flush(self, statement: ast.FlushStatement, name: ast.Ident) -> StatementSteps:
+        """Return the steps of `flush NODE`."""
+        node = self.queue_pair(name)
+        if node is None:
+            return StatementSteps()
+        self.report.leave_to_proofs(
+            "RR406",
+            statement.span,
+            f"`flush` is not decided by `check` yet: write `get scrap = {node.name}.any` and poll it",
+            hint="`prove` decides it",
+        )
+        return self.lowering(statement).plain(cfg.Flush(node.name))
+
+    def _remote_atomic(self, statement: ast.GetStatement, call: ast.AtomicCall, words: Words) -> StatementSteps:
+        """Return the steps of `get x = cas(NODE.y, e, f)`, or with `faa` or `swap`, made as `words` say."""
+        word = "cas" if isinstance(call, ast.CasCall) else call.kind
+        operands = [call.expected, call.new] if isinstance(call, ast.CasCall) else [call.value]
+        target = self.own_cell(statement.target, "`get` writes to a variable of this node")
+        source = self.remote_cell(call.target, statement)
+        values = []
+        for operand in operands:
+            value = self.names.private(operand, f"the operands of a remote `{word}` are handed over when it is posted")
+            self.names.warn_outside(value.expr, operand.span)
+            values.append(value)
+        if word == "faa":
+            self.names.require_domain(call, word)
+        if target is None or source is None:
+            return StatementSteps()
+        node, signaled = source.variable.node, "unsignaled" not in words
+        self.thread.posts(node, signaled, statement.span)
+        texts = list(zip(values, map(printer.expression, operands), strict=True))
+        change = self._change(call, word, [value.expr for value in values])
+
+        def make(to: cfg.Cell, of: cfg.Cell) -> cfg.RemoteRmw:
+            return cfg.RemoteRmw(to, of, change.new, change.when, signaled, change.wraps)
+
+        written = None if word == "faa" else texts[-1]
+        lowered = self.lowering(statement).remote_rmw((target, source), make, texts, written)
+        return self._fenced(statement, node, words, lowered)
+
+    def _change(self, call: ast.AtomicCall, word: str, values: list[Expr]) -> _Change:
+        match word:
+            case "cas":
+                return _Change(values[1], equals(VALUE, values[0]))
+            case "swap":
+                return _Change(values[0])
+        sum_ = Binary("+", VALUE, values[0])
+        domain = self.world.domain
+        if domain is None:
+            return _Change(sum_)
+        low, high = domain
+        text = printer.expression(call)
+        message = f"`{text}` leaves the domain {low}..{high} and goes on at its other end"
+        fault = cfg.Fault("overflow", message, self.report.at(call.span), self.report.written(call.span))
+        return _Change(wrapped(sum_, domain), TRUE, (negate(in_domain(sum_, domain)), fault))
+
+
+def _put_op(signaled: bool, imm: tuple[Const | Name, str, str | None] | None) -> _Make:
+    def make(target: cfg.Cell | None, data: cfg.Payload) -> cfg.Op:
+        assert target is not None
+        if imm is not None:
+            return cfg.ImmPut(target, data, imm[0], imm[1], signaled)
+        if data.inline:
+            return cfg.InlinePut(target, data, signaled)
+        assert data.source is not None
+        return cfg.Put(target, data.source, signaled)
+
+    return make
+
+
+def check_posted_places(body: ast.Block, report: Reporter) -> None:
+    """Check that receives that are posted before anything runs stand in no block of a thread that is written out."""
+    top = {id(s) for s in body.statements}
+    for statement in statements_in(body):
+        if isinstance(statement, ast.PostedStatement) and id(statement) not in top:
+            report.error(
+                "RR415",
+                statement.span,
+                "`posted` is about what is there before anything runs, it cannot stand in a block",
+                hint="move this line up, out of the braces, or write `recv`",
+            )
+
+
+def warn_endless_polls(thread: ThreadNames, edges: Sequence[cfg.Edge], world: ProgramNames, report: Reporter) -> None:
+    """Warn of polls that nothing can complete, where the thread has no other branch of a `choose` or `loop` to go on in."""
+    ways: dict[int, set[int]] = {}
+    for source, _, step in edges:
+        ways.setdefault(source, set()).add(step.span.start)
+    alone = {start for starts in ways.values() if len(starts) == 1 for start in starts}
+    for node, span in thread.polls:
+        if node.text not in world.nodes or node.text in thread.completes_to or span.start not in alone:
+            continue
+        if node.text in thread.sends_to:
+            why = f"every operation of thread {thread.name} towards {node.text} is unsignaled"
+        else:
+            why = f"thread {thread.name} has no operation towards {node.text}"
+        report.warn("RR702", span, f"`poll {node.text}` blocks for ever: {why}")
+
+
+def warn_never_signaled(thread: ThreadNames, report: Reporter) -> None:
+    """Warn of queue pairs with operations but no signaled one."""
+    for node, span in thread.unsignaled.items():
+        if node not in thread.completes_to:
+            report.warn(
+                "RR707",
+                first_line(span),
+                f"no operation of thread {thread.name} towards {node} is signaled: its send queue never drains",
+                hint="leave out `unsignaled` where the last of several is posted, and poll that one",
+            )
