@@ -5,10 +5,10 @@ from __future__ import annotations
 import csv
 from io import StringIO
 
-from rdma_robust.reports.analyses.claim_findings import ClaimAnswer
 from rdma_robust.reports.batch.batch_view import BatchReport, ReportEntry
 from rdma_robust.reports.batch.contract_rows import contract_cells
 from rdma_robust.reports.batch.message_rows import message_cells
+from rdma_robust.reports.share.claim_findings import ClaimAnswer
 from rdma_robust.text import printable
 
 COLUMNS = (

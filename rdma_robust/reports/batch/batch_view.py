@@ -10,13 +10,13 @@ from typing import Any
 from rdma_robust.frame.answer import Counts
 from rdma_robust.frame.exits import Exit, within
 from rdma_robust.frame.question import Layout, Section
-from rdma_robust.reports.analyses.claim_findings import ClaimAnswer, Claims, violated_note
 from rdma_robust.reports.batch.program_page import Page
 from rdma_robust.reports.check.result import Result, VerdictWord
 from rdma_robust.reports.check.robustness_view import note
 from rdma_robust.reports.check.summary import exit_of, mismatch
 from rdma_robust.reports.contracts.contracts_record import ContractsRecord
 from rdma_robust.reports.messages.messages_record import MessagesRecord
+from rdma_robust.reports.share.claim_findings import ClaimAnswer, Claims, violated_note
 
 
 @dataclass(frozen=True, slots=True)

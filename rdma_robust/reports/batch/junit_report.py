@@ -11,7 +11,6 @@ from dataclasses import replace
 
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.formats.junit import Case, junit_document
-from rdma_robust.reports.analyses.claim_findings import claim_cases
 from rdma_robust.reports.batch.batch_view import BatchReport, ReportEntry
 from rdma_robust.reports.batch.contract_rows import contract_cases
 from rdma_robust.reports.batch.message_rows import message_cases
@@ -19,6 +18,7 @@ from rdma_robust.reports.check.paragraphs import explain
 from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.check.robustness_view import VERDICTS
 from rdma_robust.reports.check.summary import exit_of, why_not_expected
+from rdma_robust.reports.share.claim_findings import claim_cases
 
 WIDTH = 100
 

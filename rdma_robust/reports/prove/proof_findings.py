@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.finding import Finding, problem_findings
 from rdma_robust.frame.formats.junit import Case
-from rdma_robust.reports.analyses.claim_findings import ClaimAnswer, StepView, claim_cases, claim_findings
 from rdma_robust.reports.prove.proof_record import ModelRecord, PossibleView, ProofRecord, ProofRun
+from rdma_robust.reports.share.claim_findings import ClaimAnswer, StepView, claim_cases, claim_findings
 
 
 def answers_of(record: ProofRecord, expect: bool) -> Iterator[ClaimAnswer]:
