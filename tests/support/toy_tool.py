@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Literal
 
 from rdma_robust import TOOL as MADE_BY
-from rdma_robust.certify.checker import 
-from rdma_robust.certify.document import Certificate, digest, reject
+from rdma_robust.certify.checker import ProofCheck
+from rdma_robust.certify.document import Certificate, content_digest, reject
 from rdma_robust.diagnose import Reporter
 from rdma_robust.errors import Diagnostic, ProgramError, Span
 from rdma_robust.evidence.envelope import write_document
@@ -193,16 +193,16 @@ def _answer(
         shown: list[object] = [each.left for each in found]
         folder = os.path.dirname(os.path.realpath(source.certificate))
         about = None if source.path is None else os.path.relpath(os.path.realpath(source.path), folder)
-        made = Certificate("toy", about, digest(text), {"kind": "equal"}, {}, {"kind": "sums", "sums": shown})
+        made = Certificate("toy", about, content_digest(text), {"kind": "equal"}, {}, {"kind": "sums", "sums": shown})
         Path(source.certificate).write_bytes(write_document(made, MADE_BY))
     return Answer(record, text=text)
 
 
-def verify_sums(certificate: Certificate, text: str, name: str) -> :
+def verify_sums(certificate: Certificate, text: str, name: str) -> ProofCheck:
     """Check that the sums of a certificate are those on the right. Raises InvalidCertificate."""
     if certificate.evidence["sums"] != [each.right for each in equations(text, name)]:
         reject("another sum is on the right")
-    return ("equal", "addition")
+    return ProofCheck("equal", "addition")
 
 
 def explained(source: Source, form: str, limits: Limits) -> tuple[str, Exit]:
