@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
+from rdma_robust.digraph import live_names, sets_of
 from rdma_robust.expr import Expr, names
 from rdma_robust.language.flow.cfg import Fault, Program, RemoteRmw, Step, Thread, operands, steps
 from rdma_robust.language.flow.copies import copies_of
@@ -210,20 +211,9 @@ def _expressions(step: Step) -> tuple[Expr, ...]:
 def _live(thread: Thread, needed: frozenset[str]) -> dict[int, tuple[bool, ...]]:
     """Return for each program point which registers a thread may still use, or are needed: a fixed point from the end."""
     always = {r for r, _ in thread.registers if f"{thread.name}.{r}" in needed}
-    live: dict[int, set[str]] = {point: set(always) for point in thread.points}
-    before: dict[int, list[tuple[int, set[str], set[str]]]] = {}
-    registers = {r for r, _ in thread.registers}
-    for source, target, step in thread.edges:
-        used = {n for e in _expressions(step) for n in names(e)} & registers
-        before.setdefault(target, []).append((source, used, {r for r, _ in step.assigns} - always))
-        live.setdefault(source, set(always)).update(used)
-        live.setdefault(target, set(always))
-    todo = list(live)
-    while todo:
-        point = todo.pop()
-        for source, used, assigned in before.get(point, ()):
-            new = used | (live[point] - assigned)
-            if not new <= live[source]:
-                live[source] |= new
-                todo.append(source)
+    flows = [
+        (a, b, {n for e in _expressions(step) for n in names(e)}, sets_of(r for r, _ in step.assigns))
+        for a, b, step in thread.edges
+    ]
+    live = live_names(flows, dict.fromkeys(thread.points, always))
     return {point: tuple(r in names_ for r, _ in thread.registers) for point, names_ in live.items()}
