@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from rdma_robust.batch.asked_file import AskedFile
-from rdma_robust.batch.contract_cache import Violated, keep_contracts, known_contracts
+from rdma_robust.batch.file_cache import AskedFile, Violated, keep_contracts, known_contracts
 from rdma_robust.cli.kept_answers import KeptAnswers
 from rdma_robust.errors import RdmaRobustError
 from rdma_robust.frame.answer import Answer, JsonObject

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rdma_robust.batch.cache import Cache
-from rdma_robust.batch.message_cache import keep_messages, known_messages
+from rdma_robust.batch.file_cache import keep_messages, known_messages
 from rdma_robust.cli.kept_answers import KeptAnswers
 from rdma_robust.frame.answer import Answer
 from rdma_robust.frame.run_question import answer_all

@@ -14,8 +14,7 @@ from rdma_robust.options import CheckOptions
 from rdma_robust.text import printable
 
 if TYPE_CHECKING:
-    from rdma_robust.reports.analyses.models_report import ModelsRecord
-    from rdma_robust.reports.analyses.models_view import ModelsView
+    from rdma_robust.reports.analyses.models_report import ModelsRecord, ModelsView
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +68,7 @@ def _unanswered(failure: Failure, _: ModelsAsking) -> ModelsRecord:
 
 
 def _view(asking: ModelsAsking) -> ModelsView:
-    from rdma_robust.reports.analyses.models_view import ModelsView  # noqa: PLC0415 - slow
+    from rdma_robust.reports.analyses.models_report import ModelsView  # noqa: PLC0415 - slow
 
     return ModelsView(asking)
 

@@ -68,7 +68,7 @@ MAY_IMPORT = {
     "reports": f"{WORDS} __init__ frame language semantics petri analyses.safety analyses.repair analyses.explain "
     "analyses.prove analyses.hardware messages.language messages.machine messages.message_answers "
     "messages.replay "
-    "messages.encoding messages.races contracts.language contracts.contract_answers contracts.standings contracts.inference",
+    "messages.encoding messages.races contracts.language contracts.contract_answers contracts.standings",
     "tools": f"{WORDS} frame editing language contracts.language messages.language",
     "frame": f"{WORDS} __init__ codes",
     "questions": (

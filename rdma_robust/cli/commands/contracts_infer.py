@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import typer
 
@@ -30,13 +30,19 @@ from rdma_robust.cli.options.contracts_options import (
 )
 from rdma_robust.cli.options.formats import TEXT_OR_JSON
 from rdma_robust.contracts.checks.function_checks import Checking
+from rdma_robust.contracts.inference.inferred_clauses import Inference
+from rdma_robust.contracts.language.contract_program import ContractProgram
 from rdma_robust.errors import LimitReached
+from rdma_robust.frame.answer import JsonObject
 from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.formats.json_text import valid_unicode
 from rdma_robust.frame.shell.defaults import TIMEOUT_S
 from rdma_robust.frame.shell.inputs import Source, expand
 from rdma_robust.frame.shell.screen import width_of_output
 from rdma_robust.messages.language.recognised import MESSAGES_SUFFIX
 from rdma_robust.questions.contracts_question import ContractsAsking, load_contracts_room, read_contracts
+from rdma_robust.reports.contracts.contract_words import procs_ranges
+from rdma_robust.text import filled, printable
 
 if TYPE_CHECKING:
     from rdma_robust.contracts.inference.inferred_clauses import Inference
@@ -77,11 +83,9 @@ def run_contracts_infer(file: str, asking: ContractsAsking, form: str, to: str |
 
 def _load() -> None:
     load_contracts_room()
-    import rdma_robust.reports.contracts.inference_report  # noqa: F401, PLC0415 - slow: before limits
 
 
 def _told(asking: ContractsAsking, form: str, source: Source, limits: Limits) -> tuple[str, Exit]:
-    from rdma_robust.reports.contracts.inference_report import inference_object, inference_text  # noqa: PLC0415
 
     program = read_contracts(source, asking.checking)
     found = list(_inferred(program, asking.checking, limits))
@@ -104,3 +108,46 @@ def _inferred(program: ContractProgram, checking: Checking, limits: Limits) -> I
             yield inferred(program, contract.name, checking.procs, limits)
         except LimitReached as limit_:
             yield Inference(contract.name, checking.procs, reason=str(limit_))
+
+
+FORMAT: Final = "rdma-robust/contracts-infer"
+VERSION: Final = 1
+WIDTH: Final = 80
+
+
+def inference_text(found: Sequence[Inference], width: int | None) -> list[str]:
+    """Return the clauses of functions as lines, each function after an empty line but the first."""
+    room = width or WIDTH
+    lines: list[str] = []
+    for each in found:
+        lines += [*([""] if lines else []), f"{printable(each.function)}, n = {procs_ranges(each.procs)}:"]
+        if each.reason:
+            lines += filled(f"nothing is inferred: {printable(each.reason)}", room, "  ", "    ")
+            continue
+        clauses = (*each.quiet_from, *each.waitsfor, *each.quiet_to)
+        lines += [f"  {clause};" for clause in clauses] or [
+            "  no clause: nothing is promised, and nothing has to be required"
+        ]
+    return lines
+
+
+def inference_object(program: ContractProgram, found: Sequence[Inference], tool: Mapping[str, object]) -> JsonObject:
+    """Return the clauses as JSON (`schema/contracts-infer.schema.json`); `tool` says what made it."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "tool": dict(tool),
+        "file": valid_unicode(program.file),
+        "functions": [
+            {
+                "name": each.function,
+                "n": list(each.procs),
+                "quiet_from": list(each.quiet_from),
+                "waitsfor": list(each.waitsfor),
+                "quiet_to": list(each.quiet_to),
+                "tried": each.tried,
+                "reason": each.reason,
+            }
+            for each in found
+        ],
+    }

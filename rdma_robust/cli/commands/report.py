@@ -62,9 +62,10 @@ from rdma_robust.options import CheckOptions
 from rdma_robust.processes import can_fork
 from rdma_robust.questions.robustness_question import CHECK, RobustnessAsking
 from rdma_robust.reports.batch.batch_formats import FORMS
-from rdma_robust.reports.batch.batch_view import BatchReport, ReportEntry, section_lines
+from rdma_robust.reports.batch.batch_view import BatchReport, ReportEntry
 from rdma_robust.reports.batch.contract_rows import contracts_line
 from rdma_robust.reports.batch.message_rows import messages_line
+from rdma_robust.reports.batch.report_sections import question_section
 from rdma_robust.reports.check.result import unanswered_result
 from rdma_robust.reports.check.robustness_view import described, verdicts_line
 from rdma_robust.reports.check.summary import summarise
@@ -330,7 +331,7 @@ def _last_words(report: BatchReport, places: Sequence[Destination], hits: Sequen
         lines.append(messages_line(report.messages, expect=report.expect) + messages_cached)
     if report.contracts:
         lines.append(contracts_line(report.contracts, expect=report.expect) + contracts_cached)
-    lines += [section_lines(each)[-1] for each in report.sections]
+    lines += [question_section(each).line for each in report.sections]
     if summary.interrupted:
         lines.append("Run it again to go on from there.")
     lines += [f"written: {printable(place.path)}" for place in places if place.path is not None]

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from rdma_robust.frame.answer import JsonObject
 from rdma_robust.frame.exits import Exit
-from rdma_robust.frame.finding import Finding
+from rdma_robust.frame.finding import Finding, problem_findings
 from rdma_robust.frame.formats.columns import sentence
 from rdma_robust.frame.formats.json_text import valid_unicode
 from rdma_robust.frame.formats.junit import Case
 from rdma_robust.frame.question import Layout, Section, View
 from rdma_robust.reports.analyses.safety_record import SafetyRecord
+from rdma_robust.reports.share.claim_findings import claim_cases, claim_findings
 from rdma_robust.text import count
 
 VERIFY_WORDS: Final = ("holds", "violated", "unknown", "unreachable")
@@ -58,17 +59,9 @@ class SafetyView(View[SafetyRecord]):
         return Exit(record.exit_code)
 
     def findings(self, record: SafetyRecord) -> Iterable[Finding]:
-        from rdma_robust.reports.analyses.safety_findings import safety_findings  # noqa: PLC0415 - for few forms
-
-        return safety_findings(record)
-
-        from rdma_robust.reports.analyses.safety_findings import safety_findings  # noqa: PLC0415 - for few forms
-
         return safety_findings(record)
 
     def cases(self, section: Section[Any, SafetyRecord]) -> Mapping[str, Sequence[Case]]:
-        from rdma_robust.reports.analyses.safety_findings import safety_cases  # noqa: PLC0415 - for few forms
-
         return {record.file: list(safety_cases(record)) for record in section.records}
 
     def more(self, section: Section[Any, SafetyRecord]) -> Mapping[str, object]:
@@ -110,3 +103,25 @@ class SafetyLines:
         if counts.interrupted:
             line = f"interrupted: {counts.done} of {counts.requested} done; {line}"
         return sentence(f"{line}; {counts.time_s:.2f} s", self.layout.width)
+
+
+def safety_findings(record: SafetyRecord) -> Iterator[Finding]:
+    """Yield what is to be looked at in the answers for one program."""
+    undecided = record.reason if record.status == "unknown" and not record.findings else ""
+    yield from problem_findings(record.file, (*record.errors, *record.warnings), record.error_kind, record.reason, undecided)
+    yield from claim_findings(record.file, record.findings)
+
+
+def safety_cases(record: SafetyRecord) -> Iterator[Case]:
+    """Yield the tests of a program; one without answers, or that claims nothing, is a test of its own."""
+    classname = f"rdma-robust.{record.file}"
+    places = [f"{record.file}:{d.line}:{d.column}: {d.severity}: {d.message}" for d in (*record.errors, *record.warnings)]
+    details = "\n".join(places)
+    if record.findings:
+        yield Case(record.file, classname, record.time_s, text=details)
+        yield from claim_cases(record.findings, classname)
+    elif record.exit_code == Exit.OK:
+        yield Case(record.file, classname, record.time_s, text="\n".join([*record.lines, *places]))
+    else:
+        says = f"{record.status}: {record.reason}"
+        yield Case(record.file, classname, record.time_s, "error", record.error_kind or record.status, says, details)

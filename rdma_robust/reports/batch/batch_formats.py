@@ -34,15 +34,15 @@ class ReportForm:
 FORMS: Final[Mapping[str, ReportForm]] = {
     "html": ReportForm("html_report", "write_html", "report.html"),
     "md": ReportForm("batch_markdown", "write_markdown", "report.md"),
-    "json": ReportForm("batch_json", "write_json", "report.json"),
-    "jsonl": ReportForm("batch_json", "write_jsonl", "report.jsonl"),
-    "csv": ReportForm("batch_csv", "write_csv", "report.csv"),
-    "junit": ReportForm("junit_report", "write_junit", "report.junit.xml"),
-    "sarif": ReportForm("sarif_report", "write_sarif", "report.sarif"),
+    "json": ReportForm("batch_exchange", "write_json", "report.json"),
+    "jsonl": ReportForm("batch_exchange", "write_jsonl", "report.jsonl"),
+    "csv": ReportForm("batch_exchange", "write_csv", "report.csv"),
+    "junit": ReportForm("batch_exchange", "write_junit", "report.junit.xml"),
+    "sarif": ReportForm("batch_exchange", "write_sarif", "report.sarif"),
 }
 
 
-def checked(section: Section[Any, Any]) -> BatchReport:
+def report_of_check(section: Section[Any, Any]) -> BatchReport:
     """Return the answers of `check` as the forms for other tools are written from them."""
     from rdma_robust.reports.batch.batch_view import BatchReport, ReportEntry  # noqa: PLC0415
 

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any
 
-from rdma_robust.frame.question import Section
-from rdma_robust.reports.batch.batch_view import BatchReport, ReportEntry, section_lines
-from rdma_robust.reports.batch.contract_rows import COLUMNS as CONTRACT_COLUMNS
-from rdma_robust.reports.batch.contract_rows import contract_rows, contracts_line
-from rdma_robust.reports.batch.message_rows import COLUMNS, message_rows, messages_line
+from rdma_robust.reports.batch.batch_view import BatchReport, ReportEntry
+from rdma_robust.reports.batch.report_section import ReportSection
+from rdma_robust.reports.batch.report_sections import sections_of
 from rdma_robust.reports.check.robustness_view import VERDICTS, expected_word, passed_over
 from rdma_robust.reports.share.claim_findings import ClaimAnswer
 from rdma_robust.text import count, one_line, printable
@@ -26,9 +23,7 @@ def write_markdown(report: BatchReport) -> str:
     parts = [
         ["# RDMA robustness", ""],
         *(_of_programs(report) if report.entries or not report.others else _of_others(report)),
-        _messages(report),
-        _contracts(report),
-        *map(_section, report.sections),
+        *(_section(each) for each in sections_of(report)),
         [f"Made by {text(' '.join(str(report.tool[k]) for k in ('name', 'version')))}."],
     ]
     return "\n".join(line for part in parts for line in part) + "\n"
@@ -152,31 +147,10 @@ def _programs(report: BatchReport) -> list[str]:
     return _table(columns, rows, left=4)
 
 
-def _messages(report: BatchReport) -> list[str]:
-    """The programs that pass messages, if there are any."""
-    if not report.messages:
-        return []
-    rows = [_cells(row.cells) for row in message_rows(report.messages)]
-    line = text(messages_line(report.messages, expect=report.expect))
-    return ["## Message programs", "", f"{line}.", "", *_table(COLUMNS, rows, left=4), ""]
-
-
-def _cells(cells: Sequence[str]) -> list[str]:
-    return [code(cells[0]), *(markdown_prose(each, cell=True) for each in cells[1:])]
-
-
-def _contracts(report: BatchReport) -> list[str]:
-    """The functions with contracts, if there are any."""
-    if not report.contracts:
-        return []
-    rows = [_cells(row.cells) for row in contract_rows(report.contracts)]
-    line = text(contracts_line(report.contracts, expect=report.expect))
-    return ["## Contracts", "", f"{line}.", "", *_table(CONTRACT_COLUMNS, rows, left=len(CONTRACT_COLUMNS)), ""]
-
-
-def _section(section: Section[Any, Any]) -> list[str]:
-    """The answers to a question of another tool, as on the terminal."""
-    return [f"## {text(section.question.name)}", "", "```", *(printable(each) for each in section_lines(section)), "```", ""]
+def _section(section: ReportSection) -> list[str]:
+    """The files of a section, with what is known of each."""
+    rows = [[code(row.cells[0]), *(markdown_prose(each, cell=True) for each in row.cells[1:])] for row in section.rows]
+    return [f"## {section.title}", "", f"{text(section.line)}.", "", *_table(section.columns, rows, section.left), ""]
 
 
 def _table(columns: Sequence[str], rows: Iterable[Sequence[object]], left: int) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from rdma_robust.frame.answer import Counts
 from rdma_robust.frame.exits import Exit, within
-from rdma_robust.frame.question import Layout, Section
+from rdma_robust.frame.question import Section
 from rdma_robust.reports.batch.program_page import Page
 from rdma_robust.reports.check.result import Result, VerdictWord
 from rdma_robust.reports.check.robustness_view import note
@@ -97,13 +97,6 @@ class BatchReport:
         for entry in self.entries:
             grouped.setdefault(entry.family, []).append(entry.result)
         return [_family(name, grouped[name], self.expect) for name in sorted(grouped)]
-
-
-def section_lines(section: Section[Any, Any]) -> list[str]:
-    """Return the answers to a question as lines for people, the last ones its totals."""
-    text = section.view.text(Layout([record.file for record in section.records]))
-    lines = [line for record in section.records for line in text.lines(record)]
-    return [*text.header(), *lines, *text.totals(section)]
 
 
 def family_of_file(file: str) -> str:

@@ -20,10 +20,8 @@ from typing import Final
 from jinja2 import Environment
 from markupsafe import Markup
 
-from rdma_robust.reports.batch.batch_view import BatchReport, ProgramFamily, ReportEntry, section_lines
-from rdma_robust.reports.batch.contract_rows import COLUMNS as CONTRACT_COLUMNS
-from rdma_robust.reports.batch.contract_rows import contract_rows, contracts_line
-from rdma_robust.reports.batch.message_rows import COLUMNS, message_rows, messages_line
+from rdma_robust.reports.batch.batch_view import BatchReport, ProgramFamily, ReportEntry
+from rdma_robust.reports.batch.report_sections import sections_of
 from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.check.robustness_view import VERDICTS, expected_word, passed_over
 from rdma_robust.reports.share.html_templates import SourceLine, asset, source_listing, templates
@@ -89,13 +87,9 @@ def write_html(report: BatchReport) -> str:
         tool=report.tool,
         options=[(name.replace("_", " "), report.options[name]) for name in SHOWN_OPTIONS if report.options.get(name)],
         numbered=any(row.searched for row in rows),
-        messages=[(row, Markup(row.page)) for row in message_rows(report.messages)],
-        messages_line=messages_line(report.messages, expect=report.expect),
-        message_columns=COLUMNS[:-1],
-        contracts=[(row, Markup(row.page)) for row in contract_rows(report.contracts)],
-        contracts_line=contracts_line(report.contracts, expect=report.expect),
-        contract_columns=CONTRACT_COLUMNS[:-1],
-        sections=[(each.question.name, section_lines(each)) for each in report.sections],
+        sections=[
+            (each, Markup(each.legend), [(row, Markup(row.page)) for row in each.rows]) for each in sections_of(report)
+        ],
     )
 
 

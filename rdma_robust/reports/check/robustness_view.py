@@ -66,10 +66,10 @@ class RobustnessView(View[Result]):
         return findings_of(record, self.asking.expect)
 
     def cases(self, section: Section[Any, Result]) -> Mapping[str, Sequence[Case]]:
-        from rdma_robust.reports.batch.batch_formats import checked  # noqa: PLC0415 - for few forms
-        from rdma_robust.reports.batch.junit_report import check_cases  # noqa: PLC0415
+        from rdma_robust.reports.batch.batch_exchange import check_cases  # noqa: PLC0415
+        from rdma_robust.reports.batch.batch_formats import report_of_check  # noqa: PLC0415 - for few forms
 
-        return check_cases(checked(section))
+        return check_cases(report_of_check(section))
 
 
 def _cells(result: Result) -> Sequence[str]:

@@ -72,10 +72,10 @@ def _row(record: CoverRecord, room: int) -> Row:
         f"{record.time_s:.2f} s" if tried else "-",
     )
     note = one_line(record.reason, _NOTE_WIDTH) if record.verdict in ("unknown", "error") else ""
-    return Row(cells, note, explain(record, room))
+    return Row(cells, note, cover_explanation(record, room))
 
 
-def explain(record: CoverRecord, width: int = 100) -> list[str]:
+def cover_explanation(record: CoverRecord, width: int = 100) -> list[str]:
     """Return the lines that explain a verdict, at most `width` characters wide where possible; [] if it needs none."""
     if record.run is not None:
         return _run(record.run, width)

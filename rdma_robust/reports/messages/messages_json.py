@@ -29,7 +29,7 @@ from rdma_robust.reports.messages.violation_words import place_of
 ASSERTS: Final = {"no": "hold", "yes": "violated", "unknown": "unknown"}
 
 
-def result_object(
+def buffer_object(
     told: AnswerObjects,
     answer: BufferAnswer,
     claims: Iterable[JudgedClaim],

@@ -12,7 +12,7 @@ from rdma_robust.frame.finding import Finding
 from rdma_robust.messages.language.message_program import Assume, Buffer, MessageProgram
 from rdma_robust.messages.message_answers import BufferAnswer, Tri
 from rdma_robust.reports.messages.message_claims import JudgedClaim, judged, matchings_of, race_of
-from rdma_robust.reports.messages.messages_json import AnswerObjects, no_answer_object, result_object
+from rdma_robust.reports.messages.messages_json import AnswerObjects, buffer_object, no_answer_object
 from rdma_robust.reports.messages.operation_names import operation_names
 from rdma_robust.reports.messages.violation_words import line_of, violation_text
 
@@ -170,7 +170,7 @@ def _objects(
     notes: Sequence[str],
 ) -> tuple[JsonObject, ...]:
     told = AnswerObjects(program, operation_names(program))
-    return tuple([result_object(told, answer, _of(claims, answer), time_s=time_s, notes=notes) for answer in answers])
+    return tuple([buffer_object(told, answer, _of(claims, answer), time_s=time_s, notes=notes) for answer in answers])
 
 
 def unanswered_messages(failure: Failure) -> MessagesRecord:

@@ -39,7 +39,7 @@ class MessagesView(View[MessagesRecord]):
             if layout.quiet and record.exit_code == Exit.OK:
                 return ()
             cells = (
-                *((expected_word(record),) if self.asking.expect else ()),
+                *((claims_word(record),) if self.asking.expect else ()),
                 "error" if record.error_kind else ASSERTS[record.asserts],
                 deadlock_cell(record),
                 record.races,
@@ -118,6 +118,6 @@ def deadlock_cell(record: MessagesRecord) -> str:
     return "YES" if len(there) == len(record.headlines) else ", ".join(there)
 
 
-def expected_word(record: MessagesRecord) -> str:
+def claims_word(record: MessagesRecord) -> str:
     """Return whether all is as expected: `yes`, `NO`, `?` (open), or `-` without claims."""
     return expected_cell(record.as_expected, claimed=bool(record.claims))

@@ -12,7 +12,7 @@ from typing import Final
 from rdma_robust.frame.answer import JsonObject
 from rdma_robust.frame.formats.columns import Column, Columns, sentence
 from rdma_robust.frame.formats.json_text import valid_unicode
-from rdma_robust.reports.batch.batch_csv import csv_cell
+from rdma_robust.reports.batch.batch_exchange import csv_cell
 from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.check.robustness_view import VERDICTS, expected_word, note, result_object, verdicts_line
 from rdma_robust.reports.scale.growth_law import Law

@@ -9,7 +9,7 @@ from typing import Protocol
 from rdma_robust.frame.exits import Exit
 
 
-class Decided(Protocol):
+class VerdictRecord(Protocol):
     """A record with a verdict: one of two words, `unknown`, or `error`."""
 
     @property
@@ -29,11 +29,11 @@ class Verdicts:
     good: str
     bad: str
 
-    def mismatch(self, record: Decided) -> bool:
+    def mismatch(self, record: VerdictRecord) -> bool:
         """Return whether an answer fails `--expect`; so does what was decided where nobody said what is expected."""
         return record.as_expected is False or (record.verdict in (self.good, self.bad) and record.as_expected is None)
 
-    def exit_of(self, record: Decided, expect: bool) -> Exit:
+    def exit_of(self, record: VerdictRecord, expect: bool) -> Exit:
         """Return the exit code that `record` alone would give."""
         if record.verdict == "error":
             return Exit.INTERNAL if record.error_kind == "internal" else Exit.INVALID
@@ -41,7 +41,7 @@ class Verdicts:
             return Exit.NOT_ROBUST
         return Exit.UNKNOWN if record.verdict == "unknown" else Exit.OK
 
-    def numbers(self, records: Sequence[Decided], *, expect: bool) -> dict[str, int]:
+    def numbers(self, records: Sequence[VerdictRecord], *, expect: bool) -> dict[str, int]:
         """Return how many records have each verdict, and how many are as expected."""
         verdicts = [r.verdict for r in records]
         return {

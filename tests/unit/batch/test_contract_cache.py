@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from rdma_robust.batch.asked_file import AskedFile
 from rdma_robust.batch.cache import Cache
-from rdma_robust.batch.contract_cache import keep_contracts, known_contracts
+from rdma_robust.batch.file_cache import AskedFile, keep_contracts, known_contracts
 from rdma_robust.cli.report_contracts import replays
 from rdma_robust.contracts.checks.function_checks import Checking
 from rdma_robust.contracts.language.load_contracts import load_contracts

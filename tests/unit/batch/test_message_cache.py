@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from rdma_robust.batch.asked_file import AskedFile
 from rdma_robust.batch.cache import Cache
-from rdma_robust.batch.message_cache import keep_messages, known_messages
+from rdma_robust.batch.file_cache import AskedFile, keep_messages, known_messages
 from rdma_robust.frame.answer import Answer
 from rdma_robust.frame.deciding import answer_item
 from rdma_robust.frame.shell.inputs import Source

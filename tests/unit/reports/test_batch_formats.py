@@ -19,13 +19,10 @@ from referencing import Registry, Resource
 
 from rdma_robust.frame.formats.json_text import valid_unicode
 from rdma_robust.frame.formats.sarif import artifact
-from rdma_robust.reports.batch.batch_csv import COLUMNS, write_csv
+from rdma_robust.reports.batch.batch_exchange import COLUMNS, write_csv, write_json, write_jsonl, write_junit, write_sarif
 from rdma_robust.reports.batch.batch_formats import FORMS
-from rdma_robust.reports.batch.batch_json import write_json, write_jsonl
 from rdma_robust.reports.batch.batch_markdown import code, text, write_markdown
 from rdma_robust.reports.batch.batch_view import BatchReport, ReportEntry, family_of_file
-from rdma_robust.reports.batch.junit_report import write_junit
-from rdma_robust.reports.batch.sarif_report import write_sarif
 from tests.conftest import INVALID, NOT_ROBUST, ROBUST, ROOT
 from tests.support.batches import HOSTILE_NAMES, entry, hostile, litmus, report_of
 from tests.support.questions import failure

@@ -42,7 +42,7 @@ def search_absence(
 
 
 class _MayHang:
-    """Whether a marking may be a hang: all threads are at rest, none has ended the execution, and one waits for ever."""
+    """The test for what may be a hang: all threads are at rest, none has ended the execution, and one waits for ever."""
 
     def __init__(self, system: SafetySystem) -> None:
         self.steps = system.steps
@@ -99,7 +99,7 @@ class _MayHang:
 
 
 class _MayEnd:
-    """Whether a marking may be a final state with a condition: all threads have ended."""
+    """The test whether a marking may be a final state with a condition: all threads have ended."""
 
     def __init__(self, system: SafetySystem, goal: StateGoal) -> None:
         self.system = system

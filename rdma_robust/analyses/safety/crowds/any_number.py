@@ -51,7 +51,7 @@ class GoalInstance:
 
 @dataclass(frozen=True)
 class AnyNumber:
-    """What is known of the goals, by their places: an instance, or why it is open; others are unreachable for every n.
+    """The answers for the goals, by their places: an instance, or why it is open; others are unreachable for every n.
 
     `states` are the markings of the largest search.
     """
@@ -189,7 +189,7 @@ class InstanceRun:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """What a thread of P(n) does; `copy` is which copy, None for a named thread."""
+    """A step of a thread of P(n); `copy` is which copy, None for a named thread."""
 
     doing: Doing
     copy: ProcessCopy | None

@@ -28,7 +28,7 @@ MOST_COUNTED: Final = 3
 
 
 class SharedPart(NamedTuple):
-    """What all copies share: the named threads, the words that are not private to a copy, the messages between threads."""
+    """The part of a state that copies share: named threads, words that are not private to a copy, messages of threads."""
 
     threads: tuple[ScPlace, ...]
     memory: tuple[int, ...]
@@ -36,7 +36,7 @@ class SharedPart(NamedTuple):
 
 
 class LocalPart(NamedTuple):
-    """What is one copy's own: the number of its template, its thread, and the words of its node, if every copy has one.
+    """One copy's own part of a state: the number of its template, its thread, and the words of its node, if it has one.
 
     `thread` is None for a copy that has not started and whose first register-only steps may lead to several places.
     """
