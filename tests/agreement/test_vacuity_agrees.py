@@ -21,7 +21,7 @@ from rdma_robust.limits import Limits
 from rdma_robust.semantics.machines.final import valuation
 from rdma_robust.semantics.machines.rdma import RdmaMachine
 from rdma_robust.semantics.machines.sc import ScMachine
-from rdma_robust.semantics.machines.threadcode import Watched
+from rdma_robust.semantics.machines.threadcode import Observables
 from tests.agreement.test_hangs_agree import waiting_program
 from tests.support.naive_hangs import TooLarge
 from tests.support.shares import share
@@ -56,7 +56,7 @@ def expected(program: Program, machine: Any, states: set[Any], claim: Claim) -> 
 
 def compare(text: str, counts: Counter[str]) -> None:
     program = blocking(load_program(text, "x.rdma"))
-    look = Watched(frozenset(range(len(program.threads))))
+    look = Observables(frozenset(range(len(program.threads))))
     machines = {"sc": ScMachine(program, look), "rdma": RdmaMachine(program, watched=look)}
     try:
         states = {model: all_states(machine) for model, machine in machines.items()}

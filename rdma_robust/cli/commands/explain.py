@@ -155,7 +155,7 @@ def _told(request: ExplainRequest, source: Source, limits: Limits) -> tuple[str,
 
 def _explain(name: str, text: str, request: ExplainRequest, limits: Limits) -> Explanation:
     """Return the explanation of a program; where a limit stops the search from outside, of what is known."""
-    from rdma_robust.analyses.explain.compose import explanation, undecided  # noqa: PLC0415 - slow, and reading may have failed
+    from rdma_robust.analyses.explain.compose import explanation, undecided_outcome  # noqa: PLC0415 - slow, and reading may have failed
     from rdma_robust.language.load import load_decidable  # noqa: PLC0415
     from rdma_robust.pipeline import check_program  # noqa: PLC0415
 
@@ -166,7 +166,7 @@ def _explain(name: str, text: str, request: ExplainRequest, limits: Limits) -> E
 
     def otherwise(why: str) -> Outcome:
         if not known:
-            return undecided(program, options, why)
+            return undecided_outcome(program, options, why)
         return replace(known[-1], left_out=(*known[-1].left_out, f"what comes beside the verdict: {why}"))
 
     outcome = found_within(limits, partial(check_program, program, options, crowds=True, keep=known.append), otherwise)

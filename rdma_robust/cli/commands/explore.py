@@ -39,7 +39,7 @@ from rdma_robust.text import one_line, printable
 from rdma_robust.value_ranges import file_of, one_value
 
 if TYPE_CHECKING:
-    from rdma_robust.teaching.explorer.live import Decide, Exploration, Follow
+    from rdma_robust.teaching.explorer.live import Decide, Explorable, Follow
     from rdma_robust.teaching.explorer.message_session import MessageSession
     from rdma_robust.teaching.explorer.message_view import MessageVerdictView
     from rdma_robust.teaching.explorer.session import Session
@@ -194,7 +194,7 @@ def _explore(session: Session | MessageSession, request: ExploreRequest) -> None
         _in_terminal(session, decide, request, follow)
         return
     from rdma_robust.teaching.explorer.live import Live  # noqa: PLC0415 - slow
-    from rdma_robust.teaching.explorer.serve import Serving, serve  # noqa: PLC0415 - slow
+    from rdma_robust.teaching.explorer.server import Serving, serve  # noqa: PLC0415 - slow
 
     live = Live(session, decide, watched=request.watch)
     serve(live, Serving(request.port, request.state, request.browser, _say, follow))
@@ -213,7 +213,7 @@ def _in_terminal(session: Session | MessageSession, decide: Decide, request: Exp
     run_terminal(session, decide, request.state, follow)
 
 
-def _follow(request: ExploreRequest, show: Callable[[Exploration | str], None]) -> None:
+def _follow(request: ExploreRequest, show: Callable[[Explorable | str], None]) -> None:
     """Show the program, or what is wrong with it, whenever its file has changed."""
     for _ in changes_of(request.file):
         try:
@@ -235,9 +235,9 @@ def _decided(options: CheckOptions, session: Any) -> VerdictView | MessageVerdic
 
         return _apart(limits, partial(decided_messages, session.program, limits), partial(MessageVerdictView, "unknown"))
     from rdma_robust.teaching.explorer.view import VerdictView  # noqa: PLC0415 - loaded by then
-    from rdma_robust.teaching.explorer.witness import decided  # noqa: PLC0415 - slow, and nobody needs it at first
+    from rdma_robust.teaching.explorer.witness import session_verdict  # noqa: PLC0415 - slow, and nobody needs it at first
 
-    return _apart(limits, partial(decided, session, options), partial(VerdictView, "unknown"))
+    return _apart(limits, partial(session_verdict, session, options), partial(VerdictView, "unknown"))
 
 
 def _apart(limits: Limits, decide: Callable[[], Verdict], unknown: Callable[[str], Verdict]) -> Verdict:
