@@ -21,7 +21,7 @@ from rdma_robust.cli.options.arguments import (
 )
 from rdma_robust.cli.options.option_sets import HardwareOptions, with_option_sets
 from rdma_robust.cli.processes.explored_messages import decided_messages
-from rdma_robust.cli.watching import Watched, changes_of, need_watchfiles
+from rdma_robust.cli.watching import WatchedFiles, changes_of, need_watchfiles
 from rdma_robust.errors import InternalError, RdmaRobustError, SizeLimitError, UsageError
 from rdma_robust.frame import registry
 from rdma_robust.frame.deciding import exit_of_error, message_of
@@ -31,12 +31,12 @@ from rdma_robust.frame.shell.inputs import Missing, Source, expand, read_source
 from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.frame.shell.stop import Stopped
 from rdma_robust.guard import Overrun, guarded_by, out_of_memory
-from rdma_robust.language.value_ranges import file_of, one_value
 from rdma_robust.limits import Limits
 from rdma_robust.messages.language.recognised import is_messages
 from rdma_robust.options import CheckOptions
 from rdma_robust.questions.messages_question import is_trace, read_messages
 from rdma_robust.text import one_line, printable
+from rdma_robust.value_ranges import file_of, one_value
 
 if TYPE_CHECKING:
     from rdma_robust.teaching.explorer.live import Decide, Explorable, Follow
@@ -129,7 +129,7 @@ def run_explore(request: ExploreRequest) -> Exit:
     if request.tui and item.path is None:
         raise UsageError("--tui needs standard input for its keys: give the program as a file")
     if request.watch:
-        Watched([request.file])
+        WatchedFiles([request.file])
         need_watchfiles()
     _need("textual" if request.tui else "uvicorn", *(() if request.tui else ("starlette",)))
     try:
