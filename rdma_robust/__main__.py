@@ -25,9 +25,9 @@ def main() -> int:
             print(VERSION_TEXT, flush=True)
             return 0
         if asked := os.environ.get("_RDMA_ROBUST_COMPLETE"):
-            from rdma_robust.cli.completion.answers import answer  # noqa: PLC0415 - only for shells
+            from rdma_robust.cli.completion.answers import shell_answer  # noqa: PLC0415 - only for shells
 
-            print("\n".join(answer(asked, arguments)))
+            print("\n".join(shell_answer(asked, arguments)))
             return 0
         from rdma_robust.cli.app import run  # noqa: PLC0415 - slow
 

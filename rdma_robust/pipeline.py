@@ -101,7 +101,7 @@ def _look_for_hangs(outcome: Outcome, context: Context) -> Outcome:
 def _look_for_faults(outcome: Outcome, context: Context) -> Outcome:
     """Note which faults runs meet: those of an exact answer, of others what a short search under SC comes to."""
     from rdma_robust.robustness.reasons import sorted_faults  # noqa: PLC0415 - a word in passing
-    from rdma_robust.semantics.machines.faults_met import faults_met  # noqa: PLC0415
+    from rdma_robust.semantics.machines.ends import faults_met  # noqa: PLC0415
 
     program = outcome.program
     steps = [step for thread in program.threads for _, _, step in thread.edges]

@@ -30,9 +30,9 @@ from rdma_robust.certify.checker import verify
 from rdma_robust.certify.document import InvalidCertificate, read_document, read_program_options
 from rdma_robust.files import read_regular
 from rdma_robust.options import REDUCTIONS
-from rdma_robust.reports.analyses.claim_findings import Claims
 from rdma_robust.reports.batch.program_page import Page
 from rdma_robust.reports.check.result import Result
+from rdma_robust.reports.share.claim_findings import Claims
 from rdma_robust.reports.share.from_json import Unreadable, from_json, to_json
 
 ENVIRONMENT = "RDMA_ROBUST_CACHE"

@@ -6,9 +6,9 @@ import os
 from dataclasses import dataclass
 
 from rdma_robust.options import CheckOptions
-from rdma_robust.reports.analyses.claim_findings import Claims
 from rdma_robust.reports.batch.program_page import Page
 from rdma_robust.reports.check.result import Result
+from rdma_robust.reports.share.claim_findings import Claims
 from rdma_robust.text import sha256
 
 

@@ -11,17 +11,18 @@ from rdma_robust.frame.deciding import exit_of_error, message_of
 from rdma_robust.frame.exits import Exit, worst
 from rdma_robust.frame.shell.apart import each_apart, warned
 from rdma_robust.frame.shell.defaults import TIMEOUT_S, default_memory
-from rdma_robust.frame.shell.inputs import SUFFIX, Item, Missing, Source, all_loaded, expand, read_source
+from rdma_robust.frame.shell.inputs import Item, Missing, Source, all_loaded, expand, read_source
+from rdma_robust.frame.shell.output import output
 from rdma_robust.frame.shell.stderr import warn
-from rdma_robust.guard import NONE, Overrun, Slack, guarded_by, out_of_memory
-from rdma_robust.language.value_ranges import one_value
+from rdma_robust.guard import ENDING, NONE, Overrun, Slack, guarded_by, out_of_memory
 from rdma_robust.limits import Limits
 from rdma_robust.text import printable
+from rdma_robust.value_ranges import one_value
 
 Found = TypeVar("Found")
 
 
-def only(file: str, command: str, define: Sequence[str] | None = None, suffixes: tuple[str, ...] = (SUFFIX,)) -> Item:
+def only(file: str, command: str, define: Sequence[str] | None = None, suffixes: tuple[str, ...] = ()) -> Item:
     """Return what `file` stands for. Raises UsageError if that is more than one program, or instances of one."""
     one_value(define or (), command)
     items = expand([file], suffixes=suffixes, define=define)
@@ -65,6 +66,32 @@ def answer_sources(
 def answer_item(item: Item, limits: Limits, answer: Callable[[Source, str], Exit], more: Slack = NONE) -> Exit:
     """Return the exit code of `answer` for one item and its text, see :func:`answer_sources`."""
     return answer_each([item], lambda: limits, answer, more)
+
+
+def tell_of(
+    item: Item,
+    written: tuple[str, str | None],
+    limits: Callable[[], Limits],
+    told: Callable[[Source, Limits], tuple[str, Exit]],
+    load: Callable[[], object] = lambda: None,
+) -> Exit:
+    """Write what `told` says of one item, see :func:`answer_sources`; return its exit code. Raises UsageError.
+
+    `written` are the form, which has colour if it is `text`, and the file, None for standard output. What is slow to load
+    `load` loads before any limit counts.
+    """
+    form, to = written
+    place = output(to)
+    load()
+    within = limits()
+
+    def answered(source: Source) -> Exit:
+        text, code = told(source, within)
+        with place:
+            (place.say if form == "text" else place.line)(text.rstrip("\n"))
+        return code
+
+    return answer_sources([item], lambda: within, answered, ENDING)
 
 
 def answering(name: str, limits: Limits, action: Callable[[], Found], more: Slack = NONE) -> Found | Exit:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from rdma_robust import VERSION_TEXT
-from rdma_robust.cli.mistakes import is_mistake, mistyped_command, told
+from rdma_robust.cli.mistakes import is_mistake, mistake_told, mistyped_command
 from rdma_robust.cli.options.help_page import HelpedCommand, HelpedGroup
 from rdma_robust.cli.settings import Settings, settings_here
 from rdma_robust.errors import ProgramError, UsageError
@@ -57,7 +57,7 @@ def with_command(arguments: list[str]) -> list[str]:
     return ["check", *arguments]
 
 
-def _with_group_command(command: registry.Command, arguments: list[str]) -> list[str]:
+def _with_group_command(command: registry.CommandEntry, arguments: list[str]) -> list[str]:
     """Return the arguments of a command with commands with the default one, unless they name one or ask about it.
 
     Raises UsageError if they begin with what is nearly a command and no file.
@@ -95,16 +95,20 @@ def command_line(wanted: Sequence[str] | None = None) -> typer.Typer:
     return app
 
 
-def command_of(command: registry.Command) -> Any:
+def command_of(command: registry.CommandEntry) -> Any:
     """Return a command from where it is: a function with its options, or a typer with commands of its own."""
+    if command.question is not None:
+        from rdma_robust.cli.question_command import question_command  # noqa: PLC0415 - each command loads what it needs
+
+        return question_command(command)
     return _group(command) if command.is_group else registry.at(command.place)
 
 
-def _group(command: registry.Command) -> typer.Typer:
+def _group(command: registry.CommandEntry) -> typer.Typer:
     """Return the typer of a command that has commands of its own, and shows its help without one."""
     group = typer.Typer(invoke_without_command=True, no_args_is_help=False)
     for each in command.below:
-        group.command(each.name, help=each.help, cls=HelpedCommand)(registry.at(each.place))
+        group.command(each.name, help=each.help, cls=HelpedCommand)(command_of(each))
     group.callback(invoke_without_command=True)(_help_without_command)
     return group
 
@@ -131,7 +135,7 @@ def _listed() -> None:
     """Stand for a command in the list of commands."""
 
 
-def _stub(command: registry.Command) -> Any:
+def _stub(command: registry.CommandEntry) -> Any:
     """Return what stands for a command that is only listed; the library lists those with commands of their own last."""
     if not command.below:
         return _listed
@@ -186,9 +190,9 @@ def _parse(arguments: Sequence[str], plan: list[Callable[[], Exit]], settings: S
         if is_mistake(error):
             param = getattr(error, "param", None)
             if defaults and param is not None and not any(each.startswith(tuple(param.opts)) for each in arguments):
-                refused = settings.refused(arguments[0], param.name or "", told(error, arguments[0]))
+                refused = settings.refused(arguments[0], param.name or "", mistake_told(error, arguments[0]))
                 if refused is not None:
                     raise refused from error
-            raise UsageError(told(error, arguments[0])) from error
+            raise UsageError(mistake_told(error, arguments[0])) from error
         raise
     return code if isinstance(code, int) else Exit.OK

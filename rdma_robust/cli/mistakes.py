@@ -20,7 +20,7 @@ def is_mistake(error: Exception) -> bool:
     return hasattr(error, "format_message") and hasattr(error, "exit_code")
 
 
-def told(error: Any, command: str = "") -> str:
+def mistake_told(error: Any, command: str = "") -> str:
     """Return what is wrong with a command line, by what the library raised; `command` counts where that names none."""
     context = getattr(error, "ctx", None)
     command = context.command_path.removeprefix(TOOL).strip() if context is not None else command
@@ -28,7 +28,7 @@ def told(error: Any, command: str = "") -> str:
     kind = type(error).__name__
     if kind == "NoSuchOption":
         said = f"there is no option {one_line(error.option_name)}" + (f" of {command}" if command else "")
-        said += did_you_mean(list(error.possibilities or ()))
+        said += near_names(list(error.possibilities or ()))
     elif kind == "BadOptionUsage":
         said = f"{error.option_name} {'takes no value' if 'not take a value' in error.message else 'needs a value'}"
     elif kind == "MissingParameter":
@@ -40,7 +40,7 @@ def told(error: Any, command: str = "") -> str:
     return f"{said}{'' if said.endswith('?') else '.'} See {path} --help"
 
 
-def did_you_mean(names: Sequence[str]) -> str:
+def near_names(names: Sequence[str]) -> str:
     """Return what proposes the first of the names, '' if there is none."""
     return f"; did you mean `{names[0]}`?" if names else ""
 
@@ -55,7 +55,7 @@ def _bad(param: Any, message: str) -> str:
     choices = [str(getattr(choice, "value", choice)) for choice in getattr(param.type, "choices", ())]
     if choices:
         near = difflib.get_close_matches(given, choices, 1)
-        return f"{name} {given}: it is one of {', '.join(choices)}{did_you_mean(near)}"
+        return f"{name} {given}: it is one of {', '.join(choices)}{near_names(near)}"
     least, most = getattr(param.type, "min", None), getattr(param.type, "max", None)
     wanted = KINDS.get(str(param.type.name).split(" ")[0], "a number")
     bounds = "" if least is None else f", {least} or more," if most is None else f" from {least} to {most}"
@@ -68,7 +68,7 @@ def _other(message: str, context: Any, command: str) -> str:
     if found := re.match(r"No such command ['\"](.*?)['\"]", message):
         names = getattr(context.command, "commands", {}) if context is not None else {}
         near = difflib.get_close_matches(found[1], list(names), 1)
-        return f"{command} has no {one_line(found[1])}, it has {', '.join(names)}{did_you_mean(near)}"
+        return f"{command} has no {one_line(found[1])}, it has {', '.join(names)}{near_names(near)}"
     return message.rstrip(".")
 
 

@@ -4,43 +4,36 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from functools import partial
 
 from rdma_robust import __version__
-from rdma_robust.cli.answering import answer_item, only
+from rdma_robust.cli.answering import only, tell_of
 from rdma_robust.errors import UsageError
 from rdma_robust.frame.answer import Answer
 from rdma_robust.frame.exits import Exit
-from rdma_robust.frame.shell.inputs import Source
-from rdma_robust.frame.shell.output import output
-from rdma_robust.frame.shell.stderr import warn
-from rdma_robust.guard import ENDING
+from rdma_robust.frame.shell.inputs import Source, read_source
+from rdma_robust.frame.shell.stderr import warn_of
 from rdma_robust.limits import Limits
 from rdma_robust.questions.proof_question import PROVE, ProofAsking, ProofsOfProgram, proved_text
 from rdma_robust.reports.prove.proof_record import ProofRecord
-from rdma_robust.text import printable
 
 
 def run_explain_proof(file: str, asking: ProofAsking, form: str, to: str | None) -> Exit:
     """Explain the answers for one program; return the exit code, that of `prove`. Raises UsageError."""
     item = only(file, "explain", asking.define)
-    place = output(to)
-    limits = asking.limits()
     if form == "dot":
         raise UsageError(
             "--format dot draws the execution graph of a counterexample; a run under --model has a timeline: svg"
         )
+    return tell_of(item, (form, to), asking.limits, partial(_told, asking, form))
 
-    def explained(source: Source, text: str) -> Exit:
-        started = time.monotonic()
-        told = proved_text(text, source.name, asking, limits)
-        for warning in told.program.warnings:
-            warn(printable(warning.render(source.name, text), "\n"))
-        record = replace(_record(told, asking, limits), source=text, time_s=round(time.monotonic() - started, 6))
-        with place:
-            (place.say if form == "text" else place.line)(_written(told, record, asking, form).rstrip("\n"))
-        return record.exit_of(expect=False)
 
-    return answer_item(item, limits, explained, ENDING)
+def _told(asking: ProofAsking, form: str, source: Source, limits: Limits) -> tuple[str, Exit]:
+    started, text = time.monotonic(), read_source(source)
+    told = proved_text(text, source.name, asking, limits)
+    warn_of(told.program.warnings, source.name, text)
+    record = replace(_record(told, asking, limits), source=text, time_s=round(time.monotonic() - started, 6))
+    return _written(told, record, asking, form), record.exit_of(expect=False)
 
 
 def _record(told: ProofsOfProgram, asking: ProofAsking, limits: Limits) -> ProofRecord:

@@ -12,13 +12,14 @@ from rdma_robust.cli.kept_answers import KeptAnswers
 from rdma_robust.frame.answer import Answer
 from rdma_robust.frame.run_question import answer_all
 from rdma_robust.frame.shell.defaults import processors
-from rdma_robust.frame.shell.inputs import MESSAGES_SUFFIX, Item, Source
+from rdma_robust.frame.shell.inputs import Item, Source
 from rdma_robust.frame.shell.stderr import warn
-from rdma_robust.language.value_ranges import file_of
+from rdma_robust.messages.language.recognised import MESSAGES_SUFFIX
 from rdma_robust.options import CheckOptions
 from rdma_robust.questions.messages_question import MESSAGES_CHECK, MessagesAsking
 from rdma_robust.reports.check.summary import with_codes
 from rdma_robust.reports.messages.messages_record import MessagesRecord
+from rdma_robust.value_ranges import file_of
 
 if TYPE_CHECKING:
     from rdma_robust.reports.batch.batch_view import BatchReport

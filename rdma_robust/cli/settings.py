@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from rdma_robust.cli.options.setting_names import TABLE, Setting, commands_of
+from rdma_robust.cli.options.setting_names import TABLE, SettingEntry, commands_of
 from rdma_robust.errors import ProgramError, UsageError
 from rdma_robust.files import read_regular
 
@@ -29,9 +29,9 @@ class Settings:
 
     file: str = ""
     text: str = ""
-    entries: tuple[Setting, ...] = ()
+    entries: tuple[SettingEntry, ...] = ()
 
-    def of(self, command: str) -> dict[str, Setting]:
+    def of(self, command: str) -> dict[str, SettingEntry]:
         """Return the settings that count for a command, by name."""
         found = {each.name: each for each in self.entries if each.command is None and command in commands_of(each.name)}
         return found | {each.name: each for each in self.entries if each.command == command}
@@ -99,9 +99,9 @@ def _sets(text: str) -> bool:
     """Whether a `pyproject.toml` has the table of settings, however it is written."""
     if "rdma-robust" not in text:
         return False
-    from rdma_robust.cli.settings_places import places_of  # noqa: PLC0415 - few projects name the tool
+    from rdma_robust.cli.settings_places import key_places  # noqa: PLC0415 - few projects name the tool
 
-    found = places_of(text).found
+    found = key_places(text).found
     no_table = ("tool",) in found and not any(len(path) > 1 and path[0] == "tool" for path in found)
     return ("tool", "rdma-robust") in found or (no_table and TABLE in text)
 

@@ -24,7 +24,7 @@ _TOKEN: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class KeyPlaces:
     """The offsets (start, end) of each key and table by its path; `deep` is where one is too deep, if one is."""
 
     found: Mapping[Path, tuple[int, int]]
@@ -48,7 +48,7 @@ class _Scan:
         return path[:DEEPEST]
 
 
-def places_of(text: str) -> Places:
+def key_places(text: str) -> KeyPlaces:
     """Return where keys are in a text, as far as it is TOML."""
     scan = _Scan()
     keys: list[tuple[str, int, int]] = []
@@ -78,7 +78,7 @@ def places_of(text: str) -> Places:
             in_key = False
         elif word == "," and opened:
             keys, in_key = [], opened[-1][0] == "{"
-    return Places(scan.places, scan.deep)
+    return KeyPlaces(scan.places, scan.deep)
 
 
 def _tokens(text: str) -> Iterator[tuple[str, str, int, int]]:

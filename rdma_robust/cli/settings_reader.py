@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any, Final
 
-from rdma_robust.cli.options.setting_names import COLOR, TABLE, Setting, commands_of
-from rdma_robust.cli.settings_places import places_of
+from rdma_robust.cli.options.setting_names import COLOR, TABLE, SettingEntry, commands_of
+from rdma_robust.cli.settings_places import key_places
 from rdma_robust.diagnose import Reporter, did_you_mean, quote
 from rdma_robust.errors import NO_SPAN, Span
 from rdma_robust.frame import registry
@@ -38,10 +38,10 @@ class SettingsReader:
     def __init__(self, file: str, text: str, project: bool) -> None:
         self.report = Reporter(file, text)
         self.top = tuple(TABLE.split(".")) if project else ()
-        self.places = places_of(text)
+        self.places = key_places(text)
         self.wrong = 0
 
-    def entries(self) -> list[Setting]:
+    def entries(self) -> list[SettingEntry]:
         """Return the settings. Raises ProgramError with everything that is wrong."""
         document = self._document()
         for depth, name in enumerate(self.top, 1):
@@ -75,7 +75,7 @@ class SettingsReader:
         self.wrong += 1
         self.report.error(code, span, said, expected=expected, hint=hint)
 
-    def _of(self, table: Mapping[str, Any]) -> Iterator[Setting]:
+    def _of(self, table: Mapping[str, Any]) -> Iterator[SettingEntry]:
         for name, value in table.items():
             if self.wrong > MOST_WRONG:
                 return
@@ -85,7 +85,7 @@ class SettingsReader:
             else:
                 yield from self._setting(None, name, value)
 
-    def _setting(self, command: str | None, name: str, value: Any) -> Iterator[Setting]:
+    def _setting(self, command: str | None, name: str, value: Any) -> Iterator[SettingEntry]:
         span = self._place(*self.top, *((command,) if command else ()), name)
         known = [each for each in (*registry.settings(), COLOR) if command is None or command in commands_of(each)]
         if name not in known:
@@ -98,7 +98,7 @@ class SettingsReader:
         if needed:
             self._refuse("RR803", span, f"{quote(name)} is {_kind_of(value)}", needed)
             return
-        yield Setting(command, name, value, span)
+        yield SettingEntry(command, name, value, span)
 
     def _place(self, *path: str) -> Span:
         """Return where a key is: TOML's reader tells no places."""

@@ -8,7 +8,7 @@ from typing import Any
 import typer
 import typer.main
 
-from rdma_robust.cli.mistakes import is_mistake, told
+from rdma_robust.cli.mistakes import is_mistake, mistake_told
 from rdma_robust.cli.options.setting_names import COLOR, TABLE
 from rdma_robust.cli.settings import OWN, PROJECT, Settings
 from rdma_robust.errors import UsageError
@@ -24,7 +24,7 @@ def show_settings(arguments: Sequence[str], settings: Settings, line: Callable[[
     `line` makes the command line in which the commands that are named have their options.
     """
     command, own = arguments[0], list(arguments[1:])
-    named = f"{command} {own.pop(0)}" if own and own[0] in registry.nested().get(command, ()) else command
+    named = f"{command} {own.pop(0)}" if own and own[0] in registry.nested_commands().get(command, ()) else command
     if command not in registry.commands():
         raise UsageError("--show-settings stands behind a command, or alone")
     rows = list(_rows(line([command]), named, own, settings))
@@ -54,7 +54,7 @@ def _rows(line: typer.Typer, named: str, arguments: list[str], settings: Setting
             context = below.make_context(name, given, parent=context, resilient_parsing=True, default_map=defaults)
     except Exception as error:
         if is_mistake(error):
-            raise UsageError(told(error, command)) from error
+            raise UsageError(mistake_told(error, command)) from error
         raise
     found = settings.of(command)
     known = {param.name for param in below.get_params(context)}

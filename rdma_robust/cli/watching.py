@@ -7,14 +7,16 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from importlib.util import find_spec
 from typing import Final
 
-from rdma_robust.errors import UsageError
+from rdma_robust.errors import RdmaRobustError, UsageError
 from rdma_robust.foreign import own_command
 from rdma_robust.frame import registry
 from rdma_robust.frame.exits import Exit
-from rdma_robust.frame.shell.inputs import fixed_part, stream_of
+from rdma_robust.frame.registry import front_end_of
+from rdma_robust.frame.shell.inputs import Source, fixed_part, read_source, stream_of
 from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.frame.shell.stop import Stopped, asked_to_stop, check
 from rdma_robust.text import count, printable
@@ -34,7 +36,7 @@ def need_watchfiles() -> None:
         raise UsageError(f"{FLAG} needs watchfiles, which is not installed here: pip install 'rdma-robust[watch]'")
 
 
-class Watched:
+class WatchedFiles:
     """What the arguments of a command stand for: files, and folders in which every program counts."""
 
     def __init__(self, arguments: Sequence[str]) -> None:
@@ -47,7 +49,11 @@ class Watched:
             if os.path.isdir(argument):
                 self.folders.add(os.path.realpath(argument))
             elif os.path.lexists(argument) or not glob.has_magic(argument):
-                self.files |= {os.path.abspath(argument), os.path.realpath(argument)}
+                self.files |= {
+                    path
+                    for each in (argument, *_parts(argument))
+                    for path in (os.path.abspath(each), os.path.realpath(each))
+                }
             else:
                 self.folders.add(os.path.realpath(fixed_part(argument)))
 
@@ -65,11 +71,19 @@ class Watched:
         return path.endswith(registry.folder_suffixes()) and any(path.startswith(folder + os.sep) for folder in self.folders)
 
 
+def _parts(file: str) -> Iterator[str]:
+    """Yield the further files that a program is made of; who runs it says what is wrong with it."""
+    with suppress(RdmaRobustError, OSError):
+        text = read_source(Source(file, file))
+        parts = front_end_of(text, file).parts
+        yield from () if parts is None else parts(text, file)
+
+
 def changes_of(file: str) -> Iterator[object]:
     """Yield after every change of one file; for a thread, which ends with the process. Raises UsageError."""
     from watchfiles import watch  # noqa: PLC0415 - an extra
 
-    watched = Watched([file])
+    watched = WatchedFiles([file])
     yield from watch(*watched.places(), watch_filter=watched.counts, recursive=False, raise_interrupt=False)
 
 
@@ -81,7 +95,7 @@ def run_watching(arguments: Sequence[str], files: Sequence[str]) -> Exit:
     need_watchfiles()
     from watchfiles import watch  # noqa: PLC0415 - an extra
 
-    watched = Watched(files)
+    watched = WatchedFiles(files)
     command = own_command(_without_flag(arguments))
     changes = watch(
         *watched.places(),

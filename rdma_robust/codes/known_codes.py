@@ -97,3 +97,8 @@ def codes() -> Mapping[str, MessageCode]:
                 entry.get("command", "check"),
             )
     return found
+
+
+def tags_of(code: str) -> list[str]:
+    """Return the words under which code scanning files what has a code."""
+    return ["rdma", "concurrency" if code.startswith("RR0") else "correctness"]

@@ -9,12 +9,12 @@ from typing import Any
 
 from rdma_robust.diagnose import Reporter
 from rdma_robust.errors import Span
-from rdma_robust.frame.editor import Occurrence, Symbol, SymbolKind
+from rdma_robust.frame.editor import DeclaredSymbol, Occurrence, SymbolKind
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.parse import parse_tree
 from rdma_robust.language.syntax.tree_limits import alone, field_parts, statements_in
 
-Scope = dict[str, Symbol]
+Scope = dict[str, DeclaredSymbol]
 """What names mean somewhere, as far as they may stand alone."""
 
 
@@ -26,7 +26,7 @@ class _Part:
     scope: Scope
 
 
-class Names:
+class DeclaredNames:
     """The symbols of a program and all their occurrences, in the order of the text. The first of two of one name counts."""
 
     def __init__(self, text: str) -> None:
@@ -35,8 +35,8 @@ class Names:
         self._outer: dict[str, Scope] = {"constant": {}, "node": {}, "thread": {}, "macro": {}}
         self._members: dict[str, Scope] = {}
         self._labels: dict[str, Scope] = {}
-        self._local: list[Symbol] = []
-        self._numbers: dict[int, Symbol] = {}
+        self._local: list[DeclaredSymbol] = []
+        self._numbers: dict[int, DeclaredSymbol] = {}
         self._parts: list[_Part] = []
         for item in self.tree.items:
             self._declare(item)
@@ -45,7 +45,7 @@ class Names:
         self.occurrences = sorted({*declared, *uses}, key=lambda o: (o.span.start, o.span.end))
 
     @cached_property
-    def symbols(self) -> list[Symbol]:
+    def symbols(self) -> list[DeclaredSymbol]:
         """Everything declared, in the order of the text."""
         scopes = (*self._outer.values(), *self._members.values(), *self._labels.values())
         found = {symbol for scope in scopes for symbol in scope.values()} | set(self._local)
@@ -55,11 +55,11 @@ class Names:
         """Return what is named at the character with this 0-based offset, or just before it."""
         return next((o for o in self.occurrences if o.span.start <= offset <= o.span.end), None)
 
-    def of(self, symbol: Symbol) -> list[Occurrence]:
+    def of(self, symbol: DeclaredSymbol) -> list[Occurrence]:
         """Return every occurrence of `symbol`."""
         return [o for o in self.occurrences if o.symbol == symbol]
 
-    def in_scope(self, offset: int) -> list[Symbol]:
+    def in_scope(self, offset: int) -> list[DeclaredSymbol]:
         """Return what may be named at `offset`: in a thread also its registers and the variables of its node."""
         around = [part for part in self._parts if part.span.start <= offset <= part.span.end]
         if not around:
@@ -67,11 +67,11 @@ class Names:
         inner = min(around, key=lambda part: part.span.end - part.span.start)
         return [*inner.scope.values(), *self._outer["node"].values(), *self._outer["macro"].values()]
 
-    def members(self, owner: str) -> list[Symbol]:
+    def members(self, owner: str) -> list[DeclaredSymbol]:
         """Return the variables of the node, or the registers of the thread, called `owner`."""
         return list(self._members.get(owner, {}).values())
 
-    def labels(self, owner: str) -> list[Symbol]:
+    def labels(self, owner: str) -> list[DeclaredSymbol]:
         """Return the labels of the thread called `owner`, and those of macros, which it may have too."""
         outer = (scope for name, scope in self._labels.items() if name in self._outer["macro"] and name != owner)
         return [symbol for scope in (self._labels.get(owner, {}), *outer) for symbol in scope.values()]
@@ -80,22 +80,22 @@ class Names:
         match item:
             case ast.Constants(bindings):
                 for binding in bindings:
-                    self._add_outer(Symbol("constant", binding.name.text, "", binding.name.span, binding.span))
+                    self._add_outer(DeclaredSymbol("constant", binding.name.text, "", binding.name.span, binding.span))
             case ast.NodeDeclaration(name, cells, family=family):
-                self._add_outer(Symbol("node", name.text, "", name.span, item.span))
+                self._add_outer(DeclaredSymbol("node", name.text, "", name.span, item.span))
                 self._add_number(family, name.text, item.span)
                 for cell in cells:
                     kind: SymbolKind = "variable" if cell.size is None else "array"
-                    self._add_member(Symbol(kind, cell.name.text, name.text, cell.name.span, cell.span))
+                    self._add_member(DeclaredSymbol(kind, cell.name.text, name.text, cell.name.span, cell.span))
             case ast.ThreadDeclaration(name, _, body, family=family):
-                self._add_outer(Symbol("thread", name.text, "", name.span, item.span))
+                self._add_outer(DeclaredSymbol("thread", name.text, "", name.span, item.span))
                 self._add_number(family, name.text, item.span)
                 self._registers(body, name.text)
                 self._add_labels(body, name.text, frozenset())
             case ast.Macro(name, parameters, body):
-                self._add_outer(Symbol("macro", name.text, "", name.span, item.span))
+                self._add_outer(DeclaredSymbol("macro", name.text, "", name.span, item.span))
                 for parameter in parameters:
-                    self._add_member(Symbol("parameter", parameter.text, name.text, parameter.span, parameter.span))
+                    self._add_member(DeclaredSymbol("parameter", parameter.text, name.text, parameter.span, parameter.span))
                 self._registers(body, name.text)
                 self._add_labels(body, name.text, frozenset(parameter.text for parameter in parameters))
             case _:
@@ -104,7 +104,7 @@ class Names:
     def _add_number(self, family: ast.FamilyRange | None, owner: str, whole: Span) -> None:
         """Note the name that the number of each copy has in the declaration of a family."""
         if family is not None and family.counter is not None:
-            symbol = Symbol("counter", family.counter.text, owner, family.counter.span, whole)
+            symbol = DeclaredSymbol("counter", family.counter.text, owner, family.counter.span, whole)
             self._numbers[whole.start] = symbol
             self._local.append(symbol)
 
@@ -116,20 +116,20 @@ class Names:
     def _registers(self, body: ast.Block, owner: str) -> None:
         for statement in statements_in(body):
             for binding in statement.registers if isinstance(statement, ast.Registers) else ():
-                self._add_member(Symbol("register", binding.name.text, owner, binding.name.span, binding.span))
+                self._add_member(DeclaredSymbol("register", binding.name.text, owner, binding.name.span, binding.span))
 
     def _add_labels(self, body: ast.Block, owner: str, parameters: frozenset[str]) -> None:
         """Note the labels of a thread or macro; a parameter that stands for one is none."""
         for statement in statements_in(body):
             if isinstance(statement, ast.LabelStatement) and statement.name.text not in parameters:
                 name = statement.name
-                symbol = Symbol("label", name.text, owner, name.span, statement.span)
+                symbol = DeclaredSymbol("label", name.text, owner, name.span, statement.span)
                 self._labels.setdefault(owner, {}).setdefault(name.text, symbol)
 
-    def _add_outer(self, symbol: Symbol) -> None:
+    def _add_outer(self, symbol: DeclaredSymbol) -> None:
         self._outer[symbol.kind].setdefault(symbol.name, symbol)
 
-    def _add_member(self, symbol: Symbol) -> None:
+    def _add_member(self, symbol: DeclaredSymbol) -> None:
         self._members.setdefault(symbol.owner, {}).setdefault(symbol.name, symbol)
 
     def _uses(self, item: Any, scope: Scope, owner: str) -> Iterator[Occurrence]:
@@ -146,7 +146,7 @@ class Names:
                 yield from self._in_declaration(item, scope, owner)
             case ast.For(counter, low, high, body):
                 yield from self._uses((low, high), scope, owner)
-                counted = Symbol("counter", counter.text, owner, counter.span, item.span)
+                counted = DeclaredSymbol("counter", counter.text, owner, counter.span, item.span)
                 self._local.append(counted)
                 yield from self._part(body, {**scope, counter.text: counted}, owner)
             case ast.MacroCall(name, arguments):
@@ -219,7 +219,7 @@ class Names:
 
     def _unique_variables(self) -> Scope:
         """Return the variables whose names only one node has: what a macro means by them, wherever it is used."""
-        found: dict[str, list[Symbol]] = {}
+        found: dict[str, list[DeclaredSymbol]] = {}
         for scope in self._members.values():
             for symbol in scope.values():
                 if symbol.kind in ("variable", "array"):

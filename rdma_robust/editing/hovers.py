@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any, Final
 
-from rdma_robust.editing.declared_names import Names
+from rdma_robust.editing.declared_names import DeclaredNames
 from rdma_robust.errors import ProgramError, Span
-from rdma_robust.frame.editor import Hover, Symbol
+from rdma_robust.frame.editor import DeclaredSymbol, Hover
 from rdma_robust.language.flow.cfg import Program, Step, steps
 from rdma_robust.language.load import load_program
 from rdma_robust.language.syntax import ast
@@ -103,7 +103,7 @@ MOST_EVENTS: Final = 8
 
 def hover(text: str, offset: int) -> Hover | None:
     """Return what can be said about the character of `text` at the 0-based `offset`, None if nothing."""
-    names = Names(text)
+    names = DeclaredNames(text)
     named = names.at(offset)
     part = _innermost(names.tree, offset)
     parts = []
@@ -116,7 +116,7 @@ def hover(text: str, offset: int) -> Hover | None:
     return Hover("\n\n".join(parts), span) if span is not None and parts else None
 
 
-def _symbol(text: str, symbol: Symbol) -> str:
+def _symbol(text: str, symbol: DeclaredSymbol) -> str:
     whole = text[symbol.whole.start : symbol.whole.end].partition("\n")[0].partition("{")[0].strip()
     of = {"variable": f" of node {symbol.owner}", "array": f" of node {symbol.owner}"}
     owner = of.get(symbol.kind, f" of {symbol.owner}" if symbol.owner else "")

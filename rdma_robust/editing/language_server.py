@@ -17,10 +17,10 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
 from rdma_robust import __version__
-from rdma_robust.editing.opened_texts import DECIDING, Deciding, Opened
-from rdma_robust.editing.places import Places
+from rdma_robust.editing.opened_texts import DECIDING, Deciding, OpenText
+from rdma_robust.editing.places import TextPositions
 from rdma_robust.errors import NO_SPAN, Diagnostic, ProgramError
-from rdma_robust.frame.editor import Asker, Decision, Editor, NamesOfText, OfferKind, RenameError, Symbol
+from rdma_robust.frame.editor import Asker, Decision, DeclaredSymbol, Editor, NamesOfText, OfferKind, RenameError
 from rdma_robust.frame.finding import Finding
 from rdma_robust.frame.registry import front_end_of
 
@@ -68,7 +68,7 @@ class ProgramServer(LanguageServer):
         # Whole texts: there is then one idea of what a line is, that of the spans.
         super().__init__(SOURCE, __version__, text_document_sync_kind=lsp.TextDocumentSyncKind.Full)
         self.timeout = timeout
-        self.opened: dict[str, Opened] = {}
+        self.opened: dict[str, OpenText] = {}
 
     def text(self, uri: str) -> str:
         return self.workspace.get_text_document(uri).source
@@ -82,12 +82,12 @@ class ProgramServer(LanguageServer):
         """Return the names that are declared in a text."""
         return self.editor(uri).names(self.text(uri))
 
-    def places(self, uri: str) -> Places:
-        return Places(self.text(uri), self.workspace.position_codec)
+    def places(self, uri: str) -> TextPositions:
+        return TextPositions(self.text(uri), self.workspace.position_codec)
 
     def changed(self, uri: str, version: int | None) -> None:
         """Show what is wrong with a text, and begin to decide it."""
-        one = self.opened.setdefault(uri, Opened())
+        one = self.opened.setdefault(uri, OpenText())
         one.stop()
         editor = self.editor(uri)
         one.version, one.decision = version, Decision()
@@ -105,7 +105,7 @@ class ProgramServer(LanguageServer):
         shown += [_finding(each, places, uri) for each in one.decision.findings]
         self.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, shown, one.version))
 
-    async def _decide(self, uri: str, one: Opened, decide: Callable[[Asker], Awaitable[None]]) -> None:
+    async def _decide(self, uri: str, one: OpenText, decide: Callable[[Asker], Awaitable[None]]) -> None:
         await asyncio.sleep(PAUSE_S)
         show = partial(self._show, uri)
         await Deciding(one.decision, self.text(uri), _folder(uri), self.timeout, show).all(decide)
@@ -133,15 +133,15 @@ def make_server(timeout: float) -> ProgramServer:
     return server
 
 
-def opened(server: ProgramServer, params: lsp.DidOpenTextDocumentParams) -> None:
+def on_open(server: ProgramServer, params: lsp.DidOpenTextDocumentParams) -> None:
     server.changed(params.text_document.uri, params.text_document.version)
 
 
-def edited(server: ProgramServer, params: lsp.DidChangeTextDocumentParams) -> None:
+def on_edit(server: ProgramServer, params: lsp.DidChangeTextDocumentParams) -> None:
     server.changed(params.text_document.uri, params.text_document.version)
 
 
-def closed(server: ProgramServer, params: lsp.DidCloseTextDocumentParams) -> None:
+def on_close(server: ProgramServer, params: lsp.DidCloseTextDocumentParams) -> None:
     uri = params.text_document.uri
     one = server.opened.pop(uri, None)
     if one is not None:
@@ -149,7 +149,7 @@ def closed(server: ProgramServer, params: lsp.DidCloseTextDocumentParams) -> Non
     server.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, []))
 
 
-def hovered(server: ProgramServer, params: lsp.HoverParams) -> lsp.Hover | None:
+def on_hover(server: ProgramServer, params: lsp.HoverParams) -> lsp.Hover | None:
     uri = params.text_document.uri
     places = server.places(uri)
     found = server.editor(uri).hover(server.text(uri), places.offset(params.position))
@@ -158,13 +158,13 @@ def hovered(server: ProgramServer, params: lsp.HoverParams) -> lsp.Hover | None:
     return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, found.text), places.range(found.span))
 
 
-def defined(server: ProgramServer, params: lsp.DefinitionParams) -> lsp.Location | None:
+def on_definition(server: ProgramServer, params: lsp.DefinitionParams) -> lsp.Location | None:
     _, symbol = _named(server, params)
     uri = params.text_document.uri
     return None if symbol is None else lsp.Location(uri, server.places(uri).range(symbol.span))
 
 
-def referred(server: ProgramServer, params: lsp.ReferenceParams) -> list[lsp.Location]:
+def on_references(server: ProgramServer, params: lsp.ReferenceParams) -> list[lsp.Location]:
     names, symbol = _named(server, params)
     uri, places = params.text_document.uri, server.places(params.text_document.uri)
     found = names.of(symbol) if symbol else []
@@ -172,16 +172,16 @@ def referred(server: ProgramServer, params: lsp.ReferenceParams) -> list[lsp.Loc
     return [lsp.Location(uri, places.range(o.span)) for o in wanted]
 
 
-def highlighted(server: ProgramServer, params: lsp.DocumentHighlightParams) -> list[lsp.DocumentHighlight]:
+def on_highlight(server: ProgramServer, params: lsp.DocumentHighlightParams) -> list[lsp.DocumentHighlight]:
     names, symbol = _named(server, params)
     places = server.places(params.text_document.uri)
     return [lsp.DocumentHighlight(places.range(o.span)) for o in (names.of(symbol) if symbol else [])]
 
 
-def outlined(server: ProgramServer, params: lsp.DocumentSymbolParams) -> list[lsp.DocumentSymbol]:
+def on_outline(server: ProgramServer, params: lsp.DocumentSymbolParams) -> list[lsp.DocumentSymbol]:
     places, symbols = server.places(params.text_document.uri), server.names(params.text_document.uri).symbols
 
-    def shown(symbol: Symbol) -> lsp.DocumentSymbol:
+    def shown(symbol: DeclaredSymbol) -> lsp.DocumentSymbol:
         inner = [shown(s) for s in symbols if s.owner == symbol.name and _inside(s, symbol)]
         kind, whole, name = KINDS[symbol.kind], places.range(symbol.whole), places.range(symbol.span)
         return lsp.DocumentSymbol(symbol.name, kind, whole, name, symbol.kind, children=inner)
@@ -189,7 +189,7 @@ def outlined(server: ProgramServer, params: lsp.DocumentSymbolParams) -> list[ls
     return [shown(symbol) for symbol in symbols if not symbol.owner]
 
 
-def formatted(server: ProgramServer, params: lsp.DocumentFormattingParams) -> list[lsp.TextEdit] | None:
+def on_formatting(server: ProgramServer, params: lsp.DocumentFormattingParams) -> list[lsp.TextEdit] | None:
     uri = params.text_document.uri
     text = server.text(uri)
     layout = front_end_of(text, _name(uri)).formatted
@@ -202,7 +202,7 @@ def formatted(server: ProgramServer, params: lsp.DocumentFormattingParams) -> li
     return [] if result == text else [lsp.TextEdit(server.places(uri).whole(), result)]
 
 
-def lenses(server: ProgramServer, params: lsp.CodeLensParams) -> list[lsp.CodeLens]:
+def on_lenses(server: ProgramServer, params: lsp.CodeLensParams) -> list[lsp.CodeLens]:
     one = server.opened.get(params.text_document.uri)
     if one is None:
         return []
@@ -210,20 +210,20 @@ def lenses(server: ProgramServer, params: lsp.CodeLensParams) -> list[lsp.CodeLe
     return [lsp.CodeLens(top, lsp.Command(said, "")) for said in (known.verdict, known.claims, known.no_repair) if said]
 
 
-def completed(server: ProgramServer, params: lsp.CompletionParams) -> list[lsp.CompletionItem]:
+def on_completion(server: ProgramServer, params: lsp.CompletionParams) -> list[lsp.CompletionItem]:
     uri = params.text_document.uri
     offers = server.editor(uri).completions(server.text(uri), server.places(uri).offset(params.position))
     return [lsp.CompletionItem(offer.text, kind=OFFERED[offer.kind], detail=offer.detail) for offer in offers]
 
 
-def renamable(server: ProgramServer, params: lsp.PrepareRenameParams) -> lsp.Range | None:
+def on_prepare_rename(server: ProgramServer, params: lsp.PrepareRenameParams) -> lsp.Range | None:
     uri = params.text_document.uri
     places = server.places(uri)
     found = server.names(uri).at(places.offset(params.position))
     return None if found is None else places.range(found.span)
 
 
-def renamed(server: ProgramServer, params: lsp.RenameParams) -> lsp.WorkspaceEdit | None:
+def on_rename(server: ProgramServer, params: lsp.RenameParams) -> lsp.WorkspaceEdit | None:
     """Rename, unless the program would then be another one or none."""
     uri = params.text_document.uri
     text, places = server.text(uri), server.places(uri)
@@ -234,7 +234,7 @@ def renamed(server: ProgramServer, params: lsp.RenameParams) -> lsp.WorkspaceEdi
     return lsp.WorkspaceEdit({uri: [lsp.TextEdit(places.range(span), params.new_name) for span in spans]})
 
 
-def actions(server: ProgramServer, params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
+def on_actions(server: ProgramServer, params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
     """Offer what hints propose, and the repair of a program that is not robust, or not safe."""
     uri = params.text_document.uri
     one = server.opened.get(uri)
@@ -270,18 +270,18 @@ def _touch(one: lsp.Range, other: lsp.Range) -> bool:
     return place(one.start) <= place(other.end) and place(other.start) <= place(one.end)
 
 
-def _named(server: ProgramServer, params: _Placed) -> tuple[NamesOfText, Symbol | None]:
+def _named(server: ProgramServer, params: _Placed) -> tuple[NamesOfText, DeclaredSymbol | None]:
     uri = params.text_document.uri
     names = server.names(uri)
     found = names.at(server.places(uri).offset(params.position))
     return names, found.symbol if found else None
 
 
-def _inside(symbol: Symbol, outer: Symbol) -> bool:
+def _inside(symbol: DeclaredSymbol, outer: DeclaredSymbol) -> bool:
     return outer.whole.start <= symbol.span.start and symbol.span.end <= outer.whole.end
 
 
-def in_words(diagnostic: Diagnostic) -> str:
+def diagnostic_words(diagnostic: Diagnostic) -> str:
     """Return a diagnostic as one text: the message, what was expected, and the hint."""
     parts = [diagnostic.located]
     if diagnostic.span != NO_SPAN:
@@ -293,12 +293,12 @@ def in_words(diagnostic: Diagnostic) -> str:
     return "\n".join(parts)
 
 
-def _diagnostic(found: Diagnostic, places: Places) -> lsp.Diagnostic:
+def _diagnostic(found: Diagnostic, places: TextPositions) -> lsp.Diagnostic:
     where = places.range(found.span) if found.span != NO_SPAN else lsp.Range(lsp.Position(0, 0), lsp.Position(0, 0))
-    return lsp.Diagnostic(where, in_words(found), SEVERITIES[found.severity], found.code, source=SOURCE)
+    return lsp.Diagnostic(where, diagnostic_words(found), SEVERITIES[found.severity], found.code, source=SOURCE)
 
 
-def _finding(found: Finding, places: Places, uri: str) -> lsp.Diagnostic:
+def _finding(found: Finding, places: TextPositions, uri: str) -> lsp.Diagnostic:
     related = [
         lsp.DiagnosticRelatedInformation(lsp.Location(uri, places.rest_of_line(each.line or 1, 1)), each.text)
         for each in found.related
@@ -319,20 +319,20 @@ def _folder(uri: str) -> str | None:
 
 
 FEATURES: Final[dict[str, Any]] = {
-    lsp.TEXT_DOCUMENT_DID_OPEN: opened,
-    lsp.TEXT_DOCUMENT_DID_CHANGE: edited,
-    lsp.TEXT_DOCUMENT_DID_CLOSE: closed,
-    lsp.TEXT_DOCUMENT_HOVER: hovered,
-    lsp.TEXT_DOCUMENT_DEFINITION: defined,
-    lsp.TEXT_DOCUMENT_REFERENCES: referred,
-    lsp.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT: highlighted,
-    lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL: outlined,
-    lsp.TEXT_DOCUMENT_FORMATTING: formatted,
-    lsp.TEXT_DOCUMENT_CODE_LENS: lenses,
-    lsp.TEXT_DOCUMENT_CODE_ACTION: actions,
-    lsp.TEXT_DOCUMENT_COMPLETION: completed,
-    lsp.TEXT_DOCUMENT_PREPARE_RENAME: renamable,
-    lsp.TEXT_DOCUMENT_RENAME: renamed,
+    lsp.TEXT_DOCUMENT_DID_OPEN: on_open,
+    lsp.TEXT_DOCUMENT_DID_CHANGE: on_edit,
+    lsp.TEXT_DOCUMENT_DID_CLOSE: on_close,
+    lsp.TEXT_DOCUMENT_HOVER: on_hover,
+    lsp.TEXT_DOCUMENT_DEFINITION: on_definition,
+    lsp.TEXT_DOCUMENT_REFERENCES: on_references,
+    lsp.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT: on_highlight,
+    lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL: on_outline,
+    lsp.TEXT_DOCUMENT_FORMATTING: on_formatting,
+    lsp.TEXT_DOCUMENT_CODE_LENS: on_lenses,
+    lsp.TEXT_DOCUMENT_CODE_ACTION: on_actions,
+    lsp.TEXT_DOCUMENT_COMPLETION: on_completion,
+    lsp.TEXT_DOCUMENT_PREPARE_RENAME: on_prepare_rename,
+    lsp.TEXT_DOCUMENT_RENAME: on_rename,
 }
 """What answers each request."""
 

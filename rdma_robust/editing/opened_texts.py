@@ -26,7 +26,7 @@ class NoAnswer(RdmaRobustError):
     """A command ended without a report; the text is what it said."""
 
 
-async def ask(arguments: Sequence[str], text: str, folder: str | None) -> Report:
+async def ask_command(arguments: Sequence[str], text: str, folder: str | None) -> Report:
     """Return the JSON report of `rdma-robust ARGUMENTS --format json -` for the program `text`.
 
     `folder` is where it runs, so that its settings are those of the project. Raises NoAnswer if there is no report. If
@@ -60,7 +60,7 @@ async def _end(process: asyncio.subprocess.Process) -> None:
 
 
 @dataclass
-class Opened:
+class OpenText:
     """A text that is open: what is wrong with it, what was decided, and the task that finds out more."""
 
     version: int | None = None
@@ -108,4 +108,4 @@ class Deciding:
 
     async def ask(self, *command: str) -> Report:
         """Return the report of a command about the text. Raises NoAnswer."""
-        return await ask([*command, "--timeout", str(self.timeout)], self.text, self.folder)
+        return await ask_command([*command, "--timeout", str(self.timeout)], self.text, self.folder)

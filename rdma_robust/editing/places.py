@@ -8,7 +8,7 @@ from pygls.workspace import PositionCodec
 from rdma_robust.errors import Span
 
 
-class Places:
+class TextPositions:
     """Conversions for one text, whose lines end with a line feed, as those of spans do."""
 
     def __init__(self, text: str, codec: PositionCodec) -> None:

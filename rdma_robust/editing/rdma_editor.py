@@ -44,14 +44,14 @@ def _step(line: int, text: str) -> Step:
     return Step(line, None, text)
 
 
-async def decide(asker: Asker) -> None:
+async def decide_rdma(asker: Asker) -> None:
     """Ask what there is to know of a program: verdict, claims, and a repair where it is not robust or not safe."""
     await (_prove(asker) if is_for_proofs(asker.text, "") else _check(asker))
 
 
 async def _prove(asker: Asker) -> None:
     report = await asker.ask("prove")
-    asker.decision.verdict, asker.decision.findings = proofs_line(report), list(of_prove(report))
+    asker.decision.verdict, asker.decision.findings = proofs_line(report), list(proofs_findings(report))
     await asker.show()
     if model := unsafe_under(report):
         await _repair(asker, "--goal", "safe", "--model", model)
@@ -60,13 +60,13 @@ async def _prove(asker: Asker) -> None:
 async def _check(asker: Asker) -> None:
     one = asker.decision
     report = await asker.ask("check")
-    one.verdict, one.findings = verdict_line(report), list(of_check(report))
+    one.verdict, one.findings = verdict_lens(report), list(check_findings(report))
     await asker.show()
     one.asked = "claims"
     report = await asker.ask("verify")
     one.claims = claims_line(report)
     # What `check` has come by is now said by the claims, with more certainty.
-    one.findings = [each for each in one.findings if each.code != HANG] + list(of_verify(report))
+    one.findings = [each for each in one.findings if each.code != HANG] + list(claims_findings(report))
     await asker.show()
     if any(each.code == NOT_ROBUST for each in one.findings):
         await _repair(asker)
@@ -87,7 +87,7 @@ def is_for_proofs(text: str, file: str) -> bool:
     return bool(program.undecided) and to_be_proven(program)
 
 
-def verdict_line(report: Report) -> str:
+def verdict_lens(report: Report) -> str:
     """Return the verdict of a `check` report of one program as a line."""
     result = report["results"][0]
     words = {"robust": "robust", "not-robust": "not robust", "unknown": "unknown", "error": "no verdict"}
@@ -101,7 +101,7 @@ def verdict_line(report: Report) -> str:
     return line
 
 
-def of_check(report: Report) -> Iterator[Finding]:
+def check_findings(report: Report) -> Iterator[Finding]:
     """Yield what a `check` report of one program has to be shown: the reordering, and faults that some execution reaches."""
     result = report["results"][0]
     witness = result["witness"]
@@ -133,7 +133,7 @@ def proofs_line(report: Report) -> str:
     return "; ".join(said)
 
 
-def of_prove(report: Report) -> Iterator[Finding]:
+def proofs_findings(report: Report) -> Iterator[Finding]:
     """Yield what a `prove` report of one program has to be shown: the claims that a run violates, with the run."""
     for answer in report["results"][0]["models"]:
         claim = answer["claim"]
@@ -183,7 +183,7 @@ def claims_line(report: Report) -> str:
     return f"claims: {', '.join(found)}" if found else ""
 
 
-def of_verify(report: Report) -> Iterator[Finding]:
+def claims_findings(report: Report) -> Iterator[Finding]:
     """Yield what a `verify` report of one program has to be shown: claims that are violated or about nothing, and hangs."""
     for claim in report["results"][0]["claims"]:
         if claim["expected"]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from rdma_robust.editing.declared_names import Names
+from rdma_robust.editing.declared_names import DeclaredNames
 from rdma_robust.errors import ProgramError, Span
 from rdma_robust.frame.editor import Offer, RenameError
 from rdma_robust.language.load import load_program
@@ -18,11 +18,11 @@ _LABEL: Final = re.compile(r"\b([A-Za-z_][A-Za-z0-9_]*)\s+at\s+[A-Za-z0-9_]*$")
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
-def completions(text: str, offset: int) -> list[Offer]:
+def typing_offers(text: str, offset: int) -> list[Offer]:
     """Return the words that may stand at the 0-based `offset`: members after a dot, and nodes,
     threads and labels where only they may."""
     before = text[text.rfind("\n", 0, offset) + 1 : offset]
-    names = Names(text)
+    names = DeclaredNames(text)
     member = _MEMBER.search(before)
     if member:
         found = names.members(member[1])
@@ -45,7 +45,7 @@ def renaming(text: str, offset: int, new: str) -> list[Span]:
 
     Raises RenameError if no name is there, or if the program with the new name is not the same but for that name.
     """
-    names = Names(text)
+    names = DeclaredNames(text)
     found = names.at(offset)
     if found is None:
         raise RenameError("there is no name here")
@@ -56,14 +56,14 @@ def renaming(text: str, offset: int, new: str) -> list[Span]:
     for span in spans:
         after = after[: span.start + shifts] + new + after[span.end + shifts :]
         shifts += len(new) - (span.end - span.start)
-    if _refers(Names(after)) != _refers(names):
+    if _refers(DeclaredNames(after)) != _refers(names):
         raise RenameError(f"{new!r} is the name of something else here")
     if not _wrong(text) and _wrong(after):
         raise RenameError(f"{new!r} cannot be a name here")
     return spans
 
 
-def _refers(names: Names) -> list[int]:
+def _refers(names: DeclaredNames) -> list[int]:
     """Return for every occurrence which declaration it stands for, by numbers that do not depend on texts."""
     numbers = {symbol: i for i, symbol in enumerate(names.symbols)}
     return [numbers[o.symbol] for o in names.occurrences]

@@ -21,7 +21,7 @@ class RenameError(RdmaRobustError):
 
 
 @dataclass(frozen=True, slots=True)
-class Symbol:
+class DeclaredSymbol:
     """What was declared at `span` (of the name) in the declaration `whole`.
 
     `owner` is the node of a variable, the thread or macro of a register, parameter, counter or label, else empty.
@@ -43,32 +43,32 @@ class Occurrence:
     """A name at `span` that stands for `symbol`; the declaration is one, too."""
 
     span: Span
-    symbol: Symbol
+    symbol: DeclaredSymbol
 
 
 class NamesOfText(Protocol):
     """The symbols of a text, and where they stand."""
 
     @property
-    def symbols(self) -> Sequence[Symbol]:
+    def symbols(self) -> Sequence[DeclaredSymbol]:
         """Everything declared, in the order of the text."""
 
     def at(self, offset: int) -> Occurrence | None:
         """Return what is named at the character with this 0-based offset, or just before it."""
 
-    def of(self, symbol: Symbol) -> Sequence[Occurrence]:
+    def of(self, symbol: DeclaredSymbol) -> Sequence[Occurrence]:
         """Return every occurrence of `symbol`."""
 
 
 class NoNames:
     """The names of a text of which none are known."""
 
-    symbols: tuple[Symbol, ...] = ()
+    symbols: tuple[DeclaredSymbol, ...] = ()
 
     def at(self, offset: int) -> None:
         """Return nothing."""
 
-    def of(self, symbol: Symbol) -> tuple[Occurrence, ...]:
+    def of(self, symbol: DeclaredSymbol) -> tuple[Occurrence, ...]:
         """Return nothing."""
         del symbol
         return ()

@@ -17,6 +17,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 if TYPE_CHECKING:
     from rdma_robust.frame.editor import Editor
+    from rdma_robust.frame.exits import Exit
+    from rdma_robust.frame.question import AnyQuestion
+    from rdma_robust.frame.shell.inputs import Source
+    from rdma_robust.limits import Limits
 
 PACKAGE: Final = "rdma_robust.tools"
 TITLES: Final = ("Decide", "Understand", "Write and repair", "Report", "Theory", "Set up")
@@ -37,6 +41,7 @@ class FrontEnd:
     `formatted` and `written_out` return a text in its one layout, and without what stands for several statements; both take
     the text and its file; `no_layout` says why there is none. `defined` returns a text with the values that definitions,
     `NAME=VALUE`, give, `parts` the further files that a text of a file is made of. `editor` loads what editors ask for.
+    `explain` decides a source within limits and returns what is to be told, in a form, and the exit code.
     `default` is the command for its files where none is named. `elsewhere` has, by suffix, what to say of a file
     to who reads files of this suffix, and not those.
     """
@@ -51,16 +56,44 @@ class FrontEnd:
     parts: Callable[[str, str], Iterable[str]] | None = None
     default: tuple[str, ...] = ()
     editor: Callable[[], Editor] | None = None
+    explain: Callable[[Source, str, Limits], tuple[str, Exit]] | None = None
     elsewhere: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class QuestionOption:
+    """An option of the command of a question, `--name`, beside those that all have: what its value is, one of `choices` if
+    there are some. Each of the values of one that `configures` is a configuration of each input, as of `-D NAME=VALUES`;
+    others are settings too."""
+
+    name: str
+    kind: Kind
+    help: str
+    default: object = None
+    short: str = ""
+    metavar: str = ""
+    choices: tuple[str, ...] = ()
+    configures: bool = False
+
+    @property
+    def parameter(self) -> str:
+        """The name of its parameter."""
+        return self.name.replace("-", "_")
+
+
+OF_QUESTIONS: Final = ("timeout", "memory", "jobs", "expect", "explain", "quiet")
+"""The settings of every command that is made of a question."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommandEntry:
     """A command: what its help says, where its function with options is (`place`), and where it stands in lists.
 
     `rank` is its place among all commands, `group` the title under which the list of commands has it, with its place there.
-    `reads` are the suffixes of its files, `settings` what a file of settings may set for it. A command with commands of its
-    own has them in `below`; with a `default`, the command line is made of them, else its place has it.
+    `reads` are the suffixes of its files, if they are not those of the front end for all others, `settings` what a file of
+    settings may set for it. A command with commands of its own has them in `below`; with a `default`, the command line is
+    made of them, else its place has it. Without a place it is made of its `question` and the `options` that this has for
+    itself.
     """
 
     name: str
@@ -68,10 +101,18 @@ class Command:
     place: Place = ""
     rank: int = 1000
     group: tuple[str, int] = ("Other", 1000)
-    reads: tuple[str, ...] = (".rdma",)
+    reads: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()
-    below: tuple[Command, ...] = ()
+    below: tuple[CommandEntry, ...] = ()
     default: str = ""
+    question: Callable[[], AnyQuestion] | None = None
+    options: tuple[QuestionOption, ...] = ()
+
+    @property
+    def sets(self) -> tuple[str, ...]:
+        """What a file of settings may set for it."""
+        own = tuple(each.name for each in self.options if not each.configures)
+        return self.settings if self.question is None else (*OF_QUESTIONS, *own, *self.settings)
 
     @property
     def is_group(self) -> bool:
@@ -108,7 +149,7 @@ class Tool:
 
     name: str
     front_ends: tuple[FrontEnd, ...] = ()
-    commands: tuple[Command, ...] = ()
+    commands: tuple[CommandEntry, ...] = ()
     settings: tuple[SettingKind, ...] = ()
     certificates: tuple[CertificateKind, ...] = ()
     folders: tuple[str, ...] = ()
@@ -148,13 +189,13 @@ def at(place: Place) -> Any:
     return getattr(import_module(module), name)
 
 
-def commands() -> dict[str, Command]:
+def commands() -> dict[str, CommandEntry]:
     """Return the commands by name, in the order of their ranks."""
     found = sorted((each for tool in tools() for each in tool.commands), key=lambda each: each.rank)
     return {each.name: each for each in found}
 
 
-def command_at(path: str) -> Command | None:
+def command_at(path: str) -> CommandEntry | None:
     """Return the command with these names, of a command and of one of its own or of a command alone, None if none has."""
     first, _, rest = path.partition(" ")
     one = commands().get(first)
@@ -168,16 +209,18 @@ def groups() -> dict[str, list[str]]:
     return {title: names for title in titles if (names := [each.name for each in found if each.group[0] == title])}
 
 
-def nested() -> dict[str, dict[str, Command]]:
+def nested_commands() -> dict[str, dict[str, CommandEntry]]:
     """Return the commands of commands by their names, for those commands of which one of them is the default."""
     return {name: {each.name: each for each in one.below} for name, one in commands().items() if one.is_group}
 
 
 def settings() -> dict[str, tuple[Kind, tuple[str, ...]]]:
     """Return each setting with what its value is, and the commands for which it counts at the top of the file."""
-    kinds = sorted((each for tool in tools() for each in tool.settings), key=lambda each: each.rank)
     having = commands().values()
-    return {kind.name: (kind.kind, tuple(c.name for c in having if kind.name in c.settings)) for kind in kinds}
+    kinds = [each for tool in tools() for each in tool.settings]
+    kinds += [SettingKind(each.name, each.kind) for one in having for each in one.options if not each.configures]
+    kinds.sort(key=lambda each: each.rank)
+    return {kind.name: (kind.kind, tuple(one.name for one in having if kind.name in one.sets)) for kind in kinds}
 
 
 def front_ends() -> list[FrontEnd]:
@@ -188,6 +231,11 @@ def front_ends() -> list[FrontEnd]:
 def front_end_of(text: str, file: str) -> FrontEnd:
     """Return the front end that reads a text."""
     return next(each for each in front_ends() if each.reads is None or each.reads(text, file))
+
+
+def explained_by(file: str) -> FrontEnd | None:
+    """Return a front end for files with the suffix of `file` that explains them by itself, None if none does."""
+    return next((each for each in front_ends() if each.explain is not None and file.endswith(each.suffixes)), None)
 
 
 def default_command(arguments: Sequence[str]) -> tuple[str, ...]:
@@ -210,6 +258,11 @@ def elsewhere(file: str, suffixes: tuple[str, ...]) -> str:
 def folder_suffixes() -> tuple[str, ...]:
     """Return the suffixes of the programs that are looked for in folders."""
     return tuple(dict.fromkeys(suffix for tool in reversed(tools()) for suffix in tool.folders))
+
+
+def fallback_suffixes() -> tuple[str, ...]:
+    """Return the suffixes of the front end for what no other reads."""
+    return front_ends()[-1].suffixes
 
 
 def written_suffixes() -> tuple[str, ...]:

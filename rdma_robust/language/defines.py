@@ -18,7 +18,7 @@ from rdma_robust.language.load import is_trencher
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.grammar import Grammar
 from rdma_robust.language.syntax.parse import parse_tree
-from rdma_robust.language.value_ranges import is_range
+from rdma_robust.value_ranges import is_range
 
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SIGNS: Final = re.compile(r"[\w \t+\-*/%=!<>&|()]+", re.ASCII)

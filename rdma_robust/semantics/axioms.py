@@ -121,7 +121,7 @@ def rb(trace: Trace) -> Relation:
     return trace.rf.inverse().then(trace.mo).without_identity()
 
 
-def polled(trace: Trace) -> Relation:
+def poll_order(trace: Trace) -> Relation:
     """Return pf with what a poll also tells: that every earlier operation of the queue pair has completed.
 
     Of the earlier ones only those without a completion need an edge of their own: the others have an earlier poll.
@@ -140,10 +140,10 @@ def polled(trace: Trace) -> Relation:
 def posted_behind_stores(trace: Trace, model: Model = RDMA) -> Relation:
     """Return [lW];oppo;pf: a request leaves the store buffer behind earlier stores, so a polled completion tells that
     these have left it. Only of inline requests this does not follow: others read by the card first, which is in Inst."""
-    return oppo(trace, model).restrict(events_of(trace, (EventType.LW,))).then(polled(trace))
+    return oppo(trace, model).restrict(events_of(trace, (EventType.LW,))).then(poll_order(trace))
 
 
-def received(trace: Trace, model: Model = RDMA) -> Relation | None:
+def receive_order(trace: Trace, model: Model = RDMA) -> Relation | None:
     """Return rpf as ib and ob have it, None if there is none: under weaker orders a receive completion stays behind all
     earlier remote writes and atomics of the sender's queue pair."""
     if trace.rpf is None or model.order not in WEAKER:
@@ -155,7 +155,7 @@ def received(trace: Trace, model: Model = RDMA) -> Relation | None:
 
 def _deployed(trace: Trace, model: Model) -> dict[str, Relation]:
     """The relations of remote atomics and messages that ib and ob have in common, by name, as far as there are any."""
-    parts = {"rao": trace.rao, "sm": trace.sm, "rpf": received(trace, model)}
+    parts = {"rao": trace.rao, "sm": trace.sm, "rpf": receive_order(trace, model)}
     return {name: part for name, part in parts.items() if part is not None}
 
 
@@ -180,7 +180,7 @@ def rbb(trace: Trace, model: Model = RDMA) -> Relation:
 
 def ib_parts(trace: Trace, model: Model = RDMA) -> dict[str, Relation]:
     """Return the relations whose union's transitive closure is ib, by name."""
-    parts = {"ippo": ippo(trace, model), "rf": trace.rf, "pf": polled(trace), "nfo": trace.nfo}
+    parts = {"ippo": ippo(trace, model), "rf": trace.rf, "pf": poll_order(trace), "nfo": trace.nfo}
     return parts | _deployed(trace, model) | ({"rbb": rbb(trace, model)} if model.cpu == "tso" else {})
 
 
@@ -192,7 +192,7 @@ def ib(trace: Trace, model: Model = RDMA) -> Relation:
 def observed_parts(trace: Trace, model: Model = RDMA) -> dict[str, Relation]:
     """Return the relations of :func:`ob_parts` but [Inst];ib."""
     seen = trace.rf.minus(rfb(trace, model)) if model.cpu == "tso" else trace.rf
-    first = {"oppo": oppo(trace, model), "rf": seen, "[nlW];pf": polled(trace).restrict(nlw(trace)), "nfo": trace.nfo}
+    first = {"oppo": oppo(trace, model), "rf": seen, "[nlW];pf": poll_order(trace).restrict(nlw(trace)), "nfo": trace.nfo}
     if model.cpu == "tso":
         first["[lW];oppo;pf"] = posted_behind_stores(trace, model)
     return first | _deployed(trace, model) | {"rb": rb(trace), "mo": trace.mo}

@@ -18,7 +18,7 @@ Place = tuple[int, int]
 """A thread's number and a position in its program order."""
 
 
-class Happening(Protocol):
+class ConnectionEvent(Protocol):
     """What matching asks of an event."""
 
     @property
@@ -32,7 +32,7 @@ class Happening(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Matched:
+class MatchedMessage:
     """A message, the V and the buffer that it takes, and the RP that polls it, as places.
 
     `receive` is None for a posted receive, `buffer` where the receive is missing, `poll` while there is none.
@@ -48,7 +48,7 @@ class Matched:
 class Connections:
     """What is matched, in program order of the senders, and the RPs that find no message."""
 
-    matched: tuple[Matched, ...]
+    matched: tuple[MatchedMessage, ...]
     idle: tuple[Place, ...]
 
     @property
@@ -57,12 +57,12 @@ class Connections:
         return not self.idle and all(match.buffer is not None for match in self.matched)
 
 
-def is_message(event: Happening) -> bool:
+def takes_buffer(event: ConnectionEvent) -> bool:
     """Return whether an event is one that takes a receive buffer."""
     return event.type is EventType.NRW and event.peer is not None
 
 
-def connect(program: Program, threads: Sequence[Sequence[Happening]]) -> Connections:
+def connect(program: Program, threads: Sequence[Sequence[ConnectionEvent]]) -> Connections:
     """Match the messages, V and RP of `threads`, the events of every thread in program order.
 
     Raises InternalError for a V without a step: nothing else says which buffer it posts.
@@ -91,12 +91,12 @@ def connect(program: Program, threads: Sequence[Sequence[Happening]]) -> Connect
         got = receives.get(connection, [])
         for k, message in enumerate(sent):
             receive, buffer = got[k] if k < len(got) else (None, None)
-            found.append(Matched(message, receive, buffer, asked[k] if k < len(asked) else None))
+            found.append(MatchedMessage(message, receive, buffer, asked[k] if k < len(asked) else None))
         idle += asked[len(sent) :]
     return Connections(tuple(found), tuple(idle))
 
 
-def _buffer(event: Happening) -> Cell:
+def _buffer(event: ConnectionEvent) -> Cell:
     if event.step is None or not isinstance(event.step.op, Recv):
         raise InternalError("a V without the step that makes it")
     return event.step.op.cell

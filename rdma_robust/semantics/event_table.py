@@ -48,7 +48,7 @@ class Agent(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Carried:
+class MessageContent:
     """What a message carries: `data` for the buffer that it is matched with (None: it leaves that as it is), and an
     immediate, 0 without one. Both are over the thread's registers and VALUE, as `writes` of an act are."""
 
@@ -76,7 +76,7 @@ class Act:
     completes: bool = False
     completing: bool = False
     peer: str | None = None
-    message: Carried | None = None
+    message: MessageContent | None = None
     joined: bool = False
 
     def __post_init__(self) -> None:
@@ -137,7 +137,7 @@ def everywhere(_op: object, _model: Model) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class OperationRow:
     """What the table says of one kind of operation: its name, what of it the paper's programs do not have (empty: they have
     it), its cases, and the other node of its queue pair, if any; and its cases under hardware where these are others, None
     under such where they are not."""
@@ -211,13 +211,13 @@ def _inline_put(op: InlinePut) -> tuple[Case, ...]:
 
 
 def _send(op: Send) -> tuple[Case, ...]:
-    message = Act(T.NRW, (), (), op.signaled, True, op.to, Carried(op.data.value, Const(0)))
+    message = Act(T.NRW, (), (), op.signaled, True, op.to, MessageContent(op.data.value, Const(0)))
     return (Case((*_payload(op.data), message)),)
 
 
 def _imm_put(op: ImmPut) -> tuple[Case, ...]:
     written = Act(T.NRW, (), ((op.target, op.data.value),))
-    message = Act(T.NRW, (), (), op.signaled, True, op.to, Carried(None, op.imm))
+    message = Act(T.NRW, (), (), op.signaled, True, op.to, MessageContent(None, op.imm))
     return (Case((*_payload(op.data), written, message)),)
 
 
@@ -249,29 +249,29 @@ def _mfence(_op: MFence, model: Model) -> tuple[Case, ...] | None:
     return (Case((Act(T.F),)),) if model.cpu == "tso" else None
 
 
-TABLE: Final[dict[type, Row]] = {
-    Silent: Row("silent", "", lambda _: (Case(),)),
-    Read: Row("read", "", lambda op: (Case((Act(T.LR, (op.cell,)),)),)),
-    Write: Row("write", "", lambda op: (Case((Act(T.LW, (), ((op.cell, op.value),)),)),)),
-    Cas: Row("cas", "", _cas, under=_locked(_cas)),
-    Put: Row("put", "", lambda op: _copy(op, T.NLR, T.NRW), lambda op: op.target.node),
-    Get: Row("get", "", lambda op: _copy(op, T.NRR, T.NLW), lambda op: op.source.node),
-    Poll: Row("poll", "", lambda _: (Case((Act(T.P),)),), lambda op: op.node),
-    Rmw: Row("rmw", "", _rmw, under=_locked(_rmw)),
-    Section: Row("section", "", _section, under=_fenced_section),
-    MFence: Row("mfence", "", lambda _: (Case(),), under=_mfence),
-    RFence: Row("rfence", "", lambda _: (Case((Act(T.NF),)),), lambda op: op.node),
-    InlinePut: Row("inline put", "inline requests", _inline_put, lambda op: op.target.node),
-    RemoteRmw: Row("remote rmw", "remote atomics", _by_cards, lambda op: op.source.node, _by_all),
-    Send: Row("send", "messages", _send, lambda op: op.node),
-    ImmPut: Row("put with immediate", "messages", _imm_put, lambda op: op.target.node),
-    Recv: Row("recv", "messages", lambda op: (Case((Act(T.V, peer=op.sender),)),)),
-    RecvPoll: Row("rpoll", "messages", lambda op: (Case((Act(T.RP, peer=op.sender),)),)),
+TABLE: Final[dict[type, OperationRow]] = {
+    Silent: OperationRow("silent", "", lambda _: (Case(),)),
+    Read: OperationRow("read", "", lambda op: (Case((Act(T.LR, (op.cell,)),)),)),
+    Write: OperationRow("write", "", lambda op: (Case((Act(T.LW, (), ((op.cell, op.value),)),)),)),
+    Cas: OperationRow("cas", "", _cas, under=_locked(_cas)),
+    Put: OperationRow("put", "", lambda op: _copy(op, T.NLR, T.NRW), lambda op: op.target.node),
+    Get: OperationRow("get", "", lambda op: _copy(op, T.NRR, T.NLW), lambda op: op.source.node),
+    Poll: OperationRow("poll", "", lambda _: (Case((Act(T.P),)),), lambda op: op.node),
+    Rmw: OperationRow("rmw", "", _rmw, under=_locked(_rmw)),
+    Section: OperationRow("section", "", _section, under=_fenced_section),
+    MFence: OperationRow("mfence", "", lambda _: (Case(),), under=_mfence),
+    RFence: OperationRow("rfence", "", lambda _: (Case((Act(T.NF),)),), lambda op: op.node),
+    InlinePut: OperationRow("inline put", "inline requests", _inline_put, lambda op: op.target.node),
+    RemoteRmw: OperationRow("remote rmw", "remote atomics", _by_cards, lambda op: op.source.node, _by_all),
+    Send: OperationRow("send", "messages", _send, lambda op: op.node),
+    ImmPut: OperationRow("put with immediate", "messages", _imm_put, lambda op: op.target.node),
+    Recv: OperationRow("recv", "messages", lambda op: (Case((Act(T.V, peer=op.sender),)),)),
+    RecvPoll: OperationRow("rpoll", "messages", lambda op: (Case((Act(T.RP, peer=op.sender),)),)),
 }
 """The rows, by the class of the operation."""
 
 
-def row_of(op: object) -> Row:
+def row_of(op: object) -> OperationRow:
     """Return the row of an operation. Raises InternalError if the table has none."""
     found = TABLE.get(type(op))
     if found is None:

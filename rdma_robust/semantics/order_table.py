@@ -114,7 +114,7 @@ ORDERS: Final[dict[str, Mapping[tuple[str, str], str]]] = {
 STORES: Final = _parse(STORE_BUFFER)
 
 
-def cell(earlier: EventType, later: EventType, order: str = "default") -> str:
+def table_cell(earlier: EventType, later: EventType, order: str = "default") -> str:
     """Return the table's cell as printed, for the types of two events of one thread; INIT raises KeyError.
 
     Raises UsageError for an order that has no table.
@@ -168,4 +168,4 @@ def _preserved(earlier: EventType, later: EventType, issue: bool, model: Model) 
     kept = _program_order(model)
     if (buffered := _of_cpus(earlier, later, model)) is not None:
         return "all" if buffered in ("all", "i" if issue else "o") else "-"
-    return "all" if kept else _scope(cell(earlier, later, model.order), issue, model)
+    return "all" if kept else _scope(table_cell(earlier, later, model.order), issue, model)

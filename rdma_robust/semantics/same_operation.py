@@ -21,7 +21,7 @@ TOGETHER: Final = (
 """The types of a card's read and a write of one operation."""
 
 
-class Made(Protocol):
+class OperationEvent(Protocol):
     """What is asked of an event."""
 
     @property
@@ -34,7 +34,7 @@ class Made(Protocol):
     def step(self) -> Step | None: ...
 
 
-def read_and_writes(events: Sequence[Made]) -> Iterator[tuple[int, int]]:
+def read_and_writes(events: Sequence[OperationEvent]) -> Iterator[tuple[int, int]]:
     """Yield (read, write) for what the card reads and then writes in one operation, as places in `events`.
 
     `events` are those of one thread in program order. Such pairs are always ordered, whatever the order table says: the
@@ -50,13 +50,13 @@ def read_and_writes(events: Sequence[Made]) -> Iterator[tuple[int, int]]:
             read = -1
 
 
-def read_modify_writes(events: Sequence[Made]) -> Iterator[tuple[int, int]]:
+def read_modify_writes(events: Sequence[OperationEvent]) -> Iterator[tuple[int, int]]:
     """Yield (naR, naW) for each read-modify-write of a thread's events, as places in `events`."""
     for read, write in read_and_writes(events):
         if events[write].type is EventType.NAW:
             yield read, write
 
 
-def _together(read: Made, write: Made) -> bool:
+def _together(read: OperationEvent, write: OperationEvent) -> bool:
     of_one_step = read.step is None or write.step is None or read.step == write.step
     return (read.type, write.type) in TOGETHER and read.remote == write.remote and of_one_step

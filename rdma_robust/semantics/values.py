@@ -111,7 +111,7 @@ class _Store:
 
 
 @dataclass(frozen=True, slots=True)
-class _Compiled:
+class _StepTerms:
     """A step's guard and the expressions whose values matter, over the values of the names in `used`."""
 
     used: tuple[str, ...]
@@ -136,7 +136,7 @@ def _targets(program: Program, thread: Thread, act: Act) -> Sequence[tuple[Cell 
     return [(buffer, act.message.data) for buffer in buffers]
 
 
-def _compile(program: Program, thread: Thread, step: Step) -> _Compiled:
+def _compile(program: Program, thread: Thread, step: Step) -> _StepTerms:
     exprs = [expr for _, expr in step.assigns]
     stores = []
 
@@ -156,7 +156,7 @@ def _compile(program: Program, thread: Thread, step: Step) -> _Compiled:
     wanted = () if guard.const == 0 else tuple(term_of(expr, env).of for expr in exprs)
     reads = tuple({cell: None for case in cases for act in case.acts for cell in act.reads})
     receives = (step.op.sender, thread.name) if isinstance(step.op, RecvPoll) else None
-    return _Compiled(used, guard.of, wanted, reads, tuple(stores), receives)
+    return _StepTerms(used, guard.of, wanted, reads, tuple(stores), receives)
 
 
 @dataclass
@@ -165,7 +165,7 @@ class _Analysis:
     cells: dict[Cell, Values]
     exceeded: Callable[[], str]
     points: dict[tuple[int, int], dict[str, Values]] = field(default_factory=dict)
-    compiled: dict[tuple[int, Step], _Compiled] = field(default_factory=dict)
+    compiled: dict[tuple[int, Step], _StepTerms] = field(default_factory=dict)
     immediates: dict[Connection, Values] = field(default_factory=dict)
     taken: set[tuple[int, int, int, Step]] = field(default_factory=set)
     anything_cache: Values | None = None
@@ -223,7 +223,7 @@ class _Analysis:
         else:
             self.immediates[target] = self.immediates.get(target, frozenset()) | values
 
-    def results(self, compiled: _Compiled, choices: Mapping[str, Values]) -> list[Values] | None:
+    def results(self, compiled: _StepTerms, choices: Mapping[str, Values]) -> list[Values] | None:
         """Return the values of each expression over the valuations that satisfy the guard, None if there are none."""
         if prod(len(choices[name]) for name in compiled.used) > MAX_VALUATIONS:
             return [self.anything()] * len(compiled.wanted)

@@ -32,7 +32,7 @@ Nothing: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
+class RunDependence:
     """A step of a run: its thread, the statement whose registers it uses (None if it uses none), and the steps on which it
     depends by memory or by its remote operation."""
 
@@ -42,7 +42,7 @@ class Deed:
 
 
 def matter(
-    program: Program, deeds: Mapping[int, Deed], wanted: Iterable[int], registers: Iterable[tuple[int, str]] = ()
+    program: Program, deeds: Mapping[int, RunDependence], wanted: Iterable[int], registers: Iterable[tuple[int, str]] = ()
 ) -> set[int]:
     """Return the steps that matter if those `wanted` are asked for, and the last values of these registers of threads.
 
@@ -84,7 +84,7 @@ class _Flow:
                 todo += self.silently.get(name, ())
         return frozenset(source for name in seen for source in self.computed.get(name, ()))
 
-    def after(self, number: int, deed: Deed) -> frozenset[int]:
+    def after(self, number: int, deed: RunDependence) -> frozenset[int]:
         """Return the steps on which step `number` depends by registers, and note what it computes."""
         if deed.step is None:
             return Nothing
@@ -119,7 +119,7 @@ def of_trace(program: Program, trace: Trace, wanted: Iterable[int]) -> set[int]:
         if event.type in NIC_WRITE_TYPES and before is not None and _of_one_operation(before, event):
             on = on | {before.index}
         before = event
-        deeds[event.index] = Deed(event.thread, event.step if _by_registers(event) else None, frozenset(on))
+        deeds[event.index] = RunDependence(event.thread, event.step if _by_registers(event) else None, frozenset(on))
     return matter(program, deeds, wanted)
 
 
@@ -162,7 +162,7 @@ class MachineRun:
         self.program = program
         self.written: dict[Cell, int] = {}
         self.last: dict[int, int] = {}
-        self.deeds: dict[int, Deed] = {}
+        self.deeds: dict[int, RunDependence] = {}
         self._landing = Verb.NIC_WRITE if sc else Verb.FLUSH
         self._buffered = any(action.verb is Verb.DRAIN for action in actions)
         self._stores: dict[int, list[tuple[Cell, int]]] = {}
@@ -208,7 +208,7 @@ class MachineRun:
             own = dict(self._stores.get(action.thread, ()))
             seen = {**self.written, **own} if not by_nic else self.written
             sources.update(seen[cell] for cell in act.reads if cell in seen)
-        self.deeds[number] = Deed(action.thread, None if by_nic else step, frozenset(sources))
+        self.deeds[number] = RunDependence(action.thread, None if by_nic else step, frozenset(sources))
         self.last[action.thread] = number
         if self._buffered and act is not None and act.type is EventType.LW:
             self._stores.setdefault(action.thread, []).extend((cell, number) for cell, _ in act.writes)
@@ -240,7 +240,7 @@ class MachineRun:
         if action.written is None or action.cell is None:
             return
         cell, stored = self._stores[action.thread].pop(0)
-        self.deeds[number] = Deed(action.thread, None, frozenset({stored}))
+        self.deeds[number] = RunDependence(action.thread, None, frozenset({stored}))
         self.written[cell] = number
 
     def _operation(self, action: Action, step: Step) -> _Operation:

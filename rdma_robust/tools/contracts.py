@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from rdma_robust.frame.registry import Command, SettingKind, Tool
+from rdma_robust.frame.registry import CommandEntry, SettingKind, Tool
 
 RUNS: Final = ("jobs", "expect", "quiet")
 
@@ -98,7 +98,7 @@ Examples
 TOOL: Final = Tool(
     "contracts",
     commands=(
-        Command(
+        CommandEntry(
             "contracts",
             CONTRACTS_HELP,
             rank=250,
@@ -106,11 +106,11 @@ TOOL: Final = Tool(
             reads=(".mp",),
             settings=(*RUNS, "timeout", "memory", "procs", "mode", "self-check", "explain"),
             below=(
-                Command("check", CHECK_HELP, "rdma_robust.cli.commands.contracts_check:check_command", reads=(".mp",)),
-                Command(
+                CommandEntry("check", CHECK_HELP, "rdma_robust.cli.commands.contracts_check:check_command", reads=(".mp",)),
+                CommandEntry(
                     "explain", EXPLAIN_HELP, "rdma_robust.cli.commands.contracts_explain:explain_command", reads=(".mp",)
                 ),
-                Command("infer", INFER_HELP, "rdma_robust.cli.commands.contracts_infer:infer_command", reads=(".mp",)),
+                CommandEntry("infer", INFER_HELP, "rdma_robust.cli.commands.contracts_infer:infer_command", reads=(".mp",)),
             ),
             default="check",
         ),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from rdma_robust.errors import Diagnostic, ProgramError
-from rdma_robust.frame.registry import CertificateKind, Command, FrontEnd, SettingKind, Tool
+from rdma_robust.frame.registry import CertificateKind, CommandEntry, FrontEnd, SettingKind, Tool
 from rdma_robust.messages.language.recognised import has_contracts, is_messages
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ TOOL: Final = Tool(
         ),
     ),
     commands=(
-        Command(
+        CommandEntry(
             "messages",
             MESSAGES_HELP,
             rank=240,
@@ -178,22 +178,22 @@ TOOL: Final = Tool(
             reads=(".mp", ".json"),
             settings=(*RUNS, "timeout", "memory", "deny", "buffer", "loop-bound", "matches", "self-check", "explain"),
             below=(
-                Command(
+                CommandEntry(
                     "check", CHECK_HELP, "rdma_robust.cli.commands.messages_check:check_command", reads=(".mp", ".json")
                 ),
-                Command(
+                CommandEntry(
                     "trace",
                     TRACE_HELP,
                     "rdma_robust.cli.commands.messages_trace:trace_command",
                     reads=(".mp", ".txt", ".jsonl"),
                 ),
-                Command(
+                CommandEntry(
                     "matches",
                     MATCHES_HELP,
                     "rdma_robust.cli.commands.messages_matches:matches_command",
                     reads=(".mp", ".json"),
                 ),
-                Command(
+                CommandEntry(
                     "explain",
                     EXPLAIN_HELP,
                     "rdma_robust.cli.commands.messages_explain:explain_command",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from rdma_robust.frame.registry import CertificateKind, Command, Tool
+from rdma_robust.frame.registry import CertificateKind, CommandEntry, Tool
 
 LIMITS: Final = ("timeout", "memory", "max-states")
 RUNS: Final = ("jobs", "expect", "quiet")
@@ -35,7 +35,7 @@ Examples
 TOOL: Final = Tool(
     "nets",
     commands=(
-        Command(
+        CommandEntry(
             "cover",
             COVER_HELP,
             "rdma_robust.cli.commands.cover:cover_command",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from rdma_robust.frame.registry import Command, SettingKind, Tool
+from rdma_robust.frame.registry import CommandEntry, SettingKind, Tool
 
 LIMITS: Final = ("timeout", "memory", "max-states")
 RUNS: Final = ("jobs", "expect", "quiet")
@@ -44,7 +44,7 @@ Examples
 TOOL: Final = Tool(
     "prove",
     commands=(
-        Command(
+        CommandEntry(
             "prove",
             PROVE_HELP,
             "rdma_robust.cli.commands.prove:prove_command",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from rdma_robust.frame.registry import CertificateKind, Command, FrontEnd, SettingKind, Tool
+from rdma_robust.frame.registry import CertificateKind, CommandEntry, FrontEnd, SettingKind, Tool
 
 if TYPE_CHECKING:
     from rdma_robust.frame.editor import Editor
@@ -17,6 +17,7 @@ LIMITS: Final = ("timeout", "memory", "max-states")
 RUNS: Final = ("jobs", "expect", "quiet")
 VERIFY: Final = "rdma_robust.certify.checker:verify"
 SAFETY: Final = {"safe": "is safe", "unsafe": "is unsafe"}
+TRENCHER_SUFFIX: Final = ".trencher"
 HARDWARE: Final = ("ordered-reads", "cpu", "atomics", "order")
 
 CHECK_HELP = """Decide robustness of every program. This is the default command.
@@ -306,19 +307,19 @@ def _defined(text: str, define: Sequence[str]) -> str:
 
 
 def _editor() -> Editor:
-    from rdma_robust.editing.declared_names import Names  # noqa: PLC0415 - slow, and only in editors
+    from rdma_robust.editing.declared_names import DeclaredNames  # noqa: PLC0415 - slow, and only in editors
     from rdma_robust.editing.hovers import hover  # noqa: PLC0415
-    from rdma_robust.editing.rdma_editor import decide, diagnostics_of  # noqa: PLC0415
-    from rdma_robust.editing.typing_aid import completions, renaming  # noqa: PLC0415
+    from rdma_robust.editing.rdma_editor import decide_rdma, diagnostics_of  # noqa: PLC0415
+    from rdma_robust.editing.typing_aid import renaming, typing_offers  # noqa: PLC0415
     from rdma_robust.frame.editor import Editor  # noqa: PLC0415
 
-    return Editor(diagnostics_of, Names, hover, completions, renaming, decide)
+    return Editor(diagnostics_of, DeclaredNames, hover, typing_offers, renaming, decide_rdma)
 
 
 TOOL: Final = Tool(
     "rdma",
     front_ends=(
-        FrontEnd("trencher", (".trencher",), _is_trencher, defined=_defined, no_layout=NO_LAYOUT, editor=_editor),
+        FrontEnd("trencher", (TRENCHER_SUFFIX,), _is_trencher, defined=_defined, no_layout=NO_LAYOUT, editor=_editor),
         FrontEnd(
             "rdma",
             (".rdma",),
@@ -330,7 +331,7 @@ TOOL: Final = Tool(
         ),
     ),
     commands=(
-        Command(
+        CommandEntry(
             "check",
             CHECK_HELP,
             "rdma_robust.cli.commands.check:check_command",
@@ -352,7 +353,7 @@ TOOL: Final = Tool(
                 "disable",
             ),
         ),
-        Command(
+        CommandEntry(
             "models",
             MODELS_HELP,
             "rdma_robust.cli.commands.models:models_command",
@@ -360,7 +361,7 @@ TOOL: Final = Tool(
             group=("Decide", 20),
             settings=(*LIMITS, "jobs", "recv-depth", "await-loops", "quiet"),
         ),
-        Command(
+        CommandEntry(
             "scale",
             SCALE_HELP,
             "rdma_robust.cli.commands.scale:scale_command",
@@ -378,7 +379,7 @@ TOOL: Final = Tool(
                 "reductions",
             ),
         ),
-        Command(
+        CommandEntry(
             "outcomes",
             OUTCOMES_HELP,
             "rdma_robust.cli.commands.outcomes:outcomes_command",
@@ -386,7 +387,7 @@ TOOL: Final = Tool(
             group=("Decide", 60),
             settings=(*HARDWARE, "timeout", "max-states", "recv-depth"),
         ),
-        Command(
+        CommandEntry(
             "explain",
             EXPLAIN_HELP,
             "rdma_robust.cli.commands.explain:explain_command",
@@ -394,7 +395,7 @@ TOOL: Final = Tool(
             group=("Understand", 10),
             settings=(*LIMITS, *HARDWARE, "recv-depth", "await-loops"),
         ),
-        Command(
+        CommandEntry(
             "synthesise",
             SYNTHESISE_HELP,
             "rdma_robust.cli.commands.synthesise:synthesise_command",
@@ -402,7 +403,7 @@ TOOL: Final = Tool(
             group=("Understand", 40),
             settings=("timeout",),
         ),
-        Command(
+        CommandEntry(
             "repair",
             REPAIR_HELP,
             "rdma_robust.cli.commands.repair:repair_command",
@@ -420,7 +421,7 @@ TOOL: Final = Tool(
                 "loop-weight",
             ),
         ),
-        Command(
+        CommandEntry(
             "verify",
             VERIFY_HELP,
             "rdma_robust.cli.commands.verify:verify_command",
@@ -428,7 +429,7 @@ TOOL: Final = Tool(
             group=("Decide", 40),
             settings=(*LIMITS, *HARDWARE, "jobs", "recv-depth", "explain", "quiet", "no-hangs", "strict"),
         ),
-        Command(
+        CommandEntry(
             "reach",
             REACH_HELP,
             "rdma_robust.cli.commands.reach:reach_command",
@@ -436,7 +437,7 @@ TOOL: Final = Tool(
             group=("Decide", 50),
             settings=(*LIMITS, *HARDWARE, "jobs", "recv-depth", "explain", "quiet"),
         ),
-        Command(
+        CommandEntry(
             "lint",
             LINT_HELP,
             "rdma_robust.cli.commands.lint:lint_command",
@@ -444,10 +445,10 @@ TOOL: Final = Tool(
             group=("Decide", 110),
             settings=("timeout", "memory", "quiet", "needless", "enable", "disable"),
         ),
-        Command(
+        CommandEntry(
             "import", IMPORT_HELP, "rdma_robust.cli.commands.import:import_command", rank=130, group=("Write and repair", 40)
         ),
-        Command(
+        CommandEntry(
             "export",
             EXPORT_HELP,
             "rdma_robust.cli.commands.export:export_command",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from rdma_robust.frame.registry import Command, SettingKind, Tool
+from rdma_robust.frame.registry import CommandEntry, SettingKind, Tool
 
 LIMITS: Final = ("timeout", "memory", "max-states")
 RUNS: Final = ("jobs", "expect", "quiet")
@@ -178,7 +178,7 @@ Examples
 TOOL: Final = Tool(
     "shared",
     commands=(
-        Command(
+        CommandEntry(
             "report",
             REPORT_HELP,
             "rdma_robust.cli.commands.report:report_command",
@@ -198,7 +198,7 @@ TOOL: Final = Tool(
                 "claims",
             ),
         ),
-        Command(
+        CommandEntry(
             "compare",
             COMPARE_HELP,
             "rdma_robust.cli.commands.compare:compare_command",
@@ -207,7 +207,7 @@ TOOL: Final = Tool(
             reads=(".json",),
             settings=("fail-on",),
         ),
-        Command(
+        CommandEntry(
             "verify-certificate",
             VERIFY_CERTIFICATE_HELP,
             "rdma_robust.cli.commands.verify_certificate:verify_certificate_command",
@@ -215,8 +215,8 @@ TOOL: Final = Tool(
             group=("Report", 30),
             reads=(".json", ".json.gz"),
         ),
-        Command("new", NEW_HELP, "rdma_robust.cli.commands.new:new_command", rank=50, group=("Write and repair", 10)),
-        Command(
+        CommandEntry("new", NEW_HELP, "rdma_robust.cli.commands.new:new_command", rank=50, group=("Write and repair", 10)),
+        CommandEntry(
             "fmt",
             FMT_HELP,
             "rdma_robust.cli.commands.fmt:fmt_command",
@@ -224,7 +224,7 @@ TOOL: Final = Tool(
             group=("Write and repair", 20),
             reads=(".rdma", ".mp"),
         ),
-        Command(
+        CommandEntry(
             "explore",
             EXPLORE_HELP,
             "rdma_robust.cli.commands.explore:explore_command",
@@ -232,32 +232,32 @@ TOOL: Final = Tool(
             group=("Understand", 20),
             settings=(*HARDWARE, "memory", "recv-depth", "await-loops"),
         ),
-        Command(
+        CommandEntry(
             "explain-code",
             EXPLAIN_CODE_HELP,
             "rdma_robust.cli.commands.explain_code:explain_code_command",
             rank=90,
             group=("Understand", 30),
         ),
-        Command(
+        CommandEntry(
             "completion",
             COMPLETION_HELP,
             "rdma_robust.cli.commands.completion:completion_command",
             rank=230,
             group=("Set up", 10),
         ),
-        Command("lsp", LSP_HELP, "rdma_robust.cli.commands.lsp:lsp_command", rank=220, group=("Set up", 20)),
-        Command(
+        CommandEntry("lsp", LSP_HELP, "rdma_robust.cli.commands.lsp:lsp_command", rank=220, group=("Set up", 20)),
+        CommandEntry(
             "demo",
             DEMO_HELP,
             "rdma_robust.cli.commands.demo:demo_command",
             rank=260,
             group=("Theory", 10),
             below=(
-                Command("pcp", "", reads=(".pcp", ".txt", ".json")),
-                Command("abp", ""),
-                Command("vass", "", reads=(".json", ".rdma")),
-                Command("finite", ""),
+                CommandEntry("pcp", "", reads=(".pcp", ".txt", ".json")),
+                CommandEntry("abp", ""),
+                CommandEntry("vass", "", reads=(".json", ".rdma")),
+                CommandEntry("finite", ""),
             ),
         ),
     ),

@@ -18,7 +18,7 @@ from rdma_robust.certify.program_question import ThreadAutomaton, _Threads
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_decidable
 from rdma_robust.model import Model, rdma
-from rdma_robust.semantics.oracle.thread_paths import Extent, Path, thread_paths
+from rdma_robust.semantics.oracle.thread_paths import Extent, ThreadPath, thread_paths
 from rdma_robust.semantics.trace import CPU_TYPES, READ_TYPES, EventType
 from rdma_robust.semantics.values import is_loop_free
 from tests.litmus.goldens import PROGRAMS
@@ -56,7 +56,7 @@ def _completions(word: Word) -> Counter[str]:
     return left
 
 
-def words_of_path(path: Path, program: Program) -> Iterator[Word]:
+def words_of_path(path: ThreadPath, program: Program) -> Iterator[Word]:
     """The words of a path, with all values that its CPU reads may have."""
     known = [e.type in READ_TYPES and e.type in CPU_TYPES for e in path.events]
     choices = [sorted(path.allowed[n]) if reads else [0] for n, reads in enumerate(known)]
@@ -65,7 +65,7 @@ def words_of_path(path: Path, program: Program) -> Iterator[Word]:
             yield tuple(_label(path, n, values, program) for n in range(len(path.events)))
 
 
-def _label(path: Path, n: int, values: Sequence[int], program: Program) -> tuple[str, ...]:
+def _label(path: ThreadPath, n: int, values: Sequence[int], program: Program) -> tuple[str, ...]:
     event = path.events[n]
     words = [event.type.value]
     if event.type in (EventType.NRW, EventType.NLW):

@@ -33,7 +33,7 @@ from rdma_robust.semantics.machines.state_space import explore
 from rdma_robust.semantics.oracle.brute_force import axiomatic_outcomes, oracle_robust
 from rdma_robust.semantics.trace import Trace
 from rdma_robust.teaching.explorer.session import Session
-from rdma_robust.teaching.explorer.witness import decided
+from rdma_robust.teaching.explorer.witness import session_verdict
 from tests.support.shares import chunks
 from tests.support.trencher_machine import executions, random_sections, robust
 
@@ -207,7 +207,7 @@ def test_threads_are_alike_if_their_sections_ask_for_the_same(one: int, other: i
 def test_the_explorer_shows_the_run_of_a_violation(name: str) -> None:
     """A section is one choice, and SC follows up to where the cycle closes."""
     explored = Session(load_program(NAMED[name], "named.trencher"), model=TSO)
-    found = decided(explored, CheckOptions(hardware=TSO))
+    found = session_verdict(explored, CheckOptions(hardware=TSO))
     assert found.verdict == "not-robust" and found.address is not None
     place = explored.place(found.address)
     assert place.rdma.at == 0 and len(place.rdma.choices) == found.steps

@@ -21,7 +21,7 @@ from rdma_robust.limits import Limits
 from rdma_robust.semantics.machines.final import valuation
 from rdma_robust.semantics.machines.rdma import RdmaMachine
 from rdma_robust.semantics.machines.sc import ScMachine
-from rdma_robust.semantics.machines.threadcode import Watched
+from rdma_robust.semantics.machines.threadcode import Observables
 from tests.agreement.test_hangs_agree import waiting_program
 from tests.support.naive_hangs import TooLarge
 from tests.support.shares import share
@@ -56,7 +56,7 @@ def expected(program: Program, machine: Any, states: set[Any], claim: Claim) -> 
 
 def compare(text: str, counts: Counter[str]) -> None:
     program = blocking(load_program(text, "x.rdma"))
-    look = Watched(frozenset(range(len(program.threads))))
+    look = Observables(frozenset(range(len(program.threads))))
     machines = {"sc": ScMachine(program, look), "rdma": RdmaMachine(program, watched=look)}
     try:
         states = {model: all_states(machine) for model, machine in machines.items()}
@@ -145,26 +145,26 @@ def _judging(instead: Any) -> Any:
     return lambda *arguments, **_: [vacuity.Vacuity(*instead) for _ in arguments[1]]
 
 
-_PLACE, _ANSWER = vacuity._place, vacuity.answer
+_PLACE, _ANSWER = vacuity._place, vacuity.answer_goals
 
 
 def _any_place_of_the_thread(program: Program, goal: Any) -> StateGoal:
     threads = {t.name: t for t in program.threads}
     found = _PLACE(program, goal)
     atoms = tuple(
-        (name, vacuity.Before(atom.thread, threads[atom.thread].points))
-        if isinstance(atom, vacuity.Before)
+        (name, vacuity.ThreadAtPoints(atom.thread, threads[atom.thread].points))
+        if isinstance(atom, vacuity.ThreadAtPoints)
         else (name, atom)
         for name, atom in found.target.atoms
     )
-    return StateGoal(vacuity.Target(found.target.text, found.target.condition, atoms), found.final)
+    return StateGoal(vacuity.StateTarget(found.target.text, found.target.condition, atoms), found.final)
 
 
 MUTANTS: dict[str, tuple[str, Any]] = {
-    "everything-is-reached": ("reached", _judging((True,))),
-    "nothing-is-reached": ("reached", _judging((False, "never"))),
+    "everything-is-reached": ("vacuities", _judging((True,))),
+    "nothing-is-reached": ("vacuities", _judging((False, "never"))),
     "sc-is-asked-alone": (
-        "answer",
+        "answer_goals",
         lambda program, questions, *rest, **more: _ANSWER(program, [(goal, "sc") for goal, _ in questions], *rest, **more),
     ),
     "a-thread-is-enough": ("_place", _any_place_of_the_thread),
@@ -174,7 +174,7 @@ MUTANTS: dict[str, tuple[str, Any]] = {
 @pytest.mark.parametrize("name", MUTANTS)
 def test_wrong_judgements_are_noticed(name: str) -> None:
     what, instead = MUTANTS[name]
-    module = "verify" if what == "reached" else "vacuity"
+    module = "verify" if what == "vacuities" else "vacuity"
     with patch(f"rdma_robust.analyses.safety.{module}.{what}", instead):
         assert any(_differs(f"{HEAD}{text}\n") for text in NAMED.values())
 

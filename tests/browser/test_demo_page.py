@@ -15,7 +15,7 @@ from rdma_robust.language.flow.cfg import Get, Program, Put, Step
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 from rdma_robust.semantics.machines.machine import Verb
-from rdma_robust.semantics.machines.rdma import DONE, ISSUED, READ, Entry, RdmaMachine, RdmaState
+from rdma_robust.semantics.machines.rdma import DONE, ISSUED, READ, QueueEntry, RdmaMachine, RdmaState
 from rdma_robust.semantics.run_wording import event_name
 from rdma_robust.teaching.demos.walk import Animation, Walkthrough
 from rdma_robust.teaching.demos.walk_page import walk_page
@@ -114,7 +114,7 @@ def both(mailbox: Animation, long: Animation, tmp_path_factory: pytest.TempPathF
     return saved(sample(mailbox, long), tmp_path_factory.mktemp("demo") / "both.html")
 
 
-def chip(step: Step, entry: Entry) -> str:
+def chip(step: Step, entry: QueueEntry) -> str:
     op = step.op
     if not isinstance(op, Put | Get):
         return step.text

@@ -13,7 +13,7 @@ import pytest
 import typer.main
 
 from rdma_robust.cli.app import command_line, with_command
-from rdma_robust.cli.mistakes import is_mistake, told
+from rdma_robust.cli.mistakes import is_mistake, mistake_told
 from rdma_robust.cli.options.help_page import EXAMPLES, Listing, blocks, command_page
 from rdma_robust.frame import registry
 from tests.conftest import Cli
@@ -45,7 +45,7 @@ def parsed(arguments: list[str]) -> str:
     try:
         GROUP.main(args=arguments, prog_name="rdma-robust", standalone_mode=False, obj=[])
     except Exception as error:
-        return told(error) if is_mistake(error) else f"error: {error}"
+        return mistake_told(error) if is_mistake(error) else f"error: {error}"
     return ""
 
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from rdma_robust.cli.completion.answers import answer, completions
-from rdma_robust.cli.completion.scripts import SCRIPTS, VARIABLE
+from rdma_robust.cli.commands.completion import SCRIPTS, VARIABLE
+from rdma_robust.cli.completion.answers import cursor_completions, shell_answer
 from tests.conftest import COMMAND, Cli
 
 ENVIRONMENT = {**os.environ, "PATH": f"{Path(COMMAND).parent}{os.pathsep}{os.environ['PATH']}", "TERM": "dumb"}
@@ -75,24 +75,24 @@ def folder(programs: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 )
 def test_what_may_stand_there(line: str, said: list[str]) -> None:
     words = line.split(" ")
-    found = [each.value for each in completions(words, len(words))]
+    found = [each.value for each in cursor_completions(words, len(words))]
     assert found == said if line else set(said) <= set(found)
     assert "notes.txt" not in found or "--output" in line
 
 
 @pytest.mark.usefixtures("folder")
 def test_answers_are_lines_of_kind_value_and_meaning() -> None:
-    assert answer("zsh:1", ["outco"]) == [
+    assert shell_answer("zsh:1", ["outco"]) == [
         "word\toutcomes\tList the reachable final states of a program under SC and under RDMA side by side"
     ]
-    assert answer("zsh:2", ["verify", "su"]) == ["path\tsub/\t"]
-    assert answer("bash:2", ["verify", "su"]) == ["path\tsub\t"]
-    assert answer("bash:1", ["--color", "\udcff"]) is not None
-    assert answer("nonsense", ["x"]) == []
+    assert shell_answer("zsh:2", ["verify", "su"]) == ["path\tsub/\t"]
+    assert shell_answer("bash:2", ["verify", "su"]) == ["path\tsub\t"]
+    assert shell_answer("bash:1", ["--color", "\udcff"]) is not None
+    assert shell_answer("nonsense", ["x"]) == []
 
 
 def test_the_cursor_may_be_in_the_middle() -> None:
-    assert [each.value for each in completions(["ver", "sb.rdma"], 1)][-2:] == ["verify-certificate", "verify"]
+    assert [each.value for each in cursor_completions(["ver", "sb.rdma"], 1)][-2:] == ["verify-certificate", "verify"]
 
 
 def test_the_command_prints_the_scripts(cli: Cli) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rdma_robust.errors import UsageError
-from rdma_robust.language.value_ranges import MOST_INSTANCES, definition_combinations, file_of, told_instance
+from rdma_robust.value_ranges import MOST_INSTANCES, definition_combinations, file_of, told_instance
 from tests.conftest import Cli
 from tests.support.rounds import ROUNDS
 

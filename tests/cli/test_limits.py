@@ -242,7 +242,7 @@ def test_streams_are_read_by_the_process_that_waits(cli: Cli) -> None:
 def test_the_explorer_decides_in_another_process(monkeypatch: pytest.MonkeyPatch, how: str) -> None:
     """As the server and the terminal do: in a thread beside the one that serves."""
     session = Session(load_program(NOT_ROBUST, "sb.rdma"))
-    here, real = os.getpid(), witness.decided
+    here, real = os.getpid(), witness.session_verdict
 
     def decided(*arguments: Any) -> VerdictView:
         assert os.getpid() != here, "nobody could end this process"
@@ -269,7 +269,7 @@ def test_the_explorer_decides_in_another_process(monkeypatch: pytest.MonkeyPatch
         found = asked.result()
     monkeypatch.undo()
     if how == "decided":
-        assert found == witness.decided(session, CheckOptions())
+        assert found == witness.session_verdict(session, CheckOptions())
     else:
         assert found.verdict == "unknown"
         assert found.text.startswith("Not known: reached the time limit of 0.3 s")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rdma_robust.cli.completion.answers import completions
+from rdma_robust.cli.completion.answers import cursor_completions
 from rdma_robust.teaching.patterns import MESSAGE_PATTERNS, PATTERNS
 from tests.conftest import Cli
 from tests.support.shares import share
@@ -149,5 +149,5 @@ def test_help_names_every_program(cli: Cli) -> None:
 
 
 def test_the_shell_completes_names() -> None:
-    assert [each.value for each in completions(["new", ""], 2)] == [*PATTERNS, *MESSAGE_PATTERNS]
-    assert [each.value for each in completions(["new", "r"], 2)] == ["ring", "rpc"]
+    assert [each.value for each in cursor_completions(["new", ""], 2)] == [*PATTERNS, *MESSAGE_PATTERNS]
+    assert [each.value for each in cursor_completions(["new", "r"], 2)] == ["ring", "rpc"]

@@ -30,7 +30,7 @@ def test_settings_are_the_options_of_commands() -> None:
     kinds = {"float": "number", "int": "whole", "bool": "yes or no", "boolean": "yes or no"}
     declared: dict[str, list[tuple[str, str]]] = {}
     own = {command: [*group.commands[command].params] for command in registry.commands()}  # type: ignore[attr-defined]
-    for name in registry.nested():
+    for name in registry.nested_commands():
         below = group.commands[name].commands.values()  # type: ignore[attr-defined]
         own[name] += [param for command in below for param in command.params]
     for command in registry.commands():

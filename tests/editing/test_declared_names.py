@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from rdma_robust.editing.declared_names import Names
+from rdma_robust.editing.declared_names import DeclaredNames
 from rdma_robust.editing.hovers import hover
-from rdma_robust.editing.typing_aid import completions, renaming
+from rdma_robust.editing.typing_aid import renaming, typing_offers
 from rdma_robust.errors import ProgramError
 from rdma_robust.frame.editor import RenameError
 from rdma_robust.language.load import load_program
@@ -37,7 +37,7 @@ outcome T.r == 1 && B.d[1] == N : allowed under rdma
 
 def lines(word: str, after: int = 0) -> list[int]:
     """Return the lines where what stands at `word` is named."""
-    names = Names(TEXT)
+    names = DeclaredNames(TEXT)
     found = names.at(TEXT.index(word) + after)
     assert found is not None
     return [o.span.line for o in names.of(found.symbol)]
@@ -63,7 +63,7 @@ def test_every_name_of_the_litmus_suite_is_known() -> None:
     words = {*load_grammar().keywords.values(), "hang", "no", "in", "for", "macro"}
     for path in sorted((ROOT / "litmus").glob("*.rdma")):
         text = path.read_text(encoding="utf-8")
-        names = Names(text)
+        names = DeclaredNames(text)
         known = {(o.span.start, o.span.end) for o in names.occurrences}
         program = names.tree.items[0]
         named = getattr(getattr(program, "name", None), "span", None)
@@ -80,7 +80,7 @@ def test_a_call_shows_the_events_of_its_expansion() -> None:
 
 def test_what_may_come_next() -> None:
     def offered(word: str, after: int) -> set[str]:
-        return {offer.text for offer in completions(TEXT, TEXT.index(word) + after)}
+        return {offer.text for offer in typing_offers(TEXT, TEXT.index(word) + after)}
 
     assert {"w", "k", "t", "N", "B"} <= offered("t = cas", 4) and "r" not in offered("t = cas", 4)
     assert {"i", "r", "v", "lock"} <= offered("r = i }", 4) and "t" not in offered("r = i }", 4)
@@ -88,7 +88,7 @@ def test_what_may_come_next() -> None:
 
 
 def test_renaming_changes_nothing_else() -> None:
-    for symbol in Names(TEXT).symbols:
+    for symbol in DeclaredNames(TEXT).symbols:
         after, shift = TEXT, 0
         for span in renaming(TEXT, symbol.span.start, "fresh"):
             after = after[: span.start + shift] + "fresh" + after[span.end + shift :]
@@ -123,7 +123,7 @@ invariant !(T at set && U at w) || T ended || U at set
 
 def test_labels_are_names_too() -> None:
     def named(word: str, after: int = 0) -> list[int]:
-        names = Names(LABELLED)
+        names = DeclaredNames(LABELLED)
         found = names.at(LABELLED.index(word) + after)
         assert found is not None
         return [o.span.line for o in names.of(found.symbol)]
@@ -134,8 +134,8 @@ def test_labels_are_names_too() -> None:
     assert named("L: skip") == [3, 3]
     assert named("T ended") == [5, 12, 12]
     assert named("B\n}") == [2, 9]
-    assert {s.text for s in completions(LABELLED, LABELLED.index("U at set") + 5)} == {"set", "w"}
-    assert {s.text for s in completions(LABELLED, LABELLED.index("flush B") + 6)} == {"A", "B"}
+    assert {s.text for s in typing_offers(LABELLED, LABELLED.index("U at set") + 5)} == {"set", "w"}
+    assert {s.text for s in typing_offers(LABELLED, LABELLED.index("flush B") + 6)} == {"A", "B"}
     assert [span.line for span in renaming(LABELLED, LABELLED.index("w: mf"), "out")] == [11, 12]
     with pytest.raises(RenameError):
         renaming(LABELLED, LABELLED.index("w: mf"), "set")
@@ -154,7 +154,7 @@ invariant count(C at cs) <= 1 || !(some C: r == 1 && mine == 1) || Server.lock =
 
 
 def test_names_in_conditions_on_copies_are_those_of_the_copy() -> None:
-    names = Names(COPIES)
+    names = DeclaredNames(COPIES)
     last = COPIES.index("invariant")
     meant = [(COPIES[o.span.start : o.span.end], o.symbol.kind, o.symbol.span.line) for o in names.occurrences]
     assert [each for each, o in zip(meant, names.occurrences, strict=True) if o.span.start > last] == [
@@ -195,7 +195,7 @@ expect robust when C == 2 && N == 1
 
 def test_names_of_families() -> None:
     """Every declared name can be renamed everywhere, and the program stays the same but for it."""
-    names = Names(FAMILY)
+    names = DeclaredNames(FAMILY)
     found = {symbol.qualified: [o.span.line for o in names.of(symbol)] for symbol in names.symbols}
     assert found["N"] == [1, 3, 4, 6, 6, 11, 11, 11, 12]
     assert (found["Peer"], found["Peer.i"]) == ([3, 4, 6, 6, 11], [3, 3])
@@ -209,7 +209,7 @@ def test_names_of_families() -> None:
             changed = changed[: span.start] + "other" + changed[span.end :]
         assert len(load_program(changed, "t").threads) == len(same.threads)
     begun = "node A[i in 0..1] { xyz }\nthread T on A[0] { A[1]."
-    assert {offer.text for offer in completions(begun, len(begun))} == {"xyz"}
+    assert {offer.text for offer in typing_offers(begun, len(begun))} == {"xyz"}
     shown = hover(FAMILY, FAMILY.index("poll Peer"))
     assert shown is not None
     assert "Peer[0]" in shown.text

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from rdma_robust.frame.registry import Command, commands
+from rdma_robust.frame.registry import CommandEntry, commands
 from tests.conftest import ROOT
 
 PACKAGE = ROOT / "rdma_robust"
@@ -74,7 +74,7 @@ def size(part: str) -> int:
     return lines_of(paths)
 
 
-def with_its_own(command: Command) -> list[Command]:
+def with_its_own(command: CommandEntry) -> list[CommandEntry]:
     """A command and those below it."""
     return [command, *(each for one in command.below for each in with_its_own(one))]
 

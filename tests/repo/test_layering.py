@@ -18,7 +18,7 @@ SPLIT = ("analyses", "contracts", "messages", "teaching")
 
 WORDS = (
     "beside errors diagnose expr files foreign guard kept layers limits model outcome options processes text grammar_tables "
-    "digraph solver_library guarded_z3"
+    "digraph solver_library guarded_z3 value_ranges"
 )
 """What every room may use: the shared words."""
 
@@ -67,13 +67,13 @@ MAY_IMPORT = {
     "analyses.prove analyses.hardware messages.language messages.machine messages.message_answers "
     "messages.replay "
     "messages.encoding messages.races contracts.language contracts.contract_answers",
-    "frame": f"{WORDS} __init__ codes language",
+    "tools": f"{WORDS} frame editing language contracts.language messages.language",
+    "frame": f"{WORDS} __init__ codes",
     "questions": (
         f"{WORDS} __init__ frame language petri pipeline robustness certify evidence reports analyses.safety analyses.lints "
         "analyses.prove analyses.hardware messages.language messages.message_answers messages.engines messages.traces "
         "contracts.language contracts.contract_answers contracts.checks contracts.rerun"
     ),
-    "tools": f"{WORDS} frame editing language contracts.language messages.language",
     "batch": f"{WORDS} __init__ frame certify analyses.repair analyses.explain reports",
     "teaching.explorer": f"{WORDS} language semantics pipeline analyses.explain reports messages.language "
     "messages.message_answers messages.replay",
@@ -89,7 +89,7 @@ MAY_IMPORT = {
         "analyses.hardware messages.language messages.engines messages.encoding messages.machine messages.replay "
         "messages.traces messages.message_answers contracts.checks contracts.contract_answers contracts.inferred_clauses "
         "contracts.rerun "
-        "contracts.language reports batch teaching.demos teaching.explorer teaching.patterns editing"
+        "contracts.language reports batch teaching.demos teaching.explorer teaching.patterns editing tools"
     ),
     "__init__": f"{WORDS} language pipeline analyses.safety analyses.prove",
     "__main__": "foreign __init__ cli frame",

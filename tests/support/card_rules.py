@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rdma_robust.semantics.machines.deployed import DeployedMachine
-from rdma_robust.semantics.machines.queues import BUFFERED, OVER, TO_COME, Posted, Queue, parts_of
+from rdma_robust.semantics.machines.queues import BUFFERED, OVER, TO_COME, PostedRequest, Queue, events_of_request
 from rdma_robust.semantics.trace import EventType as T
 
 
@@ -68,8 +68,8 @@ def may_happen(machine: DeployedMachine, t: int, queue: Queue) -> set[tuple[int,
     return set(rules.events())
 
 
-def _request(machine: DeployedMachine, t: int, posted: Posted) -> Request:
-    parts = parts_of(machine.request(t, posted.command), posted)
+def _request(machine: DeployedMachine, t: int, posted: PostedRequest) -> Request:
+    parts = events_of_request(machine.request(t, posted.command), posted)
     stages = posted.stages or (TO_COME,) * len(parts)
     events = tuple((part.type, stage, part.message) for part, stage in zip(parts, stages, strict=True))
     return Request(events, posted.way < 0)

@@ -14,7 +14,7 @@ from rdma_robust.model import rdma
 from rdma_robust.semantics.linearise import trace_of_order
 from rdma_robust.semantics.machines.machine import Action, Machine, Move, Verb
 from rdma_robust.semantics.trace import Event, EventType, Trace
-from rdma_robust.teaching.explorer.address import Place, Side
+from rdma_robust.teaching.explorer.address import ExplorerPlace, Side
 from rdma_robust.teaching.explorer.message_session import MessageSession
 from rdma_robust.teaching.explorer.session import Session
 
@@ -37,9 +37,11 @@ def message_litmus(name: str, buffer: Buffer = "any") -> MessageSession:
     return MessageSession(load_messages(path.read_text(encoding="utf-8"), path.name), buffer)
 
 
-def walk(explored: Session, rng: Random, sides: tuple[Side, ...], steps: int, place: Place | None = None) -> Place:
+def walk(
+    explored: Session, rng: Random, sides: tuple[Side, ...], steps: int, place: ExplorerPlace | None = None
+) -> ExplorerPlace:
     """Return the place after random moves on random sides, fewer than `steps` if nothing can happen any more."""
-    place = place or Place("free" if "sc" in sides else "follow")
+    place = place or ExplorerPlace("free" if "sc" in sides else "follow")
     for _ in range(steps):
         side = rng.choice(sides)
         runs = explored.rdma if side == "rdma" else explored.sc
@@ -49,7 +51,7 @@ def walk(explored: Session, rng: Random, sides: tuple[Side, ...], steps: int, pl
     return place
 
 
-def drained(explored: Session, place: Place) -> Place:
+def drained(explored: Session, place: ExplorerPlace) -> ExplorerPlace:
     """Return the place after the NICs of the RDMA side have done all they can."""
     while True:
         moves = explored.rdma.moves(explored.rdma.point(place.rdma.now))

@@ -16,7 +16,7 @@ from rdma_robust.language.flow.cfg import Cas, Get, Poll, Program, Put, Read, RF
 from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.machines.machine import Verb
 from rdma_robust.semantics.machines.rdma import RdmaMachine
-from rdma_robust.semantics.machines.threadcode import Watched
+from rdma_robust.semantics.machines.threadcode import Observables
 
 Signature = tuple[tuple[int, ...], tuple[tuple[int, str], ...]]
 """Memory, and the threads that hang: number, and `blocked` or `spin`."""
@@ -36,7 +36,7 @@ def sc_hangs(program: Program, most: int) -> set[Signature]:
 
 def rdma_hangs(program: Program, most: int, hardware: Model = RDMA) -> set[Signature]:
     """Return the hangs under RDMA. Raises TooLarge."""
-    machine = RdmaMachine(program, hardware, Watched(frozenset(range(len(program.threads)))))
+    machine = RdmaMachine(program, hardware, Observables(frozenset(range(len(program.threads)))))
 
     def moves(state: Any) -> Iterator[tuple[int, bool, Any]]:
         for action, after, _ in machine.successors(state):

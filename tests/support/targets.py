@@ -9,7 +9,7 @@ from rdma_robust.language.check.targets import StateTarget, ThreadAtExit, Thread
 from rdma_robust.language.flow.cfg import Program, steps
 from rdma_robust.semantics.machines.rdma import DONE, RdmaMachine, RdmaState
 from rdma_robust.semantics.machines.sc import ScMachine, ScState, ScThread
-from rdma_robust.semantics.machines.threadcode import Watched
+from rdma_robust.semantics.machines.threadcode import Observables
 
 Some = RdmaState | ScState
 
@@ -33,8 +33,8 @@ def random_target(rng: Random, program: Program) -> str:
     return text
 
 
-def everything(program: Program) -> Watched:
-    return Watched(frozenset(range(len(program.threads))), frozenset(program.cells), True)
+def everything(program: Program) -> Observables:
+    return Observables(frozenset(range(len(program.threads))), frozenset(program.cells), True)
 
 
 def holds(machine: RdmaMachine | ScMachine, target: StateTarget, state: Some) -> bool:

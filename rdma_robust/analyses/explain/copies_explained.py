@@ -21,7 +21,7 @@ _SHOWN = 2
 """Copies with which pairs are looked at: as many as can race with each other."""
 
 
-def with_copies(outcome: Outcome) -> Outcome:
+def explicit_outcome(outcome: Outcome) -> Outcome:
     """Return the outcome as one of a program with a number of copies: that of the counterexample, if there is one."""
     program = outcome.program
     if not program.crowds:
@@ -44,7 +44,7 @@ def of_templates(pairs: Sequence[Pair], outcome: Outcome) -> tuple[Pair, ...]:
     )
 
 
-def numbers_text(outcome: Outcome) -> str:
+def copies_text(outcome: Outcome) -> str:
     """Return the sentences about the number of copies; nothing without templates."""
     program = outcome.program
     if not program.crowds:

@@ -22,7 +22,7 @@ def graph(program: Program, witness: Witness, model: Model) -> Graph:
     """Return the graph of the events of `witness` and of the initial writes that they read."""
     trace = witness.trace
     words = Words(program)
-    relations = reduced(trace, model)
+    relations = drawn_relations(trace, model)
     cycle = {(e.source.index, e.target.index): cast(Relation, e.relation) for e in witness.cycle.edges}
     texts = {(e.source.index, e.target.index): words.edge(e.source, e.relation, e.target) for e in witness.cycle.edges}
     on_cycle = {i for pair in cycle for i in pair}
@@ -48,7 +48,7 @@ def graph(program: Program, witness: Witness, model: Model) -> Graph:
     )
 
 
-def reduced(trace: Trace, model: Model) -> dict[Relation, set[tuple[int, int]]]:
+def drawn_relations(trace: Trace, model: Model) -> dict[Relation, set[tuple[int, int]]]:
     """Return the relations of a trace without what follows from the rest: po, mo, nfo and oppo between neighbours, rb to the
     first later write, oppo only where po edges between neighbours do not imply it."""
     mo = _neighbours(trace.mo)

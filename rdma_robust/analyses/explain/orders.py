@@ -27,7 +27,7 @@ Statement = frozenset[int]
 
 
 @dataclass
-class Work:
+class WorkBudget:
     """What may still be spent."""
 
     left: int = WORK
@@ -44,7 +44,7 @@ class ThreadOrders:
 
     graph: EventGraph
     model: Model
-    work: Work
+    work: WorkBudget
 
     @cached_property
     def statements(self) -> tuple[Statement, ...]:
@@ -61,9 +61,9 @@ class ThreadOrders:
         found: dict[tuple[Place, Place], list[tuple[int, int]]] = {}
         everything: Statement = frozenset().union(*self.statements)
         for a, edge in enumerate(self.graph.edges):
-            if shown(edge) and (edge.type not in CPU_TYPES or buffered(edge, self.model)):
+            if is_visible_access(edge) and (edge.type not in CPU_TYPES or buffered(edge, self.model)):
                 for b in sorted(self.overtaking(a, everything)):
-                    found.setdefault((place(edge), place(self.graph.edges[b])), []).append((a, b))
+                    found.setdefault((access_place(edge), access_place(self.graph.edges[b])), []).append((a, b))
         return {places: found[places] for places in sorted(found)}
 
     def overtaking(self, a: int, gone: Statement = frozenset()) -> frozenset[int]:
@@ -76,7 +76,7 @@ class ThreadOrders:
         relaxation, numbers, known = self._relaxations[gone]
         if a not in known:
             later = relaxation.overtaking(relaxation.graph.edges[a])
-            known[a] = frozenset(numbers[id(b)] for b in later if shown(b))
+            known[a] = frozenset(numbers[id(b)] for b in later if is_visible_access(b))
         return known[a]
 
     @cached_property
@@ -108,14 +108,14 @@ class ThreadOrders:
         return tuple(needed), "each"
 
 
-def place(edge: EventEdge | Event) -> Place:
+def access_place(edge: EventEdge | Event) -> Place:
     """Return where an access is, for the reader."""
     assert edge.type is not None and edge.step is not None
     kind = "CPU" if edge.type in CPU_TYPES else edge.type.value
     return edge.step.span.start, edge.step.span.end, kind, str(edge.cell)
 
 
-def shown(edge: EventEdge) -> bool:
+def is_visible_access(edge: EventEdge) -> bool:
     """Whether the edge is an access that others could see: not one of a constant that a put carries."""
     return edge.cell is not None and not edge.cell.hidden
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from rdma_robust.analyses.explain.explanation import Access, Keeper, Keeping, Pair, Why
-from rdma_robust.analyses.explain.orders import Place, ThreadOrders, Work, place
+from rdma_robust.analyses.explain.orders import Place, ThreadOrders, WorkBudget, access_place
 from rdma_robust.language.flow.cfg import Cell, Step
 from rdma_robust.options import ALL_REDUCTIONS, CheckOptions
 from rdma_robust.outcome import Outcome, Verdict, Witness
@@ -40,7 +40,7 @@ def explained_pairs(outcome: Outcome, options: CheckOptions) -> tuple[tuple[Pair
     words = Words(outcome.program)
     closed = _reordered(outcome.witness)
     found: list[Pair] = []
-    work = Work()
+    work = WorkBudget()
     for graph in frame.graphs:
         orders = ThreadOrders(graph, options.model, work)
         for places, instances in orders.candidates.items():
@@ -70,7 +70,7 @@ def _bare(words: Words, orders: ThreadOrders, instances: list[tuple[int, int]]) 
 
 def _reordered(witness: Witness | None) -> set[tuple[Place, Place]]:
     relaxed = () if witness is None else witness.relaxed
-    return {(place(a), place(b)) for a, b in relaxed}
+    return {(access_place(a), access_place(b)) for a, b in relaxed}
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,7 @@ def _access(words: Words, edge: EventEdge) -> Access:
     statement, noun = words.statement(event), words.noun(event)
     if edge.cell is not None and "[" in edge.cell.name and edge.cell.name not in noun:
         noun = f"{noun.removesuffix(')')}, `{edge.cell.name}`)"
-    return Access(place(edge)[2], str(edge.cell), span.line, span.column, statement, noun)
+    return Access(access_place(edge)[2], str(edge.cell), span.line, span.column, statement, noun)
 
 
 def _keeper(words: Words, graph: EventGraph, statement: frozenset[int]) -> Keeper:

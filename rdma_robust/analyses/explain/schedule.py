@@ -50,7 +50,7 @@ class RunStep:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class MachineRun:
     operations: tuple[RemoteOperation, ...]
     steps: tuple[RunStep, ...]
 
@@ -129,7 +129,7 @@ class _Branch:
     ways: Iterator[tuple[RunStep, _Point]]
 
 
-def machine_run(program: Program, witness: Witness, model: Model) -> Run:
+def machine_run(program: Program, witness: Witness, model: Model) -> MachineRun:
     """Return a run of the machine whose effects are the events of `witness.order`, in this order.
 
     It exists because that order extends ob: see docs/model.md, "The machine". Raises InternalError if not.
@@ -138,7 +138,7 @@ def machine_run(program: Program, witness: Witness, model: Model) -> Run:
     every = segments(program, witness.order, model)
     scheduler = _Scheduler(machine, witness.order, every)
     found = (each for step in scheduler.run() for each in _with_section(step, every))
-    return Run(operations_of(every), tuple(found))
+    return MachineRun(operations_of(every), tuple(found))
 
 
 def _with_section(step: RunStep, every: Sequence[Sequence[Segment]]) -> Iterator[RunStep]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from rdma_robust.analyses.explain.explanation import Lane, Operation, OperationKind, StepKind, Timeline, TimelineStep
-from rdma_robust.analyses.explain.schedule import RemoteOperation, Run, RunStep
+from rdma_robust.analyses.explain.schedule import MachineRun, RemoteOperation, RunStep
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.outcome import Witness
 from rdma_robust.semantics.event_table import acts_of
@@ -44,7 +44,7 @@ _DRAWN: Final[dict[EventType, OperationKind]] = {
 CPU_KINDS = ("access", "post", "poll")
 
 
-def timeline(program: Program, witness: Witness, run: Run) -> Timeline:
+def timeline(program: Program, witness: Witness, run: MachineRun) -> Timeline:
     """Return `run`, the machine run of `witness`, as lanes, steps and remote operations."""
     rows = _rows(run.steps)
     on_cycle = {e.index for edge in witness.cycle.edges for e in (edge.source, edge.target)}
@@ -91,7 +91,7 @@ def _rows(steps: Sequence[RunStep]) -> list[tuple[RunStep, bool]]:
     return rows
 
 
-def _step(words: Words, run: Run, row: tuple[RunStep, bool], number: int) -> TimelineStep:
+def _step(words: Words, run: MachineRun, row: tuple[RunStep, bool], number: int) -> TimelineStep:
     step, sent = row
     program, thread = words.program, step.action.thread
     kind = "post" if _leaves(step) else KINDS[step.action.verb]

@@ -10,7 +10,7 @@ from rdma_robust.analyses.lints.in_flight import never_polled, results_overwritt
 from rdma_robust.analyses.lints.ordering import fences_without_effect, polls_that_prove_less
 from rdma_robust.analyses.lints.queue_flow import Others, ThreadFlow, flows
 from rdma_robust.analyses.lints.trails import trails
-from rdma_robust.analyses.lints.unused_words import impossible_outcomes, never_read, points_come_to, unreached_statements
+from rdma_robust.analyses.lints.unused_words import impossible_outcomes, never_reached, never_read, points_come_to
 from rdma_robust.analyses.lints.waiting_polls import polls_that_find_nothing
 from rdma_robust.diagnose import quote
 from rdma_robust.errors import Diagnostic, SizeLimitError, Span
@@ -103,7 +103,7 @@ def _found(program: Program, exceeded: Callable[[], str], cut: list[str]) -> Ite
     for flow in flows(program):
         reached = None if values is None else points_come_to(flow, values)
         if values is not None:
-            yield from ((flow.thread.name, each) for each in unreached_statements(flow, values))
+            yield from ((flow.thread.name, each) for each in never_reached(flow, values))
         for each in _of_thread(flow, others, cut):
             if reached is None or any(source in reached for source, _, _ in flow.statements[each.span]):
                 yield flow.thread.name, each

@@ -72,7 +72,7 @@ def points_come_to(flow: ThreadFlow, values: ValueFlow) -> frozenset[int]:
     return frozenset((flow.thread.entry, *behind))
 
 
-def unreached_statements(flow: ThreadFlow, values: ValueFlow) -> Iterator[Diagnostic]:
+def never_reached(flow: ThreadFlow, values: ValueFlow) -> Iterator[Diagnostic]:
     """Yield the statements that the values keep the thread from, each the first of its block (RR703)."""
     come_to = points_come_to(flow, values)
     behind = {target for edges in flow.out.values() for source, target, _ in edges if source in come_to}

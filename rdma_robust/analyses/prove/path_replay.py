@@ -43,11 +43,7 @@ def replay_path(
     causes = [cause for transition in path.transitions for cause in transition.causes]
     if path.bad is not None:
         causes += path.bad.causes
-        claim = claims[path.bad.claim]
-    else:
-        fault = path.transitions[-1].fault
-        claim = next(c for c in claims if c.fault is not None and c.fault == fault)
-    way = _Replay(machine, claim, draws, limits).along(causes)
+    way = _Replay(machine, path.violated(claims), draws, limits).along(causes)
     return None if way is None else SafetyRun(model, way.run())
 
 

@@ -268,11 +268,7 @@ class _Work:
         engine: EngineName,
         options: ReductionOptions,
     ) -> SafetyOutcome:
-        if path.bad is not None:
-            claim = claims[path.bad.claim]
-        else:
-            claim = next(c for c in claims if c.fault is not None and c.fault == path.transitions[-1].fault)
-        return replace(self._outcome(claims, Safety.UNSAFE, "", engine, options), claim=claim, run=run)
+        return replace(self._outcome(claims, Safety.UNSAFE, "", engine, options), claim=path.violated(claims), run=run)
 
     def _why(self) -> str:
         why = self.reasons[-1] if self.reasons else "values without bound, of which this engine says nothing"

@@ -30,7 +30,7 @@ from rdma_robust.language.flow.cfg import (
     Write,
 )
 from rdma_robust.semantics.machines.machine import Action, Verb
-from rdma_robust.semantics.what_matters import Deed, matter
+from rdma_robust.semantics.what_matters import RunDependence, matter
 
 
 def mattering(program: Program, run: SafetyRun, claim: SafetyClaim) -> set[int]:
@@ -68,7 +68,7 @@ class _Slicing:
 
     buffered: bool
     landing: Verb
-    deeds: dict[int, Deed] = field(default_factory=dict)
+    deeds: dict[int, RunDependence] = field(default_factory=dict)
     written: dict[Cell, int] = field(default_factory=dict)
     under_way: dict[tuple[int, Step | Cell], list[list[int]]] = field(default_factory=dict)
 
@@ -86,7 +86,7 @@ class _Slicing:
             case (Put() | Get() | RemoteRmw()) as op, verb:
                 self._operation(number, action, step, op, verb)
             case Write(cell), _ if self.buffered:
-                self.deeds[number] = Deed(thread, step)
+                self.deeds[number] = RunDependence(thread, step)
                 self.under_way.setdefault((thread, cell), []).append([number])
             case op, _:
                 self._access(number, action, step, op)
@@ -94,7 +94,7 @@ class _Slicing:
     def _land(self, number: int, action: Action) -> None:
         assert action.cell is not None
         stores = self.under_way.get((action.thread, action.cell), [])
-        self.deeds[number] = Deed(action.thread, None, frozenset(stores.pop(0) if stores else ()))
+        self.deeds[number] = RunDependence(action.thread, None, frozenset(stores.pop(0) if stores else ()))
         self.written[action.cell] = number
 
     def _access(self, number: int, action: Action, step: Step, op: object) -> None:
@@ -105,7 +105,7 @@ class _Slicing:
             sources.add(own[-1][0])
         elif action.read is not None and cell in self.written:
             sources.add(self.written[cell])
-        self.deeds[number] = Deed(action.thread, _known(step), frozenset(sources))
+        self.deeds[number] = RunDependence(action.thread, _known(step), frozenset(sources))
         if action.written is not None and cell is not None:
             self.written[cell] = number
 
@@ -113,14 +113,14 @@ class _Slicing:
         mine = self.under_way.setdefault((action.thread, step), [])
         if verb is Verb.ISSUE or not mine:
             mine.append([number])
-            self.deeds[number] = Deed(action.thread, _known(step))
+            self.deeds[number] = RunDependence(action.thread, _known(step))
             if verb is Verb.ISSUE:
                 return
         found = mine[0]
         sources = {each for each in found if each != number}
         if verb is Verb.NIC_READ:
             sources |= {self.written[op.source]} if op.source in self.written else set()
-        self.deeds[number] = Deed(action.thread, None, frozenset(sources))
+        self.deeds[number] = RunDependence(action.thread, None, frozenset(sources))
         found.append(number)
         if verb is Verb.NIC_READ and action.written is not None:
             self.written[op.source] = number

@@ -9,7 +9,7 @@ docs/theory-safety.md, "What SAFE rests on".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, Protocol
 
@@ -194,6 +194,13 @@ class AbstractPath:
     def exact(self) -> bool:
         """Whether the model's machine has each of its steps, so that a solution for the wide variables is a run."""
         return all(t.exact for t in self.transitions) and (self.bad is None or self.bad.exact)
+
+    def violated(self, claims: Sequence[SafetyClaim]) -> SafetyClaim:
+        """Return the one of its system's claims that the path violates at its end."""
+        if self.bad is not None:
+            return claims[self.bad.claim]
+        fault = self.transitions[-1].fault
+        return next(claim for claim in claims if claim.fault is not None and claim.fault == fault)
 
 
 @dataclass(frozen=True)

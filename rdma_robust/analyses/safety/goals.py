@@ -20,9 +20,9 @@ from rdma_robust.robustness.reasons import sorted_faults
 from rdma_robust.semantics.machines.deployed_sc import DeployedScState
 from rdma_robust.semantics.machines.final import valuation
 from rdma_robust.semantics.machines.machine import Move, State
-from rdma_robust.semantics.machines.resting import LargeLoopError, Resting, RestTest, SomeMachine, is_still, places_of
+from rdma_robust.semantics.machines.resting import LargeLoopError, Resting, RestTest, SomeMachine, is_still, thread_places_of
 from rdma_robust.semantics.machines.sc import ScState
-from rdma_robust.semantics.machines.threadcode import Watched
+from rdma_robust.semantics.machines.threadcode import Observables
 from rdma_robust.semantics.terms import read_at, term_of
 from rdma_robust.semantics.trace import EventType
 from rdma_robust.semantics.waits import no_buffer, no_room
@@ -103,7 +103,7 @@ def _told_apart(program: Program, alike: Sequence[Fault]) -> list[str]:
     return next((way for way in ways if len(set(way)) == len(alike)), ways[-1])
 
 
-def watched_by_goals(program: Program, goals: Iterable[Goal]) -> Watched:
+def watched_by_goals(program: Program, goals: Iterable[Goal]) -> Observables:
     """Return what the goals look at before the end of a run."""
     threads: set[int] = set()
     used: set[str] = set()
@@ -124,7 +124,7 @@ def watched_by_goals(program: Program, goals: Iterable[Goal]) -> Watched:
     owners = {f"{t.name}.{r}": i for i, t in enumerate(program.threads) for r, _ in t.registers}
     threads |= {owners[name] for name in used if name in owners}
     cells = frozenset(c for c in program.cells if str(c) in used and not c.hidden)
-    return Watched(frozenset(threads), cells, drained)
+    return Observables(frozenset(threads), cells, drained)
 
 
 def event_detail(program: Program, goals: Iterable[StateGoal | FaultGoal]) -> tuple[GraphDetail, ...]:
@@ -201,7 +201,7 @@ class HangMet:
         if not is_still(self.machine, state):
             return ()
         try:
-            found = self._test.at_rest(places_of(self.machine, state), state.memory)
+            found = self._test.at_rest(thread_places_of(self.machine, state), state.memory)
         except LargeLoopError:
             self.large = True
             return ()

@@ -42,7 +42,7 @@ from rdma_robust.semantics.machines.move_trail import MoveTrail
 from rdma_robust.semantics.machines.rdma import RdmaMachine, RdmaState
 from rdma_robust.semantics.machines.sc import ScMachine, ScState
 from rdma_robust.semantics.machines.starts import portions
-from rdma_robust.semantics.machines.threadcode import NOTHING, Watched
+from rdma_robust.semantics.machines.threadcode import NOTHING, Observables
 from rdma_robust.semantics.machines.waiting_points import ends_execution, quiet_cycles
 from rdma_robust.semantics.trace import EventType
 
@@ -128,7 +128,7 @@ _STARTS: Final = 1_000
 """Ways to begin that are followed at a time."""
 
 
-def replay_labels(machine: ScMachine, look: Watched, labels: Sequence[EventLabel], met: Met, *, ends: bool) -> Run:
+def replay_labels(machine: ScMachine, look: Observables, labels: Sequence[EventLabel], met: Met, *, ends: bool) -> Run:
     """Return a run of the machine with the events of `labels` that meets the goal: at its end if `ends`, else anywhere.
 
     Register-only steps leave choices open, so all ways are followed, each with whether the goal was met on it. Raises
@@ -232,7 +232,7 @@ class Deadlocks:
 
 
 def search_deadlocks(
-    program: Program, limits: Limits, progress: Progress = ignore, *, look: Watched = NOTHING, compiled: bool = True
+    program: Program, limits: Limits, progress: Progress = ignore, *, look: Observables = NOTHING, compiled: bool = True
 ) -> Deadlocks | None:
     """Look for a hang of `program` under SC, shortest runs first; None where this search cannot tell, see above.
 

@@ -39,9 +39,10 @@ from rdma_robust.cli.warning_choice import chosen
 from rdma_robust.frame import registry
 from rdma_robust.frame.run_question import Run, run_question
 from rdma_robust.frame.shell.defaults import TIMEOUT_S, processors
-from rdma_robust.frame.shell.inputs import SUFFIX, TRENCHER_SUFFIX, Source, expand
+from rdma_robust.frame.shell.inputs import Source, expand
 from rdma_robust.options import CheckOptions
 from rdma_robust.questions.robustness_question import CHECK, RobustnessAsking
+from rdma_robust.tools.rdma import TRENCHER_SUFFIX
 
 DumpAfter = Annotated[
     str | None,
@@ -78,7 +79,9 @@ def check_command(
     if watch:
         watch_instead(context, files)
         return
-    items, passed_over = without_proofs(expand(files, tuple(registry.commands()), (SUFFIX, TRENCHER_SUFFIX), define=define))
+    items, passed_over = without_proofs(
+        expand(files, tuple(registry.commands()), (*registry.fallback_suffixes(), TRENCHER_SUFFIX), define=define)
+    )
     if enable or disable:
         choice = chosen(enable, disable)
         items = [dataclasses.replace(item, warnings=choice) if isinstance(item, Source) else item for item in items]

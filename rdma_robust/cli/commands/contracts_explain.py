@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rdma_robust import TOOL, __version__
-from rdma_robust.cli.answering import answer_sources, only
+from rdma_robust.cli.answering import only, tell_of
 from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.options.arguments import (
     FORMAT_HELP,
@@ -28,26 +27,15 @@ from rdma_robust.cli.options.option_sets import with_option_sets
 from rdma_robust.errors import UsageError
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.shell.defaults import TIMEOUT_S
-from rdma_robust.frame.shell.inputs import MESSAGES_SUFFIX, Source, expand
-from rdma_robust.frame.shell.output import output
+from rdma_robust.frame.shell.inputs import Source, expand
 from rdma_robust.frame.shell.screen import width_of_output
-from rdma_robust.frame.shell.stderr import warn
-from rdma_robust.guard import ENDING
+from rdma_robust.frame.shell.stderr import warn_of
+from rdma_robust.limits import Limits
+from rdma_robust.messages.language.recognised import MESSAGES_SUFFIX
 from rdma_robust.questions.contracts_question import ContractsAsking, check_in_time, load_contracts_room
-from rdma_robust.text import printable
 
 if TYPE_CHECKING:
     from rdma_robust.reports.contracts.contracts_explanation import ContractsExplanation
-
-
-@dataclass(frozen=True, slots=True)
-class ContractsExplainRequest:
-    """What to explain and how; `to` of None is standard output."""
-
-    file: str
-    asking: ContractsAsking
-    format: str
-    to: str | None
 
 
 @with_option_sets
@@ -73,39 +61,37 @@ def explain_command(
         width=width_of_output(output),
     )
     form = report_form(output, format_, CONTRACT_FORMATS, expand([file], suffixes=(MESSAGES_SUFFIX,)))
-    context.obj.append(partial(run_contracts_explain, ContractsExplainRequest(file, asking, form, output)))
+    context.obj.append(partial(run_contracts_explain, file, asking, form, output))
 
 
-def run_contracts_explain(request: ContractsExplainRequest) -> Exit:
-    """Check and explain the file of `request`; return the exit code, that of `contracts check`. Raises UsageError."""
-    item = only(request.file, "contracts explain", request.asking.define, (MESSAGES_SUFFIX,))
-    place = output(request.to)
+def run_contracts_explain(file: str, asking: ContractsAsking, form: str, to: str | None) -> Exit:
+    """Check and explain `file`; return the exit code, that of `contracts check`. Raises UsageError."""
+    item = only(file, "contracts explain", asking.define, (MESSAGES_SUFFIX,))
+    return tell_of(item, (form, to), asking.limits, partial(_told, asking, form), _load)
+
+
+def _load() -> None:
     load_contracts_room()
-    from rdma_robust.reports.contracts.contracts_explanation import contracts_explanation  # noqa: PLC0415 - before limits
-
-    limits = request.asking.limits()
-
-    def explained(source: Source) -> Exit:
-        found = check_in_time(source, request.asking, limits)
-        program = found.program
-        assert program is not None
-        for warning in program.warnings:
-            warn(printable(warning.render(program.file, program.source), "\n"))
-        told = contracts_explanation(program, found.answers)
-        text = _written(told, request).rstrip("\n")
-        with place:
-            (place.say if request.format == "text" else place.line)(text)
-        return told.exit_code
-
-    return answer_sources([item], lambda: limits, explained, ENDING)
+    import rdma_robust.reports.contracts.contracts_explanation  # noqa: F401, PLC0415 - slow: before limits
 
 
-def _written(told: ContractsExplanation, request: ContractsExplainRequest) -> str:
-    match request.format:
+def _told(asking: ContractsAsking, form: str, source: Source, limits: Limits) -> tuple[str, Exit]:
+    from rdma_robust.reports.contracts.contracts_explanation import contracts_explanation  # noqa: PLC0415 - loaded by then
+
+    found = check_in_time(source, asking, limits)
+    program = found.program
+    assert program is not None
+    warn_of(program.warnings, program.file, program.source)
+    told = contracts_explanation(program, found.answers)
+    return _written(told, asking, form), told.exit_code
+
+
+def _written(told: ContractsExplanation, asking: ContractsAsking, form: str) -> str:
+    match form:
         case "text":
             from rdma_robust.reports.contracts.contracts_explanation import contracts_explanation_text  # noqa: PLC0415
 
-            return "\n".join(contracts_explanation_text(told, request.asking.width, full=request.asking.each))
+            return "\n".join(contracts_explanation_text(told, asking.width, full=asking.each))
         case "json":
             from rdma_robust.frame.formats.json_text import layout  # noqa: PLC0415
             from rdma_robust.reports.contracts.contracts_explanation import contracts_explanation_object  # noqa: PLC0415
@@ -117,7 +103,7 @@ def _written(told: ContractsExplanation, request: ContractsExplainRequest) -> st
 
             if not told.findings:
                 raise UsageError("no contract is violated: there is no run to draw")
-            return (chart_svg if request.format == "svg" else chart_mermaid)(told.findings[0].chart)
+            return (chart_svg if form == "svg" else chart_mermaid)(told.findings[0].chart)
         case _:
             from rdma_robust.reports.contracts.contracts_page import contracts_page  # noqa: PLC0415
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import typer
 
 from rdma_robust import TOOL
-from rdma_robust.cli.answering import answer_sources, only
+from rdma_robust.cli.answering import only, tell_of
 from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.options.arguments import (
     AnswerFormat,
@@ -38,10 +37,9 @@ from rdma_robust.frame.answer import JsonObject
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.formats.json_text import valid_unicode
 from rdma_robust.frame.shell.defaults import TIMEOUT_S
-from rdma_robust.frame.shell.inputs import MESSAGES_SUFFIX, Source, expand
-from rdma_robust.frame.shell.output import output
+from rdma_robust.frame.shell.inputs import Source, expand
 from rdma_robust.frame.shell.screen import width_of_output
-from rdma_robust.guard import ENDING
+from rdma_robust.messages.language.recognised import MESSAGES_SUFFIX
 from rdma_robust.questions.contracts_question import ContractsAsking, load_contracts_room, read_contracts
 from rdma_robust.reports.contracts.contract_words import procs_ranges
 from rdma_robust.text import filled, printable
@@ -50,16 +48,6 @@ if TYPE_CHECKING:
     from rdma_robust.contracts.inferred_clauses import Inference
     from rdma_robust.contracts.language.contract_program import ContractProgram
     from rdma_robust.limits import Limits
-
-
-@dataclass(frozen=True, slots=True)
-class InferRequest:
-    """Of what to infer clauses, and how to report them; `to` of None is standard output."""
-
-    file: str
-    asking: ContractsAsking
-    format: str
-    to: str | None
 
 
 def infer_command(
@@ -84,31 +72,29 @@ def infer_command(
         width=width_of_output(output),
     )
     form = report_form(output, format_, TEXT_OR_JSON, expand([file], suffixes=(MESSAGES_SUFFIX,)))
-    context.obj.append(partial(run_contracts_infer, InferRequest(file, asking, form, output)))
+    context.obj.append(partial(run_contracts_infer, file, asking, form, output))
 
 
-def run_contracts_infer(request: InferRequest) -> Exit:
+def run_contracts_infer(file: str, asking: ContractsAsking, form: str, to: str | None) -> Exit:
     """Infer and report; return the exit code. Raises UsageError."""
-    item = only(request.file, "contracts infer", request.asking.define, (MESSAGES_SUFFIX,))
-    place = output(request.to)
+    item = only(file, "contracts infer", asking.define, (MESSAGES_SUFFIX,))
+    return tell_of(item, (form, to), asking.limits, partial(_told, asking, form), _load)
+
+
+def _load() -> None:
     load_contracts_room()
-    from rdma_robust.cli.commands.contracts_infer import inference_object, inference_text  # noqa: PLC0415
 
-    limits = request.asking.limits()
 
-    def answered(source: Source) -> Exit:
-        program = read_contracts(source, request.asking.checking)
-        found = list(_inferred(program, request.asking.checking, limits))
-        with place:
-            if request.format == "text":
-                place.say("\n".join(inference_text(found, request.asking.width)))
-            else:
-                from rdma_robust.frame.formats.json_text import layout  # noqa: PLC0415
+def _told(asking: ContractsAsking, form: str, source: Source, limits: Limits) -> tuple[str, Exit]:
 
-                place.line(layout(inference_object(program, found, TOOL)))
-        return Exit.UNKNOWN if any(each.reason for each in found) else Exit.OK
+    program = read_contracts(source, asking.checking)
+    found = list(_inferred(program, asking.checking, limits))
+    code = Exit.UNKNOWN if any(each.reason for each in found) else Exit.OK
+    if form == "text":
+        return "\n".join(inference_text(found, asking.width)), code
+    from rdma_robust.frame.formats.json_text import layout  # noqa: PLC0415
 
-    return answer_sources([item], lambda: limits, answered, ENDING)
+    return layout(inference_object(program, found, TOOL)), code
 
 
 def _inferred(program: ContractProgram, checking: Checking, limits: Limits) -> Iterator[Inference]:

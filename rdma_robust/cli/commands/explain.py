@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rdma_robust import TOOL, __version__
-from rdma_robust.cli.answering import answer_item, only
+from rdma_robust.cli.answering import only, tell_of
 from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.options.arguments import (
     FORMAT_HELP,
@@ -26,19 +26,19 @@ from rdma_robust.cli.options.arguments import (
 from rdma_robust.cli.options.formats import EXPLAIN_FORMATS, Drawing, ExplainFormat
 from rdma_robust.cli.options.option_sets import HardwareOptions, with_option_sets
 from rdma_robust.cli.options.safety_options import SafetyModels, models_named
+from rdma_robust.errors import UsageError
+from rdma_robust.frame import registry
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.formats.columns import PAPER
 from rdma_robust.frame.shell.defaults import TIMEOUT_S
-from rdma_robust.frame.shell.inputs import Source, expand
-from rdma_robust.frame.shell.output import output
+from rdma_robust.frame.shell.inputs import Source, expand, read_source
 from rdma_robust.frame.shell.screen import width_of_output
-from rdma_robust.frame.shell.stderr import warn
+from rdma_robust.frame.shell.stderr import warn_of
 from rdma_robust.guard import ENDING, found_within
 from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Outcome
 from rdma_robust.questions.proof_question import ProofAsking
-from rdma_robust.text import printable
 
 if TYPE_CHECKING:
     from rdma_robust.analyses.explain.explanation import Explanation
@@ -97,6 +97,10 @@ def explain_command(
         define=tuple(define or ()),
     )
     form = report_form(output, format_, EXPLAIN_FORMATS, expand([file]))
+    if (other := registry.explained_by(file)) is not None:
+        item = only(file, "explain", options.define, other.suffixes)
+        context.obj.append(partial(tell_of, item, (form, output), options.limits, partial(_told_by_front_end, form)))
+        return
     if named:
         from rdma_robust.cli.proof_explained import run_explain_proof  # noqa: PLC0415 - another question
 
@@ -130,36 +134,39 @@ def _asking(
 def run_explain(request: ExplainRequest) -> Exit:
     """Decide and explain the program of `request`; return the exit code, that of `check`. Raises UsageError."""
     item = only(request.file, "explain", request.options.define)
-    place = output(request.to)
-    limits = request.options.limits()
+    written = request.format, request.to
+    return tell_of(item, written, request.options.limits, partial(_told, request))
 
-    def explained(source: Source, text: str) -> Exit:
-        told = _explain(source.name, text, request, limits)
-        written = _written(told, request)
-        with place:
-            (place.say if request.format == "text" else place.line)(written.rstrip("\n"))
-        from rdma_robust.reports.explanation.explanation_text import EXITS  # noqa: PLC0415 - loaded by then
 
-        return EXITS[told.verdict]
+def _told_by_front_end(form: str, source: Source, limits: Limits) -> tuple[str, Exit]:
+    explain = registry.front_end_of(read_source(source), source.name).explain
+    if explain is None:
+        raise UsageError("what it is written in has no explanation")
+    return explain(source, form, limits)
 
-    return answer_item(item, limits, explained, ENDING)
+
+def _told(request: ExplainRequest, source: Source, limits: Limits) -> tuple[str, Exit]:
+    told = _explain(source.name, read_source(source), request, limits)
+    text = _written(told, request)
+    from rdma_robust.reports.explanation.explanation_text import EXITS  # noqa: PLC0415 - loaded by then
+
+    return text, EXITS[told.verdict]
 
 
 def _explain(name: str, text: str, request: ExplainRequest, limits: Limits) -> Explanation:
     """Return the explanation of a program; where a limit stops the search from outside, of what is known."""
-    from rdma_robust.analyses.explain.compose import explanation, undecided  # noqa: PLC0415 - slow, and reading may have failed
+    from rdma_robust.analyses.explain.compose import explanation, undecided_outcome  # noqa: PLC0415 - slow, and reading may have failed
     from rdma_robust.language.load import load_decidable  # noqa: PLC0415
     from rdma_robust.pipeline import check_program  # noqa: PLC0415
 
     options = request.options
     program = load_decidable(text, name, crowds=True)
-    for warning in program.warnings:
-        warn(printable(warning.render(name, text), "\n"))
+    warn_of(program.warnings, name, text)
     known: list[Outcome] = []
 
     def otherwise(why: str) -> Outcome:
         if not known:
-            return undecided(program, options, why)
+            return undecided_outcome(program, options, why)
         return replace(known[-1], left_out=(*known[-1].left_out, f"what comes beside the verdict: {why}"))
 
     outcome = found_within(limits, partial(check_program, program, options, crowds=True, keep=known.append), otherwise)

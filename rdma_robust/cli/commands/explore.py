@@ -21,7 +21,7 @@ from rdma_robust.cli.options.arguments import (
 )
 from rdma_robust.cli.options.option_sets import HardwareOptions, with_option_sets
 from rdma_robust.cli.processes.explored_messages import decided_messages
-from rdma_robust.cli.watching import Watched, changes_of, need_watchfiles
+from rdma_robust.cli.watching import WatchedFiles, changes_of, need_watchfiles
 from rdma_robust.errors import InternalError, RdmaRobustError, SizeLimitError, UsageError
 from rdma_robust.frame import registry
 from rdma_robust.frame.deciding import exit_of_error, message_of
@@ -31,15 +31,15 @@ from rdma_robust.frame.shell.inputs import Missing, Source, expand, read_source
 from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.frame.shell.stop import Stopped
 from rdma_robust.guard import Overrun, guarded_by, out_of_memory
-from rdma_robust.language.value_ranges import file_of, one_value
 from rdma_robust.limits import Limits
 from rdma_robust.messages.language.recognised import is_messages
 from rdma_robust.options import CheckOptions
 from rdma_robust.questions.messages_question import is_trace, read_messages
 from rdma_robust.text import one_line, printable
+from rdma_robust.value_ranges import file_of, one_value
 
 if TYPE_CHECKING:
-    from rdma_robust.teaching.explorer.live import Decide, Exploration, Follow
+    from rdma_robust.teaching.explorer.live import Decide, Explorable, Follow
     from rdma_robust.teaching.explorer.message_session import MessageSession
     from rdma_robust.teaching.explorer.message_view import MessageVerdictView
     from rdma_robust.teaching.explorer.session import Session
@@ -129,7 +129,7 @@ def run_explore(request: ExploreRequest) -> Exit:
     if request.tui and item.path is None:
         raise UsageError("--tui needs standard input for its keys: give the program as a file")
     if request.watch:
-        Watched([request.file])
+        WatchedFiles([request.file])
         need_watchfiles()
     _need("textual" if request.tui else "uvicorn", *(() if request.tui else ("starlette",)))
     try:
@@ -194,7 +194,7 @@ def _explore(session: Session | MessageSession, request: ExploreRequest) -> None
         _in_terminal(session, decide, request, follow)
         return
     from rdma_robust.teaching.explorer.live import Live  # noqa: PLC0415 - slow
-    from rdma_robust.teaching.explorer.serve import Serving, serve  # noqa: PLC0415 - slow
+    from rdma_robust.teaching.explorer.server import Serving, serve  # noqa: PLC0415 - slow
 
     live = Live(session, decide, watched=request.watch)
     serve(live, Serving(request.port, request.state, request.browser, _say, follow))
@@ -213,7 +213,7 @@ def _in_terminal(session: Session | MessageSession, decide: Decide, request: Exp
     run_terminal(session, decide, request.state, follow)
 
 
-def _follow(request: ExploreRequest, show: Callable[[Exploration | str], None]) -> None:
+def _follow(request: ExploreRequest, show: Callable[[Explorable | str], None]) -> None:
     """Show the program, or what is wrong with it, whenever its file has changed."""
     for _ in changes_of(request.file):
         try:
@@ -235,9 +235,9 @@ def _decided(options: CheckOptions, session: Any) -> VerdictView | MessageVerdic
 
         return _apart(limits, partial(decided_messages, session.program, limits), partial(MessageVerdictView, "unknown"))
     from rdma_robust.teaching.explorer.view import VerdictView  # noqa: PLC0415 - loaded by then
-    from rdma_robust.teaching.explorer.witness import decided  # noqa: PLC0415 - slow, and nobody needs it at first
+    from rdma_robust.teaching.explorer.witness import session_verdict  # noqa: PLC0415 - slow, and nobody needs it at first
 
-    return _apart(limits, partial(decided, session, options), partial(VerdictView, "unknown"))
+    return _apart(limits, partial(session_verdict, session, options), partial(VerdictView, "unknown"))
 
 
 def _apart(limits: Limits, decide: Callable[[], Verdict], unknown: Callable[[str], Verdict]) -> Verdict:

@@ -17,8 +17,8 @@ from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.shell.inputs import Item, Source, expand
 from rdma_robust.frame.shell.output import StandardOutput, replace_file
 from rdma_robust.frame.shell.stderr import warn
-from rdma_robust.language.value_ranges import one_value
 from rdma_robust.text import printable
+from rdma_robust.value_ranges import one_value
 
 Mode = Literal["print", "check", "write"]
 

@@ -36,8 +36,9 @@ from rdma_robust.cli.options.option_sets import with_option_sets
 from rdma_robust.frame.formats.lines import WRITERS
 from rdma_robust.frame.run_question import Run, run_question
 from rdma_robust.frame.shell.defaults import TIMEOUT_S, processors
-from rdma_robust.frame.shell.inputs import MESSAGES_SUFFIX, expand
+from rdma_robust.frame.shell.inputs import expand
 from rdma_robust.frame.shell.screen import width_of_output
+from rdma_robust.messages.language.recognised import MESSAGES_SUFFIX
 from rdma_robust.questions.messages_question import MESSAGES_CHECK, MessagesAsking
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -10,7 +9,7 @@ import typer
 
 from rdma_robust import TOOL, __version__
 from rdma_robust.beside import Beside
-from rdma_robust.cli.answering import answer_sources, only
+from rdma_robust.cli.answering import only, tell_of
 from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.options.arguments import (
     FORMAT_HELP,
@@ -28,11 +27,11 @@ from rdma_robust.cli.options.messages_options import MessageOptions
 from rdma_robust.cli.options.option_sets import with_option_sets
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.shell.defaults import TIMEOUT_S
-from rdma_robust.frame.shell.inputs import MESSAGES_SUFFIX, Source, expand
-from rdma_robust.frame.shell.output import output
+from rdma_robust.frame.shell.inputs import Source, expand
 from rdma_robust.frame.shell.screen import width_of_output
-from rdma_robust.frame.shell.stderr import warn
-from rdma_robust.guard import ENDING
+from rdma_robust.frame.shell.stderr import warn, warn_of
+from rdma_robust.limits import Limits
+from rdma_robust.messages.language.recognised import MESSAGES_SUFFIX
 from rdma_robust.questions.messages_question import MessagesAsking, decide_in_time, load_messages_room
 from rdma_robust.text import printable
 
@@ -41,16 +40,6 @@ if TYPE_CHECKING:
 
 RACES_S: Final = 5.0
 """Seconds for what races can change."""
-
-
-@dataclass(frozen=True, slots=True)
-class MessagesExplainRequest:
-    """What to explain and how; `to` of None is standard output."""
-
-    file: str
-    asking: MessagesAsking
-    format: str
-    to: str | None
 
 
 @with_option_sets
@@ -76,47 +65,46 @@ def explain_command(
         width=width_of_output(output),
     )
     form = report_form(output, format_, EXPLAIN_FORMATS, expand([file], suffixes=(MESSAGES_SUFFIX,)))
-    context.obj.append(partial(run_messages_explain, MessagesExplainRequest(file, asking, form, output)))
+    context.obj.append(partial(run_messages_explain, file, asking, form, output))
 
 
-def run_messages_explain(request: MessagesExplainRequest) -> Exit:
-    """Decide and explain the program of `request`; return the exit code, that of `messages check`. Raises UsageError."""
-    item = only(request.file, "messages explain", request.asking.define, (MESSAGES_SUFFIX,))
-    place = output(request.to)
+def run_messages_explain(file: str, asking: MessagesAsking, form: str, to: str | None) -> Exit:
+    """Decide and explain the program `file`; return the exit code, that of `messages check`. Raises UsageError."""
+    item = only(file, "messages explain", asking.define, (MESSAGES_SUFFIX,))
+    return tell_of(item, (form, to), asking.limits, partial(_told, asking, form), _load)
+
+
+def _load() -> None:
     load_messages_room()
-    from rdma_robust.reports.messages.messages_explanation import messages_explanation  # noqa: PLC0415 - slow: before limits
+    import rdma_robust.reports.messages.messages_explanation  # noqa: PLC0415 - slow: before limits
+    import rdma_robust.reports.messages.race_notes  # noqa: F401, PLC0415
+
+
+def _told(asking: MessagesAsking, form: str, source: Source, limits: Limits) -> tuple[str, Exit]:
+    from rdma_robust.reports.messages.messages_explanation import messages_explanation  # noqa: PLC0415 - loaded by then
     from rdma_robust.reports.messages.race_notes import RaceNote, race_notes  # noqa: PLC0415
 
-    limits = request.asking.limits()
-
-    def explained(source: Source) -> Exit:
-        found = decide_in_time(source, request.asking, limits)
-        program = found.program
-        assert program is not None
-        for warning in program.warnings:
-            warn(printable(warning.render(program.file, program.source), "\n"))
-        for note in found.notes:
-            warn(f"{printable(program.file)}: note: {printable(note)}")
-        beside = Beside(limits, 1.0, RACES_S)
-        none: list[RaceNote] = []
-        races = beside.note("what races change", partial(race_notes, program, found.answers), none, share=1.0)
-        for left_out in beside.left_out:
-            warn(f"{printable(source.name)}: note: left out: {left_out}")
-        told = messages_explanation(program, found.answers, races)
-        text = _written(told, request).rstrip("\n")
-        with place:
-            (place.say if request.format == "text" else place.line)(text)
-        return told.exit_code
-
-    return answer_sources([item], lambda: limits, explained, ENDING)
+    found = decide_in_time(source, asking, limits)
+    program = found.program
+    assert program is not None
+    warn_of(program.warnings, program.file, program.source)
+    for note in found.notes:
+        warn(f"{printable(program.file)}: note: {printable(note)}")
+    beside = Beside(limits, 1.0, RACES_S)
+    none: list[RaceNote] = []
+    races = beside.note("what races change", partial(race_notes, program, found.answers), none, share=1.0)
+    for left_out in beside.left_out:
+        warn(f"{printable(source.name)}: note: left out: {left_out}")
+    told = messages_explanation(program, found.answers, races)
+    return _written(told, asking, form), told.exit_code
 
 
-def _written(told: MessagesExplanation, request: MessagesExplainRequest) -> str:
-    match request.format:
+def _written(told: MessagesExplanation, asking: MessagesAsking, form: str) -> str:
+    match form:
         case "text":
             from rdma_robust.reports.messages.messages_explanation import messages_explanation_text  # noqa: PLC0415
 
-            return "\n".join(messages_explanation_text(told, request.asking.width, full=request.asking.full))
+            return "\n".join(messages_explanation_text(told, asking.width, full=asking.full))
         case "json":
             from rdma_robust.frame.formats.json_text import layout  # noqa: PLC0415
             from rdma_robust.reports.messages.messages_explanation import messages_explanation_object  # noqa: PLC0415

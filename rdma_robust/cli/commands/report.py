@@ -37,6 +37,7 @@ from rdma_robust.cli.passed_over import without_proofs
 from rdma_robust.cli.processes.decide_job import decide_job, kept_record
 from rdma_robust.cli.report_contracts import with_contracts
 from rdma_robust.cli.report_messages import Given, split, with_messages
+from rdma_robust.cli.report_questions import of_questions, with_questions
 from rdma_robust.errors import UsageError
 from rdma_robust.frame import registry
 from rdma_robust.frame.answer import Failure
@@ -64,6 +65,7 @@ from rdma_robust.reports.batch.batch_formats import FORMS
 from rdma_robust.reports.batch.batch_view import BatchReport, ReportEntry
 from rdma_robust.reports.batch.contract_rows import contracts_line
 from rdma_robust.reports.batch.message_rows import messages_line
+from rdma_robust.reports.batch.report_sections import question_section
 from rdma_robust.reports.check.result import unanswered_result
 from rdma_robust.reports.check.robustness_view import described, verdicts_line
 from rdma_robust.reports.check.summary import summarise
@@ -94,6 +96,7 @@ class ReportRequest:
     quiet: bool = False
     passed_over: int = 0
     messages: Sequence[Item] = ()
+    questions: Sequence[Item] = ()
 
 
 @dataclass
@@ -213,7 +216,8 @@ def report_command(
     quiet: OnlyErrors = False,
 ) -> None:
     """Note in the context what is to be done."""
-    given, messages = split(expand(paths, suffixes=registry.folder_suffixes(), define=define))
+    given, questions = of_questions(expand(paths, suffixes=registry.folder_suffixes(), define=define))
+    given, messages = split(given)
     items, passed_over = without_proofs(given)
     if no_cache and cache is not None:
         raise UsageError("--cache and --no-cache exclude one another")
@@ -242,6 +246,7 @@ def report_command(
         quiet=quiet,
         passed_over=passed_over,
         messages=messages,
+        questions=questions,
     )
     context.obj.append(partial(run_report, request))
 
@@ -249,7 +254,7 @@ def report_command(
 def run_report(request: ReportRequest) -> Exit:
     """Decide every item of `request`, write the reports and return the exit code. Raises UsageError, BrokenPipeError."""
     started = time.monotonic()
-    places = destinations(request.path, request.formats, [*request.items, *request.messages])
+    places = destinations(request.path, request.formats, [*request.items, *request.messages, *request.questions])
     executor = _executor(request)
     cache = _cache(request)
     batch = _Batch(request)
@@ -274,6 +279,7 @@ def run_report(request: ReportRequest) -> Exit:
         hits.append(_hits(cache))
         report = with_messages(report, dataclasses.replace(given, items=programs))
         hits.append(_hits(cache))
+        report = with_questions(report, dataclasses.replace(given, items=request.questions))
     written = _write(places, report, kept=cache is not None and not cache.trouble)
     if cache is not None and cache.trouble:
         warn(f"warning: answers could not be kept: {printable(cache.trouble)} [RR006]")
@@ -325,6 +331,7 @@ def _last_words(report: BatchReport, places: Sequence[Destination], hits: Sequen
         lines.append(messages_line(report.messages, expect=report.expect) + messages_cached)
     if report.contracts:
         lines.append(contracts_line(report.contracts, expect=report.expect) + contracts_cached)
+    lines += [question_section(each).line for each in report.sections]
     if summary.interrupted:
         lines.append("Run it again to go on from there.")
     lines += [f"written: {printable(place.path)}" for place in places if place.path is not None]

@@ -40,7 +40,6 @@ from rdma_robust.frame.shell.inputs import Item, Missing, all_loaded, expand, re
 from rdma_robust.frame.shell.output import Output, output
 from rdma_robust.frame.shell.screen import width_of_output
 from rdma_robust.frame.shell.stderr import warn
-from rdma_robust.language.value_ranges import definition_combinations, range_definitions
 from rdma_robust.options import CheckOptions
 from rdma_robust.questions.robustness_question import CHECK, RobustnessAsking
 from rdma_robust.reports.check.result import Result
@@ -49,6 +48,7 @@ from rdma_robust.reports.check.summary import exit_of, summarise
 from rdma_robust.reports.scale.scale_record import ScaleRecord
 from rdma_robust.reports.scale.scale_report import ScaleText
 from rdma_robust.text import printable
+from rdma_robust.value_ranges import definition_combinations, range_definitions
 
 
 @dataclass(frozen=True, slots=True)

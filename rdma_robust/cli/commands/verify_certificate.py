@@ -42,8 +42,8 @@ from rdma_robust.frame.shell.inputs import (
 )
 from rdma_robust.frame.shell.output import StandardOutput
 from rdma_robust.frame.shell.screen import width_of_output
-from rdma_robust.language.value_ranges import one_value
 from rdma_robust.text import printable
+from rdma_robust.value_ranges import one_value
 
 SUFFIXES = (".json", ".json.gz")
 UNKNOWN_KIND = registry.CertificateKind("", "rdma_robust.certify.checker:verify", {})

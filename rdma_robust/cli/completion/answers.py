@@ -19,7 +19,7 @@ FILES: Final = ("FILE", "PATH", "OLD", "NEW")
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class Suggestion:
     """A word, or a path, and what is said beside it."""
 
     value: str
@@ -31,7 +31,7 @@ class Candidate:
         return "\t".join((self.kind, self.value, " ".join(self.about.split())))
 
 
-def completions(words: Sequence[str], place: int) -> list[Candidate]:
+def cursor_completions(words: Sequence[str], place: int) -> list[Suggestion]:
     """Return what the word at `place` of a command line may become; `words` are those after the name of the tool, counted
     from 1."""
     before, at = list(words[: place - 1]), words[place - 1] if place <= len(words) else ""
@@ -44,11 +44,11 @@ def completions(words: Sequence[str], place: int) -> list[Candidate]:
     context, rest = _context(typed)
     below = getattr(context.command, "commands", {})
     if below and not rest and not at.startswith("-"):
-        return [Candidate(name, summary(command)) for name, command in below.items() if name.startswith(at)]
+        return [Suggestion(name, summary(command)) for name, command in below.items() if name.startswith(at)]
     return [*_next(context, rest, at)]
 
 
-def _first(at: str) -> Iterator[Candidate]:
+def _first(at: str) -> Iterator[Suggestion]:
     """Yield what may come first: a command, a file to check, or an option of all."""
     if at.startswith("-"):
         group: Any = typer.main.get_command(command_line(("check",)))
@@ -58,8 +58,8 @@ def _first(at: str) -> Iterator[Candidate]:
         yield from found.values()
         return
     group = typer.main.get_command(command_line(()))
-    yield from (Candidate(name, summary(group.commands[name])) for name in registry.commands() if name.startswith(at))
-    yield from paths(at, registry.folder_suffixes())
+    yield from (Suggestion(name, summary(group.commands[name])) for name in registry.commands() if name.startswith(at))
+    yield from path_candidates(at, registry.folder_suffixes())
 
 
 def _context(typed: Sequence[str]) -> tuple[Any, list[str]]:
@@ -72,7 +72,7 @@ def _context(typed: Sequence[str]) -> tuple[Any, list[str]]:
     return context, rest
 
 
-def _next(context: Any, rest: Sequence[str], at: str) -> Iterator[Candidate]:
+def _next(context: Any, rest: Sequence[str], at: str) -> Iterator[Suggestion]:
     """Yield the options, the values of the option before, or the arguments of a command."""
     options = {name: param for param in context.command.get_params(context) for name in getattr(param, "opts", ())}
     plain = "--" in rest
@@ -80,7 +80,7 @@ def _next(context: Any, rest: Sequence[str], at: str) -> Iterator[Candidate]:
         name, _, begun = at.partition("=")
         if name in options:
             found = _values(context, options[name], begun)
-            yield from (Candidate(f"{name}={each.value}", each.about, each.kind) for each in found)
+            yield from (Suggestion(f"{name}={each.value}", each.about, each.kind) for each in found)
         return
     last = [word for word in rest if word != "="][-1:]
     begun = "" if at == "=" else at
@@ -97,14 +97,14 @@ def _next(context: Any, rest: Sequence[str], at: str) -> Iterator[Candidate]:
     yield from _values(context, arguments[0], begun) if arguments else ()
 
 
-def _options(context: Any, at: str) -> Iterator[Candidate]:
+def _options(context: Any, at: str) -> Iterator[Suggestion]:
     for param in context.command.get_params(context):
         if param.param_type_name == "option" and not param.hidden:
             names = [name for name in (*param.opts, *param.secondary_opts) if name.startswith("--") or at != "--"]
-            yield from (Candidate(name, param.help or "") for name in names if name.startswith(at) and len(name) > 2)
+            yield from (Suggestion(name, param.help or "") for name in names if name.startswith(at) and len(name) > 2)
 
 
-def _values(context: Any, param: Any, at: str) -> Iterable[Candidate]:
+def _values(context: Any, param: Any, at: str) -> Iterable[Suggestion]:
     """Yield the values of an option or argument that begin with `at`."""
     metavar = param.metavar or ""
     words = [str(getattr(choice, "value", choice)) for choice in getattr(param.type, "choices", ())] or _names(param)
@@ -113,13 +113,13 @@ def _values(context: Any, param: Any, at: str) -> Iterable[Candidate]:
     if words:
         head, comma, begun = at.rpartition(",") if param.name in ("reductions", "models") else ("", "", at)
         sign = begun[:1] if param.name == "reductions" and begun.startswith("-") else ""
-        return [Candidate(f"{head}{comma}{sign}{word}") for word in words if f"{sign}{word}".startswith(begun)]
+        return [Suggestion(f"{head}{comma}{sign}{word}") for word in words if f"{sign}{word}".startswith(begun)]
     if metavar.strip("[].") in FILES:
         named = context.command_path.removeprefix("rdma-robust ")
         command = registry.command_at(named)
-        return paths(at, command.reads if command is not None else ())
+        return path_candidates(at, (command.reads if command is not None else ()) or registry.fallback_suffixes())
     if "DIR" in metavar or "OUT" in metavar or "FILE" in metavar or "NET" in metavar:
-        return paths(at, ("",))
+        return path_candidates(at, ("",))
     return []
 
 
@@ -149,7 +149,7 @@ def _names(param: Any) -> list[str]:
     return []
 
 
-def paths(at: str, suffixes: tuple[str, ...]) -> Iterator[Candidate]:
+def path_candidates(at: str, suffixes: tuple[str, ...]) -> Iterator[Suggestion]:
     """Yield the folders and the files with one of these suffixes whose path begins with `at`."""
     folder, begun = os.path.split(at)
     try:
@@ -163,18 +163,18 @@ def paths(at: str, suffixes: tuple[str, ...]) -> Iterator[Candidate]:
             continue
         value = os.path.join(folder, entry.name)
         if entry.is_dir():
-            yield Candidate(f"{value}/", "", "path")
+            yield Suggestion(f"{value}/", "", "path")
         elif entry.name.endswith(suffixes):
-            yield Candidate(value, "", "path")
+            yield Suggestion(value, "", "path")
 
 
-def answer(asked: str, words: Sequence[str]) -> list[str]:
+def shell_answer(asked: str, words: Sequence[str]) -> list[str]:
     """Return the lines for a shell: `asked` is what its script has put into the environment. Never raises."""
     shell, _, place = asked.partition(":")
     try:
-        found = completions(words, int(place))
+        found = cursor_completions(words, int(place))
     except Exception:
         return []
     if shell == "bash":  # which adds the slash of a folder itself
-        found = [Candidate(each.value.rstrip("/") if each.kind == "path" else each.value, "", each.kind) for each in found]
+        found = [Suggestion(each.value.rstrip("/") if each.kind == "path" else each.value, "", each.kind) for each in found]
     return [each.line() for each in found]

@@ -16,7 +16,6 @@ import typer
 import typer.main
 from typer.core import TyperCommand, TyperGroup
 
-from rdma_robust.cli.options.option_groups import OPTION_GROUPS
 from rdma_robust.frame import registry
 from rdma_robust.frame.formats.columns import Column, Columns
 from rdma_robust.frame.shell.colour import When, choose
@@ -30,6 +29,49 @@ TERM_PART: Final = 0.36
 COMMAND: Final = "rdma-robust "
 OTHER: Final = "Other"
 EXAMPLES: Final = "Examples"
+
+OPTION_GROUPS: Final = {
+    "Model and search": (
+        "instrumentation",
+        "engine",
+        "kernel",
+        "reductions",
+        "ordered_reads",
+        "cpu",
+        "atomics",
+        "order",
+        "recv_depth",
+        "await_loops",
+        "self_check",
+        "model",
+        "models",
+        "reduction",
+        "bound",
+        "buffer",
+        "loop_bound",
+        "matches",
+        "procs",
+        "only",
+        "mode",
+    ),
+    "Limits": ("timeout", "max_states", "memory", "depth", "indices"),
+    "Many programs": ("jobs", "expect", "deny", "quiet", "watch", "cache", "no_cache", "executor"),
+    "Output": (
+        "format_",
+        "formats",
+        "output",
+        "force",
+        "write",
+        "diff",
+        "explain",
+        "width",
+        "certificate",
+        "html",
+        "pace",
+        "all_moves",
+    ),
+}
+"""The options that several commands have, by the names of their parameters, as the help has them; others come before."""
 
 
 Colour = Annotated[

@@ -19,7 +19,7 @@ COLOR: Final = "color"
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class SettingEntry:
     """The value of a setting, of all commands or of one, and where it is."""
 
     command: str | None

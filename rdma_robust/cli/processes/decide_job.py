@@ -18,9 +18,9 @@ from rdma_robust.frame.deciding import guarded
 from rdma_robust.guard import ENDING, Overrun, guarded_by, out_of_memory
 from rdma_robust.limits import Limits
 from rdma_robust.outcome import Outcome, Verdict
-from rdma_robust.reports.analyses.claim_findings import Claims
 from rdma_robust.reports.batch.program_page import Page
 from rdma_robust.reports.check.result import result_of, unanswered_result
+from rdma_robust.reports.share.claim_findings import Claims
 
 PAGE_S = 60.0
 """For the drawings of a page at most."""

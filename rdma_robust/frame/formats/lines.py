@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from rdma_robust.frame.finding import Finding
-from rdma_robust.language.value_ranges import file_of, told_instance
 from rdma_robust.text import printable
+from rdma_robust.value_ranges import file_of, told_instance
 
 
 def concise(finding: Finding) -> str:

@@ -11,10 +11,10 @@ from itertools import pairwise
 from typing import Any, Final
 from urllib.parse import quote
 
-from rdma_robust.codes.known_codes import MessageCode, codes
+from rdma_robust.codes.known_codes import MessageCode, codes, tags_of
 from rdma_robust.frame.finding import PROBLEMS, Finding, Flow, Kind, Level, Step, digest
 from rdma_robust.frame.formats.json_text import valid_unicode
-from rdma_robust.language.value_ranges import file_of, told_instance
+from rdma_robust.value_ranges import file_of, told_instance
 
 SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 ROOT: Final = "%SRCROOT%"
@@ -97,7 +97,9 @@ def _result(file: ScannedFile, found: Finding) -> Json:
         "ruleId": found.code,
         "level": "error" if found.level == "error" else level_of(found.code),
         "message": message(text),
-        "locations": [_place(file, line, found.column if found.line else None, found.statement)],
+        "locations": [_place(file, line, found.column if found.line else None, found.statement)]
+        if file_of(found.file) == file_of(file.file)
+        else [_located(found.file, {"startLine": line, "startColumn": found.column or 1})],
         "partialFingerprints": {scheme: print_},
     }
     if found.related:
@@ -114,7 +116,11 @@ def _place(file: ScannedFile, line: int, column: int | None, statement: str) -> 
         region["startColumn"] = column
         if statement and file.line(line)[column - 1 :].startswith(statement):
             region["endColumn"] = column + len(statement)
-    return {"physicalLocation": {"artifactLocation": artifact(file_of(file.file)), "region": region}}
+    return _located(file.file, region)
+
+
+def _located(file: str, region: Json) -> Json:
+    return {"physicalLocation": {"artifactLocation": artifact(file_of(file)), "region": region}}
 
 
 def _step(file: ScannedFile, step: Step) -> Json:
@@ -176,7 +182,7 @@ def _rule(code: str) -> Json:
             "precision": "high" if code.startswith(NOT_SO_SURE) else "very-high",
             # GitHub's word for a note.
             "problem.severity": "recommendation" if level == "note" else level,
-            "tags": ["rdma", "concurrency" if code.startswith("RR0") else "correctness"],
+            "tags": tags_of(code),
         },
     }
 

@@ -21,10 +21,17 @@ def document(section: Section[Any, Any]) -> JsonObject:
     return envelope(section.question.form, results, section.counts, made, view.more(section))
 
 
+def scanned_files(section: Section[Any, Any]) -> list[ScannedFile]:
+    """Return the inputs with what is found in them."""
+    # A record that keeps the text of its input keeps none where there is no answer, and fingerprints are made of that.
+    texts = [getattr(each.record, "source", each.text) for each in section.answers]
+    records = zip(section.records, texts, strict=True)
+    return [ScannedFile(record.file, text, list(section.view.findings(record))) for record, text in records]
+
+
 def _sarif(section: Section[Any, Any]) -> str:
-    view, counts = section.view, section.counts
-    files = [ScannedFile(a.record.file, a.text, list(view.findings(a.record))) for a in section.answers]
-    return sarif_log(files, counts.exit_code, TOOL, interrupted=counts.interrupted)
+    counts = section.counts
+    return sarif_log(scanned_files(section), counts.exit_code, TOOL, interrupted=counts.interrupted)
 
 
 SECTION_WRITERS: Final[Mapping[str, Callable[[Section[Any, Any]], str]]] = {

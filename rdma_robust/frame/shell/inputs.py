@@ -21,14 +21,11 @@ from rdma_robust.files import LARGEST, read_regular
 from rdma_robust.frame import registry
 from rdma_robust.frame.shell.stderr import error_line
 from rdma_robust.guard import Overrun, guarded_by
-from rdma_robust.language.value_ranges import Valuation, definition_combinations, file_of
 from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.text import printable
+from rdma_robust.value_ranges import Valuation, definition_combinations, file_of
 
 STDIN = "<stdin>"
-SUFFIX = ".rdma"
-TRENCHER_SUFFIX = ".trencher"
-MESSAGES_SUFFIX = ".mp"
 BOM = b"\xef\xbb\xbf"
 _STREAM: Final = re.compile(r"(?:/dev/|/proc/self/)fd/([0-9]{1,9})|/dev/stdin")
 
@@ -96,18 +93,20 @@ Item = Source | Missing
 def expand(
     arguments: Sequence[str],
     commands: Sequence[str] = (),
-    suffixes: tuple[str, ...] = (SUFFIX,),
+    suffixes: tuple[str, ...] = (),
     define: Sequence[str] | None = None,
 ) -> list[Item]:
     """Return what `arguments` stand for, in their order, each file once; those without a program are kept as Missing.
 
-    A directory stands for every file below it with one of `suffixes`, sorted; an argument that names no file is a glob if it
+    A directory stands for every file below it with one of `suffixes`, sorted, those that the registry falls back to if there
+    are none; an argument that names no file is a glob if it
     can be, and `dir/**` stands for what `dir` does. A link in a directory stands for a file only if that would count too.
     `commands` are what a mistyped first argument may have meant. `define` are the definitions of :attr:`Source.define`; with
     ranges among them every program is there once for each combination of values (see `value_ranges.py`).
     Raises UsageError for a range of no values.
     """
     chosen = definition_combinations(define or ())
+    suffixes = suffixes or registry.fallback_suffixes()
     items: list[Item] = []
     seen: set[str] = set()
     for argument in arguments:

@@ -5,9 +5,14 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from rdma_robust.frame.shell.colour import coloured
 from rdma_robust.text import printable
+
+if TYPE_CHECKING:
+    from rdma_robust.errors import Diagnostic
 
 REPORT_IT = (
     "This is a defect of rdma-robust, not of the program. Please report it with the program and the command line; "
@@ -19,6 +24,12 @@ def warn(text: str) -> None:
     """Print `text` on standard error."""
     if sys.stderr is not None:
         print(coloured(text, sys.stderr), file=sys.stderr, flush=True)
+
+
+def warn_of(found: Iterable[Diagnostic], file: str, text: str) -> None:
+    """Print warnings about the text of a file."""
+    for each in found:
+        warn(printable(each.render(file, text), "\n"))
 
 
 def error_line(text: str, code: str) -> str:

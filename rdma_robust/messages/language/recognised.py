@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from typing import Final
 
-SUFFIX: Final = ".mp"
+MESSAGES_SUFFIX: Final = ".mp"
 _PROCESS: Final = re.compile(r"^[ \t]*(?:daemon[ \t]+)?proc[ \t]+[A-Za-z_]\w*[ \t]*[\[{]", re.ASCII | re.MULTILINE)
 _CONTRACT: Final = re.compile(r"\)\s*contract\s+(?:collective|local)\s*\{")
 
 
 def is_messages(text: str, file: str) -> bool:
     """Return whether a text is one of `.mp`: its name says so or, if it says nothing, there is a process or contract."""
-    if file.endswith(SUFFIX):
+    if file.endswith(MESSAGES_SUFFIX):
         return True
     return "." not in file and (_PROCESS.search(text) is not None or _CONTRACT.search(text) is not None)
 

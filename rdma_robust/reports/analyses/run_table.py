@@ -12,7 +12,7 @@ from rdma_robust.frame.formats.columns import PAPER
 from rdma_robust.language.check.targets import ThreadAtExit, ThreadAtLine, ThreadAtPoints
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import RDMA, Model
-from rdma_robust.reports.check.steps_table import StepRow, folded_rows, gutter, line_text, note_of_places, table
+from rdma_robust.reports.share.steps_table import StepRow, folded_rows, gutter, line_text, note_of_places, table
 from rdma_robust.semantics.machines.chosen import is_rdma, machine_of, sc_machine_of
 from rdma_robust.semantics.machines.machine import Action, Verb
 from rdma_robust.semantics.run_wording import deed, event_name, lane

@@ -14,7 +14,6 @@ from rdma_robust.frame.answer import DiagnosticView, Failure, JsonObject, diagno
 from rdma_robust.frame.exits import Exit
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import ModelName
-from rdma_robust.reports.analyses.claim_findings import ClaimAnswer, StepView
 from rdma_robust.reports.analyses.safety_report import (
     REACH_EXITS,
     VERIFY_EXITS,
@@ -24,7 +23,8 @@ from rdma_robust.reports.analyses.safety_report import (
     reason_text,
     verify_exit,
 )
-from rdma_robust.reports.prove.move_wording import deed_of, lane_of
+from rdma_robust.reports.share.claim_findings import ClaimAnswer, StepView
+from rdma_robust.reports.share.move_wording import deed_of, lane_of
 from rdma_robust.semantics.machines.chosen import is_rdma
 from rdma_robust.semantics.machines.machine import Verb
 from rdma_robust.semantics.run_wording import deed, lane

@@ -21,7 +21,7 @@ from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import ModelName
 from rdma_robust.outcome import Copies
 from rdma_robust.reports.analyses.run_table import claim_run_table
-from rdma_robust.reports.prove.run_lines import safety_run_lines
+from rdma_robust.reports.share.run_lines import safety_run_lines
 from rdma_robust.semantics.machines.by_model import stepwise_machine
 from rdma_robust.semantics.machines.chosen import is_rdma
 from rdma_robust.text import count, one_line, printable

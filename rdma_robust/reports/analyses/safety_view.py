@@ -15,8 +15,8 @@ from rdma_robust.frame.formats.columns import sentence
 from rdma_robust.frame.formats.json_text import valid_unicode
 from rdma_robust.frame.formats.junit import Case
 from rdma_robust.frame.question import Layout, Section, View
-from rdma_robust.reports.analyses.claim_findings import claim_cases, claim_findings
 from rdma_robust.reports.analyses.safety_record import SafetyRecord
+from rdma_robust.reports.share.claim_findings import claim_cases, claim_findings
 from rdma_robust.text import count
 
 VERIFY_WORDS: Final = ("holds", "violated", "unknown", "unreachable")

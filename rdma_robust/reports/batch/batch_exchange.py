@@ -13,7 +13,6 @@ from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.formats.json_text import dump, layout, valid_unicode
 from rdma_robust.frame.formats.junit import Case, junit_document
 from rdma_robust.frame.formats.sarif import ScannedFile, sarif_log
-from rdma_robust.reports.analyses.claim_findings import ClaimAnswer, claim_cases
 from rdma_robust.reports.batch.batch_view import BatchReport, ReportEntry
 from rdma_robust.reports.batch.report_section import CsvRow
 from rdma_robust.reports.batch.report_sections import sections_of
@@ -22,6 +21,7 @@ from rdma_robust.reports.check.paragraphs import explain
 from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.check.robustness_view import VERDICTS, result_object
 from rdma_robust.reports.check.summary import exit_of, why_not_expected
+from rdma_robust.reports.share.claim_findings import ClaimAnswer, claim_cases
 from rdma_robust.text import printable
 
 WIDTH = 100

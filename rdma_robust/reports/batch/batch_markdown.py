@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from rdma_robust.reports.analyses.claim_findings import ClaimAnswer
 from rdma_robust.reports.batch.batch_view import BatchReport, ReportEntry
 from rdma_robust.reports.batch.report_section import ReportSection
 from rdma_robust.reports.batch.report_sections import sections_of
 from rdma_robust.reports.check.robustness_view import VERDICTS, expected_word, passed_over
+from rdma_robust.reports.share.claim_findings import ClaimAnswer
 from rdma_robust.text import count, one_line, printable
 
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~&:@$^=])")

@@ -7,8 +7,8 @@ from typing import Final
 
 from rdma_robust.outcome import BY_FILTER, NO_SEARCH, Matters
 from rdma_robust.reports.check.result import FaultView, Result
-from rdma_robust.reports.check.steps_table import witness_timeline
 from rdma_robust.reports.check.witness_view import WitnessView
+from rdma_robust.reports.share.steps_table import witness_timeline
 from rdma_robust.semantics.hang import Wait
 from rdma_robust.semantics.wording import SPIN_ONLY, proved_by_filter, torn
 from rdma_robust.text import count, filled, printable

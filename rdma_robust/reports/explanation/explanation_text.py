@@ -10,7 +10,7 @@ from rdma_robust.analyses.explain.story import fences
 from rdma_robust.frame.answer import JsonObject
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.formats.json_text import valid_unicode
-from rdma_robust.reports.check.steps_table import StepRow, folded_rows, gutter, table
+from rdma_robust.reports.share.steps_table import StepRow, folded_rows, gutter, table
 from rdma_robust.text import filled, printable
 
 LEGEND = (

@@ -17,7 +17,7 @@ from rdma_robust.reports.prove.proof_record import (
     ProofClaim,
     ProofRecord,
 )
-from rdma_robust.reports.prove.run_lines import safety_run_lines
+from rdma_robust.reports.share.run_lines import safety_run_lines
 from rdma_robust.text import count, filled, one_line, printable
 
 _MOST_PLACES: Final = 12

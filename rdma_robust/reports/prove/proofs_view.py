@@ -16,8 +16,8 @@ from rdma_robust.frame.formats.json_text import valid_unicode
 from rdma_robust.frame.formats.junit import Case
 from rdma_robust.frame.formats.row_text import expected_cell
 from rdma_robust.frame.question import Layout, Section, View
-from rdma_robust.reports.analyses.claim_findings import ClaimAnswer, StepView, claim_cases, claim_findings
 from rdma_robust.reports.prove.proof_record import ModelRecord, PossibleView, ProofRecord, ProofRun
+from rdma_robust.reports.share.claim_findings import ClaimAnswer, StepView, claim_cases, claim_findings
 from rdma_robust.text import count, one_line, printable
 
 WORDS: Final = {"safe": "SAFE", "unsafe": "UNSAFE", "unknown": "UNKNOWN", "refused": "refused", "error": "error"}

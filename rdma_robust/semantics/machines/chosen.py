@@ -11,7 +11,7 @@ from rdma_robust.options import RECV_DEPTH
 from rdma_robust.semantics.machines.rdma import RdmaMachine, RdmaState
 from rdma_robust.semantics.machines.sc import ScMachine, ScState
 from rdma_robust.semantics.machines.shapes import shape_of
-from rdma_robust.semantics.machines.threadcode import NOTHING, Watched
+from rdma_robust.semantics.machines.threadcode import NOTHING, Observables
 
 if TYPE_CHECKING:
     from rdma_robust.semantics.machines.deployed import DeployedMachine  # slow, and few programs need it
@@ -41,7 +41,7 @@ def is_deployed(program: Program, model: Model) -> bool:
 
 
 def machine_of(
-    program: Program, model: Model = RDMA, watched: Watched = NOTHING, recv_depth: int = RECV_DEPTH
+    program: Program, model: Model = RDMA, watched: Observables = NOTHING, recv_depth: int = RECV_DEPTH
 ) -> AnyRdmaMachine:
     """Return the machine of a program under `model`: the fast one, unless something deployed is used."""
     if is_deployed(program, model):
@@ -51,7 +51,7 @@ def machine_of(
     return RdmaMachine(program, model, watched)
 
 
-def sc_machine_of(program: Program, watched: Watched = NOTHING, recv_depth: int = RECV_DEPTH) -> AnyScMachine:
+def sc_machine_of(program: Program, watched: Observables = NOTHING, recv_depth: int = RECV_DEPTH) -> AnyScMachine:
     """Return the machine of a program under sequential consistency."""
     if not uses_deployed(program):
         return ScMachine(program, watched)

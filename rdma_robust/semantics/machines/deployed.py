@@ -10,17 +10,17 @@ from collections.abc import Iterator
 from rdma_robust.language.flow.cfg import Fault, Program
 from rdma_robust.model import RDMA, Model
 from rdma_robust.options import RECV_DEPTH
-from rdma_robust.semantics.machines.deployed_card import Buffered, CardMachine, DeployedState, DeployedThread, with_thread
+from rdma_robust.semantics.machines.deployed_card import BufferEntry, CardMachine, DeployedState, DeployedThread, with_thread
 from rdma_robust.semantics.machines.deployed_reduction import first_move
 from rdma_robust.semantics.machines.deployed_words import shown_buffer, shown_inboxes, shown_locks, shown_queue
 from rdma_robust.semantics.machines.final import FinalState, final_state
-from rdma_robust.semantics.machines.inboxes import at_start, put_back
+from rdma_robust.semantics.machines.inboxes import at_start, with_inbox
 from rdma_robust.semantics.machines.machine import Action, Move, Verb, access, arrive, describe_threads, with_value
-from rdma_robust.semantics.machines.queues import TO_COME, Posted, completions, polled, tidied, unpolled
+from rdma_robust.semantics.machines.queues import TO_COME, PostedRequest, after_poll, completion_count, tidied, unpolled
 from rdma_robust.semantics.machines.requests import NOWHERE
 from rdma_robust.semantics.machines.starts import Start, Starts
-from rdma_robust.semantics.machines.thread_places import Place
-from rdma_robust.semantics.machines.threadcode import NOTHING, Command, Seen, Watched
+from rdma_robust.semantics.machines.thread_places import ThreadPlace
+from rdma_robust.semantics.machines.threadcode import NOTHING, Command, Observables, Seen
 from rdma_robust.semantics.waits import no_room
 
 
@@ -35,7 +35,7 @@ class DeployedMachine(CardMachine):
         self,
         program: Program,
         model: Model = RDMA,
-        watched: Watched = NOTHING,
+        watched: Observables = NOTHING,
         recv_depth: int = RECV_DEPTH,
         *,
         numbered: bool = False,
@@ -87,7 +87,7 @@ class DeployedMachine(CardMachine):
         if command.requests:
             yield from self._post(state, t, command)
         elif command.polls:
-            queue = polled(self.requests[t], thread.queues[command.qp])
+            queue = after_poll(self.requests[t], thread.queues[command.qp])
             if queue is not None and command.enabled(thread.registers):
                 after = self.with_queue(state, t, command.qp, queue)
                 yield from self._go(after, Action(t, Verb.POLL, command.step), command, 0)
@@ -95,14 +95,14 @@ class DeployedMachine(CardMachine):
             place = self.numbers[command.receives, t]
             inbox = state.inboxes[place]
             if inbox.room > 0 and command.enabled(thread.registers):
-                after = state._replace(inboxes=put_back(state.inboxes, place, inbox.reserved()))
-                after = self._behind_stores(after, t, Buffered(command.number, (), 0))
+                after = state._replace(inboxes=with_inbox(state.inboxes, place, inbox.reserved()))
+                after = self._behind_stores(after, t, BufferEntry(command.number, (), 0))
                 yield from self._go(after, Action(t, Verb.RECV, command.step), command, 0)
         elif command.takes != NOWHERE:
             place = self.numbers[command.takes, t]
             inbox = state.inboxes[place]
             if inbox.arrived and command.enabled(thread.registers, inbox.arrived[0]):
-                after = state._replace(inboxes=put_back(state.inboxes, place, inbox.polled()))
+                after = state._replace(inboxes=with_inbox(state.inboxes, place, inbox.polled()))
                 action = Action(t, Verb.RPOLL, command.step, inbox.arrived[0])
                 yield from self._go(after, action, command, inbox.arrived[0])
         else:
@@ -118,7 +118,7 @@ class DeployedMachine(CardMachine):
         after = state
         if stores:
             assert done.written is not None
-            after = self._behind_stores(state, t, Buffered(command.number, (), done.written))
+            after = self._behind_stores(state, t, BufferEntry(command.number, (), done.written))
         elif command.words or done.written is not None:
             after = state._replace(memory=done.memory)
         yield from self._go(after, done.action(t, command.step), command, done.seen)
@@ -144,11 +144,11 @@ class DeployedMachine(CardMachine):
             thread = state.threads[t]
             if self.numbered:
                 state = with_thread(state, t, thread := thread._replace(posted=thread.posted + 1))
-            entry = Buffered(command.number, request.taken(registers), value, thread.posted)
+            entry = BufferEntry(command.number, request.taken(registers), value, thread.posted)
             after = self._behind_stores(state, t, entry)
             yield from self._go(after, Action(t, Verb.ISSUE, command.step, read), command, value)
 
-    def _behind_stores(self, state: DeployedState, t: int, entry: Buffered) -> DeployedState:
+    def _behind_stores(self, state: DeployedState, t: int, entry: BufferEntry) -> DeployedState:
         """Let a store, request or receive go through the store buffer, if there is one."""
         if not self.buffers:
             return self._out(state, t, entry)
@@ -165,13 +165,13 @@ class DeployedMachine(CardMachine):
         written = entry.value if command.target != NOWHERE and not command.requests else None
         return self.moved(state, Action(t, Verb.DRAIN, command.step, None, written, cell=cell), after)
 
-    def _out(self, state: DeployedState, t: int, entry: Buffered) -> DeployedState:
+    def _out(self, state: DeployedState, t: int, entry: BufferEntry) -> DeployedState:
         """Let an entry take effect: a store reaches memory, a request its queue pair, a receive its receive queue."""
         command = self.codes[t].commands[entry.command]
         if command.receives != NOWHERE:
             place = self.numbers[command.receives, t]
             inbox = state.inboxes[place].offered(command.buffer)
-            return state._replace(inboxes=put_back(state.inboxes, place, inbox))
+            return state._replace(inboxes=with_inbox(state.inboxes, place, inbox))
         if not command.requests:
             return state._replace(memory=with_value(state.memory, command.target, entry.value))
         request = self.request(t, entry.command)
@@ -183,7 +183,7 @@ class DeployedMachine(CardMachine):
         ahead = self.codes[t].polls_ahead[thread.point][command.qp]
         taken = not (request.signaled and ahead)
         told = request.receiver == NOWHERE
-        posted = Posted(entry.command, entry.env, entry.value, way, stages, NOWHERE, taken, told, entry.number)
+        posted = PostedRequest(entry.command, entry.env, entry.value, way, stages, NOWHERE, taken, told, entry.number)
         return self.with_queue(state, t, command.qp, (*thread.queues[command.qp], posted))
 
     def _go(self, state: DeployedState, action: Action, command: Command, value: Seen) -> Iterator[Move]:
@@ -230,14 +230,14 @@ class DeployedMachine(CardMachine):
             for t, thread in enumerate(state.threads)
         )
 
-    def places(self, state: DeployedState) -> tuple[Place, ...]:
+    def places(self, state: DeployedState) -> tuple[ThreadPlace, ...]:
         """Return where the threads are in a state that :meth:`is_still`."""
         found = []
         for t, thread in enumerate(state.threads):
             stuck = tuple([qp for qp, queue in enumerate(thread.queues) if any(not posted.over for posted in queue)])
             messages = tuple(dict.fromkeys(self.waiting_steps(state, t)))
-            unpolled = tuple([completions(self.requests[t], queue) for queue in thread.queues])
-            found.append(Place(thread.point, thread.registers, unpolled, state.inboxes, stuck, messages))
+            unpolled = tuple([completion_count(self.requests[t], queue) for queue in thread.queues])
+            found.append(ThreadPlace(thread.point, thread.registers, unpolled, state.inboxes, stuck, messages))
         return tuple(found)
 
     def under_way(self, state: DeployedState) -> int:

@@ -11,20 +11,30 @@ from typing import NamedTuple
 
 from rdma_robust.language.flow.cfg import Fault, Program, Step
 from rdma_robust.model import Model
-from rdma_robust.semantics.machines.inboxes import Inboxes, put_back
+from rdma_robust.semantics.machines.inboxes import Inboxes, with_inbox
 from rdma_robust.semantics.machines.machine import Action, Move, Verb, with_value
 from rdma_robust.semantics.machines.nic_rules import nic_rules
-from rdma_robust.semantics.machines.queues import BUFFERED, OVER, TO_COME, Posted, Queue, parts_of, ready, received, tidied
-from rdma_robust.semantics.machines.requests import NOWHERE, Request, compile_requests, connections, numbered
-from rdma_robust.semantics.machines.threadcode import Registers, Watched, compile_threads
+from rdma_robust.semantics.machines.queues import (
+    BUFFERED,
+    OVER,
+    TO_COME,
+    PostedRequest,
+    Queue,
+    events_of_request,
+    next_to_be_told,
+    ready,
+    tidied,
+)
+from rdma_robust.semantics.machines.requests import NOWHERE, CardRequest, compile_requests, connection_numbers, connections
+from rdma_robust.semantics.machines.threadcode import Observables, Registers, compile_threads
 from rdma_robust.semantics.order_table import WEAKER
 from rdma_robust.semantics.trace import EventType
 from rdma_robust.semantics.waits import no_buffer
 
 
-class Buffered(NamedTuple):
+class BufferEntry(NamedTuple):
     """An entry of a store buffer, by its command's number: a store with its value; a request with the registers that it
-    takes along, the value that the CPU has read for it, and its number (see :class:`Posted`); or a receive."""
+    takes along, the value that the CPU has read for it, and its number (see :class:`PostedRequest`); or a receive."""
 
     command: int
     env: Registers
@@ -37,7 +47,7 @@ class DeployedThread(NamedTuple):
 
     point: int
     registers: Registers
-    buffer: tuple[Buffered, ...]
+    buffer: tuple[BufferEntry, ...]
     queues: tuple[Queue, ...]
     posted: int = 0
 
@@ -51,7 +61,7 @@ class DeployedState(NamedTuple):
     locked: tuple[int, ...]
 
 
-class Place(NamedTuple):
+class EventPlace(NamedTuple):
     """An event of a thread's requests: the number of the queue pair, the request's place in the queue, its own in that."""
 
     qp: int
@@ -62,7 +72,7 @@ class Place(NamedTuple):
 class CardMachine:
     """The queue pairs of all threads of a program; :class:`DeployedMachine` adds the CPUs."""
 
-    def __init__(self, program: Program, model: Model, watched: Watched) -> None:
+    def __init__(self, program: Program, model: Model, watched: Observables) -> None:
         self.program = program
         self.model = model
         self.watched = watched
@@ -70,12 +80,12 @@ class CardMachine:
         self.requests = [compile_requests(program, code, model) for code in self.codes]
         self.rules = nic_rules(replace(model, cpu="sc"))
         self.connections = connections(program)
-        self.numbers = numbered(self.connections)
+        self.numbers = connection_numbers(self.connections)
         self._ready: list[dict[Queue, tuple[tuple[int, int], ...]]] = [{} for _ in self.codes]
 
     def nic_moves(self, state: DeployedState, t: int, qp: int) -> list[Move]:
         """Return the successors in which the card serves queue pair `qp` of thread `t`."""
-        moves = (self.serve(state, t, Place(qp, *event)) for event in self.ready(t, state.threads[t].queues[qp]))
+        moves = (self.serve(state, t, EventPlace(qp, *event)) for event in self.ready(t, state.threads[t].queues[qp]))
         return [move for move in moves if move is not None]
 
     def ready(self, t: int, queue: Queue) -> tuple[tuple[int, int], ...]:
@@ -85,17 +95,17 @@ class CardMachine:
             found = self._ready[t][queue] = tuple(ready(self.requests[t], self.rules, queue))
         return found
 
-    def request(self, t: int, command: int) -> Request:
+    def request(self, t: int, command: int) -> CardRequest:
         request = self.requests[t][command]
         assert request is not None
         return request
 
-    def serve(self, state: DeployedState, t: int, at: Place) -> Move | None:
+    def serve(self, state: DeployedState, t: int, at: EventPlace) -> Move | None:
         """Return the move of an event of the queue pair that is :meth:`ready`; None if a lock, or a missing buffer, holds
         it back."""
         posted = state.threads[t].queues[at.qp][at.place]
         request = self.request(t, posted.command)
-        part = parts_of(request, posted)[at.event]
+        part = events_of_request(request, posted)[at.event]
         if not part.buffered:
             return self._at_once(state, t, at)
         if posted.stages[at.event] == BUFFERED:
@@ -108,24 +118,24 @@ class CardMachine:
                 return None
             posted = posted._replace(buffer=inboxes[number].posted[0])
             cell = self.program.cells[posted.buffer]
-            inboxes = put_back(inboxes, number, inboxes[number].rest())
+            inboxes = with_inbox(inboxes, number, inboxes[number].rest())
         posted = posted._replace(stages=with_value(posted.stages, at.event, BUFFERED))
         value = self._written(request, posted, at.event)
         action = Action(t, Verb.NIC_WRITE, request.step, None, value, cell=cell, act=part.act, at=at)
         return self._served(state, action, state._replace(inboxes=inboxes), at, posted)
 
-    def _written(self, request: Request, posted: Posted, event: int) -> int:
+    def _written(self, request: CardRequest, posted: PostedRequest, event: int) -> int:
         """Return what a write of the card writes; of a message that has no data, its immediate."""
-        part = parts_of(request, posted)[event]
+        part = events_of_request(request, posted)[event]
         value = part.value or part.imm
         assert value is not None
         return value((*posted.env, posted.value), 0)
 
-    def _at_once(self, state: DeployedState, t: int, at: Place) -> Move | None:
+    def _at_once(self, state: DeployedState, t: int, at: EventPlace) -> Move | None:
         """A read, a fence, or an atomic that excludes every access."""
         posted = state.threads[t].queues[at.qp][at.place]
         request = self.request(t, posted.command)
-        part = parts_of(request, posted)[at.event]
+        part = events_of_request(request, posted)[at.event]
         memory, locked = state.memory, state.locked
         if not part.reads:
             action = Action(t, Verb.FENCE, request.step, act=part.act, at=at)
@@ -150,11 +160,11 @@ class CardMachine:
         after = state._replace(memory=memory, locked=locked)
         return self._served(state, action, after, at, posted, faults=() if chosen.fault is None else (chosen.fault,))
 
-    def _lands(self, state: DeployedState, t: int, at: Place) -> Move:
+    def _lands(self, state: DeployedState, t: int, at: EventPlace) -> Move:
         """A write leaves its buffer."""
         posted = state.threads[t].queues[at.qp][at.place]
         request = self.request(t, posted.command)
-        part = parts_of(request, posted)[at.event]
+        part = events_of_request(request, posted)[at.event]
         value = self._written(request, posted, at.event)
         target = posted.buffer if part.message and part.value is not None else part.cell
         memory = state.memory if target == NOWHERE else with_value(state.memory, target, value)
@@ -171,8 +181,8 @@ class CardMachine:
         before: DeployedState,
         action: Action,
         after: DeployedState,
-        at: Place,
-        posted: Posted,
+        at: EventPlace,
+        posted: PostedRequest,
         *,
         faults: tuple[Fault, ...] = (),
     ) -> Move:
@@ -185,13 +195,13 @@ class CardMachine:
         """Return the state with this queue, after receive completions that count now were handed over."""
         requests, inboxes = self.requests[t], state.inboxes
         weaker = self.model.order in WEAKER
-        while (place := received(requests, queue, all_before=weaker)) != NOWHERE:
+        while (place := next_to_be_told(requests, queue, all_before=weaker)) != NOWHERE:
             posted = queue[place]
             request = self.request(t, posted.command)
             at = self.numbers[t, request.receiver]
-            message = next(part for part in parts_of(request, posted) if part.message)
+            message = next(part for part in events_of_request(request, posted) if part.message)
             assert message.imm is not None
-            inboxes = put_back(inboxes, at, inboxes[at].told(message.imm((*posted.env, posted.value), 0)))
+            inboxes = with_inbox(inboxes, at, inboxes[at].told(message.imm((*posted.env, posted.value), 0)))
             queue = (*queue[:place], posted._replace(told=True), *queue[place + 1 :])
         thread = state.threads[t]
         queues = (*thread.queues[:qp], tidied(queue), *thread.queues[qp + 1 :])
@@ -217,7 +227,7 @@ class CardMachine:
         for queue in state.threads[t].queues:
             for place, event in self.ready(t, queue):
                 request = self.request(t, queue[place].command)
-                part = parts_of(request, queue[place])[event]
+                part = events_of_request(request, queue[place])[event]
                 unsent = part.message and queue[place].stages[event] == TO_COME
                 if unsent and not state.inboxes[self.numbers[t, request.receiver]].posted:
                     yield request.step

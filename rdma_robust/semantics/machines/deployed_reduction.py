@@ -19,11 +19,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from rdma_robust.semantics.machines.deployed_card import DeployedState, Place
+from rdma_robust.semantics.machines.deployed_card import DeployedState, EventPlace
 from rdma_robust.semantics.machines.machine import Move
-from rdma_robust.semantics.machines.nic_rules import BITS, Waits
-from rdma_robust.semantics.machines.queues import BUFFERED, TO_COME, Queue, parts_of
-from rdma_robust.semantics.machines.requests import NOWHERE, Part
+from rdma_robust.semantics.machines.nic_rules import BITS, WaitRule
+from rdma_robust.semantics.machines.queues import BUFFERED, TO_COME, Queue, events_of_request
+from rdma_robust.semantics.machines.requests import NOWHERE, CardEvent
 from rdma_robust.semantics.trace import EventType
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def first_move(machine: DeployedMachine, state: DeployedState) -> list[Move]:
                 return [machine.drain(state, t)]
         for qp in range(len(thread.queues)):
             for place, event in machine.ready(t, thread.queues[qp]):
-                at = Place(qp, place, event)
+                at = EventPlace(qp, place, event)
                 if _only_enables(machine, state, t, at):
                     move = machine.serve(state, t, at)
                     if move is not None:
@@ -53,12 +53,12 @@ def first_move(machine: DeployedMachine, state: DeployedState) -> list[Move]:
     return []
 
 
-def _only_enables(machine: DeployedMachine, state: DeployedState, t: int, at: Place) -> bool:
+def _only_enables(machine: DeployedMachine, state: DeployedState, t: int, at: EventPlace) -> bool:
     thread = state.threads[t]
     posted = thread.queues[at.qp][at.place]
     if posted.way == NOWHERE or posted.stages[at.event] == BUFFERED:
         return False
-    part = parts_of(machine.request(t, posted.command), posted)[at.event]
+    part = events_of_request(machine.request(t, posted.command), posted)[at.event]
     if part.buffered:
         earlier = thread.queues[at.qp][: at.place + 1]
         return flushes_nothing(machine.rules, part.type) and not _read_before(machine, t, earlier, part)
@@ -77,13 +77,13 @@ def _only_enables(machine: DeployedMachine, state: DeployedState, t: int, at: Pl
     )
 
 
-def flushes_nothing(rules: Mapping[EventType, Waits], written: EventType) -> bool:
+def flushes_nothing(rules: Mapping[EventType, WaitRule], written: EventType) -> bool:
     """Return whether every later event that pushes a write of this type out of its buffer waits for it anyway."""
     bit = BITS[written]
     return all(waits.done & bit for waits in rules.values() if waits.flushed & bit)
 
 
-def _read_before(machine: DeployedMachine, t: int, earlier: Queue, part: Part) -> bool:
+def _read_before(machine: DeployedMachine, t: int, earlier: Queue, part: CardEvent) -> bool:
     """Whether an earlier event that would have to push the write out of its buffer is still to come."""
     pushing = sum(BITS[kind] for kind, waits in machine.rules.items() if waits.flushed & BITS[part.type])
     for posted in earlier:
@@ -92,7 +92,7 @@ def _read_before(machine: DeployedMachine, t: int, earlier: Queue, part: Part) -
             if request.union & pushing:
                 return True
             continue
-        for each, stage in zip(parts_of(request, posted), posted.stages, strict=True):
+        for each, stage in zip(events_of_request(request, posted), posted.stages, strict=True):
             if stage == TO_COME and BITS[each.type] & pushing and not each.buffered:
                 return True
     return False

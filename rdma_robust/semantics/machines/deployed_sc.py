@@ -13,20 +13,20 @@ from rdma_robust.model import RDMA, Model
 from rdma_robust.options import RECV_DEPTH
 from rdma_robust.semantics.machines.deployed_words import shown_inboxes
 from rdma_robust.semantics.machines.final import FinalState, final_state
-from rdma_robust.semantics.machines.inboxes import Inboxes, at_start, put_back
+from rdma_robust.semantics.machines.inboxes import Inboxes, at_start, with_inbox
 from rdma_robust.semantics.machines.machine import Action, Move, Verb, access, arrive, describe_threads, with_value
 from rdma_robust.semantics.machines.requests import (
     NOWHERE,
     WHOLE,
-    Part,
-    Request,
+    CardEvent,
+    CardRequest,
     compile_requests,
+    connection_numbers,
     connections,
-    numbered,
 )
 from rdma_robust.semantics.machines.starts import Start, Starts
-from rdma_robust.semantics.machines.thread_places import Place
-from rdma_robust.semantics.machines.threadcode import NOTHING, Command, Registers, Seen, Watched, compile_threads
+from rdma_robust.semantics.machines.thread_places import ThreadPlace
+from rdma_robust.semantics.machines.threadcode import NOTHING, Command, Observables, Registers, Seen, compile_threads
 from rdma_robust.semantics.trace import EventType
 from rdma_robust.semantics.waits import no_buffer, no_room
 
@@ -64,7 +64,7 @@ class DeployedScMachine:
     """
 
     def __init__(
-        self, program: Program, watched: Watched = NOTHING, recv_depth: int = RECV_DEPTH, model: Model = RDMA
+        self, program: Program, watched: Observables = NOTHING, recv_depth: int = RECV_DEPTH, model: Model = RDMA
     ) -> None:
         self.program = program
         self.watched = watched
@@ -72,7 +72,7 @@ class DeployedScMachine:
         self.codes = compile_threads(program, watched, model)
         self.requests = [compile_requests(program, code, WHOLE) for code in self.codes]
         self.connections = connections(program)
-        self.numbers = numbered(self.connections)
+        self.numbers = connection_numbers(self.connections)
 
     def initial(self) -> Starts:
         return Starts.of(self.codes, self._start)
@@ -117,7 +117,7 @@ class DeployedScMachine:
                     return moves
         return self.successors(state)
 
-    def request(self, t: int, command: int) -> Request:
+    def request(self, t: int, command: int) -> CardRequest:
         request = self.requests[t][command]
         assert request is not None
         return request
@@ -134,14 +134,14 @@ class DeployedScMachine:
             place = self.numbers[command.receives, t]
             inbox = state.inboxes[place]
             if inbox.room > 0 and command.enabled(thread.registers):
-                inboxes = put_back(state.inboxes, place, inbox.reserved().offered(command.buffer))
+                inboxes = with_inbox(state.inboxes, place, inbox.reserved().offered(command.buffer))
                 after = state._replace(inboxes=inboxes)
                 yield from self._go(after, Action(t, Verb.RECV, command.step), command, 0, thread.unpolled)
         elif command.takes != NOWHERE:
             place = self.numbers[command.takes, t]
             inbox = state.inboxes[place]
             if inbox.arrived and command.enabled(thread.registers, inbox.arrived[0]):
-                after = state._replace(inboxes=put_back(state.inboxes, place, inbox.polled()))
+                after = state._replace(inboxes=with_inbox(state.inboxes, place, inbox.polled()))
                 action = Action(t, Verb.RPOLL, command.step, inbox.arrived[0])
                 yield from self._go(after, action, command, inbox.arrived[0], thread.unpolled)
         elif (done := access(command, thread.registers, state.memory)) is not None:
@@ -201,7 +201,7 @@ class DeployedScMachine:
         yield from self._go(after, action, command, value, unpolled, faults=faults)
 
     def _sent(
-        self, state: DeployedScState, t: int, request: Request, part: Part, env: Registers
+        self, state: DeployedScState, t: int, request: CardRequest, part: CardEvent, env: Registers
     ) -> tuple[DeployedScState, Action] | None:
         """A message fills the oldest posted buffer, None if there is none."""
         place = self.numbers[t, request.receiver]
@@ -212,7 +212,7 @@ class DeployedScMachine:
         value = (part.value or part.imm)(env, 0)
         cell = inbox.posted[0]
         memory = state.memory if part.value is None else with_value(state.memory, cell, value)
-        inboxes = put_back(state.inboxes, place, inbox.rest().told(part.imm(env, 0)))
+        inboxes = with_inbox(state.inboxes, place, inbox.rest().told(part.imm(env, 0)))
         action = Action(t, Verb.NIC_WRITE, request.step, None, value, cell=self.program.cells[cell], act=part.act)
         return state._replace(memory=memory, inboxes=inboxes), action
 
@@ -261,7 +261,7 @@ class DeployedScMachine:
             if request.inline == NOWHERE and request.ways[0].parts[0].message:
                 yield from self._unposted(state, t, request)
 
-    def _unposted(self, state: DeployedScState, t: int, request: Request) -> Iterator[Fault]:
+    def _unposted(self, state: DeployedScState, t: int, request: CardRequest) -> Iterator[Fault]:
         if not state.inboxes[self.numbers[t, request.receiver]].posted:
             yield no_buffer(request.step, self.program.threads[t].name)
 
@@ -276,12 +276,12 @@ class DeployedScMachine:
         """Return whether no thread can go on with a request that it has begun: those that have wait for buffers."""
         return not any(next(self._moves(state, t), None) for t, thread in enumerate(state.threads) if thread.carried)
 
-    def places(self, state: DeployedScState) -> tuple[Place, ...]:
+    def places(self, state: DeployedScState) -> tuple[ThreadPlace, ...]:
         """Return where the threads are in a state that :meth:`is_still`."""
         found = []
         for thread in state.threads:
             held = thread.carried[0].command if thread.carried else NOWHERE
-            found.append(Place(thread.point, thread.registers, thread.unpolled, state.inboxes, held=held))
+            found.append(ThreadPlace(thread.point, thread.registers, thread.unpolled, state.inboxes, held=held))
         return tuple(found)
 
     def under_way(self, state: DeployedScState) -> int:

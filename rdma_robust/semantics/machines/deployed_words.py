@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.semantics.machines.inboxes import Inboxes
-from rdma_robust.semantics.machines.queues import BUFFERED, OVER, TO_COME, Posted, Queue, parts_of
-from rdma_robust.semantics.machines.requests import NOWHERE, Part, Request
+from rdma_robust.semantics.machines.queues import BUFFERED, OVER, TO_COME, PostedRequest, Queue, events_of_request
+from rdma_robust.semantics.machines.requests import NOWHERE, CardEvent, CardRequest
 from rdma_robust.semantics.machines.threadcode import ThreadCode
 from rdma_robust.semantics.trace import EventType
 
 if TYPE_CHECKING:
-    from rdma_robust.semantics.machines.deployed_card import Buffered
+    from rdma_robust.semantics.machines.deployed_card import BufferEntry
 
 
-def entry_shown(program: Program, code: ThreadCode, requests: Sequence[Request | None], entry: Buffered) -> str:
+def entry_shown(program: Program, code: ThreadCode, requests: Sequence[CardRequest | None], entry: BufferEntry) -> str:
     """Return an entry of a store buffer: what a store writes, or the statement of a request or receive."""
     command = code.commands[entry.command]
     if command.target == NOWHERE or requests[entry.command] is not None:
@@ -25,7 +25,7 @@ def entry_shown(program: Program, code: ThreadCode, requests: Sequence[Request |
 
 
 def shown_buffer(
-    program: Program, code: ThreadCode, requests: Sequence[Request | None], buffer: Sequence[Buffered]
+    program: Program, code: ThreadCode, requests: Sequence[CardRequest | None], buffer: Sequence[BufferEntry]
 ) -> Iterator[str]:
     """Yield a line for a store buffer that is not empty."""
     if buffer:
@@ -33,16 +33,16 @@ def shown_buffer(
         yield f"{code.thread.name} store buffer: [{shown}]"
 
 
-def in_buffers(program: Program, request: Request, posted: Posted) -> Iterator[tuple[Part, str]]:
+def in_buffers(program: Program, request: CardRequest, posted: PostedRequest) -> Iterator[tuple[CardEvent, str]]:
     """Yield the writes of a request that are in a write buffer, with what each writes."""
     if posted.way == NOWHERE:
         return
-    for part, stage in zip(parts_of(request, posted), posted.stages, strict=True):
+    for part, stage in zip(events_of_request(request, posted), posted.stages, strict=True):
         if stage == BUFFERED:
             yield part, written_shown(program, part, posted)
 
 
-def written_shown(program: Program, part: Part, posted: Posted) -> str:
+def written_shown(program: Program, part: CardEvent, posted: PostedRequest) -> str:
     """Return what a write of the card writes where, as in `B.y = 1`, or that it is a message without data."""
     evaluator = part.value or part.imm
     assert evaluator is not None
@@ -51,18 +51,18 @@ def written_shown(program: Program, part: Part, posted: Posted) -> str:
     return f"message with {value}" if cell == NOWHERE else f"{program.cells[cell]} = {value}"
 
 
-def in_pipe(request: Request, posted: Posted) -> str:
+def in_pipe(request: CardRequest, posted: PostedRequest) -> str:
     """Return a request that has events to come, with what it has read; "" if it has left the pipe."""
     if posted.way != NOWHERE and TO_COME not in posted.stages:
         return ""
     read = posted.way != NOWHERE and any(
-        part.reads and stage == OVER for part, stage in zip(parts_of(request, posted), posted.stages, strict=True)
+        part.reads and stage == OVER for part, stage in zip(events_of_request(request, posted), posted.stages, strict=True)
     )
     return f"{request.step.text} (read {posted.value})" if read else request.step.text
 
 
 def shown_queue(
-    program: Program, thread: str, remote: str, requests: Sequence[Request | None], queue: Queue
+    program: Program, thread: str, remote: str, requests: Sequence[CardRequest | None], queue: Queue
 ) -> Iterator[str]:
     """Yield a line for a queue pair on which something is under way or waits for a poll."""
     asked = [(request, posted) for posted in queue if (request := requests[posted.command]) is not None]

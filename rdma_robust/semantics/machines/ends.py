@@ -1,18 +1,18 @@
-"""How executions end under sequential consistency: whether one of them hangs, or all of them."""
+"""How executions end under sequential consistency: whether one of them hangs, or all of them, and which faults they meet."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from rdma_robust.digraph import components
-from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.flow.cfg import Fault, Program
 from rdma_robust.layers import by_layers
 from rdma_robust.limits import Limits
 from rdma_robust.semantics.hang import Hang
 from rdma_robust.semantics.machines.chosen import AnyScMachine, sc_machine_of
 from rdma_robust.semantics.machines.hang_words import hang_at
 from rdma_robust.semantics.machines.machine import Move, State
-from rdma_robust.semantics.machines.resting import LargeLoopError, Resting, RestTest, is_still, places_of
+from rdma_robust.semantics.machines.resting import LargeLoopError, Resting, RestTest, is_still, thread_places_of
 
 
 def first_hang(program: Program, limits: Limits) -> Hang | None:
@@ -52,7 +52,7 @@ def first_hang(program: Program, limits: Limits) -> Hang | None:
 
 
 def _hanging(test: RestTest, machine: AnyScMachine, state: Any) -> tuple[Resting, ...]:
-    rest = test.at_rest(places_of(machine, state), state.memory) if is_still(machine, state) else None
+    rest = test.at_rest(thread_places_of(machine, state), state.memory) if is_still(machine, state) else None
     return () if rest is None else rest.hanging
 
 
@@ -92,3 +92,26 @@ def every_execution_hangs(program: Program, limits: Limits) -> tuple[Resting, ..
     if cut or endless or any(not after and at not in hangs for at, after in following.items()):
         return ()
     return tuple(dict.fromkeys(each for at in sorted(hangs) for each in hangs[at]))
+
+
+def faults_met(program: Program, limits: Limits) -> frozenset[Fault]:
+    """Return the faults that runs met in a search within `limits`, breadth first; of others this says nothing.
+
+    A run under SC is one of every memory model here, so that what is met is met on the hardware too.
+    """
+    machine = sc_machine_of(program)
+    met: set[Fault] = set()
+    stored: set[State] = set()
+
+    def arrive(move: Move, layer: list[State]) -> None:
+        met.update(move.faults)
+        if move.state not in stored:
+            stored.add(move.state)
+            layer.append(move.state)
+
+    def expand(state: State, layer: list[State]) -> None:
+        for move in machine.reduced(state):
+            arrive(move, layer)
+
+    by_layers(machine.initial(), arrive, expand, stored.__len__, limits)
+    return frozenset(met)

@@ -24,7 +24,7 @@ def hang_at(program: Program, run: Sequence[Move], hanging: Iterable[Resting]) -
 
 
 def _wait(program: Program, run: Sequence[Move], resting: Resting) -> Wait:
-    from rdma_robust.semantics.machines.resting import Rest  # noqa: PLC0415 - who has a thread that rests has loaded it
+    from rdma_robust.semantics.machines.resting import RestKind  # noqa: PLC0415 - who has a thread that rests has loaded it
 
     thread = program.threads[resting.thread]
     if not resting.steps:
@@ -32,8 +32,8 @@ def _wait(program: Program, run: Sequence[Move], resting: Resting) -> Wait:
     first = resting.steps[0]
     at = (first.span.line, first.span.column)
     cells = tuple(dict.fromkeys(str(cell) for step in resting.steps for cell in _read(step)))
-    spins = resting.rest is Rest.SPIN or first.text.startswith("while ")
-    if isinstance(first.op, Poll) and resting.rest is Rest.BLOCKED:
+    spins = resting.rest is RestKind.SPIN or first.text.startswith("while ")
+    if isinstance(first.op, Poll) and resting.rest is RestKind.BLOCKED:
         posted, polled = _completions(run, resting.thread, first.op.node)
         was = "was" if posted == 1 else "were"
         silent = any(remote_of(s.op) == first.op.node and not getattr(s.op, "signaled", True) for _, _, s in thread.edges)

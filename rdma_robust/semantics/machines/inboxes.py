@@ -47,5 +47,5 @@ def at_start(program: Program, pairs: Sequence[tuple[int, int]], depth: int) -> 
     return tuple(found)
 
 
-def put_back(inboxes: Inboxes, place: int, inbox: Inbox) -> Inboxes:
+def with_inbox(inboxes: Inboxes, place: int, inbox: Inbox) -> Inboxes:
     return (*inboxes[:place], inbox, *inboxes[place + 1 :])

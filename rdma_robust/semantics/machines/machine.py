@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple, Protocol
 from rdma_robust.language.flow.cfg import Cell, Fault, Program, Step, Thread, steps
 from rdma_robust.semantics.event_table import Act, Agent, acts_of, placed
 from rdma_robust.semantics.machines.final import FinalState
-from rdma_robust.semantics.machines.threadcode import Command, Registers, Seen, Settled, ThreadCode, seeing
+from rdma_robust.semantics.machines.threadcode import Arrival, Command, Registers, Seen, ThreadCode, seeing
 
 State = Any
 """A machine's state: hashable, otherwise the machine's own business."""
@@ -97,7 +97,7 @@ class Machine(Protocol):
         """Return the state for people: one line per thread, memory, and non-empty queue pair."""
 
 
-class Accessed(NamedTuple):
+class AccessResult(NamedTuple):
     """What a CPU access did: `seen` is what registers are set from, `words` are as in :class:`Action`."""
 
     read: int | None
@@ -111,7 +111,7 @@ class Accessed(NamedTuple):
         return Action(thread, Verb.ACCESS, step, self.read, self.written, words=self.words)
 
 
-def access(command: Command, registers: Registers, memory: tuple[int, ...]) -> Accessed | None:
+def access(command: Command, registers: Registers, memory: tuple[int, ...]) -> AccessResult | None:
     """Perform a CPU access at once; None if it is blocked."""
     if command.words:
         return _section(command, registers, memory)
@@ -120,12 +120,12 @@ def access(command: Command, registers: Registers, memory: tuple[int, ...]) -> A
     if command.guard is not None and not command.guard(env, 0):
         return None
     if command.value is None or (command.succeeds is not None and not command.succeeds(env, 0)):
-        return Accessed(read, None, memory, read or 0)
+        return AccessResult(read, None, memory, read or 0)
     written = command.value(env, 0)
-    return Accessed(read, written, with_value(memory, command.target, written), read or 0)
+    return AccessResult(read, written, with_value(memory, command.target, written), read or 0)
 
 
-def _section(command: Command, registers: Registers, memory: tuple[int, ...]) -> Accessed | None:
+def _section(command: Command, registers: Registers, memory: tuple[int, ...]) -> AccessResult | None:
     seen = tuple(memory[cell] for cell in command.words)
     if not command.enabled(registers, seen):
         return None
@@ -134,12 +134,12 @@ def _section(command: Command, registers: Registers, memory: tuple[int, ...]) ->
     for cell, written in stored.items():
         memory = with_value(memory, cell, written)
     words = tuple((value, stored.get(cell)) for cell, value in zip(command.words, seen, strict=True))
-    return Accessed(*words[-1], memory, seen, words)
+    return AccessResult(*words[-1], memory, seen, words)
 
 
 def arrive(
     code: ThreadCode, command: Command, registers: Registers, action: Action
-) -> Iterator[tuple[Settled, Action, tuple[Fault, ...]]]:
+) -> Iterator[tuple[Arrival, Action, tuple[Fault, ...]]]:
     """Yield where the acting thread may be after its command and the register-only steps that follow, with the faults."""
     for settled in code.settle(command.to, registers):
         faults = settled.faults if command.step.fault is None else (command.step.fault, *settled.faults)

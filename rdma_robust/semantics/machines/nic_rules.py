@@ -15,7 +15,7 @@ NIC_TYPES: Final = tuple(t for t in EventType if t not in CPU_TYPES and t is not
 BITS: Final[Mapping[EventType, int]] = {t: 1 << i for i, t in enumerate(NIC_TYPES)}
 
 
-class Waits(NamedTuple):
+class WaitRule(NamedTuple):
     """What holds back an event of a type on its queue pair, as sets of types; `bit` is its own.
 
     `issued` are the types of which every earlier event must have been issued first (ippo), and `done` those of which every
@@ -30,7 +30,7 @@ class Waits(NamedTuple):
 
 
 @cache
-def nic_rules(model: Model) -> Mapping[EventType, Waits]:
+def nic_rules(model: Model) -> Mapping[EventType, WaitRule]:
     """Return the rules of a model.
 
     Raises UsageError for one that the machine cannot run: its CPUs take effect at once and do not wait for the card.
@@ -42,11 +42,11 @@ def nic_rules(model: Model) -> Mapping[EventType, Waits]:
     return {later: _waits(later, model) for later in NIC_TYPES}
 
 
-def _waits(later: EventType, model: Model) -> Waits:
+def _waits(later: EventType, model: Model) -> WaitRule:
     def among(kept: Callable[[EventType], bool]) -> int:
         return sum(bit for earlier, bit in BITS.items() if kept(earlier))
 
-    return Waits(
+    return WaitRule(
         BITS[later],
         among(lambda earlier: ippo_scope(earlier, later, model) == "qp"),
         among(lambda earlier: oppo_scope(earlier, later, model) == "qp"),

@@ -16,7 +16,7 @@ from rdma_robust.semantics.machines.stepping import Passed, StepMachine, StepSta
 from rdma_robust.semantics.machines.threadcode import Registers
 
 
-class Posted(NamedTuple):
+class PendingOperation(NamedTuple):
     """A remote operation under way, by the number of its command, which gives its peer and its words.
 
     To be read: `value` is None, and `registers` are those that its atomic uses, as they were when it was posted. To be
@@ -28,11 +28,11 @@ class Posted(NamedTuple):
     value: int | None
 
 
-Pending = tuple[Posted, ...]
+Pending = tuple[PendingOperation, ...]
 """A multiset, sorted."""
 
 
-def _order(posted: Posted) -> tuple[int, bool, int, Registers]:
+def _order(posted: PendingOperation) -> tuple[int, bool, int, Registers]:
     return posted.command, posted.value is None, posted.value or 0, posted.registers
 
 
@@ -57,7 +57,7 @@ class OneSidedMachine(StepMachine):
         read = state.memory[command.source] if command.constant else None
         used = () if command.new is None else thread.registers
         kept = tuple([value if i in command.needs else 0 for i, value in enumerate(used)])
-        own = _sorted((*thread.own, Posted(command.number, kept, read)))
+        own = _sorted((*thread.own, PendingOperation(command.number, kept, read)))
         yield self.goes(state, Action(t, Verb.ISSUE, command.step), command, own, state.memory)
 
     def system(self, state: StepState, t: int) -> Iterator[Move]:
@@ -68,15 +68,15 @@ class OneSidedMachine(StepMachine):
             rest = (*own[:place], *own[place + 1 :])
             yield self._read(state, t, posted, rest) if posted.value is None else self._write(state, t, posted, rest)
 
-    def _read(self, state: StepState, t: int, posted: Posted, rest: Pending) -> Move:
+    def _read(self, state: StepState, t: int, posted: PendingOperation, rest: Pending) -> Move:
         command = self.codes[t].commands[posted.command]
         read = state.memory[command.source]
         written = command.replacing(posted.registers, read)
         memory = state.memory if written is None else with_value(state.memory, command.source, written)
-        own = _sorted((*rest, Posted(posted.command, (), read)))
+        own = _sorted((*rest, PendingOperation(posted.command, (), read)))
         return self.moved(state, Action(t, Verb.NIC_READ, command.step, read, written), own, memory)
 
-    def _write(self, state: StepState, t: int, posted: Posted, rest: Pending) -> Move:
+    def _write(self, state: StepState, t: int, posted: PendingOperation, rest: Pending) -> Move:
         command = self.codes[t].commands[posted.command]
         assert posted.value is not None
         memory = with_value(state.memory, command.target, posted.value)
@@ -97,9 +97,9 @@ class OneSidedMachine(StepMachine):
             yield f"{self.codes[t].thread.name} pending: {{{', '.join(texts)}}}"
 
 
-def _alike(a: Posted, b: Posted) -> bool:
+def _alike(a: PendingOperation, b: PendingOperation) -> bool:
     return a.command == b.command and (a.value is None) == (b.value is None)
 
 
-def _sorted(posted: Iterable[Posted]) -> Pending:
+def _sorted(posted: Iterable[PendingOperation]) -> Pending:
     return tuple(sorted(posted, key=_order))

@@ -14,21 +14,21 @@ from rdma_robust.semantics.machines.stepcode import StepCommand
 from rdma_robust.semantics.machines.stepping import Passed, StepMachine, StepState, no_such
 
 
-class Piped(NamedTuple):
+class PipeEntry(NamedTuple):
     """An operation in the pipe, by the number of its command; `value` is what it has read, None if it is to read."""
 
     command: int
     value: int | None
 
 
-class Issued(NamedTuple):
+class IssuedWrite(NamedTuple):
     """A write that is not in memory yet."""
 
     command: int
     value: int
 
 
-class Unpolled(NamedTuple):
+class Completion(NamedTuple):
     """A put or get of which no poll has taken the completion."""
 
     get: bool
@@ -38,10 +38,10 @@ class Unpolled(NamedTuple):
 class QueuePair(NamedTuple):
     """Everything oldest first. `right` is wbR, the writes of puts, and `left` wbL, those of gets."""
 
-    pipe: tuple[Piped, ...] = ()
-    right: tuple[Issued, ...] = ()
-    left: tuple[Issued, ...] = ()
-    unpolled: tuple[Unpolled, ...] = ()
+    pipe: tuple[PipeEntry, ...] = ()
+    right: tuple[IssuedWrite, ...] = ()
+    left: tuple[IssuedWrite, ...] = ()
+    unpolled: tuple[Completion, ...] = ()
 
     @property
     def drained(self) -> bool:
@@ -51,7 +51,7 @@ class QueuePair(NamedTuple):
         """Return the queue pair after the oldest put or get that is not complete is."""
         for i, each in enumerate(self.unpolled):
             if each == (get, False):
-                return self._replace(unpolled=(*self.unpolled[:i], Unpolled(get, True), *self.unpolled[i + 1 :]))
+                return self._replace(unpolled=(*self.unpolled[:i], Completion(get, True), *self.unpolled[i + 1 :]))
         return self  # nobody will poll it
 
 
@@ -77,7 +77,7 @@ class PipesMachine(StepMachine):
             case Flush():
                 return (Verb.ACCESS, _put_back(own, command.qp, QueuePair())) if pair.drained else None
             case RFence():
-                after = pair._replace(pipe=(*pair.pipe, Piped(command.number, None)))
+                after = pair._replace(pipe=(*pair.pipe, PipeEntry(command.number, None)))
                 return Verb.ISSUE, _put_back(own, command.qp, after)
         raise no_such(self.model, command)
 
@@ -86,8 +86,8 @@ class PipesMachine(StepMachine):
             raise no_such(self.model, command)
         own: Pairs = state.threads[t].own
         pair = own[command.qp]
-        asked = Unpolled(isinstance(command.step.op, Get), False)
-        after = pair._replace(pipe=(*pair.pipe, Piped(command.number, None)), unpolled=(*pair.unpolled, asked))
+        asked = Completion(isinstance(command.step.op, Get), False)
+        after = pair._replace(pipe=(*pair.pipe, PipeEntry(command.number, None)), unpolled=(*pair.unpolled, asked))
         own = _put_back(own, command.qp, after)
         yield self.goes(state, Action(t, Verb.ISSUE, command.step), command, own, state.memory)
 
@@ -123,14 +123,14 @@ class PipesMachine(StepMachine):
     def _reads(self, state: StepState, t: int, qp: int, pair: QueuePair, i: int) -> Move:
         command = self.codes[t].commands[pair.pipe[i].command]
         value = state.memory[command.source]
-        pipe = (*pair.pipe[:i], Piped(command.number, value), *pair.pipe[i + 1 :])
+        pipe = (*pair.pipe[:i], PipeEntry(command.number, value), *pair.pipe[i + 1 :])
         return self._left(state, Action(t, Verb.NIC_READ, command.step, value), qp, pair._replace(pipe=pipe))
 
     def _issues(self, state: StepState, t: int, qp: int, pair: QueuePair, i: int) -> Move:
         number, value = pair.pipe[i]
         assert value is not None
         command = self.codes[t].commands[number]
-        write = Issued(number, value)
+        write = IssuedWrite(number, value)
         rest = pair._replace(pipe=(*pair.pipe[:i], *pair.pipe[i + 1 :]))
         if isinstance(command.step.op, Get):
             after = rest._replace(left=(*rest.left, write))
@@ -138,7 +138,7 @@ class PipesMachine(StepMachine):
             after = rest._replace(right=(*rest.right, write)).completed(get=False)
         return self._left(state, Action(t, Verb.NIC_WRITE, command.step, None, value), qp, after)
 
-    def _lands(self, state: StepState, t: int, qp: int, after: QueuePair, write: Issued) -> Move:
+    def _lands(self, state: StepState, t: int, qp: int, after: QueuePair, write: IssuedWrite) -> Move:
         command = self.codes[t].commands[write.command]
         memory = with_value(state.memory, command.target, write.value)
         own = _put_back(state.threads[t].own, qp, after)

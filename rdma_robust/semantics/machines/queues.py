@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from rdma_robust.semantics.machines.nic_rules import BITS, Waits
-from rdma_robust.semantics.machines.requests import NOWHERE, Part, Request
+from rdma_robust.semantics.machines.nic_rules import BITS, WaitRule
+from rdma_robust.semantics.machines.requests import NOWHERE, CardEvent, CardRequest
 from rdma_robust.semantics.machines.threadcode import Registers
 from rdma_robust.semantics.order_table import VISIBLE_WHEN_POLLED
 from rdma_robust.semantics.trace import EventType
@@ -22,7 +22,7 @@ REMOTE: Final = sum(BITS[t] for t in (EventType.NRW, EventType.NAR, EventType.NA
 """Events of which a receive completion tells under weaker orders."""
 
 
-class Posted(NamedTuple):
+class PostedRequest(NamedTuple):
     """A request that the card has, by its command's number.
 
     `env` are the registers that it took along, `value` is what it has read last, and `way` the way in which it goes, NOWHERE
@@ -48,19 +48,21 @@ class Posted(NamedTuple):
         return self.way != NOWHERE and all(stage == OVER for stage in self.stages)
 
 
-Queue = tuple[Posted, ...]
+Queue = tuple[PostedRequest, ...]
 """The requests of a queue pair in the order in which they were posted, without those of which nothing is left to happen.
 
 The pipe are those with events to come; wbR and wbL are the writes that are BUFFERED.
 """
 
 
-def parts_of(request: Request, posted: Posted) -> tuple[Part, ...]:
+def events_of_request(request: CardRequest, posted: PostedRequest) -> tuple[CardEvent, ...]:
     """Return the events of a request; of one that may still go in several ways those with which it starts."""
     return request.ways[max(posted.way, 0)].parts
 
 
-def ready(requests: Sequence[Request | None], rules: Mapping[EventType, Waits], queue: Queue) -> Iterator[tuple[int, int]]:
+def ready(
+    requests: Sequence[CardRequest | None], rules: Mapping[EventType, WaitRule], queue: Queue
+) -> Iterator[tuple[int, int]]:
     """Yield what may happen next as far as orders go, as (place in the queue, event of the request)."""
     buffered = 0
     for posted in queue:
@@ -93,47 +95,47 @@ def ready(requests: Sequence[Request | None], rules: Mapping[EventType, Waits], 
             unissued |= union
 
 
-def _request(requests: Sequence[Request | None], posted: Posted) -> Request:
+def _request(requests: Sequence[CardRequest | None], posted: PostedRequest) -> CardRequest:
     request = requests[posted.command]
     assert request is not None
     return request
 
 
-def _events(requests: Sequence[Request | None], posted: Posted) -> Iterator[tuple[Part, int]]:
+def _events(requests: Sequence[CardRequest | None], posted: PostedRequest) -> Iterator[tuple[CardEvent, int]]:
     """Yield the events of a request with how far they are; of one that may go in several ways the first, which is a read."""
-    parts = parts_of(_request(requests, posted), posted)
+    parts = events_of_request(_request(requests, posted), posted)
     yield from zip(parts[:1], (TO_COME,), strict=True) if posted.way == NOWHERE else zip(parts, posted.stages, strict=True)
 
 
-def completed(requests: Sequence[Request | None], posted: Posted) -> bool:
+def is_complete(requests: Sequence[CardRequest | None], posted: PostedRequest) -> bool:
     """Return whether the operation is complete: its completing event, if it has one, is issued, or has taken effect where a
     completion tells of that."""
     if posted.way == NOWHERE:
         return False
-    for part, stage in zip(parts_of(_request(requests, posted), posted), posted.stages, strict=True):
+    for part, stage in zip(events_of_request(_request(requests, posted), posted), posted.stages, strict=True):
         if part.completing and stage < (OVER if part.type in VISIBLE_WHEN_POLLED else BUFFERED):
             return False
     return True
 
 
-def polled(requests: Sequence[Request | None], queue: Queue) -> Queue | None:
+def after_poll(requests: Sequence[CardRequest | None], queue: Queue) -> Queue | None:
     """Return the queue without the completion that a poll takes, None if there is none yet.
 
     It is that of the oldest operation with one, which counts when this and all earlier ones are complete.
     """
     for place, posted in enumerate(queue):
-        if not completed(requests, posted):
+        if not is_complete(requests, posted):
             return None
         if not posted.polled:
             return (*queue[:place], posted._replace(polled=True), *queue[place + 1 :])
     return None
 
 
-def completions(requests: Sequence[Request | None], queue: Queue) -> int:
+def completion_count(requests: Sequence[CardRequest | None], queue: Queue) -> int:
     """Return how many polls find a completion now."""
     found = 0
     for posted in queue:
-        if not completed(requests, posted):
+        if not is_complete(requests, posted):
             break
         found += not posted.polled
     return found
@@ -144,7 +146,7 @@ def unpolled(queue: Queue) -> Queue:
     return tuple([posted._replace(polled=True) for posted in queue])
 
 
-def received(requests: Sequence[Request | None], queue: Queue, *, all_before: bool) -> int:
+def next_to_be_told(requests: Sequence[CardRequest | None], queue: Queue, *, all_before: bool) -> int:
     """Return the place of the oldest message whose receive completion counts now, NOWHERE if there is none.
 
     It counts when the message is there, and with `all_before` when every earlier remote write and atomic of the queue pair
@@ -155,7 +157,7 @@ def received(requests: Sequence[Request | None], queue: Queue, *, all_before: bo
         if posted.way == NOWHERE:
             pending |= bool(_request(requests, posted).union & REMOTE)
             continue
-        for part, stage in zip(parts_of(_request(requests, posted), posted), posted.stages, strict=True):
+        for part, stage in zip(events_of_request(_request(requests, posted), posted), posted.stages, strict=True):
             if part.message and not posted.told and stage == OVER and not (all_before and pending):
                 return place
             pending |= stage != OVER and bool(BITS[part.type] & REMOTE)

@@ -11,7 +11,7 @@ from rdma_robust.semantics.machines.final import FinalState, final_state
 from rdma_robust.semantics.machines.machine import Action, Move, Verb, access, arrive, describe_threads, with_value
 from rdma_robust.semantics.machines.nic_rules import nic_rules
 from rdma_robust.semantics.machines.starts import Start, Starts
-from rdma_robust.semantics.machines.threadcode import NOTHING, Command, Registers, Watched, compile_threads, only_fast
+from rdma_robust.semantics.machines.threadcode import NOTHING, Command, Observables, Registers, compile_threads, only_fast
 from rdma_robust.semantics.order_table import VISIBLE_WHEN_POLLED
 from rdma_robust.semantics.trace import EventType
 
@@ -19,7 +19,7 @@ FRESH, READ, ISSUED, DONE = range(4)
 """How far an operation is: in the pipe, in the pipe with its value read, in a write buffer, in memory."""
 
 
-class Entry(NamedTuple):
+class QueueEntry(NamedTuple):
     """One operation of a queue pair, by its number among the thread's; `polled` also when no poll of it can come."""
 
     command: int
@@ -28,7 +28,7 @@ class Entry(NamedTuple):
     polled: bool
 
 
-Queue = tuple[Entry, ...]
+Queue = tuple[QueueEntry, ...]
 """The operations of a queue pair that are not over, in issue order.
 
 The pipe are the entries before stage ISSUED. Puts issue their writes in pipe order and so do gets, so the entries at
@@ -50,7 +50,7 @@ class RdmaState(NamedTuple):
 class RdmaMachine:
     """The RDMA semantics of a program as a machine; its outcomes are those of the axioms (docs/model.md)."""
 
-    def __init__(self, program: Program, model: Model = RDMA, watched: Watched = NOTHING) -> None:
+    def __init__(self, program: Program, model: Model = RDMA, watched: Observables = NOTHING) -> None:
         self.program = program
         self.model = model
         self.watched = watched
@@ -146,7 +146,7 @@ class RdmaMachine:
                 return
             queue, action = polled, Action(t, Verb.POLL, command.step)
         else:
-            entry = Entry(command.number, FRESH, 0, not command.completes)
+            entry = QueueEntry(command.number, FRESH, 0, not command.completes)
             queue, action = (*queue, entry), Action(t, Verb.ISSUE, command.step)
         queues = (*thread.queues[: command.qp], queue, *thread.queues[command.qp + 1 :])
         moves += self._go(state, action, command, command.after(registers), queues)
@@ -192,7 +192,7 @@ class RdmaMachine:
         return found
 
     def _rules(self, t: int, queue: Queue) -> Iterator[int]:
-        """Which entries can go on, by the order tables: see :class:`nic_rules.Waits`."""
+        """Which entries can go on, by the order tables: see :class:`nic_rules.WaitRule`."""
         waits = [self._waits[t][entry.command] for entry in queue]
         buffered = unissued = undone = 0
         for events, entry in zip(waits, queue, strict=True):
@@ -283,9 +283,9 @@ def complete_at(command: Command) -> int:
 def _advanced(queue: Queue, i: int, stage: int, value: int, polled: bool) -> Queue:
     if stage == DONE and polled:
         return (*queue[:i], *queue[i + 1 :])
-    return (*queue[:i], Entry(queue[i].command, stage, value, polled), *queue[i + 1 :])
+    return (*queue[:i], QueueEntry(queue[i].command, stage, value, polled), *queue[i + 1 :])
 
 
 def _unpolled(queue: Queue) -> Queue:
     """Forget the completions of a queue pair that nobody can poll any more."""
-    return tuple([Entry(e.command, e.stage, e.value, True) for e in queue if e.stage != DONE])
+    return tuple([QueueEntry(e.command, e.stage, e.value, True) for e in queue if e.stage != DONE])

@@ -26,7 +26,7 @@ WHOLE: Final[Model] = replace(RDMA, atomics="glob")
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class CardEvent:
     """One event of the card. `cell` is the number of the word that it touches, NOWHERE if it touches none.
 
     A write is issued first, and lands later; everything else takes effect at once, nA writes as well. `value` is what is
@@ -53,16 +53,16 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class RequestWay:
     """One case of the event table: what the card does, if `when` (None: always) holds of what was read."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[CardEvent, ...]
     when: Evaluator | None = None
     fault: Fault | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class CardRequest:
     """What a step hands to the card. `inline` is the word that the CPU reads when it posts it, NOWHERE if there is none.
 
     `needs` are the registers whose values it takes along, by number. `receiver` is the thread that its message is for, or
@@ -70,7 +70,7 @@ class Request:
     """
 
     step: Step
-    ways: tuple[Way, ...]
+    ways: tuple[RequestWay, ...]
     inline: int
     needs: tuple[int, ...]
     signaled: bool
@@ -91,16 +91,16 @@ class Request:
         return next(i for i, way in enumerate(self.ways) if way.when is None or way.when((*env, value), 0))
 
 
-_REQUESTS: Final = Kept[Model, "tuple[Request | None, ...]"]()
+_REQUESTS: Final = Kept[Model, "tuple[CardRequest | None, ...]"]()
 
 
-def compile_requests(program: Program, code: ThreadCode, model: Model) -> tuple[Request | None, ...]:
+def compile_requests(program: Program, code: ThreadCode, model: Model) -> tuple[CardRequest | None, ...]:
     """Return what the commands of a thread hand to the card, by their numbers; None for those that are the CPU's alone.
 
     It is compiled once for each code.
     """
 
-    def compiled() -> tuple[Request | None, ...]:
+    def compiled() -> tuple[CardRequest | None, ...]:
         compiler = _Compiler(program, code.thread, model)
         return tuple(compiler.request(command.step) if command.requests else None for command in code.commands)
 
@@ -116,7 +116,7 @@ class _Compiler:
         self.cells = {cell: i for i, cell in enumerate(program.cells)}
         self.threads = {each.name: i for i, each in enumerate(program.threads)}
 
-    def request(self, step: Step) -> Request:
+    def request(self, step: Step) -> CardRequest:
         cases = cases_of(step.op, self.model)
         acts = [act for case in cases for act in case.acts]
         first = cases[0].acts[0]
@@ -128,7 +128,7 @@ class _Compiler:
             used += [e for e in ((act.message.data, act.message.imm) if act.message else ()) if e is not None]
         needs = {self.slots[n] for expr in used for n in names(expr) if Name(n) != VALUE}
         receivers = {self.threads[act.peer] for act in acts if act.peer is not None}
-        return Request(
+        return CardRequest(
             step,
             ways,
             self._cell(first.reads[0]) if inline else NOWHERE,
@@ -138,19 +138,19 @@ class _Compiler:
             sum({BITS[act.type] for act in acts if act.agent is Agent.NIC}),
         )
 
-    def _way(self, case: Case, inline: bool) -> Way:
+    def _way(self, case: Case, inline: bool) -> RequestWay:
         when = None if case.when == TRUE else self._of(case.when)
-        return Way(tuple(self._part(act) for act in case.acts[inline:]), when, case.fault)
+        return RequestWay(tuple(self._part(act) for act in case.acts[inline:]), when, case.fault)
 
-    def _part(self, act: Act) -> Part:
+    def _part(self, act: Act) -> CardEvent:
         if act.message is not None:
             data = None if act.message.data is None else self._of(act.message.data)
             imm = self._of(act.message.imm)
-            return Part(act, NOWHERE, False, True, data, imm, message=True, completing=act.completing)
+            return CardEvent(act, NOWHERE, False, True, data, imm, message=True, completing=act.completing)
         cell = act.cell
         value = None if act.written is None else self._of(act.written)
         where = NOWHERE if cell is None else self._cell(cell)
-        return Part(act, where, bool(act.reads), bool(act.writes), value, completing=act.completing)
+        return CardEvent(act, where, bool(act.reads), bool(act.writes), value, completing=act.completing)
 
     def _of(self, expr: Expr) -> Evaluator:
         return term_of(expr, self.env).of
@@ -172,5 +172,5 @@ def connections(program: Program) -> tuple[tuple[int, int], ...]:
     return tuple(sorted(found))
 
 
-def numbered(pairs: tuple[tuple[int, int], ...]) -> Mapping[tuple[int, int], int]:
+def connection_numbers(pairs: tuple[tuple[int, int], ...]) -> Mapping[tuple[int, int], int]:
     return {pair: i for i, pair in enumerate(pairs)}

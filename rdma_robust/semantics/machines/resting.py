@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any, Final, Union
 
 from rdma_robust.digraph import components, reachable
 from rdma_robust.language.flow.cfg import Program, Step
-from rdma_robust.semantics.machines.inboxes import Inbox, put_back
+from rdma_robust.semantics.machines.inboxes import Inbox, with_inbox
 from rdma_robust.semantics.machines.machine import access
 from rdma_robust.semantics.machines.rdma import RdmaMachine
-from rdma_robust.semantics.machines.requests import WHOLE, Request, compile_requests, connections, numbered
+from rdma_robust.semantics.machines.requests import WHOLE, CardRequest, compile_requests, connection_numbers, connections
 from rdma_robust.semantics.machines.sc import ScMachine
-from rdma_robust.semantics.machines.thread_places import Place
+from rdma_robust.semantics.machines.thread_places import ThreadPlace
 from rdma_robust.semantics.machines.threadcode import Command, Registers, Seen, ThreadCode, compile_stepwise
 from rdma_robust.semantics.machines.waiting_points import ended_by_faults, ends_execution, only_assumes
 from rdma_robust.semantics.trace import EventType
@@ -47,17 +47,17 @@ def is_still(machine: SomeMachine, state: Any) -> bool:
     return machine.is_still(state)
 
 
-def places_of(machine: SomeMachine, state: Any) -> tuple[Place, ...]:
+def thread_places_of(machine: SomeMachine, state: Any) -> tuple[ThreadPlace, ...]:
     """Return where the threads are in a state of a machine that :func:`is_still`."""
     if isinstance(machine, ScMachine):
-        return tuple([Place(t.point, t.registers, t.unpolled) for t in state.threads])
+        return tuple([ThreadPlace(t.point, t.registers, t.unpolled) for t in state.threads])
     if isinstance(machine, RdmaMachine):
         counts = [tuple([sum(not e.polled for e in queue) for queue in t.queues]) for t in state.threads]
-        return tuple([Place(t.point, t.registers, n) for t, n in zip(state.threads, counts, strict=True)])
+        return tuple([ThreadPlace(t.point, t.registers, n) for t, n in zip(state.threads, counts, strict=True)])
     return machine.places(state)
 
 
-class Rest(Enum):
+class RestKind(Enum):
     """What a thread ends up in where memory does not change any more.
 
     ENDED: its exit. FAULT: an overflow and the like ended it. ASIDE: it stands at a false `assume`. IDLE: it goes round in a
@@ -73,8 +73,8 @@ class Rest(Enum):
     SPIN = "spin"
 
 
-HANGING: Final = frozenset({Rest.BLOCKED, Rest.SPIN})
-_OVER: Final = frozenset({Rest.FAULT, Rest.ASIDE})
+HANGING: Final = frozenset({RestKind.BLOCKED, RestKind.SPIN})
+_OVER: Final = frozenset({RestKind.FAULT, RestKind.ASIDE})
 """An execution with a thread like this is over, and is no hang."""
 
 
@@ -83,7 +83,7 @@ class Resting:
     """A thread (by number) at rest: where, and the steps that it waits for or takes again and again."""
 
     thread: int
-    rest: Rest
+    rest: RestKind
     steps: tuple[Step, ...] = ()
 
 
@@ -113,13 +113,13 @@ class RestTest:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        numbers = numbered(connections(program))
+        numbers = connection_numbers(connections(program))
         self._threads = [
             _Local(code, compile_requests(program, code, WHOLE), {a: n for (a, b), n in numbers.items() if b == t})
             for t, code in enumerate(compile_stepwise(program))
         ]
 
-    def at_rest(self, places: Sequence[Place], memory: tuple[int, ...]) -> AtRest | None:
+    def at_rest(self, places: Sequence[ThreadPlace], memory: tuple[int, ...]) -> AtRest | None:
         """Return how the threads rest in a state without remote operations under way; None if something may still change.
 
         A thread counts as where its register-only steps lead; one that must read before it is where it stays is not at rest
@@ -143,10 +143,10 @@ class RestTest:
             found.append(Resting(t, rest, steps))
         if large:
             raise LargeLoopError
-        found += [Resting(t, Rest.BLOCKED, (step,)) for t, place in enumerate(places) for step in place.messages]
+        found += [Resting(t, RestKind.BLOCKED, (step,)) for t, place in enumerate(places) for step in place.messages]
         return AtRest(tuple(found))
 
-    def ends_of_thread(self, t: int, place: Place, memory: tuple[int, ...]) -> frozenset[Rest]:
+    def ends_of_thread(self, t: int, place: ThreadPlace, memory: tuple[int, ...]) -> frozenset[RestKind]:
         """Return what one thread may end up in while memory stays as it is, also after steps that only read; nothing if it
         may still change something.
 
@@ -158,7 +158,7 @@ class RestTest:
         )
 
 
-_PREFERRED: Final = (Rest.FAULT, Rest.ASIDE, Rest.ENDED, Rest.IDLE, Rest.BLOCKED, Rest.SPIN)
+_PREFERRED: Final = (RestKind.FAULT, RestKind.ASIDE, RestKind.ENDED, RestKind.IDLE, RestKind.BLOCKED, RestKind.SPIN)
 
 
 class _Changes(Exception):
@@ -168,14 +168,14 @@ class _Changes(Exception):
 class _Local:
     """One thread by itself, while memory stays as it is."""
 
-    def __init__(self, code: ThreadCode, requests: Sequence[Request | None], inboxes: Mapping[int, int]) -> None:
+    def __init__(self, code: ThreadCode, requests: Sequence[CardRequest | None], inboxes: Mapping[int, int]) -> None:
         self.code = code
         self.requests = requests
         self.inboxes = inboxes
         self.thread = code.thread
         self._ending = ended_by_faults(code.thread)
 
-    def changes(self, place: Place, memory: tuple[int, ...]) -> bool:
+    def changes(self, place: ThreadPlace, memory: tuple[int, ...]) -> bool:
         """Return whether one of the thread's next steps changes something."""
         try:
             for _ in self._moves(place, memory):
@@ -184,7 +184,9 @@ class _Local:
             return True
         return False
 
-    def rests(self, place: Place, memory: tuple[int, ...], *, late: bool = False) -> list[tuple[Rest, tuple[Step, ...]]]:
+    def rests(
+        self, place: ThreadPlace, memory: tuple[int, ...], *, late: bool = False
+    ) -> list[tuple[RestKind, tuple[Step, ...]]]:
         """Return what the thread may end up in by register-only steps alone, or if it may be `late` by any; nothing if it
         may still change something, or if it must read before. Raises LargeLoopError."""
         number = {place: 0}
@@ -218,7 +220,7 @@ class _Local:
             found.append(self._moving(points, steps) if steps else self._standing(order[component[0]]))
         return found
 
-    def _moves(self, place: Place, memory: tuple[int, ...]) -> Iterator[tuple[Command, Place]]:
+    def _moves(self, place: ThreadPlace, memory: tuple[int, ...]) -> Iterator[tuple[Command, ThreadPlace]]:
         """Yield what the thread can do from here. Raises _Changes at a step that changes something."""
         if place.held >= 0:
             return
@@ -231,7 +233,7 @@ class _Local:
                 if found is None:
                     continue
                 value, inboxes = found
-                after = Place(command.to, command.after(place.registers, value), unpolled, inboxes, place.stuck)
+                after = ThreadPlace(command.to, command.after(place.registers, value), unpolled, inboxes, place.stuck)
                 yield command, after
                 continue
             if command.qp < 0:
@@ -253,9 +255,9 @@ class _Local:
                 unpolled = _added(unpolled, command.qp, int(command.completes))
             ahead = self.code.polls_ahead[command.to]
             kept = tuple([n if more else 0 for n, more in zip(unpolled, ahead, strict=True)])
-            yield command, Place(command.to, command.after(place.registers, value), kept, inboxes, place.stuck)
+            yield command, ThreadPlace(command.to, command.after(place.registers, value), kept, inboxes, place.stuck)
 
-    def _receives(self, place: Place, command: Command) -> tuple[int, tuple[Inbox, ...]] | None:
+    def _receives(self, place: ThreadPlace, command: Command) -> tuple[int, tuple[Inbox, ...]] | None:
         """Return the immediate that a poll of receive completions takes, and what is left; None for one that must wait, or a
         receive that finds no room. Raises _Changes for one that does."""
         number = self.inboxes[max(command.receives, command.takes)]
@@ -266,7 +268,7 @@ class _Local:
             return None
         if not inbox.arrived or not command.enabled(place.registers, inbox.arrived[0]):
             return None
-        return inbox.arrived[0], put_back(place.inboxes, number, inbox.polled())
+        return inbox.arrived[0], with_inbox(place.inboxes, number, inbox.polled())
 
     def _writes(self, command: Command, registers: Registers, memory: tuple[int, ...]) -> bool:
         """Return whether a request may change a word: one that copies a word to where the same value is does not."""
@@ -280,24 +282,24 @@ class _Local:
             return True
         return any(part.value is None or memory[part.cell] != part.value((*registers, value), 0) for part in answers)
 
-    def _standing(self, place: Place) -> tuple[Rest, tuple[Step, ...]]:
+    def _standing(self, place: ThreadPlace) -> tuple[RestKind, tuple[Step, ...]]:
         """A place that the thread does not leave."""
         if place.point == self.thread.exit:
-            return Rest.ENDED, ()
+            return RestKind.ENDED, ()
         if place.point in self._ending:
-            return Rest.FAULT, ()
+            return RestKind.FAULT, ()
         if place.held >= 0:
-            return Rest.BLOCKED, (self.code.commands[place.held].step,)
+            return RestKind.BLOCKED, (self.code.commands[place.held].step,)
         commands = self.code.visible.get(place.point, ())
         if only_assumes(steps := [c.step for c in commands]):
-            return Rest.ASIDE, tuple(steps)
+            return RestKind.ASIDE, tuple(steps)
         waiting = [c for c in commands if not c.step.aside and not ends_execution(c.step.fault)]
         possible = [c for c in waiting if c.may_run(place.registers)]
-        return Rest.BLOCKED, tuple(c.step for c in possible or waiting)
+        return RestKind.BLOCKED, tuple(c.step for c in possible or waiting)
 
-    def _moving(self, points: set[int], steps: tuple[Step, ...]) -> tuple[Rest, tuple[Step, ...]]:
+    def _moving(self, points: set[int], steps: tuple[Step, ...]) -> tuple[RestKind, tuple[Step, ...]]:
         """A loop that the thread does not leave."""
-        return (Rest.IDLE if any(points & heads for heads in self._endless) else Rest.SPIN), steps
+        return (RestKind.IDLE if any(points & heads for heads in self._endless) else RestKind.SPIN), steps
 
     @cached_property
     def _endless(self) -> list[set[int]]:

@@ -59,7 +59,7 @@ def _step(action: Action) -> Step:
 
 
 @dataclass(slots=True)
-class Happened:
+class RunEvent:
     """One event of a run. `number` is the move (from 0) with which it takes effect, None while it is to come, and `posted`
     that with which the CPU did it or posted its request. `landing` is where the thread goes on after its step. Of an event
     of a locked section `word` is what it read and wrote."""
@@ -74,21 +74,21 @@ class Happened:
 
 
 @dataclass
-class _Requested:
+class _RequestEvents:
     """The events of one request, case by case as long as it may go in several ways."""
 
-    cases: list[list[Happened]] = field(default_factory=list)
+    cases: list[list[RunEvent]] = field(default_factory=list)
 
 
-class History:
+class RunHistory:
     """What happens in a run, move by move."""
 
     def __init__(self, machine: DeployedMachine, start: Move) -> None:
         self.machine = machine
         self.state: DeployedState = start.state
-        self.threads: list[list[Happened | _Requested]] = [[] for _ in machine.codes]
-        self.buffered: list[list[Happened | None]] = [[] for _ in machine.codes]
-        self.requests: dict[tuple[int, int], _Requested] = {}
+        self.threads: list[list[RunEvent | _RequestEvents]] = [[] for _ in machine.codes]
+        self.buffered: list[list[RunEvent | None]] = [[] for _ in machine.codes]
+        self.requests: dict[tuple[int, int], _RequestEvents] = {}
         self.moves = 0
 
     def add(self, move: Move) -> None:
@@ -96,7 +96,7 @@ class History:
         self.moves += 1
         action, t = move.action, move.action.thread
         number = request_of(self.machine, self.state, move)
-        mine: Happened | None = None
+        mine: RunEvent | None = None
         if action.verb in (Verb.ACCESS, Verb.POLL, Verb.RECV, Verb.RPOLL):
             mine = self._by_cpu(action)
         elif action.verb is Verb.ISSUE:
@@ -116,13 +116,13 @@ class History:
             mine.landing = thread.point, thread.registers
         self.state = move.state
 
-    def _by_cpu(self, action: Action) -> Happened | None:
+    def _by_cpu(self, action: Action) -> RunEvent | None:
         """Note the events of a CPU step, and return the last, None if there is none."""
         happened = None
         words = iter(action.words)
         for act in self._acts(action):
             word = next(words, None) if act.reads else None
-            happened = Happened(act, action, self.moves, self.moves, word=word)
+            happened = RunEvent(act, action, self.moves, self.moves, word=word)
             self.threads[action.thread].append(happened)
         return happened
 
@@ -135,12 +135,12 @@ class History:
         raise InternalError("a CPU step goes in no way that the event table has")
 
     def _post(self, action: Action, number: int, after: DeployedState) -> None:
-        requested = _Requested()
+        requested = _RequestEvents()
         for case in cases_of(_step(action).op, self.machine.model):
             inline = action.read is not None
-            requested.cases.append([Happened(act, action, self.moves) for act in case.acts[inline:]])
+            requested.cases.append([RunEvent(act, action, self.moves) for act in case.acts[inline:]])
             if inline and len(requested.cases) == 1:
-                self.threads[action.thread].append(Happened(case.acts[0], action, self.moves, self.moves))
+                self.threads[action.thread].append(RunEvent(case.acts[0], action, self.moves, self.moves))
         thread = after.threads[action.thread]
         for made in requested.cases:
             made[-1].landing = thread.point, thread.registers
@@ -156,24 +156,24 @@ class History:
         happened = requested.cases[0][action.at[2]]
         happened.number, happened.action, happened.cell = self.moves, action, action.cell
 
-    def program_order(self, t: int) -> list[Happened]:
+    def program_order(self, t: int) -> list[RunEvent]:
         """Return the events of a thread; of a request that may still go in several ways those of the first."""
-        found: list[Happened] = []
+        found: list[RunEvent] = []
         for each in self.threads[t]:
-            found += [each] if isinstance(each, Happened) else each.cases[0]
+            found += [each] if isinstance(each, RunEvent) else each.cases[0]
         return found
 
-    def events(self) -> list[tuple[Happened, Event]]:
+    def events(self) -> list[tuple[RunEvent, Event]]:
         """Return what has happened, in the order of the moves, as events with their place in program order."""
         found = []
         for t in range(len(self.threads)):
             for position, happened in enumerate(self.program_order(t)):
                 if happened.number is not None:
-                    found.append((happened, event_of(happened, t, position)))
+                    found.append((happened, trace_event(happened, t, position)))
         found = sorted(found, key=lambda each: (each[0].number or 0, each[1].position))
         return [(happened, self._told(event, found)) for happened, event in found]
 
-    def _told(self, event: Event, found: Sequence[tuple[Happened, Event]]) -> Event:
+    def _told(self, event: Event, found: Sequence[tuple[RunEvent, Event]]) -> Event:
         """Return an RP of a message that carries data, and so no immediate, without a value."""
         if event.type is not EventType.RP:
             return event
@@ -193,7 +193,7 @@ class History:
         return True
 
 
-def event_of(happened: Happened, thread: int, position: int) -> Event:
+def trace_event(happened: RunEvent, thread: int, position: int) -> Event:
     """Return an event of a run as one of a trace, without its index."""
     act = placed(happened.act, happened.cell)
     action = happened.action
@@ -216,17 +216,17 @@ def event_of(happened: Happened, thread: int, position: int) -> Event:
     )
 
 
-def word_of(happened: Happened, buffer: Cell | None) -> Cell | None:
+def word_of(happened: RunEvent, buffer: Cell | None) -> Cell | None:
     """Return the word that an event touches, if one; a message with data its `buffer`, None as long as that is not known."""
     if happened.act.message is None:
         return happened.act.cell
     return None if happened.act.message.data is None else buffer
 
 
-def history(machine: DeployedMachine, moves: Iterable[Move]) -> History:
+def history(machine: DeployedMachine, moves: Iterable[Move]) -> RunHistory:
     """Return what happens in a run of a `numbered` machine, given by its moves, the start first."""
     first, *others = moves
-    found = History(machine, first)
+    found = RunHistory(machine, first)
     for move in others:
         found.add(move)
     return found

@@ -9,7 +9,7 @@ from rdma_robust.language.flow.cfg import Fault, Program
 from rdma_robust.semantics.machines.final import FinalState, final_state
 from rdma_robust.semantics.machines.machine import Action, Move, Verb, access, arrive, describe_threads, with_value
 from rdma_robust.semantics.machines.starts import Start, Starts
-from rdma_robust.semantics.machines.threadcode import NOTHING, Command, Registers, Watched, compile_threads, only_fast
+from rdma_robust.semantics.machines.threadcode import NOTHING, Command, Observables, Registers, compile_threads, only_fast
 
 
 class ScThread(NamedTuple):
@@ -32,7 +32,7 @@ class ScState(NamedTuple):
 class ScMachine:
     """The SC semantics of a program: a put or get is two steps with a carried value (docs/model.md, "Events")."""
 
-    def __init__(self, program: Program, watched: Watched = NOTHING) -> None:
+    def __init__(self, program: Program, watched: Observables = NOTHING) -> None:
         self.program = program
         self.codes = compile_threads(program, watched)
         only_fast(self.codes)

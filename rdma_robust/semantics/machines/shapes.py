@@ -13,7 +13,7 @@ from rdma_robust.semantics.trace import EventType
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class OperationShape:
     """An operation as the machines run it: at once by the CPU, or by the card, which moves one word or none.
 
     The CPU reads `source`, and writes `value` to `target` if `succeeds` holds (None: always). The card makes the events
@@ -42,7 +42,7 @@ class Shape:
     section: Section | None = None
 
 
-def shape_of(op: object, model: Model = RDMA) -> Shape:
+def shape_of(op: object, model: Model = RDMA) -> OperationShape:
     """Return the shape of an operation. Raises UsageError for one that the machines do not know how to run."""
     shape = _shape(op, model)
     if model.cpu != "tso":
@@ -51,19 +51,21 @@ def shape_of(op: object, model: Model = RDMA) -> Shape:
     return replace(shape, fences=True) if types & {EventType.CAS, EventType.F} else shape
 
 
-def _shape(op: object, model: Model) -> Shape:
+def _shape(op: object, model: Model) -> OperationShape:
     if isinstance(op, Section):
-        return Shape(section=op)
+        return OperationShape(section=op)
     row = row_of(op)
     cases, remote = row.cases(op), row.remote(op)
     kinds = [act.type for case in cases for act in case.acts]
     if kinds == [EventType.V]:
-        return Shape(deployed=True, receives=cases[0].acts[0].peer, buffer=op.cell if isinstance(op, Recv) else None)
+        return OperationShape(
+            deployed=True, receives=cases[0].acts[0].peer, buffer=op.cell if isinstance(op, Recv) else None
+        )
     if kinds == [EventType.RP]:
-        return Shape(deployed=True, takes=cases[0].acts[0].peer)
+        return OperationShape(deployed=True, takes=cases[0].acts[0].peer)
     found = None
     if len(cases) == 1 and not cases[0].acts:
-        found = Shape()
+        found = OperationShape()
     elif all(len(case.acts) == 1 and case.acts[0].agent is Agent.CPU for case in cases):
         found = _of_cpu(cases, remote)
     elif len(cases) == 1 and cases[0].when == TRUE:
@@ -75,25 +77,27 @@ def _shape(op: object, model: Model) -> Shape:
     return found
 
 
-def _of_cpu(cases: tuple[Case, ...], remote: str | None) -> Shape | None:
+def _of_cpu(cases: tuple[Case, ...], remote: str | None) -> OperationShape | None:
     """An access of at most one word that every case reads or none, and of which at most one case writes."""
     if len(cases) == 1:
         (act,) = cases[0].acts
         source = act.cell if act.reads else None
-        return Shape(source, act.cell if act.writes else None, act.written, None, remote, polls=act.type is EventType.P)
+        return OperationShape(
+            source, act.cell if act.writes else None, act.written, None, remote, polls=act.type is EventType.P
+        )
     reading = {act.cell for case in cases for act in case.acts if act.reads}
     writing = [(case, act) for case in cases for act in case.acts if act.writes]
     if len(writing) != 1 or len(reading) != 1 or not all(act.reads for case in cases for act in case.acts):
         return None
     ((case, act),) = writing
-    return Shape(next(iter(reading)), act.cell, act.written, case.when, remote)
+    return OperationShape(next(iter(reading)), act.cell, act.written, case.when, remote)
 
 
-def _of_card(acts: tuple[Act, ...], remote: str | None) -> Shape | None:
+def _of_card(acts: tuple[Act, ...], remote: str | None) -> OperationShape | None:
     types = tuple(act.type for act in acts)
     match acts:
         case [only] if not only.writes and not only.reads and not only.completing:
-            return Shape(remote=remote, nic=types)
+            return OperationShape(remote=remote, nic=types)
         case [first, second] if (
             first.agent is Agent.NIC
             and first.reads
@@ -102,11 +106,11 @@ def _of_card(acts: tuple[Act, ...], remote: str | None) -> Shape | None:
             and second.copies
             and second.completes
         ):
-            return Shape(first.cell, second.cell, remote=remote, nic=types, completes=second.completes)
+            return OperationShape(first.cell, second.cell, remote=remote, nic=types, completes=second.completes)
     return None
 
 
-def _deployed(cases: tuple[Case, ...], remote: str | None) -> Shape | None:
+def _deployed(cases: tuple[Case, ...], remote: str | None) -> OperationShape | None:
     """A request of any number of events, of one word that is read first, by the CPU or the card, or of none."""
     inline = cases[0].acts[0].agent is Agent.CPU
     requests = [case.acts[inline:] for case in cases]
@@ -122,7 +126,7 @@ def _deployed(cases: tuple[Case, ...], remote: str | None) -> Shape | None:
         return None
     longest = max(requests, key=len)
     written = [act for act in longest if act.writes]
-    return Shape(
+    return OperationShape(
         next(iter(reads), None),
         written[-1].cell if written else None,
         remote=remote,

@@ -11,7 +11,7 @@ from typing import Any, overload
 
 from rdma_robust.language.flow.cfg import Fault, Step
 from rdma_robust.semantics.machines.machine import Action, Machine, Move, Verb
-from rdma_robust.semantics.machines.threadcode import Registers, Settled, ThreadCode
+from rdma_robust.semantics.machines.threadcode import Arrival, Registers, ThreadCode
 
 Start = tuple[int, Registers]
 """Where a thread begins: its program point, and what its registers hold."""
@@ -27,7 +27,7 @@ class Starts(Sequence[Move]):
     is one of them, and which begin at given places, is answered thread by thread.
     """
 
-    def __init__(self, ways: Sequence[Sequence[Settled]], make: Make) -> None:
+    def __init__(self, ways: Sequence[Sequence[Arrival]], make: Make) -> None:
         self.ways = tuple(map(tuple, ways))
         self._make = make
 
@@ -59,7 +59,7 @@ class Starts(Sequence[Move]):
         left = place + self.number if place < 0 else place
         if not 0 <= left < self.number:
             raise IndexError(place)
-        chosen: list[Settled] = []
+        chosen: list[Arrival] = []
         for mine in reversed(self.ways):
             left, which = divmod(left, len(mine))
             chosen.append(mine[which])
@@ -100,7 +100,7 @@ class Starts(Sequence[Move]):
         """Return those that differ in how these threads begin, with the others as in the first."""
         return Starts([mine if u in among else mine[:1] for u, mine in enumerate(self.ways)], self._make)
 
-    def _move(self, chosen: tuple[Settled, ...]) -> Move:
+    def _move(self, chosen: tuple[Arrival, ...]) -> Move:
         silent = tuple(step for settled in chosen for step in settled.silent)
         faults = tuple(dict.fromkeys(fault for settled in chosen for fault in settled.faults))
         places = tuple((settled.point, settled.registers) for settled in chosen)
@@ -118,7 +118,7 @@ def _places(state: Any) -> list[Start]:
     return [(thread.point, thread.registers) for thread in state.threads]
 
 
-def _can_take(code: ThreadCode, way: Settled, step: Step) -> bool:
+def _can_take(code: ThreadCode, way: Arrival, step: Step) -> bool:
     return any(command.step == step and command.may_run(way.registers) for command in code.visible.get(way.point, ()))
 
 

@@ -13,14 +13,14 @@ from rdma_robust.semantics.machines.stepcode import StepCommand
 from rdma_robust.semantics.machines.stepping import Passed, StepMachine, StepState, no_such
 
 
-class Store(NamedTuple):
+class BufferedStore(NamedTuple):
     """A store that is not in memory yet: the number of its word, and the value."""
 
     cell: int
     value: int
 
 
-Stores = tuple[Store, ...]
+Stores = tuple[BufferedStore, ...]
 """tso: all of a thread, oldest first. pso: those of each word together, oldest first, in the order of the words."""
 
 
@@ -64,7 +64,7 @@ class TsoMachine(_BufferMachine):
     model = "tso"
 
     def store(self, own: Stores, memory: tuple[int, ...], cell: int, value: int) -> tuple[Stores, tuple[int, ...]]:
-        return (*own, Store(cell, value)), memory
+        return (*own, BufferedStore(cell, value)), memory
 
     def system(self, state: StepState, t: int) -> Iterator[Move]:
         if state.threads[t].own:
@@ -81,7 +81,7 @@ class PsoMachine(_BufferMachine):
 
     def store(self, own: Stores, memory: tuple[int, ...], cell: int, value: int) -> tuple[Stores, tuple[int, ...]]:
         older = [store for store in own if store.cell <= cell]
-        return (*older, Store(cell, value), *own[len(older) :]), memory
+        return (*older, BufferedStore(cell, value), *own[len(older) :]), memory
 
     def system(self, state: StepState, t: int) -> Iterator[Move]:
         own: Stores = state.threads[t].own

@@ -9,7 +9,7 @@ from rdma_robust.semantics.machines.inboxes import Inbox
 from rdma_robust.semantics.machines.threadcode import Registers
 
 
-class Place(NamedTuple):
+class ThreadPlace(NamedTuple):
     """Where a thread is: its program point, its registers, and per queue pair the completions that it may still poll.
 
     `inboxes` are the receives of all connections. `stuck` are the queue pairs, by number, on which a message waits for a

@@ -30,7 +30,7 @@ def seeing(registers: Registers, seen: Seen) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class Arrival:
     """Where a thread is after register-only steps: `silent` are one way to get here, `faults` what was met on any."""
 
     point: int
@@ -46,11 +46,11 @@ class Command:
     `target` and `source` are cell numbers, -1 where there is none. `guard` is None for true. A CPU access writes `value` if
     it `succeeds` (None: always). `qp` numbers the thread's queue pairs, -1 for CPU accesses; `nic` are the events that the
     card makes of it: a read and a write of the value read, which may be a completion, or one that touches no word.
-    `deployed`, `inline`, `fences` and, as the number of a cell, `buffer` are as in :class:`Shape`; `receives` and `takes`
-    are the threads of which messages are, by number. `number` is the command's own. `guard_reads` iff the guard depends on
-    the value read. `eager` iff the CPU's part of the step commutes with everything that other threads and the NIC do, and
-    lies on no cycle; a locked section reads all of `words`, and writes `stores`; then expressions are also over what they
-    had. `constant` iff nobody ever writes the source; `own` iff only this thread's CPU does.
+    `deployed`, `inline`, `fences` and, as the number of a cell, `buffer` are as in :class:`OperationShape`; `receives`
+    and `takes` are the threads of which messages are, by number. `number` is the command's own. `guard_reads` iff the
+    guard depends on the value read. `eager` iff the CPU's part of the step commutes with everything that other threads
+    and the NIC do, and lies on no cycle; a locked section reads all of `words`, and writes `stores`; then expressions
+    are also over what they had. `constant` iff nobody ever writes the source; `own` iff only this thread's CPU does.
     """
 
     step: Step
@@ -101,7 +101,7 @@ class Command:
         return tuple(result)
 
 
-class Usage:
+class CellUsage:
     """Who uses which cells: `written` by anyone, `owner` the only thread whose CPU uses it, None if the NIC does too."""
 
     def __init__(self, program: Program) -> None:
@@ -152,7 +152,7 @@ def written_by_cards(program: Program) -> frozenset[Cell]:
 
 
 @dataclass(frozen=True, slots=True)
-class Watched:
+class Observables:
     """What a question about reachable states looks at, so that a machine must not skip over its changes.
 
     A thread in `threads` (by number) takes its register-only steps one by one. A reduced search keeps the order of what
@@ -164,20 +164,20 @@ class Watched:
     drained: bool = False
 
 
-NOTHING: Final = Watched()
+NOTHING: Final = Observables()
 
 
-_USAGES: Final = Kept[None, "Usage"]()
+_USAGES: Final = Kept[None, "CellUsage"]()
 
-_CODES: Final = Kept[tuple[Watched | None, Model], "tuple[ThreadCode, ...]"]()
+_CODES: Final = Kept[tuple[Observables | None, Model], "tuple[ThreadCode, ...]"]()
 """By what is watched, None where every step is."""
 
 
-def usage_of(program: Program) -> Usage:
-    return _USAGES.of(program, None, lambda: Usage(program))
+def usage_of(program: Program) -> CellUsage:
+    return _USAGES.of(program, None, lambda: CellUsage(program))
 
 
-def compile_threads(program: Program, watched: Watched = NOTHING, model: Model = RDMA) -> tuple[ThreadCode, ...]:
+def compile_threads(program: Program, watched: Observables = NOTHING, model: Model = RDMA) -> tuple[ThreadCode, ...]:
     """Return the code of each thread, compiled once for each program."""
 
     def compiled() -> tuple[ThreadCode, ...]:
@@ -217,8 +217,8 @@ class ThreadCode:
         self,
         program: Program,
         thread: Thread,
-        usage: Usage,
-        watched: Watched = NOTHING,
+        usage: CellUsage,
+        watched: Observables = NOTHING,
         stepwise: bool = False,
         *,
         model: Model = RDMA,
@@ -257,9 +257,9 @@ class ThreadCode:
                 group.setdefault(point, []).append(command)
         self.polls_ahead = self._polls_ahead()
         self.writes_ahead = self._writes_ahead()
-        self._settled: dict[tuple[int, Registers], tuple[Settled, ...]] = {}
+        self._settled: dict[tuple[int, Registers], tuple[Arrival, ...]] = {}
 
-    def settle(self, point: int, registers: Registers) -> tuple[Settled, ...]:
+    def settle(self, point: int, registers: Registers) -> tuple[Arrival, ...]:
         """Return the places where the thread may be after any number of register-only steps.
 
         A place counts if the thread has a shared access, its end, or nothing to do there; register-only steps commute
@@ -267,7 +267,7 @@ class ThreadCode:
         where it is. With `stepwise` register-only steps are commands like others.
         """
         if self.stepwise:
-            return (Settled(point, registers),)
+            return (Arrival(point, registers),)
         found = self._settled.get((point, registers))
         if found is None:
             found = self._settled[point, registers] = self._settle(point, registers)
@@ -278,8 +278,8 @@ class ThreadCode:
         possible = [command for command in self.visible.get(point, ()) if command.may_run(registers)]
         return possible[0] if len(possible) == 1 else None
 
-    def _settle(self, point: int, registers: Registers) -> tuple[Settled, ...]:
-        reached = {(point, registers): Settled(point, registers)}
+    def _settle(self, point: int, registers: Registers) -> tuple[Arrival, ...]:
+        reached = {(point, registers): Arrival(point, registers)}
         todo = [(point, registers)]
         faults: dict[Fault, None] = {}
         places = []
@@ -292,11 +292,11 @@ class ThreadCode:
                 if command.step.fault is not None:
                     faults[command.step.fault] = None
                 if after not in reached:
-                    reached[after] = Settled(*after, (), (*reached[here].silent, command.step))
+                    reached[after] = Arrival(*after, (), (*reached[here].silent, command.step))
                     todo.append(after)
         if not places:
             places = [(point, registers)]
-        return tuple(Settled(*place, tuple(faults), reached[place].silent) for place in places)
+        return tuple(Arrival(*place, tuple(faults), reached[place].silent) for place in places)
 
     def _command(self, step: Step, to: int, cells: Mapping[Cell, int]) -> Command | None:
         env = {name: read_at(i) for i, (name, _) in enumerate(self.thread.registers)}

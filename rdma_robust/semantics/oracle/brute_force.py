@@ -12,8 +12,8 @@ from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.axioms import check_well_formed, is_violating
 from rdma_robust.semantics.machines.final import FinalState, final_state
-from rdma_robust.semantics.oracle.candidate import Block, Candidate, Scopes
-from rdma_robust.semantics.oracle.choices import Budget, Search
+from rdma_robust.semantics.oracle.candidate import CandidateExecution, PathOrder, Scopes
+from rdma_robust.semantics.oracle.choices import Budget, ChoiceSearch
 from rdma_robust.semantics.oracle.partial import Partial
 from rdma_robust.semantics.oracle.thread_paths import Extent, thread_paths
 from rdma_robust.semantics.trace import Trace
@@ -70,7 +70,7 @@ def oracle_robust(
     budget = Budget(limits.decisions, limits.timeout)
     for base in _candidates(program, model, limits, extent, budget):
         found: list[Trace] = []
-        search: Search
+        search: ChoiceSearch
 
         def leaf(partial: Partial) -> bool:
             finished = None if partial.is_sc() else search.flush(partial)  # noqa: B023
@@ -78,7 +78,7 @@ def oracle_robust(
                 found.append(finished.trace())  # noqa: B023
             return finished is not None
 
-        search = Search(base, budget, leaf)
+        search = ChoiceSearch(base, budget, leaf)
         if search.run():
             check_well_formed(program, found[0], model)
             if not is_violating(found[0], model):
@@ -97,7 +97,7 @@ def axiomatic_outcomes(program: Program, model: Model = RDMA, limits: OracleLimi
     sc: set[FinalState] = set()
     rdma: set[FinalState] = set()
     for base in _candidates(program, model, limits, Extent.ENDED, budget):
-        search: Search
+        search: ChoiceSearch
 
         def leaf(partial: Partial) -> bool:
             state = _final_state(partial)
@@ -110,19 +110,21 @@ def axiomatic_outcomes(program: Program, model: Model = RDMA, limits: OracleLimi
                 rdma.add(state)
             return False
 
-        search = Search(base, budget, leaf)
+        search = ChoiceSearch(base, budget, leaf)
         search.run()
     return AxiomaticOutcomes(frozenset(sc), frozenset(rdma))
 
 
-def _candidates(program: Program, model: Model, limits: OracleLimits, extent: Extent, budget: Budget) -> Iterator[Candidate]:
+def _candidates(
+    program: Program, model: Model, limits: OracleLimits, extent: Extent, budget: Budget
+) -> Iterator[CandidateExecution]:
     if not is_loop_free(program):
         raise SizeLimitError("the oracle needs a program without loops")
     values, immediates = held_and_carried(program)
     scopes: Scopes = {}
     blocks = [
         [
-            Block(path, model, scopes)
+            PathOrder(path, model, scopes)
             for path in thread_paths(thread, values, extent, limits.paths, model=model, immediates=immediates)
         ]
         for thread in program.threads
@@ -130,7 +132,7 @@ def _candidates(program: Program, model: Model, limits: OracleLimits, extent: Ex
     if prod(len(choices) for choices in blocks) > limits.choices:
         raise SizeLimitError(f"the threads have more than {limits.choices} combinations of paths, too many for the oracle")
     for chosen in product(*blocks):
-        base = Candidate(program, chosen, model)
+        base = CandidateExecution(program, chosen, model)
         if base.n > limits.events:
             raise SizeLimitError(f"an execution has more than {limits.events} events, too many for the oracle")
         budget.spend()

@@ -10,7 +10,7 @@ from operator import or_
 from rdma_robust.language.flow.cfg import Cell, Program
 from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.connections import connect
-from rdma_robust.semantics.oracle.thread_paths import Path, PathEvent
+from rdma_robust.semantics.oracle.thread_paths import PathEvent, ThreadPath
 from rdma_robust.semantics.order_table import (
     BEFORE_RECEIVE_COMPLETIONS,
     VISIBLE_WHEN_POLLED,
@@ -37,13 +37,13 @@ Scopes = dict[tuple[EventType, EventType], tuple[Scope, Scope]]
 
 
 @dataclass(frozen=True)
-class Block:
+class PathOrder:
     """One thread's path with the closures of its static order, as bit rows over its positions.
 
     `scopes` is what was looked up in the order table under `model`; blocks may share it.
     """
 
-    path: Path
+    path: ThreadPath
     model: Model
     scopes: Scopes = field(default_factory=dict)
 
@@ -142,7 +142,7 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class PathCondition:
     """A guard: bits of the events it depends on, the term, and the offset of its thread."""
 
     support: int
@@ -151,7 +151,7 @@ class Condition:
 
 
 @dataclass(frozen=True, slots=True)
-class Computed:
+class ComputedWrite:
     """A CPU write (a successful compare-and-swap is one) whose value depends on the reads in `support`."""
 
     write: int
@@ -160,7 +160,7 @@ class Computed:
     offset: int
 
 
-class Candidate:
+class CandidateExecution:
     """The events of all threads, numbered thread by thread, with everything the search looks up.
 
     `sources` are the writes a read may read from as far as values known beforehand tell; `impossible` is set when a read
@@ -174,7 +174,7 @@ class Candidate:
     an event belongs, where it does.
     """
 
-    def __init__(self, program: Program, blocks: Sequence[Block], model: Model = RDMA) -> None:
+    def __init__(self, program: Program, blocks: Sequence[PathOrder], model: Model = RDMA) -> None:
         self.program = program
         self.model = model
         self.blocks = tuple(blocks)
@@ -290,12 +290,12 @@ class Candidate:
         self.written = [0] * self.n
         self.known_writes = 0
         self.carried: list[list[int]] = [[] for _ in self.events]
-        self.guards: list[list[Condition]] = [[] for _ in self.events]
-        self.computed: list[list[Computed]] = [[] for _ in self.events]
+        self.guards: list[list[PathCondition]] = [[] for _ in self.events]
+        self.computed: list[list[ComputedWrite]] = [[] for _ in self.events]
         for block, offset in zip(self.blocks, self.offsets, strict=True):
             for term in block.path.guards:
                 for p in _positions(term.support):
-                    self.guards[offset + p].append(Condition(term.support << offset, term, offset))
+                    self.guards[offset + p].append(PathCondition(term.support << offset, term, offset))
             for i, e in enumerate(block.path.events, offset):
                 if e.copied:
                     self.carried[i - e.copied].append(i)
@@ -304,7 +304,7 @@ class Candidate:
                     self.known_writes |= 1 << i
                 elif e.written is not None:
                     for p in _positions(e.written.support):
-                        self.computed[offset + p].append(Computed(i, e.written.support << offset, e.written, offset))
+                        self.computed[offset + p].append(ComputedWrite(i, e.written.support << offset, e.written, offset))
 
     def _sources(self, read: int) -> list[int]:
         """The writes a read may read from as far as values known beforehand tell."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from time import monotonic
 
 from rdma_robust.errors import SizeLimitError
-from rdma_robust.semantics.oracle.candidate import INITIAL, Candidate
+from rdma_robust.semantics.oracle.candidate import INITIAL, CandidateExecution
 from rdma_robust.semantics.oracle.partial import Partial
 
 
@@ -27,13 +27,13 @@ class Budget:
             raise SizeLimitError(f"the oracle needs more than {self.timeout:g} s for this program")
 
 
-class Search:
+class ChoiceSearch:
     """Enumerates the RDMA-consistent choices of rf and mo of one candidate.
 
     nfo and rao matter for consistency alone, so they are chosen last and one choice is enough.
     """
 
-    def __init__(self, base: Candidate, budget: Budget, leaf: Callable[[Partial], bool]) -> None:
+    def __init__(self, base: CandidateExecution, budget: Budget, leaf: Callable[[Partial], bool]) -> None:
         self.base = base
         self.budget = budget
         self.leaf = leaf

@@ -15,7 +15,7 @@ from rdma_robust.semantics.linearise import (
     rao_of_order,
     relations_of_messages,
 )
-from rdma_robust.semantics.oracle.candidate import INITIAL, Candidate
+from rdma_robust.semantics.oracle.candidate import INITIAL, CandidateExecution
 from rdma_robust.semantics.relation import Relation
 from rdma_robust.semantics.trace import COMPLETING_TYPES, Event, EventType, Trace
 
@@ -43,7 +43,7 @@ class Partial:
         "written",
     )
 
-    def __init__(self, base: Candidate) -> None:
+    def __init__(self, base: CandidateExecution) -> None:
         self.base = base
         self.ib_after = base.ib()
         self.ob_after = base.ob()

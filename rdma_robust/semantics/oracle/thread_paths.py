@@ -11,7 +11,7 @@ from rdma_robust.errors import SizeLimitError
 from rdma_robust.expr import TRUE, VALUE, value_of
 from rdma_robust.language.flow.cfg import Cell, Message, RecvPoll, Section, Step, Thread, steps
 from rdma_robust.model import RDMA, Model
-from rdma_robust.semantics.connections import is_message
+from rdma_robust.semantics.connections import takes_buffer
 from rdma_robust.semantics.event_table import Act, Agent, Case, cases_of, cells_read, remote_of, takes_completion
 from rdma_robust.semantics.terms import Term, constant, read_at, satisfiable, term_of
 from rdma_robust.semantics.trace import READ_TYPES, EventType
@@ -55,7 +55,7 @@ class PathEvent:
 
 
 @dataclass(frozen=True, slots=True)
-class Path:
+class ThreadPath:
     """A prefix of a path: it is taken iff every guard, a term over the values read, is true.
 
     `allowed` gives for every event the values its read may have as far as that does not depend on other reads (empty
@@ -91,7 +91,7 @@ class _Node:
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _StepCases:
     """A step with what the event table says of it: its cases, its queue pair, what the CPU reads, whether it is a poll,
     of whose messages if it is an RP, and whether it may be cut where a message finds no receive."""
 
@@ -104,12 +104,12 @@ class _Known:
     cut: bool
 
     @staticmethod
-    def of(step: Step, model: Model) -> _Known:
+    def of(step: Step, model: Model) -> _StepCases:
         op = step.op
         cases = cases_of(op, model)
         receives = op.sender if isinstance(op, RecvPoll) else None
         cut = isinstance(op, Message)
-        return _Known(step, cases, remote_of(op), cells_read(op, Agent.CPU), takes_completion(op), receives, cut)
+        return _StepCases(step, cases, remote_of(op), cells_read(op, Agent.CPU), takes_completion(op), receives, cut)
 
 
 def thread_paths(
@@ -120,7 +120,7 @@ def thread_paths(
     *,
     model: Model = RDMA,
     immediates: Immediates = NONE,
-) -> tuple[Path, ...]:
+) -> tuple[ThreadPath, ...]:
     """Return the wanted prefixes of the thread's paths, in a fixed order.
 
     `values` are the possible values of every cell, `immediates` what an RP may read; prefixes that no read values allow are
@@ -140,11 +140,11 @@ class _Walker:
     model: Model
 
     def __post_init__(self) -> None:
-        self.out: dict[int, list[tuple[int, _Known]]] = {}
+        self.out: dict[int, list[tuple[int, _StepCases]]] = {}
         for source, target, step in steps(self.thread):
-            self.out.setdefault(source, []).append((target, _Known.of(step, self.model)))
+            self.out.setdefault(source, []).append((target, _StepCases.of(step, self.model)))
 
-    def run(self, limit: int) -> tuple[Path, ...]:
+    def run(self, limit: int) -> tuple[ThreadPath, ...]:
         found = []
         visited = 0
         todo = [_Node(self.thread.entry, {name: constant(v) for name, v in self.thread.registers}, (), ())]
@@ -171,7 +171,7 @@ class _Walker:
             case Extent.ALL:
                 return node.half or node.fresh
 
-    def take(self, node: _Node, target: int, known: _Known) -> Iterator[_Node]:
+    def take(self, node: _Node, target: int, known: _StepCases) -> Iterator[_Node]:
         """Yield the prefixes that follow by this step; a put or get also gives the one that ends between its events."""
         position, step = len(node.events), known.step
         for events, condition in self.events(node, known):
@@ -197,7 +197,7 @@ class _Walker:
             after = _Node(target, {**node.registers, **assigned}, node.events + events, guards, bool(events))
             whole = isinstance(step.op, Section)
             for kept in range(len(events) if known.cut or (self.extent is Extent.ALL and not whole) else 0):
-                unheard = events[kept].peer if is_message(events[kept]) else None
+                unheard = events[kept].peer if takes_buffer(events[kept]) else None
                 if (kept and self.extent is Extent.ALL) or (unheard is not None and self.extent is Extent.MAXIMAL):
                     known_by_then = tuple(g for g in guards if not g.support >> position + kept)
                     torn = events[kept].type is EventType.NAW
@@ -205,7 +205,7 @@ class _Walker:
                     yield _Node(target, node.registers, made, known_by_then, True, True, unheard, torn)
             yield after
 
-    def events(self, node: _Node, known: _Known) -> Iterator[tuple[tuple[PathEvent, ...], tuple[Term, ...]]]:
+    def events(self, node: _Node, known: _StepCases) -> Iterator[tuple[tuple[PathEvent, ...], tuple[Term, ...]]]:
         """Yield the events the step may make, each with a further condition on the values read."""
         step, remote, position = known.step, known.remote, len(node.events)
         env = {**node.registers, VALUE.name: read_at(position)}
@@ -262,7 +262,7 @@ class _Walker:
             return False
         return satisfiable(guards, domains, False)
 
-    def path(self, node: _Node) -> Path:
+    def path(self, node: _Node) -> ThreadPath:
         allowed = []
         for position, event in enumerate(node.events):
             own = [guard for guard in node.guards if guard.support == 1 << position]
@@ -271,8 +271,8 @@ class _Walker:
             allowed.append(frozenset(fits))
         registers = tuple(node.registers[name] for name, _ in self.thread.registers)
         if self.extent is not Extent.MAXIMAL:
-            return Path(node.events, node.guards, registers, tuple(allowed), torn=node.torn)
-        return Path(node.events, node.guards, registers, tuple(allowed), node.unheard, self.unsent(node))
+            return ThreadPath(node.events, node.guards, registers, tuple(allowed), torn=node.torn)
+        return ThreadPath(node.events, node.guards, registers, tuple(allowed), node.unheard, self.unsent(node))
 
     def unsent(self, node: _Node) -> frozenset[str]:
         """Return the threads of which a further message would let the thread go on, whatever its registers are."""
@@ -290,7 +290,7 @@ def _of_section(step: Step, types: Iterable[EventType], first: int) -> dict[str,
     return {value_of(k).name: read_at(place) for k, place in enumerate(reading)}
 
 
-def _event(act: Act, known: _Known, copied: int, env: Mapping[str, Term]) -> PathEvent:
+def _event(act: Act, known: _StepCases, copied: int, env: Mapping[str, Term]) -> PathEvent:
     """Return the event of an act whose operation has last read so many events before it, over registers and values read."""
     value, cell, data = act.written, None, act.message is not None and act.message.data is not None
     if act.message is None:

@@ -17,14 +17,14 @@ from rdma_robust.semantics.machines.deployed import DeployedMachine
 from rdma_robust.semantics.machines.deployed_card import DeployedState
 from rdma_robust.semantics.machines.effects import cell_of, event_type
 from rdma_robust.semantics.machines.machine import Action, Verb
-from rdma_robust.semantics.machines.queues import OVER, TO_COME, Posted
+from rdma_robust.semantics.machines.queues import OVER, TO_COME, PostedRequest
 from rdma_robust.semantics.machines.rdma import RdmaMachine
 from rdma_robust.semantics.machines.shapes import shape_of
 from rdma_robust.semantics.run_wording import event_name
 from rdma_robust.semantics.trace import EventType
 from rdma_robust.teaching.demos.walk import Animation
-from rdma_robust.teaching.explorer.choices_made import Point, Runs, behind
-from rdma_robust.teaching.explorer.sides import Shown
+from rdma_robust.teaching.explorer.choices_made import RunPoint, Runs, behind
+from rdma_robust.teaching.explorer.sides import SideViews
 from rdma_robust.teaching.explorer.view import Ending, MoveView, Status
 from rdma_robust.text import one_line
 
@@ -122,11 +122,11 @@ def film(animation: Animation) -> Film:
     return _Filming(animation.program).film(_points(animation))
 
 
-def _points(animation: Animation) -> Iterator[tuple[Shown, Point]]:
+def _points(animation: Animation) -> Iterator[tuple[SideViews, RunPoint]]:
     """Yield the point after each move, once it is known to be one that the machine can make there."""
     machine, runs = RdmaMachine(animation.program), Runs(DeployedMachine(animation.program, numbered=True))
-    shown, starts = Shown(animation.program, runs, "rdma"), machine.initial()
-    point = Point(None, posted=((),) * len(machine.codes))
+    shown, starts = SideViews(animation.program, runs, "rdma"), machine.initial()
+    point = RunPoint(None, posted=((),) * len(machine.codes))
     for number, move in enumerate(animation.moves):
         possible = machine.successors(animation.moves[number - 1].state) if number else starts
         if move not in possible:
@@ -150,7 +150,7 @@ class _Filming:
         self.places: dict[RunPlace, int] = {}
         self.first_operation = len(self.cells) + sum(len(t.registers) + 1 for t in program.threads)
 
-    def film(self, points: Iterator[tuple[Shown, Point]]) -> Film:
+    def film(self, points: Iterator[tuple[SideViews, RunPoint]]) -> Film:
         frames: list[RunFrame] = []
         before: dict[int, int] = {}
         for shown, point in points:
@@ -164,14 +164,14 @@ class _Filming:
         queues, places = tuple(self.queues.values()), tuple(self.places)
         return Film(self.cells, queues, tuple(self.operations), places, tuple(frames), shown.ending(point))
 
-    def _find_queues(self, shown: Shown) -> None:
+    def _find_queues(self, shown: SideViews) -> None:
         for t, code in enumerate(shown.codes):
             for qp, remote in enumerate(code.remotes):
                 gets = any(c.qp == qp and EventType.NLW in c.nic for c in code.commands)
                 polls = any(ahead[qp] for ahead in code.polls_ahead.values())
                 self.queues[t, remote] = RunQueue(t, remote, gets, polls)
 
-    def _note_operation(self, point: Point) -> None:
+    def _note_operation(self, point: RunPoint) -> None:
         """Write down an operation when it is posted, and its value when it reads."""
         action = _action(point)
         if action.verb is Verb.ISSUE:
@@ -190,7 +190,7 @@ class _Filming:
         source = str(shape.source.init) if shape.source.hidden else shape.source.name
         return RunOperation(queue, line, text, "get" if EventType.NLW in shape.nic else "put", shape.target.name, source)
 
-    def _slots(self, shown: Shown, point: Point) -> dict[int, int]:
+    def _slots(self, shown: SideViews, point: RunPoint) -> dict[int, int]:
         state = point.state
         assert isinstance(state, DeployedState)
         registers = [value for thread in state.threads for value in thread.registers]
@@ -199,7 +199,7 @@ class _Filming:
         row = [*(state.memory[i] for i in self.seen), *registers, *numbered]
         return dict(enumerate(row)) | {self.first_operation + n: far for n, far in _distances(point, state)}
 
-    def _frame(self, move: MoveView, point: Point, changes: tuple[tuple[int, int], ...]) -> RunFrame:
+    def _frame(self, move: MoveView, point: RunPoint, changes: tuple[tuple[int, int], ...]) -> RunFrame:
         action = _action(point)
         remote = None if action.step is None else remote_of(action.step.op)
         word = self._word(action)
@@ -226,12 +226,12 @@ class _Filming:
         return None if cell is None else self.slots.get(cell)
 
 
-def _action(point: Point) -> Action:
+def _action(point: RunPoint) -> Action:
     assert point.move is not None
     return point.move.action
 
 
-def _distances(point: Point, state: DeployedState) -> Iterator[tuple[int, int]]:
+def _distances(point: RunPoint, state: DeployedState) -> Iterator[tuple[int, int]]:
     """Yield (operation, how far it is) for the operations that are not over, counted from 0."""
     for numbers, thread in zip(point.posted, state.threads, strict=True):
         for queue in thread.queues:
@@ -239,7 +239,7 @@ def _distances(point: Point, state: DeployedState) -> Iterator[tuple[int, int]]:
                 yield numbers[posted.number - 1] - 1, _far(posted) + (0 if posted.polled else POLLABLE)
 
 
-def _far(posted: Posted) -> int:
+def _far(posted: PostedRequest) -> int:
     """Return how far an operation is, whose last event is its write, or all that it has."""
     if posted.stages[-1] != TO_COME:
         return DONE if posted.stages[-1] == OVER else BUFFERED

@@ -55,7 +55,7 @@ class Track:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ExplorerPlace:
     """Where an exploration is. In mode `follow` the SC side is computed from the RDMA side, and `sc` is empty."""
 
     mode: Mode = "follow"
@@ -65,7 +65,7 @@ class Place:
     def track(self, side: Side) -> Track:
         return self.rdma if side == "rdma" else self.sc
 
-    def with_track(self, side: Side, track: Track) -> Place:
+    def with_track(self, side: Side, track: Track) -> ExplorerPlace:
         return replace(self, rdma=track) if side == "rdma" else replace(self, sc=track)
 
 
@@ -74,12 +74,12 @@ def is_number(value: object) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def fingerprint(program: Program, model: Model, await_loops: bool) -> str:
+def program_fingerprint(program: Program, model: Model, await_loops: bool) -> str:
     """Return eight hexadecimal digits that other programs and other options do not have, as good as certainly."""
     return sha256(f"{model.ordered_reads:d}{await_loops:d}\n{canonical_text(program)}".encode()).hexdigest()[:8]
 
 
-def encode(place: Place, program: str) -> str:
+def encode(place: ExplorerPlace, program: str) -> str:
     """Return the text of a place in the program with this fingerprint."""
     parts = [f"p={program}", f"mode={place.mode}", f"rdma={dotted(place.rdma)}", f"at={place.rdma.at}"]
     if place.mode == "free":
@@ -87,14 +87,14 @@ def encode(place: Place, program: str) -> str:
     return "&".join(parts)
 
 
-def decode(text: str, program: str) -> Place:
+def decode(text: str, program: str) -> ExplorerPlace:
     """Return the place that :func:`encode` has written as `text`; the empty text is the beginning. Raises AddressError.
 
     That the machines can run the choices is not looked at.
     """
     if not text:
-        return Place()
-    pairs = parts_of(text)
+        return ExplorerPlace()
+    pairs = address_parts(text)
     fields = dict(pairs)
     mode = MODES.get(fields.get("mode", ""))
     if mode is None:
@@ -104,10 +104,10 @@ def decode(text: str, program: str) -> Place:
     if fields["p"] != program:
         raise AddressError(OF_ANOTHER)
     sc = track_of(fields["sc"], fields["scat"]) if mode == "free" else Track()
-    return Place(mode, track_of(fields["rdma"], fields["at"]), sc)
+    return ExplorerPlace(mode, track_of(fields["rdma"], fields["at"]), sc)
 
 
-def parts_of(text: str) -> list[tuple[str, str]]:
+def address_parts(text: str) -> list[tuple[str, str]]:
     """Return the parts of the text of a place, by name. Raises AddressError if it has none."""
     if len(text) > LONGEST_TEXT:
         raise AddressError(f"this state has {len(text)} characters, and no state has more than {LONGEST_TEXT}")

@@ -16,7 +16,7 @@ AnyMachine = DeployedMachine | DeployedScMachine
 
 
 @dataclass(eq=False)
-class Point:
+class RunPoint:
     """A place in a run: the machine's state, None before the start of a machine that can start in several ways.
 
     `operation` is the number (from 1, in the order of posting) of the remote operation that the last move is about, on the
@@ -24,21 +24,21 @@ class Point:
     """
 
     state: Any
-    parent: Point | None = None
+    parent: RunPoint | None = None
     choice: int = -1
     move: Move | None = None
     depth: int = 0
     operation: int | None = None
     posted: tuple[tuple[int, ...], ...] = ()
     moves: Sequence[Move] | None = None
-    children: dict[int, Point] = field(default_factory=dict)
+    children: dict[int, RunPoint] = field(default_factory=dict)
 
-    def path(self) -> list[Point]:
+    def path(self) -> list[RunPoint]:
         """Return the points after each step, oldest first."""
         return path_to(self)
 
 
-class Runs(RunTree[Point]):
+class Runs(RunTree[RunPoint]):
     """The runs of one machine. A machine that starts in one way has started before the first choice."""
 
     def __init__(self, machine: AnyMachine) -> None:
@@ -46,22 +46,22 @@ class Runs(RunTree[Point]):
         self.starts = machine.initial()
         super().__init__()
 
-    def start(self) -> Point:
+    def start(self) -> RunPoint:
         """Return the state before the first choice, which is none where there are several to start in."""
         alone = self.starts[0] if self.starts.number == 1 else None
-        return Point(None if alone is None else alone.state, move=alone, posted=((),) * len(self.machine.codes))
+        return RunPoint(None if alone is None else alone.state, move=alone, posted=((),) * len(self.machine.codes))
 
-    def moves(self, point: Point) -> Sequence[Move]:
+    def moves(self, point: RunPoint) -> Sequence[Move]:
         """Return what the machine can do next, in its order; ways to start are made when they are asked for."""
         if point.moves is None:
             point.moves = self.starts if point.state is None else tuple(self.machine.successors(point.state))
         return point.moves
 
-    def number(self, point: Point) -> int:
+    def number(self, point: RunPoint) -> int:
         """Return how many moves there are."""
         return self.starts.number if point.state is None else len(self.moves(point))
 
-    def step(self, point: Point, choice: int) -> Point:
+    def step(self, point: RunPoint, choice: int) -> RunPoint:
         """Return the point behind a move. Raises UsageError if there is no such move, or the run is too long."""
         moves = self.moves(point)
         if not 0 <= choice < self.number(point):
@@ -69,7 +69,7 @@ class Runs(RunTree[Point]):
         must_not_end(point.depth)
         return behind(self.machine, point, choice, moves[choice])
 
-    def points(self, choices: Sequence[int]) -> Iterator[Point]:
+    def points(self, choices: Sequence[int]) -> Iterator[RunPoint]:
         """Yield the points of a run, the start first."""
         point = self.point(())
         yield point
@@ -78,7 +78,7 @@ class Runs(RunTree[Point]):
             yield point
 
 
-def behind(machine: AnyMachine, point: Point, choice: int, move: Move) -> Point:
+def behind(machine: AnyMachine, point: RunPoint, choice: int, move: Move) -> RunPoint:
     """Return the point behind `move`, which must be the move number `choice` of the machine at `point`."""
     posted, operation = point.posted, None
     if isinstance(machine, DeployedMachine) and point.state is not None:
@@ -87,4 +87,4 @@ def behind(machine: AnyMachine, point: Point, choice: int, move: Move) -> Point:
             mine = (*posted[t], sum(map(len, posted)) + 1)
             posted = (*posted[:t], mine, *posted[t + 1 :])
         operation = None if number is None else posted[t][number - 1]
-    return Point(move.state, point, choice, move, point.depth + 1, operation, posted)
+    return RunPoint(move.state, point, choice, move, point.depth + 1, operation, posted)

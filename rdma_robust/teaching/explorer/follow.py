@@ -20,10 +20,10 @@ from rdma_robust.semantics.machines.chosen import is_deployed
 from rdma_robust.semantics.machines.deployed import DeployedMachine
 from rdma_robust.semantics.machines.effects import SC_VERBS
 from rdma_robust.semantics.machines.machine import Move, Verb
-from rdma_robust.semantics.machines.run_history import Happened, History, event_of, history, word_of
+from rdma_robust.semantics.machines.run_history import RunEvent, RunHistory, history, trace_event, word_of
 from rdma_robust.semantics.machines.threadcode import Registers
 from rdma_robust.semantics.trace import READ_TYPES, WRITE_TYPES, Event, EventType
-from rdma_robust.teaching.explorer.choices_made import Point, Runs
+from rdma_robust.teaching.explorer.choices_made import RunPoint, Runs
 from rdma_robust.teaching.explorer.run_tree import Choices
 
 
@@ -38,7 +38,7 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
-class Followed:
+class ScRun:
     """`choices` is a run of the SC machine with the effects of the RDMA run.
 
     If `broken` is not None, only with those before step `broken`: from then on there is no such run, because of `cycle`.
@@ -50,7 +50,7 @@ class Followed:
 
 
 @dataclass(slots=True)
-class Effect:
+class RunEffect:
     """One event. `step` is the move of the run with which it takes effect, None while it is still to come.
 
     `posted` is the move with which the CPU did it or posted its operation. `landing` is where the thread goes on after it
@@ -67,12 +67,12 @@ class Effect:
 class _Past:
     """What has happened and what is to come, as vertices: `steps` have the first event of each, `parts` all."""
 
-    steps: list[Effect] = field(default_factory=list)
-    parts: list[list[Happened]] = field(default_factory=list)
+    steps: list[RunEffect] = field(default_factory=list)
+    parts: list[list[RunEvent]] = field(default_factory=list)
     threads: list[list[int]] = field(default_factory=list)
 
 
-def follow(rdma: Runs, sc: Runs, points: Sequence[Point]) -> Followed:
+def follow(rdma: Runs, sc: Runs, points: Sequence[RunPoint]) -> ScRun:
     """Return what SC can do of a run, given by the points after each of its steps.
 
     SC can follow as long as program order and the conflicts between accesses to one word have no cycle: those that have
@@ -99,12 +99,12 @@ def follow(rdma: Runs, sc: Runs, points: Sequence[Point]) -> Followed:
     first = tuple(p.choice for p in points[:1] if p.move is not None and p.move.action.verb is Verb.START)
     choices = (*first, *_schedule(sc, first, done, _graph(machine.program, done)))
     if broken == len(points):
-        return Followed(choices)
+        return ScRun(choices)
     after = past(broken + 1)
-    return Followed(choices, broken + 1, cycle_of(_graph(machine.program, after), after.steps))
+    return ScRun(choices, broken + 1, shortest_cycle(_graph(machine.program, after), after.steps))
 
 
-def _vertices(machine: DeployedMachine, run: History) -> _Past:
+def _vertices(machine: DeployedMachine, run: RunHistory) -> _Past:
     found = _Past()
     for t in range(len(machine.codes)):
         mine: list[int] = []
@@ -118,7 +118,7 @@ def _vertices(machine: DeployedMachine, run: History) -> _Past:
                 found.steps[mine[-1]].landing = happened.landing
                 continue
             number = len(found.steps)
-            event = replace(event_of(happened, t, len(mine)), index=number)
+            event = replace(trace_event(happened, t, len(mine)), index=number)
             if (
                 mine
                 and found.parts[mine[-1]][0].act.type is EventType.F
@@ -127,7 +127,7 @@ def _vertices(machine: DeployedMachine, run: History) -> _Past:
                 # A failed atomic waits for the store buffer and reads: one step under SC.
                 mine.pop()
                 event = replace(event, position=len(mine))
-            found.steps.append(Effect(event, happened.posted, happened.number, happened.landing))
+            found.steps.append(RunEffect(event, happened.posted, happened.number, happened.landing))
             found.parts.append([happened])
             mine.append(number)
         found.threads.append(mine)
@@ -277,7 +277,7 @@ def _join(graph: nx.DiGraph[int], source: int, target: int, relation: str) -> No
         graph.add_edge(source, target, relation=relation)
 
 
-def cycle_of(graph: nx.DiGraph[int], events: Sequence[Effect]) -> tuple[Link, ...]:
+def shortest_cycle(graph: nx.DiGraph[int], events: Sequence[RunEffect]) -> tuple[Link, ...]:
     """Return a shortest cycle, neighbouring steps of program order as one. Raises InternalError if there is none."""
     best: list[int] = []
     for component in nx.strongly_connected_components(graph):
@@ -323,7 +323,7 @@ def _schedule(sc: Runs, first: Choices, past: _Past, graph: nx.DiGraph[int]) -> 
     return tuple(choices)
 
 
-def _choice(sc: Runs, point: Point, effect: Effect) -> int:
+def _choice(sc: Runs, point: RunPoint, effect: RunEffect) -> int:
     event = effect.event
     for i, move in enumerate(sc.moves(point)):
         action = move.action

@@ -10,7 +10,7 @@ import anyio
 import anyio.to_thread
 
 
-class Exploration(Protocol):
+class Explorable(Protocol):
     """What can be explored: a program of either language. What it returns are dataclasses, which the page gets as JSON."""
 
     @property
@@ -31,15 +31,15 @@ class Exploration(Protocol):
 Decide = Callable[[Any], Any]
 """From an exploration to its verdict, a dataclass."""
 
-Follow = Callable[[Callable[["Exploration | str"], None]], None]
+Follow = Callable[[Callable[["Explorable | str"], None]], None]
 """Calls back with the program, or what is wrong with it, each time that its file has changed; returns when it is done."""
 
 
 @dataclass
-class Explored:
+class OpenProgram:
     """A program, and its verdict once somebody has asked for it."""
 
-    session: Exploration
+    session: Explorable
     decide: Decide
     _found: Any | None = None
     _lock: anyio.Lock = field(default_factory=anyio.Lock)
@@ -55,19 +55,19 @@ class Explored:
 class Live:
     """The program as it is now; `number` counts its versions, `error` says what is wrong with the file since the last."""
 
-    def __init__(self, session: Exploration, decide: Decide, *, watched: bool = False) -> None:
+    def __init__(self, session: Explorable, decide: Decide, *, watched: bool = False) -> None:
         self.decide = decide
         self.watched = watched
         self.number = 0
         self.error = ""
-        self.explored = Explored(session, decide)
+        self.explored = OpenProgram(session, decide)
 
-    def changed(self, found: Exploration | str) -> None:
+    def changed(self, found: Explorable | str) -> None:
         """Take another program, or keep the last one if the text says what is wrong."""
         if isinstance(found, str):
             self.error = found
             return
         self.error = ""
         if found.identity != self.explored.session.identity:
-            self.explored = Explored(found, self.decide)
+            self.explored = OpenProgram(found, self.decide)
             self.number += 1

@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import Final
 
 from rdma_robust.messages.language.message_program import BUFFERS, Buffer, MessageProgram
-from rdma_robust.teaching.explorer.address import OF_ANOTHER, AddressError, Track, dotted, parts_of, track_of
+from rdma_robust.teaching.explorer.address import OF_ANOTHER, AddressError, Track, address_parts, dotted, track_of
 from rdma_robust.text import one_line
 
 START: Final = Track()
@@ -39,7 +39,7 @@ def message_place(text: str, fingerprint: str, start: Buffer) -> MessagePlace:
     """
     if not text:
         return MessagePlace(start)
-    pairs = parts_of(text)
+    pairs = address_parts(text)
     if sorted(key for key, _ in pairs) != sorted(_KEYS):
         raise AddressError(f"a state of a message program has the parts {', '.join(_KEYS)}, each once")
     fields = dict(pairs)

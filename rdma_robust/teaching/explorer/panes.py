@@ -34,13 +34,13 @@ def phrase(move: MoveView) -> str:
     return f"#{move.operation} {move.label}" if move.operation is not None and move.agent == "nic" else move.label
 
 
-def verdict_line(about: ProgramView, view: View, verdict: VerdictView | None) -> Text:
+def status_line(about: ProgramView, view: View, verdict: VerdictView | None) -> Text:
     word, style = ("deciding …", "dim") if verdict is None else VERDICTS[verdict.verdict]
     mode = "SC follows RDMA" if view.mode == "follow" else "each side on its own"
     return Text.assemble((about.name, "bold"), "  ", (about.file, "dim"), "  ", (word, style), "  ", (mode, "dim"))
 
 
-def source(about: ProgramView, view: View) -> Text:
+def source_pane(about: ProgramView, view: View) -> Text:
     """Return the source with the threads' places, operations under way, and the lines of a cycle."""
     marks: dict[int, list[tuple[str, str]]] = {}
     for side, style in ((view.rdma, RDMA), (view.sc, SC)):

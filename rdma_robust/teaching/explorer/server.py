@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import secrets
+import socket
+import sys
+import webbrowser
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from importlib.resources import files
+from threading import Thread, Timer
 from typing import Any
 
 from starlette.applications import Starlette
@@ -20,7 +25,7 @@ from rdma_robust.reports.share.html_templates import templates
 from rdma_robust.reports.share.page_style import PAGE_STYLE, page_script
 from rdma_robust.reports.share.svg import STYLE as DRAWING_STYLE
 from rdma_robust.teaching.explorer.address import AddressError
-from rdma_robust.teaching.explorer.live import Live
+from rdma_robust.teaching.explorer.live import Follow, Live
 from rdma_robust.text import printable
 
 LARGEST_BODY = 64 * 1024
@@ -84,7 +89,7 @@ def application(live: Live, token: str, port: int) -> ASGIApp:
         return JSONResponse(asdict(await live.explored.verdict()))
 
     texts = {path: (_file(path), kind) for path, kind in PARTS.items()} | SHARED
-    texts[""] = page_of(live.explored.session.page), "text/html; charset=utf-8"
+    texts[""] = exploration_page(live.explored.session.page), "text/html; charset=utf-8"
     routes = [Route(f"/{token}/{path}", _constant(*what), methods=["GET"]) for path, what in texts.items()]
     routes += [
         Route(f"/{token}/api/program", about, methods=["GET"]),
@@ -95,10 +100,10 @@ def application(live: Live, token: str, port: int) -> ASGIApp:
     handlers: Any = {RdmaRobustError: _refused, Exception: _failed}
     app = Starlette(routes=routes, exception_handlers=handlers)
     app.router.redirect_slashes = False
-    return Guard(app, token, port)
+    return RequestGuard(app, token, port)
 
 
-class Guard:
+class RequestGuard:
     """Lets through what comes from a page of this server or from the address bar, with the token; adds the headers.
 
     The host is checked because another site may have its name point here, the origin because it may send requests.
@@ -147,7 +152,7 @@ def _with_headers(send: Send) -> Send:
     return sending
 
 
-def page_of(template: str) -> str:
+def exploration_page(template: str) -> str:
     """Return the page of an explorer by its template: what all have alike, and its parts."""
     return templates("rdma_robust.teaching.explorer").get_template(template).render()
 
@@ -197,3 +202,68 @@ async def _failed(_request: Request, error: Exception) -> Response:
     if isinstance(error, ClientDisconnect):
         return Response(status_code=400)
     return JSONResponse({"error": f"internal error: {printable(str(error))}"}, status_code=500)
+
+
+# ---- serving the page on this machine: the socket, the token, the browser, the end
+
+HOST = "127.0.0.1"
+GRACE_S = 1
+
+
+def listening(port: int) -> socket.socket:
+    """Return a socket that listens on this machine only; port 0 is any that is free. Raises UsageError if it is taken."""
+    sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.bind((HOST, port))
+        sock.listen(64)
+    except OSError as error:
+        sock.close()
+        reason = error.strerror or str(error)
+        raise UsageError(f"port {port} cannot be used: {reason}; without --port a free one is taken") from error
+    return sock
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """How to serve: the port (0 for any that is free), the address of the first place, whether to open a browser, who is
+    told where the page is, and what tells of changes of the file, if it is watched."""
+
+    port: int
+    place: str
+    browser: bool
+    say: Callable[[str], None]
+    follow: Follow | None = None
+
+
+def _has_display() -> bool:
+    """Return whether a browser has somewhere to show itself: one for the terminal would take it over."""
+    return sys.platform != "linux" or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")))
+
+
+def serve(live: Live, how: Serving) -> None:
+    """Serve the page until a signal ends it, which is raised again then. Raises UsageError if the port is taken."""
+    import uvicorn  # noqa: PLC0415 - slow
+
+    sock = listening(how.port)
+    with sock:
+        number = sock.getsockname()[1]
+        token = secrets.token_urlsafe(24)
+        config = uvicorn.Config(
+            application(live, token, number),
+            log_level="critical",
+            access_log=False,
+            server_header=False,
+            ws="none",
+            timeout_graceful_shutdown=GRACE_S,
+        )
+        url = f"http://{HOST}:{number}/{token}/" + (f"#{how.place}" if how.place else "")
+        how.say(url)
+        if how.browser and _has_display():
+            # The browser is asked from another thread: some wait until it is closed.
+            opener = Timer(0.3, webbrowser.open, (url,))
+            opener.daemon = True
+            opener.start()
+        if how.follow is not None:
+            Thread(target=how.follow, args=(live.changed,), daemon=True).start()
+        uvicorn.Server(config).run(sockets=[sock])

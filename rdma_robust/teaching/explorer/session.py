@@ -3,31 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Final
 
 from rdma_robust.errors import UsageError
 from rdma_robust.language.flow.cfg import Program
+from rdma_robust.limits import Limits
 from rdma_robust.model import RDMA, Model
 from rdma_robust.reports.share.coloured import coloured_lines
+from rdma_robust.semantics.machines.chosen import sc_machine_of
 from rdma_robust.semantics.machines.deployed import DeployedMachine
 from rdma_robust.semantics.machines.deployed_sc import DeployedScMachine
+from rdma_robust.semantics.machines.final import FinalState
+from rdma_robust.semantics.machines.state_space import Exploration, explore
 from rdma_robust.teaching.explorer.address import (
     AddressError,
+    ExplorerPlace,
     Mode,
-    Place,
     Side,
     Track,
     decode,
     encode,
-    fingerprint,
     is_number,
+    program_fingerprint,
 )
-from rdma_robust.teaching.explorer.choices_made import Point, Runs
-from rdma_robust.teaching.explorer.endings import Endings
-from rdma_robust.teaching.explorer.follow import Followed, follow
+from rdma_robust.teaching.explorer.choices_made import RunPoint, Runs
+from rdma_robust.teaching.explorer.follow import ScRun, follow
 from rdma_robust.teaching.explorer.phrases import Phrases
-from rdma_robust.teaching.explorer.sides import Shown
+from rdma_robust.teaching.explorer.sides import SideViews
 from rdma_robust.teaching.explorer.view import BrokenView, ProgramView, SideView, View
 from rdma_robust.text import lines_of, printable
 
@@ -46,11 +49,11 @@ class Session:
         self.program = program
         self.model = model
         self.await_loops = await_loops
-        self.fingerprint = fingerprint(program, model, await_loops)
+        self.fingerprint = program_fingerprint(program, model, await_loops)
         self.rdma = Runs(DeployedMachine(program, model, numbered=True))
         self.sc = Runs(DeployedScMachine(program, model=model))
         self.endings = Endings(program)
-        self._shown = {"rdma": Shown(program, self.rdma, "rdma"), "sc": Shown(program, self.sc, "sc")}
+        self._shown = {"rdma": SideViews(program, self.rdma, "rdma"), "sc": SideViews(program, self.sc, "sc")}
         self._follow = lru_cache(256)(self._followed)
 
     @property
@@ -71,7 +74,7 @@ class Session:
             await_loops=self.await_loops,
         )
 
-    def place(self, address: str) -> Place:
+    def place(self, address: str) -> ExplorerPlace:
         """Return the place with this address, the beginning for the empty text. Raises AddressError if there is none."""
         place = decode(address, self.fingerprint)
         for side in ("rdma", "sc"):
@@ -81,10 +84,10 @@ class Session:
                 raise AddressError(f"the {side.upper()} machine cannot run this state: {error}") from error
         return place
 
-    def address(self, place: Place) -> str:
+    def address(self, place: ExplorerPlace) -> str:
         return encode(place, self.fingerprint)
 
-    def step(self, place: Place, side: Side, choice: int) -> Place:
+    def step(self, place: ExplorerPlace, side: Side, choice: int) -> ExplorerPlace:
         """Return the place after a move of one side, by its number among the moves."""
         self._by_hand(place, side)
         track = place.track(side)
@@ -92,12 +95,12 @@ class Session:
         runs.after(runs.point(track.now), choice)
         return place.with_track(side, track.step(choice))
 
-    def go(self, place: Place, side: Side, at: int) -> Place:
+    def go(self, place: ExplorerPlace, side: Side, at: int) -> ExplorerPlace:
         """Return the place after the first `at` steps of one side's run."""
         self._by_hand(place, side)
         return place.with_track(side, place.track(side).go(at))
 
-    def switched(self, place: Place, mode: Mode) -> Place:
+    def switched(self, place: ExplorerPlace, mode: Mode) -> ExplorerPlace:
         """Return the place in another mode; the SC side keeps the run it has, as far as it has been followed."""
         if mode == place.mode:
             return place
@@ -106,11 +109,11 @@ class Session:
         choices = self.followed(place).choices
         return replace(place, mode=mode, sc=Track(choices, len(choices)))
 
-    def followed(self, place: Place) -> Followed:
+    def followed(self, place: ExplorerPlace) -> ScRun:
         """Return what SC can do of the RDMA side's steps taken."""
         return self._follow(place.rdma.now)
 
-    def view(self, place: Place) -> View:
+    def view(self, place: ExplorerPlace) -> View:
         """Return what is to be seen at a place."""
         followed = self.followed(place)
         sc = place.sc if place.mode == "free" else Track(followed.choices, len(followed.choices))
@@ -126,7 +129,7 @@ class Session:
         """Return what is to be seen at an address, after what is to be done there. Raises UsageError."""
         return self.view(self._done(self.place(address), do))
 
-    def _done(self, place: Place, do: object) -> Place:
+    def _done(self, place: ExplorerPlace, do: object) -> ExplorerPlace:
         match do:
             case None:
                 return place
@@ -138,11 +141,11 @@ class Session:
                 return self.switched(place, mode)
         raise UsageError("a request does one of: step SIDE CHOICE, go SIDE STEP, mode follow or free")
 
-    def _followed(self, choices: tuple[int, ...]) -> Followed:
+    def _followed(self, choices: tuple[int, ...]) -> ScRun:
         points = self._points(self.rdma, choices)
         return follow(self.rdma, self.sc, points)
 
-    def _broken(self, followed: Followed, step: int) -> BrokenView:
+    def _broken(self, followed: ScRun, step: int) -> BrokenView:
         phrases = Phrases(self.program, False)
         events = {e.index: e for link in followed.cycle for e in (link.source, link.target)}.values()
         lines = sorted({e.step.span.line for e in events if e.step is not None})
@@ -157,12 +160,43 @@ class Session:
             text = self.endings.text(side, self._runs(side).machine.final(at.state))
         return shown.view(points, track.at, text)
 
-    def _points(self, runs: Runs, choices: tuple[int, ...]) -> list[Point]:
+    def _points(self, runs: Runs, choices: tuple[int, ...]) -> list[RunPoint]:
         return runs.point(choices).path()
 
     def _runs(self, side: Side) -> Runs:
         return self.rdma if side == "rdma" else self.sc
 
-    def _by_hand(self, place: Place, side: Side) -> None:
+    def _by_hand(self, place: ExplorerPlace, side: Side) -> None:
         if place.mode == "follow" and side == "sc":
             raise UsageError(FOLLOWED)
+
+
+# ---- whether sequential consistency can end as a run has ended
+
+MOST_STATES = 30_000
+MOST_SECONDS = 2.0
+
+ENDED = "The end: every thread has ended and every queue pair is empty."
+WEAK = "No run under sequential consistency ends with these values."
+COMMON = "Sequential consistency can end with these values too."
+OPEN = "Whether sequential consistency can end with these values is not known: it has too many states to look at here."
+
+
+class Endings:
+    """The final states of a program under SC, searched when the first is asked for, within limits."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+
+    @cached_property
+    def _sc(self) -> Exploration:
+        return explore(sc_machine_of(self.program), Limits.of(MOST_SECONDS, MOST_STATES))
+
+    def text(self, side: Side, final: FinalState) -> str:
+        """Return what is to be said of a final state."""
+        return ENDED if side == "sc" else f"{ENDED} {self._reached(final)}"
+
+    def _reached(self, final: FinalState) -> str:
+        if final in self._sc.finals:
+            return COMMON
+        return WEAK if self._sc.cut is None else OPEN

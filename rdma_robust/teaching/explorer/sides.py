@@ -9,19 +9,23 @@ from rdma_robust.expr import evaluate
 from rdma_robust.language.flow.cfg import Fault, Program
 from rdma_robust.semantics.event_table import remote_of
 from rdma_robust.semantics.machines.deployed import DeployedMachine
+from rdma_robust.semantics.machines.deployed_sc import DeployedScMachine
+from rdma_robust.semantics.machines.deployed_words import entry_shown, in_buffers, in_pipe
 from rdma_robust.semantics.machines.final import valuation
 from rdma_robust.semantics.machines.machine import Move, Verb
+from rdma_robust.semantics.machines.queues import PostedRequest, Queue, completion_count
 from rdma_robust.semantics.machines.threadcode import ThreadCode
+from rdma_robust.semantics.trace import EventType
 from rdma_robust.teaching.explorer.address import Side
-from rdma_robust.teaching.explorer.choices_made import Point, Runs
+from rdma_robust.teaching.explorer.choices_made import RunPoint, Runs
 from rdma_robust.teaching.explorer.phrases import Phrases
-from rdma_robust.teaching.explorer.queue_views import queue_view, under_way
 from rdma_robust.teaching.explorer.run_tree import LONGEST
 from rdma_robust.teaching.explorer.view import (
     ClaimView,
     Ending,
     MoveView,
     NodeView,
+    OperationView,
     QueueView,
     SideView,
     Status,
@@ -46,7 +50,7 @@ def _not_listed(number: int) -> str:
     return f"The first {LISTED} of {number:,} ways to start are listed." if number > LISTED else ""
 
 
-class Shown:
+class SideViews:
     """What people see of one machine's states."""
 
     def __init__(self, program: Program, runs: Runs, side: Side) -> None:
@@ -56,7 +60,7 @@ class Shown:
         self.codes: Sequence[ThreadCode] = runs.machine.codes
         self.phrases = Phrases(program, side == "sc", isinstance(runs.machine, DeployedMachine) and runs.machine.buffers)
 
-    def view(self, steps: Sequence[Point], at: int, ending_text: str = "") -> SideView:
+    def view(self, steps: Sequence[RunPoint], at: int, ending_text: str = "") -> SideView:
         """Return the side after the first `at` of `steps`, the points of a whole run."""
         point = steps[at - 1] if at else self.runs.point(())
         moves = self.runs.moves(point)[:LISTED]
@@ -77,17 +81,17 @@ class Shown:
             faults=tuple(_fault(fault) for fault in faults),
         )
 
-    def ending(self, point: Point) -> Ending:
+    def ending(self, point: RunPoint) -> Ending:
         if point.state is None or self.runs.moves(point):
             return ""
         return "final" if self.runs.machine.is_final(point.state) else "stuck"
 
-    def taken(self, point: Point) -> MoveView:
+    def taken(self, point: RunPoint) -> MoveView:
         """Return the move that led to a point, which must not be the root of the runs."""
         assert point.move is not None and point.parent is not None
         return self._move(point.move, point.choice, point.operation, "")
 
-    def _possible(self, point: Point, choice: int, move: Move) -> MoveView:
+    def _possible(self, point: RunPoint, choice: int, move: Move) -> MoveView:
         after = self.runs.after(point, choice) if point.depth < LONGEST else None
         operation = None if after is None else after.operation
         return self._move(move, choice, operation, self._then(move))
@@ -135,7 +139,7 @@ class Shown:
         commands = (c for c in self.codes[thread].visible.get(point, ()) if c.may_run(registers))
         return tuple(sorted({line for c in commands for line in (c.step.span.line, *c.step.span.expanded_from)}))
 
-    def threads(self, point: Point) -> tuple[ThreadView, ...]:
+    def threads(self, point: RunPoint) -> tuple[ThreadView, ...]:
         if point.state is None:
             return ()
         moves = self.runs.moves(point)
@@ -184,7 +188,7 @@ class Shown:
             missing = " (no room for another receive)"
         return f"waits: {texts}{missing}"
 
-    def _nodes(self, point: Point) -> tuple[NodeView, ...]:
+    def _nodes(self, point: RunPoint) -> tuple[NodeView, ...]:
         cells = self.program.cells
         memory = tuple(c.init for c in cells) if point.state is None else _state(point).memory
         before = memory
@@ -197,7 +201,7 @@ class Shown:
         ]
         return tuple(NodeView(node, tuple(v for c, v in shown if c.node == node)) for node in self.program.nodes)
 
-    def _queues(self, point: Point) -> tuple[QueueView, ...]:
+    def _queues(self, point: RunPoint) -> tuple[QueueView, ...]:
         if point.state is None:
             return ()
         machine, state = self.runs.machine, _state(point)
@@ -210,7 +214,7 @@ class Shown:
                     views.append(QueueView(code.thread.name, remote, (), (), (), (), state.threads[t].unpolled[qp]))
         return tuple(views)
 
-    def _claims(self, point: Point) -> tuple[ClaimView, ...]:
+    def _claims(self, point: RunPoint) -> tuple[ClaimView, ...]:
         values = valuation(self.program, self.runs.machine.final(point.state))
         return tuple(
             ClaimView(line.span.line, one_line(line.text, 200), bool(evaluate(line.condition, values)))
@@ -218,10 +222,72 @@ class Shown:
         )
 
 
-def _state(point: Point) -> Any:
+def _state(point: RunPoint) -> Any:
     assert point.state is not None
     return point.state
 
 
 def _fault(fault: Fault) -> str:
     return f"line {fault.span.line}: {printable(fault.message)}"
+
+
+# ---- queue pairs, store buffers, receives and locks
+
+
+def queue_view(machine: DeployedMachine, t: int, remote: str, numbers: Sequence[int], queue: Queue) -> QueueView:
+    """Return a queue pair of thread `t`; `numbers` are those of all the operations that the thread has posted."""
+    pipe: list[OperationView] = []
+    right: list[OperationView] = []
+    left: list[OperationView] = []
+    unpolled: list[OperationView] = []
+
+    def shown(posted: PostedRequest, value: str) -> OperationView:
+        step = machine.request(t, posted.command).step
+        return OperationView(numbers[posted.number - 1], step.span.line, one_line(step.text), value)
+
+    for posted in queue:
+        request = machine.request(t, posted.command)
+        values = []
+        if text := in_pipe(request, posted):
+            values.append(text.removeprefix(request.step.text).strip(" ()"))
+            pipe.append(shown(posted, values[0]))
+        for part, written in in_buffers(machine.program, request, posted):
+            values.append(written)
+            (left if part.type is EventType.NLW else right).append(shown(posted, written))
+        if not posted.polled:
+            unpolled.append(shown(posted, ", ".join(filter(None, values))))
+    return QueueView(
+        machine.codes[t].thread.name,
+        remote,
+        tuple(pipe),
+        tuple(right),
+        tuple(left),
+        tuple(unpolled),
+        completion_count(machine.requests[t], queue),
+    )
+
+
+def under_way(machine: DeployedMachine | DeployedScMachine, state: Any, t: int) -> str:
+    """Return what a thread has under way beside its queue pairs: its store buffer or half a request, and its receives."""
+    parts = []
+    code = machine.codes[t]
+    if isinstance(machine, DeployedMachine):
+        entries = [
+            one_line(entry_shown(machine.program, code, machine.requests[t], entry)) for entry in state.threads[t].buffer
+        ]
+        parts += [f"store buffer: {', '.join(entries)}"] if entries else []
+        held = [machine.program.cells[cell] for cell in state.locked]
+        mine = [str(cell) for cell in held if cell.node == code.thread.node]
+        parts += [f"locked by an atomic: {', '.join(mine)}"] if mine else []
+    elif state.threads[t].carried:
+        begun = state.threads[t].carried[0]
+        text = one_line(code.commands[begun.command].step.text)
+        parts.append(f"{text} has read {begun.value}" if begun.event else f"{text} has begun")
+    for (sender, receiver), inbox in zip(machine.connections, state.inboxes, strict=True):
+        if receiver != t:
+            continue
+        name = machine.program.threads[sender].name
+        posted = ", ".join(machine.program.cells[cell].name for cell in inbox.posted)
+        parts += [f"posted for {name}: {posted}"] if posted else []
+        parts += [f"arrived from {name}: {len(inbox.arrived)}"] if inbox.arrived else []
+    return "; ".join(parts)

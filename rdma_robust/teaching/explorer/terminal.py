@@ -10,9 +10,9 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.widgets import Footer, OptionList, Static
 
-from rdma_robust.teaching.explorer.address import Place, Side
+from rdma_robust.teaching.explorer.address import ExplorerPlace, Side
 from rdma_robust.teaching.explorer.live import Decide, Follow
-from rdma_robust.teaching.explorer.panes import head, options, source, state, verdict_line
+from rdma_robust.teaching.explorer.panes import head, options, source_pane, state, status_line
 from rdma_robust.teaching.explorer.session import Session
 from rdma_robust.teaching.explorer.terminal_app import TerminalExplorer, need_terminal
 from rdma_robust.teaching.explorer.view import VerdictView
@@ -53,13 +53,13 @@ class Explorer(TerminalExplorer):
     session: Session
     verdict: VerdictView | None
 
-    def __init__(self, session: Session, decide: Decide, place: Place, follow: Follow | None = None) -> None:
+    def __init__(self, session: Session, decide: Decide, place: ExplorerPlace, follow: Follow | None = None) -> None:
         super().__init__(decide, follow)
         self.explore(session, place)
 
-    def start(self) -> Place:
+    def start(self) -> ExplorerPlace:
         """Return the beginning in the mode of the place."""
-        return Place(self.place.mode)
+        return ExplorerPlace(self.place.mode)
 
     def compose(self) -> ComposeResult:
         yield Static(id="top", markup=False)
@@ -82,7 +82,7 @@ class Explorer(TerminalExplorer):
         """Show the place the explorer is at."""
         self.seen = view = self.session.view(self.place)
         self.draw_top()
-        self.query_one("#code", Static).update(source(self.about, view))
+        self.query_one("#code", Static).update(source_pane(self.about, view))
         for side in SIDES:
             shown = view.rdma if side == "rdma" else view.sc
             self.query_one(f"#{side}-head", Static).update(head(view, side))
@@ -92,7 +92,7 @@ class Explorer(TerminalExplorer):
             self.query_one(f"#{side}-state", Static).update(state(view, side))
 
     def draw_top(self) -> None:
-        self.query_one("#top", Static).update(verdict_line(self.about, self.seen, self.verdict))
+        self.query_one("#top", Static).update(status_line(self.about, self.seen, self.verdict))
 
     def by_hand(self, side: Side) -> bool:
         return side == "rdma" or self.place.mode == "free"

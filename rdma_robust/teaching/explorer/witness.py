@@ -13,8 +13,8 @@ from rdma_robust.outcome import Outcome, Verdict
 from rdma_robust.pipeline import check_program
 from rdma_robust.semantics.machines.deployed import DeployedMachine
 from rdma_robust.semantics.machines.machine import Verb
-from rdma_robust.teaching.explorer.address import Place, Track
-from rdma_robust.teaching.explorer.choices_made import Point, Runs
+from rdma_robust.teaching.explorer.address import ExplorerPlace, Track
+from rdma_robust.teaching.explorer.choices_made import RunPoint, Runs
 from rdma_robust.teaching.explorer.run_tree import LONGEST, Choices
 from rdma_robust.teaching.explorer.session import Session
 from rdma_robust.teaching.explorer.sides import CPU_VERBS
@@ -22,7 +22,7 @@ from rdma_robust.teaching.explorer.view import VerdictView
 from rdma_robust.text import one_line
 
 
-def decided(session: Session, options: CheckOptions) -> VerdictView:
+def session_verdict(session: Session, options: CheckOptions) -> VerdictView:
     """Return the verdict for the session's program. It shares no state with the session, so that it can run beside it.
 
     Raises InternalError if the machine cannot run the witness.
@@ -42,10 +42,10 @@ def decided(session: Session, options: CheckOptions) -> VerdictView:
         return VerdictView(
             "not-robust", f"SC cannot follow a run of more than {LONGEST} steps, too long to step through here."
         )
-    place = Place("follow", Track(choices, 0))
+    place = ExplorerPlace("follow", Track(choices, 0))
     # Another session, because this may be another thread than the one that uses `session`.
     other = Session(program, model=session.model, await_loops=session.await_loops)
-    broken = other.followed(Place("follow", Track(choices, len(choices)))).broken
+    broken = other.followed(ExplorerPlace("follow", Track(choices, len(choices)))).broken
     text = "SC cannot follow every run."
     if outcome.spin_only:
         text = "SC cannot follow failed reads of loops that wait."
@@ -75,7 +75,7 @@ def choices_of(runs: Runs, steps: Sequence[RunStep]) -> Choices:
     root = runs.point(())
     seen: set[tuple[object, object, int]] = set()
     for start in [root] if root.state is not None else _starts(runs, steps):
-        todo: list[tuple[Point, int]] = [(start, 0)]
+        todo: list[tuple[RunPoint, int]] = [(start, 0)]
         while todo:
             point, done = todo.pop()
             if done == len(steps):
@@ -90,7 +90,7 @@ def choices_of(runs: Runs, steps: Sequence[RunStep]) -> Choices:
     raise InternalError("the machine cannot run the witness")
 
 
-def _starts(runs: Runs, steps: Sequence[RunStep]) -> Iterator[Point]:
+def _starts(runs: Runs, steps: Sequence[RunStep]) -> Iterator[RunPoint]:
     """Yield the points behind the ways to start, first those from which each thread can take its first step."""
     first = {s.action.thread: s.action.step for s in reversed(steps) if s.action.step and s.action.verb in CPU_VERBS}
     for move in runs.starts.before(runs.machine.codes, first):

@@ -13,7 +13,7 @@ from lxml import html
 from rdma_robust.reports.batch.html_report import write_html
 from rdma_robust.reports.explanation.explanation_html import explanation_html
 from rdma_robust.teaching.demos.walk_page import walk_page
-from rdma_robust.teaching.explorer.server import POLICY, page_of
+from rdma_robust.teaching.explorer.server import POLICY, exploration_page
 from tests.support import batches, explained, walks
 
 STRICT = {"default-src": "'none'", "img-src": "data:", "base-uri": "'none'", "form-action": "'none'"}
@@ -52,6 +52,6 @@ def test_one_script_is_allowed_and_it_is_the_one_of_the_page(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["program_explorer.html.j2", "message_explorer.html.j2"])
 def test_the_pages_of_the_explorer_say_what_their_server_says(name: str) -> None:
-    page = html.document_fromstring(page_of(name))
+    page = html.document_fromstring(exploration_page(name))
     assert policy(page) == dict(part.strip().split(" ", 1) for part in POLICY.split(";"))
     assert not page.xpath("//@style | //style | //script[not(@src)] | //@*[starts-with(name(), 'on')]")

@@ -15,7 +15,7 @@ from rdma_robust.model import rdma
 from rdma_robust.semantics.axioms import ib, is_violating, ob, oppo, sc, sc_violation
 from rdma_robust.semantics.linearise import trace_of_order
 from rdma_robust.semantics.oracle.brute_force import DEFAULT_LIMITS, _candidates
-from rdma_robust.semantics.oracle.choices import Budget, Search
+from rdma_robust.semantics.oracle.choices import Budget, ChoiceSearch
 from rdma_robust.semantics.oracle.partial import Partial
 from rdma_robust.semantics.oracle.thread_paths import Extent
 from rdma_robust.semantics.relation import Relation
@@ -43,7 +43,7 @@ def smallest_violating(program: Program, ordered_reads: bool) -> list[Trace]:
     for base in bases:
         if found and base.n > len(found[0].events) - len(program.cells):
             break
-        search: Search
+        search: ChoiceSearch
 
         def leaf(partial: Partial) -> bool:
             finished = None if partial.is_sc() else search.flush(partial)  # noqa: B023
@@ -51,7 +51,7 @@ def smallest_violating(program: Program, ordered_reads: bool) -> list[Trace]:
                 found.append(finished.trace())
             return len(found) >= MOST_TRACES
 
-        search = Search(base, budget, leaf)
+        search = ChoiceSearch(base, budget, leaf)
         if search.run():
             break
     return found

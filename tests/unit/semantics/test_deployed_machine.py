@@ -28,7 +28,7 @@ from rdma_robust.semantics.machines.deployed import DeployedMachine
 from rdma_robust.semantics.machines.deployed_card import CardMachine
 from rdma_robust.semantics.machines.deployed_sc import DeployedScMachine
 from rdma_robust.semantics.machines.final import FinalState, state_names
-from rdma_robust.semantics.machines.nic_rules import BITS, Waits
+from rdma_robust.semantics.machines.nic_rules import BITS, WaitRule
 from rdma_robust.semantics.machines.rdma import RdmaMachine
 from rdma_robust.semantics.machines.run_history import history
 from rdma_robust.semantics.machines.sc import ScMachine
@@ -147,7 +147,7 @@ def seen_queues(cases: Iterable[Case]) -> Iterator[Seen]:
         yield from ((machine, t, q, may_happen(machine, t, q)) for t, q in queues_of(machine, Random(1)))
 
 
-def disagree(seen: Iterable[Seen], rules: Mapping[EventType, Waits] | None = None) -> bool:
+def disagree(seen: Iterable[Seen], rules: Mapping[EventType, WaitRule] | None = None) -> bool:
     """Return whether a queue pair waits for something else by the tables, or by `rules`, than by the words."""
     return any(set(queues.ready(m.requests[t], rules or m.rules, queue)) != words for m, t, queue, words in seen)
 
@@ -169,7 +169,7 @@ def test_the_card_waits_for_what_the_words_say(order: str) -> None:
     assert not unnoticed and wanted <= {what for what, _ in without_cells(rules)}
 
 
-def without_cells(rules: Mapping[EventType, Waits]) -> Iterator[tuple[str, Mapping[EventType, Waits]]]:
+def without_cells(rules: Mapping[EventType, WaitRule]) -> Iterator[tuple[str, Mapping[EventType, WaitRule]]]:
     """Yield rules without one thing that an event waits for: a cell of the order tables, or a pair of nfo."""
     for later, waits in rules.items():
         for earlier, bit in BITS.items():
@@ -239,7 +239,7 @@ def unlocked(self: CardMachine, state: Any, t: int, at: Any) -> Any:
 def any_completion(requests: Any, queue: Any) -> Any:
     """A poll that takes the oldest completion that is there, whatever comes before it."""
     for place, posted in enumerate(queue):
-        if not posted.polled and queues.completed(requests, posted):
+        if not posted.polled and queues.is_complete(requests, posted):
             return (*queue[:place], posted._replace(polled=True), *queue[place + 1 :])
     return None
 
@@ -251,11 +251,11 @@ MUTATIONS: Final[dict[str, tuple[Any, str, Any]]] = {
     "requests overtake stores": (DeployedMachine, "_behind_stores", unbuffered("request")),
     "receives overtake stores": (DeployedMachine, "_behind_stores", unbuffered("receive")),
     "atomics do not lock their word": (CardMachine, "_at_once", unlocked),
-    "a poll does not wait for earlier operations": ("rdma_robust.semantics.machines.deployed", "polled", any_completion),
+    "a poll does not wait for earlier operations": ("rdma_robust.semantics.machines.deployed", "after_poll", any_completion),
     "receive completions count early under weaker orders": (
         deployed_card,
-        "received",
-        lambda requests, queue, *, all_before: queues.received(requests, queue, all_before=all_before and False),
+        "next_to_be_told",
+        lambda requests, queue, *, all_before: queues.next_to_be_told(requests, queue, all_before=all_before and False),
     ),
     "messages take the youngest buffer": (
         "rdma_robust.semantics.machines.inboxes.Inbox",

@@ -51,9 +51,9 @@ from rdma_robust.semantics.event_table import (
     TABLE,
     Act,
     Agent,
-    Carried,
     Case,
-    Row,
+    MessageContent,
+    OperationRow,
     acts_of,
     cells_read,
     cells_written,
@@ -139,9 +139,9 @@ def scatter(op: Scatter) -> tuple[Case, ...]:
 
 
 ROWS = {
-    Swap: Row("swap", "", lambda op: (Case((Act(T.CAS, (op.cell,), ((op.cell, op.value),)),)),)),
-    Scatter: Row("scatter", "", scatter, lambda op: op.first.node),
-    Unsignaled: Row(
+    Swap: OperationRow("swap", "", lambda op: (Case((Act(T.CAS, (op.cell,), ((op.cell, op.value),)),)),)),
+    Scatter: OperationRow("scatter", "", scatter, lambda op: op.first.node),
+    Unsignaled: OperationRow(
         "unsignaled put",
         "",
         lambda op: (Case((Act(T.NLR, (op.source,)), Act(T.NRW, (), ((op.target, VALUE),), completing=True))),),
@@ -198,13 +198,13 @@ def test_what_the_table_can_say(monkeypatch: pytest.MonkeyPatch) -> None:
     remote_cas = (Case((read, stored, back), met), Case((read, back), Binary("!=", VALUE, Const(1))))
     assert [len(case.acts) for case in remote_cas] == [3, 2]
     wide = Act(T.NRW, (), ((Y, VALUE), (Z, VALUE)))
-    matched = Act(T.NRW, peer="U", message=Carried(VALUE, Const(0)))
+    matched = Act(T.NRW, peer="U", message=MessageContent(VALUE, Const(0)))
     assert Act(T.NF).cell is None and Act(T.NF).written is None
     for act in (wide, matched):
         with pytest.raises(InternalError, match="not supported here"):
             assert act.cell
     assert shape_of(Scatter(X, Y, Z)).deployed
-    two_reads = Row("two reads", "", lambda _: (Case((Act(T.NRR, (Y,)), Act(T.NRR, (Z,)))),), lambda _: "B")
+    two_reads = OperationRow("two reads", "", lambda _: (Case((Act(T.NRR, (Y,)), Act(T.NRR, (Z,)))),), lambda _: "B")
     monkeypatch.setitem(TABLE, int, two_reads)
     with pytest.raises(UsageError, match="cannot run operations like two reads"):
         shape_of(3)

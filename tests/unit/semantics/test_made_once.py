@@ -50,7 +50,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> Counter[object]:
         return "code", id(program), id(thread), how, tuple(options.items())
 
     count(threadcode, "ThreadCode", code)
-    count(threadcode, "Usage", lambda program: ("usage", id(program)))
+    count(threadcode, "CellUsage", lambda program: ("usage", id(program)))
     count(requests, "_Compiler", lambda program, thread, model: ("requests", id(program), id(thread), model))
     count(values, "_analysed", lambda program, _exceeded: ("values", id(program)))
     return found
@@ -78,7 +78,7 @@ def test_all_machines_of_a_program_share_its_code(monkeypatch: pytest.MonkeyPatc
 
 def test_another_question_compiles_again() -> None:
     program = loaded("mailbox-polled")
-    watched = threadcode.Watched(frozenset({0}))
+    watched = threadcode.Observables(frozenset({0}))
     assert machine_of(program).codes is not machine_of(program, watched=watched).codes
     assert machine_of(program, watched=watched).codes[0].stepwise
 

@@ -23,7 +23,7 @@ from rdma_robust.semantics.machines.machine import Action, Machine, Verb
 from rdma_robust.semantics.machines.outcomes import explore_outcomes
 from rdma_robust.semantics.machines.state_space import explore
 from rdma_robust.teaching.explorer.choices_made import Runs
-from rdma_robust.teaching.explorer.sides import LISTED, Shown
+from rdma_robust.teaching.explorer.sides import LISTED, SideViews
 
 
 def choosers(threads: int, *, last: str = "x = r") -> str:
@@ -97,7 +97,7 @@ def test_a_run_is_told_of_a_program_with_many_starts() -> None:
 def test_the_explorer_lists_some_of_the_starts_and_says_so() -> None:
     program = load_decidable(choosers(40), "starts.rdma")
     runs = Runs(sc_machine_of(program))
-    view = Shown(program, runs, "sc").view((), 0)
+    view = SideViews(program, runs, "sc").view((), 0)
     assert len(view.moves) == LISTED
     assert f"{4**40:,}" in view.ending_text
     last = runs.point((4**40 - 1,))

@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 from rdma_robust.model import rdma
-from rdma_robust.semantics.order_table import CELLS, cell, ippo_scope, oppo_scope
+from rdma_robust.semantics.order_table import CELLS, ippo_scope, oppo_scope, table_cell
 from rdma_robust.semantics.trace import CPU_TYPES, EventType
 
 DOCUMENT = """
@@ -32,8 +32,8 @@ def test_the_table_is_the_one_of_the_document() -> None:
 
 @pytest.mark.parametrize("earlier", sorted(CPU_TYPES, key=lambda t: t.value))
 def test_cpu_events_share_the_cpu_row_and_column(earlier: EventType) -> None:
-    assert all(cell(earlier, later) == "all" for later in TYPES)
-    assert all(cell(nic, earlier) == "-" for nic in TYPES if nic not in CPU_TYPES)
+    assert all(table_cell(earlier, later) == "all" for later in TYPES)
+    assert all(table_cell(nic, earlier) == "-" for nic in TYPES if nic not in CPU_TYPES)
 
 
 def test_observation_order_is_issue_order_without_the_i_cells() -> None:
@@ -52,4 +52,4 @@ def test_ordered_reads_change_one_cell(scope) -> None:
 
 def test_initial_writes_are_not_in_the_table() -> None:
     with pytest.raises(KeyError):
-        cell(EventType.INIT, EventType.LR)
+        table_cell(EventType.INIT, EventType.LR)

@@ -12,7 +12,7 @@ from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 from rdma_robust.semantics.machines.rdma import RdmaMachine
 from rdma_robust.semantics.machines.state_space import explore
-from rdma_robust.semantics.oracle.thread_paths import Extent, Path, thread_paths
+from rdma_robust.semantics.oracle.thread_paths import Extent, ThreadPath, thread_paths
 from rdma_robust.semantics.values import is_loop_free, possible_values
 from tests.support.random_programs import SMALL, random_program
 
@@ -23,7 +23,7 @@ def values(text: str) -> dict[str, list[int]]:
     }
 
 
-def paths(program: Program, thread: int, extent: Extent) -> tuple[Path, ...]:
+def paths(program: Program, thread: int, extent: Extent) -> tuple[ThreadPath, ...]:
     return thread_paths(program.threads[thread], possible_values(program), extent, 100)
 
 

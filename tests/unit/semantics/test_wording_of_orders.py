@@ -2,7 +2,7 @@
 
 import pytest
 
-from rdma_robust.semantics.order_table import ORDERS, cell
+from rdma_robust.semantics.order_table import ORDERS, table_cell
 from rdma_robust.semantics.trace import Event, EventType
 from rdma_robust.semantics.wording import ATOMICS_TOO, NOT_KEPT, ON_THE_WAY, WEAKER_ORDER, WHY, why_reordered
 
@@ -17,9 +17,9 @@ def _event(kind: EventType) -> Event:
 def test_every_cell_that_is_not_kept_has_its_reason(order: str) -> None:
     for earlier in NIC:
         for later in NIC:
-            if cell(earlier, later, order) in ("-", "i", "(-)"):
+            if table_cell(earlier, later, order) in ("-", "i", "(-)"):
                 why = why_reordered(_event(earlier), _event(later))
-                kept_elsewhere = cell(earlier, later) == "qp"
+                kept_elsewhere = table_cell(earlier, later) == "qp"
                 assert why != NOT_KEPT
                 assert (why in (WEAKER_ORDER, ATOMICS_TOO)) == kept_elsewhere
                 assert kept_elsewhere == ((earlier, later) not in WHY)
@@ -31,6 +31,6 @@ def test_atomics_overtake_under_the_weakest_order_only() -> None:
 
 
 def test_what_every_order_keeps_is_not_excused() -> None:
-    kept = {(a, b) for a in NIC for b in NIC if all(cell(a, b, order) == "qp" for order in ORDERS)}
+    kept = {(a, b) for a in NIC for b in NIC if all(table_cell(a, b, order) == "qp" for order in ORDERS)}
     assert kept
     assert not kept & {*WHY, *ON_THE_WAY}

@@ -26,9 +26,9 @@ from rdma_robust.analyses.safety.goals import HangGoal, StateGoal
 from rdma_robust.counting.interned import Few, NumberedMove, NumberedSystem, fire_move, set_bits, support
 from rdma_robust.expr import Binary, Const, Expr, Name, Unary, names
 from rdma_robust.limits import Limits, Progress, ignore
-from rdma_robust.semantics.machines.resting import HANGING, LargeLoopError, Rest, RestTest, is_still, places_of
+from rdma_robust.semantics.machines.resting import HANGING, LargeLoopError, RestKind, RestTest, is_still, thread_places_of
 
-_OVER: Final = frozenset({Rest.FAULT, Rest.ASIDE})
+_OVER: Final = frozenset({RestKind.FAULT, RestKind.ASIDE})
 _MIRRORED: Final = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _NEGATED: Final = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
@@ -83,7 +83,7 @@ class _MayHang:
         ends = [self._of_start(shared, each) for each in self._starts(local)]
         return any(ends), any(each & HANGING for each in ends)
 
-    def _of_start(self, shared: SharedPart, local: LocalPart) -> frozenset[Rest]:
+    def _of_start(self, shared: SharedPart, local: LocalPart) -> frozenset[RestKind]:
         if local.thread.carried:  # type: ignore[union-attr]
             return frozenset()
         return self._ends(self.steps.state(shared, local), self.steps.crowd[local.template]) - _OVER
@@ -92,10 +92,10 @@ class _MayHang:
         places = self.steps.starts[local.template] if local.thread is None else (local.thread,)
         return (local._replace(thread=place) for place in places)
 
-    def _ends(self, state: Any, t: int) -> frozenset[Rest]:
+    def _ends(self, state: Any, t: int) -> frozenset[RestKind]:
         """Return what a thread may end up in. Registers that it no longer uses are not as they were, so that it may have to
         read before it is where it stays."""
-        return self.test.ends_of_thread(t, places_of(self.steps.machine, state)[t], state.memory)
+        return self.test.ends_of_thread(t, thread_places_of(self.steps.machine, state)[t], state.memory)
 
 
 class _MayEnd:

@@ -29,7 +29,7 @@ from rdma_robust.options import RECV_DEPTH
 from rdma_robust.semantics.machines.chosen import AnyScMachine
 from rdma_robust.semantics.machines.move_trail import MoveTrail
 from rdma_robust.semantics.machines.sc import ScMachine
-from rdma_robust.semantics.machines.threadcode import Watched
+from rdma_robust.semantics.machines.threadcode import Observables
 
 _COUNTED: Final = (MOST_COUNTED, 8, 24)
 """Completions that are told apart, one after another."""
@@ -230,7 +230,7 @@ def lift_to_instance(
     return None if found is None else InstanceRun(tuple(names.items()), program, found.run())
 
 
-def _machine(system: SafetySystem, program: Program, look: Watched, recv_depth: int) -> AnyScMachine:
+def _machine(system: SafetySystem, program: Program, look: Observables, recv_depth: int) -> AnyScMachine:
     """Return the machine of P(n) that is like the system's: what needs it may be a template of which P(n) has no copy."""
     if isinstance(system.steps.machine, ScMachine):
         return ScMachine(program, look)

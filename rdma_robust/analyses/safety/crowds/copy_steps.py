@@ -18,7 +18,7 @@ from rdma_robust.language.flow.copies import copies_of
 from rdma_robust.options import RECV_DEPTH
 from rdma_robust.semantics.machines.chosen import AnyScMachine, sc_machine_of
 from rdma_robust.semantics.machines.machine import Move, Verb
-from rdma_robust.semantics.machines.threadcode import Watched
+from rdma_robust.semantics.machines.threadcode import Observables
 
 ScPlace = Any
 """A thread's part of a state of an SC machine: ScThread or DeployedScThread."""
@@ -65,7 +65,7 @@ class CopySteps:
     def __init__(
         self,
         program: Program,
-        watched: Watched,
+        watched: Observables,
         needed: frozenset[str] = frozenset(),
         *,
         most: int = MOST_COUNTED,

@@ -8,9 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from rdma_robust.analyses.explain.compose import explanation
-from rdma_robust.analyses.explain.finals import final_states
-from rdma_robust.analyses.explain.graph import reduced
+from rdma_robust.analyses.explain.compose import explanation, final_states
+from rdma_robust.analyses.explain.graph import drawn_relations
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import NO_LIMITS
 from rdma_robust.model import RDMA
@@ -105,7 +104,7 @@ def test_the_graph_says_all_of_the_trace() -> None:
             continue
         trace = witness.trace
         n = len(trace.events)
-        drawn = {name: Relation.of(n, pairs) for name, pairs in reduced(trace, RDMA).items()}
+        drawn = {name: Relation.of(n, pairs) for name, pairs in drawn_relations(trace, RDMA).items()}
         kept = oppo(trace)
         assert drawn["po"].closure() == trace.po
         in_order = Relation.of(n, [p for p in drawn["po"] if p in kept])

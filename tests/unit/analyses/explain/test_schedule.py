@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rdma_robust.analyses.explain.schedule import Run, machine_run
+from rdma_robust.analyses.explain.schedule import MachineRun, machine_run
 from rdma_robust.analyses.explain.timeline import timeline
 from rdma_robust.errors import InternalError
 from rdma_robust.language.flow.cfg import Program
@@ -23,7 +23,7 @@ def witnesses(seed: int, number: int, loops: bool, ordered_reads: bool = False) 
     return [(outcome, outcome.witness) for outcome in found if outcome.witness is not None]
 
 
-def is_a_run(program: Program, run: Run, ordered_reads: bool) -> bool:
+def is_a_run(program: Program, run: MachineRun, ordered_reads: bool) -> bool:
     """Whether a fresh machine can make exactly these moves."""
     machine = RdmaMachine(program, rdma(ordered_reads))
     states = {move.state for move in machine.initial()}

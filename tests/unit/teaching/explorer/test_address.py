@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rdma_robust import parse
-from rdma_robust.teaching.explorer.address import LONGEST_TEXT, AddressError, Place, Track, decode, encode
+from rdma_robust.teaching.explorer.address import LONGEST_TEXT, AddressError, ExplorerPlace, Track, decode, encode
 from rdma_robust.teaching.explorer.run_tree import LONGEST
 from rdma_robust.teaching.explorer.session import Session
 from tests.conftest import ROOT
@@ -25,15 +25,15 @@ def tracks(draw: st.DrawFn) -> Track:
 
 
 @st.composite
-def places(draw: st.DrawFn) -> Place:
+def places(draw: st.DrawFn) -> ExplorerPlace:
     if draw(st.booleans()):
-        return Place("follow", draw(tracks()))
-    return Place("free", draw(tracks()), draw(tracks()))
+        return ExplorerPlace("follow", draw(tracks()))
+    return ExplorerPlace("free", draw(tracks()), draw(tracks()))
 
 
 @settings(max_examples=80, deadline=None)
 @given(places())
-def test_what_is_written_can_be_read(place: Place) -> None:
+def test_what_is_written_can_be_read(place: ExplorerPlace) -> None:
     assert decode(encode(place, P), P) == place
 
 
@@ -77,12 +77,12 @@ def test_what_is_refused_and_why(text: str, why: str) -> None:
 
 def test_a_run_that_the_machine_does_not_have_is_refused() -> None:
     explored = litmus("mailbox-plain")
-    good = explored.address(Place("follow", Track((0, 0, 1), 2)))
+    good = explored.address(ExplorerPlace("follow", Track((0, 0, 1), 2)))
     assert explored.place(good).rdma.now == (0, 0)
     with pytest.raises(AddressError, match="RDMA machine cannot run this state: step 3 is choice 7, but there are 2 moves"):
         explored.place(good.replace("0.0.1", "0.0.7"))
     with pytest.raises(AddressError, match="SC machine cannot run this state: step 1 is choice 3, but there is one move"):
-        explored.place(explored.address(Place("free", Track(), Track((3,), 1))))
+        explored.place(explored.address(ExplorerPlace("free", Track(), Track((3,), 1))))
 
 
 SHARED = re.compile(r"^rdma-robust explore (\S+\.rdma) --state '([^']+)'$", re.MULTILINE)

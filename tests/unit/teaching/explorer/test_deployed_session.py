@@ -15,7 +15,7 @@ from rdma_robust.semantics.axioms import sc_violation
 from rdma_robust.semantics.linearise import trace_of_order
 from rdma_robust.semantics.machines.deployed import DeployedMachine
 from rdma_robust.semantics.machines.run_history import history
-from rdma_robust.teaching.explorer.address import Place, Track
+from rdma_robust.teaching.explorer.address import ExplorerPlace, Track
 from rdma_robust.teaching.explorer.session import Session
 from tests.support.random_deployed import FAMILIES, loaded, named, named_texts, random_deployed
 
@@ -39,7 +39,7 @@ def walked(cases: Iterable[tuple[Program, Model]], rng: Random) -> tuple[int, in
         broken_at = None
         waits = any(isinstance(step.op, Send | ImmPut) for thread in program.threads for _, _, step in thread.edges)
         for at in range(len(choices) + 1):
-            place = Place("follow", Track(tuple(choices[:at]), at))
+            place = ExplorerPlace("follow", Track(tuple(choices[:at]), at))
             view = session.view(place)
             broken_at = at if broken_at is None and view.broken is not None else broken_at
             # A message that waits for a buffer holds up SC until that is posted.
@@ -52,7 +52,7 @@ def walked(cases: Iterable[tuple[Program, Model]], rng: Random) -> tuple[int, in
         if past.is_prefix() and machine.is_drained(run[-1].state):
             trace = trace_of_order([event for _, event in past.events()], program, model)
             like = sc_violation(trace) is None
-            end = session.followed(Place("follow", Track(tuple(choices), len(choices))))
+            end = session.followed(ExplorerPlace("follow", Track(tuple(choices), len(choices))))
             assert (end.broken is None) == like, program.source
             assert waits or (broken_at is None) == like, program.source
             followed += like
@@ -87,7 +87,7 @@ def test_what_is_under_way_beside_queue_pairs_is_shown() -> None:
         "node A { x = 1 }\nnode B { b }\nthread T on A { x = 2; send x to U }\nthread U on B { posted b from T\n rpoll T }"
     )
     session = Session(load_program(text, "t"), model=Model(cpu="tso"))
-    place = session.step(Place(), "rdma", 0)
+    place = session.step(ExplorerPlace(), "rdma", 0)
     view = session.view(place)
     assert [thread.carries for thread in view.rdma.threads] == ["store buffer: A.x = 2", "posted for T: b"]
     assert view.rdma.steps[0].label == "puts x = 2 into the store buffer"
@@ -98,4 +98,4 @@ def test_a_message_that_waits_for_its_buffer_is_followed_once_that_is_posted() -
     (program, model), *_ = random_deployed("messages", [38])
     choices = (1, 1, 0, 0, 1, 1, 1, 1, 2, 2, 0, 1, 2, 0, 0, 0, 0)
     session = Session(program, model=model)
-    assert session.followed(Place("follow", Track(choices, len(choices)))).broken is None
+    assert session.followed(ExplorerPlace("follow", Track(choices, len(choices)))).broken is None

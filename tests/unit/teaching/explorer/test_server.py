@@ -13,7 +13,7 @@ import pytest
 
 from rdma_robust.language.load import load_program
 from rdma_robust.teaching.explorer import server
-from rdma_robust.teaching.explorer.address import Place, Track
+from rdma_robust.teaching.explorer.address import ExplorerPlace, Track
 from rdma_robust.teaching.explorer.live import Live
 from rdma_robust.teaching.explorer.message_session import MessageSession
 from rdma_robust.teaching.explorer.server import LARGEST_BODY, application
@@ -157,7 +157,7 @@ def test_stepping(client: Client, explored: Session) -> None:
     view = ask(client, address=view["address"], do=["mode", "free"]).json()
     view = ask(client, address=view["address"], do=["go", "sc", 0]).json()
     assert (view["rdma"]["at"], view["sc"]["at"], len(view["sc"]["steps"])) == (1, 0, 1)
-    assert explored.place(view["address"]) == Place("free", Track((0,), 1), Track((0,), 0))
+    assert explored.place(view["address"]) == ExplorerPlace("free", Track((0,), 1), Track((0,), 0))
     assert ask(client, address=view["address"]).json() == view
 
 
@@ -232,7 +232,7 @@ def test_every_file_of_the_page_is_served() -> None:
     names = {each.name for each in files("rdma_robust.teaching.explorer").joinpath("page").iterdir()}
     assert names == set(server.PARTS)
     for template in (Session.page, MessageSession.page):
-        page = server.page_of(template)
+        page = server.exploration_page(template)
         parts = {*server.PARTS, *server.SHARED}
         assert set(re.findall(r'(?:src|href)="([^"#]+)"', page)) <= parts
         assert page.count("<script ") == 3 and page.count('rel="stylesheet"') >= 2

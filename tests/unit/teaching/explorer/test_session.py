@@ -15,8 +15,8 @@ from rdma_robust.model import rdma
 from rdma_robust.semantics.axioms import sc_violation
 from rdma_robust.semantics.machines.rdma import DONE, ISSUED, RdmaMachine, RdmaState
 from rdma_robust.semantics.machines.sc import ScMachine, ScState
-from rdma_robust.teaching.explorer.address import Place, Track
-from rdma_robust.teaching.explorer.choices_made import Point
+from rdma_robust.teaching.explorer.address import ExplorerPlace, Track
+from rdma_robust.teaching.explorer.choices_made import RunPoint
 from rdma_robust.teaching.explorer.run_tree import LONGEST
 from rdma_robust.teaching.explorer.session import Session
 from rdma_robust.teaching.explorer.view import SideView
@@ -140,7 +140,7 @@ def test_operations_are_numbered_in_the_order_of_posting(seed: int) -> None:
         assert verbs.count("poll") <= 1 and (verbs.count("poll") == 0 or "nic write" in verbs[: verbs.index("poll")])
 
 
-def _numbered(point: Point) -> dict[int, int]:
+def _numbered(point: RunPoint) -> dict[int, int]:
     """Return the commands of the operations in the queues, by their numbers."""
     if point.state is None:
         return {}
@@ -154,7 +154,7 @@ def _numbered(point: Point) -> dict[int, int]:
 
 def test_back_and_forward_keep_the_way_until_another_is_taken() -> None:
     explored = litmus("mailbox-plain")
-    place = Place()
+    place = ExplorerPlace()
     for choice in (0, 0, 0, 1):
         place = explored.step(place, "rdma", choice)
     back = explored.go(place, "rdma", 2)
@@ -179,10 +179,10 @@ def test_modes() -> None:
 
 def test_a_program_that_starts_in_several_ways_chooses_its_start() -> None:
     explored = session("node A { x }\nthread T on A { reg r; choose { r = 1 } or { r = 2 }; x = 1 }\n")
-    view = explored.view(Place())
+    view = explored.view(ExplorerPlace())
     assert [move.agent for move in view.rdma.moves] == ["start", "start"] and not view.rdma.ending
     assert all("goes on at line 2" in move.then for move in view.rdma.moves)
-    second = explored.step(Place(), "rdma", 1)
+    second = explored.step(ExplorerPlace(), "rdma", 1)
     assert values(explored.view(second).rdma)[1] == {"T.r": 2}
     done = explored.step(second, "rdma", 0)
     view = explored.view(done)
@@ -193,19 +193,19 @@ def test_a_program_that_starts_in_several_ways_chooses_its_start() -> None:
 
 def test_faults_and_dead_ends_are_shown() -> None:
     explored = session("domain 0..1\nnode A { x = 1 }\nthread T on A { reg r; r = x; assert r == 0; r = r + 1; x = r }\n")
-    place = explored.step(Place(), "rdma", 0)
+    place = explored.step(ExplorerPlace(), "rdma", 0)
     view = explored.view(place)
     assert view.rdma.ending == "stuck" and view.sc.ending == "stuck"
     assert any("assert" in fault for fault in view.rdma.faults) and len(view.rdma.faults) == 2
     assert view.rdma.threads[0].status == "stopped"
-    assert explored.view(Place()).rdma.moves[0].faults == view.rdma.faults
+    assert explored.view(ExplorerPlace()).rdma.moves[0].faults == view.rdma.faults
 
 
 def test_waiting_threads_say_so() -> None:
     explored = session("node A { x }\nnode B { y }\nthread T on A { await x == 1 }\nthread U on A { put B.y = x; poll B }\n")
-    view = explored.view(Place())
+    view = explored.view(ExplorerPlace())
     assert [thread.status for thread in view.rdma.threads] == ["waiting", "ready"]
-    view = explored.view(explored.step(Place(), "rdma", 0))
+    view = explored.view(explored.step(ExplorerPlace(), "rdma", 0))
     assert "no completion yet" in view.rdma.threads[1].text
 
 
@@ -229,7 +229,7 @@ def test_a_run_ends_somewhere(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("run_tree", "sides"):
         monkeypatch.setattr(f"rdma_robust.teaching.explorer.{module}.LONGEST", 60)
     explored = session("node A { x }\nthread T on A { loop { x = 1 } }\n")
-    place = Place("follow", Track((0,) * 59, 59))
+    place = ExplorerPlace("follow", Track((0,) * 59, 59))
     writes = explored.view(place).rdma.moves
     last = explored.step(place, "rdma", writes[0].choice)
     assert explored.view(last).sc.ending == ""

@@ -10,17 +10,17 @@ from textual.pilot import Pilot
 from textual.widgets import OptionList, Static
 
 from rdma_robust.options import CheckOptions
-from rdma_robust.teaching.explorer.address import Place
+from rdma_robust.teaching.explorer.address import ExplorerPlace
 from rdma_robust.teaching.explorer.panes import RDMA
 from rdma_robust.teaching.explorer.session import Session
 from rdma_robust.teaching.explorer.terminal import Explorer
-from rdma_robust.teaching.explorer.witness import decided
+from rdma_robust.teaching.explorer.witness import session_verdict
 from tests.support.explored import litmus, session
 
 
 def drive(explored: Session, script: Callable[[Explorer, Pilot[None]], Awaitable[None]], width: int = 140) -> None:
     async def run() -> None:
-        app = Explorer(explored, partial(decided, options=CheckOptions(timeout=20)), Place())
+        app = Explorer(explored, partial(session_verdict, options=CheckOptions(timeout=20)), ExplorerPlace())
         async with app.run_test(size=(width, 36)) as pilot:
             while app.verdict is None:
                 await pilot.pause(0.02)
@@ -33,7 +33,7 @@ def text(app: Explorer, name: str) -> str:
     return str(app.query_one(f"#{name}", Static).render())
 
 
-def weak_end(explored: Session, place: Place) -> Place:
+def weak_end(explored: Session, place: ExplorerPlace) -> ExplorerPlace:
     """Return an end of the run in which all happens in the order in which the machine lists it."""
     while explored.view(place).rdma.moves:
         place = explored.step(place, "rdma", 0)
@@ -72,7 +72,7 @@ def test_the_witness_back_forward_and_the_other_side() -> None:
         await pilot.press("left", "left", "left")
         assert app.place.sc.at == 0
         await pilot.press("n")
-        assert app.place == Place("free")
+        assert app.place == ExplorerPlace("free")
 
     drive(litmus("mailbox-plain"), script)
 
@@ -129,7 +129,12 @@ def test_a_changed_file_is_explored_and_an_error_is_said() -> None:
     changes: list[Callable[[Session | str], None]] = []
 
     async def run() -> None:
-        app = Explorer(litmus("mailbox-plain"), partial(decided, options=CheckOptions(timeout=20)), Place(), changes.append)
+        app = Explorer(
+            litmus("mailbox-plain"),
+            partial(session_verdict, options=CheckOptions(timeout=20)),
+            ExplorerPlace(),
+            changes.append,
+        )
         async with app.run_test(size=(140, 36)) as pilot:
             while app.verdict is None or not changes:
                 await pilot.pause(0.02)

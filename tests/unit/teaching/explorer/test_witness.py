@@ -10,7 +10,7 @@ from rdma_robust.pipeline import check_program
 from rdma_robust.semantics.machines.deployed import DeployedMachine
 from rdma_robust.semantics.machines.run_history import history
 from rdma_robust.teaching.explorer.session import Session
-from rdma_robust.teaching.explorer.witness import decided
+from rdma_robust.teaching.explorer.witness import session_verdict
 from tests.support.explored import litmus, session
 
 # Two equal gets under way at once: their moves have the same cause, and only the state tells them apart.
@@ -34,7 +34,7 @@ def test_moves_with_the_same_cause() -> None:
 
 
 def check_run(explored: Session, options: CheckOptions) -> None:
-    found = decided(explored, options)
+    found = session_verdict(explored, options)
     witness = check_program(explored.program, options).witness
     assert found.verdict == "not-robust" and found.address is not None and witness is not None
     place = explored.place(found.address)
@@ -53,12 +53,12 @@ def check_run(explored: Session, options: CheckOptions) -> None:
 
 
 def test_other_verdicts() -> None:
-    assert decided(litmus("mailbox-polled"), CheckOptions()).verdict == "robust"
-    undecided = decided(litmus("mailbox-plain"), CheckOptions(max_states=1))
+    assert session_verdict(litmus("mailbox-polled"), CheckOptions()).verdict == "robust"
+    undecided = session_verdict(litmus("mailbox-plain"), CheckOptions(max_states=1))
     assert undecided.verdict == "unknown" and "1 state" in undecided.text and undecided.address is None
 
 
 def test_a_counterexample_that_is_too_long_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rdma_robust.teaching.explorer.witness.LONGEST", 5)
-    found = decided(litmus("mailbox-plain"), CheckOptions())
+    found = session_verdict(litmus("mailbox-plain"), CheckOptions())
     assert found.verdict == "not-robust" and found.address is None and "5 steps" in found.text

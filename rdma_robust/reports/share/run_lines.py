@@ -14,8 +14,8 @@ from rdma_robust.analyses.prove.safety_outcome import SafetyRun
 from rdma_robust.analyses.prove.transition_system import SafetyClaim
 from rdma_robust.frame.formats.columns import PAPER
 from rdma_robust.language.flow.cfg import Program, Silent
-from rdma_robust.reports.check.steps_table import StepRow, folded_rows, gutter, line_text, note_of_places, table
-from rdma_robust.reports.prove.move_wording import deed_of, lane_of
+from rdma_robust.reports.share.move_wording import deed_of, lane_of
+from rdma_robust.reports.share.steps_table import StepRow, folded_rows, gutter, line_text, note_of_places, table
 from rdma_robust.semantics.machines.machine import Action, Move, Verb
 from rdma_robust.text import count, filled, printable
 
