@@ -99,7 +99,12 @@ def test_json_has_the_run(cli: Cli) -> None:
 
 
 def test_a_limit_is_unknown_and_named(cli: Cli) -> None:
-    done = cli("contracts", "check", "gather.mp", "--procs", "2,40", "--timeout", "0.3")
+    Path("choices.mp").write_text(
+        "fun f() contract local { ensures \\result >= 0; } {\n  reg x\n"
+        "  for i in 1..40 { choose { x = 2 * x } or { x = 2 * x + 1 } }\n  return x\n}\n",
+        encoding="utf-8",
+    )
+    done = cli("contracts", "check", "choices.mp", "--procs", "1", "--timeout", "0.5")
     assert done.returncode == 3
     assert "time limit" in done.stdout
 
