@@ -19,7 +19,7 @@ from bench.message_programs import GOALS, figure_1, figure_8, senders
 from bench.paper_encoding import PaperEncoding
 from bench.records import Solving, save
 from rdma_robust.limits import NO_LIMITS
-from rdma_robust.messages.encoding.match_candidates import candidates
+from rdma_robust.messages.encoding.match_candidates import candidate_pairs
 from rdma_robust.messages.encoding.unrolling import unroll
 from rdma_robust.messages.engines.clock_formula import ClockFormula
 from rdma_robust.messages.engines.match_clauses import MatchClauses
@@ -48,13 +48,13 @@ def by_paper_in_order(program: MessageProgram) -> bool | None:
 
 def by_smt(program: MessageProgram) -> bool | None:
     solver = SmtSolver(NO_LIMITS)
-    asked = SmtQuestions(program, ClockFormula(candidates(unroll(program, 8), "infinite"), solver))
+    asked = SmtQuestions(program, ClockFormula(candidate_pairs(unroll(program, 8), "infinite"), solver))
     return asked.one_of(asked.violations().values()) is not None
 
 
 def by_sat(program: MessageProgram) -> bool | None:
     with Clauses(NO_LIMITS) as clauses:
-        executions = Executions(MatchClauses(candidates(unroll(program, 8), "infinite"), clauses))
+        executions = Executions(MatchClauses(candidate_pairs(unroll(program, 8), "infinite"), clauses))
         asked = SatQuestions(program, "infinite", executions)
         return asked.one_of(asked.violations().values()) is not None
 

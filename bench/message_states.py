@@ -20,7 +20,7 @@ from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.machine import states
 from rdma_robust.messages.machine.states import by_states
-from rdma_robust.messages.message_answers import BufferAnswer, MessageEngine, Questions
+from rdma_robust.messages.message_answers import BufferAnswer, MessageEngine, MessageQuestions
 
 PAGE: Final = Path(__file__).resolve().parents[1] / "docs/benchmarks-messages.md"
 SECONDS: Final = 20.0
@@ -68,7 +68,7 @@ WAITING: Final = {
 def decided(engine: MessageEngine, text: str, count: int, buffer: Buffer) -> tuple[BufferAnswer, float]:
     program: MessageProgram = load_messages(f"const N = {count}\n{text}", "bench.mp")
     started = time.process_time()
-    return engine(program, buffer, Questions(pairs=False), Limits.of(SECONDS)), time.process_time() - started
+    return engine(program, buffer, MessageQuestions(pairs=False), Limits.of(SECONDS)), time.process_time() - started
 
 
 def _without(text: str, count: int) -> tuple[BufferAnswer, float]:

@@ -23,7 +23,7 @@ from bench.message_programs import GOALS, PROGRAMS, senders
 from rdma_robust.limits import Limits
 from rdma_robust.messages.engines.engine_table import answered
 from rdma_robust.messages.language.load_messages import load_messages
-from rdma_robust.messages.message_answers import Questions
+from rdma_robust.messages.message_answers import MessageQuestions
 
 PAGE: Final = Path(__file__).resolve().parents[1] / "docs/benchmarks-messages.md"
 SIZES: Final = (30, 40, 50, 60, 70, 100, 300, 1_000)
@@ -53,7 +53,7 @@ def decided(text: str, *, pairs: bool) -> Measured:
     """Decide a program in this process; the verdicts alone, or also all feasible pairs."""
     started = time.process_time()
     program = load_messages(text, "bench.mp")
-    answer = answered(program, "infinite", Questions(pairs=pairs), Limits.of(SECONDS))
+    answer = answered(program, "infinite", MessageQuestions(pairs=pairs), Limits.of(SECONDS))
     seconds = time.process_time() - started
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     found = None if answer.pairs is None or not answer.pairs_exact else len(answer.pairs)

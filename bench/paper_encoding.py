@@ -14,7 +14,7 @@ from typing import Any
 
 from rdma_robust.limits import NO_LIMITS
 from rdma_robust.messages.encoding.symbolic_terms import Symbol
-from rdma_robust.messages.encoding.unrolled import AssertEvent, ReceiveEvent, SendEvent, Unrolled, WaitEvent
+from rdma_robust.messages.encoding.unrolled import AssertEvent, ReceiveEvent, SendEvent, UnrolledProgram, WaitEvent
 from rdma_robust.messages.encoding.unrolling import unroll
 from rdma_robust.messages.engines.clock_formula import SmtTerms
 from rdma_robust.messages.engines.smt_solver import SmtSolver
@@ -28,7 +28,7 @@ class PaperEncoding:
         import z3  # noqa: PLC0415 -- an extra
 
         self.z3: Any = z3
-        self.trace: Unrolled = unroll(program, 0)
+        self.trace: UnrolledProgram = unroll(program, 0)
         self.solver = z3.Solver()
         self._terms = SmtTerms(SmtSolver(NO_LIMITS), self.trace, lambda _: (), linked=False)
         for events in self.trace.events:

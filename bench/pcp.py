@@ -11,8 +11,8 @@ from pathlib import Path
 from rich.console import Console
 
 from bench.measure import keep, processor_time
-from rdma_robust.hardness.pcp import Instance, pcp_program
-from rdma_robust.hardness.pcp_search import Answer, solve
+from rdma_robust.hardness.pcp import PcpInstance, pcp_program
+from rdma_robust.hardness.pcp_search import PcpAnswer, solve
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
@@ -42,11 +42,11 @@ INSTANCES = (
 """Top and bottom words, by the length of their shortest solutions: random ones, but for the classic one."""
 
 
-def instance(top: str, bottom: str) -> Instance:
-    return Instance(tuple(top.split(",")), tuple(bottom.split(",")))
+def instance(top: str, bottom: str) -> PcpInstance:
+    return PcpInstance(tuple(top.split(",")), tuple(bottom.split(",")))
 
 
-def solved(top: str, bottom: str) -> tuple[Answer, Program]:
+def solved(top: str, bottom: str) -> tuple[PcpAnswer, Program]:
     found = instance(top, bottom)
     program = load_program(pcp_program(found), "pcp.rdma")
     return solve(found, program, LIMITS), program

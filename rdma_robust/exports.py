@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from rdma_robust.counters.dot import write_dot
-from rdma_robust.counters.explicit import ExplicitVass, explicit, to_net
-from rdma_robust.counters.explicit_json import write_json
+from rdma_robust.counters.explicit import ExplicitVass, explicit_vass, to_net
+from rdma_robust.counters.explicit_json import vass_json
 from rdma_robust.counters.lower import lower
 from rdma_robust.counters.program import Choose, CounterProgram
 from rdma_robust.counters.promela.write import Legend, Promela, promela
@@ -119,7 +119,7 @@ def control_graph(program: CounterProgram[EventLabel], options: ExportOptions) -
         return f"q{number}" if options.form == "spec" else " ".join((f"q{number}", *values))
 
     try:
-        return explicit(
+        return explicit_vass(
             lowered,
             Limits(states=limit),
             name=program.name,
@@ -136,7 +136,7 @@ def _spec(vass: ExplicitVass) -> str:
     return write_spec(to_net(vass))
 
 
-_WRITERS: Final[Mapping[str, Callable[[ExplicitVass], str]]] = {"spec": _spec, "dot": write_dot, "json": write_json}
+_WRITERS: Final[Mapping[str, Callable[[ExplicitVass], str]]] = {"spec": _spec, "dot": write_dot, "json": vass_json}
 
 
 def source_of(label: EventLabel) -> str:

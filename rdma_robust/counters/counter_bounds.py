@@ -1,4 +1,4 @@
-"""Which counters of a counter program are bounded, by the longest path of its process graph."""
+"""Bounds of the counters of a counter program, for those that have one: the longest path of the process graph."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from rdma_robust.counters.program import Add, Body, CounterProgram, Later, Process
+from rdma_robust.counters.program import Add, Body, CounterProgram, LazyBranches, ProcessGraph
 
 Gains = Mapping[str, int]
 """What a path of statements adds to each counter that it touches."""
@@ -34,7 +34,7 @@ def counter_bounds(program: CounterProgram[Any]) -> dict[str, int | None]:
     return bounds
 
 
-def _steps(process: Process[Any]) -> dict[str, dict[int, list[tuple[int, int]]]]:
+def _steps(process: ProcessGraph[Any]) -> dict[str, dict[int, list[tuple[int, int]]]]:
     """For every counter that the process touches and every location where it goes on to, and the most that this adds."""
     most = [(c.source, c.target, list(_gains(c.body, {}))) for c in process.commands]
     touched = sorted({counter for _, _, leaves in most for gains in leaves for counter in gains})
@@ -55,7 +55,7 @@ def _gains(body: Body[Any], before: Gains) -> Iterator[Gains]:
             gains = {**gains, s.counter: gains.get(s.counter, 0) + s.amount}
     if body.labels:
         yield gains
-    then: Sequence[Body[Any]] = body.then.outline if isinstance(body.then, Later) else body.then
+    then: Sequence[Body[Any]] = body.then.outline if isinstance(body.then, LazyBranches) else body.then
     for branch in then:
         yield from _gains(branch, gains)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from rdma_robust.counters.vass import Control, Effect, Marking, Vass
+from rdma_robust.counters.vass import Control, CounterEffect, Marking, Vass
 from rdma_robust.errors import SizeLimitError
 from rdma_robust.limits import Limits
 from rdma_robust.petri.net import Net, NetTransition, Vector
@@ -15,12 +15,12 @@ _CHECK_EVERY = 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
+class VassEdge:
     """From control state `source` to `target` (indices): enabled iff counters >= effect.guard, then adds effect.delta."""
 
     source: int
     target: int
-    effect: Effect
+    effect: CounterEffect
     name: str = ""
 
 
@@ -42,13 +42,13 @@ class ExplicitVass:
     name: str
     states: tuple[str, ...]
     counters: tuple[str, ...]
-    edges: tuple[Edge, ...]
+    edges: tuple[VassEdge, ...]
     initial: int
     start: Marking
     targets: tuple[Cone, ...]
 
 
-def explicit(
+def explicit_vass(
     vass: Vass,
     limits: Limits,
     *,
@@ -86,7 +86,7 @@ def explicit(
         name=name,
         states=tuple(state_name(i, control) if state_name else f"q{i}" for i, control in enumerate(order)),
         counters=tuple(counters) or tuple(f"c{i}" for i in range(vass.dimension)),
-        edges=tuple(Edge(source, target, vass.effects[effect], called(t)) for source, target, effect, t in edges),
+        edges=tuple(VassEdge(source, target, vass.effects[effect], called(t)) for source, target, effect, t in edges),
         initial=0,
         start=nothing,
         targets=tuple(targets),
@@ -104,7 +104,7 @@ def to_net(vass: ExplicitVass) -> Net:
     def counters(marking: Marking) -> Vector:
         return tuple((first + i, value) for i, value in enumerate(marking) if value)
 
-    def transition(edge: Edge) -> NetTransition:
+    def transition(edge: VassEdge) -> NetTransition:
         moved = {edge.source: -1, edge.target: 1} if edge.source != edge.target else {}
         return NetTransition(
             name=edge.name,

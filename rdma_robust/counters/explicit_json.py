@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from rdma_robust.counters.explicit import Cone, Edge, ExplicitVass
-from rdma_robust.counters.vass import Effect, Marking
+from rdma_robust.counters.explicit import Cone, ExplicitVass, VassEdge
+from rdma_robust.counters.vass import CounterEffect, Marking
 from rdma_robust.errors import NO_SPAN, Diagnostic, ProgramError, Span
 from rdma_robust.text import json_mistake
 
@@ -20,7 +20,7 @@ class _Misfit(Exception):
     """What is wrong with which part of the document."""
 
 
-def write_json(vass: ExplicitVass) -> str:
+def vass_json(vass: ExplicitVass) -> str:
     """Return `vass` as JSON text: one line for each member and for each edge and target, ASCII only."""
     head = {
         "format": FORMAT,
@@ -45,7 +45,7 @@ def _list(elements: Iterable[object]) -> str:
     return f"[\n{lines}\n  ]" if lines else "[]"
 
 
-def read_json(text: str, file: str) -> ExplicitVass:
+def read_vass_json(text: str, file: str) -> ExplicitVass:
     """Return the VASS in `text`; `file` names it in messages. Raises ProgramError for text that is none."""
     try:
         return _vass(json.loads(text))
@@ -80,14 +80,14 @@ def _vass(document: object) -> ExplicitVass:
             raise _Misfit(f"{where} has a negative number")
         return numbers
 
-    def edge(value: object, where: str) -> Edge:
+    def edge(value: object, where: str) -> VassEdge:
         parts = _members(value, where, ("source", "target", "guard", "delta", "name"))
         guard = marking(parts["guard"], f"{where}.guard")
         delta = marking(parts["delta"], f"{where}.delta", signed=True)
         if any(g + d < 0 for g, d in zip(guard, delta, strict=True)):
             raise _Misfit(f"{where} subtracts more than its guard asks for")
         source, target = (state(parts[key], f"{where}.{key}") for key in ("source", "target"))
-        return Edge(source, target, Effect(guard, delta), _text(parts["name"], f"{where}.name"))
+        return VassEdge(source, target, CounterEffect(guard, delta), _text(parts["name"], f"{where}.name"))
 
     def cone(value: object, where: str) -> Cone:
         parts = _members(value, where, ("state", "counters"))

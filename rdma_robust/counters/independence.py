@@ -27,12 +27,12 @@ from functools import reduce
 from operator import or_
 from typing import Any, Final
 
-from rdma_robust.counters.program import CounterProgram, Footprint, Process
+from rdma_robust.counters.program import CounterProgram, Footprint, ProcessGraph
 from rdma_robust.digraph import components
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LocationMoves:
     """What a process does from one location on; `cyclic` if it is on a cycle of its process, `local` as said above."""
 
     next: Footprint
@@ -41,7 +41,7 @@ class Place:
     local: bool = False
 
 
-NOWHERE = Place(Footprint(), Footprint(), False)
+NOWHERE = LocationMoves(Footprint(), Footprint(), False)
 LONGEST_CHAIN: Final = 32
 """Transitions at local locations that are taken at once at most: a process may loop there for ever."""
 
@@ -78,7 +78,7 @@ def independence(program: CounterProgram[Any]) -> Independence | None:
     return Independence(program) if known and len(program.processes) > 1 else None
 
 
-def _marked(places: dict[int, Place], others: list[Footprint]) -> dict[int, Place]:
+def _marked(places: dict[int, LocationMoves], others: list[Footprint]) -> dict[int, LocationMoves]:
     return {at: replace(p, local=not any(p.next.conflicts(o) for o in others)) for at, p in places.items()}
 
 
@@ -90,14 +90,14 @@ def _closure(members: int, disturbed: Sequence[int]) -> int:
     return grown if grown == members else _closure(grown, disturbed)
 
 
-def _places(process: Process[Any]) -> dict[int, Place]:
+def _places(process: ProcessGraph[Any]) -> dict[int, LocationMoves]:
     following: dict[int, Footprint] = {}
     graph: dict[int, set[int]] = {process.entry: set()}
     for command in process.commands:
         graph.setdefault(command.source, set()).add(command.target)
         assert command.footprint is not None
         following[command.source] = following.get(command.source, Footprint()) | command.footprint
-    found: dict[int, Place] = {}
+    found: dict[int, LocationMoves] = {}
     for members in components(graph):
         future = Footprint()
         for at in members:
@@ -105,5 +105,5 @@ def _places(process: Process[Any]) -> dict[int, Place]:
             for after in graph.get(at, ()):
                 future |= found[after].future if after in found else Footprint()
         cyclic = len(members) > 1 or members[0] in graph.get(members[0], ())
-        found |= {at: Place(following.get(at, Footprint()), future, cyclic) for at in members}
+        found |= {at: LocationMoves(following.get(at, Footprint()), future, cyclic) for at in members}
     return found

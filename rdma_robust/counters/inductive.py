@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rdma_robust.counters.vass import Control, Effect, Vass
+from rdma_robust.counters.vass import Control, CounterEffect, Vass
 from rdma_robust.limits import Limits
 
 Limit = tuple[int | None, ...]
@@ -56,20 +56,20 @@ def inductive_set(vass: Vass, limits: Limits) -> InductiveSet:
         at = todo.pop()
         for control, fired in _successors(vass, nodes[at]):
             siblings = by_control.setdefault(control, [])
-            if any(covers(nodes[i].limit, fired) for i in siblings):
+            if any(limit_covers(nodes[i].limit, fired) for i in siblings):
                 continue
             if limits.states is not None and len(nodes) >= limits.states:
                 return InductiveSet((), len(nodes), cut="states")
             if not siblings and (found := vass.target(control)) >= 0:
                 return InductiveSet((), len(nodes), found)
-            grown = any(covers(fired, nodes[i].limit) for i in siblings)
+            grown = any(limit_covers(fired, nodes[i].limit) for i in siblings)
             siblings.append(len(nodes))
             todo.append(len(nodes))
             nodes.append(_Node(control, _accelerated(nodes, at, control, fired) if grown else fired, at))
     return InductiveSet(tuple(_maximal(nodes, by_control)), len(nodes))
 
 
-def covers(large: Limit, small: Limit) -> bool:
+def limit_covers(large: Limit, small: Limit) -> bool:
     """Whether `large` is at least `small` everywhere."""
     return all(a is None or (b is not None and a >= b) for a, b in zip(large, small, strict=True))
 
@@ -81,7 +81,7 @@ def _successors(vass: Vass, node: _Node) -> Iterator[tuple[Control, Limit]]:
             yield control, fired
 
 
-def _fire(limit: Limit, effect: Effect) -> Limit | None:
+def _fire(limit: Limit, effect: CounterEffect) -> Limit | None:
     if any(value is not None and value < guard for value, guard in zip(limit, effect.guard, strict=True)):
         return None
     return tuple(None if value is None else value + delta for value, delta in zip(limit, effect.delta, strict=True))
@@ -91,7 +91,7 @@ def _accelerated(nodes: list[_Node], at: int, control: Control, limit: Limit) ->
     """Set to omega what grew since an ancestor, from node `at` upwards, of the same control state."""
     while at >= 0:
         ancestor = nodes[at]
-        if ancestor.control == control and covers(limit, ancestor.limit):
+        if ancestor.control == control and limit_covers(limit, ancestor.limit):
             limit = tuple(
                 None if b is None or (a is not None and b > a) else b for a, b in zip(ancestor.limit, limit, strict=True)
             )
@@ -102,5 +102,5 @@ def _accelerated(nodes: list[_Node], at: int, control: Control, limit: Limit) ->
 def _maximal(nodes: list[_Node], by_control: dict[Control, list[int]]) -> Iterator[tuple[Control, Limit]]:
     for control in sorted(by_control):
         limits = [nodes[i].limit for i in by_control[control]]
-        kept = [a for a in limits if not any(a != b and covers(b, a) for b in limits)]
+        kept = [a for a in limits if not any(a != b and limit_covers(b, a) for b in limits)]
         yield from ((control, limit) for limit in sorted(kept, key=lambda limit: [(v is None, v or 0) for v in limit]))

@@ -28,7 +28,7 @@ def meet(a: Interval, b: Interval) -> Interval | None:
     return None if low is not None and high is not None and low > high else (low, high)
 
 
-def truth(interval: Interval) -> bool | None:
+def interval_truth(interval: Interval) -> bool | None:
     """Return whether every value in the interval is non-zero (True) or zero (False); None if it may be either."""
     low, high = interval
     if low == 0 and high == 0:
@@ -36,7 +36,7 @@ def truth(interval: Interval) -> bool | None:
     return True if (low is not None and low > 0) or (high is not None and high < 0) else None
 
 
-def apply(op: str, a: Interval, b: Interval) -> Interval:
+def apply_to_intervals(op: str, a: Interval, b: Interval) -> Interval:
     """Return an interval with every result of the binary operator on values of `a` and `b`."""
     if a[0] is not None and a[0] == a[1] and b[0] is not None and b[0] == b[1] and not (op in "/%" and b[0] == 0):
         return _constant(op, a[0], b[0])
@@ -93,14 +93,14 @@ def _modulo(a: Interval, b: Interval) -> Interval:
 
 
 def _conjunction(a: Interval, b: Interval) -> Interval:
-    left, right = truth(a), truth(b)
+    left, right = interval_truth(a), interval_truth(b)
     if left is False or right is False:
         return (0, 0)
     return (1, 1) if left and right else BOOLEAN
 
 
 def _disjunction(a: Interval, b: Interval) -> Interval:
-    left, right = truth(a), truth(b)
+    left, right = interval_truth(a), interval_truth(b)
     if left or right:
         return (1, 1)
     return (0, 0) if left is False and right is False else BOOLEAN
@@ -113,7 +113,7 @@ def _less(a: Interval, b: Interval) -> Interval:
 
 
 def _opposite(interval: Interval) -> Interval:
-    holds = truth(interval)
+    holds = interval_truth(interval)
     return BOOLEAN if holds is None else (int(not holds), int(not holds))
 
 

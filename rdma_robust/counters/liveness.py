@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from rdma_robust.counters.program import Assign, Body, Choose, Command, CounterProgram, Later, Require, Statement, pc
+from rdma_robust.counters.program import Assign, Body, Choose, Command, CounterProgram, LazyBranches, Require, Statement, pc
 from rdma_robust.expr import FALSE, Binary, Const, Expr, Ite, Name, disj, names
 
 Label = TypeVar("Label")
@@ -91,7 +91,7 @@ def _live(program: CounterProgram[Any], index: int, wanted: frozenset[str]) -> d
 def _branches(body: Body[Any], wanted: frozenset[str]) -> Sequence[Body[Any]]:
     """What follows in a body, or an outline of it that says the same of the variables that are wanted."""
     then = body.then
-    return then.outline if isinstance(then, Later) and wanted <= then.speaks_for else then
+    return then.outline if isinstance(then, LazyBranches) and wanted <= then.speaks_for else then
 
 
 def _reads(body: Body[Any], found: set[str], wanted: frozenset[str]) -> set[str]:
@@ -168,10 +168,10 @@ class _Deaths:
         return Body((*body.statements, forget), then, body.labels)
 
     def _branches(self, then: Sequence[Body[Label]], target: int, process: int, due: set[str]) -> Sequence[Body[Label]]:
-        if isinstance(then, Later):
-            later: Later[Label] = then
+        if isinstance(then, LazyBranches):
+            later: LazyBranches[Label] = then
             make = later.made
-            return Later(lambda: [self._body(b, target, process, due) for b in make()], then.outline, then.speaks_for)
+            return LazyBranches(lambda: [self._body(b, target, process, due) for b in make()], then.outline, then.speaks_for)
         return tuple(self._body(branch, target, process, due) for branch in then)
 
     def _kept(self, name: str, process: int) -> Expr:

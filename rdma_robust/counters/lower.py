@@ -23,13 +23,13 @@ from rdma_robust.counters.program import (
     Command,
     CounterProgram,
     Forget,
-    Process,
+    ProcessGraph,
     Require,
     Statement,
     Zero,
     pc,
 )
-from rdma_robust.counters.vass import Control, Effect
+from rdma_robust.counters.vass import Control, CounterEffect
 from rdma_robust.expr import Binary, Const, Expr, Ite, Name, Unary, depth, divide, evaluate, modulo, names, size
 
 Label = TypeVar("Label")
@@ -81,7 +81,7 @@ class LoweredProgram(Generic[Label]):
         self._writer = _Writer(self.fields, self.unbounded)
         self.labels: list[Label | Chain[Label]] = self._writer.labels
         self.effects = self._writer.effects
-        self._no_effect = Effect((0,) * self.dimension, (0,) * self.dimension)
+        self._no_effect = CounterEffect((0,) * self.dimension, (0,) * self.dimension)
         self._chains: dict[tuple[int, ...], int] = {}
         self._moves = tuple(_Moves(self._writer, i, p) for i, p in enumerate(program.processes))
 
@@ -166,7 +166,7 @@ def lower(program: CounterProgram[Label], bounded: bool = True) -> LoweredProgra
 class _Moves(dict[int, Move]):
     """What one process does at each of its locations, compiled on demand."""
 
-    def __init__(self, writer: _Writer, index: int, process: Process[Any]) -> None:
+    def __init__(self, writer: _Writer, index: int, process: ProcessGraph[Any]) -> None:
         super().__init__()
         self.commands: dict[int, list[Command[Any]]] = {}
         for command in process.commands:
@@ -207,8 +207,8 @@ class _Writer:
         self.column = {c: i for i, c in enumerate(unbounded)}
         self.base = {name: f"s{i}" for i, name in enumerate(fields)}
         self.labels: list[Any] = []
-        self.effects: list[Effect] = []
-        self.effect_index: dict[Effect, int] = {}
+        self.effects: list[CounterEffect] = []
+        self.effect_index: dict[CounterEffect, int] = {}
         self.used: set[str] = set()
         self.changed: set[int] = set()
         self.space: dict[str, Any] = {"divide": divide, "modulo": modulo, "evaluate": evaluate}
@@ -262,7 +262,7 @@ class _Writer:
         for statement in body.statements:
             scope, depth = self._statement(statement, scope, depth, lines)
         if body.labels:
-            effect = Effect(scope.guard, scope.delta)
+            effect = CounterEffect(scope.guard, scope.delta)
             number = self.effect_index.setdefault(effect, len(self.effects))
             if number == len(self.effects):
                 self.effects.append(effect)

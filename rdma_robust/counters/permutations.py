@@ -30,7 +30,7 @@ Codes = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class FieldPart:
     """Some bits of a field, or (`bits` 0) its value."""
 
     field: str
@@ -45,11 +45,11 @@ class Trade:
     Only where every part in `when` had that value.
     """
 
-    one: Part
-    other: Part
+    one: FieldPart
+    other: FieldPart
     codes: Codes = ()
     back: Codes = ()
-    when: tuple[tuple[Part, int], ...] = ()
+    when: tuple[tuple[FieldPart, int], ...] = ()
 
 
 Exchange = tuple[Trade, ...]
@@ -60,7 +60,7 @@ Exchange = tuple[Trade, ...]
 class Key:
     """By what blocks are sorted: the value of a part, those in `codes` replaced, others too unless `otherwise` is None."""
 
-    part: Part
+    part: FieldPart
     codes: Codes = ()
     otherwise: int | None = None
 
@@ -143,7 +143,7 @@ def real_run(
     return tuple(labels), here
 
 
-def _bits(part: Part, column: Mapping[str, int]) -> tuple[int, int, int]:
+def _bits(part: FieldPart, column: Mapping[str, int]) -> tuple[int, int, int]:
     return column[part.field], part.shift, (1 << part.bits) - 1 if part.bits else -1
 
 

@@ -106,7 +106,7 @@ class Body(Generic[Label]):
             yield from branch.all_labels()
 
 
-class Later(Sequence[Body[Label]]):
+class LazyBranches(Sequence[Body[Label]]):
     """Alternatives that are made when somebody first looks at them; equal to the tuple of them.
 
     Analyses may look at the `outline` instead, alternatives that change the counters in the same ways and that read and
@@ -177,7 +177,7 @@ class Command(Generic[Label]):
 
 
 @dataclass(frozen=True, slots=True)
-class Process(Generic[Label]):
+class ProcessGraph(Generic[Label]):
     name: str
     entry: int
     commands: tuple[Command[Label], ...]
@@ -208,7 +208,7 @@ class CounterProgram(Generic[Label]):
     name: str
     variables: tuple[tuple[str, int], ...]
     counters: tuple[str, ...]
-    processes: tuple[Process[Label], ...]
+    processes: tuple[ProcessGraph[Label], ...]
     targets: tuple[Target[Label | None], ...]
     milestones: tuple[str, ...] = ()
     below: tuple[tuple[str, str], ...] = ()

@@ -1,8 +1,8 @@
-"""What a maker of counter programs can tell a search about states that lead nowhere.
+"""Look-aheads by which a search leaves out states that lead nowhere, as the maker of a counter program knows them.
 
 A pruner looks ahead from a control state. Where it says that the state is hopeless no target can be reached from it, and no
-search stores it. For the searches in Python it is a test; the compiled search needs :class:`Tables`, which say what a look
-ahead does process by process, and comes to the same answers.
+search stores it. For the searches in Python it is a test; the compiled search needs :class:`LookAheadTables`,
+which say what a look ahead does process by process, and comes to the same answers.
 
 A look ahead is made for states of some *kind*. It follows every process alone from where it stands, but for those that are
 gone. A move can be *barred*; a process takes a move that is neither barred nor guarded by a value that is not there and that
@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 
-class Tables(NamedTuple):
+class LookAheadTables(NamedTuple):
     """A look ahead as numbers. Fields are given by their places, sets of moves as rows of words of 64 bits.
 
     `header`: the fields of the kind (0: none), of what is met, of the set of processes that are gone, of a kept value; then
@@ -45,6 +45,6 @@ class Pruner(Protocol):
         """Return the test of control states with these fields: True only where no target can be reached."""
         ...
 
-    def tables(self, fields: Sequence[str]) -> Tables | None:
+    def tables(self, fields: Sequence[str]) -> LookAheadTables | None:
         """Return the same for the compiled search, or None: then the program is searched in Python."""
         ...

@@ -23,7 +23,7 @@ ENGINES: Final[Mapping[str, Callable[..., SearchResult]]] = {
 
 
 @dataclass(frozen=True)
-class Exploration(Generic[Label]):
+class CounterSearch(Generic[Label]):
     """What a search found: the index of the reached target or -1, the labels of a run to it, the labels of the transitions
     that were ever enabled (in no order that means anything), and the sizes and the limit in `result`.
 
@@ -47,7 +47,7 @@ def explore(
     engine: str = "auto",
     reduce: bool = True,
     compiled: bool = True,
-) -> Exploration[Label]:
+) -> CounterSearch[Label]:
     """Search for a target of `program`, see :func:`explore_lowered`."""
     return explore_lowered(lower(program), limits, progress, engine=engine, reduce=reduce, compiled=compiled)
 
@@ -61,7 +61,7 @@ def explore_lowered(
     reduce: bool = True,
     compiled: bool = True,
     accept: Callable[[int, Sequence[Label]], bool] | None = None,
-) -> Exploration[Label]:
+) -> CounterSearch[Label]:
     """Search for a target of a lowered program.
 
     `engine` is a name in ENGINES, or `auto`: `karp-miller` if there are unbounded counters, else `dfs`. `reduce` allows
@@ -82,7 +82,7 @@ def explore_lowered(
             if found.kept:
                 target, ids = realised(lowered, found.kept, reduce)
                 result, run = replace(result, target=target, run=ids), single(lowered.labels[i] for i in ids)
-            return Exploration(engine, True, dimension, result, run, found.fired, found.bytes)
+            return CounterSearch(engine, True, dimension, result, run, found.fired, found.bytes)
     if accept is None:
         result = ENGINES[engine](lowered, limits, progress, reduce)
     else:
@@ -92,4 +92,4 @@ def explore_lowered(
 
         result = ENGINES[engine](lowered, limits, progress, reduce, accepted)
     run, fired = (single(lowered.labels[i] for i in ids) for ids in (result.run, sorted(result.fired)))
-    return Exploration(engine, False, dimension, result, run, list(dict.fromkeys(fired)))
+    return CounterSearch(engine, False, dimension, result, run, list(dict.fromkeys(fired)))

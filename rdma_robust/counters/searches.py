@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from rdma_robust.counters.karp_miller_tree import Node, covers, fire, pump, realise
+from rdma_robust.counters.karp_miller_tree import KarpMillerNode, covers_exactly, fire_effect, pump, realise_node
 from rdma_robust.counters.permutations import real_run
 from rdma_robust.counters.vass import Control, Marking, Vass
 from rdma_robust.limits import Limits, Progress, ignore
@@ -212,7 +212,7 @@ class _Tree:
         self._vass = vass
         self._reduce = reduce
         self._accelerate = accelerate
-        self._nodes = [Node(vass.initial, (0,) * vass.dimension, -1, -1, -1, [])]
+        self._nodes = [KarpMillerNode(vass.initial, (0,) * vass.dimension, -1, -1, -1, [])]
         self._by_control: dict[Control, list[int]] = {vass.initial: [0]}
 
     def __len__(self) -> int:
@@ -231,12 +231,12 @@ class _Tree:
             yield step
 
     def covers(self, step: Step) -> bool:
-        return any(covers(self._nodes[i].marking, step[3]) for i in self._by_control.get(step[1], ()))
+        return any(covers_exactly(self._nodes[i].marking, step[3]) for i in self._by_control.get(step[1], ()))
 
     def add(self, number: int, step: Step) -> bool:
         label, control, effect, marking = step
         siblings = self._by_control.setdefault(control, [])
-        new = Node(control, marking, number, label, effect, [])
+        new = KarpMillerNode(control, marking, number, label, effect, [])
         if self._accelerate:
             pump(self._nodes, siblings, new)
         siblings.append(len(self._nodes))
@@ -244,7 +244,7 @@ class _Tree:
         return len(siblings) == 1
 
     def witness(self, number: int, target: int) -> tuple[int, tuple[int, ...]]:
-        return target, tuple(realise(self._vass.effects, self._nodes, number))
+        return target, tuple(realise_node(self._vass.effects, self._nodes, number))
 
 
 def realised(vass: Vass, kept: Sequence[Control], reduce: bool) -> tuple[int, tuple[int, ...]]:
@@ -266,7 +266,7 @@ def _parts(vass: Vass, control: Control, reduce: bool) -> Iterable[tuple[bool, l
 
 def _enabled(vass: Vass, marking: Marking, successors: list[tuple[int, Control, int]]) -> list[Step]:
     """The successors whose effect the marking allows, with the marking after it."""
-    fired = ((label, control, effect, fire(vass.effects, marking, effect)) for label, control, effect in successors)
+    fired = ((label, control, effect, fire_effect(vass.effects, marking, effect)) for label, control, effect in successors)
     return [(label, control, effect, after) for label, control, effect, after in fired if after is not None]
 
 

@@ -13,7 +13,7 @@ Marking = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Effect:
+class CounterEffect:
     """What a transition does to the counters: enabled iff marking >= guard (componentwise), then add delta.
 
     guard + delta >= 0 always. Both have one entry per counter.
@@ -41,7 +41,7 @@ class Vass(Protocol):
     def initial(self) -> Control: ...
 
     @property
-    def effects(self) -> Sequence[Effect]: ...
+    def effects(self) -> Sequence[CounterEffect]: ...
 
     def successors(self, control: Control) -> list[tuple[int, Control, int]]: ...
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Generic
 
-from rdma_robust.counting.interned import Interned, Step
-from rdma_robust.counting.protocol import A, C, CountingSystem, L, Move
+from rdma_robust.counting.interned import NumberedMove, NumberedSystem
+from rdma_robust.counting.protocol import A, C, CountingMove, CountingSystem, L
 from rdma_robust.limits import NEVER, Poll
-from rdma_robust.petri.net import Net, NetTransition, Run, Vector
+from rdma_robust.petri.net import Net, NetRun, NetTransition, Vector
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,18 +25,18 @@ class SystemNet(Generic[C, L, A]):
     """
 
     net: Net
-    moves: tuple[Move[C, L, A], ...]
+    moves: tuple[CountingMove[C, L, A], ...]
     targets: tuple[int, ...]
 
-    def run(self, run: Run, most: int) -> tuple[Move[C, L, A], ...] | None:
+    def run(self, run: NetRun, most: int) -> tuple[CountingMove[C, L, A], ...] | None:
         """Return the moves of a firing sequence, None if these are more than `most`."""
         return tuple(self.moves[transition] for transition in run.unrolled()) if run.length <= most else None
 
 
 def as_net(system: CountingSystem[C, L, A], poll: Poll = NEVER) -> SystemNet[C, L, A]:
     """Return the net of a system, whose controls with a target are its targets. Raises what `poll` does."""
-    known = Interned(system)
-    there = together(known, poll)
+    known = NumberedSystem(system)
+    there = reachable_locals(known, poll)
     steps = [(control, step) for control in sorted(there) for step in enabled(known, control, there[control])]
     controls = {control: place for place, control in enumerate(sorted(there))}
     locals_ = sorted({local for present in there.values() for local in range(present.bit_length()) if present >> local & 1})
@@ -52,12 +52,12 @@ def as_net(system: CountingSystem[C, L, A], poll: Poll = NEVER) -> SystemNet[C, 
     return SystemNet(net, tuple(known.moves[step.move] for _, step in steps), tuple(map(known.target, goals)))
 
 
-def together(known: Interned[C, L, A], poll: Poll) -> dict[int, int]:
+def reachable_locals(known: NumberedSystem[C, L, A], poll: Poll) -> dict[int, int]:
     """Return for every control state the local states that may be there: a token that has been given stays for ever."""
     return dict(growing(known, poll))
 
 
-def growing(known: Interned[C, L, A], poll: Poll) -> Iterator[tuple[int, int]]:
+def growing(known: NumberedSystem[C, L, A], poll: Poll) -> Iterator[tuple[int, int]]:
     """Yield the same while it grows: control states with what may be there, the last time with all of it."""
     there = {0: known.fresh}
     waiting = {0: None}
@@ -76,7 +76,7 @@ def growing(known: Interned[C, L, A], poll: Poll) -> Iterator[tuple[int, int]]:
                 yield step.control, after
 
 
-def enabled(known: Interned[C, L, A], control: int, present: int) -> list[Step]:
+def enabled(known: NumberedSystem[C, L, A], control: int, present: int) -> list[NumberedMove]:
     if known.target(control) >= 0:
         return []
     steps = chain(known.away(control, present), known.loops(control, present))
@@ -84,7 +84,7 @@ def enabled(known: Interned[C, L, A], control: int, present: int) -> list[Step]:
 
 
 def _transition(
-    known: Interned[C, L, A], step: tuple[int, Step], controls: dict[int, int], places: dict[int, int]
+    known: NumberedSystem[C, L, A], step: tuple[int, NumberedMove], controls: dict[int, int], places: dict[int, int]
 ) -> NetTransition:
     control, (_, _, takes, after, _, gives) = step
     guard = {controls[control]: 1}

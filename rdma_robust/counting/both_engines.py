@@ -16,9 +16,9 @@ from typing import Generic
 
 from rdma_robust.counting.as_net import as_net, growing
 from rdma_robust.counting.inductive_markings import OmegaMarking
-from rdma_robust.counting.interned import Interned
+from rdma_robust.counting.interned import NumberedSystem
 from rdma_robust.counting.omega_search import ALL, LONGEST_RUN, OmegaOptions, OmegaResult, OmegaSearch
-from rdma_robust.counting.protocol import A, C, CountingSystem, L, Move
+from rdma_robust.counting.protocol import A, C, CountingMove, CountingSystem, L
 from rdma_robust.errors import LimitReached
 from rdma_robust.limits import NO_LIMITS, Limits, Progress, ignore
 from rdma_robust.petri.cover import cover
@@ -43,14 +43,14 @@ class CountingAnswer(Generic[C, L, A]):
     """
 
     target: int
-    run: tuple[Move[C, L, A], ...] | None
+    run: tuple[CountingMove[C, L, A], ...] | None
     markings: tuple[OmegaMarking[C, L], ...] | None
     engine: str
     stored: int
     cut: str = ""
 
 
-class Counting(Generic[C, L, A]):
+class CountingDecision(Generic[C, L, A]):
     """The decision whether a target of `system` can be covered with some number of processes, in as many parts as wanted.
 
     The forward search has `alone` nodes for itself; then both ways are tried, at once if there are two `processes`.
@@ -88,7 +88,7 @@ class Counting(Generic[C, L, A]):
 def _without_targets(system: CountingSystem[C, L, A], limits: Limits, most: int) -> int:
     """Return how many control states there are if no process ever leaves a local state; 0 if one of these has a target, or
     there are more than `most`, or a limit is reached."""
-    known = Interned(system)
+    known = NumberedSystem(system)
     try:
         for control, _ in growing(known, limits.poll("listing control states")):
             if known.target(control) >= 0 or len(known.controls) > most:

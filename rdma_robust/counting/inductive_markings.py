@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Generic
 
-from rdma_robust.counting.protocol import A, C, CountingSystem, L, Move
+from rdma_robust.counting.protocol import A, C, CountingMove, CountingSystem, L
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ def why_not_inductive(
     return ""
 
 
-def _after(move: Move[C, L, A], unlimited: set[L], counted: dict[L, int]) -> dict[L, int] | None:
+def _after(move: CountingMove[C, L, A], unlimited: set[L], counted: dict[L, int]) -> dict[L, int] | None:
     left = Counter(counted)
     for local, count in Counter(move.takes).items():
         if local not in unlimited:

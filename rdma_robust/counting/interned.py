@@ -10,14 +10,14 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Generic, NamedTuple
 
-from rdma_robust.counting.protocol import A, C, CountingSystem, L, Move
+from rdma_robust.counting.protocol import A, C, CountingMove, CountingSystem, L
 
 Few = dict[int, int]
 Amounts = tuple[tuple[int, int], ...]
 """Local states with how many tokens, by the number of the local state."""
 
 
-class Step(NamedTuple):
+class NumberedMove(NamedTuple):
     """A move in numbers: `need` and `gain` are the bits of what it `takes` and `gives`; `move` is its number."""
 
     move: int
@@ -28,30 +28,30 @@ class Step(NamedTuple):
     gives: Amounts
 
 
-class _Known:
+class _KnownMoves:
     """The steps at one control state with the local states in `asked`, -1 before anything was asked."""
 
     __slots__ = ("asked", "away", "harmful", "harmless", "loops")
 
     def __init__(self) -> None:
         self.asked = -1
-        self.away: list[Step] = []
-        self.loops: list[Step] = []
+        self.away: list[NumberedMove] = []
+        self.loops: list[NumberedMove] = []
         self.harmless = 0
         self.harmful = 0
 
 
-class Interned(Generic[C, L, A]):
+class NumberedSystem(Generic[C, L, A]):
     """The system in numbers. The initial control state is 0."""
 
     def __init__(self, system: CountingSystem[C, L, A]) -> None:
         self.system = system
         self.controls: list[C] = []
         self.locals: list[L] = []
-        self.moves: list[Move[C, L, A]] = []
+        self.moves: list[CountingMove[C, L, A]] = []
         self._control_numbers: dict[C, int] = {}
         self._local_numbers: dict[L, int] = {}
-        self._known: list[_Known] = []
+        self._known: list[_KnownMoves] = []
         self._targets: list[int] = []
         self._milestones: list[int] = []
         self.fresh = 0
@@ -65,7 +65,7 @@ class Interned(Generic[C, L, A]):
         if number is None:
             number = self._control_numbers[control] = len(self.controls)
             self.controls.append(control)
-            self._known.append(_Known())
+            self._known.append(_KnownMoves())
             self._targets.append(self.system.target(control))
             self._milestones.append(self.system.milestone(control))
         return number
@@ -84,25 +84,25 @@ class Interned(Generic[C, L, A]):
     def milestone(self, control: int) -> int:
         return self._milestones[control]
 
-    def away(self, control: int, present: int) -> list[Step]:
+    def away(self, control: int, present: int) -> list[NumberedMove]:
         """Return the steps to other control states; some of them may take local states that are not present."""
         return self._asked(control, present).away
 
-    def loops(self, control: int, present: int) -> list[Step]:
+    def loops(self, control: int, present: int) -> list[NumberedMove]:
         """Return the steps that leave the control state as it is; as above."""
         return self._asked(control, present).loops
 
     def idle(self, control: int, present: int) -> int:
         """Return the bits of those present that are idle at the control state."""
         known = self._known[control]
-        for number in bits(present & ~known.harmless & ~known.harmful & ~self.fresh):
+        for number in bit_numbers(present & ~known.harmless & ~known.harmful & ~self.fresh):
             if self.system.idle(self.controls[control], self.locals[number]):
                 known.harmless |= 1 << number
             else:
                 known.harmful |= 1 << number
         return present & known.harmless
 
-    def _asked(self, control: int, present: int) -> _Known:
+    def _asked(self, control: int, present: int) -> _KnownMoves:
         known = self._known[control]
         if known.asked < 0:
             known.asked = present & ~self.fresh
@@ -115,16 +115,16 @@ class Interned(Generic[C, L, A]):
         return known
 
     def _names(self, present: int) -> list[L]:
-        return [self.locals[number] for number in bits(present)]
+        return [self.locals[number] for number in bit_numbers(present)]
 
-    def _learn(self, known: _Known, control: int, move: Move[C, L, A]) -> None:
+    def _learn(self, known: _KnownMoves, control: int, move: CountingMove[C, L, A]) -> None:
         step = self._step(move)
         (known.loops if step.control == control else known.away).append(step)
 
-    def _step(self, move: Move[C, L, A]) -> Step:
+    def _step(self, move: CountingMove[C, L, A]) -> NumberedMove:
         takes, gives = self._amounts(move.takes), self._amounts(move.gives)
         self.moves.append(move)
-        return Step(len(self.moves) - 1, mask(takes), takes, self.control(move.control), mask(gives), gives)
+        return NumberedMove(len(self.moves) - 1, mask(takes), takes, self.control(move.control), mask(gives), gives)
 
     def _amounts(self, tokens: tuple[L, ...]) -> Amounts:
         if len(tokens) == 1:
@@ -134,16 +134,18 @@ class Interned(Generic[C, L, A]):
 
 def moves_with(
     system: CountingSystem[C, L, A], control: C, present: Collection[L], new: Collection[L]
-) -> Iterable[Move[C, L, A]]:
+) -> Iterable[CountingMove[C, L, A]]:
     """Return the moves of a system that take one of `new`, which are among those present."""
-    asked: Callable[[C, Collection[L], Collection[L]], Iterable[Move[C, L, A]]] | None = getattr(system, "moves_with", None)
+    asked: Callable[[C, Collection[L], Collection[L]], Iterable[CountingMove[C, L, A]]] | None = getattr(
+        system, "moves_with", None
+    )
     if asked is not None:
         return asked(control, present, new)
     names = frozenset(new)
     return (move for move in system.moves(control, present) if not names.isdisjoint(move.takes))
 
 
-def bits(those: int) -> Iterator[int]:
+def bit_numbers(those: int) -> Iterator[int]:
     """Yield the numbers of the bits of a set, in increasing order."""
     while those:
         lowest = those & -those
@@ -166,7 +168,7 @@ def support(wide: int, few: Few) -> int:
     return wide
 
 
-def fire(step: Step, wide: int, few: Few) -> Few | None:
+def fire_move(step: NumberedMove, wide: int, few: Few) -> Few | None:
     """Return the finite numbers after a step, or None where it is not enabled; what is unlimited stays so."""
     _, need, takes, _, gain, gives = step
     after = few
@@ -190,7 +192,7 @@ def fire(step: Step, wide: int, few: Few) -> Few | None:
     return after
 
 
-def covers(wide: int, few: Few, lesser_wide: int, lesser_few: Few) -> bool:
+def covers_marking(wide: int, few: Few, lesser_wide: int, lesser_few: Few) -> bool:
     """Whether the first marking is at least the second one."""
     if lesser_wide & ~wide:
         return False

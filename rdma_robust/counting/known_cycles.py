@@ -12,30 +12,30 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from rdma_robust.counting.interned import Amounts, Few, Step, mask
+from rdma_robust.counting.interned import Amounts, Few, NumberedMove, mask
 
 _LONGEST = 48
 """Steps of a cycle that is kept for each of its control states, not only for the one at which it was found."""
 
 
-class Cycle(NamedTuple):
+class RaisingCycle(NamedTuple):
     """What a cycle needs, and the bits of what it gives and takes for good."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[NumberedMove, ...]
     needs: Amounts
     gain: int
     loss: int
 
 
-class Cycles:
+class KnownCycles:
     """Cycles by the control state at which they begin and end."""
 
     def __init__(self, fresh: int) -> None:
         self._fresh = fresh
-        self._at: dict[int, list[Cycle]] = {}
+        self._at: dict[int, list[RaisingCycle]] = {}
         self.number = 0
 
-    def note(self, steps: tuple[Step, ...]) -> None:
+    def note(self, steps: tuple[NumberedMove, ...]) -> None:
         """Keep a cycle, begun at each of its steps, unless one that is as good is known."""
         effect: Few = {}
         for step in steps:
@@ -49,11 +49,11 @@ class Cycles:
             turned = steps[first:] + steps[:first]
             need: Few = {}
             for step in reversed(turned):
-                need = needed(need, step)
+                need = need_before_step(need, step)
             needs = tuple((local, count) for local, count in need.items() if not self._fresh >> local & 1)
-            self._keep(turned[-1].control, Cycle(turned, needs, gain & ~self._fresh, loss & ~self._fresh))
+            self._keep(turned[-1].control, RaisingCycle(turned, needs, gain & ~self._fresh, loss & ~self._fresh))
 
-    def _keep(self, control: int, cycle: Cycle) -> None:
+    def _keep(self, control: int, cycle: RaisingCycle) -> None:
         those = self._at.setdefault(control, [])
         if any(_as_good(other, cycle) for other in those):
             return
@@ -61,7 +61,7 @@ class Cycles:
         those.append(cycle)
         self.number += 1
 
-    def raising(self, control: int, wide: int, few: Few) -> Iterator[tuple[Cycle, int]]:
+    def raising(self, control: int, wide: int, few: Few) -> Iterator[tuple[RaisingCycle, int]]:
         """Yield the cycles that raise a marking, with the bits of what becomes unlimited."""
         for cycle in self._at.get(control, ()):
             raised = cycle.gain & ~wide
@@ -71,7 +71,7 @@ class Cycles:
                 yield cycle, raised
 
 
-def _as_good(one: Cycle, other: Cycle) -> bool:
+def _as_good(one: RaisingCycle, other: RaisingCycle) -> bool:
     """Whether the first cycle can be taken wherever the other one can, and gives as much."""
     if one.loss & ~other.loss or other.gain & ~one.gain:
         return False
@@ -79,7 +79,7 @@ def _as_good(one: Cycle, other: Cycle) -> bool:
     return all(more.get(local, 0) >= count for local, count in one.needs)
 
 
-def needed(after: Few, step: Step) -> Few:
+def need_before_step(after: Few, step: NumberedMove) -> Few:
     """Return the least tokens from which a step is enabled and leaves at least `after`."""
     before = dict(after)
     for local, count in step.gives:

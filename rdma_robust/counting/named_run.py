@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Generic, NamedTuple
 
-from rdma_robust.counting.protocol import A, C, CountingSystem, L, Move
+from rdma_robust.counting.protocol import A, C, CountingMove, CountingSystem, L
 
 BORN = -1
 
@@ -26,7 +26,7 @@ class NamedRun(Generic[C, L, A]):
     A copy is started by the first move that takes part with it, so copies have their numbers in the order of their starts.
     """
 
-    steps: tuple[tuple[Move[C, L, A], tuple[Copy, ...]], ...]
+    steps: tuple[tuple[CountingMove[C, L, A], tuple[Copy, ...]], ...]
     numbers: tuple[int, ...]
 
     @property
@@ -34,7 +34,7 @@ class NamedRun(Generic[C, L, A]):
         return sum(self.numbers)
 
 
-def name_copies(system: CountingSystem[C, L, A], run: Iterable[Move[C, L, A]]) -> NamedRun[C, L, A]:
+def name_copies(system: CountingSystem[C, L, A], run: Iterable[CountingMove[C, L, A]]) -> NamedRun[C, L, A]:
     """Return the run with copies named, a new one only where none that is already there can take part.
 
     Raises ValueError if a move takes what is not there.

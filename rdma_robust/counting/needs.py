@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Generic
 
-from rdma_robust.counting.interned import Few, Step, covers, support
-from rdma_robust.counting.known_cycles import needed
+from rdma_robust.counting.interned import Few, NumberedMove, covers_marking, support
+from rdma_robust.counting.known_cycles import need_before_step
 from rdma_robust.counting.omega_search import OmegaSearch
-from rdma_robust.counting.protocol import A, C, L, Move
+from rdma_robust.counting.protocol import A, C, CountingMove, L
 from rdma_robust.limits import Limits, Progress
 
 _LOOK = 256
@@ -30,7 +30,7 @@ class LeastNeed(Generic[C, L, A]):
     """A run with the smallest number of processes, `size`; None where `cut` names a limit: no fewer than `size` do."""
 
     size: int
-    run: tuple[Move[C, L, A], ...] | None
+    run: tuple[CountingMove[C, L, A], ...] | None
     stored: int
     cut: str = ""
 
@@ -41,7 +41,7 @@ class Needs(Generic[C, L, A]):
     def __init__(self, search: OmegaSearch[C, L, A]) -> None:
         self._search = search
         self._known = search.known
-        self._before: dict[int, list[tuple[int, Step]]] = {}
+        self._before: dict[int, list[tuple[int, NumberedMove]]] = {}
         self._control: list[int] = []
         self._need: list[Few] = []
         self._came: list[tuple[int, int]] = []
@@ -81,7 +81,7 @@ class Needs(Generic[C, L, A]):
             if limits.states is not None and len(self._need) > limits.states:
                 return LeastNeed(size, None, len(self._need), "states")
             for before, step in self._before.get(control, ()):
-                self._add(before, needed(need, step), (number, step.move), depth + 1)
+                self._add(before, need_before_step(need, step), (number, step.move), depth + 1)
         raise AssertionError("a target that was covered is not reached backward")
 
     def _add(self, control: int, need: Few, came: tuple[int, int], depth: int) -> None:
@@ -89,7 +89,7 @@ class Needs(Generic[C, L, A]):
         if any(_within(self._need[other], need) for other in those):
             return
         tree = self._search.tree
-        if not any(covers(tree.wide[node], tree.few[node], 0, need) for node in self._search.largest[control]):
+        if not any(covers_marking(tree.wide[node], tree.few[node], 0, need) for node in self._search.largest[control]):
             return
         number = len(self._need)
         for other in those:
@@ -102,7 +102,7 @@ class Needs(Generic[C, L, A]):
         self._came.append(came)
         heapq.heappush(self._agenda, (sum(need.values()), depth, number))
 
-    def _run(self, number: int) -> tuple[Move[C, L, A], ...]:
+    def _run(self, number: int) -> tuple[CountingMove[C, L, A], ...]:
         moves = []
         while (came := self._came[number])[0] >= 0:
             number = came[0]

@@ -20,10 +20,10 @@ from itertools import chain
 from typing import Generic
 
 from rdma_robust.counting.inductive_markings import OmegaMarking
-from rdma_robust.counting.interned import Few, Interned, Step, bits, covers, fire, support
-from rdma_robust.counting.known_cycles import Cycles
-from rdma_robust.counting.omega_tree import Tree, realise
-from rdma_robust.counting.protocol import A, C, CountingSystem, L, Move
+from rdma_robust.counting.interned import Few, NumberedMove, NumberedSystem, bit_numbers, covers_marking, fire_move, support
+from rdma_robust.counting.known_cycles import KnownCycles
+from rdma_robust.counting.omega_tree import OmegaTree, counting_run
+from rdma_robust.counting.protocol import A, C, CountingMove, CountingSystem, L
 from rdma_robust.limits import NO_LIMITS, Limits, Progress, ignore
 
 _LOOK = 64
@@ -37,7 +37,7 @@ LONGEST_RUN = 200_000
 class OmegaOptions:
     """What makes the search faster and changes no answer, and whether it ends at the first target.
 
-    `copycats` as in :class:`Tree`; `milestones`: wait for them; `drop_idle`: forget tokens that are idle; `cycles`
+    `copycats` as in :class:`OmegaTree`; `milestones`: wait for them; `drop_idle`: forget tokens that are idle; `cycles`
     as in :mod:`known_cycles`. With `to_the_end` targets are noted, not left, and everything else is searched.
     """
 
@@ -70,7 +70,7 @@ class OmegaResult(Generic[C, L, A]):
     node: int = -1
 
     @cached_property
-    def run(self) -> tuple[Move[C, L, A], ...] | None:
+    def run(self) -> tuple[CountingMove[C, L, A], ...] | None:
         """Moves from the initial marking to the target."""
         if self.target < 0:
             return None
@@ -86,10 +86,10 @@ class OmegaSearch(Generic[C, L, A]):
     """One forward search, by the largest markings first."""
 
     def __init__(self, system: CountingSystem[C, L, A], options: OmegaOptions) -> None:
-        self.known = Interned(system)
+        self.known = NumberedSystem(system)
         self.options = options
-        cycles = Cycles(self.known.fresh) if options.cycles else None
-        self.tree = Tree(self.known, copycats=options.copycats, drop_idle=options.drop_idle, cycles=cycles)
+        cycles = KnownCycles(self.known.fresh) if options.cycles else None
+        self.tree = OmegaTree(self.known, copycats=options.copycats, drop_idle=options.drop_idle, cycles=cycles)
         self._alive: list[bool] = []
         self.largest: dict[int, list[int]] = {}
         """The nodes of each control state that no other one of it covers."""
@@ -131,9 +131,9 @@ class OmegaSearch(Generic[C, L, A]):
         first = min(self.covered.values(), default=-1)
         return self._result(self.known.target(self.tree.control[first]) if self.covered else -1, first)
 
-    def run(self, node: int) -> tuple[Move[C, L, A], ...] | None:
+    def run(self, node: int) -> tuple[CountingMove[C, L, A], ...] | None:
         """Return a run with finite numbers of tokens to the control state of a node."""
-        run = realise(self.tree, node, LONGEST_RUN)
+        run = counting_run(self.tree, node, LONGEST_RUN)
         return None if run is None else tuple(self.known.moves[move] for move in run)
 
     def maximal(self) -> tuple[OmegaMarking[C, L], ...]:
@@ -142,7 +142,7 @@ class OmegaSearch(Generic[C, L, A]):
         return tuple(
             OmegaMarking(
                 self.known.controls[control],
-                tuple(names[local] for local in bits(tree.wide[node] & ~self.known.fresh)),
+                tuple(names[local] for local in bit_numbers(tree.wide[node] & ~self.known.fresh)),
                 tuple((names[local], count) for local, count in sorted(tree.few[node].items())),
             )
             for control in sorted(self.largest)
@@ -179,7 +179,7 @@ class OmegaSearch(Generic[C, L, A]):
                     self._leaving.add(control)
                     heapq.heappush(self._agenda, (1, phase, 0, control))
                 continue
-            after = fire(step, wide, few)
+            after = fire_move(step, wide, few)
             if after is None:
                 continue
             self._fired += 1
@@ -189,7 +189,7 @@ class OmegaSearch(Generic[C, L, A]):
                 break
         return -1
 
-    def _reach(self, number: int, step: Step, wide: int, few: Few) -> int:
+    def _reach(self, number: int, step: NumberedMove, wide: int, few: Few) -> int:
         """Store what a step leads to unless it is covered; return the target that is covered then, or -1."""
         tree = self.tree
         wide, few = tree.without_idle(step.control, wide, few)
@@ -199,7 +199,7 @@ class OmegaSearch(Generic[C, L, A]):
         return self._stored(len(tree) - 1)
 
     def _covered(self, control: int, wide: int, few: Few) -> bool:
-        """Whether a node of the control state is at least as large: :func:`covers` written out, asked most often."""
+        """Whether a node of the control state is at least as large: :func:`covers_marking` written out, asked most often."""
         tree = self.tree
         for node in self.largest.get(control, ()):
             larger = tree.wide[node]
@@ -222,7 +222,7 @@ class OmegaSearch(Generic[C, L, A]):
         self._alive.append(True)
         kept = []
         for other in self.largest.get(control, ()):
-            if covers(wide, few, tree.wide[other], tree.few[other]):
+            if covers_marking(wide, few, tree.wide[other], tree.few[other]):
                 self._alive[other] = False
             else:
                 kept.append(other)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Generic
 
-from rdma_robust.counting.interned import Few, Interned, Step, covers, fire, support
-from rdma_robust.counting.known_cycles import Cycles, needed
+from rdma_robust.counting.interned import Few, NumberedMove, NumberedSystem, covers_marking, fire_move, support
+from rdma_robust.counting.known_cycles import KnownCycles, need_before_step
 from rdma_robust.counting.protocol import A, C, L
 
 Marking = tuple[int, Few]
@@ -14,15 +14,15 @@ Marking = tuple[int, Few]
 
 
 @dataclass(frozen=True, slots=True)
-class Pump:
+class OmegaPump:
     """A cycle of steps that was found to raise the local states `raised`, before which they had the numbers in `few`."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[NumberedMove, ...]
     raised: int
     few: Few
 
 
-class Tree(Generic[C, L, A]):
+class OmegaTree(Generic[C, L, A]):
     """Nodes by number, 0 is the root: control state, marking, and the step from the parent.
 
     With `copycats` a new node takes every step at once that leaves its control state as it is, takes nothing for good of
@@ -30,7 +30,9 @@ class Tree(Generic[C, L, A]):
     is such a step where it has led, so what it gives is unlimited there at once.
     """
 
-    def __init__(self, known: Interned[C, L, A], *, copycats: bool, drop_idle: bool, cycles: Cycles | None) -> None:
+    def __init__(
+        self, known: NumberedSystem[C, L, A], *, copycats: bool, drop_idle: bool, cycles: KnownCycles | None
+    ) -> None:
         self.known = known
         self.copycats = copycats
         self.drop_idle = drop_idle
@@ -39,7 +41,7 @@ class Tree(Generic[C, L, A]):
         self.wide: list[int] = []
         self.few: list[Few] = []
         self.parent: list[int] = []
-        self.step: list[Step | None] = []
+        self.step: list[NumberedMove | None] = []
         self.at: dict[int, list[int]] = {}
         self.forgot: list[bool] = []
 
@@ -50,7 +52,7 @@ class Tree(Generic[C, L, A]):
         """Add the initial marking."""
         self.add(-1, None, (self.known.fresh, {}))
 
-    def add(self, parent: int, step: Step | None, marking: Marking, pumps: list[Pump] | None = None) -> None:
+    def add(self, parent: int, step: NumberedMove | None, marking: Marking, pumps: list[OmegaPump] | None = None) -> None:
         """Append a node with what its marking is raised to; `pumps` gets the cycles for it.
 
         Without a step it is the root, or a larger marking at the control state of its parent.
@@ -82,9 +84,9 @@ class Tree(Generic[C, L, A]):
             return wide, few
         return wide & ~idle, {local: count for local, count in few.items() if not idle >> local & 1}
 
-    def path(self, number: int) -> list[Step]:
+    def path(self, number: int) -> list[NumberedMove]:
         """Return the steps from the root to a node."""
-        steps: list[Step] = []
+        steps: list[NumberedMove] = []
         while number >= 0:
             if (step := self.step[number]) is not None:
                 steps.append(step)
@@ -99,7 +101,7 @@ class Tree(Generic[C, L, A]):
         found = self.cycles.raising(control, self.wide[number], self.few[number])
         return any(not self.drop_idle or raised & ~self.known.idle(control, raised) for _, raised in found)
 
-    def _repeated(self, control: int, marking: Marking, pumps: list[Pump] | None) -> Marking:
+    def _repeated(self, control: int, marking: Marking, pumps: list[OmegaPump] | None) -> Marking:
         """Take every step again and again that stays at the control state and loses nothing that is counted."""
         wide, few = marking
         changed = True
@@ -111,12 +113,12 @@ class Tree(Generic[C, L, A]):
                     raised = _gained(step, wide, few)
                 if raised:
                     if pumps is not None:
-                        pumps.append(Pump((step,), raised, few))
+                        pumps.append(OmegaPump((step,), raised, few))
                     changed = True
-                    wide, few = lifted(wide, few, raised)
+                    wide, few = lift_to_omega(wide, few, raised)
         return wide, few
 
-    def _cycled(self, control: int, marking: Marking, pumps: list[Pump] | None) -> Marking:
+    def _cycled(self, control: int, marking: Marking, pumps: list[OmegaPump] | None) -> Marking:
         """Take the cycles that are known at the control state again and again."""
         if self.cycles is None:
             return marking
@@ -124,22 +126,26 @@ class Tree(Generic[C, L, A]):
         while found := next(self.cycles.raising(control, wide, few), None):
             cycle, raised = found
             if pumps is not None:
-                pumps.append(Pump(cycle.steps, raised, few))
-            wide, few = lifted(wide, few, raised)
+                pumps.append(OmegaPump(cycle.steps, raised, few))
+            wide, few = lift_to_omega(wide, few, raised)
         return wide, few
 
-    def _raised(self, came: tuple[int, Step | None], control: int, marking: Marking, pumps: list[Pump] | None) -> Marking:
+    def _raised(
+        self, came: tuple[int, NumberedMove | None], control: int, marking: Marking, pumps: list[OmegaPump] | None
+    ) -> Marking:
         """Raise what has grown since an ancestor of the same control state; not beyond where unlimited tokens were idle."""
         at, step = came
         wide, few = marking
-        smaller = {i for i in self.at.get(control, ()) if covers(wide, few, self.wide[i], self.few[i])} if few else ()
+        smaller = (
+            {i for i in self.at.get(control, ()) if covers_marking(wide, few, self.wide[i], self.few[i])} if few else ()
+        )
         if not smaller:
             return wide, few
-        steps: list[Step] = []
+        steps: list[NumberedMove] = []
         while at >= 0:
             if step is not None:
                 steps.append(step)
-            if at in smaller and covers(wide, few, self.wide[at], self.few[at]):
+            if at in smaller and covers_marking(wide, few, self.wide[at], self.few[at]):
                 before = self.few[at]
                 raised = sum(1 << local for local, count in few.items() if count > before.get(local, 0))
                 if raised:
@@ -147,15 +153,15 @@ class Tree(Generic[C, L, A]):
                     if self.cycles is not None:
                         self.cycles.note(cycle)
                     if pumps is not None:
-                        pumps.append(Pump(cycle, raised, few))
-                    wide, few = lifted(wide, few, raised)
+                        pumps.append(OmegaPump(cycle, raised, few))
+                    wide, few = lift_to_omega(wide, few, raised)
             if self.forgot[at]:
                 break
             at, step = self.parent[at], self.step[at]
         return wide, few
 
 
-def _gained(step: Step, wide: int, few: Few) -> int:
+def _gained(step: NumberedMove, wide: int, few: Few) -> int:
     """Return what a step adds to if it is enabled and takes nothing that is counted without giving it back, else 0."""
     taken, given = dict(step.takes), dict(step.gives)
     for local, count in taken.items():
@@ -164,12 +170,12 @@ def _gained(step: Step, wide: int, few: Few) -> int:
     return sum(1 << local for local, count in given.items() if not wide >> local & 1 and count > taken.get(local, 0))
 
 
-def lifted(wide: int, few: Few, raised: int) -> Marking:
+def lift_to_omega(wide: int, few: Few, raised: int) -> Marking:
     """Return a marking with any number of tokens in the local states `raised`."""
     return wide | raised, {local: count for local, count in few.items() if not raised >> local & 1}
 
 
-def realise(tree: Tree[C, L, A], number: int, most: int) -> list[int] | None:
+def counting_run(tree: OmegaTree[C, L, A], number: int, most: int) -> list[int] | None:
     """Return the moves of a run with finite numbers of tokens to the control state of a node; None if longer than `most`.
 
     The path to the node is walked again, now with the cycles that raised something; then, from its end to its start, each
@@ -177,17 +183,17 @@ def realise(tree: Tree[C, L, A], number: int, most: int) -> list[int] | None:
     it does not count has to be made.
     """
     steps = tree.path(number)
-    again = Tree(tree.known, copycats=tree.copycats, drop_idle=tree.drop_idle, cycles=tree.cycles)
-    made: list[list[Pump]] = [[]]
+    again = OmegaTree(tree.known, copycats=tree.copycats, drop_idle=tree.drop_idle, cycles=tree.cycles)
+    made: list[list[OmegaPump]] = [[]]
     again.add(-1, None, (tree.known.fresh, {}), made[0])
     for at, step in enumerate(steps):
-        few = fire(step, again.wide[at], again.few[at])
+        few = fire_move(step, again.wide[at], again.few[at])
         assert few is not None
         made.append([])
         again.add(at, step, (again.wide[at], few), made[-1])
     run: list[int] = []
     need: Few = {}
-    backwards: list[Step | None] = [*reversed(steps), None]
+    backwards: list[NumberedMove | None] = [*reversed(steps), None]
     for last, pumps in zip(backwards, reversed(made), strict=True):
         for pump in reversed(pumps):
             for _ in range(_times(pump, need)):
@@ -195,14 +201,14 @@ def realise(tree: Tree[C, L, A], number: int, most: int) -> list[int] | None:
                     return None
                 for each in reversed(pump.steps):
                     run.append(each.move)
-                    need = needed(need, each)
+                    need = need_before_step(need, each)
         if last is not None:
             run.append(last.move)
-            need = needed(need, last)
+            need = need_before_step(need, last)
     return run[::-1] if len(run) <= most else None
 
 
-def _times(pump: Pump, need: Few) -> int:
+def _times(pump: OmegaPump, need: Few) -> int:
     """Return how often a cycle must be taken so that what it raises is as much as is needed."""
     if not any(pump.raised >> local & 1 for local in need):
         return 0

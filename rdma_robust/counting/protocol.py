@@ -1,4 +1,4 @@
-"""What a counting system is: a finite control, and for each local state the number of processes that are in it.
+"""Counting systems: a finite control, and for each local state the number of processes that are in it.
 
 A marking is a control state with a finite multiset of local states, the tokens. A move is enabled at a marking iff it is
 one of `moves(control, ...)` and what it takes lies in the multiset or, token by token, in `fresh`: of each fresh local
@@ -18,7 +18,7 @@ A = TypeVar("A")
 
 
 @dataclass(frozen=True, slots=True)
-class Move(Generic[C, L, A]):
+class CountingMove(Generic[C, L, A]):
     """One transition of a counting system.
 
     `takes` are the local states of the processes that take part, most often none, one or two; `control` is the control state
@@ -48,7 +48,7 @@ class CountingSystem(Protocol[C, L, A]):
     def fresh(self) -> tuple[L, ...]:
         """The initial local state of each template, in the order of templates: always there, any number, never counted."""
 
-    def moves(self, control: C, present: Collection[L]) -> Iterable[Move[C, L, A]]:
+    def moves(self, control: C, present: Collection[L]) -> Iterable[CountingMove[C, L, A]]:
         """Return every move at `control` that takes only of `present` and of `fresh`, each local state once or more often.
 
         Searches ask again for a control state when more local states are there; a system should remember what one local

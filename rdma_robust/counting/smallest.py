@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Generic
 
-from rdma_robust.counting.interned import Few, Interned, Step, support
+from rdma_robust.counting.interned import Few, NumberedMove, NumberedSystem, support
 from rdma_robust.counting.named_run import NamedRun, name_copies
 from rdma_robust.counting.needs import Needs
 from rdma_robust.counting.omega_search import OmegaOptions, OmegaSearch
-from rdma_robust.counting.protocol import A, C, CountingSystem, L, Move
+from rdma_robust.counting.protocol import A, C, CountingMove, CountingSystem, L
 from rdma_robust.limits import NO_LIMITS, Limits, Progress, ignore
 
 _LOOK = 256
@@ -45,7 +45,7 @@ class SmallestResult(Generic[C, L, A]):
 class _Finite(Generic[C, L, A]):
     """Finite markings by number, with the step that led there; those that count at each control state."""
 
-    def __init__(self, known: Interned[C, L, A]) -> None:
+    def __init__(self, known: NumberedSystem[C, L, A]) -> None:
         self.known = known
         self.control: list[int] = []
         self.few: list[Few] = []
@@ -72,7 +72,7 @@ class _Finite(Generic[C, L, A]):
         self.alive.append(True)
         return True
 
-    def run(self, number: int) -> tuple[Move[C, L, A], ...]:
+    def run(self, number: int) -> tuple[CountingMove[C, L, A], ...]:
         """Return the moves to a marking."""
         moves = []
         while number >= 0:
@@ -86,7 +86,7 @@ class _Levels(Generic[C, L, A]):
     """The search: one level for each number of started processes, the smallest first."""
 
     def __init__(self, system: CountingSystem[C, L, A], most: int | None) -> None:
-        self.known = Interned(system)
+        self.known = NumberedSystem(system)
         self.found = _Finite(self.known)
         self.level = 0
         self._most = most
@@ -140,7 +140,7 @@ def smallest(
     system: CountingSystem[C, L, A],
     limits: Limits = NO_LIMITS,
     progress: Progress = ignore,
-    bound: tuple[Move[C, L, A], ...] | None = None,
+    bound: tuple[CountingMove[C, L, A], ...] | None = None,
 ) -> SmallestResult[C, L, A] | None:
     """Return the smallest number of processes with which a target of `system` is reached; None if none is, with any.
 
@@ -190,7 +190,7 @@ def _target(system: CountingSystem[C, L, A], run: NamedRun[C, L, A]) -> int:
     return system.target(run.steps[-1][0].control if run.steps else system.initial)
 
 
-def _steps(known: Interned[C, L, A], control: int, few: Few) -> list[tuple[Step, Few, int]]:
+def _steps(known: NumberedSystem[C, L, A], control: int, few: Few) -> list[tuple[NumberedMove, Few, int]]:
     """Return the steps that are enabled, with the marking after each and how many processes it starts."""
     present = support(known.fresh, few)
     steps = []

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Generic, Protocol
 
-from rdma_robust.counting.protocol import A, C, L, Move
+from rdma_robust.counting.protocol import A, C, CountingMove, L
 
 Numbers = tuple[int, ...]
 
@@ -69,7 +69,7 @@ def vector_moves_with(
 
 
 @dataclass(frozen=True, slots=True)
-class Unguarded(Generic[C, L, A]):
+class UnguardedSystem(Generic[C, L, A]):
     """The counting system without the counters, whose guards always hold: it reaches whatever the system reaches.
 
     The label of a move is the move that it is made of.
@@ -85,16 +85,16 @@ class Unguarded(Generic[C, L, A]):
     def fresh(self) -> tuple[L, ...]:
         return self.system.fresh
 
-    def moves(self, control: C, present: Collection[L]) -> Iterator[Move[C, L, VectorMove[C, L, A]]]:
+    def moves(self, control: C, present: Collection[L]) -> Iterator[CountingMove[C, L, VectorMove[C, L, A]]]:
         return map(self._unguarded, self.system.moves(control, present))
 
     def moves_with(
         self, control: C, present: Collection[L], new: Collection[L]
-    ) -> Iterator[Move[C, L, VectorMove[C, L, A]]]:
+    ) -> Iterator[CountingMove[C, L, VectorMove[C, L, A]]]:
         return map(self._unguarded, vector_moves_with(self.system, control, present, new))
 
-    def _unguarded(self, move: VectorMove[C, L, A]) -> Move[C, L, VectorMove[C, L, A]]:
-        return Move(move, tuple(part for part, _ in move.takes), move.control, tuple(part for part, _ in move.gives))
+    def _unguarded(self, move: VectorMove[C, L, A]) -> CountingMove[C, L, VectorMove[C, L, A]]:
+        return CountingMove(move, tuple(part for part, _ in move.takes), move.control, tuple(part for part, _ in move.gives))
 
     def target(self, control: C) -> int:
         return self.system.target(control)
@@ -107,7 +107,7 @@ class Unguarded(Generic[C, L, A]):
 
 
 @dataclass(frozen=True, slots=True)
-class Capped(Generic[C, L, A]):
+class CappedSystem(Generic[C, L, A]):
     """The counting system in which a counter that would exceed `most` stays there: the system reaches whatever it reaches.
 
     That is so because the smaller vector enables no more. The label of a move is the move that it is made of.
@@ -126,14 +126,14 @@ class Capped(Generic[C, L, A]):
 
     def moves(
         self, control: C, present: Collection[tuple[L, Numbers]]
-    ) -> Iterator[Move[C, tuple[L, Numbers], VectorMove[C, L, A]]]:
+    ) -> Iterator[CountingMove[C, tuple[L, Numbers], VectorMove[C, L, A]]]:
         """Yield a move for each choice of vectors among those present that its guards allow."""
         vectors = self._vectors(present)
         return self._chosen(vectors, self.system.moves(control, tuple(vectors)))
 
     def moves_with(
         self, control: C, present: Collection[tuple[L, Numbers]], new: Collection[tuple[L, Numbers]]
-    ) -> Iterator[Move[C, tuple[L, Numbers], VectorMove[C, L, A]]]:
+    ) -> Iterator[CountingMove[C, tuple[L, Numbers], VectorMove[C, L, A]]]:
         vectors, names = self._vectors(present), {*new}
         moves = vector_moves_with(self.system, control, tuple(vectors), {part for part, _ in new})
         return (move for move in self._chosen(vectors, moves) if not names.isdisjoint(move.takes))
@@ -147,7 +147,7 @@ class Capped(Generic[C, L, A]):
 
     def _chosen(
         self, vectors: dict[L, dict[Numbers, None]], moves: Iterable[VectorMove[C, L, A]]
-    ) -> Iterator[Move[C, tuple[L, Numbers], VectorMove[C, L, A]]]:
+    ) -> Iterator[CountingMove[C, tuple[L, Numbers], VectorMove[C, L, A]]]:
         for move in moves:
             choices = [
                 [vector for vector in vectors[part] if all(map(int.__ge__, vector, guard))] for part, guard in move.takes
@@ -158,7 +158,7 @@ class Capped(Generic[C, L, A]):
                     for at, (part, added) in enumerate(move.gives)
                 )
                 takes = tuple((part, vector) for (part, _), vector in zip(move.takes, chosen, strict=True))
-                yield Move(move, takes, move.control, gives)
+                yield CountingMove(move, takes, move.control, gives)
 
     def target(self, control: C) -> int:
         return self.system.target(control)

@@ -17,11 +17,11 @@ from typing import Generic
 
 import networkx as nx
 
-from rdma_robust.counting.as_net import enabled, together
-from rdma_robust.counting.interned import Interned
+from rdma_robust.counting.as_net import enabled, reachable_locals
+from rdma_robust.counting.interned import NumberedSystem
 from rdma_robust.counting.omega_search import omega_search
-from rdma_robust.counting.protocol import A, C, L, Move
-from rdma_robust.counting.vector_system import Capped, Numbers, Unguarded, VectorMove, VectorSystem
+from rdma_robust.counting.protocol import A, C, CountingMove, L
+from rdma_robust.counting.vector_system import CappedSystem, Numbers, UnguardedSystem, VectorMove, VectorSystem
 from rdma_robust.errors import LimitReached
 from rdma_robust.limits import NO_LIMITS, Limits, Progress, ignore
 
@@ -61,7 +61,7 @@ def decide_vectors(
 ) -> VectorResult[C, L, A]:
     """Decide whether a target of `system` can be covered: fast ways to one answer first, then the backward search."""
     most = _TRIED if limits.states is None else min(_TRIED, limits.states)
-    without = omega_search(Unguarded(system), replace(limits.share(_FAST), states=most), progress)
+    without = omega_search(UnguardedSystem(system), replace(limits.share(_FAST), states=most), progress)
     if without.target < 0 and not without.cut:
         return VectorResult(-1, None, WITHOUT_COUNTERS, without.states)
     behind: _Backward[C, L, A] | None = None
@@ -70,7 +70,7 @@ def decide_vectors(
             behind, few = backward_with(system, replace(limits.share(_FAST), states=min(most, _FEW)), progress)
             if not few.cut:
                 return few
-        capped = omega_search(Capped(system, cap), replace(limits.share(_FAST), states=most), progress)
+        capped = omega_search(CappedSystem(system, cap), replace(limits.share(_FAST), states=most), progress)
         if capped.target >= 0:
             run = None if capped.run is None else tuple(move.label for move in capped.run)
             return VectorResult(capped.target, run, CAPPED, capped.states)
@@ -104,9 +104,9 @@ class _Backward(Generic[C, L, A]):
     """Minimal markings from which a target can be covered, by control state, of those that are there without counters."""
 
     def __init__(self, system: VectorSystem[C, L, A], limits: Limits) -> None:
-        self._known: Interned[C, L, VectorMove[C, L, A]] = Interned(Unguarded(system))
-        self._there = together(self._known, limits.poll("listing control states"))
-        self._before: dict[int, list[tuple[int, Move[C, L, VectorMove[C, L, A]]]]] = {}
+        self._known: NumberedSystem[C, L, VectorMove[C, L, A]] = NumberedSystem(UnguardedSystem(system))
+        self._there = reachable_locals(self._known, limits.poll("listing control states"))
+        self._before: dict[int, list[tuple[int, CountingMove[C, L, VectorMove[C, L, A]]]]] = {}
         for control, present in self._there.items():
             for step in enabled(self._known, control, present):
                 self._before.setdefault(step.control, []).append((control, self._known.moves[step.move]))

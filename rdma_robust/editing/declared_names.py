@@ -5,42 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 from rdma_robust.diagnose import Reporter
 from rdma_robust.errors import Span
+from rdma_robust.frame.editor import Occurrence, Symbol, SymbolKind
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.parse import parse_tree
 from rdma_robust.language.syntax.tree_limits import alone, field_parts, statements_in
-
-SymbolKind = Literal["constant", "node", "variable", "array", "thread", "register", "macro", "parameter", "counter", "label"]
-
-
-@dataclass(frozen=True, slots=True)
-class Symbol:
-    """What was declared at `span` (of the name) in the declaration `whole`.
-
-    `owner` is the node of a variable, the thread or macro of a register, parameter, counter or label, else empty.
-    """
-
-    kind: SymbolKind
-    name: str
-    owner: str
-    span: Span
-    whole: Span
-
-    @property
-    def qualified(self) -> str:
-        return f"{self.owner}.{self.name}" if self.owner else self.name
-
-
-@dataclass(frozen=True, slots=True)
-class Occurrence:
-    """A name at `span` that stands for `symbol`; the declaration is one, too."""
-
-    span: Span
-    symbol: Symbol
-
 
 Scope = dict[str, Symbol]
 """What names mean somewhere, as far as they may stand alone."""

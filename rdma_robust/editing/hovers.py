@@ -6,11 +6,12 @@ The texts are data; the events come from the event table (docs/model.md, "Events
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any, Final
 
-from rdma_robust.editing.declared_names import Names, Symbol
+from rdma_robust.editing.declared_names import Names
 from rdma_robust.errors import ProgramError, Span
+from rdma_robust.frame.editor import Hover, Symbol
 from rdma_robust.language.flow.cfg import Program, Step, steps
 from rdma_robust.language.load import load_program
 from rdma_robust.language.syntax import ast
@@ -98,14 +99,6 @@ EVENTS: Final[dict[EventType, str]] = {
 
 MOST_EVENTS: Final = 8
 """Events of one statement that are shown: an access with a computed index has one for every element."""
-
-
-@dataclass(frozen=True, slots=True)
-class Hover:
-    """A text in Markdown about the source at `span`."""
-
-    text: str
-    span: Span
 
 
 def hover(text: str, offset: int) -> Hover | None:

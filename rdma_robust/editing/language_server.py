@@ -1,13 +1,13 @@
 """The language server: what the room knows about a program, as the Language Server Protocol says it, over pygls.
 
-Errors and warnings are there at once; the verdict comes later, from `rdma-robust check` in a process that ends when the text
-has changed.
+Errors and warnings are there at once; verdicts come later, from commands in processes that end when the text has changed.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any, Final
 
@@ -17,17 +17,12 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
 from rdma_robust import __version__
-from rdma_robust.editing import findings
-from rdma_robust.editing.declared_names import Names, Symbol
-from rdma_robust.editing.findings import Finding
-from rdma_robust.editing.hovers import hover
 from rdma_robust.editing.opened_texts import DECIDING, Deciding, Opened
 from rdma_robust.editing.places import Places
-from rdma_robust.editing.typing_aid import OfferKind, RenameError, completions, renaming
 from rdma_robust.errors import NO_SPAN, Diagnostic, ProgramError
-from rdma_robust.language.load import format_source
-from rdma_robust.messages.language.message_printer import format_messages
-from rdma_robust.messages.language.recognised import is_messages
+from rdma_robust.frame.editor import Asker, Decision, Editor, NamesOfText, OfferKind, RenameError, Symbol
+from rdma_robust.frame.finding import Finding
+from rdma_robust.frame.registry import front_end_of
 
 SOURCE: Final = "rdma-robust"
 PAUSE_S: Final = 0.4
@@ -36,7 +31,7 @@ PAUSE_S: Final = 0.4
 SEVERITIES: Final = {
     "error": lsp.DiagnosticSeverity.Error,
     "warning": lsp.DiagnosticSeverity.Warning,
-    "information": lsp.DiagnosticSeverity.Information,
+    "note": lsp.DiagnosticSeverity.Information,
 }
 KINDS: Final = {
     "constant": lsp.SymbolKind.Constant,
@@ -67,9 +62,7 @@ OFFERED: Final[dict[OfferKind, lsp.CompletionItemKind]] = {
 
 
 class ProgramServer(LanguageServer):
-    """A server for `.rdma` programs, and for errors and the layout of `.mp` programs; `timeout` is in seconds, for each
-    decision.
-    """
+    """A server for the programs of all tools; `timeout` is in seconds, for each decision."""
 
     def __init__(self, timeout: float) -> None:
         # Whole texts: there is then one idea of what a line is, that of the spans.
@@ -80,13 +73,14 @@ class ProgramServer(LanguageServer):
     def text(self, uri: str) -> str:
         return self.workspace.get_text_document(uri).source
 
-    def is_messages(self, uri: str) -> bool:
-        """Return whether a text is one of `.mp`."""
-        return is_messages(self.text(uri), _name(uri))
+    def editor(self, uri: str) -> Editor:
+        """Return what the language of a text has for editors."""
+        load = front_end_of(self.text(uri), _name(uri)).editor
+        return Editor(lambda *_: ()) if load is None else load()
 
-    def program(self, uri: str) -> str:
-        """Return a text in which names are looked for: nothing for one of `.mp`, of which none are known."""
-        return "" if self.is_messages(uri) else self.text(uri)
+    def names(self, uri: str) -> NamesOfText:
+        """Return the names that are declared in a text."""
+        return self.editor(uri).names(self.text(uri))
 
     def places(self, uri: str) -> Places:
         return Places(self.text(uri), self.workspace.position_codec)
@@ -95,28 +89,26 @@ class ProgramServer(LanguageServer):
         """Show what is wrong with a text, and begin to decide it."""
         one = self.opened.setdefault(uri, Opened())
         one.stop()
-        one.version, one.found, one.verdict, one.claims, one.repair = version, [], DECIDING, "", None
-        one.asked, one.no_repair = "verdict", ""
-        one.diagnostics = findings.diagnostics_of(self.text(uri), _name(uri))
-        if findings.is_wrong(one.diagnostics):
-            one.verdict = "not decided: the program has errors"
-        elif self.is_messages(uri):
-            one.verdict = ""
-        else:
-            one.task = asyncio.ensure_future(self._decide(uri, one))
+        editor = self.editor(uri)
+        one.version, one.decision = version, Decision()
+        one.diagnostics = editor.diagnostics(self.text(uri), _name(uri))
+        if one.is_wrong:
+            one.decision.verdict = "not decided: the program has errors"
+        elif editor.decide is not None:
+            one.decision.verdict = DECIDING
+            one.task = asyncio.ensure_future(self._decide(uri, one, editor.decide))
         self.publish(uri)
 
     def publish(self, uri: str) -> None:
         one, places = self.opened[uri], self.places(uri)
         shown = [_diagnostic(each, places) for each in one.diagnostics]
-        shown += [_finding(each, places, uri) for each in one.found]
+        shown += [_finding(each, places, uri) for each in one.decision.findings]
         self.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, shown, one.version))
 
-    async def _decide(self, uri: str, one: Opened) -> None:
+    async def _decide(self, uri: str, one: Opened, decide: Callable[[Asker], Awaitable[None]]) -> None:
         await asyncio.sleep(PAUSE_S)
-        text = self.text(uri)
-        deciding = Deciding(one, text, _folder(uri), self.timeout, partial(self._show, uri))
-        await deciding.all(for_proofs=findings.is_for_proofs(text, _name(uri)))
+        show = partial(self._show, uri)
+        await Deciding(one.decision, self.text(uri), _folder(uri), self.timeout, show).all(decide)
 
     async def _show(self, uri: str) -> None:
         """Show what is known by now."""
@@ -160,7 +152,7 @@ def closed(server: ProgramServer, params: lsp.DidCloseTextDocumentParams) -> Non
 def hovered(server: ProgramServer, params: lsp.HoverParams) -> lsp.Hover | None:
     uri = params.text_document.uri
     places = server.places(uri)
-    found = hover(server.program(uri), places.offset(params.position))
+    found = server.editor(uri).hover(server.text(uri), places.offset(params.position))
     if found is None:
         return None
     return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, found.text), places.range(found.span))
@@ -187,7 +179,7 @@ def highlighted(server: ProgramServer, params: lsp.DocumentHighlightParams) -> l
 
 
 def outlined(server: ProgramServer, params: lsp.DocumentSymbolParams) -> list[lsp.DocumentSymbol]:
-    places, symbols = server.places(params.text_document.uri), Names(server.program(params.text_document.uri)).symbols
+    places, symbols = server.places(params.text_document.uri), server.names(params.text_document.uri).symbols
 
     def shown(symbol: Symbol) -> lsp.DocumentSymbol:
         inner = [shown(s) for s in symbols if s.owner == symbol.name and _inside(s, symbol)]
@@ -200,9 +192,12 @@ def outlined(server: ProgramServer, params: lsp.DocumentSymbolParams) -> list[ls
 def formatted(server: ProgramServer, params: lsp.DocumentFormattingParams) -> list[lsp.TextEdit] | None:
     uri = params.text_document.uri
     text = server.text(uri)
+    layout = front_end_of(text, _name(uri)).formatted
     try:
-        result = (format_messages if server.is_messages(uri) else format_source)(text, _name(uri))
+        result = None if layout is None else layout(text, _name(uri))
     except ProgramError:
+        return None
+    if result is None:
         return None
     return [] if result == text else [lsp.TextEdit(server.places(uri).whole(), result)]
 
@@ -211,31 +206,29 @@ def lenses(server: ProgramServer, params: lsp.CodeLensParams) -> list[lsp.CodeLe
     one = server.opened.get(params.text_document.uri)
     if one is None:
         return []
-    top = lsp.Range(lsp.Position(0, 0), lsp.Position(0, 0))
-    return [lsp.CodeLens(top, lsp.Command(said, "")) for said in (one.verdict, one.claims, one.no_repair) if said]
+    top, known = lsp.Range(lsp.Position(0, 0), lsp.Position(0, 0)), one.decision
+    return [lsp.CodeLens(top, lsp.Command(said, "")) for said in (known.verdict, known.claims, known.no_repair) if said]
 
 
 def completed(server: ProgramServer, params: lsp.CompletionParams) -> list[lsp.CompletionItem]:
     uri = params.text_document.uri
-    if server.is_messages(uri):
-        return []
-    offers = completions(server.text(uri), server.places(uri).offset(params.position))
+    offers = server.editor(uri).completions(server.text(uri), server.places(uri).offset(params.position))
     return [lsp.CompletionItem(offer.text, kind=OFFERED[offer.kind], detail=offer.detail) for offer in offers]
 
 
 def renamable(server: ProgramServer, params: lsp.PrepareRenameParams) -> lsp.Range | None:
     uri = params.text_document.uri
     places = server.places(uri)
-    found = Names(server.program(uri)).at(places.offset(params.position))
+    found = server.names(uri).at(places.offset(params.position))
     return None if found is None else places.range(found.span)
 
 
 def renamed(server: ProgramServer, params: lsp.RenameParams) -> lsp.WorkspaceEdit | None:
     """Rename, unless the program would then be another one or none."""
     uri = params.text_document.uri
-    text, places = server.program(uri), server.places(uri)
+    text, places = server.text(uri), server.places(uri)
     try:
-        spans = renaming(text, places.offset(params.position), params.new_name)
+        spans = server.editor(uri).renaming(text, places.offset(params.position), params.new_name)
     except RenameError as error:
         raise JsonRpcInvalidParams(str(error)) from None
     return lsp.WorkspaceEdit({uri: [lsp.TextEdit(places.range(span), params.new_name) for span in spans]})
@@ -254,11 +247,12 @@ def actions(server: ProgramServer, params: lsp.CodeActionParams) -> list[lsp.Cod
         if each.edits and _touch(shown.range, params.range):
             changes = [lsp.TextEdit(places.range(edit.span), edit.text) for edit in each.edits]
             found.append(_action(uri, one.version, each.hint, changes, shown))
-    if one.repair is not None:
-        changes = [lsp.TextEdit(places.between(*piece[:4]), piece[4]) for piece in one.repair.pieces]
-        shown_there = (_finding(f, places, uri) for f in one.found if f.code == one.repair.about)
+    repair = one.decision.repair
+    if repair is not None:
+        changes = [lsp.TextEdit(places.between(*piece[:4]), piece[4]) for piece in repair.pieces]
+        shown_there = (_finding(each, places, uri) for each in one.decision.findings if each.code == repair.about)
         touched = [shown for shown in shown_there if _touch(shown.range, params.range)]
-        found += [_action(uri, one.version, one.repair.title, changes, shown) for shown in touched[:1]]
+        found += [_action(uri, one.version, repair.title, changes, shown) for shown in touched[:1]]
     return found
 
 
@@ -276,9 +270,9 @@ def _touch(one: lsp.Range, other: lsp.Range) -> bool:
     return place(one.start) <= place(other.end) and place(other.start) <= place(one.end)
 
 
-def _named(server: ProgramServer, params: _Placed) -> tuple[Names, Symbol | None]:
+def _named(server: ProgramServer, params: _Placed) -> tuple[NamesOfText, Symbol | None]:
     uri = params.text_document.uri
-    names = Names(server.program(uri))
+    names = server.names(uri)
     found = names.at(server.places(uri).offset(params.position))
     return names, found.symbol if found else None
 
@@ -287,18 +281,30 @@ def _inside(symbol: Symbol, outer: Symbol) -> bool:
     return outer.whole.start <= symbol.span.start and symbol.span.end <= outer.whole.end
 
 
+def in_words(diagnostic: Diagnostic) -> str:
+    """Return a diagnostic as one text: the message, what was expected, and the hint."""
+    parts = [diagnostic.located]
+    if diagnostic.span != NO_SPAN:
+        parts += [f"expanded from line {origin.line}" for origin in diagnostic.span.chain()]
+    if diagnostic.expected:
+        parts.append(f"expected: {diagnostic.expected}")
+    if diagnostic.hint:
+        parts.append(f"hint: {diagnostic.hint}")
+    return "\n".join(parts)
+
+
 def _diagnostic(found: Diagnostic, places: Places) -> lsp.Diagnostic:
     where = places.range(found.span) if found.span != NO_SPAN else lsp.Range(lsp.Position(0, 0), lsp.Position(0, 0))
-    return lsp.Diagnostic(where, findings.in_words(found), SEVERITIES[found.severity], found.code, source=SOURCE)
+    return lsp.Diagnostic(where, in_words(found), SEVERITIES[found.severity], found.code, source=SOURCE)
 
 
 def _finding(found: Finding, places: Places, uri: str) -> lsp.Diagnostic:
     related = [
-        lsp.DiagnosticRelatedInformation(lsp.Location(uri, places.rest_of_line(each.line, 1)), each.message)
+        lsp.DiagnosticRelatedInformation(lsp.Location(uri, places.rest_of_line(each.line or 1, 1)), each.text)
         for each in found.related
     ]
-    where = places.rest_of_line(found.line, found.column)
-    severity = SEVERITIES[found.severity]
+    where = places.rest_of_line(found.line or 1, found.column or 1)
+    severity = SEVERITIES[found.level]
     return lsp.Diagnostic(where, found.message, severity, found.code, source=SOURCE, related_information=related)
 
 

@@ -1,34 +1,71 @@
-"""A text that is open in an editor: what is known of it, and how more is found out, command after command."""
+"""A text that is open in an editor: what is known of it, and how more is found out, command after command.
+
+Each command is a process of its own, which ends when nobody waits for it.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import json
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Final
 
-from rdma_robust.editing import findings
-from rdma_robust.editing.decisions import NoAnswer, ask
-from rdma_robust.editing.findings import Finding, Proposal
-from rdma_robust.errors import Diagnostic
+from rdma_robust.errors import Diagnostic, RdmaRobustError
+from rdma_robust.foreign import own_command
+from rdma_robust.frame.editor import Asker, Decision, Report
 
 DECIDING: Final = "deciding ..."
 NAMED: Final = {"verdict": "verdict", "claims": "claims", "no_repair": "repair"}
 
+ENDING_S: Final = 5.0
+"""Seconds that a process has to end after it was told to."""
+
+
+class NoAnswer(RdmaRobustError):
+    """A command ended without a report; the text is what it said."""
+
+
+async def ask(arguments: Sequence[str], text: str, folder: str | None) -> Report:
+    """Return the JSON report of `rdma-robust ARGUMENTS --format json -` for the program `text`.
+
+    `folder` is where it runs, so that its settings are those of the project. Raises NoAnswer if there is no report. If
+    the caller is cancelled, so is the process.
+    """
+    command = own_command([*arguments, "--format", "json", "-"])
+    pipe = asyncio.subprocess.PIPE
+    process = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=folder)
+    try:
+        out, said = await process.communicate(text.encode("utf-8"))
+    except asyncio.CancelledError:
+        await _end(process)
+        raise
+    try:
+        found: Report = json.loads(out)
+    except ValueError:
+        raise NoAnswer(said.decode("utf-8", "replace").strip() or f"exit code {process.returncode}") from None
+    return found
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """End the process, which ends the processes that search for it."""
+    if process.returncode is not None:
+        return
+    process.terminate()
+    try:
+        await asyncio.wait_for(process.wait(), ENDING_S)
+    except TimeoutError:
+        process.kill()
+        await process.wait()
+
 
 @dataclass
 class Opened:
-    """A text that is open: what is known of it, and the task that finds out more."""
+    """A text that is open: what is wrong with it, what was decided, and the task that finds out more."""
 
     version: int | None = None
-    verdict: str = DECIDING
-    claims: str = ""
-    no_repair: str = ""
-    asked: Literal["verdict", "claims", "no_repair"] = "verdict"
-    """Which of the lines above the one that is asked for now will be in, and in which it is said that there is no answer."""
-    repair: Proposal | None = None
     diagnostics: tuple[Diagnostic, ...] = ()
-    found: list[Finding] = field(default_factory=list)
+    decision: Decision = field(default_factory=Decision)
     task: asyncio.Task[None] | None = None
 
     def stop(self) -> None:
@@ -37,57 +74,38 @@ class Opened:
             self.task.cancel()
             self.task = None
 
+    @property
+    def is_wrong(self) -> bool:
+        """Whether the text cannot be decided."""
+        return any(each.severity == "error" for each in self.diagnostics)
+
 
 @dataclass(frozen=True, slots=True)
 class Deciding:
     """Finds out what there is to know of a text: `folder` is where the commands run, each within `timeout` seconds, and
-    `show` is called whenever more is known."""
+    `shown` is called whenever more is known."""
 
-    one: Opened
+    decision: Decision
     text: str
     folder: str | None
     timeout: float
-    show: Callable[[], Awaitable[None]]
+    shown: Callable[[], Awaitable[None]]
 
-    async def all(self, *, for_proofs: bool) -> None:
+    async def all(self, decide: Callable[[Asker], Awaitable[None]]) -> None:
         """Ask everything; what goes wrong takes the place of the line that it was for."""
-        one = self.one
+        one = self.decision
         try:
-            await (self._prove() if for_proofs else self._check())
+            await decide(self)
         except NoAnswer as failure:
             setattr(one, one.asked, f"no {NAMED[one.asked]}: no answer: {failure}")
         except Exception as error:
             setattr(one, one.asked, f"no {NAMED[one.asked]}: internal error: {type(error).__name__}: {error}")
         await self.show()
 
-    async def _prove(self) -> None:
-        """Raises NoAnswer."""
-        report = await self._ask("prove")
-        self.one.verdict, self.one.found = findings.proofs_line(report), list(findings.of_prove(report))
-        await self.show()
-        if model := findings.unsafe_under(report):
-            await self._repair("--goal", "safe", "--model", model)
+    async def show(self) -> None:
+        """Show what is known by now."""
+        await self.shown()
 
-    async def _check(self) -> None:
-        """Raises NoAnswer."""
-        one = self.one
-        report = await self._ask("check")
-        one.verdict, one.found = findings.verdict_line(report), list(findings.of_check(report))
-        await self.show()
-        one.asked = "claims"
-        report = await self._ask("verify")
-        one.claims = findings.claims_line(report)
-        # What `check` has come by is now said by the claims, with more certainty.
-        one.found = [each for each in one.found if each.code != findings.HANG] + list(findings.of_verify(report))
-        await self.show()
-        if any(each.code == findings.NOT_ROBUST for each in one.found):
-            await self._repair()
-
-    async def _repair(self, *goal: str) -> None:
-        """Raises NoAnswer."""
-        self.one.asked = "no_repair"
-        report = await self._ask("repair", *goal)
-        self.one.repair, self.one.no_repair = findings.of_repair(report), findings.no_repair_line(report)
-
-    async def _ask(self, *command: str) -> findings.Report:
+    async def ask(self, *command: str) -> Report:
+        """Return the report of a command about the text. Raises NoAnswer."""
         return await ask([*command, "--timeout", str(self.timeout)], self.text, self.folder)

@@ -3,34 +3,19 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
-from rdma_robust.editing.declared_names import Names, SymbolKind
-from rdma_robust.errors import ProgramError, RdmaRobustError, Span
+from rdma_robust.editing.declared_names import Names
+from rdma_robust.errors import ProgramError, Span
+from rdma_robust.frame.editor import Offer, RenameError
 from rdma_robust.language.load import load_program
 from rdma_robust.language.syntax.grammar import load_grammar
-
-OfferKind = Literal["keyword"] | SymbolKind
 
 _MEMBER: Final = re.compile(r"(?<![A-Za-z0-9_])([A-Za-z_][A-Za-z0-9_]*+)(?:\[[^\[\]]*+\])?\.[A-Za-z0-9_]*$")
 _NODE: Final = re.compile(r"\b(?:poll|trypoll|rfence|flush|on)\s+[A-Za-z0-9_]*$")
 _THREAD: Final = re.compile(r"(?:\brpoll|[\w)\]]\s+(?:to|from))\s+[A-Za-z0-9_]*$")
 _LABEL: Final = re.compile(r"\b([A-Za-z_][A-Za-z0-9_]*)\s+at\s+[A-Za-z0-9_]*$")
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-
-
-class RenameError(RdmaRobustError):
-    """A name cannot be changed so; the text says why."""
-
-
-@dataclass(frozen=True, slots=True)
-class Offer:
-    """A word that may come next; `detail` says what it is."""
-
-    text: str
-    kind: OfferKind
-    detail: str
 
 
 def completions(text: str, offset: int) -> list[Offer]:

@@ -18,7 +18,7 @@ from rdma_robust.certify.remembered import Mail, Marks, PivotAccesses, QueuePair
 from rdma_robust.certify.search_steps import Around, SearchStep, SearchSteps
 from rdma_robust.certify.thread_events import LocalState, OperationStage, ThreadMove
 from rdma_robust.certify.thread_reading import Ahead, readings_of
-from rdma_robust.counters.inductive import covers
+from rdma_robust.counters.inductive import limit_covers
 from rdma_robust.errors import InternalError, SizeLimitError
 from rdma_robust.expr import VALUE, is_value, names
 from rdma_robust.language.flow.cfg import Cas, Cell, Poll, Program, Read, RemoteRmw, Rmw, Step, Thread, operands, steps
@@ -93,9 +93,9 @@ class _Exploration:
         while todo:
             node = todo.pop()
             known = states.setdefault(node.spot, [])
-            if any(covers(most, node.limit) for most in known):
+            if any(limit_covers(most, node.limit) for most in known):
                 continue
-            known[:] = [most for most in known if not covers(node.limit, most)] + [node.limit]
+            known[:] = [most for most in known if not limit_covers(node.limit, most)] + [node.limit]
             stored += 1
             self._within(stored)
             todo += (self._accelerated(_Node(spot, limit, node)) for spot, limit in self._after(node))
@@ -112,7 +112,7 @@ class _Exploration:
             return node
         above = node.parent
         while above is not None:
-            if above.spot == node.spot and above.limit != node.limit and covers(node.limit, above.limit):
+            if above.spot == node.spot and above.limit != node.limit and limit_covers(node.limit, above.limit):
                 grown = tuple(b if a == b else None for a, b in zip(above.limit, node.limit, strict=True))
                 node = _Node(node.spot, grown, node.parent)
             above = above.parent

@@ -20,7 +20,7 @@ from rdma_robust.certify.hardware import Platform
 from rdma_robust.certify.invariant_states import Limit
 from rdma_robust.certify.known_values import Value
 from rdma_robust.certify.thread_events import LocalState
-from rdma_robust.counters.inductive import covers
+from rdma_robust.counters.inductive import limit_covers
 from rdma_robust.errors import InternalError, SizeLimitError
 from rdma_robust.evidence.checkers_search import UNREADY, ThreadFacts
 from rdma_robust.language.flow.cfg import Program, steps
@@ -273,7 +273,7 @@ class _CrowdSearch:
 
 def _below(small: Marking, large: Marking) -> bool:
     """Whether every state of the one is of the other, which has the same control state."""
-    if not covers(large.limit, small.limit):
+    if not limit_covers(large.limit, small.limit):
         return False
     for copy, most in small.tokens.items():
         limit = large.tokens.get(copy, 0)

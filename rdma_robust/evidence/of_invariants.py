@@ -16,7 +16,7 @@ from rdma_robust.certify.invariants import comes_to
 from rdma_robust.certify.remembered import PivotAccesses
 from rdma_robust.certify.thread_events import LocalState, OperationStage
 from rdma_robust.certify.thread_reading import ThreadReading
-from rdma_robust.counters.inductive import Limit, covers
+from rdma_robust.counters.inductive import Limit, limit_covers
 from rdma_robust.counters.program import pc
 from rdma_robust.counters.vass import Control
 from rdma_robust.errors import InternalError
@@ -61,7 +61,7 @@ def invariant_evidence_of(found: InductiveInvariant) -> JsonObject:
 
 def _maximal(limits: Sequence[Limit]) -> Iterator[Limit]:
     distinct = list(dict.fromkeys(limits))
-    yield from (a for a in distinct if not any(a != b and covers(b, a) for b in distinct))
+    yield from (a for a in distinct if not any(a != b and limit_covers(b, a) for b in distinct))
 
 
 def _taking(found: InductiveInvariant, fields: Sequence[str]) -> Callable[[Control], tuple[int, ...]]:

@@ -16,10 +16,10 @@ from rdma_robust.errors import InternalError, SizeLimitError
 from rdma_robust.evidence.of_message_proofs import MAKING, proof_of
 from rdma_robust.limits import Limits
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
-from rdma_robust.messages.message_answers import BufferAnswer, Questions, Schedule, Tri
+from rdma_robust.messages.message_answers import BufferAnswer, MessageQuestions, Schedule, Tri
 from rdma_robust.messages.replay.interpreter import Interpreter
-from rdma_robust.messages.replay.replaying import ending
-from rdma_robust.messages.replay.world import World
+from rdma_robust.messages.replay.replaying import state_ending
+from rdma_robust.messages.replay.world import ReplayState
 
 MOST_STATES: Final = 50_000
 """Of a certificate."""
@@ -42,7 +42,11 @@ class MessageCertificates:
 
 
 def message_certificates(
-    program: MessageProgram, answer: BufferAnswer, limits: Limits, file: str | None, loop_bound: int = Questions().loop_bound
+    program: MessageProgram,
+    answer: BufferAnswer,
+    limits: Limits,
+    file: str | None,
+    loop_bound: int = MessageQuestions().loop_bound,
 ) -> MessageCertificates:
     """Return the certificates of what an answer says of assertions and of deadlocks; none for what is unknown.
 
@@ -141,7 +145,7 @@ class _Search:
     def __init__(self, program: MessageProgram, buffer: Buffer, limits: Limits, most_steps: int | None = None) -> None:
         self.rules = Interpreter(program, buffer)
         self.limits, self.most_steps, self.steps = limits, most_steps, 0
-        self.states: dict[World, None] = {}
+        self.states: dict[ReplayState, None] = {}
         self.violations: set[str] = set()
         self.stuck = False
 
@@ -150,11 +154,11 @@ class _Search:
         todo = list(self._new(self.rules.start()))
         while todo:
             world = todo.pop()
-            self.stuck = self.stuck or ending(self.rules, world) == "deadlock"
+            self.stuck = self.stuck or state_ending(self.rules, world) == "deadlock"
             for after in matched(self.rules, world):
                 todo += self._new(after)
 
-    def _new(self, world: World) -> Iterator[World]:
+    def _new(self, world: ReplayState) -> Iterator[ReplayState]:
         found: SettledWorlds = settled_worlds(self.rules, world, self._look)
         self.violations |= found.violations
         for each in found.worlds:

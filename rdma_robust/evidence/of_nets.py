@@ -33,7 +33,7 @@ def run_evidence(net: Net, start: Sequence[int], firings: Sequence[net_data.Firi
 
 
 def _firing(firing: net_data.Firing) -> Firing:
-    if not isinstance(firing, net_data.Loop):
+    if not isinstance(firing, net_data.RepeatedFirings):
         return firing
     body = tuple(t if times == 1 else FiringLoop(times, (t,)) for t, times in firing.body)
     return body[0] if firing.times == 1 and len(body) == 1 else FiringLoop(firing.times, body)

@@ -6,7 +6,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NoReturn, Protocol
 
-from rdma_robust.errors import Diagnostic, RdmaRobustError, Severity, Span
+from rdma_robust.errors import Diagnostic, RdmaRobustError, Span
+from rdma_robust.frame.finding import Finding
 
 Report = Mapping[str, Any]
 """The JSON report of a command about one text."""
@@ -91,29 +92,9 @@ class Offer:
 
 
 @dataclass(frozen=True, slots=True)
-class Related:
-    """Another place that a remark is about: its 1-based line, and what happens there."""
-
-    line: int
-    message: str
-
-
-@dataclass(frozen=True, slots=True)
-class Remark:
-    """Something to be shown at the statement of a 1-based line and column."""
-
-    line: int
-    column: int
-    severity: Severity | Literal["information"]
-    code: str
-    message: str
-    related: tuple[Related, ...] = field(default=())
-
-
-@dataclass(frozen=True, slots=True)
 class Proposal:
     """A change of the text and what it does: pieces (1-based line and column, end line and column, new text), which belong
-    together. It is a fix of remarks with the code `about`."""
+    together. It is a fix of findings with the code `about`."""
 
     title: str
     pieces: tuple[tuple[int, int, int, int, str], ...]
@@ -122,7 +103,7 @@ class Proposal:
 
 @dataclass
 class Decision:
-    """What is known of a text by its commands: lines above it, remarks in it, and a change that would do it good."""
+    """What is known of a text by its commands: lines above it, findings in it, and a change that would do it good."""
 
     verdict: str = ""
     claims: str = ""
@@ -130,14 +111,18 @@ class Decision:
     asked: Literal["verdict", "claims", "no_repair"] = "verdict"
     """Which of the lines above the one that is asked for now will be in, and in which it is said that there is no answer."""
     repair: Proposal | None = None
-    remarks: list[Remark] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
 
 
 class Asker(Protocol):
     """What finds a decision out, command after command."""
 
-    text: str
-    decision: Decision
+    @property
+    def text(self) -> str: ...
+
+    @property
+    def decision(self) -> Decision:
+        """What is known by now, to be filled."""
 
     async def ask(self, *command: str) -> Report:
         """Return the report of a command about the text. Raises an error if it has none."""

@@ -35,7 +35,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from rdma_robust.hardness.symbols import EMPTY, alphabet, comment, laid_out, nested, variable
+from rdma_robust.hardness.symbols import EMPTY, alphabet, comment_lines, laid_out, nested, symbol_variable
 
 ONE = "one"
 
@@ -49,7 +49,7 @@ class Transfer(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Channel:
+class SymbolChannel:
     """Where symbols go: the receiver's node, and on it the word for symbols and the word for flags."""
 
     node: str
@@ -57,13 +57,13 @@ class Channel:
     flag: str
 
 
-def send(channel: Channel, source: str, transfer: Transfer = Transfer.CHECKED) -> list[str]:
+def send_symbol(channel: SymbolChannel, source: str, transfer: Transfer = Transfer.CHECKED) -> list[str]:
     """Return the statements that send the symbol in the read-only variable `source` of the sender's node."""
     put = f"put {channel.node}.{channel.symbol} = {source}"
     return [put] if transfer is Transfer.BARE else [put, f"put {channel.node}.{channel.flag} = {ONE}"]
 
 
-def receive(channel: Channel, register: str, accept: str, transfer: Transfer = Transfer.CHECKED) -> list[str]:
+def receive_symbol(channel: SymbolChannel, register: str, accept: str, transfer: Transfer = Transfer.CHECKED) -> list[str]:
     """Return the statements that receive a symbol into `register` and go on only if the expression `accept` is true.
 
     `accept` is over registers and must be false if `register` is 0, the value of a word without a symbol.
@@ -79,7 +79,7 @@ def receive(channel: Channel, register: str, accept: str, transfer: Transfer = T
     return {Transfer.BARE: bare, Transfer.TOLD: bare + told, Transfer.CHECKED: bare + told + checked}[transfer]
 
 
-CHANNEL = Channel("B", "symbol", "flag")
+CHANNEL = SymbolChannel("B", "symbol", "flag")
 ABOUT = {
     Transfer.BARE: "each symbol by one put, nothing else.",
     Transfer.TOLD: "by the alternating-bit protocol as the paper's text tells it, without a last check.",
@@ -91,7 +91,7 @@ def transfer_program(word: str, letters: Sequence[str], transfer: Transfer) -> s
     """Return the text of a program that sends `word` and then an end symbol, and a receiver that ends at the end symbol.
 
     The receiver records what it receives in registers r1, r2, ..., by the places of the letters in `letters` counted from 1,
-    and has room for one letter more than were sent: enough to see one that came twice. See :func:`received`.
+    and has room for one letter more than were sent: enough to see one that came twice. See :func:`received_word`.
     Raises ValueError if `word` has a letter that is not in `letters`.
     """
     if set(word) - set(letters):
@@ -100,17 +100,17 @@ def transfer_program(word: str, letters: Sequence[str], transfer: Transfer) -> s
     registers = [f"r{k}" for k in range(1, len(word) + 3)]
     body = [f"reg {', '.join(registers)}"]
     for register in registers[:-1]:
-        body += receive(CHANNEL, register, f"{register} != {EMPTY}", transfer)
+        body += receive_symbol(CHANNEL, register, f"{register} != {EMPTY}", transfer)
         body.append(f"if {register} == END {{ halt }}")
-    body += receive(CHANNEL, registers[-1], f"{registers[-1]} == END", transfer)
+    body += receive_symbol(CHANNEL, registers[-1], f"{registers[-1]} == END", transfer)
     used = alphabet([word])
     flags = "" if transfer is Transfer.BARE else ", flag = 0"
     ones = "" if transfer is Transfer.BARE else f", {ONE} = 1"
-    cells = [f"{variable(letter)} = {letters.index(letter) + 1}" for letter in used]
-    sources = [*(variable(letter) for letter in word), "letter_end"]
+    cells = [f"{symbol_variable(letter)} = {letters.index(letter) + 1}" for letter in used]
+    sources = [*(symbol_variable(letter) for letter in word), "letter_end"]
     values = [*(f"{letter} = {k}" for k, letter in enumerate(letters, 1)), f"end = {end}"]
     lines = [
-        *comment(
+        *comment_lines(
             [
                 f"Sends {f'the word {word}' if word else 'no letters'} and an end symbol, {ABOUT[transfer]}",
                 f"Symbols: {', '.join(values)}.",
@@ -122,14 +122,14 @@ def transfer_program(word: str, letters: Sequence[str], transfer: Transfer) -> s
         f"node A {{ {', '.join([*cells, 'letter_end = END'])}{ones} }}",
         f"node B {{ symbol = 0{flags} }}",
         "",
-        *nested("thread Sender on A", [line for source in sources for line in send(CHANNEL, source, transfer)]),
+        *nested("thread Sender on A", [line for source in sources for line in send_symbol(CHANNEL, source, transfer)]),
         "",
         *nested("thread Receiver on B", body),
     ]
     return laid_out(lines)
 
 
-def received(letters: Sequence[str], registers: Sequence[int]) -> str:
+def received_word(letters: Sequence[str], registers: Sequence[int]) -> str:
     """Return the word that a receiver of :func:`transfer_program` which has ended holds in its registers."""
     values = registers[: registers.index(len(letters) + 1)]
     return "".join(letters[value - 1] for value in values)

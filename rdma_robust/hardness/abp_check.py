@@ -1,4 +1,4 @@
-"""What a receiver can have received when it ends: every run of the transfer programs, word by word."""
+"""Checks of the transfer programs: all that a receiver can have received when it ends, word by word, by every run."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from rdma_robust.errors import InternalError
-from rdma_robust.hardness.abp import Transfer, received, transfer_program
+from rdma_robust.hardness.abp import Transfer, received_word, transfer_program
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_decidable
 from rdma_robust.limits import NO_LIMITS
@@ -21,7 +21,7 @@ RECEIVER = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class TransferResult:
     """All that a receiver can have received of `word` when it ends, shortest first, and the states of the search."""
 
     word: str
@@ -49,7 +49,7 @@ def words(letters: Sequence[str], length: int) -> list[str]:
     return ["".join(word) for n in range(length + 1) for word in product(letters, repeat=n)]
 
 
-def check_transfer(word: str, letters: Sequence[str], transfer: Transfer) -> Checked:
+def check_transfer(word: str, letters: Sequence[str], transfer: Transfer) -> TransferResult:
     """Return what the receiver of a transfer of `word` can have received when it ends, by all runs of the RDMA machine.
 
     It has room for one letter more than the word has; runs in which it reads more are not counted.
@@ -59,8 +59,8 @@ def check_transfer(word: str, letters: Sequence[str], transfer: Transfer) -> Che
     if search.cut is not None:
         raise InternalError("a search without limits was cut")
     registers = len(program.threads[RECEIVER].registers)
-    found = {received(letters, final[-registers:]) for final in search.finals}
-    return Checked(word, tuple(sorted(found, key=lambda w: (len(w), w))), search.states)
+    found = {received_word(letters, final[-registers:]) for final in search.finals}
+    return TransferResult(word, tuple(sorted(found, key=lambda w: (len(w), w))), search.states)
 
 
 def transfer_load(word: str, letters: Sequence[str], transfer: Transfer) -> Program:
@@ -79,7 +79,7 @@ def wrong_run(program: Program, word: str, letters: Sequence[str]) -> tuple[Move
         layer.append(move.state)
     for state in layer:
         place = state.threads[RECEIVER]
-        if place.point == exit_point and received(letters, place.registers) != word:
+        if place.point == exit_point and received_word(letters, place.registers) != word:
             return _path(came, state)
         for move in machine.reduced(state):
             if move.state not in came:

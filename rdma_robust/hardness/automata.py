@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from rdma_robust.errors import NO_SPAN, Diagnostic, ProgramError, SizeLimitError, Span
-from rdma_robust.hardness.symbols import comment, laid_out, nested
+from rdma_robust.hardness.symbols import comment_lines, laid_out, nested
 from rdma_robust.language.syntax.layout import MAX_NESTING, MAX_TOKENS
 from rdma_robust.text import json_mistake
 
@@ -30,7 +30,7 @@ DESCRIBED: Final = "schema/automata.schema.json describes the format"
 
 
 @dataclass(frozen=True, slots=True)
-class Automaton:
+class FiniteAutomaton:
     """A deterministic automaton. `moves[state]` has for each letter (by index) the next state, None where there is none."""
 
     name: str
@@ -41,14 +41,14 @@ class Automaton:
 
 
 @dataclass(frozen=True, slots=True)
-class Automata:
+class AutomataIntersection:
     """Automata over one alphabet of distinct letters, each any text."""
 
     letters: tuple[str, ...]
-    automata: tuple[Automaton, ...]
+    automata: tuple[FiniteAutomaton, ...]
 
 
-def automata_program(question: Automata) -> str:
+def automata_program(question: AutomataIntersection) -> str:
     """Return a local program whose thread THREAD can end iff some word is accepted by every automaton.
 
     Raises SizeLimitError if the program would exceed the limits of the language.
@@ -72,7 +72,7 @@ def automata_program(question: Automata) -> str:
         body += nested("loop", chosen if len(branches) > 1 else branches[0])
     for variable, automaton in pairs:
         body += _accepts(variable, automaton.accepting)
-    lines = [*comment(map(_shown, heading)), "", *nested("node Automata", declared), ""]
+    lines = [*comment_lines(map(_shown, heading)), "", *nested("node Automata", declared), ""]
     return laid_out([*lines, *nested(f"thread {THREAD} on Automata", body)])
 
 
@@ -97,7 +97,7 @@ def _shown(text: str) -> str:
     return "".join(c if c.isprintable() else " " for c in text)
 
 
-def _refuse_large(question: Automata) -> None:
+def _refuse_large(question: AutomataIntersection) -> None:
     states = max((len(a.states) for a in question.automata), default=0)
     if states > MAX_NESTING // 2:
         raise SizeLimitError(f"an automaton of {states:,} states is too large: one has up to {MAX_NESTING // 2}")
@@ -112,7 +112,7 @@ class _Misfit(Exception):
     """What is wrong with which part of the document."""
 
 
-def read_automata(text: str, file: str) -> Automata:
+def automata_of_json(text: str, file: str) -> AutomataIntersection:
     """Return the automata in JSON `text` (schema/automata.schema.json); `file` names it in messages.
 
     Raises ProgramError for text that is none.
@@ -129,7 +129,7 @@ def read_automata(text: str, file: str) -> Automata:
     raise ProgramError(file, text, (problem,))
 
 
-def _automata(document: Any) -> Automata:
+def _automata(document: Any) -> AutomataIntersection:
     members = _members(document, "the document", ("format", "version", "alphabet", "automata"))
     if (members["format"], members["version"]) != (FORMAT, VERSION) or type(members["version"]) is not int:
         raise _Misfit(f"`format` and `version` must be {FORMAT!r} and {VERSION}")
@@ -137,10 +137,10 @@ def _automata(document: Any) -> Automata:
     automata = members["automata"]
     if not isinstance(automata, list):
         raise _Misfit("automata must be a list")
-    return Automata(letters, tuple(_automaton(a, f"automata[{i}]", letters) for i, a in enumerate(automata)))
+    return AutomataIntersection(letters, tuple(_automaton(a, f"automata[{i}]", letters) for i, a in enumerate(automata)))
 
 
-def _automaton(value: Any, where: str, letters: tuple[str, ...]) -> Automaton:
+def _automaton(value: Any, where: str, letters: tuple[str, ...]) -> FiniteAutomaton:
     parts = _members(value, where, ("name", "states", "initial", "accepting", "transitions"))
     states = _texts(parts["states"], f"{where}.states")
 
@@ -166,7 +166,7 @@ def _automaton(value: Any, where: str, letters: tuple[str, ...]) -> Automaton:
     name = parts["name"]
     if not isinstance(name, str):
         raise _Misfit(f"{where}.name must be a string")
-    return Automaton(
+    return FiniteAutomaton(
         name,
         states,
         state(parts["initial"], f"{where}.initial"),
@@ -189,7 +189,7 @@ def _texts(value: Any, where: str) -> tuple[str, ...]:
     return tuple(value)
 
 
-def accepted_word(question: Automata) -> tuple[str, ...] | None:
+def accepted_word(question: AutomataIntersection) -> tuple[str, ...] | None:
     """Return a shortest word that every automaton accepts, None if there is none: breadth first through the product.
 
     This is the usual construction, against which the generated program is compared.

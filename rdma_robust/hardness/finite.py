@@ -28,7 +28,7 @@ from typing import Final
 from rdma_robust.counters.printing import show_expr
 from rdma_robust.errors import Diagnostic, ProgramError, SizeLimitError, UsageError
 from rdma_robust.expr import TRUE, Binary, Const, Expr, Name, names, substitute
-from rdma_robust.hardness.symbols import comment, laid_out, nested
+from rdma_robust.hardness.symbols import comment_lines, laid_out, nested
 from rdma_robust.language.check.targets import StateTarget, ThreadAtExit, ThreadAtLine
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import (
@@ -217,7 +217,7 @@ class _Writer:
             line for item in self.tree.items if isinstance(item, ast.ThreadDeclaration) for line in ("", *self.thread(item))
         ]
         watcher = ["", *self.watch()] if self.watched else []
-        text = laid_out([*comment(heading), "", *self.declarations(), *threads, *watcher])
+        text = laid_out([*comment_lines(heading), "", *self.declarations(), *threads, *watcher])
         return FiniteProgram(text, self.question.alone or self.watcher, self.watched)
 
     def declarations(self) -> Iterator[str]:

@@ -42,7 +42,7 @@ from rdma_robust.petri.net import Net, Vector
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class CounterRule:
     """Takes `take` from the counters, which must be there, then gives `give`; moves the control from `source` to `target`.
 
     `about` says where the rule comes from. Without control states `source` and `target` are 0.
@@ -56,7 +56,7 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class Goal:
+class CoverGoal:
     """Control state `state` with at least `least` in the counters."""
 
     least: Vector
@@ -73,11 +73,11 @@ class System:
     name: str
     states: tuple[str, ...]
     counters: tuple[str, ...]
-    rules: tuple[Rule, ...]
+    rules: tuple[CounterRule, ...]
     initial: int
     start: tuple[int, ...]
     unbounded: tuple[bool, ...]
-    goals: tuple[Goal, ...]
+    goals: tuple[CoverGoal, ...]
 
 
 def system_of_net(net: Net) -> System:
@@ -91,13 +91,13 @@ def system_of_net(net: Net) -> System:
         states=(),
         counters=net.places,
         rules=tuple(
-            Rule(f"{t.name} (line {t.line})" if t.line else t.name, t.guard, _added(t.guard, t.delta))
+            CounterRule(f"{t.name} (line {t.line})" if t.line else t.name, t.guard, _added(t.guard, t.delta))
             for t in net.transitions
         ),
         initial=0,
         start=tuple(low if high is None else high for low, high in zip(net.least, net.most, strict=True)),
         unbounded=tuple(high is None for high in net.most),
-        goals=tuple(Goal(target) for target in net.targets),
+        goals=tuple(CoverGoal(target) for target in net.targets),
     )
 
 
@@ -108,7 +108,7 @@ def system_of_vass(vass: ExplicitVass) -> System:
         states=vass.states if len(vass.states) > 1 else (),
         counters=vass.counters,
         rules=tuple(
-            Rule(
+            CounterRule(
                 e.name,
                 _sparse(e.effect.guard),
                 _sparse(g + d for g, d in zip(e.effect.guard, e.effect.delta, strict=True)),
@@ -120,7 +120,7 @@ def system_of_vass(vass: ExplicitVass) -> System:
         initial=vass.initial,
         start=vass.start,
         unbounded=(False,) * len(vass.counters),
-        goals=tuple(Goal(_sparse(cone.least), cone.state) for cone in vass.targets),
+        goals=tuple(CoverGoal(_sparse(cone.least), cone.state) for cone in vass.targets),
     )
 
 
@@ -324,7 +324,7 @@ class _Writer:
             if unbounded:
                 yield f"loop {{ put {self.nodes[counter]}.tokens = 1 }}"
 
-    def _rule(self, rule: Rule) -> list[str]:
+    def _rule(self, rule: CounterRule) -> list[str]:
         """Return a branch for `rule`, nothing if it would change nothing."""
         changes = [*self._all(rule.take, "poll {}"), *self._all(rule.give, "put {}.tokens = 1")]
         if self.system.states and rule.target != rule.source:
@@ -333,7 +333,7 @@ class _Writer:
             return []
         return [f"// {_comment(rule.about)}", *self._test(rule.source), *changes]
 
-    def _goal(self, number: int, goal: Goal) -> list[str]:
+    def _goal(self, number: int, goal: CoverGoal) -> list[str]:
         lines = [*self._test(goal.state), *self._all(goal.least, "poll {}")]
         return [f"// target {number}", *(lines or ["skip"])]
 

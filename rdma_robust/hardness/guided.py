@@ -23,7 +23,7 @@ from rdma_robust.semantics.machines.threadcode import ThreadCode
 from rdma_robust.semantics.trace import EventType
 
 
-def alike(machine: RdmaMachine) -> Callable[[RdmaState], Hashable]:
+def future_key(machine: RdmaMachine) -> Callable[[RdmaState], Hashable]:
     """Return a function from states to keys: states with the same key are bisimilar.
 
     The key leaves out what no later step depends on:
@@ -103,7 +103,7 @@ class Guide(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class GuidedRun:
     """The end of a guided search: a run to a goal with the fewest steps, or None.
 
     `cut` names the limit that ended the search, None if it is over: then, without a run, no sequence of choices leads to a
@@ -128,10 +128,10 @@ class _Node:
     taken: int
 
 
-def guided_search(machine: RdmaMachine, guide: Guide, limits: Limits) -> Found:
+def guided_search(machine: RdmaMachine, guide: Guide, limits: Limits) -> GuidedRun:
     """Return a run to a goal with the fewest steps among those the guide allows, or why there is none.
 
-    The depth of `limits` counts steps, its states all visited ones. Of choices that are alike (:func:`alike`) only the
+    The depth of `limits` counts steps, its states all visited ones. Of choices that are alike (:func:`future_key`) only the
     first is followed: they have the same futures. Raises InternalError if the guide has invented a move.
     """
     return _Search(machine, guide, limits).run()
@@ -143,11 +143,11 @@ class _Search:
         self.guide = guide
         self.limits = limits
         self.reached = limits.watch()
-        self.alike = alike(machine)
+        self.alike = future_key(machine)
         self.states = 0
         self.seen: set[Hashable] = set()
 
-    def run(self) -> Found:
+    def run(self) -> GuidedRun:
         """Search layer by layer: a layer are the choices that have as many steps before them."""
         layer: list[_Node | None] = [None]
         depth = 0
@@ -163,8 +163,8 @@ class _Search:
                     if reached is None:
                         continue
                     if self.guide.is_goal(reached.state):
-                        run = replay(self.machine, self.guide, _choices(reached))
-                        return Found(run, None, depth + 1, alive, self.states, len(self.seen))
+                        run = replay_choices(self.machine, self.guide, _choices(reached))
+                        return GuidedRun(run, None, depth + 1, alive, self.states, len(self.seen))
                     (following if self.guide.is_step(move) else layer).append(reached)
                 cut = self._cut()
                 if cut is not None:
@@ -198,8 +198,8 @@ class _Search:
         limit = "states" if limits.states is not None and self.states > limits.states else self.reached()
         return limits.amount(limit) if limit else None
 
-    def _ended(self, cut: str | None, depth: int, alive: int) -> Found:
-        return Found(None, cut, depth, alive, self.states, len(self.seen))
+    def _ended(self, cut: str | None, depth: int, alive: int) -> GuidedRun:
+        return GuidedRun(None, cut, depth, alive, self.states, len(self.seen))
 
 
 def _choices(node: _Node) -> list[int]:
@@ -211,7 +211,7 @@ def _choices(node: _Node) -> list[int]:
     return taken[::-1]
 
 
-def replay(machine: RdmaMachine, guide: Guide, choices: Sequence[int]) -> tuple[Move, ...]:
+def replay_choices(machine: RdmaMachine, guide: Guide, choices: Sequence[int]) -> tuple[Move, ...]:
     """Return the run that makes these choices (the first is that of the start) up to a goal.
 
     Raises InternalError if a move is not one of the machine's successors, or if the choices lead elsewhere.

@@ -25,8 +25,8 @@ from dataclasses import dataclass
 
 from rdma_robust.diagnose import Reporter, line_ends_are_plain, quote
 from rdma_robust.errors import Span
-from rdma_robust.hardness.abp import ONE, Channel, receive, send
-from rdma_robust.hardness.symbols import EMPTY, alphabet, comment, laid_out, nested, variable
+from rdma_robust.hardness.abp import ONE, SymbolChannel, receive_symbol, send_symbol
+from rdma_robust.hardness.symbols import EMPTY, alphabet, comment_lines, laid_out, nested, symbol_variable
 from rdma_robust.text import json_mistake
 
 GUESSER, TOP, BOTTOM, CHECKER = range(4)
@@ -37,13 +37,13 @@ NODES = ("G", "T", "B", "C")
 SENT = "sent"
 """The guesser's variable that shows which index it has sent last."""
 
-INDEX = {TOP: Channel("T", "index", "index_flag"), BOTTOM: Channel("B", "index", "index_flag")}
-LETTER = {TOP: Channel("C", "top", "top_flag"), BOTTOM: Channel("C", "bottom", "bottom_flag")}
+INDEX = {TOP: SymbolChannel("T", "index", "index_flag"), BOTTOM: SymbolChannel("B", "index", "index_flag")}
+LETTER = {TOP: SymbolChannel("C", "top", "top_flag"), BOTTOM: SymbolChannel("C", "bottom", "bottom_flag")}
 READ_INTO = {TOP: "s", BOTTOM: "t"}
 
 
 @dataclass(frozen=True, slots=True)
-class Instance:
+class PcpInstance:
     """Pairs of non-empty words of printable letters: `top[i]` and `bottom[i]`, both sides as long, at least one pair."""
 
     top: tuple[str, ...]
@@ -69,14 +69,14 @@ class Instance:
         return bool(indices) and top == bottom
 
 
-def pcp_program(instance: Instance) -> str:
+def pcp_program(instance: PcpInstance) -> str:
     """Return the text of a program whose thread Checker can end iff the instance has a solution (Theorem 3.1).
 
     The program has puts and local accesses only. Values: indices count from 1, letters by their place in
     `instance.letters` from 1, 0 is no symbol, and END ends both.
     """
     lines = [
-        *comment(_header(instance)),
+        *comment_lines(_header(instance)),
         "program pcp",
         f"const END = {instance.end}",
         "",
@@ -93,7 +93,7 @@ def pcp_program(instance: Instance) -> str:
     return laid_out(lines)
 
 
-def _header(instance: Instance) -> list[str]:
+def _header(instance: PcpInstance) -> list[str]:
     pairs = [f"  {k}: {t} / {b}" for k, (t, b) in enumerate(zip(instance.top, instance.bottom, strict=True), 1)]
     return [
         "Post's Correspondence Problem with the pairs (top / bottom)",
@@ -104,25 +104,25 @@ def _header(instance: Instance) -> list[str]:
     ]
 
 
-def _nodes(instance: Instance) -> list[str]:
+def _nodes(instance: PcpInstance) -> list[str]:
     indices = [f"index_{k} = {k}" for k in range(1, len(instance.top) + 1)]
     cells = {GUESSER: [*indices, "index_end = END", f"{ONE} = 1", f"{SENT} = 0"]}
     for thread in (TOP, BOTTOM):
-        letters = [f"{variable(x)} = {instance.letters.index(x) + 1}" for x in alphabet(instance.words(thread))]
+        letters = [f"{symbol_variable(x)} = {instance.letters.index(x) + 1}" for x in alphabet(instance.words(thread))]
         words = [f"{INDEX[thread].symbol} = {EMPTY}", f"{INDEX[thread].flag} = 0"]
         cells[thread] = [*words, *letters, "letter_end = END", f"{ONE} = 1"]
     cells[CHECKER] = [f"{name} = 0" for c in LETTER.values() for name in (c.symbol, c.flag)]
     return [f"node {NODES[thread]} {{ {', '.join(names)} }}" for thread, names in cells.items()]
 
 
-def _guesser(instance: Instance) -> list[str]:
+def _guesser(instance: PcpInstance) -> list[str]:
     branches = []
     for k in range(1, len(instance.top) + 1):
-        puts = [line for channel in INDEX.values() for line in send(channel, f"index_{k}")]
+        puts = [line for channel in INDEX.values() for line in send_symbol(channel, f"index_{k}")]
         branches.append([*puts, f"{SENT} = {k}"])
     choice = branches[0] if len(branches) == 1 else _choose(branches)
     again = [*choice, "choose { skip } or { more = 0 }"]
-    ends = [line for channel in INDEX.values() for line in send(channel, "index_end")]
+    ends = [line for channel in INDEX.values() for line in send_symbol(channel, "index_end")]
     return ["reg more = 1", *nested("while more == 1", again), *ends]
 
 
@@ -134,18 +134,18 @@ def _choose(branches: list[list[str]]) -> list[str]:
     return lines
 
 
-def _expander(instance: Instance, thread: int) -> list[str]:
-    body = receive(INDEX[thread], "i", f"i != {EMPTY}")
+def _expander(instance: PcpInstance, thread: int) -> list[str]:
+    body = receive_symbol(INDEX[thread], "i", f"i != {EMPTY}")
     for k, word in enumerate(instance.words(thread), 1):
-        puts = [line for letter in word for line in send(LETTER[thread], variable(letter))]
+        puts = [line for letter in word for line in send_symbol(LETTER[thread], symbol_variable(letter))]
         body += nested(f"if i == {k}", puts)
-    return ["reg i", *nested("while i != END", body), *send(LETTER[thread], "letter_end")]
+    return ["reg i", *nested("while i != END", body), *send_symbol(LETTER[thread], "letter_end")]
 
 
 def _checker() -> list[str]:
     top, bottom = READ_INTO[TOP], READ_INTO[BOTTOM]
     accept = {TOP: f"{top} != {EMPTY}", BOTTOM: f"{bottom} == {top}"}
-    body = [line for thread in LETTER for line in receive(LETTER[thread], READ_INTO[thread], accept[thread])]
+    body = [line for thread in LETTER for line in receive_symbol(LETTER[thread], READ_INTO[thread], accept[thread])]
     return [f"reg {top}, {bottom}", *nested(f"while {top} != END", body)]
 
 
@@ -171,7 +171,7 @@ class _Side:
     span: Span
 
 
-def read_instance(text: str, file: str) -> Instance:
+def read_instance(text: str, file: str) -> PcpInstance:
     """Return the instance in `text`; `file` names it in messages.
 
     The text is two lines, the top and the bottom words between commas, or a JSON object with the lists `top` and `bottom`.
@@ -191,10 +191,10 @@ def read_instance(text: str, file: str) -> Instance:
         _check_words(side, report)
     _check_sizes(top, bottom, report)
     report.raise_errors()
-    return Instance(tuple(word.text for word in top.words), tuple(word.text for word in bottom.words))
+    return PcpInstance(tuple(word.text for word in top.words), tuple(word.text for word in bottom.words))
 
 
-def instance_of(top: str, bottom: str) -> Instance:
+def pcp_instance(top: str, bottom: str) -> PcpInstance:
     """Return the instance of two lists of words between commas. Raises ProgramError as :func:`read_instance`."""
     return read_instance(f"{_one_line(top)}\n{_one_line(bottom)}\n", "--top, --bottom")
 

@@ -20,8 +20,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rdma_robust.errors import InternalError
-from rdma_robust.hardness.guided import Found, guided_search
-from rdma_robust.hardness.pcp import BOTTOM, CHECKER, GUESSER, INDEX, LETTER, NODES, SENT, TOP, Instance
+from rdma_robust.hardness.guided import GuidedRun, guided_search
+from rdma_robust.hardness.pcp import BOTTOM, CHECKER, GUESSER, INDEX, LETTER, NODES, SENT, TOP, PcpInstance
 from rdma_robust.language.flow.cfg import Program, Read, Step, Write
 from rdma_robust.limits import Limits
 from rdma_robust.semantics.machines.machine import Move
@@ -83,7 +83,7 @@ class PcpGuide:
 
 
 @dataclass(frozen=True, slots=True)
-class Solution:
+class PcpSolution:
     """What a run in which Checker ends says: the indices, counted from 1, the word that both sides make, and the run."""
 
     indices: tuple[int, ...]
@@ -92,24 +92,24 @@ class Solution:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class PcpAnswer:
     """What the search found out: a solution, or that there is none (`search.cut` is None), or how far it came."""
 
-    solution: Solution | None
-    search: Found
+    solution: PcpSolution | None
+    search: GuidedRun
 
 
-def solve(instance: Instance, program: Program, limits: Limits) -> Answer:
+def solve(instance: PcpInstance, program: Program, limits: Limits) -> PcpAnswer:
     """Search a shortest solution of `instance` by running `program`, that of :func:`rdma_robust.hardness.pcp.pcp_program`.
 
     The depth of `limits` counts indices. Raises InternalError if a run says something that is no solution.
     """
     machine = RdmaMachine(program)
     found = guided_search(machine, PcpGuide(machine), limits)
-    return Answer(None if found.run is None else decoded(instance, program, found.run), found)
+    return PcpAnswer(None if found.run is None else decoded(instance, program, found.run), found)
 
 
-def decoded(instance: Instance, program: Program, run: Sequence[Move]) -> Solution:
+def decoded(instance: PcpInstance, program: Program, run: Sequence[Move]) -> PcpSolution:
     """Return what a run that ends with Checker's end says. Raises InternalError if that is not a solution.
 
     The indices are those that the guesser has shown and both expanders have read; the words those that Checker has read.
@@ -129,7 +129,7 @@ def decoded(instance: Instance, program: Program, run: Sequence[Move]) -> Soluti
     ended = state.threads[CHECKER].point == program.threads[CHECKER].exit
     if not ended or texts[0] != texts[1] or not instance.is_solution(indices):
         raise InternalError("a run of the program is not a solution of the instance")
-    return Solution(indices, texts[0], tuple(run))
+    return PcpSolution(indices, texts[0], tuple(run))
 
 
 def _writes(step: Step | None, variable: str) -> bool:

@@ -16,7 +16,7 @@ def alphabet(words: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted({letter for word in words for letter in word}))
 
 
-def variable(letter: str) -> str:
+def symbol_variable(letter: str) -> str:
     """Return the name of the read-only variable that holds a letter: `letter_a`, or `letter_u2192` for others."""
     return f"letter_{letter}" if letter.isascii() and letter.isalnum() else f"letter_u{ord(letter):04x}"
 
@@ -26,7 +26,7 @@ def nested(head: str, body: Sequence[str]) -> list[str]:
     return [f"{head} {{", *(INDENT + line for line in body), "}"]
 
 
-def comment(lines: Iterable[str]) -> list[str]:
+def comment_lines(lines: Iterable[str]) -> list[str]:
     """Return lines as comments."""
     return [f"// {line}".rstrip() for line in lines]
 

@@ -1,4 +1,4 @@
-"""What is found out about a message program under one buffer semantics: the same records from every engine."""
+"""Answers about a message program under one buffer semantics: the same records from every engine."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from rdma_robust.limits import Limits
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 
 
-class Issued(NamedTuple):
+class OperationId(NamedTuple):
     """A send, the `nth` that `process` issued in a run, or a receive, the `nth` that it issued; each counted from 0."""
 
     process: int
     nth: int
 
 
-class Pair(NamedTuple):
+class MatchedPair(NamedTuple):
     """A receive and the send that it takes."""
 
-    receive: Issued
-    send: Issued
+    receive: OperationId
+    send: OperationId
 
 
-Matching = frozenset[Pair]
+Matching = frozenset[MatchedPair]
 """The pairs of one complete execution."""
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ProcessStep:
     """A process executes its next statement, issues, or passes a wait that is open; `choice` of `choose` and `loop`."""
 
     process: int
@@ -39,20 +39,20 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Matched:
+class MatchMove:
     """The rule `match` fires."""
 
-    pair: Pair
+    pair: MatchedPair
 
 
 @dataclass(frozen=True, slots=True)
-class Granted:
+class BufferGrant:
     """Only under `any`: the send that `process` waits for gets a buffer, so that the wait is open."""
 
     process: int
 
 
-Move = Step | Matched | Granted
+Move = ProcessStep | MatchMove | BufferGrant
 Schedule = tuple[Move, ...]
 """A run, move by move, from the start. A `wait` of several requests takes a step for each of them; an inactive one too."""
 
@@ -69,12 +69,12 @@ class Violation:
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class WaitingProcess:
     """A process that waits for ever, where, and for what: `kind` is `receive` or `send`."""
 
     process: int
     kind: Literal["receive", "send"]
-    operation: Issued
+    operation: OperationId
     span: Span
 
 
@@ -82,7 +82,7 @@ class Waiting:
 class Deadlock:
     """A run after which no rule applies, no process has stopped and some wait."""
 
-    waiting: tuple[Waiting, ...]
+    waiting: tuple[WaitingProcess, ...]
     schedule: Schedule
 
 
@@ -90,8 +90,8 @@ class Deadlock:
 class Leak:
     """A complete run with operations that nothing matched; posted receives of daemons are none."""
 
-    sends: tuple[Issued, ...]
-    receives: tuple[Issued, ...]
+    sends: tuple[OperationId, ...]
+    receives: tuple[OperationId, ...]
     schedule: Schedule
 
 
@@ -105,7 +105,7 @@ class Matchings:
 
 
 @dataclass(frozen=True, slots=True)
-class Questions:
+class MessageQuestions:
     """What is asked. Violations, deadlocks and leaks always are; pairs give races too. `limit` is that of counting."""
 
     pairs: bool = True
@@ -117,7 +117,7 @@ class Questions:
     """Seconds for pairs and matchings, after the verdict is known; None: all that is left."""
 
     @property
-    def of_the_verdict(self) -> Questions:
+    def of_the_verdict(self) -> MessageQuestions:
         """What is left if pairs and matchings are not asked for."""
         return replace(self, pairs=False, count=False, listed=0)
 
@@ -144,7 +144,7 @@ class BufferAnswer:
     violations: tuple[Violation, ...] = ()
     deadlock: Deadlock | None = None
     leak: Leak | None = None
-    pairs: frozenset[Pair] | None = None
+    pairs: frozenset[MatchedPair] | None = None
     pairs_exact: bool = True
     matchings: Matchings | None = None
     mismatches: tuple[Mismatch, ...] = ()
@@ -152,14 +152,14 @@ class BufferAnswer:
     work: dict[str, int] = field(default_factory=dict)
 
     @property
-    def races(self) -> tuple[Issued, ...]:
+    def races(self) -> tuple[OperationId, ...]:
         """Return the receives that have two feasible partners, of those known."""
         return _racing(self.pairs or frozenset())
 
 
 @lru_cache(maxsize=2)
-def _racing(pairs: frozenset[Pair]) -> tuple[Issued, ...]:
-    counts: dict[Issued, int] = {}
+def _racing(pairs: frozenset[MatchedPair]) -> tuple[OperationId, ...]:
+    counts: dict[OperationId, int] = {}
     for pair in pairs:
         counts[pair.receive] = counts.get(pair.receive, 0) + 1
     return tuple(sorted(each for each, count in counts.items() if count > 1))
@@ -175,5 +175,5 @@ class Mismatch:
     span: Span = NO_SPAN
 
 
-MessageEngine = Callable[[MessageProgram, Buffer, Questions, Limits], BufferAnswer]
+MessageEngine = Callable[[MessageProgram, Buffer, MessageQuestions, Limits], BufferAnswer]
 """Every engine: it answers all that is asked, or says `unknown` with the reason; it raises nothing on purpose."""

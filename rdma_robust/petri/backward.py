@@ -11,7 +11,7 @@ from __future__ import annotations
 import heapq
 
 from rdma_robust.petri.engine import Covering, Finding, Kernel, Steps, UpwardProof
-from rdma_robust.petri.exclusion import Pairs
+from rdma_robust.petri.exclusion import ExclusivePairs
 from rdma_robust.petri.kernel.loops import Marking, as_vector
 from rdma_robust.petri.slice import Core
 from rdma_robust.petri.state_equation import Cuts, StateEquation
@@ -31,7 +31,7 @@ class Backward:
     """
 
     def __init__(
-        self, core: Core, kernel: Kernel, equation: StateEquation | None, cuts: Cuts, pairs: Pairs | None = None
+        self, core: Core, kernel: Kernel, equation: StateEquation | None, cuts: Cuts, pairs: ExclusivePairs | None = None
     ) -> None:
         self._core = core
         self._firing = kernel.firing(core)

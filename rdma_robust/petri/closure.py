@@ -11,8 +11,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from rdma_robust.petri.engine import Covering, DownwardProof, Enumerated, Kernel, Search, Steps
-from rdma_robust.petri.forward import Forward, realise
+from rdma_robust.petri.engine import Covering, DownwardProof, FullEnumeration, Kernel, Search, Steps
+from rdma_robust.petri.forward import Forward, run_into_cone
 from rdma_robust.petri.slice import Core
 from rdma_robust.solver_library import linear_solver
 
@@ -23,7 +23,7 @@ _LARGEST = 10**15
 _PIVOTS = 10_000
 
 
-def bounded(core: Core) -> bool:
+def is_structurally_bounded(core: Core) -> bool:
     """Whether positive weights of all places were found of which no transition increases the sum.
 
     Found in floating point and not checked: a hint for the choice of a search, on which no verdict rests. Source: Murata
@@ -66,7 +66,7 @@ _LISTED = 20_000_000
 """Numbers of tokens in the markings of a proof, beyond which it would be too large for the memory and for a file."""
 
 
-class Closure:
+class ReachableSet:
     """One search of a compiled forest; `one_by_one`, it lists the markings of a net that is seen to be bounded."""
 
     def __init__(self, core: Core, kernel: Kernel, *, one_by_one: bool) -> None:
@@ -84,7 +84,7 @@ class Closure:
         return int(self._forest.frontier)
 
     def steps(self) -> Steps:
-        if self._one_by_one and bounded(self._core):
+        if self._one_by_one and is_structurally_bounded(self._core):
             self._forest = self._kernel.forest(self._core, True)
             yield _PATIENCE + 100 * sum(map(len, self._core.deltas)) + 200 * len(self._core.initial)
         forest = self._forest
@@ -95,7 +95,7 @@ class Closure:
             if found == _ENDED:
                 live = forest.live_nodes()
                 if len(live) * len(self._core.initial) > _LISTED:
-                    return Enumerated(len(live))
+                    return FullEnumeration(len(live))
                 return DownwardProof(tuple(forest.marking(node) for node in live))
             yield work
 
@@ -106,11 +106,11 @@ class Closure:
             parent, transition = self._forest.came(at)
             return parent, transition, 1
 
-        return Covering(realise(self._core, node, self._core.targets[target], came, self._forest.cycles), target)
+        return Covering(run_into_cone(self._core, node, self._core.targets[target], came, self._forest.cycles), target)
 
 
-def closure(core: Core, kernel: Kernel, *, one_by_one: bool = False) -> Search:
+def reachable_set(core: Core, kernel: Kernel, *, one_by_one: bool = False) -> Search:
     """Return the Karp-Miller search of a core, in the implementation of the kernel."""
     if kernel.forest is None:
         return Forward(core, kernel, "largest", True)
-    return Closure(core, kernel, one_by_one=one_by_one)
+    return ReachableSet(core, kernel, one_by_one=one_by_one)

@@ -17,20 +17,20 @@ from typing import Final
 from rdma_robust.errors import InternalError, UsageError
 from rdma_robust.limits import NO_LIMITS, Limits, Progress
 from rdma_robust.petri.backward import Backward
-from rdma_robust.petri.closure import closure
+from rdma_robust.petri.closure import reachable_set
 from rdma_robust.petri.engine import (
     KERNELS,
     Covering,
     DownwardProof,
-    Enumerated,
     Finding,
+    ForbiddenCones,
+    FullEnumeration,
     Kernel,
     LinearProof,
-    Never,
     Search,
     UpwardProof,
 )
-from rdma_robust.petri.exclusion import Pairs
+from rdma_robust.petri.exclusion import ExclusivePairs
 from rdma_robust.petri.forward import Forward
 from rdma_robust.petri.kernel.loops import Marking
 from rdma_robust.petri.net import (
@@ -40,16 +40,16 @@ from rdma_robust.petri.net import (
     Firing,
     Invariant,
     LinearInvariant,
-    Loop,
     Net,
-    Run,
+    NetRun,
+    RepeatedFirings,
     StagedInvariant,
     UpwardInvariant,
     Vector,
 )
 from rdma_robust.petri.portfolio import Portfolio, RootEquation, Side, Turns
 from rdma_robust.petri.race import race
-from rdma_robust.petri.slice import OMEGA, Core, Slice, replay, slice_net
+from rdma_robust.petri.slice import OMEGA, Core, Slice, replay_firings, slice_net
 from rdma_robust.petri.state_equation import Cuts, StateEquation
 from rdma_robust.processes import can_fork
 
@@ -67,7 +67,7 @@ def writable(net: Net, result: CoverResult) -> bool:
     return all(-_LARGEST < number < _LARGEST for number in _numbers(result.invariant))
 
 
-def _longest(net: Net, run: Run) -> int:
+def _longest(net: Net, run: NetRun) -> int:
     """A bound of the tokens on any place during the run, and of its length."""
     change = max((abs(c) for t in net.transitions for _, c in t.delta), default=0)
     return max(run.start, default=0) + run.length * max(1, change)
@@ -91,7 +91,7 @@ def _values(vectors: Iterable[Vector]) -> Iterator[int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Rest:
+class NetRemainder:
     """`net` without what is above one of the cones `never`; `transitions` and `targets` have the indices before that."""
 
     net: Net
@@ -100,7 +100,7 @@ class Rest:
     targets: tuple[int, ...]
 
 
-def rest_of(part: Slice, basis: Iterable[Vector]) -> Rest:
+def rest_of(part: Slice, basis: Iterable[Vector]) -> NetRemainder:
     """Return what is left of a sliced net if its core never enters the cones of `basis`."""
     net = part.net
     never = tuple(part.vector(cone) for cone in basis)
@@ -112,7 +112,7 @@ def rest_of(part: Slice, basis: Iterable[Vector]) -> Rest:
         transitions=tuple(net.transitions[i] for i in transitions),
         targets=tuple(net.targets[i] for i in targets),
     )
-    return Rest(left, never, transitions, targets)
+    return NetRemainder(left, never, transitions, targets)
 
 
 def _above(never: Sequence[Vector]) -> Callable[[Vector], bool]:
@@ -128,12 +128,12 @@ def _above(never: Sequence[Vector]) -> Callable[[Vector], bool]:
     return above
 
 
-def whole(part: Slice, rest: Rest, result: CoverResult) -> CoverResult:
+def whole_result(part: Slice, rest: NetRemainder, result: CoverResult) -> CoverResult:
     """Turn the answer for what is left into one for the net of `part`. Raises InternalError if a run does not replay."""
     if result.run is not None:
         firings = tuple(_firing(firing, rest.transitions) for firing in result.run.transitions)
-        run = Run(result.run.start, firings, rest.targets[result.run.target])
-        replay(part.net, run)
+        run = NetRun(result.run.start, firings, rest.targets[result.run.target])
+        replay_firings(part.net, run)
         return replace(result, run=run)
     match result.invariant:
         case None | EnumeratedInvariant():
@@ -145,8 +145,8 @@ def whole(part: Slice, rest: Rest, result: CoverResult) -> CoverResult:
 
 
 def _firing(firing: Firing, transitions: Sequence[int]) -> Firing:
-    if isinstance(firing, Loop):
-        return Loop(firing.times, tuple((transitions[t], times) for t, times in firing.body))
+    if isinstance(firing, RepeatedFirings):
+        return RepeatedFirings(firing.times, tuple((transitions[t], times) for t, times in firing.body))
     return transitions[firing]
 
 
@@ -171,18 +171,18 @@ def _state_equation(core: Core, _: Kernel, limits: Limits) -> Search:
 COVER_ENGINES: dict[str, Callable[[Core, Kernel, Limits], Search]] = {
     "auto": Portfolio,
     "bfs": lambda core, kernel, _: Forward(core, kernel, "oldest", False),
-    "karp-miller": lambda core, kernel, _: closure(core, kernel),
+    "karp-miller": lambda core, kernel, _: reachable_set(core, kernel),
     "forward": lambda core, kernel, _: Forward(core, kernel, "plan", True),
     "backward": _backward,
     "state-equation": _state_equation,
-    "pairs": lambda core, kernel, _: Pairs(core, kernel),
+    "pairs": lambda core, kernel, _: ExclusivePairs(core, kernel),
 }
 """Every engine decides every net if it is given the time, except that `bfs` does not end on nets with infinitely many
 reachable markings, and that `state-equation` and `pairs` only ever answer SAFE."""
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class CoverTask:
     """How a net is to be decided: the engine's name, the kernels in the order in which they are tried, and the search."""
 
     engine: str
@@ -211,12 +211,12 @@ def cover(
     """
     if engine not in COVER_ENGINES:
         raise UsageError(f"unknown engine {engine!r}; there are {', '.join(COVER_ENGINES)}")
-    question = Question(engine, kernels, COVER_ENGINES[engine])
+    question = CoverTask(engine, kernels, COVER_ENGINES[engine])
     result = _answer(slice_net(net), question, limits, progress, processes)
     return result if writable(net, result) else CoverResult(engine, cut="digits", stored=result.stored)
 
 
-def _answer(part: Slice, question: Question, limits: Limits, progress: Progress, processes: int) -> CoverResult:
+def _answer(part: Slice, question: CoverTask, limits: Limits, progress: Progress, processes: int) -> CoverResult:
     if not part.core.targets:
         return CoverResult(SLICE, invariant=part.linear(()))
     kernels = question.kernels
@@ -229,16 +229,16 @@ def _answer(part: Slice, question: Question, limits: Limits, progress: Progress,
 
 
 def _search(
-    part: Slice, kernel: Kernel, question: Question, limits: Limits, *, progress: Progress, processes: int
+    part: Slice, kernel: Kernel, question: CoverTask, limits: Limits, *, progress: Progress, processes: int
 ) -> CoverResult:
 
     def answer(search: Search, within: Limits, tell: Progress, most: int | None = None) -> CoverResult:
         finding, cut = _drive(search, within, tell, most)
-        if isinstance(finding, Never):
+        if isinstance(finding, ForbiddenCones):
             rest = rest_of(part, finding.basis)
             again = replace(question, search=partial(Portfolio, reduce=False))
             left = _answer(slice_net(rest.net), again, within, tell, 1 if most is None else processes)
-            return whole(part, rest, replace(left, engine="pairs") if left.engine == SLICE else left)
+            return whole_result(part, rest, replace(left, engine="pairs") if left.engine == SLICE else left)
         by = search.answered if isinstance(search, Turns) else ""
         return _result(part, by or question.engine, finding, cut, search.stored)
 
@@ -280,7 +280,7 @@ def _drive(search: Search, limits: Limits, progress: Progress, most: int | None)
 
 def _result(part: Slice, engine: str, finding: Finding | None, cut: str, stored: int) -> CoverResult:
     match finding:
-        case None | Never():
+        case None | ForbiddenCones():
             return CoverResult(engine, cut=cut, stored=stored)
         case Covering(transitions, target):
             return CoverResult(engine, run=part.run(transitions, target), stored=stored)
@@ -288,7 +288,7 @@ def _result(part: Slice, engine: str, finding: Finding | None, cut: str, stored:
             return CoverResult(engine, invariant=part.linear(weights), stored=stored)
         case UpwardProof():
             return CoverResult(engine, invariant=_upward(part, finding), stored=stored)
-        case Enumerated(markings):
+        case FullEnumeration(markings):
             return CoverResult(engine, invariant=EnumeratedInvariant(markings), stored=stored)
         case DownwardProof(limits):
             return CoverResult(engine, invariant=part.downward(_dense(limits, len(part.places))), stored=stored)

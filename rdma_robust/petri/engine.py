@@ -1,4 +1,4 @@
-"""What the Petri-net engines have in common: what they find on a core, and how they take turns.
+"""The interface of the Petri-net engines: the proofs and runs that they find on a core, and how they take turns.
 
 An engine is an iterator that does a little work at a time and yields how much it was, counted in elementary operations
 (never in seconds, so that the order in which engines take turns is the same in every run). It returns what it found.
@@ -16,7 +16,7 @@ from rdma_robust.petri.kernel.loops import Firing, Marking, MarkingSet, Relaxati
 from rdma_robust.petri.kernel.pair_table import PairTable
 from rdma_robust.petri.net import Firing as Step
 from rdma_robust.petri.net import Vector
-from rdma_robust.petri.state_equation import Cut
+from rdma_robust.petri.state_equation import LinearCut
 
 
 def _compiled(name: str) -> Any:
@@ -69,7 +69,7 @@ class UpwardProof:
     """A basis closed under predecessors, but for cones that violate one of the inequalities."""
 
     basis: tuple[Vector, ...]
-    cuts: tuple[Cut, ...]
+    cuts: tuple[LinearCut, ...]
     traps: tuple[tuple[int, ...], ...]
 
 
@@ -81,7 +81,7 @@ class DownwardProof:
 
 
 @dataclass(frozen=True, slots=True)
-class Enumerated:
+class FullEnumeration:
     """All reachable markings were stored, too many to be listed; none covers a target."""
 
     markings: int
@@ -95,13 +95,13 @@ class LinearProof:
 
 
 @dataclass(frozen=True, slots=True)
-class Never:
+class ForbiddenCones:
     """Cones that are never entered, and closed under predecessors: not an answer, but transitions that never fire."""
 
     basis: tuple[Vector, ...]
 
 
-Finding = Covering | UpwardProof | DownwardProof | Enumerated | LinearProof | Never
+Finding = Covering | UpwardProof | DownwardProof | FullEnumeration | LinearProof | ForbiddenCones
 Steps = Generator[int, None, Finding | None]
 """None where the engine has no answer, although it is at its end."""
 

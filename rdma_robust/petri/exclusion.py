@@ -1,4 +1,4 @@
-"""Which two conditions never hold together: an invariant that costs a pass over the rules, not a search.
+"""Pairs of conditions that never hold together: an invariant that costs a pass over the rules, not a search.
 
 A condition is "at least k tokens on p", for numbers k that matter. Two of them may hold together if they do at the start,
 or if some transition leads there from markings of which no two conditions are known to exclude each other. The pairs that
@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections.abc import Collection, Generator, Iterable, Sequence
 from functools import cache
 
-from rdma_robust.petri.engine import Kernel, Never, Steps, UpwardProof
+from rdma_robust.petri.engine import ForbiddenCones, Kernel, Steps, UpwardProof
 from rdma_robust.petri.kernel.loops import Marking
 from rdma_robust.petri.kernel.pair_table import PairTable
 from rdma_robust.petri.net import Vector
@@ -109,7 +109,7 @@ def _closed(asked: Collection[int], changes: Sequence[int]) -> list[int]:
     return sorted(known)
 
 
-class Pairs:
+class ExclusivePairs:
     """The search for pairs of conditions that exclude each other; it only ever proves that targets cannot be covered.
 
     With `reduce` it ends with the cones that are never entered, if no target is proved out of reach but many transitions
@@ -141,7 +141,7 @@ class Pairs:
         dead = [guard for guard in core.guards if self.excluding(guard)]
         if len(dead) * _DEAD < len(core.guards):
             return None
-        return Never((yield from self.closed((*never, *dead))))
+        return ForbiddenCones((yield from self.closed((*never, *dead))))
 
     def _fill(self) -> Generator[int, None, None]:
         table = self._new_table()

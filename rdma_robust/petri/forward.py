@@ -17,7 +17,7 @@ from typing import Literal
 
 from rdma_robust.petri.engine import Covering, DownwardProof, Finding, Kernel, Steps
 from rdma_robust.petri.kernel.loops import DEAD, Marking, sparse
-from rdma_robust.petri.net import Firing, Loop
+from rdma_robust.petri.net import Firing, RepeatedFirings
 from rdma_robust.petri.slice import OMEGA, Core, before_firing
 
 _THIN = 2_000
@@ -200,7 +200,7 @@ class Forward:
         return Covering((*self._run(node, cone), *rest), target)
 
     def _run(self, node: int, cone: Marking) -> tuple[Firing, ...]:
-        return realise(self._core, node, cone, self._came.__getitem__, self._cycles)
+        return run_into_cone(self._core, node, cone, self._came.__getitem__, self._cycles)
 
     def _bury(self, node: int) -> None:
         """Replace a marking from which no target can be covered by the limit of its relaxation."""
@@ -234,7 +234,9 @@ Cycle = tuple[int, tuple[tuple[int, int, int], ...]]
 """The path from an ancestor to a node can be repeated there; it raises places: (place, tokens before, gain)."""
 
 
-def realise(core: Core, node: int, cone: Marking, came: Came, cycles: Mapping[int, Sequence[Cycle]]) -> tuple[Firing, ...]:
+def run_into_cone(
+    core: Core, node: int, cone: Marking, came: Came, cycles: Mapping[int, Sequence[Cycle]]
+) -> tuple[Firing, ...]:
     """Return a run from the initial marking into `cone`, which the marking of `node` is in.
 
     The `cycles` of a node are in the order in which they were found: a later one may lower what an earlier one raises.
@@ -251,10 +253,10 @@ def realise(core: Core, node: int, cone: Marking, came: Came, cycles: Mapping[in
         for ancestor, raised in reversed(cycles.get(node, ())):
             times = max(-(-(need.get(p, 0) - held) // gain) for p, held, gain in raised)
             if times > 0:
-                fires(Loop(times, _labels(ancestor, node, came)))
+                fires(RepeatedFirings(times, _labels(ancestor, node, came)))
         node, transition, count = came(node)
         if node >= 0:
-            fires(transition if count == 1 else Loop(1, ((transition, count),)))
+            fires(transition if count == 1 else RepeatedFirings(1, ((transition, count),)))
     return tuple(reversed(run))
 
 

@@ -44,19 +44,19 @@ class Net:
 
 
 @dataclass(frozen=True, slots=True)
-class Loop:
+class RepeatedFirings:
     """A group of (transition, times in a row) pairs, one after the other, all of it `times` times."""
 
     times: int
     body: tuple[tuple[int, int], ...]
 
 
-Firing = int | Loop
+Firing = int | RepeatedFirings
 """A transition fired once, or a loop, so that a run that pumps a place a million times stays short."""
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class NetRun:
     """A firing sequence: a concrete initial marking, transition indices in order, and the index of the covered target."""
 
     start: tuple[int, ...]
@@ -66,14 +66,14 @@ class Run:
     @property
     def length(self) -> int:
         """The number of transitions that are fired."""
-        loops = (firing for firing in self.transitions if isinstance(firing, Loop))
-        single = sum(not isinstance(firing, Loop) for firing in self.transitions)
+        loops = (firing for firing in self.transitions if isinstance(firing, RepeatedFirings))
+        single = sum(not isinstance(firing, RepeatedFirings) for firing in self.transitions)
         return single + sum(loop.times * sum(times for _, times in loop.body) for loop in loops)
 
     def unrolled(self) -> Iterator[int]:
         """Yield the transitions one by one, which may take for ever."""
         for firing in self.transitions:
-            if isinstance(firing, Loop):
+            if isinstance(firing, RepeatedFirings):
                 for _ in range(firing.times):
                     for transition, times in firing.body:
                         yield from repeat(transition, times)
@@ -164,7 +164,7 @@ class CoverResult:
     """
 
     engine: str
-    run: Run | None = None
+    run: NetRun | None = None
     invariant: Invariant | EnumeratedInvariant | None = None
     cut: str = ""
     stored: int = 0

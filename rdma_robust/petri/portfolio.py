@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from rdma_robust.limits import Limits
 from rdma_robust.petri.backward import Backward
-from rdma_robust.petri.closure import closure
+from rdma_robust.petri.closure import reachable_set
 from rdma_robust.petri.engine import Finding, Kernel, LinearProof, Search, Steps, UpwardProof
-from rdma_robust.petri.exclusion import Pairs
+from rdma_robust.petri.exclusion import ExclusivePairs
 from rdma_robust.petri.forward import Forward
 from rdma_robust.petri.kernel.loops import Marking
 from rdma_robust.petri.slice import Core
-from rdma_robust.petri.state_equation import Cut, Cuts, StateEquation
+from rdma_robust.petri.state_equation import Cuts, LinearCut, StateEquation
 
 _HEAD_START = 5_000
 """Elementary operations that the directed search does before the Karp-Miller search begins: some plans."""
@@ -55,7 +55,7 @@ class RootEquation:
             return UpwardProof((), tuple(dict.fromkeys(used)), tuple(self._equation.traps))
         return LinearProof(tuple(cut.weights for cut in used))
 
-    def _separate(self, target: Marking) -> Generator[int, None, Cut | None]:
+    def _separate(self, target: Marking) -> Generator[int, None, LinearCut | None]:
         """Look for an inequality that excludes a target, one trap more after each turn."""
         for _ in range(_TRAPS if self._traps else 1):
             work, known = self._equation.work, len(self._equation.traps)
@@ -121,11 +121,11 @@ class Portfolio(Turns):
         cuts = Cuts(len(core.initial))
         equation = StateEquation(core, limits.deadline)
         root = RootEquation(core, cuts, equation, traps=False)
-        pairs = Pairs(core, kernel, reduce=reduce)
+        pairs = ExclusivePairs(core, kernel, reduce=reduce)
         backward = Backward(core, kernel, equation, cuts, pairs)
         self._backward = backward
         forward = Forward(core, kernel, "plan", True, self._meet)
-        everything = closure(core, kernel, one_by_one=True)
+        everything = reachable_set(core, kernel, one_by_one=True)
         traps = RootEquation(core, cuts, equation, traps=True)
         expected = equation.expected
 

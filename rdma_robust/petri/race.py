@@ -20,14 +20,14 @@ from rdma_robust.petri.net import CoverResult
 from rdma_robust.processes import Child, Crew, Gone, Pipe, own_mebibytes, with_messages
 
 
-class Answer(Protocol):
+class TaskResult(Protocol):
     """What a task ends with; no tuple, since these tell of progress."""
 
     @property
     def cut(self) -> str: ...
 
 
-Found = TypeVar("Found", bound=Answer)
+Found = TypeVar("Found", bound=TaskResult)
 Task = Callable[[Limits, Progress], Found]
 _TICK_S = 0.05
 _TELL_S = 0.2

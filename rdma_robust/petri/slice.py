@@ -18,9 +18,9 @@ from rdma_robust.petri.net import (
     DownwardInvariant,
     Firing,
     LinearInvariant,
-    Loop,
     Net,
-    Run,
+    NetRun,
+    RepeatedFirings,
     UpwardInvariant,
     Vector,
 )
@@ -40,7 +40,7 @@ class Core:
 
 
 @dataclass(frozen=True, slots=True)
-class Pump:
+class InitialPump:
     """A transition that can be fired any number of times from a start, and the (place, tokens before) it makes omega."""
 
     transition: int
@@ -62,9 +62,9 @@ class Slice:
     targets: tuple[int, ...]
     marked: frozenset[int]
     omega: frozenset[int]
-    pumps: tuple[Pump, ...]
+    pumps: tuple[InitialPump, ...]
 
-    def run(self, firings: Iterable[Firing], target: int) -> Run:
+    def run(self, firings: Iterable[Firing], target: int) -> NetRun:
         """Translate a run of the core that covers the core's `target`, filling in what feeds the omega places.
 
         Raises InternalError if the run does not replay on the net.
@@ -81,19 +81,19 @@ class Slice:
             gain = dict(deltas[pump.transition])
             times = max(-(-(need.get(p, 0) - held) // gain[p]) for p, held in pump.raised)
             if times > 0:
-                prefix.append(Loop(1, ((pump.transition, times),)))
+                prefix.append(RepeatedFirings(1, ((pump.transition, times),)))
                 before_firing(need, prefix[-1], guards, deltas)
         start = tuple(
             max(low, need.get(p, 0)) if high is None else high
             for p, (low, high) in enumerate(zip(net.least, net.most, strict=True))
         )
-        run = Run(start, (*reversed(prefix), *found), goal)
-        replay(net, run)
+        run = NetRun(start, (*reversed(prefix), *found), goal)
+        replay_firings(net, run)
         return run
 
     def _firing(self, firing: Firing) -> Firing:
-        if isinstance(firing, Loop):
-            return Loop(firing.times, tuple((self.transitions[t], times) for t, times in firing.body))
+        if isinstance(firing, RepeatedFirings):
+            return RepeatedFirings(firing.times, tuple((self.transitions[t], times) for t, times in firing.body))
         return self.transitions[firing]
 
     def upward(
@@ -143,7 +143,7 @@ def _vectors(net: Net) -> tuple[list[Vector], list[Vector]]:
     return [t.guard for t in net.transitions], [t.delta for t in net.transitions]
 
 
-def replay(net: Net, run: Run) -> None:
+def replay_firings(net: Net, run: NetRun) -> None:
     """Check that `run` is a run of `net` from an initial marking that covers its target; raises InternalError if not."""
     marking = dict(enumerate(run.start))
     for p, value in marking.items():
@@ -152,8 +152,8 @@ def replay(net: Net, run: Run) -> None:
             raise InternalError(f"a run starts outside the initial markings at place {net.places[p]}")
     guards, deltas = _vectors(net)
     for firing in run.transitions:
-        loop = firing if isinstance(firing, Loop) else Loop(1, ((firing, 1),))
-        least, change = effect(loop.body, guards, deltas)
+        loop = firing if isinstance(firing, RepeatedFirings) else RepeatedFirings(1, ((firing, 1),))
+        least, change = firing_effect(loop.body, guards, deltas)
         lost = dict(change)
         if any(marking[p] < k + max(0, -lost.get(p, 0)) * (loop.times - 1) for p, k in least):
             raise InternalError(f"a run fires {net.transitions[loop.body[0][0]].name} where it is not enabled")
@@ -163,12 +163,14 @@ def replay(net: Net, run: Run) -> None:
         raise InternalError("a run does not cover its target")
 
 
-def effect(group: Sequence[tuple[int, int]], guards: Sequence[Vector], deltas: Sequence[Vector]) -> tuple[Vector, Vector]:
+def firing_effect(
+    group: Sequence[tuple[int, int]], guards: Sequence[Vector], deltas: Sequence[Vector]
+) -> tuple[Vector, Vector]:
     """Return the least marking in which the (transition, times) pairs can be fired one after the other, and the change."""
     need: dict[int, int] = {}
     change: dict[int, int] = {}
     for t, times in reversed(group):
-        before(need, guards[t], deltas[t], times)
+        need_before(need, guards[t], deltas[t], times)
         for p, gain in deltas[t]:
             change[p] = change.get(p, 0) + times * gain
     return tuple(sorted(need.items())), tuple(sorted((p, gain) for p, gain in change.items() if gain))
@@ -176,13 +178,13 @@ def effect(group: Sequence[tuple[int, int]], guards: Sequence[Vector], deltas: S
 
 def before_firing(need: dict[int, int], firing: Firing, guards: Sequence[Vector], deltas: Sequence[Vector]) -> None:
     """Turn the least marking needed after a firing into the one needed before it."""
-    if isinstance(firing, Loop):
-        before(need, *effect(firing.body, guards, deltas), firing.times)
+    if isinstance(firing, RepeatedFirings):
+        need_before(need, *firing_effect(firing.body, guards, deltas), firing.times)
     else:
-        before(need, guards[firing], deltas[firing])
+        need_before(need, guards[firing], deltas[firing])
 
 
-def before(need: dict[int, int], guard: Vector, delta: Vector, times: int = 1) -> None:
+def need_before(need: dict[int, int], guard: Vector, delta: Vector, times: int = 1) -> None:
     """Turn the least marking needed after `times` firings of a transition into the one needed before them."""
     change = dict(delta)
     for p, gain in delta:
@@ -244,7 +246,7 @@ def _below(small: Vector, large: Vector) -> bool:
     return all(values.get(p, 0) >= k for p, k in small)
 
 
-def _saturate(net: Net, start: list[float]) -> tuple[Pump, ...]:
+def _saturate(net: Net, start: list[float]) -> tuple[InitialPump, ...]:
     """Set to omega in `start` what some transition that takes nothing finite away can raise, again and again."""
     waiting = list(range(len(net.transitions) - 1, -1, -1))
     queued = [True] * len(waiting)
@@ -262,7 +264,7 @@ def _saturate(net: Net, start: list[float]) -> tuple[Pump, ...]:
         raised = tuple((p, int(start[p])) for p, change in t.delta if change > 0 and start[p] != OMEGA)
         if not raised:
             continue
-        pumps.append(Pump(i, raised))
+        pumps.append(InitialPump(i, raised))
         for p, _ in raised:
             start[p] = OMEGA
             for j in touching.get(p, ()):

@@ -99,7 +99,7 @@ _SHRINK = 2_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class LinearCut:
     """An inequality `weights . M <= bound` that every reachable marking keeps.
 
     The sum of `weights` and of k for each place of a trap, (trap, k) in `traps`, is increased by no transition, and
@@ -140,7 +140,7 @@ class StateEquation:
         self.expected = 5 * sum(map(len, self._columns)) + 10 * len(core.initial)
         """A guess of what the first solution takes."""
 
-    def separate(self, marking: Marking, traps: int = 0) -> Cut | None:
+    def separate(self, marking: Marking, traps: int = 0) -> LinearCut | None:
         """Return an inequality that every reachable marking keeps and `marking` exceeds, or None, after adding up to so
         many traps.
 
@@ -163,12 +163,12 @@ class StateEquation:
         size = self._finder.size if self._finder else 0
         return len(self.traps) * size < _TRIED_TRAPS + 4 * self._with_traps * size
 
-    def _rounded(self, marking: Marking, prices: dict[int, float]) -> Cut | None:
+    def _rounded(self, marking: Marking, prices: dict[int, float]) -> LinearCut | None:
         """Turn the duals of rows into an inequality in integers that is known to hold and to exclude `marking`."""
         cuts = (self._cut(marking, _integers(prices, denominator)) for denominator in _DENOMINATORS)
         return next((cut for cut in cuts if cut is not None), None)
 
-    def _by_ray(self, marking: Marking, rows: Iterable[int]) -> Cut | None:
+    def _by_ray(self, marking: Marking, rows: Iterable[int]) -> LinearCut | None:
         """Look for an inequality with weights on the given rows only, in exact numbers, if the program is small."""
         places = len(self._core.initial)
         chosen = set(rows)
@@ -192,7 +192,7 @@ class StateEquation:
         found = ray(effects, {row: gain for row, gain in gains.items() if row in chosen}, patience)
         return None if found is None else self._cut(marking, found)
 
-    def _cut(self, marking: Marking, multipliers: dict[int, int]) -> Cut | None:
+    def _cut(self, marking: Marking, multipliers: dict[int, int]) -> LinearCut | None:
         """Return the inequality that multipliers of rows make, if it holds and excludes `marking`."""
         places = len(self._core.initial)
         weights = {row: w for row, w in multipliers.items() if row < places}
@@ -207,7 +207,7 @@ class StateEquation:
         if sum(weights.get(p, 0) * k for p, k in marking) <= bound:
             return None
         self._with_traps += bool(traps)
-        return Cut(tuple(sorted(weights.items())), bound, tuple(sorted(traps.items())))
+        return LinearCut(tuple(sorted(weights.items())), bound, tuple(sorted(traps.items())))
 
     def _never_increased(self, weights: dict[int, int]) -> bool:
         rows = {i for p in weights for i in self._touching[p]}
@@ -321,10 +321,10 @@ class Cuts:
     """The inequalities that are known, by place."""
 
     def __init__(self, places: int) -> None:
-        self.known: list[Cut] = []
+        self.known: list[LinearCut] = []
         self._at: list[list[tuple[int, int]]] = [[] for _ in range(places)]
 
-    def add(self, cut: Cut) -> None:
+    def add(self, cut: LinearCut) -> None:
         for p, w in cut.weights:
             self._at[p].append((len(self.known), w))
         self.known.append(cut)

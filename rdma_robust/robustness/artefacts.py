@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 
 from rdma_robust.counters.lower import LoweredProgram
 from rdma_robust.counters.program import CounterProgram
-from rdma_robust.counters.search import Exploration
+from rdma_robust.counters.search import CounterSearch
 from rdma_robust.language.flow.cfg import Fault, Program
 from rdma_robust.limits import Limits
 from rdma_robust.robustness.frame import EventLabel, InstrumentationFrame
 from rdma_robust.robustness.lift import LiftedTrace
 from rdma_robust.robustness.static_filter import Pivots
 
-Found = Exploration[EventLabel]
+Found = CounterSearch[EventLabel]
 
 LikeFaults = Mapping[Fault, frozenset[Fault]]
 """For faults of like threads those that are reachable iff they are."""

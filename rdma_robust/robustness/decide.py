@@ -8,7 +8,7 @@ from typing import Final
 
 from rdma_robust.counters.counter_bounds import counter_bounds
 from rdma_robust.counters.lower import lower
-from rdma_robust.counters.search import Exploration, explore_lowered
+from rdma_robust.counters.search import CounterSearch, explore_lowered
 from rdma_robust.counters.searches import SearchResult
 from rdma_robust.errors import LimitReached, UsageError
 from rdma_robust.guard import out_of_memory
@@ -29,7 +29,7 @@ from rdma_robust.robustness.reductions.like_threads import like_faults
 from rdma_robust.robustness.static_filter import pivots_to_try
 from rdma_robust.robustness.unconfirmed import UnconfirmedError, search_on, watched_decision
 
-NOTHING: Final[Found] = Exploration(NO_SEARCH, False, 0, SearchResult(-1, (), 0, 0, frozenset()), [], [])
+NOTHING: Final[Found] = CounterSearch(NO_SEARCH, False, 0, SearchResult(-1, (), 0, 0, frozenset()), [], [])
 """The search that was not made."""
 
 _FAULT_STATES = 2_000_000

@@ -19,7 +19,7 @@ from rdma_robust.counters.program import (
     Body,
     Command,
     CounterProgram,
-    Process,
+    ProcessGraph,
     Require,
     Statement,
     Target,
@@ -108,7 +108,7 @@ class _Paper:
         )
         poll = frame.limits.poll("instrumenting")
         processes = tuple(
-            Process(g.name, g.entry, tuple(Command(e.source, e.target, self._body(e)) for e in poll.each(g.edges)))
+            ProcessGraph(g.name, g.entry, tuple(Command(e.source, e.target, self._body(e)) for e in poll.each(g.edges)))
             for g in frame.graphs
         )
         values = (

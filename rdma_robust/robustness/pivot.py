@@ -29,8 +29,8 @@ from rdma_robust.counters.program import (
     Command,
     CounterProgram,
     Footprint,
-    Later,
-    Process,
+    LazyBranches,
+    ProcessGraph,
     Require,
     Statement,
     Target,
@@ -142,7 +142,7 @@ class PivotInstrumentation:
             *((name, 0) for name in dict((*self.buffers.variables(), *self.atomics.variables()))),
         )
         poll = frame.limits.poll("instrumenting")
-        processes = tuple(Process(g.name, g.entry, tuple(map(self._command, poll.each(g.edges)))) for g in frame.graphs)
+        processes = tuple(ProcessGraph(g.name, g.entry, tuple(map(self._command, poll.each(g.edges)))) for g in frame.graphs)
         targets = tuple(t for c in self.classes.tried for t in self._targets(c))
         sizes = {
             **dict(self.seen.variables()),
@@ -199,11 +199,10 @@ class PivotInstrumentation:
         if edge.type is EventType.NAW:  # as a pivot only
             return leaf(EventLabel(edge, 1), Require(FALSE))
         first = (*self._phase1(edge), *self._starts(edge), *self.atomics.openings(edge))
-        alternatives = []
-        if first:
-            alternatives.append(Body((Require(equals(Name(CLASS), Const(0))),), first))
+        alternatives = [Body((Require(equals(Name(CLASS), Const(0))),), first)] if first else []
         if (current := self.classes.current_kept(edge)) != FALSE:
-            second = Later(lambda: (self._alpha(edge), *self._beta(edge)), self._outline(edge), frozenset(self.of_program))
+            outline, own = self._outline(edge), frozenset(self.of_program)
+            second = LazyBranches(lambda: (self._alpha(edge), *self._beta(edge)), outline, own)
             alternatives.append(Body((Require(Name(CLASS)), Require(current)), second))
         return Body((), tuple(alternatives)) if alternatives else leaf(EventLabel(edge, 1), Require(FALSE))
 

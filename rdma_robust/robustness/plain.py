@@ -8,7 +8,7 @@ Source: docs/theory.md, "The search" (phase 1).
 
 from __future__ import annotations
 
-from rdma_robust.counters.program import Add, Command, CounterProgram, Process, Statement, Target, leaf
+from rdma_robust.counters.program import Add, Command, CounterProgram, ProcessGraph, Statement, Target, leaf
 from rdma_robust.expr import Expr, conj, substitute
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import RDMA, Model
@@ -45,7 +45,7 @@ def sequential(frame: InstrumentationFrame, targets: tuple[PlainTarget, ...]) ->
     )
     queues = frame.messages.variables()
     processes = tuple(
-        Process(
+        ProcessGraph(
             g.name,
             g.entry,
             tuple(

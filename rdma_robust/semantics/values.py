@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from math import prod
+from typing import Final
 
 from rdma_robust.digraph import Following, components
 from rdma_robust.errors import SizeLimitError
 from rdma_robust.expr import VALUE, Binary, Const, Expr, Ite, Unary, names, value_of
+from rdma_robust.kept import Kept
 from rdma_robust.language.flow.cfg import Cell, Program, Recv, RecvPoll, Section, Step, Thread, steps
 from rdma_robust.semantics.event_table import Act, cases_of, expected_value, expressions_of
 from rdma_robust.semantics.terms import Evaluator, read_at, term_of
@@ -34,26 +36,33 @@ def _is_acyclic(following: Following) -> bool:
     return all(len(each) == 1 and each[0] not in following.get(each[0], ()) for each in components(following))
 
 
-def possible_values(program: Program, exceeded: Callable[[], str] = lambda: "") -> dict[Cell, frozenset[int]]:
-    """Return for every cell a superset of the values it can hold in any execution, SC or RDMA.
+@dataclass(frozen=True)
+class ValueFlow:
+    """Supersets of what can be in any execution, SC or RDMA: the values of every cell, those of the registers of each
+    thread, by its number, at each program point that it may come to, the steps that may be taken (thread, points before and
+    after, step), and the immediates of messages between two threads, where some message has one."""
+
+    cells: Mapping[Cell, Values]
+    points: Mapping[tuple[int, int], Mapping[str, Values]]
+    taken: frozenset[tuple[int, int, int, Step]]
+    immediates: Mapping[Connection, Values]
+
+
+_FLOWS: Final = Kept[None, ValueFlow]()
+
+
+def value_flow(program: Program, exceeded: Callable[[], str] = lambda: "") -> ValueFlow:
+    """Return the values that there can be, analysed once for each program.
 
     Thread-modular: a read may return any value the cell can hold; registers are followed along each thread's graph, as
     one set of values per register and program point (their correlation is lost). Steps with too many valuations yield
     the whole domain and what may be outside it, or without a domain every constant of the program.
     Raises SizeLimitError if that domain has more than `MAX_DOMAIN` values, or once `exceeded` names a limit.
     """
-    return _analysed(program, exceeded).cells
+    return _FLOWS.of(program, None, lambda: _analysed(program, exceeded))
 
 
-def held_and_carried(program: Program) -> tuple[dict[Cell, Values], dict[Connection, Values]]:
-    """Return what :func:`possible_values` does, and a superset of what an RP of the second thread can read of a message from
-    the first, by their names, where some message has an immediate: that of one without is 0. Raises SizeLimitError as that
-    does."""
-    analysis = _analysed(program, lambda: "")
-    return analysis.cells, {connection: values | {0} for connection, values in analysis.immediates.items()}
-
-
-def _analysed(program: Program, exceeded: Callable[[], str]) -> _Analysis:
+def _analysed(program: Program, exceeded: Callable[[], str]) -> ValueFlow:
     analysis = _Analysis(program, {cell: frozenset({cell.init}) for cell in program.cells}, exceeded)
     changed = True
     while changed:
@@ -61,44 +70,34 @@ def _analysed(program: Program, exceeded: Callable[[], str]) -> _Analysis:
         for number, thread in enumerate(program.threads):
             analysis.run(number, thread)
         changed = before != (analysis.cells, analysis.immediates)
-    return analysis
+    return ValueFlow(analysis.cells, analysis.points, frozenset(analysis.taken), analysis.immediates)
 
 
-def named_values(program: Program, exceeded: Callable[[], str] = lambda: "") -> dict[str, frozenset[int]]:
+def possible_values(program: Program, exceeded: Callable[[], str] = lambda: "") -> dict[Cell, Values]:
+    """Return for every cell a superset of the values it can hold. Raises SizeLimitError as :func:`value_flow` does."""
+    return dict(value_flow(program, exceeded).cells)
+
+
+def held_and_carried(program: Program) -> tuple[dict[Cell, Values], dict[Connection, Values]]:
+    """Return what :func:`possible_values` does, and a superset of what an RP of the second thread can read of a message from
+    the first, by their names, where some message has an immediate: that of one without is 0. Raises SizeLimitError as that
+    does."""
+    flow = value_flow(program)
+    return dict(flow.cells), {connection: values | {0} for connection, values in flow.immediates.items()}
+
+
+def named_values(program: Program) -> dict[str, Values]:
     """Return for every word `Node.cell` and register `Thread.register` a superset of the values it can ever hold.
 
-    Raises SizeLimitError as :func:`possible_values` does.
+    Raises SizeLimitError as :func:`value_flow` does.
     """
-    analysis = _analysed(program, exceeded)
-    found = {str(cell): values for cell, values in analysis.cells.items()}
+    flow = value_flow(program)
+    found = {str(cell): values for cell, values in flow.cells.items()}
     for t, thread in enumerate(program.threads):
         for name, value in thread.registers:
-            at = (values[name] for (owner, _), values in analysis.points.items() if owner == t)
+            at = (values[name] for (owner, _), values in flow.points.items() if owner == t)
             found[f"{thread.name}.{name}"] = frozenset({value}).union(*at)
     return found
-
-
-@dataclass(frozen=True)
-class ValueFlow:
-    """Supersets of what can be, see :func:`possible_values`: the values of every cell, those of the registers of each
-    thread, by its number, at each program point that it may come to, and the steps that may be taken (thread, points
-    before and after, step)."""
-
-    cells: Mapping[Cell, Values]
-    points: Mapping[tuple[int, int], Mapping[str, Values]]
-    taken: frozenset[tuple[int, int, int, Step]]
-
-
-def value_flow(program: Program, exceeded: Callable[[], str] = lambda: "") -> ValueFlow:
-    """Return what :func:`possible_values` finds out on its way. Raises SizeLimitError as that does."""
-    analysis = _analysed(program, exceeded)
-    taken = {
-        (number, source, target, step)
-        for number, thread in enumerate(program.threads)
-        for source, target, step in thread.edges
-        if (number, source) in analysis.points and analysis.apply(number, step, analysis.points[number, source]) is not None
-    }
-    return ValueFlow(analysis.cells, analysis.points, frozenset(taken))
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +167,7 @@ class _Analysis:
     points: dict[tuple[int, int], dict[str, Values]] = field(default_factory=dict)
     compiled: dict[tuple[int, Step], _Compiled] = field(default_factory=dict)
     immediates: dict[Connection, Values] = field(default_factory=dict)
+    taken: set[tuple[int, int, int, Step]] = field(default_factory=set)
     anything_cache: Values | None = None
 
     def run(self, number: int, thread: Thread) -> None:
@@ -182,7 +182,10 @@ class _Analysis:
                 raise SizeLimitError(f"the values that variables can have were not found within the limit of {limit}")
             for target, step in out.get(point, []):
                 after = self.apply(number, step, self.points[number, point])
-                if after is not None and self.join(number, target, after) and target not in todo:
+                if after is None:
+                    continue
+                self.taken.add((number, point, target, step))
+                if self.join(number, target, after) and target not in todo:
                     todo.append(target)
 
     def join(self, number: int, point: int, values: Mapping[str, Values]) -> bool:

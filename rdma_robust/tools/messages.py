@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from rdma_robust.errors import Diagnostic, ProgramError
 from rdma_robust.frame.registry import CertificateKind, Command, FrontEnd, SettingKind, Tool
-from rdma_robust.messages.language.recognised import is_messages
+from rdma_robust.messages.language.recognised import has_contracts, is_messages
+
+if TYPE_CHECKING:
+    from rdma_robust.frame.editor import Editor
 
 RUNS: Final = ("jobs", "expect", "quiet")
 
@@ -118,9 +122,9 @@ def _formatted(text: str, file: str) -> str:
 
 def _written_out(text: str, file: str) -> str:
     from rdma_robust.messages.language.load_messages import load_messages  # noqa: PLC0415 - slow
-    from rdma_robust.messages.language.messages_text import written_out  # noqa: PLC0415
+    from rdma_robust.messages.language.messages_text import program_text  # noqa: PLC0415
 
-    return written_out(load_messages(text, file))
+    return program_text(load_messages(text, file))
 
 
 def _defined(text: str, define: Sequence[str]) -> str:
@@ -128,6 +132,24 @@ def _defined(text: str, define: Sequence[str]) -> str:
     from rdma_robust.messages.language.message_words import message_grammar  # noqa: PLC0415
 
     return with_definitions(text, define, message_grammar())
+
+
+def _diagnostics(text: str, file: str) -> tuple[Diagnostic, ...]:
+    """Return what reading a program and its contracts finds: the errors of both, or their warnings."""
+    from rdma_robust.contracts.language.load_contracts import load_contracts  # noqa: PLC0415 - slow
+    from rdma_robust.messages.language.load_messages import load_messages  # noqa: PLC0415
+
+    try:
+        of_contracts = load_contracts(text, file).warnings if has_contracts(text) else ()
+        return tuple(dict.fromkeys((*of_contracts, *load_messages(text, file).warnings)))
+    except ProgramError as error:
+        return error.diagnostics
+
+
+def _editor() -> Editor:
+    from rdma_robust.frame.editor import Editor  # noqa: PLC0415 - only in editors
+
+    return Editor(_diagnostics)
 
 
 TOOL: Final = Tool(
@@ -141,6 +163,7 @@ TOOL: Final = Tool(
             _written_out,
             defined=_defined,
             default=("messages", "check"),
+            editor=_editor,
             elsewhere={
                 ".rdma": "this is a message program; `rdma-robust messages check` decides it, `messages explain` draws it"
             },

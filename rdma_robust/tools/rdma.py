@@ -6,9 +6,12 @@ More than 400 lines: the help of twelve commands, each beside what registers it,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from rdma_robust.frame.registry import CertificateKind, Command, FrontEnd, SettingKind, Tool
+
+if TYPE_CHECKING:
+    from rdma_robust.frame.editor import Editor
 
 LIMITS: Final = ("timeout", "memory", "max-states")
 RUNS: Final = ("jobs", "expect", "quiet")
@@ -302,16 +305,27 @@ def _defined(text: str, define: Sequence[str]) -> str:
     return with_definitions(text, define)
 
 
+def _editor() -> Editor:
+    from rdma_robust.editing.declared_names import Names  # noqa: PLC0415 - slow, and only in editors
+    from rdma_robust.editing.hovers import hover  # noqa: PLC0415
+    from rdma_robust.editing.rdma_editor import decide, diagnostics_of  # noqa: PLC0415
+    from rdma_robust.editing.typing_aid import completions, renaming  # noqa: PLC0415
+    from rdma_robust.frame.editor import Editor  # noqa: PLC0415
+
+    return Editor(diagnostics_of, Names, hover, completions, renaming, decide)
+
+
 TOOL: Final = Tool(
     "rdma",
     front_ends=(
-        FrontEnd("trencher", (".trencher",), _is_trencher, defined=_defined, no_layout=NO_LAYOUT),
+        FrontEnd("trencher", (".trencher",), _is_trencher, defined=_defined, no_layout=NO_LAYOUT, editor=_editor),
         FrontEnd(
             "rdma",
             (".rdma",),
             formatted=_formatted,
             written_out=_written_out,
             defined=_defined,
+            editor=_editor,
             elsewhere={".mp": "this is no message program; `rdma-robust check` decides it"},
         ),
     ),

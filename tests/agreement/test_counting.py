@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from rdma_robust.counting.both_engines import Counting, by_net
+from rdma_robust.counting.both_engines import CountingDecision, by_net
 from rdma_robust.counting.inductive_markings import why_not_inductive
 from rdma_robust.counting.omega_search import OmegaOptions, omega_search
 from rdma_robust.counting.smallest import by_starts, smallest
@@ -72,7 +72,7 @@ def test_nets_and_the_race_agree_with_the_forward_search(chunk: int) -> None:
         known = omega_search(system).target
         engines = ("auto", "backward", "forward") if seed % 5 == 0 else ("auto", "backward")[seed % 2 :]
         answers = [by_net(system, engine=engine) for engine in engines]
-        answers += [Counting(system, alone=alone).decide() for alone in (0, 3)]
+        answers += [CountingDecision(system, alone=alone).decide() for alone in (0, 3)]
         for found in answers:
             assert found.target == known and not found.cut, (seed, found)
             if found.target >= 0:

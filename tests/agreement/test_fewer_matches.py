@@ -15,7 +15,7 @@ from rdma_robust.messages.language.message_program import BUFFERS, Buffer, Loop,
 from rdma_robust.messages.machine import state_search
 from rdma_robust.messages.machine.local_table import Hop, LocalTable, State
 from rdma_robust.messages.machine.state_search import StateSearch
-from rdma_robust.messages.message_answers import Questions
+from rdma_robust.messages.message_answers import MessageQuestions
 from tests.support.named_messages import NAMED
 from tests.support.random_messages import TASTES, random_messages
 from tests.support.shares import chunks
@@ -42,7 +42,7 @@ def _again(at: int, process: Process, chance: random.Random) -> Process:
 def searched(program: MessageProgram, buffer: Buffer, *, fewer: bool) -> StateSearch:
     limits = Limits.of(20, 600)
     table = LocalTable(program, buffer, limits, 2, names=False)
-    search = StateSearch(table, Questions(), limits, fewer)
+    search = StateSearch(table, MessageQuestions(), limits, fewer)
     search.search()
     return search
 

@@ -5,21 +5,21 @@ from __future__ import annotations
 import pytest
 
 from rdma_robust.limits import Limits
-from rdma_robust.messages.encoding.match_candidates import candidates
+from rdma_robust.messages.encoding.match_candidates import candidate_pairs
 from rdma_robust.messages.encoding.unrolled import NotEncodedError
 from rdma_robust.messages.encoding.unrolling import unroll
 from rdma_robust.messages.engines.answers_compared import contradictions
 from rdma_robust.messages.engines.gathers import by_gathering
-from rdma_robust.messages.engines.relaxed import proved
+from rdma_robust.messages.engines.relaxed import proven_assertions
 from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.language.message_program import BUFFERS
 from rdma_robust.messages.machine.states import by_states
-from rdma_robust.messages.message_answers import Questions
-from rdma_robust.messages.replay.replaying import confirm
+from rdma_robust.messages.message_answers import MessageQuestions
+from rdma_robust.messages.replay.replaying import confirm_answer
 from tests.support.gathering_programs import gathering_program
 from tests.support.shares import chunks
 
-ASKED = Questions(count=True, limit=2_000, listed=2_000)
+ASKED = MessageQuestions(count=True, limit=2_000, listed=2_000)
 
 
 def compared(seeds: range, *, wild: bool) -> tuple[int, int]:
@@ -33,7 +33,7 @@ def compared(seeds: range, *, wild: bool) -> tuple[int, int]:
                 continue
             answer = by_gathering(program, buffer, ASKED, Limits())
             if answer is not None:
-                confirm(program, answer)
+                confirm_answer(program, answer)
                 assert not contradictions(answer, states), (seed, wild, buffer)
                 assert answer.matchings is not None and states.matchings is not None
                 assert set(answer.matchings.listed) == set(states.matchings.listed), (seed, wild, buffer)
@@ -42,7 +42,7 @@ def compared(seeds: range, *, wild: bool) -> tuple[int, int]:
                 unrolled = unroll(program, 8)
             except NotEncodedError:
                 continue
-            places = proved(unrolled, candidates(unrolled, buffer).endpoints, Limits())
+            places = proven_assertions(unrolled, candidate_pairs(unrolled, buffer).endpoints, Limits())
             assert places.isdisjoint(each.span for each in states.violations), (seed, wild, buffer)
             held += len(places)
     return decided, held

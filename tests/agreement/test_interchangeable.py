@@ -12,8 +12,8 @@ from rdma_robust.messages.language.message_program import BUFFERS, Buffer
 from rdma_robust.messages.machine import interchangeable, states, value_kinds
 from rdma_robust.messages.machine.interchangeable import interchangeable_processes
 from rdma_robust.messages.machine.states import by_states
-from rdma_robust.messages.message_answers import BufferAnswer, Questions
-from rdma_robust.messages.replay.replaying import confirm
+from rdma_robust.messages.message_answers import BufferAnswer, MessageQuestions
+from rdma_robust.messages.replay.replaying import confirm_answer
 from tests.support.message_agreement import matches
 from tests.support.random_families import random_family
 from tests.support.shares import chunks
@@ -35,11 +35,11 @@ def facts(answer: BufferAnswer) -> tuple[object, ...]:
 def both(text: str, buffer: Buffer, limit: int = 3_000) -> tuple[BufferAnswer, BufferAnswer]:
     """Return what is found with and without interchangeable processes."""
     program = load_messages(text, "t.mp")
-    with_them = by_states(program, buffer, Questions(), Limits.of(30, limit))
-    confirm(program, with_them)
+    with_them = by_states(program, buffer, MessageQuestions(), Limits.of(30, limit))
+    confirm_answer(program, with_them)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(states, "interchangeable_processes", lambda _program: None)
-        return with_them, by_states(program, buffer, Questions(), Limits.of(30, limit))
+        return with_them, by_states(program, buffer, MessageQuestions(), Limits.of(30, limit))
 
 
 def compare(seeds: range) -> tuple[int, int]:
@@ -184,7 +184,7 @@ def test_many_clients_of_a_server_have_few_states() -> None:
     proc S { reg v, s; for j in 1..40 { recv v from any s; send v to s } }
     proc C[i in 1..40] { reg x; send i to S; recv x from S; assert x == i }
     """
-    answer = by_states(load_messages(text, "t.mp"), "zero", Questions(), Limits(states=100))
+    answer = by_states(load_messages(text, "t.mp"), "zero", MessageQuestions(), Limits(states=100))
     assert (answer.violated, answer.deadlocked, answer.reason) == ("no", "no", "")
     assert answer.pairs is not None
     assert len(answer.pairs) == 2 * 40 * 40

@@ -10,11 +10,11 @@ from rdma_robust.messages.engines.answers_compared import contradictions
 from rdma_robust.messages.engines.engine_table import answered
 from rdma_robust.messages.language.message_program import BUFFERS
 from rdma_robust.messages.machine.states import by_states
-from rdma_robust.messages.message_answers import Questions
+from rdma_robust.messages.message_answers import MessageQuestions
 from sitegen.messages_index import FAMILIES, family_programs
 from tests.litmus.message_goldens import load
 
-ASKED = Questions(count=True, limit=200)
+ASKED = MessageQuestions(count=True, limit=200)
 
 
 def compared(family: str, monkeypatch: pytest.MonkeyPatch) -> set[str]:

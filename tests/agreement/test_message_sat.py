@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from rdma_robust.limits import Limits
-from rdma_robust.messages.encoding.match_candidates import candidates
+from rdma_robust.messages.encoding.match_candidates import candidate_pairs
 from rdma_robust.messages.encoding.unrolled import NotEncodedError
 from rdma_robust.messages.encoding.unrolling import unroll
 from rdma_robust.messages.engines.sat import by_sat
 from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.language.message_program import BUFFERS, Buffer, MessageProgram
 from rdma_robust.messages.machine.states import by_states
-from rdma_robust.messages.message_answers import Issued, Pair
+from rdma_robust.messages.message_answers import MatchedPair, OperationId
 from tests.conftest import ROOT
 from tests.support.message_agreement import QUESTIONS, compared_with_states
 from tests.support.random_messages import ARRAYS, BLOCKING, BRANCHED, LARGER, random_messages
@@ -34,8 +34,8 @@ def assert_nothing_lost(program: MessageProgram, buffer: Buffer) -> None:
     if not unrolled.fixed or unrolled.cuts:
         return
     kept = {
-        Pair(Issued(a.process, a.rank.value), Issued(b.process, b.rank.value))
-        for receive, send in candidates(unrolled, buffer).pairs()
+        MatchedPair(OperationId(a.process, a.rank.value), OperationId(b.process, b.rank.value))
+        for receive, send in candidate_pairs(unrolled, buffer).pairs()
         for a, b in [(unrolled.receives[receive], unrolled.sends[send])]
     }
     states = by_states(program, buffer, QUESTIONS, Limits.of(20))

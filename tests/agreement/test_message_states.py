@@ -10,7 +10,7 @@ from rdma_robust.limits import NO_LIMITS
 from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.language.message_program import BUFFERS
 from rdma_robust.messages.machine.states import by_states
-from rdma_robust.messages.message_answers import Granted, Questions
+from rdma_robust.messages.message_answers import BufferGrant, MessageQuestions
 from tests.support.message_agreement import disagreement
 from tests.support.mutated_messages import mutated_messages
 from tests.support.named_messages import NAMED
@@ -44,7 +44,7 @@ def _compare_any(seeds: range, limit: int) -> int:
         program = random_messages(seed, replace(BLOCKING, operations=8 + seed % 3))
         found = disagreement(program, "any", limit)
         assert not found, seed
-        deadlocks += found is not None and by_states(program, "any", Questions(), NO_LIMITS).deadlock is not None
+        deadlocks += found is not None and by_states(program, "any", MessageQuestions(), NO_LIMITS).deadlock is not None
     return deadlocks
 
 
@@ -64,8 +64,8 @@ def _compare_changed(seeds: range, limit: int) -> int:
     for seed in seeds:
         program = mutated_messages(programs[seed % len(programs)], seed)
         assert not disagreement(program, "any", limit), seed
-        deadlock = by_states(program, "any", Questions(), NO_LIMITS).deadlock
-        by_a_buffer += deadlock is not None and any(isinstance(each, Granted) for each in deadlock.schedule)
+        deadlock = by_states(program, "any", MessageQuestions(), NO_LIMITS).deadlock
+        by_a_buffer += deadlock is not None and any(isinstance(each, BufferGrant) for each in deadlock.schedule)
     return by_a_buffer
 
 

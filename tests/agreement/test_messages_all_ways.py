@@ -12,7 +12,7 @@ from rdma_robust.messages.engines.smt import by_smt
 from rdma_robust.messages.language.message_program import BUFFERS
 from rdma_robust.messages.machine.states import by_states
 from rdma_robust.messages.message_answers import MessageEngine
-from rdma_robust.messages.replay.replaying import confirm
+from rdma_robust.messages.replay.replaying import confirm_answer
 from tests.support.message_agreement import QUESTIONS, differences, differences_in_facts
 from tests.support.naive_messages import naive_messages
 from tests.support.random_messages import BLOCKING, TASTES, random_messages
@@ -33,7 +33,7 @@ def compared(seeds: range, limit: int = 1_500) -> dict[str, int]:
             counts[buffer] += naive is not None
             for name, engine in ENGINES.items() if naive is not None else ():
                 answer = engine(program, buffer, QUESTIONS, Limits.of(30))
-                confirm(program, answer)
+                confirm_answer(program, answer)
                 if answer.reason and name != "states":
                     continue
                 counts[name] += 1

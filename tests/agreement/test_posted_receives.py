@@ -14,7 +14,7 @@ from rdma_robust.contracts.language.load_contracts import load_contracts
 from rdma_robust.contracts.rerun.confirming import confirmed
 from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.messages.machine.states import by_states
-from rdma_robust.messages.message_answers import Questions
+from rdma_robust.messages.message_answers import MessageQuestions
 from tests.support.contract_mutations import FOLDER, mutants
 from tests.support.contracts_agreement import compared
 from tests.support.contracts_oracle.interleavings import Found, searched
@@ -58,7 +58,7 @@ def _as_messages(seeds: range) -> Counter[str]:
         found = _searched(program, "f", procs, 3_000)
         if found is None:
             continue
-        answer = by_states(instance(program, "f", procs).program, "infinite", Questions(), NO_LIMITS)
+        answer = by_states(instance(program, "f", procs).program, "infinite", MessageQuestions(), NO_LIMITS)
         assert ("DL" in found.counterexamples) == (answer.deadlocked == "yes"), seed
         assert answer.leaking == "no" or "SGV" in found.counterexamples, seed
         counted.update(list(found.counterexamples) or ["VERIFIED"])

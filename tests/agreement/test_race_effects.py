@@ -8,25 +8,25 @@ import pytest
 
 from rdma_robust.limits import Limits
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
-from rdma_robust.messages.message_answers import Issued, Matched
+from rdma_robust.messages.message_answers import MatchMove, OperationId
 from rdma_robust.messages.races.race_effects import RaceEffects, race_effects
 from rdma_robust.messages.races.race_outcomes import remembering
 from rdma_robust.messages.replay.interpreter import Interpreter
-from rdma_robust.messages.replay.replaying import replayed
-from rdma_robust.messages.replay.world import World
+from rdma_robust.messages.replay.replaying import replay_schedule
+from rdma_robust.messages.replay.world import ReplayState
 from tests.support.random_messages import CROWDED, RACY, TAGGED, Taste, random_messages
 from tests.support.shares import chunks
 
 WORLDS = 2_000
 
 
-def naive_effects(program: MessageProgram, buffer: Buffer) -> dict[Issued, bool] | None:
+def naive_effects(program: MessageProgram, buffer: Buffer) -> dict[OperationId, bool] | None:
     """Say by all interleavings which receives have a choice, and whether one changes an outcome; None if there are too many.
 
     An outcome is all that a process is like at its end, assertions that were false included.
     """
     rules = Interpreter(remembering(program).program, buffer)
-    after: dict[World, list[tuple[object, World]]] = {}
+    after: dict[ReplayState, list[tuple[object, ReplayState]]] = {}
     todo = [rules.start()]
     while todo:
         world = todo.pop()
@@ -43,11 +43,11 @@ def naive_effects(program: MessageProgram, buffer: Buffer) -> dict[Issued, bool]
             before = len(ends[world])
             ends[world].update(*(ends[new] for _, new in moves))
             changed = changed or len(ends[world]) > before
-    found: dict[Issued, bool] = {}
+    found: dict[OperationId, bool] = {}
     for moves in after.values():
-        taken: dict[Issued, list[set[object]]] = {}
+        taken: dict[OperationId, list[set[object]]] = {}
         for move, new in moves:
-            if isinstance(move, Matched):
+            if isinstance(move, MatchMove):
                 taken.setdefault(move.pair.receive, []).append(ends[new])
         for receive, sets in taken.items():
             if len(sets) > 1:
@@ -55,7 +55,7 @@ def naive_effects(program: MessageProgram, buffer: Buffer) -> dict[Issued, bool]
     return found
 
 
-def final(rules: Interpreter, world: World) -> object:
+def final(rules: Interpreter, world: ReplayState) -> object:
     """What counts of an end: how each process ended, and the registers of its own that are final."""
     found: list[object] = []
     for me, (process, at_end) in enumerate(zip(rules.program.processes, world.processes, strict=True)):
@@ -69,14 +69,14 @@ def final(rules: Interpreter, world: World) -> object:
     return tuple(found)
 
 
-def values(rules: Interpreter, world: World) -> Iterator[tuple[str, object]]:
+def values(rules: Interpreter, world: ReplayState) -> Iterator[tuple[str, object]]:
     """Yield the final values of all processes, by their names."""
     for me, (process, at_end) in enumerate(zip(rules.program.processes, world.processes, strict=True)):
         registers = rules.performer.opened(me, at_end).registers
         yield from ((f"{process.name}.{name}", registers[name]) for name in process.registers)
 
 
-def shown(effects: RaceEffects) -> dict[Issued, bool]:
+def shown(effects: RaceEffects) -> dict[OperationId, bool]:
     """Return what is said of each receive with a choice."""
     return {receive: receive in each.changing for each in effects.effects for receive in each.receives}
 
@@ -91,7 +91,7 @@ def unshown(program: MessageProgram, effects: RaceEffects) -> Iterator[str]:
             continue
         ends = []
         for run in each.contrast.runs:
-            replayed(program, effects.buffer, run)
+            replay_schedule(program, effects.buffer, run)
             world = rules.start()
             for move in run:
                 world, _ = rules.after(world, move)

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from rdma_robust.counting.omega_search import omega_search
-from rdma_robust.counting.vector_system import Capped, Unguarded
+from rdma_robust.counting.vector_system import CappedSystem, UnguardedSystem
 from rdma_robust.counting.well_structured import backward, decide_vectors
 from rdma_robust.limits import Limits
 from tests.support.shares import share
@@ -36,5 +36,7 @@ def test_the_ways_to_decide_agree(chunk: int, dimension: int) -> None:
                     continue
         assert plain.cut or plain.target == 0 or not reached_with_few(system, 3, 2), seed
         if dimension == 0 and not plain.cut:
-            assert plain.target == omega_search(Unguarded(system)).target == omega_search(Capped(system, 0)).target, seed
+            assert (
+                plain.target == omega_search(UnguardedSystem(system)).target == omega_search(CappedSystem(system, 0)).target
+            ), seed
     assert answers.total() > CHUNK // 2

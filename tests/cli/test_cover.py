@@ -21,7 +21,7 @@ from rdma_robust.frame.shell.outside import overdue
 from rdma_robust.frame.shell.pool import Work, in_processes
 from rdma_robust.limits import Limits
 from rdma_robust.petri import cover as engines
-from rdma_robust.petri.net import CoverResult, DownwardInvariant, Run
+from rdma_robust.petri.net import CoverResult, DownwardInvariant, NetRun
 from rdma_robust.processes import family_mebibytes
 from tests.conftest import COMMAND, ROOT, Cli
 
@@ -162,11 +162,11 @@ def answer(monkeypatch: pytest.MonkeyPatch, nets: Path, engine: object, **option
         (CoverResult("e", cut="time"), "unknown", "reached the time limit of 7 s while searching"),
         (CoverResult("e", cut="rounds"), "unknown", "the engine gave up: rounds"),
         (CoverResult("e"), "error", "not exactly one of a run, an invariant and a limit"),
-        (CoverResult("e", run=Run((1, 0, 0), (0,), 0), cut="time"), "error", "not exactly one"),
-        (CoverResult("e", run=Run((1, 0, 0), (0, 0), 0)), "error", "fires r1, which is not enabled"),
-        (CoverResult("e", run=Run((2, 0, 0), (0,), 0)), "error", "a marking that is not initial"),
-        (CoverResult("e", run=Run((1, 0, 0), (0, 1), 0)), "error", "does not cover its target"),
-        (CoverResult("e", run=Run((1, 0, 0), (0, 1, 2), 0)), "error", "fires r3, which is not enabled"),
+        (CoverResult("e", run=NetRun((1, 0, 0), (0,), 0), cut="time"), "error", "not exactly one"),
+        (CoverResult("e", run=NetRun((1, 0, 0), (0, 0), 0)), "error", "fires r1, which is not enabled"),
+        (CoverResult("e", run=NetRun((2, 0, 0), (0,), 0)), "error", "a marking that is not initial"),
+        (CoverResult("e", run=NetRun((1, 0, 0), (0, 1), 0)), "error", "does not cover its target"),
+        (CoverResult("e", run=NetRun((1, 0, 0), (0, 1, 2), 0)), "error", "fires r3, which is not enabled"),
         (CoverResult("e", invariant=DownwardInvariant(((1, 1, None),))), "safe", "no target is coverable"),
     ],
 )

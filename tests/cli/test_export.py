@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rdma_robust.counters.explicit_json import read_json
+from rdma_robust.counters.explicit_json import read_vass_json
 from rdma_robust.petri.spec.reader import read_spec
 from tests.conftest import Cli
 
@@ -50,7 +50,7 @@ def test_bounded_models_say_so(cli: Cli, programs: Path) -> None:
 def test_nets_and_graphs(cli: Cli, programs: Path) -> None:
     (programs / "loop.rdma").write_text(LOOP)
     net = read_spec(cli("export", "--to", "spec", "loop.rdma").stdout, "loop.spec")
-    vass = read_json(cli("export", "--to", "json", "loop.rdma").stdout, "loop.json")
+    vass = read_vass_json(cli("export", "--to", "json", "loop.rdma").stdout, "loop.json")
     assert vass.counters == ("unpolled[T>B]", "early[T>B]")
     assert len(net.places) == len(vass.states) + 2
     assert len(net.transitions) == len(vass.edges)

@@ -15,7 +15,7 @@ from rdma_robust.errors import InternalError, Span
 from rdma_robust.limits import Limits
 from rdma_robust.messages.engines import engine_table
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
-from rdma_robust.messages.message_answers import BufferAnswer, Questions, Violation
+from rdma_robust.messages.message_answers import BufferAnswer, MessageQuestions, Violation
 from rdma_robust.reports.messages import messages_record
 from tests.conftest import NOT_ROBUST, ROOT, Cli
 from tests.support.message_texts import written
@@ -196,7 +196,7 @@ def _lying(monkeypatch: pytest.MonkeyPatch, name: str, **says: object) -> None:
     """Have an engine say something else of programs than it finds."""
     true = engine_table.engine_named("states")
 
-    def lie(program: MessageProgram, buffer: Buffer, questions: Questions, limits: Limits) -> BufferAnswer:
+    def lie(program: MessageProgram, buffer: Buffer, questions: MessageQuestions, limits: Limits) -> BufferAnswer:
         return replace(true(program, buffer, questions, limits), **says)  # type: ignore[arg-type]
 
     monkeypatch.setattr(engine_table, "_ENGINES", {**engine_table._ENGINES, name: lambda: lie})

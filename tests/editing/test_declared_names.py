@@ -6,8 +6,9 @@ import pytest
 
 from rdma_robust.editing.declared_names import Names
 from rdma_robust.editing.hovers import hover
-from rdma_robust.editing.typing_aid import RenameError, completions, renaming
+from rdma_robust.editing.typing_aid import completions, renaming
 from rdma_robust.errors import ProgramError
+from rdma_robust.frame.editor import RenameError
 from rdma_robust.language.load import load_program
 from tests.conftest import ROOT
 

@@ -13,7 +13,7 @@ import pytest
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
 
-from rdma_robust.editing.findings import no_repair_line
+from rdma_robust.editing.rdma_editor import no_repair_line
 from tests.conftest import Cli
 from tests.support.editor import TEXT, Editor, at, session
 from tests.support.hostile import ran, shadow_modules

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from bench.families import lock_server, ring_exchange
-from rdma_robust.counters.program import Assign, Command, CounterProgram, Process, Require, Target, leaf
+from rdma_robust.counters.program import Assign, Command, CounterProgram, ProcessGraph, Require, Target, leaf
 from rdma_robust.counters.search import explore
 from rdma_robust.expr import Binary, Const, Name
 from rdma_robust.language.load import load_program
@@ -25,7 +25,7 @@ from rdma_robust.options import ALL_REDUCTIONS, CheckOptions
 from rdma_robust.outcome import Verdict
 from rdma_robust.petri.cover import cover
 from rdma_robust.petri.engine import KERNELS
-from rdma_robust.petri.exclusion import Pairs
+from rdma_robust.petri.exclusion import ExclusivePairs
 from rdma_robust.petri.slice import Core, slice_net
 from rdma_robust.pipeline import check_text
 from rdma_robust.robustness.frame import EventLabel
@@ -137,7 +137,7 @@ def fire(core: Core) -> object:
 
 def exclude(core: Core) -> object:
     """All pairs of conditions, and a proof that leads from those that exclude each other to their predecessors."""
-    search = Pairs(core, KERNELS[0])
+    search = ExclusivePairs(core, KERNELS[0])
     proof = list(search.steps())
     cones = [((p, 1), (q, 2)) for p in range(len(core.initial)) for q in range(p + 1, len(core.initial))]
     pruned = [search.prunes(cone) for cone in cones]
@@ -204,7 +204,7 @@ def test_a_search_of_states_is_cut_where_memory_is_refused(text: str, reductions
 def test_a_search_whose_tables_grow_is_cut_where_memory_is_refused(engine: str) -> None:
     up = leaf("up", Require(Binary("<", Name("x"), Const(3_500))), Assign((("x", Binary("+", Name("x"), Const(1))),)))
     never: Target[str | None] = Target("never", Const(0))
-    process = Process("P", 0, (Command(0, 0, up),))
+    process = ProcessGraph("P", 0, (Command(0, 0, up),))
     program = CounterProgram("large", (("x", 0),), (), (process,), (never,), (), (), (), (("x", 20),))
 
     def work() -> object:

@@ -17,12 +17,12 @@ from rdma_robust.limits import Limits
 from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.language.message_program import BUFFERS, Buffer, MessageProgram
 from rdma_robust.messages.machine.states import by_states
-from rdma_robust.messages.message_answers import BufferAnswer, Questions
+from rdma_robust.messages.message_answers import BufferAnswer, MessageQuestions
 from rdma_robust.messages.races.race_effects import race_effects
 from sitegen.messages_index import FAMILIES, MESSAGES, family_programs
 
 EXPECTED: Final = MESSAGES / "expected"
-ALL: Final = Questions(count=True)
+ALL: Final = MessageQuestions(count=True)
 RACED: Final[tuple[Buffer, ...]] = ("zero", "infinite")
 """The buffers for which it is pinned what races change; `any` has the races of `infinite`."""
 

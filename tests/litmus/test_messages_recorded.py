@@ -9,15 +9,15 @@ import pytest
 from rdma_robust.limits import Limits
 from rdma_robust.messages.machine.courses import random_run
 from rdma_robust.messages.machine.states import by_states
-from rdma_robust.messages.message_answers import Questions
-from rdma_robust.messages.replay.replaying import replayed
+from rdma_robust.messages.message_answers import MessageQuestions
+from rdma_robust.messages.replay.replaying import replay_schedule
 from rdma_robust.messages.traces.observed import read_trace
 from rdma_robust.messages.traces.trace_writing import write_trace
 from sitegen.messages_index import FAMILIES, family_programs
 from tests.litmus.message_goldens import load
 from tests.support.shares import share
 
-LISTED: Final = Questions(count=True, listed=1_000)
+LISTED: Final = MessageQuestions(count=True, listed=1_000)
 ENDLESS: Final = ("spinning-is-no-deadlock", "loop-idle", "loop-counts")
 """Programs that have runs without an end."""
 
@@ -30,7 +30,7 @@ def test_a_trace_has_its_run_and_no_others_than_its_program(family: str) -> None
         program = load(path)
         run = random_run(program, "infinite", seed=1)
         recorded = read_trace(write_trace(program, "infinite", run), f"{path.stem}.json")
-        ran = replayed(program, "infinite", run)
+        ran = replay_schedule(program, "infinite", run)
         of_trace, of_program = (by_states(each, "infinite", LISTED, Limits()) for each in (recorded, program))
         assert of_trace.pairs is not None and of_program.pairs is not None, path
         assert ran.pairs <= of_trace.pairs <= of_program.pairs, path

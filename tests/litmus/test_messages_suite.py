@@ -15,7 +15,7 @@ from rdma_robust.messages.language.message_printer import format_messages
 from rdma_robust.messages.language.message_program import BUFFERS, Buffer, ClaimKind, MessageClaim, MessageProgram
 from rdma_robust.messages.machine.states import by_states
 from rdma_robust.messages.message_answers import BufferAnswer
-from rdma_robust.messages.replay.replaying import confirm
+from rdma_robust.messages.replay.replaying import confirm_answer
 from sitegen.messages_index import FAMILIES, MESSAGES, all_programs, family_programs
 from tests.conftest import ROOT, Cli
 from tests.litmus.message_goldens import ALL, EXPECTED, RACED, effects, facts, load, read_golden, warnings
@@ -89,7 +89,7 @@ def test_states_finds_what_is_expected_and_what_is_pinned(family: str) -> None:
         program, golden = load(path), read_golden(path)
         for buffer in BUFFERS:
             answer = by_states(program, buffer, ALL, Limits())
-            confirm(program, answer)
+            confirm_answer(program, answer)
             wrong = [claim for claim in program.claims if buffer in claim.buffers and not met(claim, answer)]
             assert not wrong, (path, buffer, wrong, answer.reason)
             assert facts(answer) | {"states": answer.work["states"]} == pinned(golden, buffer), (path, buffer)
@@ -139,7 +139,7 @@ def test_other_engines_find_what_is_expected_and_what_is_pinned(engine: Engine, 
             answer = engine(program, buffer)
             if answer is None:
                 continue
-            confirm(program, answer)
+            confirm_answer(program, answer)
             claims = [claim for claim in program.claims if buffer in claim.buffers]
             assert False not in [met(claim, answer) for claim in claims], (path, buffer)
             if answer.reason:

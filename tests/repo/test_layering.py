@@ -17,7 +17,7 @@ SPLIT = ("analyses", "contracts", "messages", "teaching")
 """Folders whose subfolders are rooms of their own."""
 
 WORDS = (
-    "beside errors diagnose expr files foreign guard layers limits model outcome options processes text grammar_tables "
+    "beside errors diagnose expr files foreign guard kept layers limits model outcome options processes text grammar_tables "
     "digraph solver_library guarded_z3"
 )
 """What every room may use: the shared words."""
@@ -70,7 +70,7 @@ MAY_IMPORT = {
     "messages.replay "
     "messages.encoding messages.races contracts.language contracts.contract_answers contracts.standings contracts.inference",
     "frame": f"{WORDS} codes language",
-    "tools": f"{WORDS} frame language messages.language",
+    "tools": f"{WORDS} frame editing language contracts.language messages.language",
     "batch": f"{WORDS} __init__ frame certify analyses.repair analyses.explain reports",
     "teaching.explorer": f"{WORDS} language semantics pipeline analyses.explain reports messages.language "
     "messages.message_answers messages.replay",
@@ -78,7 +78,7 @@ MAY_IMPORT = {
         f"{WORDS} language semantics counters petri exports pipeline hardness analyses.safety reports teaching.explorer"
     ),
     "teaching.patterns": f"{WORDS} language messages.language",
-    "editing": f"{WORDS} __init__ language semantics analyses.lints contracts.language messages.language",
+    "editing": f"{WORDS} __init__ frame language semantics analyses.lints",
     "cli": (
         f"{WORDS} frame __init__ codes language semantics petri robustness pipeline exports hardness certify evidence "
         "analyses.safety analyses.repair analyses.lints analyses.explain analyses.prove analyses.synthesis "

@@ -21,6 +21,8 @@ END = re.compile(r"\.(?= [A-Z])|\.?$")
 PUBLICATION = re.compile(r"\b(1[89]|20)\d\d\b|\bof the paper\b")
 CITED = re.compile(r'\b(docs/[\w/-]+\.md)(?:,? \(?((?:"[^"]+"(?:, | and | to )?)+))?')
 FILE = re.compile(r"(?<![\w./-])(?:docs|proofs|grammars|tests|rdma_robust|bench|litmus)/[\w./-]*\w")
+CODE_FILE = re.compile(r"`((?:[a-z_]+/)*[a-z_0-9]+\.(?:pyx|pxd|py|lark))(?:: \w+)?`")
+MODULE = re.compile(r":mod:`~?\.?([\w.]+)`")
 PAGE = re.compile(r"(?<![\w./-])[\w./-]+\.md\b")
 
 
@@ -41,14 +43,18 @@ def headings(name: str) -> set[str]:
     return {line.lstrip("# ").replace("`", "") for line in lines if line.startswith("#")}
 
 
+@cache
+def ends_with(name: str) -> bool:
+    """Whether the path of some file of the repository ends so."""
+    return any(f"/{known}".endswith(f"/{name}") for known in TRACKED)
+
+
 def lost(said: str) -> Iterator[str]:
-    """What of a text cites a page, a heading or a file that is not there."""
-    for name in FILE.findall(said):
-        if not (ROOT / name).exists():
-            yield name
-    for name in PAGE.findall(said):
-        if not (ROOT / name).exists():
-            yield name
+    """What of a text cites a page, a heading, a file or a module that is not there."""
+    modules = (name.replace(".", "/") for name in MODULE.findall(said))
+    yield from (name for name in modules if not any(ends_with(f"{name}{end}") for end in (".py", ".pyx", "/__init__.py")))
+    yield from (name for name in CODE_FILE.findall(said) if not ends_with(name))
+    yield from (name for name in (*FILE.findall(said), *PAGE.findall(said)) if not (ROOT / name).exists())
     for name, quoted in CITED.findall(said):
         if (ROOT / name).exists():
             words = set(re.findall(r'"([^"]+)"', quoted.replace("`", "")))
@@ -84,6 +90,11 @@ def test_every_source_is_a_heading_a_file_or_a_publication() -> None:
         ('Source: docs/model.md ("Events", "Pulls").', ["docs/model.md, 'Pulls'"]),
         ("Source: normal-form.md, part 2.", ["normal-form.md"]),
         ("see proofs/search/Nothing.v", ["proofs/search/Nothing.v"]),
+        ("the plain search (`robustness/plain.py`) of :mod:`rules`", []),
+        (
+            "the plain search (`robustness/instrument_plain.py`) of :mod:`rulers`",
+            ["rulers", "robustness/instrument_plain.py"],
+        ),
     ],
 )
 def test_what_is_not_there_is_noticed(said: str, found: list[str]) -> None:

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 
 import networkx as nx
 
-from rdma_robust.counting.protocol import Move
+from rdma_robust.counting.protocol import CountingMove
 
 Label = int
-HandMove = Move[int, str, Label]
+HandMove = CountingMove[int, str, Label]
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class HandSystem:
 
 def hand(rows: Sequence[tuple[int, str, int, str]], targets: Sequence[int], fresh: str = "A") -> HandSystem:
     """Return the system of rows like (0, "AB", 1, "BC"): at 0 take A and B, go to 1, give B and C."""
-    moves = tuple((at, Move(n, tuple(takes), to, tuple(gives))) for n, (at, takes, to, gives) in enumerate(rows))
+    moves = tuple((at, CountingMove(n, tuple(takes), to, tuple(gives))) for n, (at, takes, to, gives) in enumerate(rows))
     return HandSystem(moves, tuple(fresh), tuple(targets))
 
 

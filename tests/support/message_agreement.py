@@ -5,16 +5,23 @@ from __future__ import annotations
 from rdma_robust.limits import Limits
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.machine.states import by_states
-from rdma_robust.messages.message_answers import BufferAnswer, Issued, Matched, MessageEngine, Questions, Schedule
-from rdma_robust.messages.replay.replaying import confirm
+from rdma_robust.messages.message_answers import (
+    BufferAnswer,
+    MatchMove,
+    MessageEngine,
+    MessageQuestions,
+    OperationId,
+    Schedule,
+)
+from rdma_robust.messages.replay.replaying import confirm_answer
 from tests.support.naive_messages import Naive, naive_messages
 
-QUESTIONS = Questions(pairs=True, count=True, limit=2_000, listed=2_000)
+QUESTIONS = MessageQuestions(pairs=True, count=True, limit=2_000, listed=2_000)
 
 
 def matches(schedule: Schedule) -> int:
     """Return how many matches a run has."""
-    return sum(isinstance(each, Matched) for each in schedule)
+    return sum(isinstance(each, MatchMove) for each in schedule)
 
 
 def differences(answer: BufferAnswer, naive: Naive) -> list[str]:
@@ -41,13 +48,13 @@ def disagreement(program: MessageProgram, buffer: Buffer, limit: int = 3_000) ->
     if naive is None:
         return None
     answer = by_states(program, buffer, QUESTIONS, Limits.of(20))
-    confirm(program, answer)
+    confirm_answer(program, answer)
     return differences(answer, naive)
 
 
 def differences_in_facts(answer: BufferAnswer, naive: Naive) -> list[str]:
     """Return in which points an exact answer is not what happens, but for how long the runs are that it shows."""
-    by_receive: dict[Issued, int] = {}
+    by_receive: dict[OperationId, int] = {}
     for pair in naive.pairs:
         by_receive[pair.receive] = by_receive.get(pair.receive, 0) + 1
     happens = {
@@ -84,7 +91,7 @@ def compared_with_states(engine: MessageEngine, program: MessageProgram, buffer:
     """Compare an engine with `states`; return whether both were exact. What the engine has found is right in any case."""
     states = by_states(program, buffer, QUESTIONS, Limits.of(20))
     answer = engine(program, buffer, QUESTIONS, Limits.of(20))
-    confirm(program, answer)
+    confirm_answer(program, answer)
     if states.reason:
         return False
     ours, theirs = facts(answer), facts(states)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections import deque
 
-from rdma_robust.petri.net import Net, Run, Vector
+from rdma_robust.petri.net import Net, NetRun, Vector
 
 Dense = tuple[int, ...]
 
@@ -78,7 +78,7 @@ def below(small: Dense, large: Dense) -> bool:
     return all(map(operator.le, small, large))
 
 
-def replay(net: Net, run: Run) -> Dense:
+def replay(net: Net, run: NetRun) -> Dense:
     """Fire `run` and return its last marking; assert that it is a run of `net` from an initial marking to its target."""
     size = len(net.places)
     assert len(run.start) == size

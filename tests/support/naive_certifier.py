@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 
-from rdma_robust.petri.net import DownwardInvariant, LinearInvariant, Net, Run, UpwardInvariant, Vector
+from rdma_robust.petri.net import DownwardInvariant, LinearInvariant, Net, NetRun, UpwardInvariant, Vector
 from tests.support.naive_backward import below, dense
 
 Dense = tuple[int, ...]
 Limit = tuple[int | None, ...]
 
 
-def run_to_a_target(net: Net, most: int = 2000) -> Run | None:
+def run_to_a_target(net: Net, most: int = 2000) -> NetRun | None:
     """Return a shortest run from some initial marking with few tokens to a target, None if none is found so soon."""
     ranges = (range(low, (low + 3 if high is None else high) + 1) for low, high in zip(net.least, net.most, strict=True))
     starts = list(product(*ranges))[:200]
@@ -36,12 +36,12 @@ def run_to_a_target(net: Net, most: int = 2000) -> Run | None:
     return None
 
 
-def _run(came: dict[Dense, tuple[Dense, int] | None], marking: Dense, target: int) -> Run:
+def _run(came: dict[Dense, tuple[Dense, int] | None], marking: Dense, target: int) -> NetRun:
     fired = []
     while (step := came[marking]) is not None:
         marking, number = step
         fired.append(number)
-    return Run(marking, tuple(reversed(fired)), target)
+    return NetRun(marking, tuple(reversed(fired)), target)
 
 
 def upward(net: Net, most: int = 300) -> UpwardInvariant | None:

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 from rdma_robust.errors import Span
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
-from rdma_robust.messages.message_answers import Matching, Pair
+from rdma_robust.messages.message_answers import MatchedPair, Matching
 from rdma_robust.messages.replay.interpreter import Interpreter
-from rdma_robust.messages.replay.replaying import ending
-from rdma_robust.messages.replay.world import World
+from rdma_robust.messages.replay.replaying import state_ending
+from rdma_robust.messages.replay.world import ReplayState
 
 
 @dataclass
@@ -19,7 +19,7 @@ class Naive:
     violations: dict[tuple[Span, str], int] = field(default_factory=dict)
     deadlock: int | None = None
     leak: int | None = None
-    pairs: set[Pair] = field(default_factory=set)
+    pairs: set[MatchedPair] = field(default_factory=set)
     matchings: set[Matching] = field(default_factory=set)
     finals: set[tuple[object, ...]] = field(default_factory=set)
     worlds: int = 0
@@ -51,9 +51,9 @@ def naive_messages(
     return found
 
 
-def _note_ending(rules: Interpreter, world: World, found: Naive) -> None:
+def _note_ending(rules: Interpreter, world: ReplayState, found: Naive) -> None:
     matches = len(world.pairs)
-    match ending(rules, world):
+    match state_ending(rules, world):
         case "deadlock":
             found.deadlock = min(matches, matches if found.deadlock is None else found.deadlock)
         case "complete":

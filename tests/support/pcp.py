@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from rdma_robust.hardness.pcp import Instance
+from rdma_robust.hardness.pcp import PcpInstance
 
 words = st.text("ab", min_size=1, max_size=3)
 instances = st.lists(st.tuples(words, words), min_size=1, max_size=3).map(
-    lambda pairs: Instance(tuple(t for t, _ in pairs), tuple(b for _, b in pairs))
+    lambda pairs: PcpInstance(tuple(t for t, _ in pairs), tuple(b for _, b in pairs))
 )
 
 
-def shortest(instance: Instance, most: int) -> int | str:
+def shortest(instance: PcpInstance, most: int) -> int | str:
     """Return the length of a shortest solution, `none` if there is none, `open` if that takes more than `most` indices.
 
     A search through overhangs: what the longer side is ahead, and which side that is.

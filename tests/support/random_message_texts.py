@@ -17,7 +17,7 @@ from rdma_robust.messages.language.message_program import (
     For,
     Halt,
     If,
-    Inlined,
+    InlinedCall,
     IssueReceive,
     IssueSend,
     Loop,
@@ -30,7 +30,7 @@ from rdma_robust.messages.language.message_program import (
     While,
 )
 from rdma_robust.messages.language.message_terms import Term
-from rdma_robust.messages.traces.trace_writing import expression_text
+from rdma_robust.messages.traces.trace_writing import expression_of_term
 
 
 def expressible(program: MessageProgram) -> MessageProgram:
@@ -48,7 +48,7 @@ def _parts(statement: Statement) -> Block:
     match statement:
         case CollectiveCall() | Return() | If(then=(Return(),)) | Wait(requests=()) | Requests():
             return ()
-        case Inlined(_, body):
+        case InlinedCall(_, body):
             return _flat(body)
         case If(condition, then, other, span):
             return (If(condition, _flat(then), _flat(other), span),)
@@ -111,30 +111,30 @@ def _write(block: Block, made: MessageText) -> None:
 def _issued(statement: IssueSend | IssueReceive, start: str) -> str:
     port = " on ctl" if statement.port else ""
     if isinstance(statement, IssueSend):
-        to, tag = expression_text(statement.to), expression_text(statement.tag)
-        return f"{start}send {expression_text(statement.value)} to {to}{port} tag {tag}"
+        to, tag = expression_of_term(statement.to), expression_of_term(statement.tag)
+        return f"{start}send {expression_of_term(statement.value)} to {to}{port} tag {tag}"
     source = _or_any(statement.source, statement.sender)
     return f"{start}recv {_place(statement.target)} from {source}{port} tag {_or_any(statement.tag, statement.which)}"
 
 
 def _or_any(term: Term | None, stored: Place | None) -> str:
     if term is not None:
-        return expression_text(term)
+        return expression_of_term(term)
     return "any" if stored is None else f"any {_place(stored)}"
 
 
 def _place(place: Place) -> str:
-    return place.name + "".join(f"[{expression_text(each)}]" for each in place.indices)
+    return place.name + "".join(f"[{expression_of_term(each)}]" for each in place.indices)
 
 
 def _line(statement: Statement, made: MessageText) -> Iterator[str]:
     match statement:
         case Assign(target, value):
-            yield f"{_place(target)} = {expression_text(value)}"
+            yield f"{_place(target)} = {expression_of_term(value)}"
         case Wait(requests):
             yield f"wait {', '.join(map(_place, requests))}"
         case Assume(condition) | Assert(condition):
-            yield f"{'assume' if isinstance(statement, Assume) else 'assert'} {expression_text(condition)}"
+            yield f"{'assume' if isinstance(statement, Assume) else 'assert'} {expression_of_term(condition)}"
         case Halt():
             yield "halt"
         case _:
@@ -144,13 +144,13 @@ def _line(statement: Statement, made: MessageText) -> Iterator[str]:
 def _nested(statement: Statement, made: MessageText) -> Iterator[str]:
     match statement:
         case If(condition, then, other):
-            heads, blocks = [f"if {expression_text(condition)} {{", "} else {"], [then, other]
+            heads, blocks = [f"if {expression_of_term(condition)} {{", "} else {"], [then, other]
         case While(condition, body):
-            heads, blocks = [f"while {expression_text(condition)} {{"], [body]
+            heads, blocks = [f"while {expression_of_term(condition)} {{"], [body]
         case Loop(body):
             heads, blocks = ["loop {"], [body]
         case For(counter, low, high, body):
-            heads, blocks = [f"for {counter} in {expression_text(low)}..{expression_text(high)} {{"], [body]
+            heads, blocks = [f"for {counter} in {expression_of_term(low)}..{expression_of_term(high)} {{"], [body]
         case Choose(branches):
             heads, blocks = ["choose {", *["} or {"] * (len(branches) - 1)], list(branches)
         case _:

@@ -18,7 +18,7 @@ from rdma_robust.messages.language.message_program import (
     For,
     Halt,
     If,
-    Inlined,
+    InlinedCall,
     IssueReceive,
     IssueSend,
     Loop,
@@ -260,7 +260,7 @@ class _Writer:
                 return For(self.chance.choice("ij"), Const(0), high, self.block(depth, 1), self.span())
             case _:
                 early = If(self.condition(), (Return(self.span()),), (), self.span())
-                return Inlined("f", (*self.block(depth, 1), early, *self.block(depth, 1)), self.span())
+                return InlinedCall("f", (*self.block(depth, 1), early, *self.block(depth, 1)), self.span())
 
 
 def random_messages(seed: int, taste: Taste | None = None) -> MessageProgram:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from random import Random
 
-from rdma_robust.counters.explicit import Cone, Edge, ExplicitVass
-from rdma_robust.counters.vass import Effect, Marking
+from rdma_robust.counters.explicit import Cone, ExplicitVass, VassEdge
+from rdma_robust.counters.vass import CounterEffect, Marking
 
 
 def random_vass(rng: Random) -> ExplicitVass:
@@ -18,15 +18,17 @@ def random_vass(rng: Random) -> ExplicitVass:
     def marking(highest: int) -> Marking:
         return tuple(rng.choice([0, 0, rng.randint(0, highest)]) for _ in range(counters))
 
-    def effect() -> Effect:
+    def effect() -> CounterEffect:
         delta = tuple(rng.choice([0, rng.randint(-most, most)]) for _ in range(counters))
-        return Effect(tuple(max(0, -d, rng.choice([0, 0, 0, rng.randint(0, most)])) for d in delta), delta)
+        return CounterEffect(tuple(max(0, -d, rng.choice([0, 0, 0, rng.randint(0, most)])) for d in delta), delta)
 
     return ExplicitVass(
         name="random",
         states=tuple(f"s{i}" for i in range(states)),
         counters=tuple(f"c{i}" for i in range(counters)),
-        edges=tuple(Edge(rng.randrange(states), rng.randrange(states), effect(), f"t{i}") for i in range(rng.randint(0, 6))),
+        edges=tuple(
+            VassEdge(rng.randrange(states), rng.randrange(states), effect(), f"t{i}") for i in range(rng.randint(0, 6))
+        ),
         initial=0,
         start=marking(2),
         targets=tuple(Cone(rng.randrange(states), marking(4)) for _ in range(rng.choice([0, 1, 1, 2]))),

@@ -22,7 +22,7 @@ from rdma_robust.language.load import load_decidable, load_program, load_program
 from rdma_robust.limits import ENDLESS, Limits
 from rdma_robust.messages.engines.engine_table import answered
 from rdma_robust.messages.language.load_messages import load_messages
-from rdma_robust.messages.message_answers import Questions
+from rdma_robust.messages.message_answers import MessageQuestions
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
 from rdma_robust.pipeline import check_text
@@ -172,7 +172,7 @@ def models(limits: Limits) -> Iterator[str]:
 
 
 def messages(limits: Limits) -> Iterator[str]:
-    yield answered(load_messages(MESSAGES, "small.mp"), "infinite", Questions(), limits).reason
+    yield answered(load_messages(MESSAGES, "small.mp"), "infinite", MessageQuestions(), limits).reason
 
 
 ASKED = [
@@ -249,7 +249,7 @@ def test_counting_has_what_few_copies_leave_of_the_time(
         clock.now += limits.seconds_left() or 0.0
         return replace(counted, unknown=True)
 
-    monkeypatch.setattr(decide_any, "Counting", Slow)
+    monkeypatch.setattr(decide_any, "CountingDecision", Slow)
     monkeypatch.setattr(decide_any, "explicitly", few)
     text = (ROOT / "litmus" / "crowds" / "lock-cas-one-list.rdma").read_text()
     outcome = check_text(text, "crowd.rdma", CheckOptions(timeout=60.0), crowds=True)

@@ -14,9 +14,9 @@ import pytest
 from rdma_robust.batch.compare import read_report
 from rdma_robust.certify.checker import verify
 from rdma_robust.certify.document import InvalidCertificate, read_document
-from rdma_robust.counters.explicit_json import read_json
+from rdma_robust.counters.explicit_json import read_vass_json
 from rdma_robust.errors import ProgramError, UsageError
-from rdma_robust.hardness.automata import read_automata
+from rdma_robust.hardness.automata import automata_of_json
 from rdma_robust.hardness.pcp import read_instance
 from rdma_robust.teaching.explorer.live import Live
 from rdma_robust.teaching.explorer.server import application
@@ -55,8 +55,8 @@ REPORT = {
 ROUNDS = 150
 
 READERS: dict[str, tuple[Any, Callable[[str], object], type[Exception]]] = {
-    "vass": (VASS, lambda text: read_json(text, "f"), ProgramError),
-    "automata": (AUTOMATA, lambda text: read_automata(text, "f"), ProgramError),
+    "vass": (VASS, lambda text: read_vass_json(text, "f"), ProgramError),
+    "automata": (AUTOMATA, lambda text: automata_of_json(text, "f"), ProgramError),
     "instance": (INSTANCE, lambda text: read_instance(text, "f"), ProgramError),
     "report": (REPORT, lambda text: read_report("f", text), UsageError),
 }

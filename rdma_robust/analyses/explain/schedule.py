@@ -1,31 +1,27 @@
 """The machine run behind a witness: the order of its effects completed by what has none, as posting an operation.
 
 A witness says in which order its events take effect. The operational machine has moves besides: the CPU posts an operation,
-a NIC write enters the write buffer. Those are put in as late as possible, so that a run shows how long an operation
-was under way. The run is made of moves of :class:`RdmaMachine`, so it is a proof that the hardware can do it.
+a store enters the store buffer, a request leaves it, a write of the card enters its write buffer. Those are put in as late
+as possible, so that a run shows how long an operation was under way. The run is made of moves of the machine, so it is a
+proof that the hardware can do it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from rdma_robust.errors import InternalError
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import Model
 from rdma_robust.outcome import Witness
-from rdma_robust.semantics.event_table import remote_of
-from rdma_robust.semantics.machines.chosen import AnyRdmaMachine, machine_of
+from rdma_robust.semantics.event_table import Act, Agent, cases_of
 from rdma_robust.semantics.machines.deployed import DeployedMachine
+from rdma_robust.semantics.machines.deployed_card import DeployedState
 from rdma_robust.semantics.machines.machine import Action, Move, Verb
-from rdma_robust.semantics.machines.rdma import DONE, ISSUED, RdmaMachine, RdmaState
-from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, Event, EventType
-
-_NIC_READS = (EventType.NLR, EventType.NRR)
-
-Numbers = tuple[tuple[tuple[int, ...], ...], ...]
-"""For each thread and queue pair the remote operations in the machine's queue, by number, in its order."""
+from rdma_robust.semantics.machines.run_history import request_of
+from rdma_robust.semantics.trace import CPU_TYPES, Event, EventType
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,16 +33,6 @@ class RemoteOperation:
     remote: str
     position: int
     events: tuple[Event, ...]
-
-    def event(self, verb: Verb) -> Event | None:
-        """Return the event that takes effect when the NIC reads, writes memory, or passes the fence."""
-        wanted = {
-            Verb.NIC_READ: _NIC_READS,
-            Verb.NIC_WRITE: tuple(NIC_WRITE_TYPES),
-            Verb.FLUSH: tuple(NIC_WRITE_TYPES),
-            Verb.FENCE: (EventType.NF,),
-        }
-        return next((e for e in self.events if e.type in wanted[verb]), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,56 +56,77 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class _Point:
-    """A place in the search: the machine's state, events that have happened, operations posted by each thread, and which
-    operations the entries of the queues are."""
+class Segment:
+    """What one step of a thread has made: its events in program order, of which `own` the CPU makes."""
 
-    state: RdmaState
-    happened: int
-    posted: tuple[int, ...]
-    numbers: Numbers
-
-
-class Point(Protocol):
-    """A place in the search for a run: hashable, with how many events have happened."""
+    events: tuple[Event, ...]
+    own: int
+    requests: bool
 
     @property
-    def happened(self) -> int: ...
+    def position(self) -> int:
+        return self.events[0].position
 
 
-AnyPoint = TypeVar("AnyPoint", bound=Point)
+def segments(program: Program, events: Sequence[Event], model: Model) -> list[list[Segment]]:
+    """Return the events of every thread by the steps that have made them. Raises InternalError if they are of none."""
+    found: list[list[Segment]] = []
+    for t in range(len(program.threads)):
+        left = sorted((e for e in events if e.thread == t), key=lambda e: e.position)
+        mine: list[Segment] = []
+        while left:
+            acts = _case(left, model)
+            made = tuple(left[: len(acts)])
+            own = sum(e.type in CPU_TYPES for e in made)
+            mine.append(Segment(made, own, any(act.agent is Agent.NIC for act in acts)))
+            left = left[len(made) :]
+        found.append(mine)
+    return found
+
+
+def _case(events: Sequence[Event], model: Model) -> tuple[Act, ...]:
+    """Return the acts of the first step of `events`, as far as they go: those of the case that they follow furthest."""
+    step = events[0].step
+    assert step is not None
+    best: tuple[int, tuple[Act, ...]] = (0, ())
+    for case in cases_of(step.op, model):
+        same = 0
+        for act, event in zip(case.acts, events, strict=False):
+            if act.type is not event.type or event.step != step:
+                break
+            same += 1
+        if same > best[0] or (same == best[0] and len(case.acts) < len(best[1])):
+            best = (same, case.acts)
+    if not best[0]:
+        raise InternalError(f"{events[0]} is no event of its step")
+    return best[1]
+
+
+def operations_of(every: Sequence[Sequence[Segment]]) -> tuple[RemoteOperation, ...]:
+    """Return the remote operations, thread by thread in program order."""
+    requests = [s for mine in every for s in mine if s.requests]
+    return tuple(
+        RemoteOperation(n, s.events[0].thread, s.events[0].remote or "", s.position, s.events)
+        for n, s in enumerate(requests)
+    )
 
 
 @dataclass(frozen=True, slots=True)
-class _Branch(Generic[AnyPoint]):
+class _Point:
+    """A place in the search: the machine's state, events that have happened, segments that each thread has started."""
+
+    state: DeployedState
+    happened: int
+    started: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Branch:
     """A point of the current path, how the search came to it, and the ways on that are still untried."""
 
-    point: AnyPoint
+    point: _Point
     step: RunStep | None
-    ways: Iterator[tuple[RunStep, AnyPoint]]
-
-
-def first_run(
-    starts: Iterable[AnyPoint], ways: Callable[[AnyPoint], Iterator[tuple[RunStep, AnyPoint]]], events: int
-) -> tuple[RunStep, ...]:
-    """Return the steps to the first point at which so many events have happened, depth first; `ways` come in their order.
-
-    Raises InternalError if there is none.
-    """
-    seen: set[AnyPoint] = set()
-    for start in starts:
-        path = [_Branch(start, None, ways(start))]
-        while path:
-            if path[-1].point.happened == events:
-                return tuple(branch.step for branch in path if branch.step is not None)
-            for step, point in path[-1].ways:
-                if point not in seen:
-                    seen.add(point)
-                    path.append(_Branch(point, step, ways(point)))
-                    break
-            else:
-                path.pop()
-    raise InternalError("the machine has no run with the effects of the witness")
+    ways: Iterator[tuple[RunStep, _Point]]
 
 
 def machine_run(program: Program, witness: Witness, model: Model) -> Run:
@@ -127,146 +134,136 @@ def machine_run(program: Program, witness: Witness, model: Model) -> Run:
 
     It exists because that order extends ob: see docs/model.md, "The machine". Raises InternalError if not.
     """
-    if isinstance(machine := machine_of(program, model), DeployedMachine):
-        from rdma_robust.analyses.explain.deployed_schedule import deployed_run  # noqa: PLC0415 - it needs this module
-
-        return deployed_run(machine, witness)
-    operations = remote_operations(witness)
-    scheduler = _Scheduler(machine, witness.order, operations)
-    return Run(operations, scheduler.run())
+    machine = DeployedMachine(program, model, numbered=True)
+    every = segments(program, witness.order, model)
+    scheduler = _Scheduler(machine, witness.order, every)
+    found = (each for step in scheduler.run() for each in _with_section(step, every))
+    return Run(operations_of(every), tuple(found))
 
 
-def remote_operations(witness: Witness) -> tuple[RemoteOperation, ...]:
-    """Return the remote operations of the trace, thread by thread in program order."""
-    nic = sorted(
-        (e for e in witness.order if e.type not in CPU_TYPES and e.thread >= 0), key=lambda e: (e.thread, e.position)
-    )
-    groups: list[list[Event]] = []
-    for event in nic:
-        if event.type in NIC_WRITE_TYPES:
-            groups[-1].append(event)
-        else:
-            groups.append([event])
-    return tuple(RemoteOperation(n, g[0].thread, g[0].remote or "", g[0].position, tuple(g)) for n, g in enumerate(groups))
-
-
-def begun_for(machine: AnyRdmaMachine, order: Sequence[Event]) -> Iterator[Move]:
-    """Yield the starts, first those from which each thread can take its first step of those that have events in `order`."""
-    first = {e.thread: e.step for e in sorted(order, key=lambda e: -e.position) if e.step is not None}
-    return machine.initial().before(machine.codes, first)
+def _with_section(step: RunStep, every: Sequence[Sequence[Segment]]) -> Iterator[RunStep]:
+    """The step, or, if it is a locked section, one for each of its events: the machine makes them with one move."""
+    if step.event is None or not step.event.joined:
+        yield step
+        return
+    mine = next(s for s in every[step.event.thread] if step.event in s.events)
+    yield from (replace(step, event=event) for event in mine.events if event.cell is not None)
 
 
 class _Scheduler:
     """A depth-first search through the machine's moves; a move that makes the next event happen is always tried first."""
 
-    def __init__(self, machine: RdmaMachine, order: tuple[Event, ...], operations: tuple[RemoteOperation, ...]) -> None:
+    def __init__(self, machine: DeployedMachine, order: Sequence[Event], every: list[list[Segment]]) -> None:
         self.machine = machine
-        self.order = order
-        self.operations = operations
-        threads = range(len(machine.codes))
-        self.of_thread = [[o for o in operations if o.thread == t] for t in threads]
+        self.every = every
+        waits = {s.events[0] for mine in every for s in mine if s.own > 1 and s.events[0].type is EventType.F}
+        # An atomic that fails waits for the store buffer, which is an event without a move: it is part of that of the read.
+        waits |= {a for mine in every for s in mine for a, b in pairwise(s.events) if b.joined}  # one move with the last
+        self.order = [event for event in order if event not in waits]
+        self.requests = [[segment for segment in mine if segment.requests] for mine in every]
+        self.before = [sum(map(len, self.requests[:t])) for t in range(len(every))]
 
     def run(self) -> tuple[RunStep, ...]:
-        empty = tuple(tuple(() for _ in code.remotes) for code in self.machine.codes)
-        nothing = (0,) * len(self.machine.codes)
-        starts = (_Point(start.state, 0, nothing, empty) for start in begun_for(self.machine, self.order))
-        return first_run(starts, self.ways, len(self.order))
+        """Return the steps to the first point at which all events have happened. Raises InternalError if there is none."""
+        seen: set[_Point] = set()
+        for start in self.starts():
+            path = [_Branch(start, None, self.ways(start))]
+            while path:
+                if path[-1].point.happened == len(self.order):
+                    return tuple(branch.step for branch in path if branch.step is not None)
+                for step, point in path[-1].ways:
+                    if point not in seen:
+                        seen.add(point)
+                        path.append(_Branch(point, step, self.ways(point)))
+                        break
+                else:
+                    path.pop()
+        raise InternalError("the machine has no run with the effects of the witness")
+
+    def starts(self) -> Iterable[_Point]:
+        """Yield the starts, first those from which each thread can take its first step of those that have events."""
+        nothing = (0,) * len(self.every)
+        first = {e.thread: e.step for e in sorted(self.order, key=lambda e: -e.position) if e.step is not None}
+        return (_Point(m.state, 0, nothing) for m in self.machine.initial().before(self.machine.codes, first))
 
     def ways(self, point: _Point) -> Iterator[tuple[RunStep, _Point]]:
-        event = self.order[point.happened] if point.happened < len(self.order) else None
-        if event is None:
+        if point.happened == len(self.order):
             return iter(())
-        found: list[tuple[bool, RunStep, _Point]] = []
-        for action, state, _ in self.machine.successors(point.state):
-            if action.thread == event.thread:
-                moved = self.moved(point, action, state)
-                step = self.step(point, action, event, moved)
-                if step is not None:
-                    found.append((step.event is None, step, self.after(point, step, state)))
-        return iter([(step, after) for _, step, after in sorted(found, key=lambda way: way[0])])
+        event = self.order[point.happened]
+        found = []
+        for move in self.machine.successors(point.state):
+            if move.action.thread == event.thread and (way := self._way(point, move, event)) is not None:
+                found.append(way)
+        return iter(sorted(found, key=lambda way: way[0].event is None))
 
-    def step(self, point: _Point, action: Action, event: Event, moved: int | None) -> RunStep | None:
+    def _way(self, point: _Point, move: Move, event: Event) -> tuple[RunStep, _Point] | None:
         """Return the move as a step of the run, None if it has no place before or at the next event."""
-        match action.verb:
-            case Verb.ACCESS:
-                fits = (event.read, event.written) == (action.read, action.written) and event.type is not EventType.P
-                return RunStep(action, event, None) if fits and _same(event, action) else None
-            case Verb.POLL:
-                return RunStep(action, event, moved) if event.type is EventType.P and _same(event, action) else None
-            case Verb.ISSUE:
-                mine = self.of_thread[action.thread]
-                posted = point.posted[action.thread]
-                if (
-                    posted == len(mine)
-                    or mine[posted].position > event.position
-                    or not _same(mine[posted].events[0], action)
-                ):
-                    return None
-                return RunStep(action, None, mine[posted].number)
-        assert moved is not None
-        operation = self.operations[moved]
-        effect = operation.event(action.verb)
+        action, t = move.action, move.action.thread
+        starts = action.verb in (Verb.ACCESS, Verb.POLL, Verb.ISSUE, Verb.RECV, Verb.RPOLL)
+        number = point.started[t]
+        mine = self.every[t]
+        if starts and (number == len(mine) or not _may_start(mine[number], action, event)):
+            return None
+        about = request_of(self.machine, point.state, move)
+        segment = mine[number] if starts else None
+        if segment is None and about is not None:
+            segment = self.requests[t][about - 1]
+        happens = self._event(point, move, segment)
+        if happens is not None and not _same(happens, event, action):
+            return None
+        write = None
         if action.verb is Verb.NIC_WRITE:
-            useful = operation.remote == event.remote and operation.position <= event.position
-            return RunStep(action, None, moved) if useful and effect is not None else None
-        if effect is None or effect != event:
+            write = self._of_card(segment, action)
+            if write is None or write.remote != event.remote or write.position > event.position:
+                return None
+        started = (*point.started[:t], number + 1, *point.started[t + 1 :]) if starts else point.started
+        after = _Point(move.state, point.happened + (happens is not None), started)
+        operation = None if about is None else self.before[t] + about - 1
+        return RunStep(action, happens, operation, write), after
+
+    def _event(self, point: _Point, move: Move, segment: Segment | None) -> Event | None:
+        """Return the event that happens with a move, None if none does."""
+        action = move.action
+        t = action.thread
+        match action.verb:
+            case Verb.ISSUE:
+                return segment.events[0] if segment is not None and segment.own else None
+            case Verb.ACCESS | Verb.POLL | Verb.RECV | Verb.RPOLL:
+                waits = len(move.state.threads[t].buffer) > len(point.state.threads[t].buffer)
+                return None if waits or segment is None else segment.events[-1]
+            case Verb.DRAIN if segment is None:
+                stores = [s for s in self.every[t][: point.started[t]] if _buffered(s)]
+                later = sum(entry.number == 0 for entry in point.state.threads[t].buffer)
+                return stores[len(stores) - later].events[-1]
+            case Verb.NIC_READ | Verb.FENCE | Verb.FLUSH:
+                found = self._of_card(segment, action)
+                # An event that the witness does not have must not happen before its last.
+                return Event(-1, EventType.INIT) if found is None else found
+        return None
+
+    def _of_card(self, segment: Segment | None, action: Action) -> Event | None:
+        """Return the event of the card that a move is about, None if the witness ends before it."""
+        if segment is None or action.at is None:
             return None
-        value = event.read if action.verb is Verb.NIC_READ else event.written
-        return RunStep(action, event, moved) if value in (action.read, action.written) else None
-
-    def moved(self, point: _Point, action: Action, state: RdmaState) -> int | None:
-        """Return the number of the operation that a move of the NIC, or a poll, is about."""
-        thread = action.thread
-        if action.verb in (Verb.ACCESS, Verb.ISSUE):
-            return None
-        before, after = point.state.threads[thread].queues, state.threads[thread].queues
-        commands = self.machine.codes[thread].commands
-        for qp, queue in enumerate(before):
-            numbers = point.numbers[thread][qp]
-            if action.verb is Verb.POLL:
-                assert action.step is not None
-                if self.machine.codes[thread].remotes[qp] == remote_of(action.step.op):
-                    return next(n for n, e in zip(numbers, queue, strict=True) if not e.polled)
-            elif queue != after[qp]:
-                if action.verb is Verb.FENCE:
-                    return next(n for n, e in zip(numbers, queue, strict=True) if len(commands[e.command].nic) == 1)
-                if action.verb is Verb.FLUSH:
-                    kind = type(None if action.step is None else action.step.op)
-                    return next(
-                        n
-                        for n, e in zip(numbers, queue, strict=True)
-                        if e.stage == ISSUED and type(commands[e.command].step.op) is kind
-                    )
-                return next(n for n, old, new in zip(numbers, queue, after[qp], strict=True) if old != new)
-        raise InternalError("a move of the machine's NIC changed no queue")
-
-    def after(self, point: _Point, step: RunStep, state: RdmaState) -> _Point:
-        """Return the point behind `step`: what left the queues is what was done and polled."""
-        t = step.action.thread
-        rows = []
-        for qp, queue in enumerate(state.threads[t].queues):
-            numbers = point.numbers[t][qp]
-            stages = [(n, e) for n, e in zip(numbers, point.state.threads[t].queues[qp], strict=True)]
-            if step.action.verb is Verb.ISSUE and len(queue) > 0 and self._issues_to(t, qp, step):
-                assert step.operation is not None
-                numbers = (*[n for n, _ in stages], step.operation)
-            if len(queue) < len(numbers):
-                gone = {n for n, e in stages if e.stage == DONE}
-                if step.action.verb in (Verb.FLUSH, Verb.FENCE) or len(queue) > len(numbers) - len(gone):
-                    gone = {step.operation} if step.operation is not None else set()
-                numbers = tuple(n for n in numbers if n not in gone)
-            if len(numbers) != len(queue):
-                raise InternalError("the operations in the machine's queue are not those expected")
-            rows.append(numbers)
-        posted = list(point.posted)
-        posted[t] += step.action.verb is Verb.ISSUE
-        numbers_of = (*point.numbers[:t], tuple(rows), *point.numbers[t + 1 :])
-        return _Point(state, point.happened + (step.event is not None), tuple(posted), numbers_of)
-
-    def _issues_to(self, thread: int, qp: int, step: RunStep) -> bool:
-        assert step.operation is not None
-        return self.machine.codes[thread].remotes[qp] == self.operations[step.operation].remote
+        events = segment.events[segment.own :]
+        return events[action.at[2]] if action.at[2] < len(events) else None
 
 
-def _same(event: Event, action: Action) -> bool:
-    return event.thread == action.thread and event.step == action.step
+def _may_start(segment: Segment, action: Action, event: Event) -> bool:
+    """Whether a thread may begin the segment with this move, before or at the next event of the order."""
+    return segment.position <= event.position and segment.events[0].step == action.step
+
+
+def _buffered(segment: Segment) -> bool:
+    return segment.events[-1].type in (EventType.LW, EventType.V)
+
+
+def _same(happens: Event, event: Event, action: Action) -> bool:
+    """Whether the event that happens is the next of the order, with its values."""
+    if (happens.thread, happens.position, happens.type) != (event.thread, event.position, event.type):
+        return False
+    if action.verb in (Verb.DRAIN, Verb.RPOLL, Verb.RECV, Verb.POLL):
+        return True
+    if event.type in CPU_TYPES and action.verb is Verb.ISSUE:
+        return event.read == action.read
+    return (event.read, event.written) == (action.read, action.written)

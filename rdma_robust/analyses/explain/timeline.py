@@ -83,7 +83,7 @@ def _rows(steps: Sequence[RunStep]) -> list[tuple[RunStep, bool]]:
             and before is not None
             and before.action.verb is Verb.NIC_WRITE
             and before.operation == step.operation
-            and before.write in (None, step.event)
+            and before.write == step.event
         ):
             rows[-1] = (step, True)
         else:
@@ -126,7 +126,7 @@ def _phrases(words: Words, row: RunStep, kind: StepKind, operation: RemoteOperat
     statement = words.statement(first)
     if kind == "post":
         return f"posts {statement}", f"{name}'s CPU hands `{statement}` to the NIC and goes on"
-    write = row.write or operation.event(Verb.FLUSH)
+    write = row.write
     assert write is not None and first.step is not None
     what = words.label(write).removeprefix("writes ").removeprefix("delivers ")
     if write.type not in VISIBLE_WHEN_POLLED:

@@ -24,7 +24,7 @@ from rdma_robust.counters.program import (
     Command,
     CounterProgram,
     Footprint,
-    Process,
+    ProcessGraph,
     Require,
     Statement,
     Target,
@@ -142,7 +142,7 @@ class _Translation:
 
     # Threads.
 
-    def _thread(self, t: int, thread: Thread) -> Process[Transition]:
+    def _thread(self, t: int, thread: Thread) -> ProcessGraph[Transition]:
         places = {point: number for number, point in enumerate(dict.fromkeys((*thread.points, thread.exit, thread.entry)))}
         live = live_registers(thread, self.claims)
         marked = self._marked(thread)
@@ -165,7 +165,7 @@ class _Translation:
                 if full < 0:
                     full, after = after, after + 1
                 commands.append(Command(places[source], full, overflow, made.footprint()))
-        return Process(thread.name, places[thread.entry], tuple(commands))
+        return ProcessGraph(thread.name, places[thread.entry], tuple(commands))
 
     def _marked(self, thread: Thread) -> set[int]:
         """Return the program points that claims ask for."""
@@ -179,22 +179,22 @@ class _Translation:
 
     # Buffers and claims.
 
-    def _buffer(self, queue: BufferVariables) -> Process[Transition]:
+    def _buffer(self, queue: BufferVariables) -> ProcessGraph[Transition]:
         commands = []
         for cell in queue.cells:
             label = Transition((Cause(queue.thread, Verb.FLUSH, None, cell),), (), None)
             touches = Footprint(queue.bit, queue.bit | self.bits[cell])
             commands.append(Command(0, 0, leaf(label, *queue.landing(cell)), touches))
-        return Process(queue.name, 0, tuple(commands))
+        return ProcessGraph(queue.name, 0, tuple(commands))
 
-    def _watcher(self, process: int) -> Process[Transition]:
+    def _watcher(self, process: int) -> ProcessGraph[Transition]:
         commands = []
         for number, claim in enumerate(self.asked, 1):
             condition, reads = self._looked_at(claim)
             label = Transition((), (), None)
             commands.append(Command(0, number, leaf(label, Require(condition)), Footprint(reads)))
             self._target(process, number, claim.number)
-        return Process(WATCHER, 0, tuple(commands))
+        return ProcessGraph(WATCHER, 0, tuple(commands))
 
     def _looked_at(self, claim: SafetyClaim) -> tuple[Expr, int]:
         """Return the condition under which a claim is violated, over variables and locations, and what it looks at."""

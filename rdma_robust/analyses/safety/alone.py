@@ -16,7 +16,7 @@ from rdma_robust.expr import evaluate, names
 from rdma_robust.language.check.targets import Atom, ThreadAtExit, ThreadAtLine, ThreadAtPoints
 from rdma_robust.language.flow.cfg import Cell, Fault, ImmPut, Program, Recv, RecvPoll, Send, Thread, steps
 from rdma_robust.limits import Limits
-from rdma_robust.semantics.machines.threadcode import Command, Registers, Seen, ThreadCode, Usage
+from rdma_robust.semantics.machines.threadcode import Command, Registers, Seen, compile_stepwise
 from rdma_robust.semantics.machines.waiting_points import quiet_cycles, standing_points
 from rdma_robust.semantics.values import held_and_carried, possible_values
 
@@ -71,7 +71,7 @@ def never_waits_alone(program: Program, limits: Limits) -> bool:
 
 
 def _never_waits(program: Program, t: int, values: dict[Cell, frozenset[int]], limits: Limits) -> bool:
-    code = ThreadCode(program, program.threads[t], Usage(program), stepwise=True)
+    code = compile_stepwise(program)[t]
     read = [sorted(values[cell]) for cell in program.cells]
     standing = standing_points(code.thread)
     first = (code.thread.entry, code.initial, (0,) * len(code.remotes))
@@ -145,7 +145,7 @@ def _states(
     limits: Limits,
 ) -> tuple[set[Local], set[Fault]] | None:
     """Return the thread's states and what can go wrong, None if they are too many."""
-    code = ThreadCode(program, program.threads[t], Usage(program), stepwise=True)
+    code = compile_stepwise(program)[t]
     read = [sorted(values[cell]) for cell in program.cells]
     seen = {(code.thread.entry, code.initial)}
     todo = list(seen)

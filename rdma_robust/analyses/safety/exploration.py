@@ -15,11 +15,9 @@ from rdma_robust.semantics.axioms import rdma_violation
 from rdma_robust.semantics.linearise import trace_of_order
 from rdma_robust.semantics.machines.chosen import AnyRdmaMachine
 from rdma_robust.semantics.machines.deployed import DeployedMachine
-from rdma_robust.semantics.machines.deployed_runs import history
-from rdma_robust.semantics.machines.effects import effects
 from rdma_robust.semantics.machines.machine import Machine, Move, State, Verb
-from rdma_robust.semantics.machines.operations import following, start
 from rdma_robust.semantics.machines.resting import SomeMachine
+from rdma_robust.semantics.machines.run_history import history, numbered_run
 from rdma_robust.semantics.machines.sc import ScState
 from rdma_robust.semantics.machines.starts import starts_at
 from rdma_robust.semantics.trace import Event, Trace
@@ -178,14 +176,8 @@ class _Layers:
 
 def _happened(machine: AnyRdmaMachine, moves: Sequence[Move]) -> list[Event] | None:
     """Return the events of a run in the order of their effects, None if they are not a prefix of each thread's."""
-    if isinstance(machine, DeployedMachine):
-        past = history(machine, moves)
-        return [event for _, event in past.events()] if past.is_prefix() else None
-    steps = [start(machine, moves[0])]
-    for move in moves[1:]:
-        steps.append(following(machine, steps[-1], move))
-    happened = [effect for effect in effects(steps) if effect.step is not None]
-    return [effect.event for effect in sorted(happened, key=lambda effect: effect.step or 0)]
+    past = history(*numbered_run(machine, moves))
+    return [event for _, event in past.events()] if past.is_prefix() else None
 
 
 def _polls_aside(state: ScState) -> ScState:

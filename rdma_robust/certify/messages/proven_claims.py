@@ -10,10 +10,18 @@ from rdma_robust.certify.messages.proved_formulas import MESSAGE_PROOF, check_pr
 from rdma_robust.certify.messages.settled_worlds import EndlessProcessError, matched, settled_worlds
 from rdma_robust.certify.messages.world_json import read
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
-from rdma_robust.messages.message_answers import Granted, Issued, Matched, Move, Pair, Schedule, Step
+from rdma_robust.messages.message_answers import (
+    BufferGrant,
+    MatchedPair,
+    MatchMove,
+    Move,
+    OperationId,
+    ProcessStep,
+    Schedule,
+)
 from rdma_robust.messages.replay.interpreter import Interpreter, NotEnabled
-from rdma_robust.messages.replay.replaying import ending, replayed
-from rdma_robust.messages.replay.world import World
+from rdma_robust.messages.replay.replaying import replay_schedule, state_ending
+from rdma_robust.messages.replay.world import ReplayState
 
 MESSAGE_STATES: Final = "message-states"
 MESSAGE_RUN: Final = "message-run"
@@ -47,7 +55,7 @@ def _check_states(rules: Interpreter, claim: str, evidence: object) -> None:
     for number, state in enumerate(listed):
         where = f"after state {number}"
         try:
-            if claim == "deadlock-free" and ending(rules, state) == "deadlock":
+            if claim == "deadlock-free" and state_ending(rules, state) == "deadlock":
                 reject(f"state {number} is a deadlock")
             for new in matched(rules, state):
                 _enter(rules, new, claim, states, where)
@@ -55,16 +63,16 @@ def _check_states(rules: Interpreter, claim: str, evidence: object) -> None:
             reject(f"state {number} is none of this program")
 
 
-def _state(value: object, where: str) -> World:
+def _state(value: object, where: str) -> ReplayState:
     state = read(value, where)
     try:
         hash(state)
     except TypeError:
         reject(f"{where} is not a state")
-    return state if isinstance(state, World) else reject(f"{where} is not a state")
+    return state if isinstance(state, ReplayState) else reject(f"{where} is not a state")
 
 
-def _enter(rules: Interpreter, world: World, claim: str, states: AbstractSet[World], where: str) -> None:
+def _enter(rules: Interpreter, world: ReplayState, claim: str, states: AbstractSet[ReplayState], where: str) -> None:
     try:
         onward = settled_worlds(rules, world, lambda: None)
     except EndlessProcessError:
@@ -80,7 +88,7 @@ def _check_run(program: MessageProgram, buffer: Buffer, claim: str, evidence: ob
     json_word(found["kind"], f"`evidence.kind` for the claim {claim!r}", (MESSAGE_RUN,))
     schedule: Schedule = tuple(json_array(found["moves"], "`evidence.moves`", _move))
     try:
-        end = replayed(program, buffer, schedule)
+        end = replay_schedule(program, buffer, schedule)
     except NotEnabled as refused:
         reject(f"the run is none: {refused}")
     if claim == "violated" and not end.violations:
@@ -94,21 +102,21 @@ def _move(value: object, where: str) -> Move:
         pair = json_array(json_members(value, where, ("match",))["match"], where, integer)
         if len(pair) != 4:
             reject(f"{where} does not name a receive and a send by process and number")
-        return Matched(Pair(Issued(pair[0], pair[1]), Issued(pair[2], pair[3])))
+        return MatchMove(MatchedPair(OperationId(pair[0], pair[1]), OperationId(pair[2], pair[3])))
     if isinstance(value, dict) and "buffer" in value:
-        return Granted(integer(json_members(value, where, ("buffer",))["buffer"], where))
+        return BufferGrant(integer(json_members(value, where, ("buffer",))["buffer"], where))
     found = json_members(value, where, ("step",), ("choice",))
-    return Step(integer(found["step"], where), integer(found["choice"], where) if "choice" in found else None)
+    return ProcessStep(integer(found["step"], where), integer(found["choice"], where) if "choice" in found else None)
 
 
 def move_json(move: Move) -> dict[str, object]:
     """Return a move as certificates have it."""
     match move:
-        case Matched(Pair(receive, send)):
+        case MatchMove(MatchedPair(receive, send)):
             return {"match": [*receive, *send]}
-        case Granted(process):
+        case BufferGrant(process):
             return {"buffer": process}
-        case Step(process, None):
+        case ProcessStep(process, None):
             return {"step": process}
-        case Step(process, choice):
+        case ProcessStep(process, choice):
             return {"step": process, "choice": choice}

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import networkx as nx
 
-from rdma_robust.messages.message_answers import Granted, Issued, Matched, Move, Pair, Step
+from rdma_robust.messages.message_answers import BufferGrant, MatchedPair, MatchMove, Move, OperationId, ProcessStep
 from rdma_robust.messages.replay.interpreter import Interpreter
-from rdma_robust.messages.replay.world import Active, ActiveReceive, ActiveSend, Process, RequestArray, World
+from rdma_robust.messages.replay.world import Active, ActiveReceive, ActiveSend, ReplayProcess, ReplayState, RequestArray
 
 
 class EndlessProcessError(Exception):
@@ -24,27 +24,29 @@ class EndlessProcessError(Exception):
 class SettledWorlds:
     """What follows a state while no process waits: the settled states, and what is violated on the way, by kinds."""
 
-    worlds: frozenset[World]
+    worlds: frozenset[ReplayState]
     violations: frozenset[str]
 
 
-def settled_worlds(rules: Interpreter, world: World, look: Callable[[], None]) -> SettledWorlds:
+def settled_worlds(rules: Interpreter, world: ReplayState, look: Callable[[], None]) -> SettledWorlds:
     """Let all processes run until they wait, in every way that choices and buffers allow. Raises EndlessError.
 
     `look` is called now and then, and may raise what it likes.
     """
     worlds, violations = {world}, set[str]()
     for me in range(len(world.processes)):
-        ends: set[World] = set()
+        ends: set[ReplayState] = set()
         for each in worlds:
             ends |= _run(rules, each, me, violations, look)
         worlds = ends
     return SettledWorlds(frozenset(canonical_world(each) for each in worlds), frozenset(violations))
 
 
-def _run(rules: Interpreter, first: World, me: int, violations: set[str], look: Callable[[], None]) -> set[World]:
-    after: dict[World, list[World]] = {}
-    todo, ends, again = [first], set[World](), False
+def _run(
+    rules: Interpreter, first: ReplayState, me: int, violations: set[str], look: Callable[[], None]
+) -> set[ReplayState]:
+    after: dict[ReplayState, list[ReplayState]] = {}
+    todo, ends, again = [first], set[ReplayState](), False
     while todo:
         world = todo.pop()
         if world in after:
@@ -53,7 +55,7 @@ def _run(rules: Interpreter, first: World, me: int, violations: set[str], look: 
         look()
         after[world] = []
         moves = list(_moves(rules, world, me))
-        if not any(isinstance(move, Step) for move in moves):
+        if not any(isinstance(move, ProcessStep) for move in moves):
             ends.add(world)
         for move in moves:
             new, event = rules.after(world, move)
@@ -67,25 +69,25 @@ def _run(rules: Interpreter, first: World, me: int, violations: set[str], look: 
     return ends
 
 
-def _moves(rules: Interpreter, world: World, me: int) -> Iterator[Move]:
+def _moves(rules: Interpreter, world: ReplayState, me: int) -> Iterator[Move]:
     process = world.processes[me]
     if process.status != "runs":
         return
     if rules.can_step(world, me):
-        yield from (Step(me, choice) for choice in rules.choices(process))
+        yield from (ProcessStep(me, choice) for choice in rules.choices(process))
     elif rules.buffer == "any" and isinstance(rules.performer.awaited(me, process), ActiveSend):
-        yield Granted(me)
+        yield BufferGrant(me)
 
 
-def matched(rules: Interpreter, world: World) -> Iterator[World]:
+def matched(rules: Interpreter, world: ReplayState) -> Iterator[ReplayState]:
     """Yield the states after each match that a state allows."""
     for receive in world.receives:
         for send in world.sends:
             if rules.can_match(world, receive, send):
-                yield rules.after(world, Matched(Pair(receive.name, send.name)))[0]
+                yield rules.after(world, MatchMove(MatchedPair(receive.name, send.name)))[0]
 
 
-def canonical_world(world: World) -> World:
+def canonical_world(world: ReplayState) -> ReplayState:
     """Return a state that goes on in the same way, and is the same for states that differ in names and in the past only.
 
     Operations that nothing can ask for any more are left out, and the others are numbered anew, in their order; so are the
@@ -102,12 +104,12 @@ def canonical_world(world: World) -> World:
     receives |= {each.receive for each in actives if isinstance(each, ActiveReceive)}
     new_sends, new_receives = _numbered(sends), _numbered(receives)
 
-    def renamed(process: Process, me: int) -> Process:
+    def renamed(process: ReplayProcess, me: int) -> ReplayProcess:
         requests = tuple(_renamed(each, new_sends, new_receives) for each in process.requests)
         sent, received = (sum(name.process == me for name in names) for names in (sends, receives))
         return process._replace(requests=requests, sent=sent, received=received)
 
-    return World(
+    return ReplayState(
         tuple(renamed(process, me) for me, process in enumerate(processes)),
         tuple(each._replace(name=new_sends[each.name]) for each in world.sends),
         tuple(each._replace(name=new_receives[each.name]) for each in world.receives),
@@ -117,25 +119,25 @@ def canonical_world(world: World) -> World:
     )
 
 
-def _numbered(names: set[Issued]) -> dict[Issued, Issued]:
+def _numbered(names: set[OperationId]) -> dict[OperationId, OperationId]:
     """Return new names that count from 0 in each process, in the same order."""
     counts: dict[int, int] = {}
     found = {}
     for name in sorted(names):
         nth = counts.get(name.process, 0)
         counts[name.process] = nth + 1
-        found[name] = Issued(name.process, nth)
+        found[name] = OperationId(name.process, nth)
     return found
 
 
-def _actives(process: Process) -> Iterator[Active]:
+def _actives(process: ReplayProcess) -> Iterator[Active]:
     for request in process.requests:
         for each in request.elements if isinstance(request, RequestArray) else (request,):
             if each is not None:
                 yield each
 
 
-Renamed = dict[Issued, Issued]
+Renamed = dict[OperationId, OperationId]
 
 
 def _renamed(request: Active | RequestArray | None, sends: Renamed, receives: Renamed) -> Active | RequestArray | None:

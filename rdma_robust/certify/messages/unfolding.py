@@ -189,7 +189,7 @@ class _Unfolding:
             case mp.Choose(branches):
                 choice = self._choice(len(branches))
                 self._branches(branches, [self._is(choice, each) for each in range(len(branches))])
-            case mp.Inlined(_, body):
+            case mp.InlinedCall(_, body):
                 self.returned.append([])
                 self._block(body)
                 self.live = self.terms.either([self.live, *self.returned.pop()])

@@ -1,42 +1,44 @@
-"""States as JSON, written and read without trust: a list whose first element is the name of the record."""
+"""States as JSON, written and read without trust: a list whose first element is the word of the record."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any, Final
 
 from rdma_robust.certify.document import reject
-from rdma_robust.messages.message_answers import Issued
+from rdma_robust.messages.message_answers import OperationId
 from rdma_robust.messages.replay.world import (
     ActiveReceive,
     ActiveSend,
-    At,
-    Called,
-    Counting,
-    Delivered,
-    Process,
-    Receive,
+    BlockPoint,
+    Delivery,
+    ForTest,
+    ReplayProcess,
+    ReplayState,
     RequestArray,
-    Send,
-    World,
+    ReturnPoint,
+    UnmatchedReceive,
+    UnmatchedSend,
 )
 
-RECORDS: Final = (
-    At,
-    Counting,
-    Called,
-    ActiveSend,
-    ActiveReceive,
-    RequestArray,
-    Process,
-    Send,
-    Receive,
-    Delivered,
-    World,
-    Issued,
-)
-_NAMED: Final[Mapping[str, Callable[..., object]]] = {each.__name__: each for each in RECORDS}
+RECORDS: Final[Mapping[str, type]] = {
+    "At": BlockPoint,
+    "Counting": ForTest,
+    "Called": ReturnPoint,
+    "ActiveSend": ActiveSend,
+    "ActiveReceive": ActiveReceive,
+    "RequestArray": RequestArray,
+    "Process": ReplayProcess,
+    "Send": UnmatchedSend,
+    "Receive": UnmatchedReceive,
+    "Delivered": Delivery,
+    "World": ReplayState,
+    "Issued": OperationId,
+}
+"""The records by the words that certificates have for them, which stay when a class is renamed."""
+
+_WORDS: Final = {record: word for word, record in RECORDS.items()}
 _DEEPEST: Final = 200
 
 
@@ -47,13 +49,13 @@ def world_as_json(value: object) -> object:
             return value
         case frozenset():
             return ["set", *(world_as_json(each) for each in sorted(value))]
-        case tuple() if type(value).__name__ in _NAMED:
-            return [type(value).__name__, *(world_as_json(each) for each in value)]
+        case tuple() if type(value) in _WORDS:
+            return [_WORDS[type(value)], *(world_as_json(each) for each in value)]
         case tuple():
             return ["list", *(world_as_json(each) for each in value)]
         case _:
             assert is_dataclass(value)
-            return [type(value).__name__, *(world_as_json(getattr(value, each.name)) for each in fields(value))]
+            return [_WORDS[type(value)], *(world_as_json(getattr(value, each.name)) for each in fields(value))]
 
 
 def read(value: object, where: str, depth: int = 0) -> Any:
@@ -72,6 +74,6 @@ def read(value: object, where: str, depth: int = 0) -> Any:
     if kind == "list":
         return tuple(items)
     try:
-        return frozenset(items) if kind == "set" else _NAMED[kind](*items)
+        return frozenset(items) if kind == "set" else RECORDS[kind](*items)
     except (KeyError, TypeError):
         reject(f"{where} is not a state")

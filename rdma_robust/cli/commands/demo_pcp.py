@@ -12,7 +12,7 @@ from rdma_robust.cli.options.demo_options import AllMoves, Html, MaybeFile, Pace
 from rdma_robust.errors import UsageError
 
 if TYPE_CHECKING:
-    from rdma_robust.hardness.pcp import Instance
+    from rdma_robust.hardness.pcp import PcpInstance
     from rdma_robust.teaching.demos.walk import Walkthrough
 
 HELP = """Solve an instance of Post's Correspondence Problem by running an RDMA program: why reachability is undecidable.
@@ -68,10 +68,10 @@ def _walk(
     return pcp_walk(_instance(file, text, top, bottom), *limits)
 
 
-def _instance(file: str | None, text: str, top: str | None, bottom: str | None) -> Instance:
-    from rdma_robust.hardness.pcp import instance_of, read_instance  # noqa: PLC0415
+def _instance(file: str | None, text: str, top: str | None, bottom: str | None) -> PcpInstance:
+    from rdma_robust.hardness.pcp import pcp_instance, read_instance  # noqa: PLC0415
     from rdma_robust.teaching.demos.walk_pcp import CLASSIC  # noqa: PLC0415
 
     if file is None:
-        return CLASSIC if top is None or bottom is None else instance_of(top, bottom)
+        return CLASSIC if top is None or bottom is None else pcp_instance(top, bottom)
     return read_instance(text, file)

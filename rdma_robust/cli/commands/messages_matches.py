@@ -152,11 +152,11 @@ def _matches(source: Source, request: MatchesRequest, limits: Limits) -> _Matche
 
 def _candidates(program: MessageProgram, buffer: Buffer, loop_bound: int, limits: Limits) -> Candidates | str:
     """Return the candidate pairs of a program, or why there are none."""
-    from rdma_robust.messages.encoding.match_candidates import candidates  # noqa: PLC0415 - slow, seldom asked
+    from rdma_robust.messages.encoding.match_candidates import candidate_pairs  # noqa: PLC0415 - slow, seldom asked
     from rdma_robust.messages.encoding.unrolled import NotEncodedError  # noqa: PLC0415
     from rdma_robust.messages.encoding.unrolling import unroll  # noqa: PLC0415
 
     try:
-        return candidates(unroll(program, loop_bound, limits), buffer, limits)
+        return candidate_pairs(unroll(program, loop_bound, limits), buffer, limits)
     except NotEncodedError as error:
         return f"not known: {error}"

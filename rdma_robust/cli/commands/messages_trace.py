@@ -126,10 +126,10 @@ def _imported(sources: Sequence[Source], imported: TraceFormat) -> tuple[str, tu
 
 def _said(program: MessageProgram, buffer: RunBuffer, schedule: Schedule) -> Iterator[str]:
     """Yield what is to be said of a run besides its trace: warnings about the program, and how the run ends."""
-    from rdma_robust.messages.replay.replaying import replayed  # noqa: PLC0415 - loaded by then
+    from rdma_robust.messages.replay.replaying import replay_schedule  # noqa: PLC0415 - loaded by then
 
     yield from (printable(each.render(program.file, program.source), "\n") for each in program.warnings)
-    end = replayed(program, buffer, schedule)
+    end = replay_schedule(program, buffer, schedule)
     ends = {
         "complete": "all processes have ended",
         "deadlock": "it ends in a deadlock",

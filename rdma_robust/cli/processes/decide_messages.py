@@ -21,7 +21,7 @@ from rdma_robust.text import printable
 
 if TYPE_CHECKING:
     from rdma_robust.messages.language.message_program import Buffer, MessageProgram
-    from rdma_robust.messages.message_answers import BufferAnswer, Questions
+    from rdma_robust.messages.message_answers import BufferAnswer, MessageQuestions
     from rdma_robust.reports.messages.messages_record import MessagesRecord
 
 COUNTED: Final = 100
@@ -81,9 +81,9 @@ class MessagesAsking:
         """Return the limits of a program, from now on."""
         return Limits.of(self.timeout, None, self.memory)
 
-    def questions(self, program: MessageProgram) -> Questions:
+    def questions(self, program: MessageProgram) -> MessageQuestions:
         """Return what engines are asked: with --expect what claims are about, be it as many matchings."""
-        from rdma_robust.messages.message_answers import Questions  # noqa: PLC0415 - slow, and reading may have failed
+        from rdma_robust.messages.message_answers import MessageQuestions  # noqa: PLC0415 - slow, and reading may have failed
 
         claims = program.claims if self.expect else ()
         claimed = [claim.number + 1 for claim in claims if claim.kind == "matchings"]
@@ -92,7 +92,7 @@ class MessagesAsking:
         beside = (
             BESIDE_S if not claimed and not self.listed and self.counted == COUNTED and "race" not in self.deny else None
         )
-        return Questions(racing, most > 0, most, self.listed, self.loop_bound, beside)
+        return MessageQuestions(racing, most > 0, most, self.listed, self.loop_bound, beside)
 
 
 @dataclass(frozen=True, slots=True)

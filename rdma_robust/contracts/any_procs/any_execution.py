@@ -48,7 +48,7 @@ from rdma_robust.messages.language.message_program import (
     CollectiveCall,
     For,
     If,
-    Inlined,
+    InlinedCall,
     IssueReceive,
     IssueSend,
     Place,
@@ -65,7 +65,7 @@ _DEEPEST: Final = 12
 class ParametricFunction:
     """A function whose processes are terms. `contracts` are those of what it may call."""
 
-    def __init__(self, body: Inlined, globals_: tuple[str, ...], contracts: Mapping[str, Contract]) -> None:
+    def __init__(self, body: InlinedCall, globals_: tuple[str, ...], contracts: Mapping[str, Contract]) -> None:
         self.body = body
         self.globals = globals_
         self.contracts = contracts
@@ -181,7 +181,7 @@ class ParametricExecution:
                 return self._send(statement, registers)
             case IssueReceive():
                 return self._receive(statement, registers)
-            case Inlined():
+            case InlinedCall():
                 return self._inlined(statement, registers)
             case Assert(condition, span):
                 if self.strict:
@@ -287,7 +287,7 @@ class ParametricExecution:
     # events
 
     def _note(
-        self, statement: IssueSend | IssueReceive | Inlined, kind: Literal["send", "recv", "call"], **more: Any
+        self, statement: IssueSend | IssueReceive | InlinedCall, kind: Literal["send", "recv", "call"], **more: Any
     ) -> None:
         if not self.quiet:
             number = self.function.numbers[id(statement)]
@@ -327,7 +327,7 @@ class ParametricExecution:
 
     # functions
 
-    def _inlined(self, call: Inlined, registers: Registers) -> Registers:
+    def _inlined(self, call: InlinedCall, registers: Registers) -> Registers:
         callee = self.function.contracts.get(call.name)
         if callee is not None:
             return self._called(call, callee, registers)
@@ -337,7 +337,7 @@ class ParametricExecution:
         self._gone, self._base = before
         return found
 
-    def _called(self, call: Inlined, callee: Contract, registers: Registers) -> Registers:
+    def _called(self, call: InlinedCall, callee: Contract, registers: Registers) -> Registers:
         number = self.function.numbers[id(call)]
         terms = self.terms(registers, call.span)
         arguments = {name: terms.value(term) for name, term in call.call.arguments}

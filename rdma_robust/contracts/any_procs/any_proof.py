@@ -22,7 +22,7 @@ from rdma_robust.contracts.language.function_instances import TooManyStatements,
 from rdma_robust.errors import Span
 from rdma_robust.guarded_z3 import z3
 from rdma_robust.limits import Limits
-from rdma_robust.messages.language.message_program import Inlined
+from rdma_robust.messages.language.message_program import InlinedCall
 from rdma_robust.messages.language.message_terms import LONGEST, Zeros
 
 
@@ -154,7 +154,7 @@ class Proof:
                 raise UnrecognisedError(f"not proved: {what}")
 
 
-def _body(program: ContractProgram, name: str) -> Inlined:
+def _body(program: ContractProgram, name: str) -> InlinedCall:
     try:
         return unwritten(program, name)[0]
     except TooManyStatements as too_many:

@@ -14,7 +14,7 @@ from rdma_robust.messages.language.message_program import (
     Block,
     For,
     If,
-    Inlined,
+    InlinedCall,
     IssueReceive,
     Return,
     Statement,
@@ -110,7 +110,7 @@ def _stores(block: Block) -> Iterator[RegisterStore]:
                 yield RegisterStore(each.target.name, each.target.indices, None)
             case For(counter):
                 yield RegisterStore(counter, (), None)
-            case Inlined() if each.call.result:
+            case InlinedCall() if each.call.result:
                 yield RegisterStore(each.call.result, (), None)
 
 
@@ -126,7 +126,7 @@ def _reads(block: Block) -> list[str]:
                 parts = (condition,)
             case For(_, low, high):
                 parts = (low, high)
-            case Inlined():
+            case InlinedCall():
                 parts = tuple(term for _, term in each.call.arguments)
             case _ if not isinstance(each, Return):
                 parts = tuple(

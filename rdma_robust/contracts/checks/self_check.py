@@ -25,15 +25,15 @@ from rdma_robust.contracts.runs.runs_engine import NEEDS_Z3, RunsCheck
 from rdma_robust.errors import InternalError, LimitReached
 from rdma_robust.expr import Const, Name
 from rdma_robust.limits import Limits
-from rdma_robust.messages.language.message_program import Assign, Inlined, MessageProgram, Place, Process, Statement
+from rdma_robust.messages.language.message_program import Assign, InlinedCall, MessageProgram, Place, Process, Statement
 from rdma_robust.messages.language.message_terms import Term, Value, Zeros
 from rdma_robust.messages.machine.states import by_states
-from rdma_robust.messages.message_answers import BufferAnswer, Questions
+from rdma_robust.messages.message_answers import BufferAnswer, MessageQuestions
 
 CHECKING_S: Final = 5.0
 """Seconds of each way for one function and number of processes: both may take far longer than the answer."""
 
-_VERDICTS: Final = Questions(pairs=False)
+_VERDICTS: Final = MessageQuestions(pairs=False)
 
 
 def compare_function(
@@ -112,7 +112,7 @@ def closed_programs(program: ContractProgram, function: str, procs: int, limits:
 def _given(process: Process, inputs: Mapping[str, Value]) -> Process:
     """Return a process that first stores its inputs in the registers of its function's parameters, and in globals."""
     (function,) = process.body
-    assert isinstance(function, Inlined)
+    assert isinstance(function, InlinedCall)
     parameters = {name: term.name for name, term in function.call.arguments if isinstance(term, Name)}
     stores = [each for name, value in inputs.items() for each in _stores(Place(parameters.get(name, name)), value)]
     registers = dict.fromkeys((*process.registers, *(each.target.name for each in stores)))

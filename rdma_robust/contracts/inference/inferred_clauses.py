@@ -22,8 +22,7 @@ from rdma_robust.contracts.language.spec_worth import CollectiveState
 from rdma_robust.contracts.runs.runs_engine import runs
 from rdma_robust.expr import Const
 from rdma_robust.limits import Limits
-from rdma_robust.messages.language.message_parts import inner_blocks
-from rdma_robust.messages.language.message_program import Block, Inlined, IssueReceive
+from rdma_robust.messages.language.message_program import Block, IssueReceive, blocks_of
 from rdma_robust.messages.language.message_terms import Value
 
 MOST_INPUTS: Final = 50
@@ -244,6 +243,5 @@ def _receives(block: Block) -> Iterator[IssueReceive]:
     for statement in block:
         if isinstance(statement, IssueReceive):
             yield statement
-        inner = (statement.body,) if isinstance(statement, Inlined) else inner_blocks(statement)
-        for each in inner:
+        for each in blocks_of(statement):
             yield from _receives(each)

@@ -13,7 +13,7 @@ from rdma_robust.contracts.language.spec_terms import Agree, On, Spec
 from rdma_robust.contracts.language.spec_worth import CollectiveState, clause_holds, spec_value
 from rdma_robust.errors import RdmaRobustError
 from rdma_robust.limits import NEVER, Poll
-from rdma_robust.messages.language.message_terms import FaultError, Value, number
+from rdma_robust.messages.language.message_terms import FaultError, Value, require_number
 
 MOST_INPUTS: Final = 1_000_000
 """Inputs of one process, before `requires` of all processes together excludes some."""
@@ -137,7 +137,7 @@ class _Choice:
 
         def range_of(low: Spec, high: Spec) -> range:
             nothing = CollectiveState.of_one(self.procs, process, {}, {})
-            first, last = (number(spec_value(each, nothing, process, indices)) for each in (low, high))
+            first, last = (require_number(spec_value(each, nothing, process, indices)) for each in (low, high))
             if last - first >= MOST_INPUTS:
                 raise UnboundedInputsError(f"{bounds.name} has more than {MOST_INPUTS:,} values within its bounds")
             return range(first, last + 1)

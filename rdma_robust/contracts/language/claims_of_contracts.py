@@ -9,13 +9,13 @@ from rdma_robust.contracts.language.contract_program import CLASSES, ContractBuf
 from rdma_robust.diagnose import Reporter, listing, meant_at, quote
 from rdma_robust.language.syntax import ast
 from rdma_robust.messages.language import message_tree as tree
-from rdma_robust.messages.language.message_world import World
+from rdma_robust.messages.language.message_world import GlobalScope
 
 _CLASSES: Final[dict[str, ErrorClass]] = {name: name for name in CLASSES}
 
 
 def read_claims(
-    program: ast.ProgramTree, world: World, contracts: Collection[str], report: Reporter
+    program: ast.ProgramTree, world: GlobalScope, contracts: Collection[str], report: Reporter
 ) -> tuple[ContractClaim, ...]:
     """Return the claims of the `expect` lines about functions, of which `contracts` have one. Errors go to `report`."""
     found: dict[tuple[str, ContractBuffer], ContractClaim] = {}
@@ -53,7 +53,7 @@ def _buffers(line: tree.ExpectLine, report: Reporter) -> Iterator[ContractBuffer
             yield word.buffer
 
 
-def _check_name(name: ast.Ident, world: World, contracts: Collection[str], report: Reporter) -> None:
+def _check_name(name: ast.Ident, world: GlobalScope, contracts: Collection[str], report: Reporter) -> None:
     text = name.text
     if text in contracts or text in world.poisoned:
         return

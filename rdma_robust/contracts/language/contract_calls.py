@@ -7,24 +7,24 @@ from collections.abc import Iterator
 from rdma_robust.diagnose import Reporter, quote
 from rdma_robust.language.syntax import ast
 from rdma_robust.messages.language import message_tree as tree
-from rdma_robust.messages.language.message_parts import all_lines, calls_in
-from rdma_robust.messages.language.message_world import World
+from rdma_robust.messages.language.message_parts import all_lines, function_calls_in
+from rdma_robust.messages.language.message_world import GlobalScope
 
 _COMMUNICATES = (tree.SendLine, tree.ReceiveLine, tree.WaitLine, tree.RequestLine)
 
 
-def contracted_calls(body: ast.Block, world: World) -> tuple[str, ...]:
+def contracted_calls(body: ast.Block, world: GlobalScope) -> tuple[str, ...]:
     """Return the functions with a contract that a body calls, also through functions without one, in their order."""
     found = (name for name, callee in reached(body, world) if callee.contract is not None)
     return tuple(name for name in dict.fromkeys(found) if name not in world.hidden)
 
 
-def reached(body: ast.Block, world: World) -> Iterator[tuple[str, tree.Function]]:
+def reached(body: ast.Block, world: GlobalScope) -> Iterator[tuple[str, tree.FunctionItem]]:
     """Yield what a body calls, and what the functions without a contract among that call."""
     seen: set[str] = set()
     stack = [body]
     while stack:
-        for call in calls_in(stack.pop()):
+        for call in function_calls_in(stack.pop()):
             name = call.name.text
             callee = world.function(name)
             if callee is None or (name in seen and callee.contract is None):
@@ -35,14 +35,14 @@ def reached(body: ast.Block, world: World) -> Iterator[tuple[str, tree.Function]
                 stack.append(callee.body)
 
 
-def check_local(function: tree.Function, world: World, report: Reporter) -> None:
+def check_local(function: tree.FunctionItem, world: GlobalScope, report: Reporter) -> None:
     """Report where a function whose contract is local communicates, or calls a collective function."""
     name = quote(function.name.text)
     for line in all_lines(function.body):
         if isinstance(line, _COMMUNICATES):
             hint = "write `contract collective`, or communicate where it is called"
             report.error("RR954", line.span, f"{name} is local, and communicates here", hint=hint)
-    for call in calls_in(function.body):
+    for call in function_calls_in(function.body):
         callee = world.function(call.name.text)
         why = None if callee is None else _why_not_local(callee, world)
         if why:
@@ -50,7 +50,7 @@ def check_local(function: tree.Function, world: World, report: Reporter) -> None
             report.error("RR954", call.span, f"{name} is local, and calls {quote(call.name.text)}, which {why}", hint=hint)
 
 
-def _why_not_local(callee: tree.Function, world: World) -> str:
+def _why_not_local(callee: tree.FunctionItem, world: GlobalScope) -> str:
     """Return why a local function cannot call a function, nothing if it can."""
     if callee.contract is not None:
         return "is collective" if callee.contract.kind == "collective" else ""
@@ -63,7 +63,7 @@ def _why_not_local(callee: tree.Function, world: World) -> str:
     return ""
 
 
-def _lines(function: tree.Function, world: World) -> Iterator[tree.Line]:
+def _lines(function: tree.FunctionItem, world: GlobalScope) -> Iterator[tree.Line]:
     """Yield the statements of a function, and of those without a contract that it calls."""
     yield from all_lines(function.body)
     for _, callee in reached(function.body, world):

@@ -17,12 +17,12 @@ from rdma_robust.language.syntax import ast
 from rdma_robust.messages.language import contract_tree as written
 from rdma_robust.messages.language import message_tree as tree
 from rdma_robust.messages.language.message_parts import all_lines, returns
-from rdma_robust.messages.language.message_world import World
+from rdma_robust.messages.language.message_world import GlobalScope
 
 _ASSUMES = replace(AT_ENTRY, where="`assumes`")
 
 
-def read_contract(world: World, report: Reporter, function: tree.Function, calls: tuple[str, ...]) -> Contract:
+def read_contract(world: GlobalScope, report: Reporter, function: tree.FunctionItem, calls: tuple[str, ...]) -> Contract:
     """Return the contract of a function that has one; `calls` are the functions with contracts that it calls.
 
     Errors go to `report`, and so do warnings.
@@ -54,7 +54,9 @@ class _ClauseLists:
 class _ContractReader:
     """Reads one contract."""
 
-    def __init__(self, world: World, report: Reporter, function: tree.Function, text: written.ContractText) -> None:
+    def __init__(
+        self, world: GlobalScope, report: Reporter, function: tree.FunctionItem, text: written.ContractText
+    ) -> None:
         self.world = world
         self.report = report
         self.function = function
@@ -124,12 +126,12 @@ class _ContractReader:
 
     def _part(self, part: written.Part) -> None:
         match part:
-            case written.Condition("assumes"):
+            case written.ConditionClause("assumes"):
                 self._assumes(part)
-            case written.Condition("invariant" | "decreases" as word):
+            case written.ConditionClause("invariant" | "decreases" as word):
                 hint = "a loop has one: `while E contract loop NAME { ... } { ... }`; here are `requires` and `ensures`"
                 self.report.error("RR959", part.span, f"`{word}` stands in contracts of loops only", hint=hint)
-            case written.Condition():
+            case written.ConditionClause():
                 self._formula(part)
             case written.Behaviors():
                 self.all_or_one.append(part)
@@ -140,14 +142,14 @@ class _ContractReader:
                 if self.behavior.name is not None:
                     before = "write it before the first `behavior`"
                     self.report.error("RR953", part.span, "`bounds` is not for one behavior only", hint=before)
-            case written.WaitsFor():
+            case written.WaitsForClause():
                 self.found.paths.append(self.paths.waits_for(part, self._of_path(part.span)))
             case written.Quiet():
                 self.found.paths.append(self.paths.quiet(part, self._of_path(part.span)))
             case written.BehaviorHead() | ast.BrokenStatement():
                 pass
 
-    def _assumes(self, part: written.Condition) -> None:
+    def _assumes(self, part: written.ConditionClause) -> None:
         if self.behavior.name is None:
             hint = "`behavior NAME:` begins one; what all calls have to meet is a `requires`"
             self.report.error("RR956", part.span, "`assumes` stands in behaviors only", hint=hint)
@@ -170,10 +172,10 @@ class _ContractReader:
             self.report.error("RR951", span, said, hint="put it into a behavior of its own, or behind `if`")
         return self.behavior.assumes
 
-    def _formula(self, part: written.Condition) -> None:
+    def _formula(self, part: written.ConditionClause) -> None:
         """Read `requires` or `ensures`: what they say of the state, and path clauses in their long forms."""
         for value, premises in clauses_of(part.value):
-            if isinstance(value, written.Never):
+            if isinstance(value, written.AbsenceClause):
                 conditions = premises if part.condition is None else (*premises, part.condition)
                 assumed = self.paths.premise(conditions, self._of_path(part.span))
                 clause = self.paths.long_form(part.word, value, assumed, part.span)
@@ -186,7 +188,7 @@ class _ContractReader:
                 value = ast.Binary("==>", each, value, tree.operand(value).span)  # type: ignore[arg-type]
             self._condition(part, value)
 
-    def _condition(self, part: written.Condition, value: object) -> None:
+    def _condition(self, part: written.ConditionClause, value: object) -> None:
         exit_ = part.word == "ensures"
         condition = self.specs.spec(value, AT_EXIT if exit_ else AT_ENTRY)
         clause = StateClause("ensures" if exit_ else "requires", condition, self.behavior.assumes, part.span)

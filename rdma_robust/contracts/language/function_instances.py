@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
-from typing import Any, Final, cast
+from dataclasses import dataclass, replace
+from typing import cast
 
 from rdma_robust.contracts.language.contract_program import ContractProgram
 from rdma_robust.contracts.language.loop_rounds import round_of
@@ -12,29 +12,28 @@ from rdma_robust.expr import Const, Name
 from rdma_robust.language.syntax import ast
 from rdma_robust.messages.language import message_tree as tree
 from rdma_robust.messages.language.message_declarations import Declarations
-from rdma_robust.messages.language.message_program import Choose, For, If, Inlined, Loop, MessageProgram, Process, While
-from rdma_robust.messages.language.message_scope import Scope
+from rdma_robust.messages.language.message_program import Block, InlinedCall, MessageProgram, Process, Statement, with_blocks
+from rdma_robust.messages.language.message_scope import ProcessScope
 from rdma_robust.messages.language.message_terms import Term
 from rdma_robust.messages.language.message_world import (
     COLLECTIVE,
     MAX_STATEMENTS,
+    GlobalScope,
+    ProcessDraft,
     TooLargeError,
-    World,
-    Written,
     library_world,
 )
 from rdma_robust.messages.language.writing_out import Writer
-
-_BLOCKS: Final = frozenset({"body", "then", "other", "branches"})
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionInstance:
     """A function written out for n processes.
 
-    Every process of `program` has one statement: the `Inlined` function, whose `call` names its parameters' registers and
-    that of its result. Registers have no first values here: those of parameters and globals are the inputs, others are 0.
-    Calls in it are `Inlined` too, with their `call`. A library procedure that another one calls is named `$reduce` where the
+    Every process of `program` has one statement: the call of the function, inlined, whose `call` names its parameters'
+    registers and that of its result. Registers have no first values here: those of parameters and globals are the inputs,
+    others are 0.
+    Calls in it are inlined too, with their `call`. A library procedure that another one calls is named `$reduce` where the
     file has a function `reduce`: it is another one, and no contract speaks of it.
     """
 
@@ -60,11 +59,11 @@ def instance(program: ContractProgram, function: str, procs: int) -> FunctionIns
     found = world.function(function if loop is None else loop.function)
     if found is None:
         raise KeyError(function)
-    written = Written(MAX_STATEMENTS)
+    written = ProcessDraft(MAX_STATEMENTS)
     processes = []
     try:
         for number in range(procs):
-            written = Written(written.left, dict.fromkeys(program.globals), loops=True)
+            written = ProcessDraft(written.left, dict.fromkeys(program.globals), loops=True)
             process = _process(found, Const(number), world, report, written)
             processes.append(process if contract is None or loop is None else round_of(process, contract, loop))
     except TooLargeError as too_large:
@@ -74,8 +73,10 @@ def instance(program: ContractProgram, function: str, procs: int) -> FunctionIns
     return FunctionInstance(function, procs, made)
 
 
-def _process(function: tree.Function, number: Term, world: World, report: Reporter, written: Written) -> Process:
-    scope = Scope(world, report, number, {})
+def _process(
+    function: tree.FunctionItem, number: Term, world: GlobalScope, report: Reporter, written: ProcessDraft
+) -> Process:
+    scope = ProcessScope(world, report, number, {})
     scope.strict = False
     entered = Writer(scope, library_world(world), written).entered(function)
     body = (replace(entered, body=_told_apart(entered.body, world)),)
@@ -84,20 +85,18 @@ def _process(function: tree.Function, number: Term, world: World, report: Report
     return Process(name, body, tuple(written.registers), tuple(written.requests), span=span)
 
 
-def _told_apart(part: Any, world: World) -> Any:
+def _told_apart(block: Block, world: GlobalScope) -> Block:
     """Return statements in which library procedures do not have the names of the file's functions."""
-    if isinstance(part, tuple):
-        return tuple(_told_apart(each, world) for each in part)
-    if not isinstance(part, If | While | For | Loop | Choose | Inlined):
-        return part
-    blocks = {each.name: getattr(part, each.name) for each in fields(part) if each.name in _BLOCKS}
-    made = replace(part, **{name: _told_apart(block, world) for name, block in blocks.items()})
-    if isinstance(made, Inlined) and made.of_library and made.name in world.functions:
-        return replace(made, name=f"${made.name}")
-    return made
+    return tuple(_one_told_apart(with_blocks(each, lambda inner: _told_apart(inner, world)), world) for each in block)
 
 
-def unwritten(program: ContractProgram, function: str) -> tuple[Inlined, MessageProgram]:
+def _one_told_apart(statement: Statement, world: GlobalScope) -> Statement:
+    if isinstance(statement, InlinedCall) and statement.of_library and statement.name in world.functions:
+        return replace(statement, name=f"${statement.name}")
+    return statement
+
+
+def unwritten(program: ContractProgram, function: str) -> tuple[InlinedCall, MessageProgram]:
     """Return `function` as a process executes it whose number is the register `PID`, of `NPROCS` processes, and its program.
 
     The only process of that program has the function as its statement. Raises KeyError and TooManyStatements as `instance`.
@@ -108,12 +107,12 @@ def unwritten(program: ContractProgram, function: str) -> tuple[Inlined, Message
     found = world.function(function)
     if found is None:
         raise KeyError(function)
-    written = Written(MAX_STATEMENTS, dict.fromkeys(world.globals))
+    written = ProcessDraft(MAX_STATEMENTS, dict.fromkeys(world.globals))
     try:
         process = _process(found, Name("PID"), world, report, written)
     except TooLargeError as too_large:
         raise TooManyStatements(str(too_large)) from too_large
     (body,) = process.body
-    assert isinstance(body, Inlined)
+    assert isinstance(body, InlinedCall)
     ports = ("", *world.ports, COLLECTIVE)
     return body, MessageProgram(function, program.file, program.source, (process,), ports)

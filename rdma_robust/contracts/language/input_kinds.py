@@ -16,8 +16,14 @@ from rdma_robust.diagnose import Reporter, quote
 from rdma_robust.errors import Span
 from rdma_robust.language.syntax import ast
 from rdma_robust.messages.language import message_tree as tree
-from rdma_robust.messages.language.message_parts import all_lines, calls_in, inner_operands, operands_of, stored_by
-from rdma_robust.messages.language.message_world import World
+from rdma_robust.messages.language.message_parts import (
+    all_lines,
+    function_calls_in,
+    inner_operands,
+    operands_of,
+    stored_places,
+)
+from rdma_robust.messages.language.message_world import GlobalScope
 
 _MOST_LENGTHS: Final = 2
 """An array of arrays is the most that `bounds` says of an input."""
@@ -44,7 +50,7 @@ _NUMBER: Final = Use(0, True)
 _UNKNOWN: Final = Use(0, False)
 
 
-def with_kinds(contract: Contract, function: tree.Function, world: World, report: Reporter) -> Contract:
+def with_kinds(contract: Contract, function: tree.FunctionItem, world: GlobalScope, report: Reporter) -> Contract:
     """Return a contract with bounds for arrays that have none. Inputs that are used in two ways are reported."""
     clauses = _ClauseUses(contract)
     for name, uses in clauses.found.items():
@@ -76,7 +82,7 @@ def _check(contract: Contract, name: str, uses: list[tuple[Use, Span]], report: 
         known.append((use, span))
 
 
-def _bounds(name: str, depth: int, function: tree.Function, report: Reporter) -> InputBounds:
+def _bounds(name: str, depth: int, function: tree.FunctionItem, report: Reporter) -> InputBounds:
     own = next((each for each in function.parameters if each.text == name), None)
     span = function.name.span if own is None else own.span
     text = name + " len 0..NPROCS + 1" * depth
@@ -192,11 +198,11 @@ def _path_parts(path: PathClause) -> Iterator[spec.Spec]:
 class _BodyUses:
     """How bodies use what they begin with."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: GlobalScope) -> None:
         self._world = world
         self._known: dict[tuple[str, str], int] = {}
 
-    def depth(self, function: tree.Function, name: str) -> int:
+    def depth(self, function: tree.FunctionItem, name: str) -> int:
         """Return how deep the array is nested that `name` is as the function begins, 0 if nothing says that it is one."""
         key = function.name.text, name
         if key not in self._known:
@@ -204,14 +210,14 @@ class _BodyUses:
             self._known[key] = self._depth(function, name)
         return self._known[key]
 
-    def _depth(self, function: tree.Function, name: str) -> int:
+    def _depth(self, function: tree.FunctionItem, name: str) -> int:
         if self._is_stored(function, name):
             return 0
         found = [0]
         for line in all_lines(function.body):
             for part in operands_of(line):
                 found += _depths_in(part, name)
-        for call in calls_in(function.body):
+        for call in function_calls_in(function.body):
             callee = self._world.function(call.name.text)
             if callee is None or (call.name.text not in self._world.functions and name in self._world.globals):
                 continue
@@ -221,7 +227,7 @@ class _BodyUses:
                 found.append(self.depth(callee, name))
         return max(found)
 
-    def _is_stored(self, function: tree.Function, name: str) -> bool:
+    def _is_stored(self, function: tree.FunctionItem, name: str) -> bool:
         """Whether something is stored to the whole of it, or it is another one inside."""
         for line in all_lines(function.body):
             match line:
@@ -234,23 +240,23 @@ class _BodyUses:
                     if name in {each.name.text for each in declared}:
                         return True
                 case _:
-                    stored = list(stored_by(line))
+                    stored = list(stored_places(line))
             if any(each.name.text == name and not each.indices for each in stored):
                 return True
         return False
 
 
 def _is_named(value: object, name: str) -> bool:
-    return isinstance(value, tree.Indexed) and value.name.text == name and not value.indices
+    return isinstance(value, tree.IndexedName) and value.name.text == name and not value.indices
 
 
 def _depths_in(part: object, name: str) -> Iterator[int]:
     stack = [part] if part is not None else []
     while stack:
         each = stack.pop()
-        if isinstance(each, tree.Indexed) and each.name.text == name:
+        if isinstance(each, tree.IndexedName) and each.name.text == name:
             yield len(each.indices)
         if isinstance(each, tree.FunctionCall) and each.name.text == "len":
-            yield from (len(value.indices) + 1 for value in each.arguments if isinstance(value, tree.Indexed)
+            yield from (len(value.indices) + 1 for value in each.arguments if isinstance(value, tree.IndexedName)
                         and value.name.text == name)  # fmt: skip
         stack += inner_operands(each)

@@ -25,7 +25,7 @@ from rdma_robust.messages.language.load_messages import FOUND
 from rdma_robust.messages.language.message_library import LIBRARY_FILE, library, library_text
 from rdma_robust.messages.language.message_names import NameCheck
 from rdma_robust.messages.language.message_words import message_grammar
-from rdma_robust.messages.language.message_world import World, library_world
+from rdma_robust.messages.language.message_world import GlobalScope, library_world
 
 FOUND_IN_CONTRACTS: Final = FOUND | {"RR751", "RR752", "RR753", "RR754", "RR756"}
 """The codes of all warnings that are found here."""
@@ -43,7 +43,9 @@ def load_contracts(text: str, file: str) -> ContractProgram:
         raise AssertionError("no tree and no error")
     names = NameCheck(report, poisoned)
     world = names.read(found, any_number=True)
-    functions = [item for item in tree.declarations(found) if isinstance(item, tree.Function) and item.contract is not None]
+    functions = [
+        item for item in tree.declarations(found) if isinstance(item, tree.FunctionItem) and item.contract is not None
+    ]
     contracts = tuple(made for each in functions for made in _contracts(each, world, report))
     _check_loops(found, world, contracts, report)
     claims = read_claims(found, world, [each.name for each in contracts], report)
@@ -67,23 +69,23 @@ def load_contracts(text: str, file: str) -> ContractProgram:
     )
 
 
-def _contract(function: tree.Function, world: World, report: Reporter) -> Contract:
+def _contract(function: tree.FunctionItem, world: GlobalScope, report: Reporter) -> Contract:
     if function.contract is not None and function.contract.kind == "local":
         check_local(function, world, report)
     return read_contract(world, report, function, contracted_calls(function.body, world))
 
 
-def _contracts(function: tree.Function, world: World, report: Reporter) -> tuple[Contract, ...]:
+def _contracts(function: tree.FunctionItem, world: GlobalScope, report: Reporter) -> tuple[Contract, ...]:
     """Return the contract of a function and those of its loops, of which it makes a call as of functions."""
     own = with_kinds(_contract(function, world, report), function, world, report)
     loops = read_loops(world, report, function, own)
     return replace(own, calls=(*own.calls, *(each.name for each in loops))), *loops
 
 
-def _check_loops(program: ast.ProgramTree, world: World, contracts: tuple[Contract, ...], report: Reporter) -> None:
+def _check_loops(program: ast.ProgramTree, world: GlobalScope, contracts: tuple[Contract, ...], report: Reporter) -> None:
     """Report loops with contracts where none can stand, and names of theirs that mean something else."""
     for item in tree.declarations(program):
-        for line in misplaced_loops(item) if isinstance(item, tree.Proc | tree.Function) else ():
+        for line in misplaced_loops(item) if isinstance(item, tree.Proc | tree.FunctionItem) else ():
             said = "a loop with a contract stands in a function with a contract only"
             hint = "take its contract away, or write one for the function"
             report.error("RR960", first_line(line.span), said, hint=hint)
@@ -101,7 +103,7 @@ def _check_loops(program: ast.ProgramTree, world: World, contracts: tuple[Contra
 def _library_contracts(hidden: frozenset[str]) -> tuple[Contract, ...]:
     """Return the contracts of the library procedures whose names mean no function of the program."""
     report = Reporter(LIBRARY_FILE, library_text())
-    world = replace(library_world(World(library=library())), hidden=hidden)
+    world = replace(library_world(GlobalScope(library=library())), hidden=hidden)
     functions = (each for name, each in library().items() if each.contract is not None and name not in hidden)
     found = tuple(_contract(each, world, report) for each in functions)
     report.raise_errors()

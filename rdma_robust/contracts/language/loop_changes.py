@@ -9,11 +9,11 @@ from rdma_robust.language.syntax import ast
 from rdma_robust.messages.language import contract_tree as written
 from rdma_robust.messages.language import message_tree as tree
 from rdma_robust.messages.language.collective_loops import Looping, loop_names
-from rdma_robust.messages.language.message_parts import all_lines, assigned_names, names_in, operands_of, places_in
-from rdma_robust.messages.language.message_world import World
+from rdma_robust.messages.language.message_parts import all_lines, assigned_names, contract_names, operands_of, places_in
+from rdma_robust.messages.language.message_world import GlobalScope
 
 
-def changed_globals(body: ast.Block, world: World) -> set[str] | None:
+def changed_globals(body: ast.Block, world: GlobalScope) -> set[str] | None:
     """Return the registers declared outside that a body may change, None if that may be all."""
     found = set(assigned_names(body))
     for name, callee in reached(body, world):
@@ -29,7 +29,7 @@ def changed_globals(body: ast.Block, world: World) -> set[str] | None:
     return found & world.globals.keys()
 
 
-def looked_at_globals(line: Looping, world: World) -> set[str]:
+def looked_at_globals(line: Looping, world: GlobalScope) -> set[str]:
     """Return the registers declared outside that a loop, its contract and what it calls name."""
     found = set(loop_names(line))
     seen: set[str] = set()
@@ -43,8 +43,8 @@ def looked_at_globals(line: Looping, world: World) -> set[str]:
     return found & world.globals.keys()
 
 
-def _named(function: tree.Function) -> Iterator[str]:
+def _named(function: tree.FunctionItem) -> Iterator[str]:
     for line in all_lines(function.body):
         yield from (each.name.text for each in places_in(*operands_of(line)))
     if function.contract is not None:
-        yield from (each.text for each in names_in(function.contract))
+        yield from (each.text for each in contract_names(function.contract))

@@ -29,14 +29,14 @@ from rdma_robust.messages.language import message_tree as tree
 from rdma_robust.messages.language.collective_loops import (
     MORE,
     Looping,
-    before,
     contract_of_loop,
+    entry_parameter,
     loop_names,
     loops_with_contracts,
     remembered_names,
 )
 from rdma_robust.messages.language.message_parts import all_lines, assigned_names
-from rdma_robust.messages.language.message_world import World
+from rdma_robust.messages.language.message_world import GlobalScope
 
 _INVARIANT = SpecContext("`invariant`")
 _DECREASES = SpecContext("`decreases`")
@@ -48,7 +48,7 @@ _FOREIGN = {
 }
 
 
-def read_loops(world: World, report: Reporter, function: tree.Function, own: Contract) -> tuple[Contract, ...]:
+def read_loops(world: GlobalScope, report: Reporter, function: tree.FunctionItem, own: Contract) -> tuple[Contract, ...]:
     """Return the contracts of the loops in a function whose contract is `own`. Errors go to `report`."""
     found = []
     for line, known in _loops(function):
@@ -78,12 +78,14 @@ def _head(line: Looping) -> Span:
     return Span(first.line, first.column, last.end_line, last.end_column, first.start, last.end, first.file)
 
 
-def _owner(world: World, function: tree.Function, text: written.ContractText, known: frozenset[str], kind: str) -> Owner:
+def _owner(
+    world: GlobalScope, function: tree.FunctionItem, text: written.ContractText, known: frozenset[str], kind: str
+) -> Owner:
     name = "" if text.name is None else text.name.text
     return Owner(name, known, False, kind == "local", frozenset(remembered_names(function, world)))
 
 
-def _loops(function: tree.Function) -> list[tuple[Looping, frozenset[str]]]:
+def _loops(function: tree.FunctionItem) -> list[tuple[Looping, frozenset[str]]]:
     """Return the loops of a function with the registers and parameters that are known at each."""
     found: list[tuple[Looping, frozenset[str]]] = []
 
@@ -113,9 +115,9 @@ def _loops(function: tree.Function) -> list[tuple[Looping, frozenset[str]]]:
     return found
 
 
-def misplaced_loops(item: tree.Proc | tree.Function) -> Iterator[Looping]:
+def misplaced_loops(item: tree.Proc | tree.FunctionItem) -> Iterator[Looping]:
     """Yield the loops with contracts in what has no contract."""
-    contract = item.contract if isinstance(item, tree.Function) else None
+    contract = item.contract if isinstance(item, tree.FunctionItem) else None
     if contract is None:
         yield from (line for line in all_lines(item.body) if isinstance(line, Looping) and line.contract is not None)
 
@@ -137,7 +139,7 @@ class _LoopReader:
     def __init__(
         self,
         specs: SpecReader,
-        function: tree.Function,
+        function: tree.FunctionItem,
         own: Contract,
         line: Looping,
     ) -> None:
@@ -172,7 +174,7 @@ class _LoopReader:
         return Contract(
             self.name.text,
             self.own.kind,
-            (MORE, *map(before, self.remembered), *self.locals),
+            (MORE, *map(entry_parameter, self.remembered), *self.locals),
             False,
             tuple(clauses),
             (AssignsClause(()),),
@@ -187,8 +189,10 @@ class _LoopReader:
                 self.remembered,
                 *self._guard(),
                 typed=self._typed(head),
-                typed_before=tuple(typed_clause(before(each), own.get(each), head) for each in self.remembered),
-                bounds_before=tuple(replace(own[each], name=before(each)) for each in self.remembered if each in own),
+                typed_before=tuple(typed_clause(entry_parameter(each), own.get(each), head) for each in self.remembered),
+                bounds_before=tuple(
+                    replace(own[each], name=entry_parameter(each)) for each in self.remembered if each in own
+                ),
                 kept=tuple(self._kept()),
                 globals=self._globals(),
                 paths=tuple(self.found.paths),
@@ -234,13 +238,13 @@ class _LoopReader:
 
     def _part(self, part: written.Part) -> None:
         match part:
-            case written.Condition("invariant"):
+            case written.ConditionClause("invariant"):
                 self._invariant(part)
-            case written.Condition("decreases"):
+            case written.ConditionClause("decreases"):
                 if self.found.decreases is not None:
                     self.report.error("RR959", part.span, "there is a `decreases` already", hint="take one of them out")
                 self.found.decreases = self.specs.spec(part.value, _DECREASES)
-            case written.Condition(word):
+            case written.ConditionClause(word):
                 self._foreign(part.span, f"`{word}`", _FOREIGN[word])
             case written.BehaviorHead() | written.Behaviors():
                 self._foreign(part.span, "`behavior`", _FOREIGN["assumes"])
@@ -248,10 +252,10 @@ class _LoopReader:
                 self.found.cells = [*(self.found.cells or ()), *map(self._cells, cells)]
             case written.BoundsLine():
                 self.bounds.read(part, {*self.locals, *self.world.globals, *self.world.poisoned})
-            case written.WaitsFor() | written.Quiet() if self.specs.owner.is_local:
+            case written.WaitsForClause() | written.Quiet() if self.specs.owner.is_local:
                 said = f"a path clause in the contract of {quote(self.name.text)}, which one process goes through on its own"
                 self.report.error("RR954", part.span, said, hint="only loops of collective functions have them")
-            case written.WaitsFor():
+            case written.WaitsForClause():
                 self.found.waits.append(self._at(self.paths.waits_for(part, None)))
             case written.Quiet():
                 clause = self._at(self.paths.quiet(part, None))
@@ -266,7 +270,7 @@ class _LoopReader:
     def _foreign(self, span: Span, what: str, hint: str) -> None:
         self.report.error("RR959", span, f"{what} does not stand in the contract of a loop", hint=hint)
 
-    def _invariant(self, part: written.Condition) -> None:
+    def _invariant(self, part: written.ConditionClause) -> None:
         condition = self.specs.spec(part.value, _INVARIANT)
         if known_value(condition) == 0:
             self.report.warn("RR753", part.span, "this is never true", hint="then no process comes to the head of the loop")

@@ -19,10 +19,9 @@ from rdma_robust.contracts.language.contract_program import (
 )
 from rdma_robust.contracts.language.spec_terms import Agree, Apply, Global, OldValue, Parameter, Spec, SpecNumber
 from rdma_robust.expr import Const, Name
-from rdma_robust.messages.language.collective_loops import before, one_round, whole
-from rdma_robust.messages.language.message_folding import folded
-from rdma_robust.messages.language.message_parts import inner_blocks
-from rdma_robust.messages.language.message_program import Assign, Block, Call, Inlined, Place, Process
+from rdma_robust.messages.language.collective_loops import all_rounds, entry_parameter, one_round
+from rdma_robust.messages.language.message_folding import fold_operation
+from rdma_robust.messages.language.message_program import Assign, Block, Call, InlinedCall, Place, Process, blocks_of
 
 
 class NoRoundError(Exception):
@@ -76,7 +75,7 @@ def _round(contract: Contract, loop: CollectiveLoop) -> Contract:
     return Contract(
         contract.name,
         contract.kind,
-        tuple(map(before, loop.remembered)),
+        tuple(map(entry_parameter, loop.remembered)),
         False,
         (*starts, *invariants, *ends),
         cells,
@@ -119,9 +118,9 @@ def whole_contract(contract: Contract) -> Contract:
     ends = [StateClause("ensures", over), *(replace(in_state(each, names), kind="ensures") for each in kept)]
     frames = None if loop.globals is None else (AssignsClause((*loop.globals, *map(AssignedCells, loop.changes))),)
     return Contract(
-        whole(contract.name),
+        all_rounds(contract.name),
         contract.kind,
-        (*map(before, loop.remembered), *loop.locals),
+        (*map(entry_parameter, loop.remembered), *loop.locals),
         False,
         (replace(first, condition=agreed_condition(contract.kind, loop.guard)), *kept, *ends),
         frames,
@@ -150,20 +149,20 @@ def round_of(process: Process, contract: Contract, loop: CollectiveLoop) -> Proc
     own = [(name, given[name]) for name in loop.locals]
     into = [Assign(Place(term.name), Name(name), found.span) for name, term in own if isinstance(term, Name)]
     out = [
-        Assign(Place(name), folded("+", term, Const(1)) if name == loop.counter else term, found.span) for name, term in own
+        Assign(Place(name), fold_operation("+", term, Const(1)) if name == loop.counter else term, found.span)
+        for name, term in own
     ]
-    call = Call(tuple((before(name), given[before(name)]) for name in loop.remembered), "")
-    body = Inlined(contract.name, (*into, replace(found, call=Call((), "")), *out), found.span, call)
+    call = Call(tuple((entry_parameter(name), given[entry_parameter(name)]) for name in loop.remembered), "")
+    body = InlinedCall(contract.name, (*into, replace(found, call=Call((), "")), *out), found.span, call)
     registers = dict.fromkeys((*loop.locals, *process.registers))
     return replace(process, body=(body,), registers=tuple(registers))
 
 
-def _find(block: Block, name: str) -> Inlined | None:
+def _find(block: Block, name: str) -> InlinedCall | None:
     for statement in block:
-        inside = (statement.body,) if isinstance(statement, Inlined) else inner_blocks(statement)
-        if isinstance(statement, Inlined) and statement.name == name:
+        if isinstance(statement, InlinedCall) and statement.name == name:
             return statement
-        for inner in inside:
+        for inner in blocks_of(statement):
             found = _find(inner, name)
             if found is not None:
                 return found

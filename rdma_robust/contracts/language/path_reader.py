@@ -28,7 +28,7 @@ class PathReader:
 
     specs: SpecReader
 
-    def waits_for(self, clause: written.WaitsFor, assumes: spec.Spec | None) -> PathClause:
+    def waits_for(self, clause: written.WaitsForClause, assumes: spec.Spec | None) -> PathClause:
         """Return a `waitsfor`, of a behavior with what that assumes."""
         who = self._set(clause.who)
         return PathClause("waitsfor", who, condition=self._condition(clause.condition, assumes), span=clause.span)
@@ -41,14 +41,14 @@ class PathReader:
         condition = self._condition(clause.condition, assumes)
         return PathClause("quiet from" if until is None else "quiet to", who, tag, port, until, condition, clause.span)
 
-    def long_form(self, word: str, never: written.Never, assumes: spec.Spec | None, span: Span) -> PathClause | None:
+    def long_form(self, word: str, never: written.AbsenceClause, assumes: spec.Spec | None, span: Span) -> PathClause | None:
         """Return what `\\no` says behind `requires` or `ensures`; None after an error."""
         short = _short(word, never, span)
         if short is None:
             said = f"this is none of the forms that `\\no` has in `{word}`"
             self.specs.report.error("RR955", never.span, said, hint=PATH_FORMS)
             return None
-        return self.waits_for(short, assumes) if isinstance(short, written.WaitsFor) else self.quiet(short, assumes)
+        return self.waits_for(short, assumes) if isinstance(short, written.WaitsForClause) else self.quiet(short, assumes)
 
     def premise(self, parts: tuple[object, ...], assumes: spec.Spec | None) -> spec.Spec | None:
         """Return what a path clause assumes behind `==>` and before `if`, in a behavior with what that assumes."""
@@ -102,13 +102,13 @@ def has_path(formula: object) -> bool:
     stack = [formula]
     while stack:
         part = stack.pop()
-        if isinstance(part, written.Never):
+        if isinstance(part, written.AbsenceClause):
             return True
         stack += inner_operands(part)
     return False
 
 
-def _short(word: str, never: written.Never, span: Span) -> written.WaitsFor | written.Quiet | None:
+def _short(word: str, never: written.AbsenceClause, span: Span) -> written.WaitsForClause | written.Quiet | None:
     """Return the short form of a long one, None if it is none of the three."""
     what, after, until = never.what, never.after, never.until
     if any(len(event.arguments) != 1 for event in (after, until)):
@@ -116,7 +116,7 @@ def _short(word: str, never: written.Never, span: Span) -> written.WaitsFor | wr
     (entered,), (ended,) = after.arguments, until.arguments
     match word, what.word, after.word, until.word, what.arguments:
         case "ensures", "exit", "enter", "enter", (exits,) if exits == _OWN == entered:
-            return written.WaitsFor(ended, span=span)
+            return written.WaitsForClause(ended, span=span)
         case "ensures", "send", "enter", "enter", (sender, to, *tag) if sender == _OWN == entered and _are_tag(tag):
             return written.Quiet(to, tag=tag[0].low if tag else None, until=ended, span=span)
         case "requires", "send", "exit", "exit", (senders, to, *tag) if to == _OWN == ended and _are_tag(tag):

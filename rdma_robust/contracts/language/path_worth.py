@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from rdma_robust.contracts.language.contract_program import Contract, PathClause, PathKind, ProcessSet
 from rdma_robust.contracts.language.spec_worth import CollectiveState, is_true, spec_value
-from rdma_robust.messages.language.message_terms import FaultError, number
+from rdma_robust.messages.language.message_terms import FaultError, require_number
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +51,13 @@ def paths_of(contract: Contract, state: CollectiveState, process: int) -> tuple[
 
 def _path(clause: PathClause, state: CollectiveState, process: int) -> LocalPathClause:
     who = _members(clause.who, state, process)
-    tag = None if clause.tag is None else number(spec_value(clause.tag, state, process))
+    tag = None if clause.tag is None else require_number(spec_value(clause.tag, state, process))
     until = frozenset[int]() if clause.until is None else _members(clause.until, state, process)
     return LocalPathClause(clause, clause.kind, who, tag, clause.port, until)
 
 
 def _members(processes: ProcessSet, state: CollectiveState, process: int) -> frozenset[int]:
     """Return the numbers of a set; those that are no process contribute nothing."""
-    low, high = (number(spec_value(each, state, process)) for each in (processes.low, processes.high))
+    low, high = (require_number(spec_value(each, state, process)) for each in (processes.low, processes.high))
     found = frozenset(range(max(low, 0), min(high, state.procs - 1) + 1))
     return found - {process} if processes.others else found

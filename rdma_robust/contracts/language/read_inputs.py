@@ -7,7 +7,7 @@ from rdma_robust.contracts.language.contract_program import Contract, ContractPr
 from rdma_robust.contracts.language.function_instances import FunctionInstance
 from rdma_robust.contracts.language.spec_terms import Global, Parameter
 from rdma_robust.expr import Name
-from rdma_robust.messages.language.message_program import Inlined, Place
+from rdma_robust.messages.language.message_program import InlinedCall, Place
 
 
 def unread_inputs(program: ContractProgram, contract: Contract, written: FunctionInstance) -> frozenset[str]:
@@ -20,7 +20,7 @@ def unread_inputs(program: ContractProgram, contract: Contract, written: Functio
     parameters: dict[str, str] = {}
     for process in written.program.processes:
         (own,) = process.body
-        assert isinstance(own, Inlined)
+        assert isinstance(own, InlinedCall)
         parameters |= {term.name: name for name, term in own.call.arguments if isinstance(term, Name)}
         for part in records_in(own.body):
             match part:
@@ -28,7 +28,7 @@ def unread_inputs(program: ContractProgram, contract: Contract, written: Functio
                     read.add(name)
                 case Place(name, indices) if indices or (contract.frames is not None and name in program.globals):
                     read.add(name)
-                case Inlined(name):
+                case InlinedCall(name):
                     callees.add(name)
     named = {parameters.get(each, each) for each in read if each in parameters or each in program.globals}
     named |= {each.name for each in records_in(contract) if isinstance(each, Parameter | Global)}

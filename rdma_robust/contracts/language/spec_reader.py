@@ -14,9 +14,9 @@ from rdma_robust.errors import Span
 from rdma_robust.language.syntax import ast
 from rdma_robust.messages.language import contract_tree as written
 from rdma_robust.messages.language import message_tree as tree
-from rdma_robust.messages.language.collective_loops import before
+from rdma_robust.messages.language.collective_loops import entry_parameter
 from rdma_robust.messages.language.message_words import PATH_FORMS
-from rdma_robust.messages.language.message_world import BUILT_IN, TRUTHS, World
+from rdma_robust.messages.language.message_world import BUILT_IN, TRUTHS, GlobalScope
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Owner:
 class SpecReader:
     """The expressions of one contract."""
 
-    def __init__(self, world: World, report: Reporter, owner: Owner) -> None:
+    def __init__(self, world: GlobalScope, report: Reporter, owner: Owner) -> None:
         self.world = world
         self.report = report
         self.owner = owner
@@ -90,7 +90,7 @@ class _Reading:
         self.said = reader.unknown
 
     def read(self, node: object, bound: frozenset[str], entry: bool) -> Spec:
-        match cast("tree.Operand | written.Named", node):
+        match cast("tree.Operand | written.NameTerm", node):
             case ast.NumberLiteral(value):
                 return spec.SpecNumber(value)
             case tree.OwnNumber():
@@ -105,9 +105,9 @@ class _Reading:
                 return spec.Apply(op, operands)
             case tree.FunctionCall() as call:
                 return self._call(call, bound, entry)
-            case written.Named(name):
+            case written.NameTerm(name):
                 return self._named(name, bound, entry)
-            case tree.Indexed(name, indices):
+            case tree.IndexedName(name, indices):
                 found = self._named(name, bound, entry)
                 for index in indices:
                     found = spec.Item(found, self.read(index, bound, entry))
@@ -117,16 +117,16 @@ class _Reading:
 
     def _of_contracts(self, node: object, bound: frozenset[str], entry: bool) -> Spec:
         match node:
-            case written.Cell(array, index):
+            case written.CellTerm(array, index):
                 return spec.Item(self.read(array, bound, entry), self.read(index, bound, entry))
             case written.Conditional(test, then, other):
                 return spec.Apply("?", tuple(self.read(each, bound, entry) for each in (test, then, other)))
             case written.LetIn(name, value, inner):
                 first = self.read(value, bound, entry)
                 return spec.LetBinding(name.text, first, self.read(inner, self._bind(name, bound), entry))
-            case written.Row():
+            case written.ComparisonChain():
                 return self._row(node, bound, entry)
-            case written.Extreme(word, arguments):
+            case written.ExtremeTerm(word, arguments):
                 return _extreme(word, [self.read(each, bound, entry) for each in arguments])
             case written.OverRange(word, name, low, high, inner, span, type_):
                 if type_ is not None and type_.text not in ("int", "integer"):
@@ -144,18 +144,18 @@ class _Reading:
             case written.AtProcess(process, value, span):
                 self._check_others("\\on", span)
                 return spec.On(self.read(process, bound, entry), self.read(value, bound, entry))
-            case written.Agreed(value, span):
+            case written.AgreeTerm(value, span):
                 self._check_others("\\agree", span)
                 return spec.Agree(self.read(value, bound, entry))
             case written.AtEntry(value, word, span):
                 return self._before(value, word, span, bound)
-            case written.Never(span=span):
+            case written.AbsenceClause(span=span):
                 said = "`\\no` is no value: it stands in `requires` and `ensures`, joined by `&&` or behind `==>`"
                 self.report.error("RR955", span, said, hint=PATH_FORMS)
                 return _NOTHING
         raise TypeError(node)
 
-    def _row(self, row: written.Row, bound: frozenset[str], entry: bool) -> Spec:
+    def _row(self, row: written.ComparisonChain, bound: frozenset[str], entry: bool) -> Spec:
         """Return the conjunction that comparisons in a row are."""
         found = [self.read(each, bound, entry) for each in row.operands]
         pairs = (spec.Apply(op, pair) for op, pair in zip(row.operators, pairwise(found), strict=True))
@@ -236,7 +236,7 @@ class _Reading:
                 said = f"{quote(text)} is a register of the function, and has no value at its entry"
                 hint = "`\\pre` is about parameters and registers declared outside"
                 self.report.error("RR951", name.span, said, hint=hint)
-            return spec.Parameter(before(text))
+            return spec.Parameter(entry_parameter(text))
         if text in self.owner.parameters:
             return self._of_state(spec.Parameter(text), "a parameter", name)
         if text in self.world.globals:

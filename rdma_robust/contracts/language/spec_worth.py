@@ -33,7 +33,7 @@ from rdma_robust.contracts.language.spec_terms import (
 )
 from rdma_robust.expr import OPERATORS
 from rdma_robust.limits import NEVER, Poll
-from rdma_robust.messages.language.message_terms import FaultError, Value, array, element, number, zeros
+from rdma_robust.messages.language.message_terms import FaultError, Value, element_at, require_array, require_number, zeros
 
 Registers = Mapping[str, Value]
 NOTHING_BOUND: Final[Registers] = MappingProxyType({})
@@ -77,7 +77,7 @@ class CollectiveState:
 
 def is_true(spec: Spec, state: CollectiveState, process: int, poll: Poll = NEVER) -> bool:
     """Whether `spec` is a number other than 0 for a process. Raises FaultError, and LimitReached as `poll` does."""
-    return bool(number(spec_value(spec, state, process, poll=poll)))
+    return bool(require_number(spec_value(spec, state, process, poll=poll)))
 
 
 def clause_holds(clause: StateClause, state: CollectiveState, process: int, poll: Poll = NEVER) -> bool:
@@ -131,16 +131,16 @@ class _Look:
             case Apply(op, operands):
                 return _LAZY[op](self, operands) if op in _LAZY else self._applied(op, operands)
             case Item(of, index):
-                return element(self.value(of), self.value(index))
+                return element_at(self.value(of), self.value(index))
             case LengthOf(of):
-                return len(array(self.value(of)))
+                return len(require_array(self.value(of)))
             case NewArray(size):
                 return zeros(self.value(size))
             case _:
                 return self._collective(spec)
 
     def number(self, spec: Spec) -> int:
-        return number(self.value(spec))
+        return require_number(self.value(spec))
 
     def truth(self, spec: Spec) -> bool:
         return bool(self.number(spec))
@@ -179,7 +179,7 @@ class _Look:
         values = [self.value(each) for each in operands]
         if op in ("==", "!=") and isinstance(values[0], tuple) and isinstance(values[1], tuple):
             return int((values[0] == values[1]) == (op == "=="))
-        numbers = [number(each) for each in values]
+        numbers = [require_number(each) for each in values]
         if len(numbers) == 1:
             return -numbers[0] if op == "-" else int(not numbers[0])
         if op in "/%" and not numbers[1]:

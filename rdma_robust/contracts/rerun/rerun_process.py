@@ -22,7 +22,7 @@ from rdma_robust.messages.language.message_program import (
     For,
     Halt,
     If,
-    Inlined,
+    InlinedCall,
     IssueReceive,
     IssueSend,
     Loop,
@@ -35,7 +35,7 @@ from rdma_robust.messages.language.message_program import (
     While,
 )
 from rdma_robust.messages.language.message_terms import FaultError, Term, Value, Zeros
-from rdma_robust.messages.replay.worth import replaced, whole, worth
+from rdma_robust.messages.replay.worth import replay_number, replay_value, with_replacement
 
 MOST_STEPS: Final = 10_000_000
 
@@ -152,7 +152,7 @@ class Runner:
         self._steps = 0
         self._at: Span | None = None
         (own,) = process.body
-        assert isinstance(own, Inlined)
+        assert isinstance(own, InlinedCall)
         self._own = own
         for name, term in own.call.arguments:
             assert isinstance(term, Name)
@@ -187,7 +187,7 @@ class Runner:
         self._count(statement.span)
         if isinstance(statement, Assign):
             indices = self._indices(statement.target)
-            self._put(statement.target.name, indices, worth(statement.value, self.registers))
+            self._put(statement.target.name, indices, replay_value(statement.value, self.registers))
         elif isinstance(statement, Assume):
             if self._whole(statement.condition) == 0:
                 raise _Stops
@@ -198,7 +198,7 @@ class Runner:
             raise _Halts
         elif isinstance(statement, Return):
             raise _Returns
-        elif isinstance(statement, Inlined):
+        elif isinstance(statement, InlinedCall):
             yield from self._inlined(statement)
         elif isinstance(statement, IssueSend):
             yield from self._send(statement)
@@ -232,7 +232,7 @@ class Runner:
         else:
             yield from self._block(statement.branches[self._choice(statement.span)])
 
-    def _inlined(self, inlined: Inlined) -> Steps:
+    def _inlined(self, inlined: InlinedCall) -> Steps:
         contract = self.stage.contract_of(inlined.name)
         visible = contract is not None and (contract.kind == "collective" or inlined is self._own)
         arguments = self._arguments(inlined.call)
@@ -251,7 +251,7 @@ class Runner:
             yield Passing("exit", inlined.name, arguments, self._globals(), result)
 
     def _send(self, send: IssueSend) -> Steps:
-        value = worth(send.value, self.registers)
+        value = replay_value(send.value, self.registers)
         to = self._process(send.to)
         tag = self._tag(send.tag)
         key = self._key(send.request)
@@ -286,7 +286,7 @@ class Runner:
         for key in [each for each in self._active if each[0] == statement.name]:
             del self._active[key]
         if statement.size is not None:
-            self._sizes[statement.name] = len(worth(Zeros(statement.size), self.registers))  # type: ignore[arg-type]
+            self._sizes[statement.name] = len(replay_value(Zeros(statement.size), self.registers))  # type: ignore[arg-type]
 
     def _wait(self, wait: Wait) -> Steps:
         for place in wait.requests:
@@ -338,16 +338,16 @@ class Runner:
         return tag
 
     def _whole(self, term: Term) -> int:
-        return whole(term, self.registers)
+        return replay_number(term, self.registers)
 
     def _indices(self, place: Place) -> tuple[int, ...]:
         return tuple(self._whole(each) for each in place.indices)
 
     def _put(self, name: str, indices: tuple[int, ...], value: Value) -> None:
-        self.registers[name] = replaced(self.registers[name], indices, value)
+        self.registers[name] = with_replacement(self.registers[name], indices, value)
 
     def _arguments(self, call: Call) -> dict[str, Value]:
-        return {name: worth(term, self.registers) for name, term in call.arguments}
+        return {name: replay_value(term, self.registers) for name, term in call.arguments}
 
     def _globals(self) -> dict[str, Value]:
         return {name: self.registers[name] for name in self.stage.globals}

@@ -27,7 +27,7 @@ from rdma_robust.contracts.language.spec_terms import (
 )
 from rdma_robust.expr import Const, Name
 from rdma_robust.messages.language.message_terms import Element, FaultError, Length, Operation, Term, Value, Zeros
-from rdma_robust.messages.replay.worth import worth
+from rdma_robust.messages.replay.worth import replay_value
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,10 +104,10 @@ def _array(spec: Item | LengthOf | NewArray, view: SpecView) -> Value:
     """Compute with values what the evaluator of expressions computes with them."""
     a, b = Name("a"), Name("b")
     if isinstance(spec, Item):
-        return worth(Element(a, b), {"a": looked(spec.array, view), "b": looked(spec.index, view)})
+        return replay_value(Element(a, b), {"a": looked(spec.array, view), "b": looked(spec.index, view)})
     if isinstance(spec, LengthOf):
-        return worth(Length(a), {"a": looked(spec.array, view)})
-    return worth(Zeros(a), {"a": looked(spec.size, view)})
+        return replay_value(Length(a), {"a": looked(spec.array, view)})
+    return replay_value(Zeros(a), {"a": looked(spec.size, view)})
 
 
 def _applied(spec: Apply, view: SpecView) -> Value:
@@ -127,7 +127,7 @@ def _applied(spec: Apply, view: SpecView) -> Value:
         if isinstance(value, tuple):
             raise FaultError("kind")
         terms.append(Const(value))
-    return worth(Operation(op, tuple(terms)), {})
+    return replay_value(Operation(op, tuple(terms)), {})
 
 
 def _quantified(spec: Quantification, view: SpecView) -> Value:

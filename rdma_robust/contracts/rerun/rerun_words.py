@@ -11,7 +11,7 @@ from rdma_robust.contracts.rerun.rerun_ends import call_of, standings
 from rdma_robust.contracts.rerun.rerun_events import CallRecord, Rerun
 from rdma_robust.contracts.rerun.rerun_specs import set_members
 from rdma_robust.contracts.standings import Standing, message_words, why_it_stays
-from rdma_robust.messages.language.message_terms import Value, shown
+from rdma_robust.messages.language.message_terms import Value, shown_value
 
 _FAULTS_IN_CLAUSE = "a fault occurs in the clause"
 
@@ -70,12 +70,12 @@ def _false_end(rerun: Rerun, said: Counterexample) -> str:
         matches = rerun.matches[said.other]
         left = next(each for known in matches.known for each in matches.left(known) if each.sender == me)
         words = message_words(left.port, left.tag or None, rerun.program.port_names)
-        return f"process {said.other} never takes {shown(left.value)}, which process {me} sends{words}"
+        return f"process {said.other} never takes {shown_value(left.value)}, which process {me} sends{words}"
     own = rerun.own(me)
     assert own is not None
     if said.clause == "assigns":
         return _changed(rerun, own, me)
-    result = "" if own.result is None else f", which returns {shown(own.result)}"
+    result = "" if own.result is None else f", which returns {shown_value(own.result)}"
     return f"`ensures` is false for process {me}{result}"
 
 
@@ -83,7 +83,7 @@ def _changed(rerun: Rerun, own: CallRecord, me: int) -> str:
     name = changed_outside_frames(rerun.contract.frames or (), rerun.view(0, me))
     if not name or own.at_exit is None:
         return f"a fault occurs in `assigns` for process {me}"
-    return f"process {me} changes {name} from {shown(own.at_entry[name])} to {shown(own.at_exit[name])}"
+    return f"process {me} changes {name} from {shown_value(own.at_entry[name])} to {shown_value(own.at_exit[name])}"
 
 
 def _too_early(rerun: Rerun, said: Counterexample) -> str:
@@ -110,7 +110,7 @@ def _too_early(rerun: Rerun, said: Counterexample) -> str:
 
 def _sent(rerun: Rerun, event: VisibleEvent) -> str:
     words = message_words(event.port, event.tag or None, rerun.program.port_names)
-    return f"process {event.process} sends {shown(event.value)}{words} to process {event.peer}"
+    return f"process {event.process} sends {shown_value(event.value)}{words} to process {event.peer}"
 
 
 def _false_entry(rerun: Rerun, said: Counterexample) -> str:
@@ -143,4 +143,8 @@ def _false_invariant(rerun: Rerun, said: Counterexample) -> str:
 
 
 def _given(arguments: tuple[tuple[str, Value], ...]) -> str:
-    return "" if not arguments else f", which gives it {', '.join(f'{name} = {shown(value)}' for name, value in arguments)}"
+    return (
+        ""
+        if not arguments
+        else f", which gives it {', '.join(f'{name} = {shown_value(value)}' for name, value in arguments)}"
+    )

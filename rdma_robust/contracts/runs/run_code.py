@@ -41,7 +41,7 @@ from rdma_robust.messages.language.message_program import (
     For,
     Halt,
     If,
-    Inlined,
+    InlinedCall,
     IssueReceive,
     IssueSend,
     Loop,
@@ -78,7 +78,7 @@ def run_code(
     for at in maker.returns.pop():
         maker.code[at] = Goto(len(maker.code) - 1)
     (function,) = process.body
-    assert isinstance(function, Inlined)
+    assert isinstance(function, InlinedCall)
     given = tuple((name, term.name) for name, term in function.call.arguments if isinstance(term, Name))
     registers = tuple(dict.fromkeys((*process.registers, *maker.registers)))
     return RunCode(tuple(maker.code), registers, given, rendezvous)
@@ -91,7 +91,7 @@ def _own_receives(part: object, abstract: Collection[str], *, outermost: bool = 
             yield from _own_receives(each, abstract, outermost=outermost)
     elif isinstance(part, IssueReceive):
         yield part
-    elif isinstance(part, Inlined):
+    elif isinstance(part, InlinedCall):
         if outermost or part.name not in abstract:
             yield from _own_receives(part.body, abstract, outermost=False)
     elif isinstance(part, If | While | For | Loop | Choose):
@@ -147,7 +147,7 @@ class _Maker:
                 self.code[pick] = Pick([self.here(), pick + 1], span)
             case Choose():
                 self._choose(statement)
-            case Inlined():
+            case InlinedCall():
                 self._inlined(statement)
             case Return():
                 self.returns[-1].append(self.later())
@@ -293,7 +293,7 @@ class _Maker:
         for at in overs:
             self.code[at] = Goto(self.here())
 
-    def _inlined(self, statement: Inlined) -> None:
+    def _inlined(self, statement: InlinedCall) -> None:
         contracted = statement.name in self.contracted
         if contracted:
             parameters = tuple((name, code_of(term)) for name, term in statement.call.arguments)

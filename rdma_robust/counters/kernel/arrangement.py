@@ -1,4 +1,4 @@
-"""What the compiled search needs to sort the blocks of packed states: groups of blocks as tables of numbers."""
+"""Tables by which the compiled search sorts the blocks of packed states: groups of blocks as numbers."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rdma_robust.counters.kernel.bytecode import Packing, Range, UnsupportedError
-from rdma_robust.counters.permutations import Blocks, Codes, Key, Part, Trade
+from rdma_robust.counters.permutations import Blocks, Codes, FieldPart, Key, Trade
 
 _WORD = 64
 
 
 @dataclass
-class Tables:
+class ArrangeTables:
     """The arguments of :class:`~rdma_robust.counters.kernel._arrange.Arrange`, but the words of a record."""
 
     packing: Packing
@@ -64,7 +64,7 @@ class Tables:
             return self._where(key.part)[2].bit_length()
         return max(key.otherwise, *(value for _, value in key.codes), 0).bit_length()
 
-    def _where(self, part: Part) -> tuple[int, int, int]:
+    def _where(self, part: FieldPart) -> tuple[int, int, int]:
         """The word, the shift and the mask of a part."""
         least, mask, word, shift = self.packing.fields[self.column[part.field]]
         if not part.bits:
@@ -74,12 +74,12 @@ class Tables:
             raise UnsupportedError
         return word, shift + part.shift, bits
 
-    def _raw(self, part: Part, value: int) -> int:
+    def _raw(self, part: FieldPart, value: int) -> int:
         """The value as it is packed, -1 if there is no room for it."""
         least, mask, _, _ = self.packing.fields[self.column[part.field]]
         return value - least if 0 <= value - least <= mask else -1
 
-    def _codes(self, codes: Codes, part: Part, other: Part | None) -> tuple[int, int]:
+    def _codes(self, codes: Codes, part: FieldPart, other: FieldPart | None) -> tuple[int, int]:
         """Add what values of one part become in the other, or (None) as numbers; where they are."""
         first = len(self.codes) // 2
         for value, becomes in codes:
@@ -102,9 +102,9 @@ class Tables:
         self._trades += 1
 
 
-def sorting_tables(groups: Iterable[Blocks], packing: Packing, column: Mapping[str, int]) -> Tables:
+def sorting_tables(groups: Iterable[Blocks], packing: Packing, column: Mapping[str, int]) -> ArrangeTables:
     """Return the tables for these groups. Raises UnsupportedError where parts that are traded have no equal room."""
-    made = Tables(packing, column)
+    made = ArrangeTables(packing, column)
     for blocks in groups:
         made.add(blocks)
     return made

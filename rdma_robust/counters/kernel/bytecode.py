@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 
-from rdma_robust.counters.intervals import BOOLEAN, apply, truth
+from rdma_robust.counters.intervals import BOOLEAN, apply_to_intervals, interval_truth
 from rdma_robust.counters.program import (
     Add,
     Assign,
@@ -21,7 +21,7 @@ from rdma_robust.counters.program import (
     Choose,
     Command,
     Forget,
-    Later,
+    LazyBranches,
     Require,
     Statement,
     Target,
@@ -202,7 +202,7 @@ class Assembler(Generic[Label]):
 
     def _jump_unless(self, slot: int) -> int:
         """Emit a jump taken where the slot is 0; return its place, -1 if it is never taken."""
-        return -1 if truth(self.ranges[slot]) else self._emit("JZ", 0, slot)
+        return -1 if interval_truth(self.ranges[slot]) else self._emit("JZ", 0, slot)
 
     def _land(self, jump: int) -> None:
         if jump >= 0:
@@ -225,7 +225,7 @@ class Assembler(Generic[Label]):
         else:
             if body.labels:
                 self._leaf(body.labels, scope)
-            if isinstance(body.then, Later):
+            if isinstance(body.then, LazyBranches):
                 place = self._emit("LATER", len(self._rests))
                 ranges = {slot: self.ranges[slot] for slot in self._taken}
                 self._rests.append(_Rest(place, body.then, scope.inner(), self._taken, ranges))
@@ -322,13 +322,13 @@ class Assembler(Generic[Label]):
                 return self._binary(op, self._value(left, scope), self._value(right, scope), scope)
 
     def _not(self, slot: int, scope: _Scope) -> int:
-        holds = truth(self.ranges[slot])
+        holds = interval_truth(self.ranges[slot])
         if holds is not None:
             return self._constant(int(not holds))
         return self._computed(("NOT", slot, 0), BOOLEAN, scope)
 
     def _ite(self, test: int, then: Expr, other: Expr, scope: _Scope) -> int:
-        holds = truth(self.ranges[test])
+        holds = interval_truth(self.ranges[test])
         if holds is not None:
             return self._value(then if holds else other, scope)
         a, b = self._value(then, scope), self._value(other, scope)
@@ -352,7 +352,7 @@ class Assembler(Generic[Label]):
         return self._computed(("BIT", start, index), BOOLEAN, scope)
 
     def _binary(self, op: str, a: int, b: int, scope: _Scope) -> int:
-        limits = apply(op, self.ranges[a], self.ranges[b])
+        limits = apply_to_intervals(op, self.ranges[a], self.ranges[b])
         if limits[0] is not None and limits[0] == limits[1]:
             return self._constant(limits[0])
         return self._computed((_BINARY[op], a, b), limits, scope)

@@ -18,7 +18,7 @@ from rdma_robust.counters.kernel.arrangement import sorting_tables, with_equal_r
 from rdma_robust.counters.kernel.bytecode import Assembler, Range, UnsupportedError, pack
 from rdma_robust.counters.program import Command, CounterProgram, Target, pc
 from rdma_robust.counters.searches import SearchResult
-from rdma_robust.counters.vass import Control, Effect
+from rdma_robust.counters.vass import Control, CounterEffect
 from rdma_robust.limits import Limits, Progress, resident_mebibytes
 
 _LAYOUT = 5
@@ -220,7 +220,7 @@ class _Run(Generic[Label]):
         path = self.kernel.path(self.kernel.found_state)
         order: Iterable[int] = range(1, len(path))
         if self.assembler.column:
-            effects = [Effect(*e) for e in self.assembler.effects]
+            effects = [CounterEffect(*e) for e in self.assembler.effects]
             steps = [(i, tuple(words), self.assembler.label_effects[taken[0]]) for i, (taken, words) in enumerate(path)]
             order = realise_path(effects, steps, accelerate=self.accelerate)
         return tuple(label for i in order for label in path[i][0])

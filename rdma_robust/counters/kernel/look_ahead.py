@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
-from rdma_robust.counters.pruner import Tables
+from rdma_robust.counters.pruner import LookAheadTables
 
 try:
     from rdma_robust.counters.kernel._look_ahead import Look as _Look
@@ -16,7 +16,7 @@ else:
 """Whether the extension module is there and built from this version."""
 
 
-class CompiledLook(Protocol):
+class CompiledLookAhead(Protocol):
     """A look ahead that is asked state by state."""
 
     def dead(self, state: Sequence[int], gone: int) -> bool:
@@ -28,8 +28,8 @@ class CompiledLook(Protocol):
 
 
 def compiled_look(
-    fields: Sequence[str], last: Sequence[int], tables: Tables, anywhere: Iterable[int] = ()
-) -> CompiledLook | None:
+    fields: Sequence[str], last: Sequence[int], tables: LookAheadTables, anywhere: Iterable[int] = ()
+) -> CompiledLookAhead | None:
     """Return the look ahead of these tables, None where the extension module is not installed.
 
     `last` is the largest location of each process; those in `anywhere` stand at all of their locations.

@@ -27,7 +27,7 @@ Updates = tuple[tuple[str, Expr], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Path:
+class BodyPath:
     """One transition: enabled where `guard` holds, then each of `steps`, a simultaneous assignment, in order.
 
     `guard` is over the state before the transition only; `steps` may use temporaries assigned by earlier steps.
@@ -45,7 +45,7 @@ class Path:
                 yield name
                 yield from names(value)
 
-    def sequential(self) -> Path:
+    def sequential(self) -> BodyPath:
         """Return the same transition with one assignment a step; swapped values go through temporaries."""
         return replace(self, steps=tuple((update,) for step in self.steps for update in _in_order(step)))
 
@@ -72,7 +72,7 @@ def _in_order(step: Updates) -> Iterator[tuple[str, Expr]]:
             left.remove(free)
 
 
-def paths(body: Body[Any], caps: Mapping[str, int]) -> Iterator[Path]:
+def paths_of_body(body: Body[Any], caps: Mapping[str, int]) -> Iterator[BodyPath]:
     """Yield the paths of `body`, without those whose guard is always false.
 
     Counters become variables; one with an entry in `caps` stays at that number when it would grow beyond it. Capped
@@ -93,11 +93,11 @@ class _Prefix:
     def require(self, condition: Expr) -> _Prefix:
         for step in reversed(self.steps):
             condition = substitute(condition, dict(step))
-        return replace(self, guard=conj(self.guard, fold(condition)))
+        return replace(self, guard=conj(self.guard, fold_constants(condition)))
 
     def assign(self, updates: Updates) -> _Prefix:
         constants = dict(self.constants)
-        step = tuple((name, fold(substitute(value, constants))) for name, value in updates)
+        step = tuple((name, fold_constants(substitute(value, constants))) for name, value in updates)
         for name, value in step:
             constants.pop(name, None)
             if isinstance(value, Const):
@@ -106,10 +106,10 @@ class _Prefix:
         return replace(self, steps=(*self.steps, kept) if kept else self.steps, constants=tuple(constants.items()))
 
 
-def _walk(body: Body[Any], before: _Prefix, caps: Mapping[str, int]) -> Iterator[Path]:
+def _walk(body: Body[Any], before: _Prefix, caps: Mapping[str, int]) -> Iterator[BodyPath]:
     for prefix in _statements(body.statements, before, caps):
         if body.labels:
-            yield Path(prefix.guard, prefix.steps, body.labels[prefix.option])
+            yield BodyPath(prefix.guard, prefix.steps, body.labels[prefix.option])
         for branch in body.then:
             yield from _walk(branch, prefix, caps)
 
@@ -148,20 +148,20 @@ def _after(statement: Require | Assign | Add | Zero | Forget, prefix: _Prefix, c
             return prefix.assign(((counter, Const(0)),))
 
 
-def fold(expr: Expr) -> Expr:
+def fold_constants(expr: Expr) -> Expr:
     """Return `expr` with constant parts computed; its value is kept. A constant part that divides by zero stays."""
     match expr:
         case Unary(op, arg):
-            return _computed(Unary(op, fold(arg)))
+            return _computed(Unary(op, fold_constants(arg)))
         case Binary("&&" | "||" as op, left, right):
-            return _junction(op, fold(left), fold(right))
+            return _junction(op, fold_constants(left), fold_constants(right))
         case Binary(op, left, right):
-            return _computed(Binary(op, fold(left), fold(right)))
+            return _computed(Binary(op, fold_constants(left), fold_constants(right)))
         case Ite(test, then, other):
-            condition = fold(test)
+            condition = fold_constants(test)
             if isinstance(condition, Const):
-                return fold(then if condition.value else other)
-            return Ite(condition, fold(then), fold(other))
+                return fold_constants(then if condition.value else other)
+            return Ite(condition, fold_constants(then), fold_constants(other))
         case Const() | Name():
             return expr
 
@@ -170,11 +170,11 @@ def _junction(op: str, left: Expr, right: Expr) -> Expr:
     """Fold `&&` and `||` with a constant side."""
     for side, other in ((left, right), (right, left)):
         if isinstance(side, Const):
-            return Const(int(op == "||")) if bool(side.value) == (op == "||") else truth(other)
+            return Const(int(op == "||")) if bool(side.value) == (op == "||") else truth_expr(other)
     return Binary(op, left, right)
 
 
-def truth(expr: Expr) -> Expr:
+def truth_expr(expr: Expr) -> Expr:
     """Return an expression that is 1 where `expr` is non-zero and 0 where it is 0."""
     match expr:
         case Const(value):
@@ -195,11 +195,11 @@ def _computed(expr: Unary | Binary) -> Expr:
         return expr
 
 
-Step = tuple[int, int, Path]
+Step = tuple[int, int, BodyPath]
 """From a location to a location of one process."""
 
 
-def reset_dead(steps: Sequence[Step], looked_at: Iterable[tuple[int, str]], own: Collection[str]) -> list[Path]:
+def reset_dead(steps: Sequence[Step], looked_at: Iterable[tuple[int, str]], own: Collection[str]) -> list[BodyPath]:
     """Return the paths of `steps`, each also setting to 0 what dies on it of `own`, the variables of this process alone.
 
     `looked_at` are the variables that somebody looks at in a location without leaving it. A variable is dead in a location
@@ -230,12 +230,12 @@ def reset_dead(steps: Sequence[Step], looked_at: Iterable[tuple[int, str]], own:
     return result
 
 
-def _pointless(name: str, dying: Collection[str], path: Path) -> bool:
+def _pointless(name: str, dying: Collection[str], path: BodyPath) -> bool:
     """Whether assignments to the name have no use: it dies, and nothing on the path reads it."""
     return name in dying and all(name not in names(value) for step in path.steps for _, value in step)
 
 
-def _reads_and_writes(path: Path) -> tuple[set[str], set[str]]:
+def _reads_and_writes(path: BodyPath) -> tuple[set[str], set[str]]:
     """What the path reads before assigning it, and what it assigns."""
     reads = set(names(path.guard))
     writes: set[str] = set()

@@ -13,7 +13,7 @@ from itertools import count
 from typing import Any
 
 from rdma_robust.counters.counter_bounds import counter_bounds
-from rdma_robust.counters.intervals import ANY, Interval, apply, hull, meet, truth
+from rdma_robust.counters.intervals import ANY, Interval, apply_to_intervals, hull, interval_truth, meet
 from rdma_robust.counters.program import Add, Assign, Body, Choose, CounterProgram, Forget, Require, Statement, Zero, pc
 from rdma_robust.expr import Binary, Const, Expr, Ite, Name, Unary, names
 
@@ -22,7 +22,7 @@ _ROUNDS = 24
 
 
 @dataclass(slots=True)
-class Known:
+class RangeFacts:
     """What is known at one point of a body: `base` for all names, and beyond that what was assigned or narrowed there,
     of `names` and of `compound` expressions that a requirement has narrowed.
     """
@@ -31,8 +31,8 @@ class Known:
     names: dict[str, Interval] = field(default_factory=dict)
     compound: dict[Expr, Interval] = field(default_factory=dict)
 
-    def copy(self) -> Known:
-        return Known(self.base, dict(self.names), dict(self.compound))
+    def copy(self) -> RangeFacts:
+        return RangeFacts(self.base, dict(self.names), dict(self.compound))
 
     def of(self, name: str) -> Interval:
         return self.names.get(name) or self.base.get(name, ANY)
@@ -88,7 +88,7 @@ class _Analysis:
         for number in count():
             self.changed = set()
             for body in due:
-                self.body(body, Known(self.now))
+                self.body(body, RangeFacts(self.now))
             if number >= _ROUNDS:
                 for name in self.changed:
                     self.now[name] = self.declared.get(name, ANY)
@@ -97,7 +97,7 @@ class _Analysis:
                 break
         return self.now
 
-    def body(self, body: Body[Any], known: Known) -> None:
+    def body(self, body: Body[Any], known: RangeFacts) -> None:
         known = known.copy()
         for statement in body.statements:
             if not self.statement(statement, known):
@@ -116,7 +116,7 @@ class _Analysis:
             self.now[name] = hull(old, capped)
             self.changed.add(name)
 
-    def statement(self, statement: Statement, known: Known) -> bool:
+    def statement(self, statement: Statement, known: RangeFacts) -> bool:
         """Let the statement act on `known`; return False if it can never be passed."""
         match statement:
             case Require(condition):
@@ -126,7 +126,11 @@ class _Analysis:
                 for name, interval in values:
                     known.assign(name, interval)
             case Choose(name, options):
-                values = [(name, (value, value)) for value, test in options if truth(interval_of(test, known)) is not False]
+                values = [
+                    (name, (value, value))
+                    for value, test in options
+                    if interval_truth(interval_of(test, known)) is not False
+                ]
                 if not values:
                     return False
                 chosen = values[0][1]
@@ -154,7 +158,7 @@ def _reads(body: Body[Any]) -> Iterator[str]:
         yield from _reads(branch)
 
 
-def interval_of(expr: Expr, known: Known) -> Interval:
+def interval_of(expr: Expr, known: RangeFacts) -> Interval:
     """Return an interval with every value of `expr` where names and narrowed expressions lie in `known`."""
     match expr:
         case Const(value):
@@ -162,20 +166,20 @@ def interval_of(expr: Expr, known: Known) -> Interval:
         case Name(name):
             return known.of(name)
         case Unary("-", arg):
-            plain = apply("-", (0, 0), interval_of(arg, known))
+            plain = apply_to_intervals("-", (0, 0), interval_of(arg, known))
         case Unary(_, arg):
-            holds = truth(interval_of(arg, known))
+            holds = interval_truth(interval_of(arg, known))
             plain = (0, 1) if holds is None else (int(not holds), int(not holds))
         case Ite(test, then, other):
             plain = _choice(test, then, other, known)
         case Binary(op, left, right):
-            plain = apply(op, interval_of(left, known), interval_of(right, known))
+            plain = apply_to_intervals(op, interval_of(left, known), interval_of(right, known))
     narrowed = known.compound.get(expr) if known.compound else None
     return plain if narrowed is None else meet(plain, narrowed) or plain
 
 
-def _choice(test: Expr, then: Expr, other: Expr, known: Known) -> Interval:
-    holds = truth(interval_of(test, known))
+def _choice(test: Expr, then: Expr, other: Expr, known: RangeFacts) -> Interval:
+    holds = interval_truth(interval_of(test, known))
     if holds is not None:
         return interval_of(then if holds else other, known)
     branches = []
@@ -186,14 +190,14 @@ def _choice(test: Expr, then: Expr, other: Expr, known: Known) -> Interval:
     return hull(*branches) if len(branches) == 2 else branches[0] if branches else ANY
 
 
-def assume(condition: Expr, holds: bool, known: Known) -> bool:
+def assume(condition: Expr, holds: bool, known: RangeFacts) -> bool:
     """Narrow `known` to where `condition` is non-zero (zero, if not `holds`); False if that is nowhere."""
     match condition:
         case Unary("!", arg):
             return assume(arg, not holds, known)
         case Binary("&&" | "||", left, right) if (condition.op == "&&") == holds:
             return assume(left, holds, known) and assume(right, holds, known)
-    if truth(interval_of(condition, known)) is (not holds):
+    if interval_truth(interval_of(condition, known)) is (not holds):
         return False
     match condition:
         case Binary(op, left, right) if op in _NEGATED:
@@ -206,7 +210,7 @@ def assume(condition: Expr, holds: bool, known: Known) -> bool:
             return True
 
 
-def _narrow(expr: Expr, relation: str, bound: Interval, known: Known) -> bool:
+def _narrow(expr: Expr, relation: str, bound: Interval, known: RangeFacts) -> bool:
     """Narrow `expr`, which stands in `relation` to some value in `bound`."""
     if isinstance(expr, Const):
         return True

@@ -8,8 +8,8 @@ from typing import Final
 
 from rdma_robust.counters.intervals import ANY, Interval, hull, meet
 from rdma_robust.counters.printing import show_expr
-from rdma_robust.counters.promela.body_paths import Path, fold, truth
-from rdma_robust.counters.promela.ranges import Known, interval_of
+from rdma_robust.counters.promela.body_paths import BodyPath, fold_constants, truth_expr
+from rdma_robust.counters.promela.ranges import RangeFacts, interval_of
 from rdma_robust.errors import UsageError
 from rdma_robust.expr import FALSE, Binary, Const, Expr, Ite, Name, Unary, conj, disj
 
@@ -21,16 +21,16 @@ _MASK = (1 << BITS) - 1
 _SET_OPERATORS = frozenset({"|", "&", "&~"})
 
 
-def within(inner: Interval, outer: Interval) -> bool:
+def lies_within(inner: Interval, outer: Interval) -> bool:
     """Return whether every value of `inner` is one of `outer`."""
     return meet(inner, outer) == inner
 
 
-def temporaries(paths: Iterable[Path], ranges: Mapping[str, Interval]) -> dict[str, Interval]:
+def temporaries(paths: Iterable[BodyPath], ranges: Mapping[str, Interval]) -> dict[str, Interval]:
     """Return the interval of every name that the paths assign and that has none in `ranges`."""
     found: dict[str, Interval] = {}
     for path in paths:
-        now = Known(ranges)
+        now = RangeFacts(ranges)
         for step in path.steps:
             values = [(name, interval_of(value, now)) for name, value in step]
             for name, interval in values:
@@ -40,7 +40,7 @@ def temporaries(paths: Iterable[Path], ranges: Mapping[str, Interval]) -> dict[s
     return found
 
 
-def part(name: str, word: int) -> str:
+def word_variable(name: str, word: int) -> str:
     """The name of the variable for that word of a set."""
     return f"{name}#{word}"
 
@@ -60,12 +60,16 @@ class Narrow:
         if self._constant(name) is not None:
             return []
         count = self._words(name)
-        return [(name, initial)] if count == 1 else [(part(name, k), initial >> BITS * k & _MASK) for k in range(count)]
+        return (
+            [(name, initial)]
+            if count == 1
+            else [(word_variable(name, k), initial >> BITS * k & _MASK) for k in range(count)]
+        )
 
     def _words(self, name: str) -> int:
         return 1 if self._narrow(Name(name)) else self._words_of(Name(name))
 
-    def path(self, path: Path) -> Path:
+    def path(self, path: BodyPath) -> BodyPath:
         steps = []
         for step in path.steps:
             updates = [update for name, value in step for update in self._update(name, value)]
@@ -75,15 +79,15 @@ class Narrow:
 
     def test(self, expr: Expr) -> Expr:
         """Return an expression over words that is non-zero where `expr` is."""
-        return fold(self._test(fold(expr)))
+        return fold_constants(self._test(fold_constants(expr)))
 
     def _update(self, name: str, value: Expr) -> list[tuple[str, Expr]]:
         if self._constant(name) is not None:
             return []
         count = self._words(name)
         if count == 1:
-            return [(name, fold(self._value(value)))]
-        parts = ((part(name, k), fold(self._word(value, k))) for k in range(count))
+            return [(name, fold_constants(self._value(value)))]
+        parts = ((word_variable(name, k), fold_constants(self._word(value, k))) for k in range(count))
         return [(each, new) for each, new in parts if new != Name(each)]
 
     def _constant(self, name: str) -> Const | None:
@@ -106,7 +110,7 @@ class Narrow:
                 return self._value(expr)
             case _:
                 count = self._words_of(expr)
-                return disj(*(word for k in range(count) if (word := fold(self._word(expr, k))) != FALSE))
+                return disj(*(word for k in range(count) if (word := fold_constants(self._word(expr, k))) != FALSE))
 
     def _value(self, expr: Expr) -> Expr:
         self._check(expr)
@@ -126,9 +130,9 @@ class Narrow:
             case Binary("&", Binary(">>", Const(mask), index), Const(1)):
                 return self._member(mask, index)
             case Binary("&&" | "||", _, _):
-                return truth(self._test(expr))
+                return truth_expr(self._test(expr))
             case Binary("!=", arg, Const(0)) if not self._narrow(arg):
-                return truth(self._test(arg))
+                return truth_expr(self._test(arg))
             case Binary(op, left, right) if op in _SET_OPERATORS and not (self._narrow(left) and self._narrow(right)):
                 return self._word(expr, 0)
             case Binary(op, left, right):
@@ -142,13 +146,13 @@ class Narrow:
             case Name(name) if self._constant(name) is not None:
                 return self._word(self._constant(name) or expr, k)
             case Name(name) if self._words(name) > 1:
-                return Name(part(name, k)) if k < self._words(name) else Const(0)
+                return Name(word_variable(name, k)) if k < self._words(name) else Const(0)
             case Binary(op, left, right) if op in _SET_OPERATORS:
-                return _set_operation(op, fold(self._word(left, k)), fold(self._word(right, k)))
+                return _set_operation(op, fold_constants(self._word(left, k)), fold_constants(self._word(right, k)))
             case Ite(test, then, other):
                 return Ite(self._test(test), self._word(then, k), self._word(other, k))
             case _:
-                if not within(self._interval(expr), (0, WORD[1])):
+                if not lies_within(self._interval(expr), (0, WORD[1])):
                     raise self._too_large(expr)
                 return self._value(expr) if k == 0 else Const(0)
 
@@ -178,11 +182,11 @@ class Narrow:
     def _interval(self, expr: Expr) -> Interval:
         if isinstance(expr, Name):
             return self.ranges.get(expr.name, ANY)
-        return interval_of(expr, Known(self.ranges))
+        return interval_of(expr, RangeFacts(self.ranges))
 
     def _narrow(self, expr: Expr) -> bool:
         interval = (expr.value, expr.value) if isinstance(expr, Const) else self._interval(expr)
-        return within(interval, WORD)
+        return lies_within(interval, WORD)
 
     def _check(self, expr: Expr) -> None:
         """Refuse what may exceed a word although its operands do not."""
@@ -190,7 +194,7 @@ class Narrow:
             case Const() | Name() | Unary("-", _) | Binary("+" | "-" | "*", _, _):
                 fits = self._narrow(expr)
             case Binary(">>", _, by):
-                fits = within(self._interval(by), (0, BITS - 1))
+                fits = lies_within(self._interval(by), (0, BITS - 1))
             case _:
                 return
         if not fits:

@@ -19,9 +19,9 @@ from typing import Any, Final
 from rdma_robust.counters.counter_bounds import counter_bounds
 from rdma_robust.counters.intervals import Interval, hull
 from rdma_robust.counters.program import Command, CounterProgram, Target, pc
-from rdma_robust.counters.promela.body_paths import SAVED, Path, paths, reset_dead
+from rdma_robust.counters.promela.body_paths import SAVED, BodyPath, paths_of_body, reset_dead
 from rdma_robust.counters.promela.ranges import variable_intervals
-from rdma_robust.counters.promela.words import WORD, Narrow, temporaries, within
+from rdma_robust.counters.promela.words import WORD, Narrow, lies_within, temporaries
 from rdma_robust.expr import FALSE, TRUE, Binary, Const, Expr, Ite, Name, Unary, names
 
 _TYPES: tuple[tuple[str, Interval], ...] = (("bit", (0, 1)), ("byte", (0, 255)), ("short", (-(2**15), 2**15 - 1)))
@@ -81,10 +81,10 @@ def identifiers(wishes: Iterable[str]) -> list[str]:
 
 def type_for(interval: Interval) -> str:
     """Return the smallest Promela type that holds every value of the interval."""
-    return next((name for name, values in _TYPES if within(interval, values)), "int")
+    return next((name for name, values in _TYPES if lies_within(interval, values)), "int")
 
 
-def comment(text: str) -> str:
+def line_comment(text: str) -> str:
     """Return `text` as a comment of one line."""
     clean = "".join(c if " " <= c <= "~" else "?" for c in text).replace("*/", "* /").replace("/*", "/ *")
     return f"/* {clean.rstrip(chr(92))} */"
@@ -154,7 +154,7 @@ def promela(program: CounterProgram[Any], counter_bound: int, legend: Legend, ke
 @dataclass(frozen=True)
 class _Transition:
     command: Command[Any]
-    path: Path
+    path: BodyPath
 
 
 @dataclass(frozen=True)
@@ -173,7 +173,7 @@ class _Model:
         bounds = counter_bounds(program)
         caps = {c: counter_bound for c, bound in bounds.items() if bound is None}
         ranges = variable_intervals(program, bounds) | dict.fromkeys(caps, (0, counter_bound))
-        cut = [[(c, path) for c in each.commands for path in paths(c.body, caps)] for each in program.processes]
+        cut = [[(c, path) for c in each.commands for path in paths_of_body(c.body, caps)] for each in program.processes]
         seen = {name for each in cut for _, path in each for name in path.names()}
         seen |= {name for target in program.targets for name in names(target.condition)}
         cut = [[(c, _moving(path, c, i)) for c, path in each] if pc(i) in seen else each for i, each in enumerate(cut)]
@@ -233,7 +233,7 @@ class _Model:
         return self.ranges.get(name.removeprefix(SAVED), (0, WORD[1]))
 
 
-def _moving(path: Path, command: Command[Any], process: int) -> Path:
+def _moving(path: BodyPath, command: Command[Any], process: int) -> BodyPath:
     """Return the path of a command that also sets the variable with its process's location."""
     return replace(path, steps=(*path.steps, ((pc(process), Const(command.target)),)))
 
@@ -275,24 +275,24 @@ class _Writer:
 
     def _head(self) -> Iterator[str]:
         model = self.model
-        yield from map(comment, (f"{model.program.name}, a model for SPIN", *self.legend.notes))
+        yield from map(line_comment, (f"{model.program.name}, a model for SPIN", *self.legend.notes))
         for name, bound in model.caps.items():
-            yield comment(f"bounded model: {name} has no proven bound and stays at {bound} where it would exceed it;")
-            yield comment("an error found is one of the program, but the program may have errors that are not found")
+            yield line_comment(f"bounded model: {name} has no proven bound and stays at {bound} where it would exceed it;")
+            yield line_comment("an error found is one of the program, but the program may have errors that are not found")
         if model.program.counters and not model.caps:
-            yield comment("every counter has a proven bound: the model has all behaviours of the program")
-        yield comment("spin -a FILE && gcc -O2 -DSAFETY -o pan pan.c && ./pan -m1000000")
+            yield line_comment("every counter has a proven bound: the model has all behaviours of the program")
+        yield line_comment("spin -a FILE && gcc -O2 -DSAFETY -o pan pan.c && ./pan -m1000000")
         yield ""
 
     def _declaration(self, name: str) -> str:
         first = self.model.initial[name]
         value = f" = {first}" if first else ""
-        return f"{type_for(self.model.interval(name))} {self.names[name]}{value}; {comment(self._described(name))}"
+        return f"{type_for(self.model.interval(name))} {self.names[name]}{value}; {line_comment(self._described(name))}"
 
     def _temporary(self, name: str) -> str:
         """Declare a variable that is no part of the state; Promela has no hidden bits."""
         kind = type_for(hull(self.model.interval(name), (0, 2)))
-        return f"hidden {kind} {self.names[name]}; {comment(f'{self._described(name)}, temporary')}"
+        return f"hidden {kind} {self.names[name]}; {line_comment(f'{self._described(name)}, temporary')}"
 
     def _described(self, name: str) -> str:
         low, high = self.model.interval(name)
@@ -305,7 +305,7 @@ class _Writer:
             transitions = list(group)
             command = transitions[0].command
             options = places.setdefault(command.source, [])
-            options.append(f"{comment(self.legend.source(transitions[0].path.label))}")
+            options.append(f"{line_comment(self.legend.source(transitions[0].path.label))}")
             options.extend(line for each in transitions for line in self._option(each))
             places.setdefault(command.target, [])
         for target in self.model.targets:
@@ -325,7 +325,7 @@ class _Writer:
         does = "; ".join(f"{self.names[name]} = {spell(value, self.names)}" for ((name, value),) in path.steps)
         guard = "true" if path.guard == TRUE else spell(path.guard, self.names)
         goto = f"goto {_place(transition.command.target)}"
-        yield f"  {comment(str(path.label))}"
+        yield f"  {line_comment(str(path.label))}"
         if does:
             yield from (f"  :: {self.together} {{ {guard} ->", f"       {does}", f"     }} {goto}")
         else:
@@ -333,7 +333,7 @@ class _Writer:
 
     def _violation(self, target: Target[Any], place: str) -> Iterator[str]:
         check = "true" if target.condition == TRUE else spell(target.condition, self.names)
-        yield f"  {comment('target' if target.label is None else f'target: {target.label}')}"
+        yield f"  {line_comment('target' if target.label is None else f'target: {target.label}')}"
         yield f"  :: {self.together} {{ {check} -> assert(false) }} goto {place}"
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rdma_robust.messages.encoding.symbolic_terms import Symbol
-from rdma_robust.messages.encoding.unrolled import Guards, ReceiveEvent, SendEvent, Unrolled
+from rdma_robust.messages.encoding.unrolled import Guards, ReceiveEvent, SendEvent, UnrolledProgram
 
 Truths = npt.NDArray[np.bool_]
 
@@ -60,7 +60,7 @@ class EndpointPairs:
         return True
 
 
-def endpoint_pairs(unrolled: Unrolled) -> tuple[EndpointPairs, ...]:
+def endpoint_pairs(unrolled: UnrolledProgram) -> tuple[EndpointPairs, ...]:
     """Return the endpoints at which something is received; what constants exclude is no candidate, by rule 1."""
     receives: dict[tuple[int, int], list[ReceiveEvent]] = {}
     for receive in unrolled.receives:
@@ -107,7 +107,7 @@ def _pairs(process: int, port: int, posted: list[ReceiveEvent], sends: list[Send
     return EndpointPairs(process, port, tuple(posted), tuple(sends), possible, sure & possible, rule, step)
 
 
-def implied(guards: Sequence[Symbol]) -> Iterator[tuple[Truths, Truths]]:
+def implied_by_group(guards: Sequence[Symbol]) -> Iterator[tuple[Truths, Truths]]:
     """Yield groups of events, given by their guards, and for each group the events that happen if one of the group does.
 
     Only what comes before an event in its process is meant: then it has been passed.

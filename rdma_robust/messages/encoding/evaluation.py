@@ -1,4 +1,4 @@
-"""What expressions and places of a process are worth as terms, and where that is a fault."""
+"""Symbolic evaluation of expressions and places of a process: the terms they are worth, and where that is a fault."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from rdma_robust.messages.encoding.unrolled import NotEncodedError, Shape
 from rdma_robust.messages.language.message_terms import Element, FaultKind, Length, Operation, Term, Zeros
 
 
-class Mixed:
+class ShapelessArray:
     """The value of a register that is arrays of different lengths on different paths, or a number on one of them."""
 
 
-MIXED = Mixed()
-Held = Symbol | tuple["Held", ...] | Mixed
+MIXED = ShapelessArray()
+Held = Symbol | tuple["Held", ...] | ShapelessArray
 """What a register holds."""
 
 
-def merged(symbols: Symbols, test: Symbol, a: Held, b: Held) -> Held:
+def merge_values(symbols: Symbols, test: Symbol, a: Held, b: Held) -> Held:
     """Return `a` where `test` holds, else `b`."""
     if a is b:
         return a
     if isinstance(a, Symbol) and isinstance(b, Symbol):
         return symbols.choice_of(test, a, b)
     if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
-        return tuple([merged(symbols, test, one, other) for one, other in zip(a, b, strict=True)])
+        return tuple([merge_values(symbols, test, one, other) for one, other in zip(a, b, strict=True)])
     return MIXED
 
 
@@ -37,8 +37,8 @@ def received_value(symbols: Symbols, receive: int, shape: Shape, path: tuple[int
     return tuple([received_value(symbols, receive, inner, (*path, at)) for at, inner in enumerate(shape)])
 
 
-def shape_of(value: SymbolicValue) -> Shape:
-    return None if isinstance(value, Symbol) else tuple([shape_of(item) for item in value])
+def value_shape(value: SymbolicValue) -> Shape:
+    return None if isinstance(value, Symbol) else tuple([value_shape(item) for item in value])
 
 
 class Evaluation:
@@ -80,7 +80,7 @@ class Evaluation:
                 other = self.value(b, symbols.conjunction(under, symbols.negation(taken)))
                 if taken.constant:
                     return one if taken.value else other
-                return merged(symbols, taken, one, other)
+                return merge_values(symbols, taken, one, other)
             case Operation(op, operands):
                 return self._applied(op, operands, under)
 
@@ -121,7 +121,7 @@ class Evaluation:
         return ()
 
     def _known(self, held: Held) -> None:
-        if isinstance(held, Mixed):
+        if isinstance(held, ShapelessArray):
             raise NotEncodedError("a register that is an array on some paths and not, or of another length, on others")
 
     def message(self, held: Held) -> SymbolicValue:
@@ -147,7 +147,7 @@ class Evaluation:
             return items[at.value] if 0 <= at.value < len(items) else self.symbols.false
         found: Held = items[-1] if items else self.symbols.false
         for place in range(len(items) - 2, -1, -1):
-            found = merged(self.symbols, self.symbols.apply("==", at, self.symbols.const(place)), items[place], found)
+            found = merge_values(self.symbols, self.symbols.apply("==", at, self.symbols.const(place)), items[place], found)
         return found
 
     def between(self, a: Symbol, low: int, high: int) -> Symbol:
@@ -166,7 +166,7 @@ class Evaluation:
             return (*items[: at.value], inner, *items[at.value + 1 :]) if 0 <= at.value < len(items) else items
         return tuple(
             [
-                merged(self.symbols, self.symbols.apply("==", at, self.symbols.const(place)), inner, old)
+                merge_values(self.symbols, self.symbols.apply("==", at, self.symbols.const(place)), inner, old)
                 for place, old in enumerate(items)
             ]
         )

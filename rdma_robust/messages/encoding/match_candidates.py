@@ -1,4 +1,4 @@
-"""Which pairs of a receive and a send can be matched at all: four rules that drop pairs, each with its reason.
+"""Candidate pairs of a receive and a send: four rules that drop those that can never be matched, with their reasons.
 
 Too many candidates are harmless, since the constraints refuse them; so a pair may go only if no execution has it. "Surely"
 means: in every execution in which both operations happen. Definition: the four rules, Lemma 5 of docs/theory-messages.md.
@@ -13,10 +13,18 @@ from typing import Final
 import numpy as np
 
 from rdma_robust.limits import NO_LIMITS, Limits
-from rdma_robust.messages.encoding.endpoint_pairs import EndpointPairs, Truths, endpoint_pairs, implied, same_rows
-from rdma_robust.messages.encoding.possible_values import ValueSets
+from rdma_robust.messages.encoding.endpoint_pairs import EndpointPairs, Truths, endpoint_pairs, implied_by_group, same_rows
+from rdma_robust.messages.encoding.possible_values import TermValues
 from rdma_robust.messages.encoding.symbolic_terms import Symbol
-from rdma_robust.messages.encoding.unrolled import Event, Guards, ReceiveEvent, SendEvent, Unrolled, WaitEvent, accepts
+from rdma_robust.messages.encoding.unrolled import (
+    Event,
+    Guards,
+    ReceiveEvent,
+    SendEvent,
+    UnrolledProgram,
+    WaitEvent,
+    acceptance,
+)
 from rdma_robust.messages.language.message_program import Buffer
 
 _GUARDS: Final = 16
@@ -54,7 +62,7 @@ class MustOrder:
         return found
 
 
-def must_order(unrolled: Unrolled, endpoints: Sequence[EndpointPairs], buffer: Buffer) -> MustOrder:
+def must_order(unrolled: UnrolledProgram, endpoints: Sequence[EndpointPairs], buffer: Buffer) -> MustOrder:
     """Return what follows from the candidates as they are. An edge a -> b says: if b happens, so does a, and before it."""
     follows: dict[Node, list[Node]] = {}
     degree: dict[Node, int] = {}
@@ -84,7 +92,7 @@ def must_order(unrolled: Unrolled, endpoints: Sequence[EndpointPairs], buffer: B
     )
 
 
-def _without_candidates(unrolled: Unrolled, endpoints: Sequence[EndpointPairs], buffer: Buffer) -> Iterator[Node]:
+def _without_candidates(unrolled: UnrolledProgram, endpoints: Sequence[EndpointPairs], buffer: Buffer) -> Iterator[Node]:
     """Yield matches that never are, of which something may wait."""
     receives: set[int] = set()
     sends: set[int] = set()
@@ -96,7 +104,7 @@ def _without_candidates(unrolled: Unrolled, endpoints: Sequence[EndpointPairs], 
         yield from (("send", each.number, 0) for each in unrolled.sends if each.number not in sends)
 
 
-def _edges(unrolled: Unrolled, endpoints: Sequence[EndpointPairs], buffer: Buffer) -> Iterator[tuple[Node, Node]]:
+def _edges(unrolled: UnrolledProgram, endpoints: Sequence[EndpointPairs], buffer: Buffer) -> Iterator[tuple[Node, Node]]:
     for events in unrolled.events:
         yield from _program_order(events, buffer)
     for pairs in endpoints:
@@ -190,7 +198,7 @@ class DroppedPair:
 class Candidates:
     """The candidate pairs of an unrolled program under a buffer semantics, by endpoint. A receive is in one endpoint."""
 
-    unrolled: Unrolled
+    unrolled: UnrolledProgram
     buffer: Buffer
     endpoints: tuple[EndpointPairs, ...]
     _of_receive: dict[int, tuple[SendEvent, ...]] = field(default_factory=dict)
@@ -221,7 +229,9 @@ class Candidates:
                 yield DroppedPair(pairs.receives[row].number, pairs.sends[column].number, rule, step)
 
 
-def candidates(unrolled: Unrolled, buffer: Buffer, limits: Limits = NO_LIMITS, rules: frozenset[int] = RULES) -> Candidates:
+def candidate_pairs(
+    unrolled: UnrolledProgram, buffer: Buffer, limits: Limits = NO_LIMITS, rules: frozenset[int] = RULES
+) -> Candidates:
     """Return the candidate pairs that are left when none of the `rules` drops another. Raises LimitReached.
 
     Only rule 4 depends on the buffer semantics. Without rule 1, sets of values are not looked at; constants always are.
@@ -250,11 +260,11 @@ def candidates(unrolled: Unrolled, buffer: Buffer, limits: Limits = NO_LIMITS, r
 def _values(found: Candidates, step: int) -> bool:
     """Rule 1: drop pairs that do not fit whatever the values are; note those that surely fit."""
     changed = False
-    sets = ValueSets(found.unrolled, found.senders)
+    sets = TermValues(found.unrolled, found.senders)
     for pairs in found.endpoints:
         never = np.zeros(pairs.possible.shape, np.bool_)
         for row, column in zip(*np.nonzero(pairs.possible & ~pairs.sure), strict=True):
-            few = sets.of(accepts(found.unrolled, pairs.receives[row], pairs.sends[column]))
+            few = sets.of(acceptance(found.unrolled, pairs.receives[row], pairs.sends[column]))
             if few is not None and 1 not in few:
                 never[row, column] = True
             elif few is not None and 0 not in few:
@@ -272,7 +282,7 @@ def _messages_in_order(pairs: EndpointPairs) -> Truths:
             continue
         possible, guards = pairs.possible[:, columns], [each.guard for each in pairs.sends[columns]]
         for rows, surely in same_rows(pairs.sure[:, columns]):
-            for group, happen in implied(guards):
+            for group, happen in implied_by_group(guards):
                 counted = surely & happen
                 if not counted.any():
                     continue
@@ -292,7 +302,7 @@ def _receives_in_order(pairs: EndpointPairs) -> Truths:
         return dropped
     channels = list(pairs.channels())
     for columns, surely in same_rows(pairs.sure.T):
-        for group, happen in implied([each.guard for each in pairs.receives]):
+        for group, happen in implied_by_group([each.guard for each in pairs.receives]):
             counted = surely & happen
             if not counted.any():
                 continue

@@ -1,4 +1,4 @@
-"""What must come before what, given which pairs are matched: the edges of PO, MP, W, NS, NR and Z, and their circles.
+"""The order graph of a matching: edges of PO, MP, W, NS, NR and Z among its matches and events, and their circles.
 
 A solution of the other constraints is an execution if and only if these edges have no circle (Theorem 4).
 """
@@ -15,14 +15,7 @@ import numpy as np
 from rdma_robust.messages.encoding.endpoint_pairs import EndpointPairs
 from rdma_robust.messages.encoding.match_candidates import Candidates
 from rdma_robust.messages.encoding.symbolic_terms import Symbol
-from rdma_robust.messages.encoding.unrolled import (
-    Event,
-    Guards,
-    ReceiveEvent,
-    SendEvent,
-    WaitEvent,
-    accepts,
-)
+from rdma_robust.messages.encoding.unrolled import Event, Guards, ReceiveEvent, SendEvent, WaitEvent, acceptance
 
 FAMILIES: Final = frozenset({"PO", "MP", "U", "W", "NS", "NR", "Z"})
 
@@ -69,7 +62,7 @@ class Overtaking:
         pattern = [-1 if each is None else each.number for each in (receive.source, receive.tag)]
         key = (receive.process, receive.port, *pattern, send.process, send.to.number, send.port, send.tag.number)
         if key not in self._fits:
-            self._fits[key] = accepts(self._unrolled, receive, send)
+            self._fits[key] = acceptance(self._unrolled, receive, send)
         return self._fits[key]
 
     def messages_before(self, pairs: EndpointPairs, row: int, column: int) -> Iterator[tuple[int, Symbol]]:
@@ -143,7 +136,7 @@ def _nearest(kinds: Sequence[object], guards: Sequence[Symbol], known: Guards) -
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class SendRange:
     """A send is taken by a receive of one endpoint that is between `first` and `last` in posting order, by their numbers."""
 
     send: int
@@ -159,12 +152,12 @@ class Circle:
     way goes on; where it goes, under zero, from the issue of a receive to the wait for its send, all that are posted later.
     """
 
-    taken: tuple[Taken, ...]
+    taken: tuple[SendRange, ...]
     conditions: tuple[Symbol, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Solution:
+class MatchSolution:
     """A solution of the other constraints: its pairs, which events happen, which truths hold."""
 
     matches: Sequence[tuple[int, int]]
@@ -173,16 +166,16 @@ class Solution:
 
 
 @dataclass(frozen=True, slots=True)
-class Ordered:
+class MatchOrder:
     """The matches of a solution in an order in which they can happen; or, if there is none, the shortest circles found."""
 
     matches: tuple[tuple[int, int], ...]
     circles: tuple[Circle, ...]
 
 
-def ordered(
-    candidates: Candidates, overtaking: Overtaking, solution: Solution, families: frozenset[str] = FAMILIES
-) -> Ordered:
+def order_matches(
+    candidates: Candidates, overtaking: Overtaking, solution: MatchSolution, families: frozenset[str] = FAMILIES
+) -> MatchOrder:
     """Return how the matches of a solution can be ordered, or at least one circle.
 
     `families` are the families of constraints whose edges count; Z counts only under zero buffer.
@@ -190,8 +183,8 @@ def ordered(
     graph = _Graph(candidates, overtaking, solution, families)
     order = graph.order()
     if len(order) == len(solution.matches):
-        return Ordered(tuple([solution.matches[each] for each in order]), ())
-    return Ordered((), tuple(graph.circles()))
+        return MatchOrder(tuple([solution.matches[each] for each in order]), ())
+    return MatchOrder((), tuple(graph.circles()))
 
 
 def _peeled(vertices: Iterable[int], after: Mapping[int, list[int]] | Sequence[list[int]]) -> list[int]:
@@ -222,7 +215,9 @@ def _way_back(start: int, came: Mapping[int, int]) -> list[int]:
 class _Graph:
     """Vertices are numbers: first the matches, then events. `why` has the conditions of edges that have one."""
 
-    def __init__(self, candidates: Candidates, overtaking: Overtaking, solution: Solution, families: frozenset[str]) -> None:
+    def __init__(
+        self, candidates: Candidates, overtaking: Overtaking, solution: MatchSolution, families: frozenset[str]
+    ) -> None:
         self.matches = matches = solution.matches
         self.overtaking = overtaking
         self.event: dict[int, Event] = {}
@@ -369,7 +364,7 @@ class _Graph:
     def _waits_for_sends(*events: Event) -> bool:
         return all(isinstance(event, WaitEvent) and event.kind == "send" for event in events)
 
-    def _taken(self, match: int, ahead: Sequence[int], behind: Sequence[int]) -> Taken:
+    def _taken(self, match: int, ahead: Sequence[int], behind: Sequence[int]) -> SendRange:
         """Return which receives could take the send of a match, and the circle would still be one.
 
         `ahead` are the events before the match and after the one before it on the circle, `behind` those up to the next. Of
@@ -377,7 +372,7 @@ class _Graph:
         """
         receive, send = self.matches[match]
         if not ahead or not behind:
-            return Taken(send, receive, receive)
+            return SendRange(send, receive, receive)
         entry, leaves = self.event[ahead[-1]], self.event[behind[0]]
         pairs, row = self.overtaking.place[receive]
         candidates = np.flatnonzero(pairs.possible[:, self.overtaking.column(pairs, send)]).tolist()
@@ -388,12 +383,12 @@ class _Graph:
             begin = self.event[ahead[0]]
             fits = [self._is_behind(pairs.receives[each], begin) for each in candidates]
         else:
-            return Taken(send, receive, receive)
+            return SendRange(send, receive, receive)
         low = high = candidates.index(row)
         if not fits[low]:
-            return Taken(send, receive, receive)
+            return SendRange(send, receive, receive)
         while low > 0 and fits[low - 1]:
             low -= 1
         while high + 1 < len(candidates) and fits[high + 1]:
             high += 1
-        return Taken(send, pairs.receives[candidates[low]].number, pairs.receives[candidates[high]].number)
+        return SendRange(send, pairs.receives[candidates[low]].number, pairs.receives[candidates[high]].number)

@@ -1,4 +1,4 @@
-"""Which numbers terms can be, where these are few: a least fixed point over what candidates can send."""
+"""Sets of the numbers that terms can be, where these are few: a least fixed point over what candidates send."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import product
 from typing import Final
 
-from rdma_robust.messages.encoding.symbolic_terms import Symbol, SymbolicValue, applied, parts
-from rdma_robust.messages.encoding.unrolled import SendEvent, Unrolled
+from rdma_robust.messages.encoding.symbolic_terms import Symbol, SymbolicValue, applied, subterms
+from rdma_robust.messages.encoding.unrolled import SendEvent, UnrolledProgram
 
 Few = frozenset[int] | None
 """The numbers that a term can be; None if they are too many, or not known."""
@@ -20,7 +20,7 @@ _EITHER: Final = frozenset((0, 1))
 _TRUTHS: Final = frozenset({"==", "!=", "<", "<=", ">", ">=", "!", "&&", "||"})
 
 
-class ValueSets:
+class TermValues:
     """The sets of all terms that were asked for. `senders` are the candidates of a receive, by its number.
 
     A set has at most `most` numbers, but one of a received value of which all candidates send constants may have more.
@@ -30,7 +30,11 @@ class ValueSets:
     """
 
     def __init__(
-        self, unrolled: Unrolled, senders: Callable[[int], Sequence[SendEvent]], most: int = MOST, rounds: int = _ROUNDS
+        self,
+        unrolled: UnrolledProgram,
+        senders: Callable[[int], Sequence[SendEvent]],
+        most: int = MOST,
+        rounds: int = _ROUNDS,
     ) -> None:
         self._unrolled, self._senders = unrolled, senders
         self._most, self._rounds = most, rounds
@@ -50,7 +54,7 @@ class ValueSets:
         sources: dict[int, list[Symbol]] = {}
         todo = list(roots)
         while todo:
-            for each in parts([todo.pop()]):
+            for each in subterms([todo.pop()]):
                 if each.number not in wanted and each.number not in self._sets and not each.constant:
                     wanted[each.number] = each
                     sources[each.number] = self._sources(each)

@@ -165,7 +165,7 @@ def applied(op: str, values: list[int]) -> int:
     return 0 if op in "/%" and not b else OPERATORS[op](a, b)
 
 
-def parts(roots: Iterable[Symbol]) -> list[Symbol]:
+def subterms(roots: Iterable[Symbol]) -> list[Symbol]:
     """Return `roots` and all that they are made of, operands before what is made of them."""
     found: dict[int, Symbol] = {}
     todo = list(roots)
@@ -177,7 +177,7 @@ def parts(roots: Iterable[Symbol]) -> list[Symbol]:
     return [found[number] for number in sorted(found)]
 
 
-def worth(root: Symbol, leaf: Callable[[Symbol], int], known: dict[int, int] | None = None) -> int:
+def evaluate_symbol(root: Symbol, leaf: Callable[[Symbol], int], known: dict[int, int] | None = None) -> int:
     """Return the number of `root`, where `leaf` says those of leaves that are no constants.
 
     `known` keeps the numbers of terms between calls. Of `?` only the side that counts is evaluated.

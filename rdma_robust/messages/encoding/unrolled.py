@@ -160,7 +160,7 @@ Event = (
 
 
 @dataclass(frozen=True, slots=True)
-class Unrolled:
+class UnrolledProgram:
     """An unrolled program.
 
     `events[p]` are those of process p. `ends[p]` is 1 where p ends if nothing holds it up, 0 where it stops before. `sends`
@@ -187,7 +187,7 @@ class Unrolled:
         return tuple(each for events in self.events for each in events if isinstance(each, CutEvent))
 
 
-def conjuncts(guard: Symbol) -> frozenset[int]:
+def conjunct_numbers(guard: Symbol) -> frozenset[int]:
     """Return the numbers of the truths that `guard` is the conjunction of."""
     found, todo = set(), [guard]
     while todo:
@@ -208,7 +208,7 @@ class Guards:
     def of(self, guard: Symbol) -> frozenset[int]:
         """Return the conjuncts of a guard."""
         if guard.number not in self._conjuncts:
-            self._conjuncts[guard.number] = conjuncts(guard)
+            self._conjuncts[guard.number] = conjunct_numbers(guard)
         return self._conjuncts[guard.number]
 
     def implies(self, guard: Symbol, other: Symbol) -> bool:
@@ -216,7 +216,7 @@ class Guards:
         return other is guard or other.constant or self.of(other) <= self.of(guard)
 
 
-def accepts(unrolled: Unrolled, receive: ReceiveEvent, send: SendEvent) -> Symbol:
+def acceptance(unrolled: UnrolledProgram, receive: ReceiveEvent, send: SendEvent) -> Symbol:
     """Return where `accepts(R, S)` of docs/theory-messages.md holds: same destination and port, source and tag fit.
 
     It says nothing of whether the two are issued.

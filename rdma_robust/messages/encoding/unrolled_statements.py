@@ -1,5 +1,6 @@
-"""The statements of one process that have no others in them, as guarded events; and where a process is while it is unrolled,
-with how two paths of it meet.
+"""The statements of one process that have no others in them, as guarded events.
+
+A process that is unrolled is in a :class:`PathState`; where branches meet again, two of these are joined.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Final, Literal
 from rdma_robust.errors import Span
 from rdma_robust.limits import Limits
 from rdma_robust.messages.encoding import unrolled as events
-from rdma_robust.messages.encoding.evaluation import Evaluation, Held, merged, received_value
+from rdma_robust.messages.encoding.evaluation import Evaluation, Held, merge_values, received_value
 from rdma_robust.messages.encoding.symbolic_terms import Symbol, Symbols
 from rdma_robust.messages.encoding.unrolled import Event, NotEncodedError, Shapes
 from rdma_robust.messages.language import message_program as mp
@@ -31,14 +32,14 @@ class PendingOperation:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class SymbolicRequest:
     """Which operation is waited for under which condition, of those that exclude each other; else none."""
 
     active: tuple[tuple[Symbol, PendingOperation], ...] = ()
 
 
-INACTIVE: Final = Request()
-Requests = Request | tuple["Requests", ...] | None
+INACTIVE: Final = SymbolicRequest()
+Requests = SymbolicRequest | tuple["Requests", ...] | None
 """A request or an array of them; None if paths do not agree on its length."""
 
 
@@ -57,7 +58,7 @@ class PathState:
         return PathState(guard, dict(self.registers), dict(self.requests), self.sent, self.received, self.called)
 
 
-def joined(symbols: Symbols, entry: Symbol | None, test: Symbol, a: PathState, b: PathState) -> PathState:
+def join_paths(symbols: Symbols, entry: Symbol | None, test: Symbol, a: PathState, b: PathState) -> PathState:
     """Return where two paths from a point with the guard `entry` meet: `a` is taken where `test` holds.
 
     Both guards imply `entry`; so that it can be seen, it stays a conjunct where a path may have stopped on its way.
@@ -75,20 +76,20 @@ def joined(symbols: Symbols, entry: Symbol | None, test: Symbol, a: PathState, b
     else:
         either = symbols.disjunction(a.guard, b.guard)
         guard = either if entry is None else symbols.conjunction(entry, either)
-    registers = {name: merged(symbols, test, held, b.registers[name]) for name, held in a.registers.items()}
-    requests = {name: merged_requests(symbols, test, held, b.requests[name]) for name, held in a.requests.items()}
+    registers = {name: merge_values(symbols, test, held, b.registers[name]) for name, held in a.registers.items()}
+    requests = {name: merge_requests(symbols, test, held, b.requests[name]) for name, held in a.requests.items()}
     sent, received = symbols.choice_of(test, a.sent, b.sent), symbols.choice_of(test, a.received, b.received)
     called = symbols.choice_of(test, a.called, b.called)
     return PathState(guard, registers, requests, sent, received, called)
 
 
-def merged_requests(symbols: Symbols, test: Symbol, a: Requests, b: Requests) -> Requests:
+def merge_requests(symbols: Symbols, test: Symbol, a: Requests, b: Requests) -> Requests:
     """Return `a` where `test` holds, else `b`; None where arrays have different lengths, or one is none."""
     if a is b or a == b:
         return a
     if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
-        return tuple([merged_requests(symbols, test, one, other) for one, other in zip(a, b, strict=True)])
-    if not isinstance(a, Request) or not isinstance(b, Request):
+        return tuple([merge_requests(symbols, test, one, other) for one, other in zip(a, b, strict=True)])
+    if not isinstance(a, SymbolicRequest) or not isinstance(b, SymbolicRequest):
         return None
     found: dict[int, tuple[Symbol, PendingOperation]] = {}
     for side, request in ((test, a), (symbols.negation(test), b)):
@@ -96,26 +97,26 @@ def merged_requests(symbols: Symbols, test: Symbol, a: Requests, b: Requests) ->
             here = symbols.conjunction(side, condition)
             before = found.get(id(operation), (symbols.false, operation))[0]
             found[id(operation)] = (symbols.disjunction(before, here), operation)
-    return Request(tuple(found.values()))
+    return SymbolicRequest(tuple(found.values()))
 
 
-def leaves(requests: Requests, at: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], Request]]:
+def requests_in(requests: Requests, at: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], SymbolicRequest]]:
     """Yield all requests of an array with their indices, in order; one that is no array has none. Raises NotEncodedError."""
     if requests is None:
         raise NotEncodedError("an array of requests whose length differs between paths")
-    if isinstance(requests, Request):
+    if isinstance(requests, SymbolicRequest):
         yield at, requests
     else:
         for index, inner in enumerate(requests):
-            yield from leaves(inner, (*at, index))
+            yield from requests_in(inner, (*at, index))
 
 
 MOST_EVENTS: Final = 300_000
 
 
 @dataclass(slots=True)
-class Made:
-    """What all processes have made so far, and what it is made of."""
+class Unrolling:
+    """One unrolling: the program, bound and shapes that it is of, and the events of all processes so far."""
 
     program: mp.MessageProgram
     loop_bound: int
@@ -132,7 +133,7 @@ class Made:
 class Statements:
     """Unrolls the statements of one process that have no others in them."""
 
-    def __init__(self, number: int, made: Made) -> None:
+    def __init__(self, number: int, made: Unrolling) -> None:
         self.number, self.made = number, made
         self.program, self.loop_bound, self.symbols = made.program, made.loop_bound, made.symbols
         self.shapes, self.first = made.shapes, len(made.receives)
@@ -214,7 +215,7 @@ class Statements:
         name, indices = place
         old = state.registers[name]
         stored = run.with_element(old, indices, new, under)
-        state.registers[name] = stored if under is self.symbols.true else merged(self.symbols, under, stored, old)
+        state.registers[name] = stored if under is self.symbols.true else merge_values(self.symbols, under, stored, old)
 
     def _send(self, statement: mp.IssueSend, state: PathState) -> None:
         run, always = Evaluation(self.symbols, state.registers), self.symbols.true
@@ -235,7 +236,7 @@ class Statements:
         self.add(event)
         state.sent = self.symbols.apply("+", state.sent, self.symbols.true)
         operation = PendingOperation("send", number)
-        self._request(run, state, statement.request.name, indices, Request(((always, operation),)))
+        self._request(run, state, statement.request.name, indices, SymbolicRequest(((always, operation),)))
 
     def _check(self, run: Evaluation, value: Symbol, high: int | None, kind: FaultKind) -> None:
         inside = self.symbols.apply("<=", self.symbols.false, value)
@@ -276,7 +277,7 @@ class Statements:
         self.add(event)
         state.received = self.symbols.apply("+", state.received, self.symbols.true)
         operation = PendingOperation("receive", number, received_value(self.symbols, number, shape), *stores)
-        self._request(run, state, statement.request.name, indices, Request(((always, operation),)))
+        self._request(run, state, statement.request.name, indices, SymbolicRequest(((always, operation),)))
 
     def _requests(self, name: str, size: Term | None, span: Span, state: PathState) -> None:
         if size is None:
@@ -332,8 +333,8 @@ class Statements:
         for place, old in enumerate(at):
             here = symbols.apply("==", indices[0], symbols.const(place))
             there, changed = self._placed(run, old, indices[1:], new, symbols.conjunction(under, here))
-            found = there if place == 0 else merged_requests(symbols, here, there, found)
-            all_changed.append(merged_requests(symbols, here, changed, old))
+            found = there if place == 0 else merge_requests(symbols, here, there, found)
+            all_changed.append(merge_requests(symbols, here, changed, old))
         return found if at else INACTIVE, tuple(all_changed)
 
     def _wait(self, place: mp.Place, span: Span, state: PathState) -> None:
@@ -342,7 +343,7 @@ class Statements:
         found = self._request(run, state, place.name, indices, None)
         if not self.faults(run, state, span):
             return
-        for which, each in leaves(found):
+        for which, each in requests_in(found):
             for condition, operation in each.active:
                 self._wait_for(operation, condition, span, state)
             here = (*indices, *[self.symbols.const(index) for index in which])

@@ -9,24 +9,23 @@ from __future__ import annotations
 from typing import Final
 
 from rdma_robust.errors import NO_SPAN, Span
-from rdma_robust.expr import Name
 from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.messages.encoding import unrolled as events
-from rdma_robust.messages.encoding.evaluation import Evaluation, Held, shape_of
-from rdma_robust.messages.encoding.match_candidates import candidates
+from rdma_robust.messages.encoding.evaluation import Evaluation, Held, value_shape
+from rdma_robust.messages.encoding.match_candidates import candidate_pairs
 from rdma_robust.messages.encoding.symbolic_terms import Symbol, Symbols
-from rdma_robust.messages.encoding.unrolled import NotEncodedError, Shape, Shapes, Unrolled
+from rdma_robust.messages.encoding.unrolled import NotEncodedError, Shape, Shapes, UnrolledProgram
 from rdma_robust.messages.encoding.unrolled_statements import (
     INACTIVE,
-    Made,
     PathState,
     Requests,
     Statements,
-    joined,
+    Unrolling,
+    join_paths,
 )
 from rdma_robust.messages.language import message_program as mp
 from rdma_robust.messages.language.message_program import MessageProgram
-from rdma_robust.messages.language.message_terms import Element, Length, Operation, Term, Zeros
+from rdma_robust.messages.language.message_terms import Term, term_names
 
 Exit = tuple[Symbol, Symbol, PathState]
 """A way out of a loop: the guard before the test, the test, and where it leads if the test is false."""
@@ -35,19 +34,21 @@ _FREE_ROUNDS: Final = 10_000
 """Rounds of a `while` whose condition is known and changes; they do not count for the bound of loops."""
 
 
-def unrolled_with(program: mp.MessageProgram, loop_bound: int, shapes: Shapes, limits: Limits = NO_LIMITS) -> Unrolled:
+def unrolled_with(
+    program: mp.MessageProgram, loop_bound: int, shapes: Shapes, limits: Limits = NO_LIMITS
+) -> UnrolledProgram:
     """Return `program` unrolled, where receives get messages of these shapes.
 
     Raises NotEncodedError, and LimitReached.
     """
     symbols = Symbols()
-    made = Made(program, loop_bound, symbols, shapes, limits)
+    made = Unrolling(program, loop_bound, symbols, shapes, limits)
     ends, of_process = [], []
     for number in range(len(program.processes)):
         process = _Process(number, made)
         ends.append(process.run())
         of_process.append(tuple(process.events))
-    return Unrolled(
+    return UnrolledProgram(
         program,
         loop_bound,
         symbols,
@@ -95,11 +96,11 @@ class _Process(Statements):
                 return self._loop(body, span, state)
             case mp.Choose(branches, span):
                 return self._choose(branches, span, state)
-            case mp.Inlined(_, body, _):
+            case mp.InlinedCall(_, body, _):
                 self.returned.append([])
                 state = self.block(body, state)
                 for each in self.returned.pop():
-                    state = joined(self.symbols, None, each.guard, each, state)
+                    state = join_paths(self.symbols, None, each.guard, each, state)
                 return state
             case mp.Return():
                 self.returned[-1].append(state.copy(state.guard))
@@ -122,7 +123,7 @@ class _Process(Statements):
         opposite = symbols.negation(test)
         a = self.block(then, state.copy(symbols.conjunction(entry, test)))
         b = self.block(other, state.copy(symbols.conjunction(entry, opposite)))
-        return joined(self.symbols, entry, test, a, b)
+        return join_paths(self.symbols, entry, test, a, b)
 
     def _choose(self, branches: tuple[mp.Block, ...], span: Span, state: PathState) -> PathState:
         taken = self._choice(len(branches), span, state)
@@ -134,7 +135,7 @@ class _Process(Statements):
         entry, test = state.guard, self.symbols.apply("==", taken, self.symbols.const(first))
         a = self.block(branches[first], state.copy(self.symbols.conjunction(entry, test)))
         rest = state.copy(self.symbols.conjunction(entry, self.symbols.negation(test)))
-        return joined(self.symbols, entry, test, a, self._alternatives(taken, branches, first + 1, rest))
+        return join_paths(self.symbols, entry, test, a, self._alternatives(taken, branches, first + 1, rest))
 
     def _choice(self, options: int, span: Span, state: PathState) -> Symbol:
         number = len(self.made.choices)
@@ -145,7 +146,7 @@ class _Process(Statements):
 
     def _while(self, condition: Term, body: mp.Block, span: Span, state: PathState) -> PathState:
         exits: list[Exit] = []
-        read = sorted(names_of(condition))
+        read = sorted(set(term_names(condition)))
         counted, free, before = 0, 0, None
         while state.guard is not self.symbols.false:
             truth = self.truth(condition, state, span)
@@ -204,29 +205,14 @@ class _Process(Statements):
 
     def _left(self, state: PathState, exits: list[Exit]) -> PathState:
         for entry, truth, left in reversed(exits):
-            state = joined(self.symbols, entry, truth, state, left)
+            state = join_paths(self.symbols, entry, truth, state, left)
         return state
-
-
-def names_of(term: Term) -> set[str]:
-    """Return the registers that a term names."""
-    match term:
-        case Name(name):
-            return {name}
-        case Operation(_, operands):
-            return set().union(*map(names_of, operands))
-        case Element(of, index):
-            return names_of(of) | names_of(index)
-        case Length(of) | Zeros(of):
-            return names_of(of)
-        case _:
-            return set()
 
 
 _ROUNDS: Final = 12
 
 
-def unroll(program: MessageProgram, loop_bound: int, limits: Limits = NO_LIMITS) -> Unrolled:
+def unroll(program: MessageProgram, loop_bound: int, limits: Limits = NO_LIMITS) -> UnrolledProgram:
     """Return `program` unrolled: `while` and `loop` to `loop_bound` rounds, `for` exactly where its bounds are known.
 
     What a receive can get is found by unrolling with a guess and looking at its candidates, until these have the guessed
@@ -245,7 +231,7 @@ def unroll(program: MessageProgram, loop_bound: int, limits: Limits = NO_LIMITS)
     raise NotEncodedError("arrays whose lengths depend on which messages arrive")
 
 
-def _guessed(unrolled: Unrolled, found: dict[int, Shape]) -> Shapes:
+def _guessed(unrolled: UnrolledProgram, found: dict[int, Shape]) -> Shapes:
     """Return what was found, for the next round: later rounds of a loop are likely to get what the last one gets."""
     known: dict[tuple[int, int], Shape] = {}
     of_statement: dict[tuple[int, Span], Shape] = {}
@@ -259,12 +245,12 @@ def _guessed(unrolled: Unrolled, found: dict[int, Shape]) -> Shapes:
     return Shapes(known, of_statement)
 
 
-def _shapes(unrolled: Unrolled, limits: Limits) -> dict[int, Shape]:
+def _shapes(unrolled: UnrolledProgram, limits: Limits) -> dict[int, Shape]:
     """Return the shape that the candidates of each receive have. Raises NotEncodedError if they have several."""
     found: dict[int, Shape] = {}
-    left = candidates(unrolled, "infinite", limits)
+    left = candidate_pairs(unrolled, "infinite", limits)
     for receive in unrolled.receives:
-        shapes = {shape_of(each.value) for each in left.senders(receive.number)}
+        shapes = {value_shape(each.value) for each in left.senders(receive.number)}
         if len(shapes) > 1:
             raise NotEncodedError("a receive that may get a number or an array, or arrays of different lengths")
         if shapes:

@@ -44,7 +44,7 @@ def _counts(a: BufferAnswer, b: BufferAnswer) -> list[str]:
     return [f"{least.count} matchings are all, and there are {most.count}"]
 
 
-def together(first: BufferAnswer, second: BufferAnswer) -> BufferAnswer:
+def combined_answer(first: BufferAnswer, second: BufferAnswer) -> BufferAnswer:
     """Return what two answers to the same questions say together; what one leaves open is as the other has it.
 
     The engine and the work are those of the second where it says something that the first does not. The reason has those of

@@ -1,4 +1,4 @@
-"""Whether all of some receives can have different sends, and the most that they can add up to: exact, and why."""
+"""Assignments of different sends to receives, or a Hall violator; bounds on their sums by multipliers, with proofs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LARGEST_PROGRAM: Final = 60_000
 
 
 @dataclass(frozen=True, slots=True)
-class Hall:
+class HallViolator:
     """So many `rows` may take only so few `columns`: all that they may take, and fewer than they are."""
 
     rows: tuple[int, ...]
@@ -26,7 +26,7 @@ class Hall:
 
 
 @dataclass(frozen=True, slots=True)
-class Multipliers:
+class DualMultipliers:
     """Of rows and columns: each amount is at most that of its row and that of its column together, so all amounts of
     rows with different columns are at most the sum of all. Columns that may be left out have none below 0."""
 
@@ -38,14 +38,14 @@ class Multipliers:
         return sum(self.rows) + sum(self.columns)
 
 
-def assigned(allowed: Truths) -> list[int] | Hall:
+def assignment(allowed: Truths) -> list[int] | HallViolator:
     """Return a column for each row, no column twice; or rows that have too few columns."""
     masks = [int.from_bytes(np.packbits(row, bitorder="little").tobytes(), "little") for row in allowed]
     column_of, row_of, used = [-1] * len(masks), dict[int, int](), 0
     for row in sorted(range(len(masks)), key=lambda row: masks[row].bit_count()):
         free = masks[row] & ~used
         found = _augmented(masks, row, used, column_of, row_of) if not free else _lowest(free)
-        if isinstance(found, Hall):
+        if isinstance(found, HallViolator):
             return found
         if free:
             column_of[row], row_of[found] = found, row
@@ -57,7 +57,9 @@ def _lowest(mask: int) -> int:
     return (mask & -mask).bit_length() - 1
 
 
-def _augmented(masks: Sequence[int], start: int, used: int, column_of: list[int], row_of: dict[int, int]) -> int | Hall:
+def _augmented(
+    masks: Sequence[int], start: int, used: int, column_of: list[int], row_of: dict[int, int]
+) -> int | HallViolator:
     """Change who has which column so that `start` has one too; return the column that is new in use."""
     came: dict[int, int] = {}
     seen, rows, todo = 0, [start], deque([start])
@@ -79,16 +81,16 @@ def _augmented(masks: Sequence[int], start: int, used: int, column_of: list[int]
             came[column] = row
             rows.append(row_of[column])
             todo.append(row_of[column])
-    return Hall(tuple(sorted(rows)), tuple(sorted(came)))
+    return HallViolator(tuple(sorted(rows)), tuple(sorted(came)))
 
 
-def is_hall(hall: Hall, allowed: Truths) -> bool:
+def is_hall_violator(hall: HallViolator, allowed: Truths) -> bool:
     """Return whether this proves that not all rows can have different columns."""
     reached = set(np.flatnonzero(allowed[list(hall.rows)].any(axis=0)).tolist())
     return len(set(hall.rows)) == len(hall.rows) > len(set(hall.columns)) and reached <= set(hall.columns)
 
 
-def at_most(allowed: Truths, amounts: Amounts, *, thorough: bool) -> Multipliers:
+def at_most(allowed: Truths, amounts: Amounts, *, thorough: bool) -> DualMultipliers:
     """Return the multipliers with the lowest bound that are found; thorough is by a linear program.
 
     `amounts` are those of rows by columns. Every row takes some column; so do all columns if there are as many as rows.
@@ -103,7 +105,7 @@ def at_most(allowed: Truths, amounts: Amounts, *, thorough: bool) -> Multipliers
     found = min((_completed(allowed, amounts, each, every) for each in guesses), key=lambda each: each.bound)
     columns = np.zeros(len(taken), np.int64)
     columns[taken] = found.columns
-    return Multipliers(found.rows, tuple(columns.tolist()))
+    return DualMultipliers(found.rows, tuple(columns.tolist()))
 
 
 def _every(allowed: Truths) -> bool:
@@ -111,19 +113,19 @@ def _every(allowed: Truths) -> bool:
     return bool(allowed.shape[0] == allowed.any(axis=0).sum())
 
 
-def bounds(found: Multipliers, allowed: Truths, amounts: Amounts) -> bool:
+def proves_bound(found: DualMultipliers, allowed: Truths, amounts: Amounts) -> bool:
     """Return whether multipliers prove their bound."""
     rows, columns = np.array(found.rows, np.int64), np.array(found.columns, np.int64)
     enough = bool((~allowed | (amounts <= rows[:, None] + columns)).all())
     return enough and (_every(allowed) or bool((columns >= 0).all()))
 
 
-def _completed(allowed: Truths, amounts: Amounts, columns: Amounts, every: bool) -> Multipliers:
+def _completed(allowed: Truths, amounts: Amounts, columns: Amounts, every: bool) -> DualMultipliers:
     """Return the multipliers with these of columns: rows get the least that is enough. Nothing is rounded here."""
     if not every:
         columns = columns - min(0, int(columns.min(initial=0)))
     most = np.where(allowed, amounts - columns, np.iinfo(np.int64).min).max(axis=1)
-    return Multipliers(tuple(most.tolist()), tuple(columns.tolist()))
+    return DualMultipliers(tuple(most.tolist()), tuple(columns.tolist()))
 
 
 def _solved(allowed: Truths, amounts: Amounts, every: bool) -> Amounts:

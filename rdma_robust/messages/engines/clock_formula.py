@@ -15,7 +15,7 @@ from rdma_robust.messages.encoding.endpoint_pairs import EndpointPairs, connecte
 from rdma_robust.messages.encoding.match_candidates import Candidates
 from rdma_robust.messages.encoding.possible_values import component
 from rdma_robust.messages.encoding.symbolic_terms import LEAVES, Symbol
-from rdma_robust.messages.encoding.unrolled import Event, ReceiveEvent, SendEvent, Unrolled, WaitEvent, accepts
+from rdma_robust.messages.encoding.unrolled import Event, ReceiveEvent, SendEvent, UnrolledProgram, WaitEvent, acceptance
 from rdma_robust.messages.engines.smt_solver import SmtSolver
 
 _TRUTHS: Final = frozenset({"==", "!=", "<", "<=", ">", ">=", "!", "&&", "||"})
@@ -27,7 +27,7 @@ Matches = Callable[[int], Sequence[tuple[SendEvent, Any]]]
 class SmtTerms:
     """Numbers and truths, each made once. What is received is what is sent, by the match (MP), if `linked`."""
 
-    def __init__(self, solver: SmtSolver, unrolled: Unrolled, matches: Matches, *, linked: bool = True) -> None:
+    def __init__(self, solver: SmtSolver, unrolled: UnrolledProgram, matches: Matches, *, linked: bool = True) -> None:
         self._solver, self._z3 = solver, solver.z3
         self._unrolled, self._matches, self._linked = unrolled, matches, linked
         self._made: dict[int, Any] = {}
@@ -182,7 +182,7 @@ class ClockFormula:
             return None
         if pairs.sure[row, column]:
             return self.z3.BoolVal(True)
-        return self.terms.truth(accepts(self.unrolled, pairs.receives[row], pairs.sends[column]))
+        return self.terms.truth(acceptance(self.unrolled, pairs.receives[row], pairs.sends[column]))
 
     def _say(self, part: str, *premises: Any, then: Any) -> None:
         """Add an implication, if its part of the constraints is kept."""

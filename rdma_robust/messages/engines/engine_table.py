@@ -16,23 +16,23 @@ from typing import TYPE_CHECKING, Final
 
 from rdma_robust.errors import InternalError, LimitReached, UsageError
 from rdma_robust.limits import Limits
-from rdma_robust.messages.engines.answers_compared import contradictions, together
+from rdma_robust.messages.engines.answers_compared import combined_answer, contradictions
 from rdma_robust.messages.engines.engine_names import MessageEngineName
 from rdma_robust.messages.engines.one_run import by_one_run
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.machine.few_buffers import lean
 from rdma_robust.messages.machine.interchangeable import interchangeable_processes
 from rdma_robust.messages.machine.states import by_states
-from rdma_robust.messages.message_answers import BufferAnswer, MessageEngine, Questions, Tri
-from rdma_robust.messages.replay.replaying import confirm
+from rdma_robust.messages.message_answers import BufferAnswer, MessageEngine, MessageQuestions, Tri
+from rdma_robust.messages.replay.replaying import confirm_answer
 from rdma_robust.solver_library import has_solver, require_solver
 
 if TYPE_CHECKING:
     from rdma_robust.messages.encoding.match_candidates import Candidates
-    from rdma_robust.messages.encoding.unrolled import Unrolled
+    from rdma_robust.messages.encoding.unrolled import UnrolledProgram
 
 
-Solving = Callable[[Questions, Limits], BufferAnswer]
+Solving = Callable[[MessageQuestions, Limits], BufferAnswer]
 """An engine with its program and buffers."""
 
 FEW: Final = 200
@@ -54,7 +54,7 @@ _BEYOND_SMT: Final = ("not encoded", "the bound of loops")
 """What `smt` cannot do either, in the words of `sat`."""
 
 
-def by_auto(program: MessageProgram, buffer: Buffer, questions: Questions, limits: Limits) -> BufferAnswer:
+def by_auto(program: MessageProgram, buffer: Buffer, questions: MessageQuestions, limits: Limits) -> BufferAnswer:
     """Answer all questions about a program by the engine that is likely to be the fastest, and by others if it fails.
 
     Runs that the few states have shown already stay, since they are short.
@@ -77,7 +77,7 @@ def by_auto(program: MessageProgram, buffer: Buffer, questions: Questions, limit
     easier = program if left is None else _easier(left, limits)
     sat = partial(by_sat, easier, buffer, left=left if easier is program else None)
     first = sat(questions, limits.share(_SOLVING).within(_FIRST_S))
-    solved = together(answer, first)
+    solved = combined_answer(answer, first)
     counted = solved.matchings is None or solved.matchings.exact
     if not solved.reason and counted:
         return solved
@@ -91,7 +91,7 @@ def by_auto(program: MessageProgram, buffer: Buffer, questions: Questions, limit
     return _beside(program, buffer, questions, limits, solved) if known else solved
 
 
-def _in_turns(engines: tuple[Solving, Solving, Solving | None], asked: Questions, limits: Limits) -> BufferAnswer:
+def _in_turns(engines: tuple[Solving, Solving, Solving | None], asked: MessageQuestions, limits: Limits) -> BufferAnswer:
     """Return a verdict by `sat`, all states, and `smt`, which is asked for a moment first; then each has its share."""
     sat, states, smt = engines
     if smt is not None:
@@ -100,8 +100,8 @@ def _in_turns(engines: tuple[Solving, Solving, Solving | None], asked: Questions
             return found
     answer = sat(asked, limits.share(_SOLVING))
     if answer.reason:
-        answer = together(answer, states(asked, limits.share(_SOLVING) if smt is not None else limits))
-    return together(answer, smt(asked, limits)) if smt is not None and answer.reason else answer
+        answer = combined_answer(answer, states(asked, limits.share(_SOLVING) if smt is not None else limits))
+    return combined_answer(answer, smt(asked, limits)) if smt is not None and answer.reason else answer
 
 
 def _verdicts(answer: BufferAnswer) -> tuple[Tri, Tri, Tri]:
@@ -111,33 +111,35 @@ def _verdicts(answer: BufferAnswer) -> tuple[Tri, Tri, Tri]:
 def _verdict_joined(first: BufferAnswer, verdict: BufferAnswer) -> BufferAnswer:
     """Return an answer with what another says, who was asked for neither pairs nor matchings."""
     asked = replace(first, pairs=None, pairs_exact=True, matchings=None)
-    found = together(asked, verdict)
+    found = combined_answer(asked, verdict)
     reason = found.reason or first.reason
     return replace(found, pairs=first.pairs, pairs_exact=first.pairs_exact, matchings=first.matchings, reason=reason)
 
 
 def _beside(
-    program: MessageProgram, buffer: Buffer, questions: Questions, limits: Limits, answer: BufferAnswer
+    program: MessageProgram, buffer: Buffer, questions: MessageQuestions, limits: Limits, answer: BufferAnswer
 ) -> BufferAnswer:
     """Return an answer whose verdict is known, every place of it, with pairs and matchings, as far as their time goes.
 
     Where nothing faults, no assertion changes what is matched, as processes go on behind it: the program is asked without.
     """
     from rdma_robust.messages.engines.gathers import by_gathering  # noqa: PLC0415
-    from rdma_robust.messages.engines.relaxed import without  # noqa: PLC0415
+    from rdma_robust.messages.engines.relaxed import without_assertions  # noqa: PLC0415
     from rdma_robust.messages.engines.sat import by_sat  # noqa: PLC0415
 
     counted = answer.matchings is None or answer.matchings.exact
     if (answer.pairs_exact and counted) or not (questions.pairs or questions.count):
         return answer
     faults = any(each.kind != "assert" for each in answer.violations)
-    bare = program if faults else without(program, None)
+    bare = program if faults else without_assertions(program, None)
     part = limits if questions.beside_s is None else limits.within(questions.beside_s)
     found = by_gathering(bare, buffer, questions, part)
     if found is None and not answer.reason:
         return answer
     found = found or by_sat(bare, buffer, questions, part)
-    both = together(replace(answer, reason=answer.reason or "open"), replace(found, violations=(), violated=answer.violated))
+    both = combined_answer(
+        replace(answer, reason=answer.reason or "open"), replace(found, violations=(), violated=answer.violated)
+    )
     done = found.pairs_exact and (
         found.matchings is None or found.matchings.exact or found.matchings.count >= questions.limit
     )
@@ -146,7 +148,7 @@ def _beside(
     return replace(both, engine=answer.engine, work=answer.work | found.work, reason=left_out)
 
 
-def _by_smt(program: MessageProgram, buffer: Buffer, questions: Questions, limits: Limits) -> BufferAnswer:
+def _by_smt(program: MessageProgram, buffer: Buffer, questions: MessageQuestions, limits: Limits) -> BufferAnswer:
     from rdma_robust.messages.engines.smt import by_smt  # noqa: PLC0415 -- slow, and the last resort
 
     return by_smt(program, buffer, questions, limits)
@@ -156,7 +158,7 @@ def _few(limits: Limits, few: int) -> Limits:
     return limits.within(_SOON).at_most(few)
 
 
-def _unrolled(program: MessageProgram, questions: Questions, limits: Limits) -> Unrolled | None:
+def _unrolled(program: MessageProgram, questions: MessageQuestions, limits: Limits) -> UnrolledProgram | None:
     """Return a program unrolled, None if it is not encoded or there is no time."""
     from rdma_robust.messages.encoding.unrolled import NotEncodedError  # noqa: PLC0415
     from rdma_robust.messages.encoding.unrolling import unroll  # noqa: PLC0415
@@ -167,26 +169,26 @@ def _unrolled(program: MessageProgram, questions: Questions, limits: Limits) -> 
         return None
 
 
-def _candidates(unrolled: Unrolled, buffer: Buffer, limits: Limits) -> Candidates | None:
+def _candidates(unrolled: UnrolledProgram, buffer: Buffer, limits: Limits) -> Candidates | None:
     """Return the candidate pairs, None if there is no time."""
-    from rdma_robust.messages.encoding.match_candidates import candidates  # noqa: PLC0415
+    from rdma_robust.messages.encoding.match_candidates import candidate_pairs  # noqa: PLC0415
 
     try:
-        return candidates(unrolled, buffer, limits)
+        return candidate_pairs(unrolled, buffer, limits)
     except LimitReached:
         return None
 
 
 def _easier(left: Candidates, limits: Limits) -> MessageProgram:
     """Return a program, given its candidate pairs, without the assertions that surely hold, to the same places and steps."""
-    from rdma_robust.messages.engines.relaxed import proved, without  # noqa: PLC0415
+    from rdma_robust.messages.engines.relaxed import proven_assertions, without_assertions  # noqa: PLC0415
 
     program = left.unrolled.program
     try:
-        places = proved(left.unrolled, left.endpoints, limits)
+        places = proven_assertions(left.unrolled, left.endpoints, limits)
     except LimitReached:
         return program
-    return without(program, places) if places else program
+    return without_assertions(program, places) if places else program
 
 
 def _sat() -> MessageEngine:
@@ -224,7 +226,7 @@ def engine_named(name: MessageEngineName) -> MessageEngine:
 
 
 def answered(
-    program: MessageProgram, buffer: Buffer, questions: Questions, limits: Limits, engine: MessageEngineName = "auto"
+    program: MessageProgram, buffer: Buffer, questions: MessageQuestions, limits: Limits, engine: MessageEngineName = "auto"
 ) -> BufferAnswer:
     """Return what an engine answers, after every schedule in it was replayed; under `any` with as few buffers as they need.
 
@@ -233,7 +235,7 @@ def answered(
     answer = engine_named(engine)(program, buffer, questions, limits)
     if buffer == "any" and engine != "states":
         answer = lean(program, answer)
-    confirm(program, answer)
+    confirm_answer(program, answer)
     return answer
 
 
@@ -243,7 +245,7 @@ def other_engines(engine: MessageEngineName) -> tuple[MessageEngineName, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class SelfChecked:
+class CrossCheckedAnswer:
     """An answer, and those of the other engines, which do not contradict it; they may leave something open."""
 
     answer: BufferAnswer
@@ -251,8 +253,8 @@ class SelfChecked:
 
 
 def self_checked(
-    program: MessageProgram, buffer: Buffer, questions: Questions, limits: Limits, engine: MessageEngineName = "auto"
-) -> SelfChecked:
+    program: MessageProgram, buffer: Buffer, questions: MessageQuestions, limits: Limits, engine: MessageEngineName = "auto"
+) -> CrossCheckedAnswer:
     """Return what an engine answers, after all others were asked the same; each has an equal part of the time.
 
     The others have no more than CHECKING_S: on programs that are decided without a search they may all search for ever.
@@ -268,10 +270,10 @@ def self_checked(
         if wrong:
             raise InternalError(f"two engines disagree under {buffer}: {'; '.join(wrong)}")
         checks.append(found)
-    return SelfChecked(answer, tuple(checks))
+    return CrossCheckedAnswer(answer, tuple(checks))
 
 
-def comparison(checked: Sequence[SelfChecked]) -> str:
+def comparison(checked: Sequence[CrossCheckedAnswer]) -> str:
     """Return which engines were compared under all buffer semantics, and what they have left open."""
     opened: dict[tuple[str, str], list[str]] = {}
     for each in checked:

@@ -21,15 +21,24 @@ from rdma_robust.messages.encoding.unrolled import (
     NotEncodedError,
     ReceiveEvent,
     SendEvent,
-    Unrolled,
+    UnrolledProgram,
     WaitEvent,
 )
 from rdma_robust.messages.encoding.unrolling import unroll
-from rdma_robust.messages.engines.relaxed import Relaxation
+from rdma_robust.messages.engines.relaxed import OrderRelaxation
 from rdma_robust.messages.engines.solved_runs import violations_of
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.machine.courses import NormalFormDecisions, NormalFormRun
-from rdma_robust.messages.message_answers import BufferAnswer, Issued, Leak, Matching, Matchings, Pair, Questions, Violation
+from rdma_robust.messages.message_answers import (
+    BufferAnswer,
+    Leak,
+    MatchedPair,
+    Matching,
+    Matchings,
+    MessageQuestions,
+    OperationId,
+    Violation,
+)
 
 MOST_COUNTED: Final = 10**4000
 """Larger counts are said to be at least that: what prints numbers takes no longer ones."""
@@ -46,14 +55,14 @@ class Endpoint:
     There are at most as many receives as sends.
     """
 
-    receives: tuple[Issued, ...]
-    channels: tuple[tuple[Issued, ...], ...]
+    receives: tuple[OperationId, ...]
+    channels: tuple[tuple[OperationId, ...], ...]
 
     @property
     def sends(self) -> int:
         return sum(map(len, self.channels))
 
-    def completed(self, given: Sequence[Issued | None]) -> list[Issued] | None:
+    def completed(self, given: Sequence[OperationId | None]) -> list[OperationId] | None:
         """Return the sends of all receives, in posting order, where some are given; None if that is not found at once.
 
         Where None is given the receive takes the next send of a channel whose sends are not given to others.
@@ -92,7 +101,7 @@ class Endpoint:
             left -= some
         return ways
 
-    def orders(self) -> Iterator[tuple[Issued, ...]]:
+    def orders(self) -> Iterator[tuple[OperationId, ...]]:
         """Yield all orders."""
         taken = [0] * len(self.channels)
         way: list[int] = []
@@ -119,23 +128,23 @@ class Endpoint:
             else:
                 return
 
-    def pairs(self) -> Iterator[Pair]:
+    def pairs(self) -> Iterator[MatchedPair]:
         """Yield the pairs of all orders: a receive takes the j-th of a channel if others can fill the places before it."""
         for channel in self.channels:
             others = self.sends - len(channel)
             for place, receive in enumerate(self.receives):
                 for send in channel[max(0, place - others) : place + 1]:
-                    yield Pair(receive, send)
+                    yield MatchedPair(receive, send)
 
-    def partners(self) -> Iterator[Pair]:
+    def partners(self) -> Iterator[MatchedPair]:
         """Yield for each receive a pair with one send of each channel that it can take, as far as it can take two."""
         for place, receive in enumerate(self.receives):
             first = (c[max(0, place - (self.sends - len(c))) : place + 1][:2] for c in self.channels)
-            yield from (Pair(receive, send) for send in islice(chain.from_iterable(first), 2))
+            yield from (MatchedPair(receive, send) for send in islice(chain.from_iterable(first), 2))
 
 
 @lru_cache(maxsize=1)
-def feasible(endpoints: tuple[Endpoint, ...]) -> tuple[frozenset[Pair], bool]:
+def feasible(endpoints: tuple[Endpoint, ...]) -> tuple[frozenset[MatchedPair], bool]:
     """Return all feasible pairs, and True; where they are more than :data:`MOST_PAIRS` two of each receive, and False.
 
     They are the same under every buffer semantics.
@@ -157,13 +166,13 @@ def count_of(endpoints: tuple[Endpoint, ...], listed: int) -> Matchings:
 def _matchings(endpoints: Sequence[Endpoint]) -> Iterator[Matching]:
     for orders in _products(endpoints):
         yield frozenset(
-            Pair(receive, send)
+            MatchedPair(receive, send)
             for endpoint, order in zip(endpoints, orders, strict=True)
             for receive, send in zip(endpoint.receives, order, strict=True)
         )
 
 
-def _products(endpoints: Sequence[Endpoint]) -> Iterator[tuple[tuple[Issued, ...], ...]]:
+def _products(endpoints: Sequence[Endpoint]) -> Iterator[tuple[tuple[OperationId, ...], ...]]:
     """Yield the ways to choose an order for each endpoint."""
     if not endpoints:
         yield ()
@@ -182,7 +191,11 @@ Endpoints = dict[tuple[int, int], Endpoint]
 
 
 def by_gathering(
-    program: MessageProgram, buffer: Buffer, questions: Questions, limits: Limits, unrolled: Unrolled | None = None
+    program: MessageProgram,
+    buffer: Buffer,
+    questions: MessageQuestions,
+    limits: Limits,
+    unrolled: UnrolledProgram | None = None,
 ) -> BufferAnswer | None:
     """Answer all questions about a program of that kind; None if it is of another, or an assertion needs a search."""
     try:
@@ -215,7 +228,7 @@ def by_gathering(
     )
 
 
-def _endpoints(unrolled: Unrolled) -> Endpoints | None:
+def _endpoints(unrolled: UnrolledProgram) -> Endpoints | None:
     """Return the endpoints of a program of this kind; None if it is of another."""
     always = unrolled.symbols.true
     of_events = [each for events in unrolled.events for each in events]
@@ -229,13 +242,13 @@ def _endpoints(unrolled: Unrolled) -> Endpoints | None:
         return None
     if not all(each.to.constant for each in unrolled.sends):
         return None
-    receives: dict[tuple[int, int], list[Issued]] = {}
+    receives: dict[tuple[int, int], list[OperationId]] = {}
     for receive in unrolled.receives:
-        receives.setdefault((receive.process, receive.port), []).append(Issued(receive.process, receive.rank.value))
-    channels: dict[tuple[int, int], dict[int, list[Issued]]] = {}
+        receives.setdefault((receive.process, receive.port), []).append(OperationId(receive.process, receive.rank.value))
+    channels: dict[tuple[int, int], dict[int, list[OperationId]]] = {}
     for send in unrolled.sends:
         of_endpoint = channels.setdefault((send.to.value, send.port), {})
-        of_endpoint.setdefault(send.process, []).append(Issued(send.process, send.rank.value))
+        of_endpoint.setdefault(send.process, []).append(OperationId(send.process, send.rank.value))
     found = {
         key: Endpoint(tuple(receives.get(key, ())), tuple(map(tuple, channels.get(key, {}).values())))
         for key in sorted({*receives, *channels})
@@ -246,7 +259,7 @@ def _endpoints(unrolled: Unrolled) -> Endpoints | None:
 _COMMUNICATION = WaitEvent | SendEvent | ReceiveEvent
 
 
-def _all_are_taken(unrolled: Unrolled, endpoints: Endpoints) -> bool:
+def _all_are_taken(unrolled: UnrolledProgram, endpoints: Endpoints) -> bool:
     """Return whether all sends are matched also where their waits hold up: as many receives, and no sender that waits for a
     send to one endpoint before it sends to another."""
     if any(len(each.receives) != each.sends for each in endpoints.values()):
@@ -263,13 +276,13 @@ def _all_are_taken(unrolled: Unrolled, endpoints: Endpoints) -> bool:
 class _Violations:
     """The assertions that are false in some run, by their places."""
 
-    def __init__(self, program: MessageProgram, buffer: Buffer, unrolled: Unrolled, endpoints: Endpoints) -> None:
+    def __init__(self, program: MessageProgram, buffer: Buffer, unrolled: UnrolledProgram, endpoints: Endpoints) -> None:
         self.program, self.buffer, self.unrolled, self.endpoints = program, buffer, unrolled, endpoints
         self.places: dict[tuple[Span, str], Violation] = {}
 
     def found(self, limits: Limits) -> bool:
         """Decide all assertions; return whether that was possible."""
-        relaxation = Relaxation(self.unrolled, endpoint_pairs(self.unrolled), limits)
+        relaxation = OrderRelaxation(self.unrolled, endpoint_pairs(self.unrolled), limits)
         for events in self.unrolled.events:
             for event in events:
                 if not isinstance(event, AssertEvent) or (event.span, "assert") in self.places:
@@ -286,18 +299,18 @@ class _Violations:
                     raise InternalError("matches that were to violate an assertion do not")
         return True
 
-    def _matches(self, sends: dict[int, int]) -> tuple[Pair, ...] | None:
+    def _matches(self, sends: dict[int, int]) -> tuple[MatchedPair, ...] | None:
         """Return the matches of all receives in order, some of them as given by numbers; None if channels forbid them."""
-        given: dict[Issued, Issued] = {}
+        given: dict[OperationId, OperationId] = {}
         for number, send in sends.items():
             receive, message = self.unrolled.receives[number], self.unrolled.sends[send]
-            given[Issued(receive.process, receive.rank.value)] = Issued(message.process, message.rank.value)
-        found: list[Pair] = []
+            given[OperationId(receive.process, receive.rank.value)] = OperationId(message.process, message.rank.value)
+        found: list[MatchedPair] = []
         for endpoint in self.endpoints.values():
             order = endpoint.completed([given.get(each) for each in endpoint.receives])
             if order is None:
                 return None
-            found += map(Pair, endpoint.receives, order)
+            found += map(MatchedPair, endpoint.receives, order)
         return tuple(sorted(found))
 
 
@@ -307,5 +320,5 @@ def _leak(program: MessageProgram, buffer: Buffer, endpoints: Endpoints) -> Leak
         return None
     course = NormalFormRun(program, buffer, NormalFormDecisions(()))
     course.make_all(sorted(some_of(tuple(endpoints.values()))))
-    sends = [Issued(me, op.nth) for me, frame in enumerate(course.frames) for op in frame.sends]
+    sends = [OperationId(me, op.nth) for me, frame in enumerate(course.frames) for op in frame.sends]
     return Leak(tuple(sends), (), tuple(course.moves))

@@ -14,8 +14,8 @@ import numpy as np
 
 from rdma_robust.messages.encoding.endpoint_pairs import EndpointPairs, Truths, connected_parts
 from rdma_robust.messages.encoding.match_candidates import Candidates
-from rdma_robust.messages.encoding.order_graph import FAMILIES, Overtaking, Taken
-from rdma_robust.messages.encoding.possible_values import ValueSets
+from rdma_robust.messages.encoding.order_graph import FAMILIES, Overtaking, SendRange
+from rdma_robust.messages.encoding.possible_values import TermValues
 from rdma_robust.messages.encoding.unrolled import Event, ReceiveEvent, SendEvent, WaitEvent
 from rdma_robust.messages.engines.channel_counts import ChannelCounts, is_counted
 from rdma_robust.messages.engines.solver_clauses import Clauses
@@ -58,7 +58,7 @@ class _Columns:
             yield int(self.rows[at]), int(self.columns[at])
 
 
-class _Counted:
+class _CountedBlock:
     """The pairs of one endpoint where receives take everything: literals by what is taken so far, made when asked for."""
 
     def __init__(self, pairs: EndpointPairs, clauses: Clauses) -> None:
@@ -83,7 +83,7 @@ class _Counted:
                 yield rows[int(values[so_far[0] : so_far[-1] + 1].argmax())], column
 
 
-Block = _Columns | _Counted
+Block = _Columns | _CountedBlock
 
 
 class MatchClauses:
@@ -100,10 +100,10 @@ class MatchClauses:
         counted = families >= FAMILIES
         self.blocks: list[Block] = []
         for pairs in candidates.endpoints:
-            kind = _Counted if counted and is_counted(pairs, self.overtaking.guards) else _Columns
+            kind = _CountedBlock if counted and is_counted(pairs, self.overtaking.guards) else _Columns
             self.blocks.append(kind(pairs, clauses))
         self.block_of = {each.number: (block, row) for block in self.blocks for row, each in enumerate(block.pairs.receives)}
-        sets = ValueSets(self.unrolled, candidates.senders, _MOST_VALUES)
+        sets = TermValues(self.unrolled, candidates.senders, _MOST_VALUES)
         self.terms = TermLiterals(clauses, self.unrolled, self.senders, self.channels, sets)
         for choice in self.unrolled.choices:
             self.terms.numbers(self.unrolled.symbols.leaf("choice", choice.number))
@@ -140,7 +140,7 @@ class MatchClauses:
         block, row = self.block_of[receive]
         return block.literal(row, self.overtaking.column(block.pairs, send))
 
-    def not_taken(self, taken: Taken) -> list[int]:
+    def not_taken(self, taken: SendRange) -> list[int]:
         """Return literals of which one is true if and only if a send is not taken as `taken` says."""
         if taken.first == taken.last:
             return [-self.literal(taken.first, taken.send)]
@@ -163,7 +163,7 @@ class MatchClauses:
         of_send: dict[int, list[int]] = {each.number: [] for each in self.unrolled.sends}
         ordered_sends: set[int] = set()
         for block in self.blocks:
-            if isinstance(block, _Counted):
+            if isinstance(block, _CountedBlock):
                 self._counted(block)
                 continue
             for row, receive in enumerate(block.pairs.receives):
@@ -183,7 +183,7 @@ class MatchClauses:
             free = send.number not in ordered_sends or not send.to.constant
             self.matched_send[send.number] = (one_of if free else clauses.any_of)(of_send[send.number])
 
-    def _counted(self, block: _Counted) -> None:
+    def _counted(self, block: _CountedBlock) -> None:
         counts = block.counts
         for receive, literal in zip(block.pairs.receives, counts.matched_receives, strict=True):
             self.matched_receive[receive.number] = literal
@@ -259,7 +259,7 @@ class MatchClauses:
 
     def _messages_in_order(self, block: Block) -> None:
         """NS: what comes before a send in its channel, and the receive accepts, is matched by an earlier receive."""
-        if "NS" not in self.families or isinstance(block, _Counted):
+        if "NS" not in self.families or isinstance(block, _CountedBlock):
             return
         pairs, true = block.pairs, self.clauses.true
         all_accept = np.asarray(pairs.sure.all(axis=0))

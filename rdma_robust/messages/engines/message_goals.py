@@ -1,4 +1,4 @@
-"""What one solver is asked, as literals to assume: violations, complete executions, deadlocks, leaks, bounds of loops."""
+"""Goals of the solver, as literals to assume: violations, complete executions, deadlocks, leaks, bounds of loops."""
 
 from __future__ import annotations
 

@@ -7,23 +7,22 @@ from itertools import combinations
 
 from rdma_robust.errors import Span
 from rdma_robust.limits import Limits
+from rdma_robust.messages.engines.solved_runs import mismatch_of
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
-from rdma_robust.messages.machine.courses import Course, blocked
+from rdma_robust.messages.machine.courses import Course, blocked, unmatched
 from rdma_robust.messages.machine.matching import meetings
 from rdma_robust.messages.machine.process_state import ANYTHING, ReceiveOp
 from rdma_robust.messages.machine.shortening import cut_to_the_end
-from rdma_robust.messages.machine.state_search import first_difference
 from rdma_robust.messages.machine.states import said_of
 from rdma_robust.messages.message_answers import (
     BufferAnswer,
     Deadlock,
-    Issued,
     Leak,
-    Matched,
+    MatchedPair,
     Matchings,
+    MatchMove,
+    MessageQuestions,
     Mismatch,
-    Pair,
-    Questions,
     Tri,
     Violation,
 )
@@ -35,7 +34,7 @@ Endpoint = tuple[int, int]
 """A process and a port."""
 
 
-def by_one_run(program: MessageProgram, buffer: Buffer, questions: Questions, limits: Limits) -> BufferAnswer | None:
+def by_one_run(program: MessageProgram, buffer: Buffer, questions: MessageQuestions, limits: Limits) -> BufferAnswer | None:
     """Answer all questions by one run, or return None if a receive has two senders, at a choice, or if there is no end.
 
     Under `any` the run in which every send gets a buffer says all but the deadlock, and the one in which none does has a
@@ -50,7 +49,7 @@ def by_one_run(program: MessageProgram, buffer: Buffer, questions: Questions, li
         if not stuck.to_the_end(limits):
             return None
     deadlock, leak = stuck.deadlock(), run.leak()
-    pairs = frozenset(move.pair for move in run.course.moves if isinstance(move, Matched))
+    pairs = frozenset(move.pair for move in run.course.moves if isinstance(move, MatchMove))
     return BufferAnswer(
         buffer,
         "one run",
@@ -168,23 +167,13 @@ class _Run:
     def leak(self) -> Leak | None:
         if not self._complete():
             return None
-        frames, processes = self.course.frames, self.course.processes
-        sends = tuple(Issued(me, op.nth) for me, frame in enumerate(frames) for op in frame.sends)
-        receives = tuple(
-            Issued(me, op.nth) for me, frame in enumerate(frames) if not processes[me].daemon for op in frame.receives
-        )
+        sends, receives = unmatched(self.course)
         return Leak(sends, receives, tuple(self.course.moves)) if sends or receives else None
 
-    def matchings(self, pairs: frozenset[Pair], questions: Questions) -> Matchings:
+    def matchings(self, pairs: frozenset[MatchedPair], questions: MessageQuestions) -> Matchings:
         count = int(self._complete())
         return Matchings(min(count, questions.limit), count <= questions.limit, (pairs,) * min(count, questions.listed))
 
     def mismatches(self) -> tuple[Mismatch, ...]:
-        calls = [(frame.calls, frame.status == "ended") for frame in self.course.frames]
-        found = []
-        for ours, theirs in combinations(range(len(calls)), 2):
-            each = first_difference((ours, theirs), calls[ours], calls[theirs])
-            if each is not None:
-                span = self.program.processes[ours].span
-                found.append(Mismatch(each.position, each.processes, each.calls, span))
-        return tuple(found)
+        pairs = combinations(range(len(self.course.frames)), 2)
+        return tuple([found for pair in pairs if (found := mismatch_of(self.program, self.course, pair)) is not None])

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from rdma_robust.messages.encoding.endpoint_pairs import EndpointPairs, Truths
 from rdma_robust.messages.encoding.possible_values import component
-from rdma_robust.messages.encoding.symbolic_terms import Symbol, applied, parts
+from rdma_robust.messages.encoding.symbolic_terms import Symbol, applied, subterms
 
 Amounts = npt.NDArray[np.int64]
 """What a receive adds, for each send of its endpoint; 0 for those that are no candidates."""
@@ -34,13 +34,13 @@ _COMPARED: Final[Mapping[str, Callable[[Amounts, Amounts], npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Form:
+class ReceiveSum:
     """A sum; `parts` by the numbers of receives. No number in it is larger than LARGEST."""
 
     constant: int
     parts: Mapping[int, Amounts]
 
-    def plus(self, other: Form, factor: int = 1) -> Form | None:
+    def plus(self, other: ReceiveSum, factor: int = 1) -> ReceiveSum | None:
         """Return `self + factor * other`, None if that is too large."""
         if abs(factor) > 1 and abs(factor) * max([abs(other.constant), *map(_biggest, other.parts.values())]) > LARGEST:
             return None
@@ -54,24 +54,24 @@ class Form:
             if _biggest(new) > LARGEST:
                 return None
         constant = self.constant + factor * other.constant
-        return Form(constant, made) if abs(constant) <= LARGEST else None
+        return ReceiveSum(constant, made) if abs(constant) <= LARGEST else None
 
-    def times(self, factor: int) -> Form | None:
-        return Form(0, {}).plus(self, factor)
+    def times(self, factor: int) -> ReceiveSum | None:
+        return ReceiveSum(0, {}).plus(self, factor)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Extreme:
+class ExtremeSum:
     """The largest of several sums, or the smallest."""
 
     largest: bool
-    of: tuple[Form, ...]
+    of: tuple[ReceiveSum, ...]
 
 
-Known = Form | Extreme | None
+Known = ReceiveSum | ExtremeSum | None
 
 
-def _small(form: Form) -> Form | None:
+def _small(form: ReceiveSum) -> ReceiveSum | None:
     """Return a sum whose numbers are not too large. Operands are not, so nothing has overflowed yet."""
     small = abs(form.constant) <= LARGEST and all(_biggest(each) <= LARGEST for each in form.parts.values())
     return form if small else None
@@ -81,7 +81,7 @@ def _biggest(amounts: Amounts) -> int:
     return int(abs(amounts).max()) if len(amounts) else 0
 
 
-class ReceiveForms:
+class ReceiveSums:
     """The sums that terms of one unrolled program are. `endpoint` says where a receive is: its endpoint and row."""
 
     def __init__(self, endpoints: Sequence[EndpointPairs]) -> None:
@@ -92,40 +92,40 @@ class ReceiveForms:
     def of(self, symbol: Symbol) -> Known:
         """Return what a term is."""
         if symbol.number not in self._known:
-            for each in parts([symbol]):
+            for each in subterms([symbol]):
                 if each.number not in self._known:
                     self._known[each.number] = self._made(each)
         return self._known[symbol.number]
 
     def _made(self, symbol: Symbol) -> Known:
         if symbol.constant:
-            return Form(symbol.value, {}) if abs(symbol.value) <= LARGEST else None
+            return ReceiveSum(symbol.value, {}) if abs(symbol.value) <= LARGEST else None
         if symbol.op in ("value", "sender", "tag"):
             return self._leaf(symbol)
         if symbol.op == "choice":
             return None
         known = [self._known[each.number] for each in symbol.operands]
-        forms = [each for each in known if isinstance(each, Form)]
+        forms = [each for each in known if isinstance(each, ReceiveSum)]
         if len(forms) == len(known):
             single = _of_one_receive(symbol.op, forms)
             if single is not None:
                 return single
         match symbol.op, known:
-            case "+", [Form() as a, Form() as b]:
+            case "+", [ReceiveSum() as a, ReceiveSum() as b]:
                 return a.plus(b)
-            case "-", [Form() as a, Form() as b]:
+            case "-", [ReceiveSum() as a, ReceiveSum() as b]:
                 return a.plus(b, -1)
-            case "-", [Form() as a]:
+            case "-", [ReceiveSum() as a]:
                 return a.times(-1)
-            case "*", [Form(factor, {}), Form() as a]:
+            case "*", [ReceiveSum(factor, {}), ReceiveSum() as a]:
                 return a.times(factor)
-            case "*", [Form() as a, Form(factor, {})]:
+            case "*", [ReceiveSum() as a, ReceiveSum(factor, {})]:
                 return a.times(factor)
             case "?", _:
                 return self._branch(symbol, known)
         return None
 
-    def _leaf(self, leaf: Symbol) -> Form | None:
+    def _leaf(self, leaf: Symbol) -> ReceiveSum | None:
         if leaf.value not in self.endpoint:
             return None
         pairs, row = self.endpoint[leaf.value]
@@ -134,7 +134,7 @@ class ReceiveForms:
             self._columns[key] = _columns(pairs, leaf)
         amounts, known = self._columns[key]
         possible = pairs.possible[row]
-        return Form(0, {leaf.value: np.where(possible, amounts, 0)}) if known[possible].all() else None
+        return ReceiveSum(0, {leaf.value: np.where(possible, amounts, 0)}) if known[possible].all() else None
 
     def _branch(self, symbol: Symbol, known: Sequence[Known]) -> Known:
         """Return what `test ? a : b` is: the larger or smaller of two, or b and more where a test of one receive holds."""
@@ -145,7 +145,10 @@ class ReceiveForms:
         }:
             largest = (compared.op in (">", ">=")) is (compared.operands[0] is symbol.operands[1])
             return _extreme(largest, a, b)
-        if not (isinstance(test, Form) and isinstance(a, Form) and isinstance(b, Form)) or len(test.parts) != 1:
+        if (
+            not (isinstance(test, ReceiveSum) and isinstance(a, ReceiveSum) and isinstance(b, ReceiveSum))
+            or len(test.parts) != 1
+        ):
             return None
         (receive, tested), *_ = test.parts.items()
         more = a.plus(b, -1)
@@ -161,7 +164,7 @@ class ReceiveForms:
                 amounts = amounts + same[0]
         if _biggest(amounts) > LARGEST:
             return None
-        return b.plus(Form(0, {receive: np.where(tested + test.constant != 0, amounts, 0)}))
+        return b.plus(ReceiveSum(0, {receive: np.where(tested + test.constant != 0, amounts, 0)}))
 
 
 def _columns(pairs: EndpointPairs, leaf: Symbol) -> tuple[Amounts, Truths]:
@@ -176,7 +179,7 @@ def _columns(pairs: EndpointPairs, leaf: Symbol) -> tuple[Amounts, Truths]:
     return amounts, known
 
 
-def _of_one_receive(op: str, forms: Sequence[Form]) -> Form | None:
+def _of_one_receive(op: str, forms: Sequence[ReceiveSum]) -> ReceiveSum | None:
     """Return what an operator makes of numbers that depend on one receive alone, None if it is not so."""
     receives = {receive for form in forms for receive in form.parts}
     if len(receives) != 1:
@@ -194,16 +197,16 @@ def _of_one_receive(op: str, forms: Sequence[Form]) -> Form | None:
         if any(abs(value) > LARGEST for value in each):
             return None
         made = np.array(each, np.int64)
-    return _small(Form(0, {receive: made}))
+    return _small(ReceiveSum(0, {receive: made}))
 
 
-def _extreme(largest: bool, a: Known, b: Known) -> Extreme | None:
-    made: list[Form] = []
+def _extreme(largest: bool, a: Known, b: Known) -> ExtremeSum | None:
+    made: list[ReceiveSum] = []
     for each in (a, b):
-        if isinstance(each, Form):
+        if isinstance(each, ReceiveSum):
             made.append(each)
-        elif isinstance(each, Extreme) and each.largest is largest:
+        elif isinstance(each, ExtremeSum) and each.largest is largest:
             made += each.of
         else:
             return None
-    return Extreme(largest, tuple(made))
+    return ExtremeSum(largest, tuple(made))

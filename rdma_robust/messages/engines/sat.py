@@ -13,25 +13,32 @@ from typing import Final, NamedTuple
 
 from rdma_robust.errors import LimitReached
 from rdma_robust.limits import Limits
-from rdma_robust.messages.encoding.match_candidates import Candidates, candidates
+from rdma_robust.messages.encoding.match_candidates import Candidates, candidate_pairs
 from rdma_robust.messages.encoding.order_graph import FAMILIES
 from rdma_robust.messages.encoding.unrolled import CollectiveEvent, NotEncodedError
 from rdma_robust.messages.encoding.unrolling import unroll
 from rdma_robust.messages.engines.match_clauses import MatchClauses
 from rdma_robust.messages.engines.message_goals import Goals, dynamic_names
-from rdma_robust.messages.engines.solved_models import Executions, Model
-from rdma_robust.messages.engines.solved_runs import Place, decided
-from rdma_robust.messages.engines.solver_answers import Found, ask
+from rdma_robust.messages.engines.solved_models import Executions, SolverModel
+from rdma_robust.messages.engines.solved_runs import Place, course_of, mismatch_of
+from rdma_robust.messages.engines.solver_answers import PartialAnswer, ask_all, count_matchings
 from rdma_robust.messages.engines.solver_clauses import Clauses
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
-from rdma_robust.messages.machine.state_search import first_difference
-from rdma_robust.messages.message_answers import BufferAnswer, Issued, Matching, Matchings, Mismatch, Pair, Questions
+from rdma_robust.messages.message_answers import (
+    BufferAnswer,
+    MatchedPair,
+    Matching,
+    Matchings,
+    MessageQuestions,
+    Mismatch,
+    OperationId,
+)
 
 
 def by_sat(
     program: MessageProgram,
     buffer: Buffer,
-    questions: Questions,
+    questions: MessageQuestions,
     limits: Limits,
     families: frozenset[str] = FAMILIES,
     *,
@@ -43,14 +50,14 @@ def by_sat(
     the reason then ends in "not encoded". `families` are the constraints that are kept, for tests; `left` are
     the candidate pairs of the program unrolled with that bound, if they are known.
     """
-    found = Found()
+    found = PartialAnswer()
     try:
-        left = left or candidates(unroll(program, questions.loop_bound, limits), buffer, limits)
+        left = left or candidate_pairs(unroll(program, questions.loop_bound, limits), buffer, limits)
         with Clauses(limits) as clauses:
             formula = MatchClauses(left, clauses, families)
             executions = Executions(formula)
             try:
-                ask(program, buffer, questions, SatQuestions(program, buffer, executions), found)
+                ask_all(program, buffer, questions, SatQuestions(program, buffer, executions), found)
             finally:
                 found.work = {
                     "pairs": left.count(),
@@ -78,7 +85,7 @@ class SatQuestions:
     def violations(self) -> dict[Place, int]:
         return self._goals.violations()
 
-    def one_of(self, goals: Collection[int]) -> Model | None:
+    def one_of(self, goals: Collection[int]) -> SolverModel | None:
         goal = self._goals.one_of(goals)
         found = self._executions.find([goal])
         self._goals.over(goal)
@@ -87,16 +94,16 @@ class SatQuestions:
     def beyond(self) -> bool:
         return bool(self._goals.unrolled.cuts) and self._executions.find([self._goals.beyond()]) is not None
 
-    def deadlock(self) -> Model | None:
+    def deadlock(self) -> SolverModel | None:
         return self._executions.find([self._goals.deadlock()])
 
-    def leak(self) -> Model | None:
+    def leak(self) -> SolverModel | None:
         return self._executions.find([self._goals.leak()])
 
     def mismatches(self) -> Iterator[Mismatch]:
         return mismatches(self._program, self._buffer, self._executions, self._goals)
 
-    def feasible(self, found: set[Pair]) -> bool:
+    def feasible(self, found: set[MatchedPair]) -> bool:
         return self._pairs.feasible(found)
 
     def matchings(self, limit: int, listed: int, *, exact: bool) -> Matchings:
@@ -119,11 +126,9 @@ def mismatches(program: MessageProgram, buffer: Buffer, executions: Executions, 
         model = None if goal is None else executions.find([goal])
         if model is None:
             continue
-        frames = decided(program, buffer, model).frames
-        ours, theirs = [(frames[each].calls, frames[each].status == "ended") for each in pair]
-        found = first_difference(pair, ours, theirs)
+        found = mismatch_of(program, course_of(program, buffer, model), pair)
         if found is not None:
-            yield Mismatch(found.position, pair, found.calls, program.processes[pair[0]].span)
+            yield found
 
 
 class _Orders:
@@ -185,31 +190,31 @@ class PairQuestions:
     def __init__(self, executions: Executions, goals: Goals) -> None:
         self._executions, self._goals = executions, goals
         self._clauses = goals.clauses
-        self._literals: dict[Pair, int] | None = None
+        self._literals: dict[MatchedPair, int] | None = None
         self._made = False
 
-    def _named(self) -> dict[Pair, int] | None:
+    def _named(self) -> dict[MatchedPair, int] | None:
         """Return the literal of each pair by name, None if there are too many names."""
         if not self._made:
             self._made, self._literals = True, self._name()
         return self._literals
 
-    def _name(self) -> dict[Pair, int] | None:
+    def _name(self) -> dict[MatchedPair, int] | None:
         formula, unrolled = self._executions.formula, self._goals.unrolled
         receives, sends = dynamic_names(formula, unrolled.receives), dynamic_names(formula, unrolled.sends)
         if receives is None or sends is None:
             return None
-        found: dict[Pair, list[int]] = {}
+        found: dict[MatchedPair, list[int]] = {}
         for receive, send in formula.candidates.pairs():
             literal = formula.literal(receive, send)
             a, b = unrolled.receives[receive], unrolled.sends[send]
             for nth, here in receives[receive].items():
                 for other, there in sends[send].items():
-                    pair = Pair(Issued(a.process, nth), Issued(b.process, other))
+                    pair = MatchedPair(OperationId(a.process, nth), OperationId(b.process, other))
                     found.setdefault(pair, []).append(self._clauses.all_of((literal, here, there)))
         return {pair: self._clauses.any_of(literals) for pair, literals in found.items()}
 
-    def feasible(self, found: set[Pair]) -> bool:
+    def feasible(self, found: set[MatchedPair]) -> bool:
         """Add the feasible pairs to `found`; return whether these are all. Raises LimitReached."""
         named = self._named()
         if named is None:
@@ -234,20 +239,16 @@ class PairQuestions:
         named = self._named()
         if named is None:
             return Matchings(0, False)
-        goal = self._goals.one_of([self._goals.complete()])
-        some: list[Matching] = []
-        count = 0
-        while (model := self._executions.find([goal])) is not None:
-            if count == limit:
-                return Matchings(count, False, tuple(some))
-            pairs = frozenset(model.pairs())
-            count += 1
-            if len(some) < listed:
-                some.append(pairs)
-            self._clauses.clause(-goal, *[-named[pair] for pair in pairs], *self._beyond(pairs))
-        return Matchings(count, exact, tuple(some))
+        return count_matchings(self._complete_matchings(named), limit, listed, exact=exact)
 
-    def _beyond(self, pairs: Iterable[Pair]) -> list[int]:
+    def _complete_matchings(self, named: dict[MatchedPair, int]) -> Iterator[Matching]:
+        goal = self._goals.one_of([self._goals.complete()])
+        while (model := self._executions.find([goal])) is not None:
+            pairs = frozenset(model.pairs())
+            yield pairs
+            self._clauses.clause(-goal, *[-named[pair] for pair in pairs], *self._beyond(pairs))
+
+    def _beyond(self, pairs: Iterable[MatchedPair]) -> list[int]:
         """Return the pairs of receives that a matching leaves out: a larger matching is another one.
 
         There is none if nothing is chosen and every process does the same: what a complete execution leaves fits nothing.

@@ -15,7 +15,7 @@ import numpy as np
 from rdma_robust.errors import LimitReached
 from rdma_robust.limits import Limits
 from rdma_robust.messages.encoding.endpoint_pairs import EndpointPairs
-from rdma_robust.messages.encoding.match_candidates import candidates
+from rdma_robust.messages.encoding.match_candidates import candidate_pairs
 from rdma_robust.messages.encoding.symbolic_terms import Symbol
 from rdma_robust.messages.encoding.unrolled import (
     AssertEvent,
@@ -30,12 +30,19 @@ from rdma_robust.messages.encoding.unrolled import (
 )
 from rdma_robust.messages.encoding.unrolling import unroll
 from rdma_robust.messages.engines.clock_formula import ClockFormula
-from rdma_robust.messages.engines.smt_solver import SmtSolver, UndecidedError
-from rdma_robust.messages.engines.solved_runs import Place, decided
-from rdma_robust.messages.engines.solver_answers import Found, ask
+from rdma_robust.messages.engines.smt_solver import SmtSolver, SmtUndecidedError
+from rdma_robust.messages.engines.solved_runs import Place, course_of, mismatch_of
+from rdma_robust.messages.engines.solver_answers import PartialAnswer, ask_all, count_matchings
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
-from rdma_robust.messages.machine.state_search import first_difference
-from rdma_robust.messages.message_answers import BufferAnswer, Issued, Matching, Matchings, Mismatch, Pair, Questions
+from rdma_robust.messages.message_answers import (
+    BufferAnswer,
+    MatchedPair,
+    Matching,
+    Matchings,
+    MessageQuestions,
+    Mismatch,
+    OperationId,
+)
 
 
 class SmtGoals:
@@ -156,20 +163,20 @@ _TOGETHER: Final = 64
 """Pairs that one question is about."""
 
 
-def by_smt(program: MessageProgram, buffer: Buffer, questions: Questions, limits: Limits) -> BufferAnswer:
+def by_smt(program: MessageProgram, buffer: Buffer, questions: MessageQuestions, limits: Limits) -> BufferAnswer:
     """Answer all questions about a program under one buffer semantics.
 
     `unknown` where a limit is reached, where z3 does not know, where a loop can go beyond its bound, and where the program
     cannot be encoded. Raises UsageError where z3 is not installed.
     """
-    found, solver = Found(), SmtSolver(limits)
+    found, solver = PartialAnswer(), SmtSolver(limits)
     try:
-        left = candidates(unroll(program, questions.loop_bound, limits), buffer, limits)
+        left = candidate_pairs(unroll(program, questions.loop_bound, limits), buffer, limits)
         found.work["pairs"] = left.count()
-        ask(program, buffer, questions, SmtQuestions(program, ClockFormula(left, solver)), found)
+        ask_all(program, buffer, questions, SmtQuestions(program, ClockFormula(left, solver)), found)
     except LimitReached as reached:
         found.reasons.append(str(reached))
-    except UndecidedError as unknown:
+    except SmtUndecidedError as unknown:
         found.reasons.append(f"z3 does not know: {unknown}")
     except NotEncodedError as cannot:
         found.reasons.append(f"{cannot}: not encoded")
@@ -199,11 +206,11 @@ class SmtRun:
         found = [pair for pair, match in self.formula.matches.items() if self.true(match)]
         return sorted(found, key=lambda pair: int(self._worth(self.formula.receive_time[pair[0]]).as_long()))
 
-    def named(self, receive: int, send: int) -> Pair:
+    def named(self, receive: int, send: int) -> MatchedPair:
         a, b = self.formula.unrolled.receives[receive], self.formula.unrolled.sends[send]
-        return Pair(Issued(a.process, self.number(a.rank)), Issued(b.process, self.number(b.rank)))
+        return MatchedPair(OperationId(a.process, self.number(a.rank)), OperationId(b.process, self.number(b.rank)))
 
-    def pairs(self) -> tuple[Pair, ...]:
+    def pairs(self) -> tuple[MatchedPair, ...]:
         return tuple(self.named(*pair) for pair in self.matched())
 
     def choices(self) -> tuple[tuple[int, ...], ...]:
@@ -214,13 +221,13 @@ class SmtRun:
             found.append(tuple([self.number(leaf("choice", each.number)) if each.options > 1 else 0 for each in made]))
         return tuple(found)
 
-    def granted(self) -> frozenset[Issued]:
+    def granted(self) -> frozenset[OperationId]:
         found = []
         for (process, position), passed in self.formula.passed.items():
             event = self.formula.unrolled.events[process][position]
             if isinstance(event, WaitEvent) and event.kind == "send" and self.true(passed) and self._happens(event):
                 send = self.formula.unrolled.sends[event.operation]
-                found.append(Issued(send.process, self.number(send.rank)))
+                found.append(OperationId(send.process, self.number(send.rank)))
         return frozenset(found)
 
     def _happens(self, event: Event) -> bool:
@@ -263,13 +270,11 @@ class SmtQuestions:
         for pair in combinations(range(len(processes)), 2):
             run = self._find(self._goals.differ(*pair))
             if run is not None:
-                frames = decided(self._program, self._formula.buffer, run).frames
-                ours, theirs = [(frames[each].calls, frames[each].status == "ended") for each in pair]
-                found = first_difference(pair, ours, theirs)
+                found = mismatch_of(self._program, course_of(self._program, self._formula.buffer, run), pair)
                 if found is not None:
-                    yield Mismatch(found.position, pair, found.calls, processes[pair[0]].span)
+                    yield found
 
-    def feasible(self, found: set[Pair]) -> bool:
+    def feasible(self, found: set[MatchedPair]) -> bool:
         """Add the feasible pairs to `found`: ask for pairs with a name that is in no run so far, until there is none."""
         todo = list(self._formula.matches)
         for first in range(0, len(todo), _TOGETHER):
@@ -281,7 +286,7 @@ class SmtQuestions:
                 found.update(run.pairs())
         return True
 
-    def _new(self, receive: int, send: int, found: set[Pair]) -> Any | None:
+    def _new(self, receive: int, send: int, found: set[MatchedPair]) -> Any | None:
         """Return whether a pair happens by names that are not in `found`; None if it has these names only."""
         a, b = self._unrolled.receives[receive], self._unrolled.sends[send]
         match, named = self._formula.matches[receive, send], self._only_name(receive, send)
@@ -290,14 +295,14 @@ class SmtQuestions:
         known = [each for each in found if (each.receive.process, each.send.process) == (a.process, b.process)]
         return self._z3.And(match, *[self._z3.Not(self._is(each, receive, send)) for each in known])
 
-    def _only_name(self, receive: int, send: int) -> Pair | None:
+    def _only_name(self, receive: int, send: int) -> MatchedPair | None:
         """Return the names of a pair if they are the same in every run."""
         a, b = self._unrolled.receives[receive], self._unrolled.sends[send]
         if not (a.rank.constant and b.rank.constant):
             return None
-        return Pair(Issued(a.process, a.rank.value), Issued(b.process, b.rank.value))
+        return MatchedPair(OperationId(a.process, a.rank.value), OperationId(b.process, b.rank.value))
 
-    def _is(self, pair: Pair, receive: int, send: int) -> Any:
+    def _is(self, pair: MatchedPair, receive: int, send: int) -> Any:
         """Return whether operations have the names of a pair."""
         ranks = self._unrolled.receives[receive].rank, self._unrolled.sends[send].rank
         number = self._formula.terms.number
@@ -305,24 +310,20 @@ class SmtQuestions:
 
     def matchings(self, limit: int, listed: int, *, exact: bool) -> Matchings:
         """Count the matchings of complete executions up to a limit, each once."""
+        return count_matchings(self._complete_matchings(), limit, listed, exact=exact)
+
+    def _complete_matchings(self) -> Iterator[Matching]:
         complete = self._formula.solver.named("complete", self._goals.complete())
-        some: list[Matching] = []
-        count = 0
         while (run := self._find(complete)) is not None:
-            if count == limit:
-                return Matchings(count, False, tuple(some))
             matching = frozenset(run.pairs())
-            count += 1
-            if len(some) < listed:
-                some.append(matching)
+            yield matching
             self._formula.solver.add(self._z3.Implies(complete, self._other(matching)))
-        return Matchings(count, exact, tuple(some))
 
     def _other(self, matching: Matching) -> Any:
         """Return whether some pair happens that is not in a matching, or one of it does not."""
         z3 = self._z3
         differences: list[Any] = []
-        inside: dict[Pair, list[Any]] = {pair: [] for pair in matching}
+        inside: dict[MatchedPair, list[Any]] = {pair: [] for pair in matching}
         for (receive, send), match in self._formula.matches.items():
             only = self._only_name(receive, send)
             if only is not None:

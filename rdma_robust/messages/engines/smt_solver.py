@@ -16,7 +16,7 @@ _LOOKS_S: Final = 0.05
 _KEYBOARD: Final = "interrupted from keyboard"
 
 
-class UndecidedError(Exception):
+class SmtUndecidedError(Exception):
     """z3 does not know; the message is the reason that it gives."""
 
 
@@ -63,7 +63,7 @@ class SmtSolver:
         if reason == _KEYBOARD:
             raise KeyboardInterrupt
         self._limits.look("solving")
-        raise UndecidedError(reason)
+        raise SmtUndecidedError(reason)
 
     @contextmanager
     def _watched(self) -> Iterator[None]:

@@ -16,12 +16,12 @@ import numpy as np
 from rdma_robust.errors import InternalError
 from rdma_robust.messages.encoding.endpoint_pairs import EndpointPairs, Truths
 from rdma_robust.messages.encoding.match_candidates import Candidates
-from rdma_robust.messages.encoding.order_graph import FAMILIES, Circle, Overtaking, Solution, Taken, ordered
+from rdma_robust.messages.encoding.order_graph import FAMILIES, Circle, MatchSolution, Overtaking, SendRange, order_matches
 from rdma_robust.messages.encoding.possible_values import component
-from rdma_robust.messages.encoding.symbolic_terms import Symbol, SymbolicValue, worth
+from rdma_robust.messages.encoding.symbolic_terms import Symbol, SymbolicValue, evaluate_symbol
 from rdma_robust.messages.encoding.unrolled import ChoiceEvent, Event, SendEvent, WaitEvent
 from rdma_robust.messages.engines.match_clauses import MatchClauses
-from rdma_robust.messages.message_answers import Issued, Pair
+from rdma_robust.messages.message_answers import MatchedPair, OperationId
 
 _MOST: Final = 20_000
 """Circles that are returned; others are found when they are needed."""
@@ -41,7 +41,7 @@ def circles_of_two(candidates: Candidates, overtaking: Overtaking) -> Iterator[C
     return islice(found, _MOST)
 
 
-def _mutual(here: EndpointPairs, there: EndpointPairs, overtaking: Overtaking) -> Iterator[tuple[Taken, Taken]]:
+def _mutual(here: EndpointPairs, there: EndpointPairs, overtaking: Overtaking) -> Iterator[tuple[SendRange, SendRange]]:
     arriving, leaving = list(_firsts(here, there, overtaking)), list(_firsts(there, here, overtaking))
     rows = [np.flatnonzero(here.possible[:, column]).tolist() for column, _ in arriving]
     others = [np.flatnonzero(there.possible[:, column]).tolist() for column, _ in leaving]
@@ -74,12 +74,12 @@ def _waited(pairs: EndpointPairs, send: SendEvent, overtaking: Overtaking) -> in
     return len(pairs.receives)
 
 
-def _taken(pairs: EndpointPairs, column: int, rows: Sequence[int], before: int) -> Taken | None:
+def _taken(pairs: EndpointPairs, column: int, rows: Sequence[int], before: int) -> SendRange | None:
     """Return that a send is taken by one of the first receives, of the rows that may take it; None if it cannot be."""
     count = bisect_left(rows, before)
     if not count:
         return None
-    return Taken(pairs.sends[column].number, pairs.receives[rows[0]].number, pairs.receives[rows[count - 1]].number)
+    return SendRange(pairs.sends[column].number, pairs.receives[rows[0]].number, pairs.receives[rows[count - 1]].number)
 
 
 class UnmatchedError(Exception):
@@ -87,7 +87,7 @@ class UnmatchedError(Exception):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Model:
+class SolverModel:
     """An execution, cut somewhere: `matches` are its pairs by numbers in an order in which they can happen.
 
     `sender[n]` is the send that receive n gets; `known` has what terms are worth, as far as they were asked for.
@@ -104,7 +104,7 @@ class Model:
 
     def worth(self, symbol: Symbol) -> int:
         """Return what a term is worth. Raises UnmatchedError where it is made of what was not received."""
-        return worth(symbol, self._leaf, self.known)
+        return evaluate_symbol(symbol, self._leaf, self.known)
 
     def receive_all(self) -> None:
         """Evaluate all messages in the order of the matches, so that no evaluation goes deep."""
@@ -141,15 +141,15 @@ class Model:
             return False
         return bool(self.worth(event.guard))
 
-    def name(self, process: int, rank: Symbol) -> Issued:
-        return Issued(process, self.worth(rank))
+    def name(self, process: int, rank: Symbol) -> OperationId:
+        return OperationId(process, self.worth(rank))
 
-    def pairs(self) -> Iterator[Pair]:
+    def pairs(self) -> Iterator[MatchedPair]:
         """Yield the pairs by the names that the operations have in the run, in an order in which they can happen."""
         unrolled = self.formula.unrolled
         for receive, send in self.matches:
             a, b = unrolled.receives[receive], unrolled.sends[send]
-            yield Pair(self.name(a.process, a.rank), self.name(b.process, b.rank))
+            yield MatchedPair(self.name(a.process, a.rank), self.name(b.process, b.rank))
 
     def choices(self) -> tuple[tuple[int, ...], ...]:
         """Return the choices of each process, in the order in which it makes them."""
@@ -159,7 +159,7 @@ class Model:
             found.append(tuple([self.chosen(each.number) for each in made]))
         return tuple(found)
 
-    def granted(self) -> frozenset[Issued]:
+    def granted(self) -> frozenset[OperationId]:
         """Return the sends whose waits are passed."""
         found = []
         for events in self.formula.unrolled.events:
@@ -183,7 +183,7 @@ class Executions:
             for circle in circles_of_two(formula.candidates, formula.overtaking):
                 self._forbid(circle)
 
-    def find(self, assumptions: Sequence[int]) -> Model | None:
+    def find(self, assumptions: Sequence[int]) -> SolverModel | None:
         """Return an execution in which these literals are true, None if there is none. Raises LimitReached."""
         while self.formula.clauses.solve(assumptions):
             model = self._checked(self.formula.clauses.model())
@@ -191,7 +191,7 @@ class Executions:
                 return model
         return None
 
-    def _checked(self, values: Truths) -> Model | None:
+    def _checked(self, values: Truths) -> SolverModel | None:
         formula, found = self.formula, []
         for block in formula.blocks:
             for row, column in block.matched(values):
@@ -205,8 +205,8 @@ class Executions:
                 return True
             return true(formula.passed[event.process, event.position]) and true(formula.terms.truth(event.guard))
 
-        solution = Solution(found, passed, lambda symbol: true(formula.terms.truth(symbol)))
-        order = ordered(formula.candidates, formula.overtaking, solution, formula.families)
+        solution = MatchSolution(found, passed, lambda symbol: true(formula.terms.truth(symbol)))
+        order = order_matches(formula.candidates, formula.overtaking, solution, formula.families)
         if order.circles:
             for circle in order.circles:
                 self._forbid(circle)
@@ -214,7 +214,7 @@ class Executions:
         if len(order.matches) != len(found):
             raise InternalError("matches that cannot be put in order have no circle")
         sends = formula.unrolled.sends
-        model = Model(formula, values, order.matches, {receive: sends[send] for receive, send in order.matches})
+        model = SolverModel(formula, values, order.matches, {receive: sends[send] for receive, send in order.matches})
         if not formula.terms.open_truths:
             return model
         model.receive_all()
@@ -226,7 +226,7 @@ class Executions:
         literals = [literal for taken in circle.taken for literal in formula.not_taken(taken)]
         formula.clauses.clause(*literals, *[-formula.terms.truth(each) for each in circle.conditions])
 
-    def _learn(self, model: Model) -> bool:
+    def _learn(self, model: SolverModel) -> bool:
         """Learn what truths are that the model has wrong; return whether there is any."""
         wrong = False
         for literal, symbol in list(self.formula.terms.open_truths.items()):
@@ -240,7 +240,7 @@ class Executions:
                 self.formula.clauses.clause(*self._because(model, symbol), literal if value else -literal)
         return wrong
 
-    def _because(self, model: Model, symbol: Symbol) -> list[int]:
+    def _because(self, model: SolverModel, symbol: Symbol) -> list[int]:
         """Return the negations of what makes a term worth what it is in a model: matches and choices."""
         formula, seen, literals = self.formula, {symbol.number}, set()
         todo = [symbol]
@@ -260,7 +260,7 @@ class Executions:
         return sorted(literals)
 
 
-def _decisive(symbol: Symbol, model: Model) -> Sequence[Symbol]:
+def _decisive(symbol: Symbol, model: SolverModel) -> Sequence[Symbol]:
     """Return operands that are enough to know what a term is worth."""
     if symbol.op == "?":
         return symbol.operands[0], symbol.operands[1 if model.worth(symbol.operands[0]) else 2]

@@ -7,14 +7,16 @@ from typing import Any, Protocol
 
 from rdma_robust.errors import InternalError, Span
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
-from rdma_robust.messages.machine.courses import Course, NormalFormDecisions, NormalFormRun, blocked
+from rdma_robust.messages.machine.courses import Course, NormalFormDecisions, NormalFormRun, blocked, unmatched
 from rdma_robust.messages.machine.shortening import cut_to_the_end
+from rdma_robust.messages.machine.state_search import first_difference
 from rdma_robust.messages.machine.states import said_of
 from rdma_robust.messages.message_answers import (
     Deadlock,
-    Issued,
     Leak,
-    Pair,
+    MatchedPair,
+    Mismatch,
+    OperationId,
     Violation,
 )
 
@@ -60,13 +62,13 @@ class SolvedRun(Protocol):
     def true(self, goal: Any) -> bool:
         """Return whether a goal of the solver is true in it."""
 
-    def pairs(self) -> Iterable[Pair]:
+    def pairs(self) -> Iterable[MatchedPair]:
         """Return the pairs by the names that the operations have in the run, in an order in which they can happen."""
 
     def choices(self) -> tuple[tuple[int, ...], ...]:
         """Return the choices of each process, in the order in which it makes them."""
 
-    def granted(self) -> frozenset[Issued]:
+    def granted(self) -> frozenset[OperationId]:
         """Return the sends whose waits are passed."""
 
 
@@ -95,19 +97,21 @@ def deadlock_of(program: MessageProgram, buffer: Buffer, run: SolvedRun) -> Dead
 def leak_of(program: MessageProgram, buffer: Buffer, run: SolvedRun) -> Leak:
     """Return what is not matched where a solved run ends. Raises InternalError if nothing is."""
     course = _at_rest(program, buffer, run)
-    sends = [Issued(me, op.nth) for me, frame in enumerate(course.frames) for op in frame.sends]
-    receives = [
-        Issued(me, op.nth)
-        for me, frame in enumerate(course.frames)
-        if not program.processes[me].daemon
-        for op in frame.receives
-    ]
+    sends, receives = unmatched(course)
     if not sends and not receives:
         raise InternalError("a run that was to leave operations unmatched leaves none")
-    return Leak(tuple(sends), tuple(receives), tuple(course.moves))
+    return Leak(sends, receives, tuple(course.moves))
 
 
-def decided(program: MessageProgram, buffer: Buffer, run: SolvedRun) -> Course:
+def mismatch_of(program: MessageProgram, course: Course, pair: tuple[int, int]) -> Mismatch | None:
+    """Return the first library procedure in which two processes differ where a run ends, None if there is none."""
+    frames = [course.frames[each] for each in pair]
+    ours, theirs = [(frame.calls, frame.status == "ended") for frame in frames]
+    found = first_difference(pair, ours, theirs)
+    return found and Mismatch(found.position, pair, found.calls, program.processes[pair[0]].span)
+
+
+def course_of(program: MessageProgram, buffer: Buffer, run: SolvedRun) -> Course:
     """Return the run of a solution after all that it decides. Raises InternalError if a match is not enabled there."""
     course = NormalFormRun(program, buffer, decisions(run, buffer))
     course.make_all(tuple(run.pairs()))
@@ -115,7 +119,7 @@ def decided(program: MessageProgram, buffer: Buffer, run: SolvedRun) -> Course:
 
 
 def _at_rest(program: MessageProgram, buffer: Buffer, run: SolvedRun) -> Course:
-    course = decided(program, buffer, run)
+    course = course_of(program, buffer, run)
     stepping = any(course.can_step(process) for process in range(len(course.frames)))
     if stepping or any(True for _ in course.enabled()) or any(frame.status == "stopped" for frame in course.frames):
         raise InternalError("a run that was to end where no rule applies goes on")

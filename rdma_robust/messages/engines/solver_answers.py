@@ -1,4 +1,4 @@
-"""What every engine with a solver asks, in which order, and how its solutions become an answer with runs."""
+"""The questions of every engine with a solver, in their order, and the answer that its solutions become."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from rdma_robust.messages.message_answers import (
     BufferAnswer,
     Deadlock,
     Leak,
+    MatchedPair,
+    Matching,
     Matchings,
+    MessageQuestions,
     Mismatch,
-    Pair,
-    Questions,
     Tri,
     Violation,
 )
@@ -43,7 +44,7 @@ class Solver(Protocol):
     def mismatches(self) -> Iterable[Mismatch]:
         """Return for each two processes a difference in the library procedures that they call."""
 
-    def feasible(self, found: set[Pair]) -> bool:
+    def feasible(self, found: set[MatchedPair]) -> bool:
         """Add all feasible pairs to `found`; return whether it could."""
 
     def matchings(self, limit: int, listed: int, *, exact: bool) -> Matchings:
@@ -51,7 +52,7 @@ class Solver(Protocol):
 
 
 @dataclass(slots=True)
-class Found:
+class PartialAnswer:
     """What is known so far; None: not yet."""
 
     violations: dict[Place, Violation] = field(default_factory=dict)
@@ -61,14 +62,14 @@ class Found:
     deadlock: Deadlock | None = None
     leaking: Tri = "unknown"
     leak: Leak | None = None
-    pairs: set[Pair] = field(default_factory=set)
+    pairs: set[MatchedPair] = field(default_factory=set)
     pairs_exact: bool = False
     matchings: Matchings | None = None
     mismatches: list[Mismatch] = field(default_factory=list)
     reasons: list[str] = field(default_factory=list)
     work: dict[str, int] = field(default_factory=dict)
 
-    def answer(self, buffer: Buffer, engine: str, questions: Questions) -> BufferAnswer:
+    def answer(self, buffer: Buffer, engine: str, questions: MessageQuestions) -> BufferAnswer:
         """Return what is known as an answer."""
         matchings = self.matchings
         if questions.count and matchings is None:
@@ -91,7 +92,22 @@ class Found:
         )
 
 
-def ask(program: MessageProgram, buffer: Buffer, questions: Questions, solver: Solver, found: Found) -> None:
+def count_matchings(found: Iterable[Matching], limit: int, listed: int, *, exact: bool) -> Matchings:
+    """Count matchings, each of which is found once, up to a limit; `exact` says whether these are all there are."""
+    some: list[Matching] = []
+    count = 0
+    for matching in found:
+        if count == limit:
+            return Matchings(count, False, tuple(some))
+        count += 1
+        if len(some) < listed:
+            some.append(matching)
+    return Matchings(count, exact, tuple(some))
+
+
+def ask_all(
+    program: MessageProgram, buffer: Buffer, questions: MessageQuestions, solver: Solver, found: PartialAnswer
+) -> None:
     """Ask all questions, and put what is found into `found` as soon as it is known."""
     _violations(program, buffer, solver, found)
     found.beyond = solver.beyond()
@@ -117,7 +133,7 @@ def ask(program: MessageProgram, buffer: Buffer, questions: Questions, solver: S
         found.matchings = solver.matchings(questions.limit, questions.listed, exact=not found.beyond)
 
 
-def _violations(program: MessageProgram, buffer: Buffer, solver: Solver, found: Found) -> None:
+def _violations(program: MessageProgram, buffer: Buffer, solver: Solver, found: PartialAnswer) -> None:
     left = dict(solver.violations())
     while left:
         run = solver.one_of(left.values())

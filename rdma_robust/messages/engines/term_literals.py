@@ -7,9 +7,9 @@ from itertools import product
 from typing import Final
 
 from rdma_robust.expr import OPERATORS
-from rdma_robust.messages.encoding.possible_values import ValueSets, component
-from rdma_robust.messages.encoding.symbolic_terms import LEAVES, Symbol, applied, parts
-from rdma_robust.messages.encoding.unrolled import SendEvent, Unrolled
+from rdma_robust.messages.encoding.possible_values import TermValues, component
+from rdma_robust.messages.encoding.symbolic_terms import LEAVES, Symbol, applied, subterms
+from rdma_robust.messages.encoding.unrolled import SendEvent, UnrolledProgram
 from rdma_robust.messages.engines.solver_clauses import Clauses
 
 _COMPARISONS: Final = frozenset({"==", "!=", "<", "<=", ">", ">="})
@@ -32,7 +32,9 @@ class TermLiterals:
     about numbers with too many values: their literals are free, and whoever has a model compares them with it.
     """
 
-    def __init__(self, clauses: Clauses, unrolled: Unrolled, senders: Senders, channels: Channels, sets: ValueSets) -> None:
+    def __init__(
+        self, clauses: Clauses, unrolled: UnrolledProgram, senders: Senders, channels: Channels, sets: TermValues
+    ) -> None:
         self._clauses, self._unrolled, self._sets = clauses, unrolled, sets
         self._senders, self._channels = senders, channels
         self._truths: dict[int, int] = {}
@@ -65,7 +67,7 @@ class TermLiterals:
             self._link(self._unlinked.pop())
 
     def _make_parts(self, root: Symbol) -> None:
-        below = parts([root])
+        below = subterms([root])
         needed = {root.number}
         for each in reversed(below):
             if each.number in needed and each.number not in self._truths and each.number not in self._numbers:

@@ -1,8 +1,8 @@
 """Loops that all processes go through together: the names in them, and what they are written out to.
 
-Where contracts count, such a loop is an :class:`Inlined` of all its rounds, named :func:`whole`. In it stands, at each head
-of the loop, a call of a function with the loop's name and an empty body; after that of a round the body, which is named
-:func:`one_round`. The arguments of these calls are what the registers of the function are there.
+Where contracts count, such a loop is an :class:`InlinedCall` of all its rounds, named :func:`all_rounds`. In it stands, at
+each head of the loop, a call of a function with the loop's name and an empty body; after that of a round the body, which is
+named :func:`one_round`. The arguments of these calls are what the registers of the function are there.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from rdma_robust.language.syntax.tree_limits import first_line
 from rdma_robust.messages.language import message_program as made
 from rdma_robust.messages.language import message_tree as tree
 from rdma_robust.messages.language.contract_tree import AtEntry, ContractText
-from rdma_robust.messages.language.message_folding import folded
-from rdma_robust.messages.language.message_parts import all_lines, inner_operands, names_in, operands_of, places_in
+from rdma_robust.messages.language.message_folding import fold_operation
+from rdma_robust.messages.language.message_parts import all_lines, contract_names, inner_operands, operands_of, places_in
 from rdma_robust.messages.language.message_terms import Operation, Term
-from rdma_robust.messages.language.message_world import World
+from rdma_robust.messages.language.message_world import GlobalScope
 
 if TYPE_CHECKING:
     from rdma_robust.messages.language.writing_out import Writer
@@ -30,12 +30,12 @@ MORE: Final = "\\more"
 """The parameter of the head of a loop that says whether the process goes on."""
 
 
-def before(name: str) -> str:
+def entry_parameter(name: str) -> str:
     """Return the name of the parameter that has what a register or parameter was when the function was entered."""
     return f"\\pre({name})"
 
 
-def whole(name: str) -> str:
+def all_rounds(name: str) -> str:
     """Return the name of all rounds of a loop together, as one call; no name of the language has a point in it."""
     return f"{name}.rounds"
 
@@ -62,11 +62,11 @@ def loop_names(line: Looping) -> tuple[str, ...]:
     """Return the names in a loop and its contract, each once: its counter first."""
     contract = contract_of_loop(line)
     found = [line.counter.text, *_names(line.low, line.high)] if isinstance(line, ast.For) else [*_names(line.condition)]
-    found += [] if contract is None else [each.text for each in names_in(contract)]
+    found += [] if contract is None else [each.text for each in contract_names(contract)]
     for inner in all_lines(line.body):
         found += _names(*operands_of(inner))
         nested = contract_of_loop(inner)
-        found += [] if nested is None else [each.text for each in names_in(nested)]
+        found += [] if nested is None else [each.text for each in contract_names(nested)]
     return tuple(dict.fromkeys(found))
 
 
@@ -89,30 +89,30 @@ def names_before(block: ast.Block) -> tuple[str, ...]:
     return tuple(found)
 
 
-def remembered_names(function: tree.Function, world: World) -> tuple[str, ...]:
+def remembered_names(function: tree.FunctionItem, world: GlobalScope) -> tuple[str, ...]:
     """Return the parameters and registers declared outside whose values at entry the loops of a function look at."""
     known = {each.text for each in function.parameters} | world.globals.keys()
     return tuple(name for name in names_before(function.body) if name in known)
 
 
-def remembered(writer: Writer, function: tree.Function, prefix: str) -> list[made.Statement]:
+def entry_assignments(writer: Writer, function: tree.FunctionItem, prefix: str) -> list[made.Statement]:
     """Return what stores, as a function is entered, the values that its loops look at by `\\pre`."""
     writer.remembered_names = remembered_names(function, writer.world)
     span = writer.at(function.name.span)
     return [
-        made.Assign(writer.hidden_register(prefix + before(name)), _value(writer, name), span)
+        made.Assign(writer.hidden_register(prefix + entry_parameter(name)), _value(writer, name), span)
         for name in writer.remembered_names
     ]
 
 
 def _value(writer: Writer, name: str) -> Term:
-    return writer.scope.term(tree.Indexed(ast.Ident(name), ()))
+    return writer.scope.term(tree.IndexedName(ast.Ident(name), ()))
 
 
 def written_for(writer: Writer, line: ast.For, counter: str, ends: tuple[Term, Term]) -> list[made.Statement]:
     """Return a `for` with a contract whose counter and ends are known."""
     low, high = ends
-    after = Operation("?", (folded("<=", low, high), folded("+", high, Const(1)), low))
+    after = Operation("?", (fold_operation("<=", low, high), fold_operation("+", high, Const(1)), low))
     heads = _Heads(writer, line, line.counter.text)
     body = (heads.head(Const(1)), heads.round(writer.block(line.body)))
     loop = made.For(counter, low, high, body, writer.at(line.span))
@@ -139,7 +139,7 @@ class _Heads:
         known = {name for name, each in scope.locals.items() if each.visible and each.kind != "request"}
         known |= scope.values.keys()
         stored = writer.remembered_names
-        self.given = [(before(name), Name(prefix + before(name))) for name in stored]
+        self.given = [(entry_parameter(name), Name(prefix + entry_parameter(name))) for name in stored]
         self.own = [(name, _value(writer, name)) for name in loop_names(line) if name in known]
 
     def _call(self, counter: Term | None, more: Term | None = None) -> made.Call:
@@ -147,12 +147,12 @@ class _Heads:
         first: list[tuple[str, Term]] = [] if more is None else [(MORE, more)]
         return made.Call((*first, *self.given, *own), "")
 
-    def head(self, more: Term, counter: Term | None = None) -> made.Inlined:
+    def head(self, more: Term, counter: Term | None = None) -> made.InlinedCall:
         """Return the call at a head, where `more` says whether a round follows."""
-        return made.Inlined(self.name, (), self.span, self._call(counter, more))
+        return made.InlinedCall(self.name, (), self.span, self._call(counter, more))
 
-    def round(self, body: made.Block) -> made.Inlined:
-        return made.Inlined(one_round(self.name), body, self.span, self._call(None))
+    def round(self, body: made.Block) -> made.InlinedCall:
+        return made.InlinedCall(one_round(self.name), body, self.span, self._call(None))
 
-    def all(self, body: made.Block, counter: Term | None = None) -> made.Inlined:
-        return made.Inlined(whole(self.name), body, self.span, self._call(counter))
+    def all(self, body: made.Block, counter: Term | None = None) -> made.InlinedCall:
+        return made.InlinedCall(all_rounds(self.name), body, self.span, self._call(counter))

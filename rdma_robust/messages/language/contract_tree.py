@@ -13,7 +13,7 @@ from rdma_robust.language.syntax import ast
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NameTerm:
     """A name: of a parameter, a register declared outside, a constant, or of a `\\let` or `\\forall` around it."""
 
     name: ast.Ident
@@ -21,7 +21,7 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class CellTerm:
     """`array[index]`."""
 
     array: object
@@ -63,7 +63,7 @@ class AtEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class Agreed:
+class AgreeTerm:
     """`\\agree(value)`."""
 
     value: object
@@ -98,7 +98,7 @@ class OverRange:
 
 
 @dataclass(frozen=True, slots=True)
-class Extreme:
+class ExtremeTerm:
     """`\\max(a, b, ...)` or `\\min(a, b, ...)`."""
 
     word: Literal["max", "min"]
@@ -107,7 +107,7 @@ class Extreme:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ComparisonChain:
     """`a <= b < c`: three or more `operands` with comparisons between them, all of which have to be true."""
 
     operands: tuple[object, ...]
@@ -145,7 +145,7 @@ class EventOf:
 
 
 @dataclass(frozen=True, slots=True)
-class Never:
+class AbsenceClause:
     """`\\no what \\after after \\until until`."""
 
     what: EventOf
@@ -155,7 +155,7 @@ class Never:
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class ConditionClause:
     """A word and an expression; in `requires` and `ensures` also long forms of path clauses, `if` a condition."""
 
     word: Literal["requires", "ensures", "assumes", "invariant", "decreases"]
@@ -212,7 +212,7 @@ class BoundsLine:
 
 
 @dataclass(frozen=True, slots=True)
-class WaitsFor:
+class WaitsForClause:
     """`waitsfor who if condition`."""
 
     who: SetOf
@@ -240,7 +240,7 @@ class BehaviorHead:
     span: Span = field(default=NO_SPAN, compare=False)
 
 
-Part = Condition | Behaviors | AssignsLine | BoundsLine | WaitsFor | Quiet | BehaviorHead | ast.BrokenStatement
+Part = ConditionClause | Behaviors | AssignsLine | BoundsLine | WaitsForClause | Quiet | BehaviorHead | ast.BrokenStatement
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,28 +253,34 @@ class ContractText:
     name: ast.Ident | None = None
 
 
-def parts_of(node: object) -> tuple[object, ...]:
+def spec_parts(node: object) -> tuple[object, ...]:
     """Return what is directly inside of a part of a contract or of an expression that only contracts have."""
     match node:
-        case ContractText(parts=found) | EventOf(arguments=found) | AssignsLine(found) | Extreme(_, found) | Row(found):
+        case (
+            ContractText(parts=found)
+            | EventOf(arguments=found)
+            | AssignsLine(found)
+            | ExtremeTerm(_, found)
+            | ComparisonChain(found)
+        ):
             return found
-        case Cell(first, second) | AtProcess(first, second) | Lengths(first, second) | CellsOf(_, first, second):
+        case CellTerm(first, second) | AtProcess(first, second) | Lengths(first, second) | CellsOf(_, first, second):
             return (first, second)
-        case Condition(_, value, condition):
+        case ConditionClause(_, value, condition):
             return (value, condition)
-        case AtEntry(inner) | Agreed(inner):
+        case AtEntry(inner) | AgreeTerm(inner):
             return (inner,)
         case LetIn(_, value, inner):
             return (value, inner)
         case OverRange(_, _, low, high, inner):
             return (low, high, inner)
-        case Conditional(first, second, third) | Never(first, second, third):
+        case Conditional(first, second, third) | AbsenceClause(first, second, third):
             return (first, second, third)
         case SetOf(_, low, high):
             return (low, high)
         case BoundsLine(_, lengths, low, high):
             return (*lengths, low, high)
-        case WaitsFor(who, condition):
+        case WaitsForClause(who, condition):
             return (who, condition)
         case Quiet(who, _, tag, until, condition):
             return (who, tag, until, condition)

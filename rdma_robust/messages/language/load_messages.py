@@ -16,9 +16,16 @@ from rdma_robust.language.syntax.parse import parse_tree
 from rdma_robust.messages.language import message_world as written_names
 from rdma_robust.messages.language.message_names import NameCheck
 from rdma_robust.messages.language.message_program import Block, MessageProgram, Process
-from rdma_robust.messages.language.message_scope import Scope
+from rdma_robust.messages.language.message_scope import ProcessScope
 from rdma_robust.messages.language.message_words import message_grammar
-from rdma_robust.messages.language.message_world import COLLECTIVE, Family, TooLargeError, World, Written, library_world
+from rdma_robust.messages.language.message_world import (
+    COLLECTIVE,
+    GlobalScope,
+    ProcessDraft,
+    ProcessFamily,
+    TooLargeError,
+    library_world,
+)
 from rdma_robust.messages.language.writing_out import Writer
 
 FOUND: Final = frozenset({"RR701", "RR703", "RR705", "RR706", "RR741", "RR742", "RR743", "RR744", "RR745", "RR746"})
@@ -67,16 +74,18 @@ class _Reader:
             warnings=self.report.warnings,
         )
 
-    def _processes(self, world: World, library: World) -> tuple[tuple[Process, ...], bool]:
+    def _processes(self, world: GlobalScope, library: GlobalScope) -> tuple[tuple[Process, ...], bool]:
         found: list[Process] = []
-        written = Written(written_names.MAX_STATEMENTS)
+        written = ProcessDraft(written_names.MAX_STATEMENTS)
         for family in world.families.values():
             for number, name, values in family.members():
-                written = Written(written.left, dict.fromkeys(world.globals), uses_library=written.uses_library)
+                written = ProcessDraft(written.left, dict.fromkeys(world.globals), uses_library=written.uses_library)
                 constants = {each: Const(value) for each, value in values.items()}
                 try:
                     found.append(
-                        self._process(family, name, Scope(world, self.report, Const(number), constants), library, written)
+                        self._process(
+                            family, name, ProcessScope(world, self.report, Const(number), constants), library, written
+                        )
                     )
                 except TooLargeError as too_large:
                     hint = "functions and families are written out: take smaller numbers, or fewer calls"
@@ -84,7 +93,9 @@ class _Reader:
                     self.report.raise_errors()
         return tuple(found), written.uses_library
 
-    def _process(self, family: Family, name: str, scope: Scope, library: World, written: Written) -> Process:
+    def _process(
+        self, family: ProcessFamily, name: str, scope: ProcessScope, library: GlobalScope, written: ProcessDraft
+    ) -> Process:
         scope.strict = False
         writer = Writer(scope, library, written)
         start = self.names.globals(writer)

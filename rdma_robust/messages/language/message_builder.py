@@ -52,20 +52,20 @@ class ContractBuilder(CommonBuilder):
         names = tuple(ident_of(each) for each in parts[2:] if isinstance(each, Token) and each.type == "NAME")
         return contracts.Behaviors(_word(parts[0]), names, span_from(parts[0], last_of(parts)))
 
-    def assumes(self, parts: list[Part]) -> contracts.Condition:
+    def assumes(self, parts: list[Part]) -> contracts.ConditionClause:
         keyword, value, *_, condition = (*parts, None) if len(parts) == 2 else parts
-        return contracts.Condition(_word(keyword), value, condition, span_from(keyword, condition or value))
+        return contracts.ConditionClause(_word(keyword), value, condition, span_from(keyword, condition or value))
 
-    def requires(self, parts: list[Part]) -> contracts.Condition:
+    def requires(self, parts: list[Part]) -> contracts.ConditionClause:
         return self.assumes(parts)
 
-    def ensures(self, parts: list[Part]) -> contracts.Condition:
+    def ensures(self, parts: list[Part]) -> contracts.ConditionClause:
         return self.assumes(parts)
 
-    def invariant(self, parts: list[Part]) -> contracts.Condition:
+    def invariant(self, parts: list[Part]) -> contracts.ConditionClause:
         return self.assumes(parts)
 
-    def decreases(self, parts: list[Part]) -> contracts.Condition:
+    def decreases(self, parts: list[Part]) -> contracts.ConditionClause:
         return self.assumes(parts)
 
     def assigns(self, parts: list[Part]) -> contracts.AssignsLine:
@@ -86,18 +86,18 @@ class ContractBuilder(CommonBuilder):
         keyword, low, _, high = parts
         return contracts.Lengths(low, high, span_from(keyword, high))
 
-    def waitsfor(self, parts: list[Part]) -> contracts.WaitsFor:
+    def waitsfor(self, parts: list[Part]) -> contracts.WaitsForClause:
         keyword, who, _, condition = parts
-        return contracts.WaitsFor(who, condition, span_from(keyword, condition or who))
+        return contracts.WaitsForClause(who, condition, span_from(keyword, condition or who))
 
     def quiet(self, parts: list[Part]) -> contracts.Quiet:
         keyword, _, who, _, port, _, tag, *until, _, condition = parts
         span = span_from(keyword, last_of(parts))
         return contracts.Quiet(who, port and ident_of(port), tag, until[1] if until else None, condition, span)
 
-    def never(self, parts: list[Part]) -> contracts.Never:
+    def never(self, parts: list[Part]) -> contracts.AbsenceClause:
         keyword, what, _, after, _, until = parts
-        return contracts.Never(what, after, until, span_from(keyword, until))
+        return contracts.AbsenceClause(what, after, until, span_from(keyword, until))
 
     def event(self, parts: list[Part]) -> contracts.EventOf:
         return contracts.EventOf(_word(parts[0]), parts_of_kind(parts, contracts.SetOf), span_from(parts[0], parts[-1]))
@@ -125,20 +125,20 @@ class ContractBuilder(CommonBuilder):
         named = type_ and ident_of(type_)
         return contracts.OverRange(_word(keyword), ident_of(name), None, None, inner, span_from(keyword, inner), named)
 
-    def extreme(self, parts: list[Part]) -> contracts.Extreme:
-        return contracts.Extreme(_word(parts[0]), nodes_of(parts), span_from(parts[0], parts[-1]))
+    def extreme(self, parts: list[Part]) -> contracts.ExtremeTerm:
+        return contracts.ExtremeTerm(_word(parts[0]), nodes_of(parts), span_from(parts[0], parts[-1]))
 
-    def row(self, parts: list[Part]) -> contracts.Row | ast.Binary:
+    def row(self, parts: list[Part]) -> contracts.ComparisonChain | ast.Binary:
         if len(parts) == 3:
             return self.binary(parts)
-        return contracts.Row(tuple(parts[::2]), tuple(map(str, parts[1::2])), span_from(parts[0], parts[-1]))
+        return contracts.ComparisonChain(tuple(parts[::2]), tuple(map(str, parts[1::2])), span_from(parts[0], parts[-1]))
 
-    def cell(self, parts: list[Part]) -> contracts.Cell:
+    def cell(self, parts: list[Part]) -> contracts.CellTerm:
         array, _, index, bracket = parts
-        return contracts.Cell(array, index, span_from(array, bracket))
+        return contracts.CellTerm(array, index, span_from(array, bracket))
 
-    def named(self, parts: list[Part]) -> contracts.Named:
-        return contracts.Named(ident_of(parts[0]), span_from(parts[0], parts[0]))
+    def named(self, parts: list[Part]) -> contracts.NameTerm:
+        return contracts.NameTerm(ident_of(parts[0]), span_from(parts[0], parts[0]))
 
     def result(self, parts: list[Part]) -> contracts.ResultWord:
         return contracts.ResultWord(span_from(parts[0], parts[0]))
@@ -154,8 +154,8 @@ class ContractBuilder(CommonBuilder):
         word = "\\pre" if parts[0].type == "SL_PRE" else "\\old"
         return contracts.AtEntry(parts[2], word, span_from(parts[0], parts[-1]))  # type: ignore[arg-type]
 
-    def agreed(self, parts: list[Part]) -> contracts.Agreed:
-        return contracts.Agreed(parts[2], span_from(parts[0], parts[-1]))
+    def agreed(self, parts: list[Part]) -> contracts.AgreeTerm:
+        return contracts.AgreeTerm(parts[2], span_from(parts[0], parts[-1]))
 
 
 _BUFFERS: Final[dict[str, Buffer]] = {"ZERO": "zero", "INFINITE": "infinite", "ANY": "any"}
@@ -168,10 +168,10 @@ class MessageBuilder(ContractBuilder):
         names = tuple(ident_of(part) for part in parts if part.type == "NAME")
         return tree.PortLine(names, span_from(parts[0], parts[-1]))
 
-    def function(self, parts: list[Part]) -> tree.Function:
+    def function(self, parts: list[Part]) -> tree.FunctionItem:
         keyword, name, _, *parameters, _, contract, block = parts
         named = tuple(ident_of(part) for part in parameters if part is not None and part.type == "NAME")
-        return tree.Function(ident_of(name), named, block, contract, span_from(keyword, block))
+        return tree.FunctionItem(ident_of(name), named, block, contract, span_from(keyword, block))
 
     def proc(self, parts: list[Part]) -> tree.Proc:
         daemon, keyword, name, opening, counter, _, low, _, high, _, block = parts
@@ -220,18 +220,18 @@ class MessageBuilder(ContractBuilder):
         return tree.BufferWord(_BUFFERS[parts[0].type], span_from(parts[0], parts[0]))
 
     def registers(self, parts: list[Part]) -> tree.RegisterLine:
-        return tree.RegisterLine(parts_of_kind(parts, tree.Declared), span_from(parts[0], parts[-1]))
+        return tree.RegisterLine(parts_of_kind(parts, tree.Declarator), span_from(parts[0], parts[-1]))
 
-    def register(self, parts: list[Part]) -> tree.Declared:
+    def register(self, parts: list[Part]) -> tree.Declarator:
         name, _, size, bracket, _, value = parts
-        return tree.Declared(ident_of(name), size, value, span_from(name, value or bracket or name))
+        return tree.Declarator(ident_of(name), size, value, span_from(name, value or bracket or name))
 
     def requests(self, parts: list[Part]) -> tree.RequestLine:
-        return tree.RequestLine(parts_of_kind(parts, tree.Declared), span_from(parts[0], parts[-1]))
+        return tree.RequestLine(parts_of_kind(parts, tree.Declarator), span_from(parts[0], parts[-1]))
 
-    def request(self, parts: list[Part]) -> tree.Declared:
+    def request(self, parts: list[Part]) -> tree.Declarator:
         name, _, size, bracket = parts
-        return tree.Declared(ident_of(name), size, None, span_from(name, bracket or name))
+        return tree.Declarator(ident_of(name), size, None, span_from(name, bracket or name))
 
     def call_(self, parts: list[Part]) -> tree.CallLine:
         return tree.CallLine(parts[0], parts[0].span)
@@ -244,7 +244,7 @@ class MessageBuilder(ContractBuilder):
         request, _, _, *message = parts
         return self.made_send(request, message, request)
 
-    def made_send(self, request: tree.Indexed | None, parts: list[Part], first: Part) -> tree.SendLine:
+    def made_send(self, request: tree.IndexedName | None, parts: list[Part], first: Part) -> tree.SendLine:
         value, _, to, _, port, _, tag = parts
         span = span_from(first, last_of(parts))
         return tree.SendLine(request, value, to, None if port is None else ident_of(port), tag, span)
@@ -257,7 +257,7 @@ class MessageBuilder(ContractBuilder):
         request, _, _, *pattern = parts
         return self.made_receive(request, pattern, request)
 
-    def made_receive(self, request: tree.Indexed | None, parts: list[Part], first: Part) -> tree.ReceiveLine:
+    def made_receive(self, request: tree.IndexedName | None, parts: list[Part], first: Part) -> tree.ReceiveLine:
         target, _, source, _, port, _, tag = parts
         span = span_from(first, last_of(parts))
         return tree.ReceiveLine(request, target, source, None if port is None else ident_of(port), tag, span)
@@ -272,7 +272,7 @@ class MessageBuilder(ContractBuilder):
         return self.source(parts)
 
     def wait(self, parts: list[Part]) -> tree.WaitLine:
-        return tree.WaitLine(parts_of_kind(parts, tree.Indexed), span_from(parts[0], parts[-1]))
+        return tree.WaitLine(parts_of_kind(parts, tree.IndexedName), span_from(parts[0], parts[-1]))
 
     def return_(self, parts: list[Part]) -> tree.ReturnLine:
         return tree.ReturnLine(parts[1], span_from(parts[0], last_of(parts)))
@@ -287,5 +287,5 @@ class MessageBuilder(ContractBuilder):
         name, *arguments = parts
         return tree.FunctionCall(ident_of(name), nodes_of(arguments), span_from(name, parts[-1]))
 
-    def ref(self, parts: list[Part]) -> tree.Indexed:
-        return tree.Indexed(ident_of(parts[0]), nodes_of(parts[1:]), span_from(parts[0], parts[-1]))
+    def ref(self, parts: list[Part]) -> tree.IndexedName:
+        return tree.IndexedName(ident_of(parts[0]), nodes_of(parts[1:]), span_from(parts[0], parts[-1]))

@@ -11,8 +11,15 @@ from rdma_robust.language.syntax import ast
 from rdma_robust.messages.language import message_tree as tree
 from rdma_robust.messages.language.message_library import library
 from rdma_robust.messages.language.message_program import BUFFERS, Buffer, MessageClaim
-from rdma_robust.messages.language.message_scope import Scope
-from rdma_robust.messages.language.message_world import BUILT_IN, COLLECTIVE, Constant, Family, Local, World
+from rdma_robust.messages.language.message_scope import ProcessScope
+from rdma_robust.messages.language.message_world import (
+    BUILT_IN,
+    COLLECTIVE,
+    DeclaredConstant,
+    GlobalScope,
+    LocalName,
+    ProcessFamily,
+)
 
 MAX_PROCESSES: Final = 10_000
 """Processes of one program."""
@@ -26,14 +33,14 @@ class Declarations:
 
     def __init__(self, report: Reporter, poisoned: frozenset[str]) -> None:
         self.report = report
-        self.world = World(poisoned=poisoned, library=library())
+        self.world = GlobalScope(poisoned=poisoned, library=library())
         self.name: str | None = None
-        self.registers: list[tree.Declared] = []
+        self.registers: list[tree.Declarator] = []
         self.claims: list[MessageClaim] = []
-        self._constants = Scope(self.world, report, None, {})
+        self._constants = ProcessScope(self.world, report, None, {})
         self._first: Span | None = None
 
-    def read(self, program: ast.ProgramTree) -> World:
+    def read(self, program: ast.ProgramTree) -> GlobalScope:
         """Return what the names of a program mean."""
         for item in tree.declarations(program):
             self._item(item)
@@ -56,7 +63,7 @@ class Declarations:
             case tree.RegisterLine(registers):
                 for declared in registers:
                     self._register(declared)
-            case tree.Function():
+            case tree.FunctionItem():
                 self._function(item)
             case tree.Proc():
                 self._proc(item)
@@ -86,7 +93,7 @@ class Declarations:
     def _constant(self, binding: ast.Binding) -> None:
         value = self._number(binding.value)
         if self._is_new(binding.name):
-            self.world.constants[binding.name.text] = Constant(value, binding.name.span)
+            self.world.constants[binding.name.text] = DeclaredConstant(value, binding.name.span)
 
     def _port(self, name: ast.Ident) -> None:
         if name.text == COLLECTIVE:
@@ -96,15 +103,15 @@ class Declarations:
             self.report.error("RR904", name.span, f"the port {quote(name.text)} was declared before")
         self.world.ports.setdefault(name.text, len(self.world.ports) + 1)
 
-    def _register(self, declared: tree.Declared) -> None:
+    def _register(self, declared: tree.Declarator) -> None:
         if isinstance(declared.value, tree.FunctionCall) and declared.value.name.text not in BUILT_IN:
             hint = "call it at the start of the processes that need it"
             self.report.error("RR905", declared.value.span, "no function is called outside of processes", hint=hint)
         if self._is_new(declared.name):
-            self.world.globals[declared.name.text] = Local(declared.name.text, "register", declared.name.span)
+            self.world.globals[declared.name.text] = LocalName(declared.name.text, "register", declared.name.span)
             self.registers.append(declared)
 
-    def _function(self, item: tree.Function) -> None:
+    def _function(self, item: tree.FunctionItem) -> None:
         name = item.name
         before = self.world.functions.get(name.text)
         if before is not None:
@@ -130,7 +137,7 @@ class Declarations:
         if self.world.processes + size > MAX_PROCESSES:
             self.report.error("RR918", item.name.span, f"there are more than {MAX_PROCESSES:,} processes")
             size = 0
-        self.world.families[item.name.text] = Family(item, self.world.processes, low, size)
+        self.world.families[item.name.text] = ProcessFamily(item, self.world.processes, low, size)
         self.world.processes += size
 
     def _expect(self, line: tree.ExpectLine) -> None:

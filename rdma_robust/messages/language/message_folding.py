@@ -14,7 +14,7 @@ from rdma_robust.messages.language.message_terms import Operation, Term
 _TRUTHS = frozenset({"==", "!=", "<", "<=", ">", ">=", "&&", "||", "!"})
 
 
-def folded(op: str, *operands: Term) -> Term:
+def fold_operation(op: str, *operands: Term) -> Term:
     """Return `op` of one or two operands, as a constant where it is one and has no fault."""
     match op, operands:
         case "-", (Const(value),):
@@ -62,7 +62,7 @@ NESTED: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Arm:
+class GuardedBlock:
     """What is done if the condition is true, and those of the arms before it are not."""
 
     condition: Term
@@ -70,7 +70,7 @@ class Arm:
     span: Span
 
 
-def chosen(arms: Sequence[Arm], other: made.Block, taken: Callable[[], made.Place]) -> made.Block:
+def nested_ifs(arms: Sequence[GuardedBlock], other: made.Block, taken: Callable[[], made.Place]) -> made.Block:
     """Return the statements that do the first of `arms` whose condition is true, `other` if there is none.
 
     Of more than :data:`NESTED` arms so many are tried, then so many again: in the register `taken` is 1 as soon as one was
@@ -82,7 +82,7 @@ def chosen(arms: Sequence[Arm], other: made.Block, taken: Callable[[], made.Plac
     found: list[made.Statement] = [made.Assign(register, Const(0), arms[0].span)]
     for first in range(0, len(arms), NESTED):
         tried = [
-            Arm(arm.condition, (*arm.block, made.Assign(register, Const(1), arm.span)), arm.span)
+            GuardedBlock(arm.condition, (*arm.block, made.Assign(register, Const(1), arm.span)), arm.span)
             for arm in arms[first : first + NESTED]
         ]
         found += _if_none(register, _nested(tried, ()), tried[0].span) if first else _nested(tried, ())
@@ -93,7 +93,7 @@ def _if_none(taken: made.Place, block: made.Block, span: Span) -> made.Block:
     return (made.If(Operation("!", (Name(taken.name),)), block, (), span),)
 
 
-def _nested(arms: Sequence[Arm], other: made.Block) -> made.Block:
+def _nested(arms: Sequence[GuardedBlock], other: made.Block) -> made.Block:
     for arm in reversed(arms):
         other = (made.If(arm.condition, arm.block, other, arm.span),)
     return other

@@ -25,11 +25,11 @@ LIBRARY_REPORT: Final = Reporter(LIBRARY_FILE, "")
 
 
 @functools.cache
-def library() -> dict[str, tree.Function]:
+def library() -> dict[str, tree.FunctionItem]:
     """Return the functions of the library by their names."""
     text = library_text()
     report = Reporter(LIBRARY_FILE, text)
     found, _, _ = parse_tree(text, report, message_grammar())
     report.raise_errors()
     assert found is not None
-    return {item.name.text: item for item in tree.declarations(found) if isinstance(item, tree.Function)}
+    return {item.name.text: item for item in tree.declarations(found) if isinstance(item, tree.FunctionItem)}

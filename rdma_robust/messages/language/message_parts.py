@@ -10,35 +10,35 @@ from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.tree_limits import all_statements, expressions_in, statements_in, subexpressions
 from rdma_robust.messages.language import message_program as made
 from rdma_robust.messages.language import message_tree as tree
-from rdma_robust.messages.language.contract_tree import BoundsLine, CellsOf, ContractText, Named, parts_of
+from rdma_robust.messages.language.contract_tree import BoundsLine, CellsOf, ContractText, NameTerm, spec_parts
 from rdma_robust.messages.language.message_world import BUILT_IN
 
 
 def inner_operands(expr: object) -> tuple[ast.Expr, ...]:
     """Return the expressions directly inside of one."""
-    if isinstance(expr, tree.Indexed | tree.FunctionCall):
-        inner = expr.indices if isinstance(expr, tree.Indexed) else expr.arguments
+    if isinstance(expr, tree.IndexedName | tree.FunctionCall):
+        inner = expr.indices if isinstance(expr, tree.IndexedName) else expr.arguments
         return cast("tuple[ast.Expr, ...]", inner)
-    of_contracts = cast("tuple[ast.Expr | None, ...]", parts_of(expr))
+    of_contracts = cast("tuple[ast.Expr | None, ...]", spec_parts(expr))
     return tuple(each for each in of_contracts if each is not None) or subexpressions(cast(ast.Expr, expr))
 
 
-def names_in(contract: ContractText) -> Iterator[ast.Ident]:
+def contract_names(contract: ContractText) -> Iterator[ast.Ident]:
     """Yield the names in a contract that may be of registers and constants."""
     stack: list[object] = [contract]
     while stack:
         part = stack.pop()
-        if isinstance(part, Named | CellsOf | BoundsLine):
+        if isinstance(part, NameTerm | CellsOf | BoundsLine):
             yield part.name
         stack += inner_operands(part)
 
 
-def places_in(*parts: object) -> Iterator[tree.Indexed]:
+def places_in(*parts: object) -> Iterator[tree.IndexedName]:
     """Yield what is named in expressions, outer ones first; None is one that is left out."""
     stack = [part for part in parts if part is not None]
     while stack:
         part = stack.pop()
-        if isinstance(part, tree.Indexed):
+        if isinstance(part, tree.IndexedName):
             yield part
         stack += inner_operands(part)
 
@@ -51,7 +51,7 @@ def operands_in(program: ast.ProgramTree, report: Reporter) -> Iterator[ast.Expr
                 yield from (each.value for each in bindings if each.value is not None)
             case tree.RegisterLine(registers):
                 yield from _expressions(_of_declared(registers))
-            case tree.Function(contract=contract) if contract is not None:
+            case tree.FunctionItem(contract=contract) if contract is not None:
                 yield cast(ast.Expr, contract)
             case tree.Proc(numbers=numbers) if numbers is not None:
                 yield from _expressions((numbers.low, numbers.high))
@@ -69,7 +69,7 @@ def _expressions(found: tuple[tree.Operand | None, ...]) -> Iterator[ast.Expr]:
     yield from cast("Iterator[ast.Expr]", (each for each in found if each is not None))
 
 
-def _of_declared(declared: tuple[tree.Declared, ...]) -> tuple[tree.Operand | None, ...]:
+def _of_declared(declared: tuple[tree.Declarator, ...]) -> tuple[tree.Operand | None, ...]:
     return tuple(part for each in declared for part in (each.size, each.value))
 
 
@@ -103,7 +103,7 @@ def returns(block: ast.Block) -> bool:
     return any(isinstance(line, tree.ReturnLine) and line.value is not None for line in all_lines(block))
 
 
-def declared_names(function: tree.Function) -> set[str]:
+def declared_names(function: tree.FunctionItem) -> set[str]:
     """Return what is declared in a function."""
     found = {each.text for each in function.parameters}
     for line in all_lines(function.body):
@@ -122,7 +122,7 @@ def assigned_names(block: ast.Block) -> set[str]:
     return {name for line in all_lines(block) for name in names_stored_by(line)}
 
 
-def stored_by(line: tree.Line) -> tuple[tree.Indexed, ...]:
+def stored_places(line: tree.Line) -> tuple[tree.IndexedName, ...]:
     """Return where a statement stores what is received."""
     if not isinstance(line, tree.ReceiveLine):
         return ()
@@ -140,10 +140,10 @@ def names_stored_by(line: tree.Line) -> set[str]:
         case tree.RegisterLine(declared):
             return {each.name.text for each in declared}
         case _:
-            return {each.name.text for each in stored_by(line)}
+            return {each.name.text for each in stored_places(line)}
 
 
-def calls_in(block: ast.Block) -> Iterator[tree.FunctionCall]:
+def function_calls_in(block: ast.Block) -> Iterator[tree.FunctionCall]:
     """Yield the calls of functions in a block that stand where they may."""
     for line in all_lines(block):
         found: tuple[object, ...]
@@ -189,17 +189,5 @@ def _returns_nothing(block: made.Block, result: str) -> bool:
     for before, this in pairs:
         if isinstance(this, made.Return) and not (isinstance(before, made.Assign) and before.target.name == result):
             return True
-    return any(_returns_nothing(inner, result) for statement in block for inner in inner_blocks(statement))
-
-
-def inner_blocks(statement: made.Statement) -> tuple[made.Block, ...]:
-    """Return the blocks directly inside of a statement, but that of a function."""
-    match statement:
-        case made.If(_, then, other):
-            return then, other
-        case made.While(body=body) | made.For(body=body) | made.Loop(body=body):
-            return (body,)
-        case made.Choose(branches):
-            return branches
-        case _:
-            return ()
+    own = [each for each in block if not isinstance(each, made.InlinedCall)]
+    return any(_returns_nothing(inner, result) for statement in own for inner in made.blocks_of(statement))

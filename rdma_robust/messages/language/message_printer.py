@@ -15,7 +15,7 @@ from rdma_robust.messages.language import message_tree as tree
 from rdma_robust.messages.language.message_words import message_grammar
 
 _OPEN = (contracts.LetIn, contracts.OverRange)
-_LOOSE = (ast.Binary, contracts.Row, contracts.Conditional)
+_LOOSE = (ast.Binary, contracts.ComparisonChain, contracts.Conditional)
 
 
 def spec_text(node: object, *, last: bool = True) -> str:
@@ -26,7 +26,7 @@ def spec_text(node: object, *, last: bool = True) -> str:
     match node:
         case ast.NumberLiteral(value):
             return str(value)
-        case contracts.Named(name):
+        case contracts.NameTerm(name):
             return name.text
         case tree.FunctionCall(name, arguments):
             return f"{name.text}({', '.join(map(spec_text, arguments))})"
@@ -38,7 +38,7 @@ def spec_text(node: object, *, last: bool = True) -> str:
             return op + _bracketed(arg, isinstance(arg, _LOOSE), last)
         case ast.Binary():
             return chain_text(node, lambda part, op, right, ends: _spec_operand(part, op, right, last and ends))
-        case contracts.Row(operands, operators):
+        case contracts.ComparisonChain(operands, operators):
             pairs = zip(operators, operands[1:], strict=True)
             whole = len(operands) - 2
             rest = [f" {op} {_spec_operand(each, op, 1, last and at == whole)}" for at, (op, each) in enumerate(pairs)]
@@ -52,7 +52,7 @@ def spec_text(node: object, *, last: bool = True) -> str:
 
 def _word_text(node: object) -> str:
     match node:
-        case contracts.Cell(array, index):
+        case contracts.CellTerm(array, index):
             needs = isinstance(array, (ast.Unary, *_LOOSE))
             return f"{_bracketed(array, needs, False)}[{spec_text(index)}]"
         case contracts.ResultWord():
@@ -63,7 +63,7 @@ def _word_text(node: object) -> str:
             return f"\\on({spec_text(process)}, {spec_text(value)})"
         case contracts.AtEntry(value, word):
             return f"{word}({spec_text(value)})"
-        case contracts.Agreed(value):
+        case contracts.AgreeTerm(value):
             return f"\\agree({spec_text(value)})"
         case contracts.LetIn(named, value, inner):
             return f"\\let {named.text} = {spec_text(value)} : {spec_text(inner)}"
@@ -71,9 +71,9 @@ def _word_text(node: object) -> str:
             over = ";" if low is None else f" in {_range(low, high)} :"
             typed = "" if type_ is None else f"{type_.text} "
             return f"\\{kind} {typed}{named.text}{over} {spec_text(inner)}"
-        case contracts.Never(what, after, until):
+        case contracts.AbsenceClause(what, after, until):
             return f"\\no {_event(what)} \\after {_event(after)} \\until {_event(until)}"
-        case contracts.Extreme(kind, arguments):
+        case contracts.ExtremeTerm(kind, arguments):
             return f"\\{kind}({', '.join(map(spec_text, arguments))})"
     raise TypeError(node)
 
@@ -96,7 +96,9 @@ def _spec_operand(node: object, op: str, right: int, last: bool) -> str:
 
 def _operator(node: object) -> str:
     """Return the operator by which an expression binds, nothing if it is not one with an operator between operands."""
-    return node.op if isinstance(node, ast.Binary) else node.operators[0] if isinstance(node, contracts.Row) else ""
+    return (
+        node.op if isinstance(node, ast.Binary) else node.operators[0] if isinstance(node, contracts.ComparisonChain) else ""
+    )
 
 
 def _range(low: object, high: object) -> str:
@@ -123,7 +125,7 @@ def _event(event: contracts.EventOf) -> str:
 def clause_text(part: contracts.Part) -> str:
     """Return a clause without its `;`, or the head of a behavior."""
     match part:
-        case contracts.Condition(word, value, condition):
+        case contracts.ConditionClause(word, value, condition):
             return f"{word} {spec_text(value)}{_if(condition)}"
         case contracts.Behaviors(word, names):
             return f"{word} behaviors" + (" " if names else "") + ", ".join(each.text for each in names)
@@ -132,7 +134,7 @@ def clause_text(part: contracts.Part) -> str:
         case contracts.BoundsLine(name, lengths, low, high):
             shown = "".join(f" len {_range(each.low, each.high)}" for each in lengths)
             return f"bounds {name.text}{shown}" + ("" if low is None else f" in {_range(low, high)}")
-        case contracts.WaitsFor(who, condition):
+        case contracts.WaitsForClause(who, condition):
             return f"waitsfor {_set(who)}{_if(condition)}"
         case contracts.Quiet(who, port, tag, until, condition):
             shown = "" if port is None else f" on {port.text}"
@@ -171,7 +173,7 @@ def contract_lines(contract: contracts.ContractText) -> Iterator[tuple[int, str,
             continue
         depth = 1
         text, span = clause_text(part), part.span
-        if parts and isinstance(parts[0], contracts.Condition) and parts[0].word == "assumes":
+        if parts and isinstance(parts[0], contracts.ConditionClause) and parts[0].word == "assumes":
             assumed = parts.pop(0)
             text += f" {clause_text(assumed)};"
             span = _joined(span, assumed.span)
@@ -194,31 +196,31 @@ def contract_of(item: object) -> tuple[str, Span, list[tuple[int, str, Span]]] |
     return f"contract {contract.kind}{named}", contract.span, list(contract_lines(contract))
 
 
-def expression(expr: object) -> str:
+def expression_text(expr: object) -> str:
     """Return an expression with the parentheses it needs, and those around `&&` in `||` that readers need."""
     match tree.operand(expr):
         case ast.NumberLiteral(value):
             return str(value)
-        case tree.Indexed(name, indices):
-            return name.text + "".join(f"[{expression(index)}]" for index in indices)
+        case tree.IndexedName(name, indices):
+            return name.text + "".join(f"[{expression_text(index)}]" for index in indices)
         case tree.FunctionCall(name, arguments):
-            return f"{name.text}({', '.join(map(expression, arguments))})"
+            return f"{name.text}({', '.join(map(expression_text, arguments))})"
         case tree.OwnNumber():
             return "PID"
         case tree.ProcessCount():
             return "NPROCS"
         case ast.Unary(op, arg):
-            return f"{op}({expression(arg)})" if isinstance(arg, ast.Binary) else op + expression(arg)
+            return f"{op}({expression_text(arg)})" if isinstance(arg, ast.Binary) else op + expression_text(arg)
         case ast.Binary() as chain:
             return chain_text(chain, _operand)
 
 
 def _operand(part: object, op: str, right: int, _last: bool) -> str:
-    text = expression(part)
+    text = expression_text(part)
     return f"({text})" if isinstance(part, ast.Binary) and needs_brackets(part.op, op, right) else text
 
 
-def statement(part: object) -> str:
+def statement_text(part: object) -> str:
     """Return the one line of a statement; for one with blocks, what stands before its first brace."""
     line = cast(tree.Line, part)
     match line:
@@ -227,61 +229,61 @@ def statement(part: object) -> str:
         case tree.RequestLine(requests):
             return _declared("req", requests)
         case ast.Assign(_, value, op):
-            return f"{expression(tree.target(line))} {op}= {expression(value)}"
+            return f"{expression_text(tree.target(line))} {op}= {expression_text(value)}"
         case tree.CallLine(call):
-            return expression(call)
+            return expression_text(call)
         case tree.SendLine() | tree.ReceiveLine():
             return _message(line)
         case tree.WaitLine(requests):
-            return f"wait {', '.join(map(expression, requests))}"
+            return f"wait {', '.join(map(expression_text, requests))}"
         case tree.ReturnLine(value):
-            return "return" if value is None else f"return {expression(value)}"
+            return "return" if value is None else f"return {expression_text(value)}"
         case _:
-            return common_statement(line, expression)
+            return common_statement(line, expression_text)
 
 
-def _declared(word: str, parts: Iterable[tree.Declared]) -> str:
+def _declared(word: str, parts: Iterable[tree.Declarator]) -> str:
     found = []
     for each in parts:
-        size = "" if each.size is None else f"[{expression(each.size)}]"
-        found.append(f"{each.name.text}{size}{'' if each.value is None else f' = {expression(each.value)}'}")
+        size = "" if each.size is None else f"[{expression_text(each.size)}]"
+        found.append(f"{each.name.text}{size}{'' if each.value is None else f' = {expression_text(each.value)}'}")
     return f"{word} {', '.join(found)}"
 
 
 def _message(line: tree.SendLine | tree.ReceiveLine) -> str:
-    given = "" if line.request is None else f"{expression(line.request)} = i"
+    given = "" if line.request is None else f"{expression_text(line.request)} = i"
     port = "" if line.port is None else f" on {line.port.text}"
     tag = "" if line.tag is None else f" tag {_pattern(line.tag)}"
     if isinstance(line, tree.SendLine):
-        return f"{given}send {expression(line.value)} to {expression(line.to)}{port}{tag}"
+        return f"{given}send {expression_text(line.value)} to {expression_text(line.to)}{port}{tag}"
     source = "" if line.source is None else f" from {_pattern(line.source)}"
-    return f"{given}recv {expression(line.target)}{source}{port}{tag}"
+    return f"{given}recv {expression_text(line.target)}{source}{port}{tag}"
 
 
 def _pattern(part: tree.AnyOf | tree.Operand) -> str:
     if not isinstance(part, tree.AnyOf):
-        return expression(part)
-    return "any" if part.stored is None else f"any {expression(part.stored)}"
+        return expression_text(part)
+    return "any" if part.stored is None else f"any {expression_text(part.stored)}"
 
 
-def item(part: object) -> str:
+def item_text(part: object) -> str:
     """Return the one line of a declaration; for a process or function, what stands before its brace."""
     declaration = cast(tree.Declaration, part)
     match declaration:
         case ast.ProgramName(name):
             return f"program {name.text}"
         case ast.Constants(bindings):
-            return "const " + ", ".join(f"{each.name.text} = {expression(each.value)}" for each in bindings)
+            return "const " + ", ".join(f"{each.name.text} = {expression_text(each.value)}" for each in bindings)
         case tree.PortLine(names):
             return f"port {', '.join(name.text for name in names)}"
         case tree.RegisterLine(registers):
             return _declared("reg", registers)
-        case tree.Function(name, parameters):
+        case tree.FunctionItem(name, parameters):
             return f"fun {name.text}({', '.join(each.text for each in parameters)})"
         case tree.Proc(name, numbers):
             bounds = ""
             if numbers is not None:
-                bounds = f"[{numbers.counter.text} in {expression(numbers.low)}..{expression(numbers.high)}]"
+                bounds = f"[{numbers.counter.text} in {expression_text(numbers.low)}..{expression_text(numbers.high)}]"
             return f"{'daemon ' * declaration.daemon}proc {name.text}{bounds}"
         case tree.ExpectLine(claims, buffers, contracts):
             of_buffers = [f"matchings {each.number}" if each.kind == "matchings" else each.kind for each in claims]
@@ -298,7 +300,7 @@ def _contract_claim(claim: tree.ContractClaimWords) -> str:
     return f"contract {claim.name.text} violated{error}{f' from {claim.since}' if claim.since != 1 else ''}"
 
 
-MESSAGE_STYLE: Final = Style(message_grammar, item, statement, expression, contract_of)
+MESSAGE_STYLE: Final = Style(message_grammar, item_text, statement_text, expression_text, contract_of)
 
 
 def format_messages(text: str, file: str) -> str:

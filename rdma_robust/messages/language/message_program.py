@@ -6,8 +6,9 @@ body, and at :class:`Halt`, it has ended. At a false :class:`Assume` and at a fa
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Literal
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Literal, assert_never
 
 from rdma_robust.errors import NO_SPAN, Diagnostic, Span
 from rdma_robust.messages.language.message_terms import Term
@@ -121,7 +122,7 @@ class Halt:
 
 @dataclass(frozen=True, slots=True)
 class Return:
-    """Go on after the innermost :class:`Inlined`."""
+    """Go on after the innermost :class:`InlinedCall`."""
 
     span: Span = field(default=NO_SPAN, compare=False)
 
@@ -180,7 +181,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Inlined:
+class InlinedCall:
     """The body of the function `name`, called here; its registers have names of their own. `of_library` if it is no function
     of the file."""
 
@@ -193,9 +194,40 @@ class Inlined:
 
 Statement = (
     Assign | Requests | IssueSend | IssueReceive | Wait | CollectiveCall | Assume | Assert | Halt | Return
-    | If | While | For | Loop | Choose | Inlined
+    | If | While | For | Loop | Choose | InlinedCall
 )  # fmt: skip
 Block = tuple[Statement, ...]
+
+
+def blocks_of(statement: Statement) -> tuple[Block, ...]:
+    """Return the blocks directly inside of a statement."""
+    match statement:
+        case If(_, then, other):
+            return then, other
+        case Choose(branches):
+            return branches
+        case While(body=body) | For(body=body) | Loop(body=body) | InlinedCall(body=body):
+            return (body,)
+        case Assign() | Requests() | IssueSend() | IssueReceive() | Wait() | CollectiveCall() | Assume() | Assert():
+            return ()
+        case Halt() | Return():
+            return ()
+        case _:
+            assert_never(statement)
+
+
+def with_blocks(statement: Statement, change: Callable[[Block], Block]) -> Statement:
+    """Return a statement with another block in place of each that is directly inside of it."""
+    match statement:
+        case If(_, then, other):
+            return replace(statement, then=change(then), other=change(other))
+        case Choose(branches):
+            return replace(statement, branches=tuple([change(each) for each in branches]))
+        case While() | For() | Loop() | InlinedCall():
+            return replace(statement, body=change(statement.body))
+        case _:
+            assert not blocks_of(statement)
+            return statement
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,16 +9,16 @@ from rdma_robust.errors import Span
 from rdma_robust.expr import Const, Name
 from rdma_robust.language.syntax import ast
 from rdma_robust.messages.language import message_tree as tree
-from rdma_robust.messages.language.message_folding import folded
+from rdma_robust.messages.language.message_folding import fold_operation
 from rdma_robust.messages.language.message_program import IssueReceive, IssueSend, Place
 from rdma_robust.messages.language.message_terms import LONGEST, Element, Length, Operation, Term, Zeros
-from rdma_robust.messages.language.message_world import BUILT_IN, TRUTHS, Family, Local, LocalKind, World
+from rdma_robust.messages.language.message_world import BUILT_IN, TRUTHS, GlobalScope, LocalKind, LocalName, ProcessFamily
 
 NOTHING = Const(0)
 """Stands for what was an error."""
 
 
-class Scope:
+class ProcessScope:
     """The names of one process or function, as far as it was read, and the expressions over them.
 
     `pid` is the own number, and `values` are constants besides those of the program. Where `strict` is false nothing is said
@@ -26,7 +26,7 @@ class Scope:
     """
 
     def __init__(
-        self, world: World, report: Reporter, pid: Term | None, values: Mapping[str, Term], prefix: str = ""
+        self, world: GlobalScope, report: Reporter, pid: Term | None, values: Mapping[str, Term], prefix: str = ""
     ) -> None:
         self.world = world
         self.report = report
@@ -34,15 +34,15 @@ class Scope:
         self.values = dict(values)
         self.prefix = prefix
         self.strict = True
-        self.locals: dict[str, Local] = {}
-        self.declared: list[tuple[str, Local]] = []
+        self.locals: dict[str, LocalName] = {}
+        self.declared: list[tuple[str, LocalName]] = []
         """All that was ever declared, in the order of the text."""
 
-    def declare(self, name: ast.Ident, kind: LocalKind, *, array: bool = False) -> Local:
+    def declare(self, name: ast.Ident, kind: LocalKind, *, array: bool = False) -> LocalName:
         """Return what `name` is from here on; an error if it is something already."""
         text = name.text
         before = self.locals.get(text)
-        made = Local(self.prefix + text, kind, name.span, array, again=before is not None)
+        made = LocalName(self.prefix + text, kind, name.span, array, again=before is not None)
         self.locals[text] = made
         self.declared.append((text, made))
         if before is not None and kind == before.kind and not before.visible:
@@ -61,7 +61,7 @@ class Scope:
         for _, local in self.declared[before:]:
             local.visible = False
 
-    def find(self, name: ast.Ident) -> Local | None:
+    def find(self, name: ast.Ident) -> LocalName | None:
         """Return the register, request or counter that a name means here."""
         found = self.locals.get(name.text)
         if found is not None and found.visible:
@@ -87,12 +87,12 @@ class Scope:
             case tree.ProcessCount():
                 return self._known(None if self.pid is None else self.world.count(), "NPROCS", expr)
             case ast.Unary(op, arg):
-                return folded(op, self.term(arg))
+                return fold_operation(op, self.term(arg))
             case ast.Binary(op, left, right):
                 return self._binary(op, left, right)
             case tree.FunctionCall() as call:
                 return self._built_in(call)
-            case tree.Indexed() as indexed:
+            case tree.IndexedName() as indexed:
                 return self._value(indexed)
 
     def _known(self, term: Term | None, word: str, expr: object) -> Term:
@@ -105,7 +105,7 @@ class Scope:
         terms = self.term(left), self.term(right)
         if self.strict and op in "/%" and terms[1] == Const(0):
             self.report.error("RR917", tree.operand(right).span, "division by zero")
-        return folded(op, *terms)
+        return fold_operation(op, *terms)
 
     def _built_in(self, call: tree.FunctionCall) -> Term:
         name, arguments = call.name.text, call.arguments
@@ -146,7 +146,7 @@ class Scope:
         hint = meant_at(call.name.span, name, known)
         self.report.error("RR902", call.name.span, f"there is no function {quote(name)}", hint=hint)
 
-    def _value(self, indexed: tree.Indexed) -> Term:
+    def _value(self, indexed: tree.IndexedName) -> Term:
         name, text = indexed.name, indexed.name.text
         if text in self.values:
             return self._number(indexed, self.values[text])
@@ -166,12 +166,12 @@ class Scope:
             self.term(index)
         return NOTHING
 
-    def _number(self, indexed: tree.Indexed, term: Term) -> Term:
+    def _number(self, indexed: tree.IndexedName, term: Term) -> Term:
         if indexed.indices:
             self.report.error("RR911", indexed.span, f"{quote(indexed.name.text)} is a number and has no elements")
         return term
 
-    def _of_local(self, indexed: tree.Indexed, local: Local) -> Term:
+    def _of_local(self, indexed: tree.IndexedName, local: LocalName) -> Term:
         if local.kind == "request":
             message = f"{quote(indexed.name.text)} is a request, and has no value"
             self.report.error(
@@ -188,7 +188,7 @@ class Scope:
             found = Element(found, self.term(index))
         return found
 
-    def _process(self, indexed: tree.Indexed, family: Family) -> Term:
+    def _process(self, indexed: tree.IndexedName, family: ProcessFamily) -> Term:
         """Return the number of a process: `first + (k - low)`, and `new(size)[k - low]`, which is 0 or a fault."""
         name = indexed.name.text
         if not family.numbered:
@@ -202,7 +202,7 @@ class Scope:
             )
             return Const(family.first)
         index = self.term(indexed.indices[0])
-        shifted = folded("-", index, Const(family.low)) if family.low else index
+        shifted = fold_operation("-", index, Const(family.low)) if family.low else index
         if isinstance(shifted, Const) and 0 <= shifted.value < family.size:
             return Const(family.first + shifted.value)
         if isinstance(shifted, Const) and self.strict:
@@ -211,7 +211,7 @@ class Scope:
             numbers = f"a number from {family.low} to {high}" if family.size else ""
             self.report.error("RR914", indexed.span, said, expected=numbers)
         checked = Element(Zeros(Const(family.size)), shifted)
-        return folded("+", Const(family.first), Operation("+", (shifted, checked)))
+        return fold_operation("+", Const(family.first), Operation("+", (shifted, checked)))
 
     def _unknown(self, name: ast.Ident) -> None:
         text = name.text
@@ -232,7 +232,7 @@ class Scope:
             known = did_you_mean(text, self.world.constants)
             self.report.error("RR916", name.span, f"{quote(text)} is no constant that was declared before", hint=known)
 
-    def register(self, indexed: tree.Indexed) -> Place:
+    def register(self, indexed: tree.IndexedName) -> Place:
         """Return the place of a register or element of an array, to which something is stored."""
         name, text = indexed.name, indexed.name.text
         local = None if text in self.values else self.find(name)
@@ -242,7 +242,7 @@ class Scope:
             return Place(text)
         return Place(local.written, indices)
 
-    def _not_stored(self, indexed: tree.Indexed, local: Local | None) -> None:
+    def _not_stored(self, indexed: tree.IndexedName, local: LocalName | None) -> None:
         text = indexed.name.text
         if local is not None and local.kind == "request":
             said = f"{quote(text)} is a request: only `isend` and `irecv` give it something"
@@ -262,7 +262,7 @@ class Scope:
         else:
             self.report.error("RR912", indexed.span, f"{quote(text)} is {what}", expected="a register")
 
-    def request(self, indexed: tree.Indexed, *, whole: bool = False) -> Place:
+    def request(self, indexed: tree.IndexedName, *, whole: bool = False) -> Place:
         """Return the place of one request or, where `whole` arrays may stand, of an array of them."""
         name, text = indexed.name, indexed.name.text
         indices = tuple(self.term(index) for index in indexed.indices)
@@ -290,7 +290,7 @@ class Scope:
         return found or 0
 
 
-def issued_send(scope: Scope, line: tree.SendLine, request: Place, span: Span) -> IssueSend:
+def issued_send(scope: ProcessScope, line: tree.SendLine, request: Place, span: Span) -> IssueSend:
     """Return the issue of a send."""
     value, to = scope.term(line.value), scope.term(line.to)
     _check_process(scope, to, line.to)
@@ -300,7 +300,7 @@ def issued_send(scope: Scope, line: tree.SendLine, request: Place, span: Span) -
     return IssueSend(request, value, to, port, tag, span)
 
 
-def issued_receive(scope: Scope, line: tree.ReceiveLine, request: Place, span: Span) -> IssueReceive:
+def issued_receive(scope: ProcessScope, line: tree.ReceiveLine, request: Place, span: Span) -> IssueReceive:
     """Return the issue of a receive."""
     target = scope.register(line.target)
     source, sender = _pattern(scope, line.source)
@@ -311,7 +311,7 @@ def issued_receive(scope: Scope, line: tree.ReceiveLine, request: Place, span: S
     return IssueReceive(request, target, source, port, tag, sender, which, span)
 
 
-def _pattern(scope: Scope, part: tree.AnyOf | tree.Operand | None) -> tuple[Term | None, Place | None]:
+def _pattern(scope: ProcessScope, part: tree.AnyOf | tree.Operand | None) -> tuple[Term | None, Place | None]:
     """Return what must be matched, None for anything, and where it is stored."""
     if part is None:
         return None, None
@@ -320,7 +320,7 @@ def _pattern(scope: Scope, part: tree.AnyOf | tree.Operand | None) -> tuple[Term
     return scope.term(part), None
 
 
-def _check_process(scope: Scope, term: Term | None, part: tree.AnyOf | tree.Operand | None) -> None:
+def _check_process(scope: ProcessScope, term: Term | None, part: tree.AnyOf | tree.Operand | None) -> None:
     if not scope.strict or not isinstance(term, Const) or isinstance(part, tree.AnyOf) or part is None:
         return
     known = scope.world.processes
@@ -329,6 +329,6 @@ def _check_process(scope: Scope, term: Term | None, part: tree.AnyOf | tree.Oper
         scope.report.error("RR914", part.span, f"there is no process {term.value}", expected=numbers)
 
 
-def _check_tag(scope: Scope, term: Term | None, part: tree.AnyOf | tree.Operand | None) -> None:
+def _check_tag(scope: ProcessScope, term: Term | None, part: tree.AnyOf | tree.Operand | None) -> None:
     if scope.strict and isinstance(term, Const) and term.value < 0 and not isinstance(part, tree.AnyOf) and part is not None:
         scope.report.error("RR915", part.span, f"the tag {term.value} is negative", expected="0 or more")

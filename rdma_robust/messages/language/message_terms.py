@@ -6,9 +6,9 @@ comparisons give 1 or 0, and arrays are copied: nothing is shared.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, assert_never
 
 from rdma_robust.expr import OPERATORS, Const, Name
 
@@ -65,23 +65,42 @@ Term = Const | Name | Element | Length | Zeros | Operation
 """An expression over the registers of one process; PID, NPROCS, constants and processes' names are numbers by now."""
 
 
-def number(value: Value) -> int:
+def term_names(term: Term) -> Iterator[str]:
+    """Yield the registers that a term names, from left to right, as often as they stand there."""
+    match term:
+        case Name(name):
+            yield name
+        case Element(array, index):
+            yield from term_names(array)
+            yield from term_names(index)
+        case Length(inner) | Zeros(inner):
+            yield from term_names(inner)
+        case Operation(_, operands):
+            for each in operands:
+                yield from term_names(each)
+        case Const():
+            pass
+        case _:
+            assert_never(term)
+
+
+def require_number(value: Value) -> int:
     """Return `value` itself. Raises FaultError if it is an array."""
     if isinstance(value, tuple):
         raise FaultError("kind")
     return value
 
 
-def array(value: Value) -> tuple[Value, ...]:
+def require_array(value: Value) -> tuple[Value, ...]:
     """Return `value` itself. Raises FaultError if it is a number."""
     if isinstance(value, int):
         raise FaultError("kind")
     return value
 
 
-def element(value: Value, index: Value) -> Value:
+def element_at(value: Value, index: Value) -> Value:
     """Return the element of an array at an index. Raises FaultError if there is none."""
-    items, at = array(value), number(index)
+    items, at = require_array(value), require_number(index)
     if not 0 <= at < len(items):
         raise FaultError("index")
     return items[at]
@@ -91,14 +110,14 @@ def with_element(value: Value, indices: tuple[int, ...], new: Value) -> Value:
     """Return `value` with what stands at `indices`, one for each nesting, replaced by `new`. Raises FaultError."""
     if not indices:
         return new
-    inner = with_element(element(value, indices[0]), indices[1:], new)
-    items = array(value)
+    inner = with_element(element_at(value, indices[0]), indices[1:], new)
+    items = require_array(value)
     return (*items[: indices[0]], inner, *items[indices[0] + 1 :])
 
 
 def zeros(size: Value) -> tuple[Value, ...]:
     """Return that many zeros. Raises FaultError if there cannot be so many."""
-    length = number(size)
+    length = require_number(size)
     if not 0 <= length <= LONGEST:
         raise FaultError("length")
     return (0,) * length
@@ -112,9 +131,9 @@ def value_of(term: Term, registers: Mapping[str, Value]) -> Value:
         case Name(name):
             return registers[name]
         case Element(of, index):
-            return element(value_of(of, registers), value_of(index, registers))
+            return element_at(value_of(of, registers), value_of(index, registers))
         case Length(of):
-            return len(array(value_of(of, registers)))
+            return len(require_array(value_of(of, registers)))
         case Zeros(size):
             return zeros(value_of(size, registers))
         case Operation(op, operands):
@@ -122,7 +141,7 @@ def value_of(term: Term, registers: Mapping[str, Value]) -> Value:
 
 
 def _applied(op: str, operands: tuple[Term, ...], registers: Mapping[str, Value]) -> Value:
-    values = [number(value_of(each, registers)) for each in operands]
+    values = [require_number(value_of(each, registers)) for each in operands]
     if len(values) == 1:
         return -values[0] if op == "-" else int(not values[0])
     if op in "/%" and not values[1]:
@@ -131,7 +150,7 @@ def _applied(op: str, operands: tuple[Term, ...], registers: Mapping[str, Value]
 
 
 def _truth(term: Term, registers: Mapping[str, Value]) -> bool:
-    return bool(number(value_of(term, registers)))
+    return bool(require_number(value_of(term, registers)))
 
 
 _LAZY: Final[Mapping[str, Callable[[tuple[Term, ...], Mapping[str, Value]], Value]]] = {
@@ -145,11 +164,11 @@ MOST_ELEMENTS: Final = 8
 MOST_DIGITS: Final = 10**24
 
 
-def shown(value: Value, most: int = MOST_ELEMENTS) -> str:
+def shown_value(value: Value, most: int = MOST_ELEMENTS) -> str:
     """Return a value as people write it; of an array with more than `most` elements its beginning, and how many."""
     if isinstance(value, int):
         text = str(value) if abs(value) < MOST_DIGITS else ""
         return text or f"a number of {value.bit_length()} bits"
-    parts = [shown(each, most) for each in value[:most]]
+    parts = [shown_value(each, most) for each in value[:most]]
     more = [f"... {len(value)} in all"] if len(value) > most else []
     return f"[{', '.join(parts + more)}]"

@@ -16,7 +16,7 @@ from rdma_robust.messages.language.message_program import Buffer, ClaimKind
 
 
 @dataclass(frozen=True, slots=True)
-class Indexed:
+class IndexedName:
     """`name`, or `name[index]` and so on: a register, a request, a constant or a process."""
 
     name: ast.Ident
@@ -47,11 +47,11 @@ class ProcessCount:
     span: Span = field(default=NO_SPAN, compare=False)
 
 
-Operand = ast.NumberLiteral | ast.Unary | ast.Binary | Indexed | FunctionCall | OwnNumber | ProcessCount
+Operand = ast.NumberLiteral | ast.Unary | ast.Binary | IndexedName | FunctionCall | OwnNumber | ProcessCount
 
 
 @dataclass(frozen=True, slots=True)
-class Declared:
+class Declarator:
     """`name`, `name[size]` or `name = value` in a `reg` line, or one of the first two in a `req` line."""
 
     name: ast.Ident
@@ -62,13 +62,13 @@ class Declared:
 
 @dataclass(frozen=True, slots=True)
 class RegisterLine:
-    registers: tuple[Declared, ...]
+    registers: tuple[Declarator, ...]
     span: Span = field(default=NO_SPAN, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class RequestLine:
-    requests: tuple[Declared, ...]
+    requests: tuple[Declarator, ...]
     span: Span = field(default=NO_SPAN, compare=False)
 
 
@@ -84,7 +84,7 @@ class CallLine:
 class SendLine:
     """`send`, or with a request `request = isend`."""
 
-    request: Indexed | None
+    request: IndexedName | None
     value: Operand
     to: Operand
     port: ast.Ident | None
@@ -96,7 +96,7 @@ class SendLine:
 class AnyOf:
     """`any`, and where to store which it was."""
 
-    stored: Indexed | None
+    stored: IndexedName | None
     span: Span = field(default=NO_SPAN, compare=False)
 
 
@@ -104,8 +104,8 @@ class AnyOf:
 class ReceiveLine:
     """`recv`, or with a request `request = irecv`. No `source` or `tag` is the same as `any`."""
 
-    request: Indexed | None
-    target: Indexed
+    request: IndexedName | None
+    target: IndexedName
     source: AnyOf | Operand | None
     port: ast.Ident | None
     tag: AnyOf | Operand | None
@@ -114,7 +114,7 @@ class ReceiveLine:
 
 @dataclass(frozen=True, slots=True)
 class WaitLine:
-    requests: tuple[Indexed, ...]
+    requests: tuple[IndexedName, ...]
     span: Span = field(default=NO_SPAN, compare=False)
 
 
@@ -138,7 +138,7 @@ class PortLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class FunctionItem:
     name: ast.Ident
     parameters: tuple[ast.Ident, ...]
     body: ast.Block
@@ -205,10 +205,12 @@ class ExpectLine:
     span: Span = field(default=NO_SPAN, compare=False)
 
 
-Declaration = ast.ProgramName | ast.Constants | PortLine | RegisterLine | Function | Proc | ExpectLine | ast.BrokenStatement
+Declaration = (
+    ast.ProgramName | ast.Constants | PortLine | RegisterLine | FunctionItem | Proc | ExpectLine | ast.BrokenStatement
+)
 
 
-def inside(part: object) -> Any:
+def as_part(part: object) -> Any:
     """Return a part of a node of both trees as that takes it."""
     return part
 
@@ -218,9 +220,9 @@ def operand(expr: object) -> Operand:
     return cast(Operand, expr)
 
 
-def target(assign: ast.Assign) -> Indexed:
+def target(assign: ast.Assign) -> IndexedName:
     """Return what an assignment assigns."""
-    return cast(Indexed, assign.target)
+    return cast(IndexedName, assign.target)
 
 
 def lines(block: ast.Block) -> tuple[Line, ...]:

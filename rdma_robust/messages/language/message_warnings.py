@@ -15,12 +15,12 @@ from rdma_robust.errors import Span
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.tree_limits import blocks_of, first_line
 from rdma_robust.messages.language import message_tree as tree
-from rdma_robust.messages.language.message_parts import all_lines, names_stored_by, operands_of, places_in, stored_by
-from rdma_robust.messages.language.message_printer import expression
-from rdma_robust.messages.language.message_world import Local, World
+from rdma_robust.messages.language.message_parts import all_lines, names_stored_by, operands_of, places_in, stored_places
+from rdma_robust.messages.language.message_printer import expression_text
+from rdma_robust.messages.language.message_world import GlobalScope, LocalName
 
 
-def warn_unused(world: World, locals_: Iterable[tuple[str, Local]], report: Reporter) -> None:
+def warn_unused_names(world: GlobalScope, locals_: Iterable[tuple[str, LocalName]], report: Reporter) -> None:
     """Warn of constants, ports, functions, registers and requests that nothing uses."""
     found = [("constant", name, each.span) for name, each in world.constants.items() if not each.used]
     found += [("register", name, each.span) for name, each in world.globals.items() if not each.used]
@@ -38,7 +38,7 @@ def warn_unused(world: World, locals_: Iterable[tuple[str, Local]], report: Repo
 
 def warn_of_ports(program: ast.ProgramTree, report: Reporter) -> None:
     """Warn of ports that nothing uses, or on which nothing is sent, or received."""
-    bodies = [item.body for item in tree.declarations(program) if isinstance(item, tree.Proc | tree.Function)]
+    bodies = [item.body for item in tree.declarations(program) if isinstance(item, tree.Proc | tree.FunctionItem)]
     lines = [line for body in bodies for line in all_lines(body)]
     sent = {line.port.text for line in lines if isinstance(line, tree.SendLine) and line.port is not None}
     received = {line.port.text for line in lines if isinstance(line, tree.ReceiveLine) and line.port is not None}
@@ -58,7 +58,7 @@ def warn_never_read(body: ast.Block, report: Reporter) -> None:
     lines = list(all_lines(body))
     declared = [each for line in lines if isinstance(line, tree.RegisterLine) for each in line.registers]
     read = {name for line in lines for name in _read_by(line)}
-    received = {each.name.text for line in lines for each in stored_by(line)}
+    received = {each.name.text for line in lines for each in stored_places(line)}
     plain = {line for line in lines if isinstance(line, ast.Assign) and not isinstance(line.value, tree.FunctionCall)}
     assigned = {tree.target(line).name.text for line in lines if isinstance(line, ast.Assign)}
     called = assigned - {tree.target(line).name.text for line in plain}
@@ -69,13 +69,13 @@ def warn_never_read(body: ast.Block, report: Reporter) -> None:
 
 def _read_by(line: tree.Line) -> Iterator[str]:
     """Yield the names whose values a statement uses."""
-    stored = (tree.target(line),) if isinstance(line, ast.Assign) else stored_by(line)
+    stored = (tree.target(line),) if isinstance(line, ast.Assign) else stored_places(line)
     for place in places_in(*operands_of(line)):
         if not any(place is each for each in stored):
             yield place.name.text
 
 
-def warn_unreached(block: ast.Block, report: Reporter, ends: str) -> None:
+def warn_unreached_lines(block: ast.Block, report: Reporter, ends: str) -> None:
     """Warn of the first statement of each block that comes after the end; `ends` says of what."""
     ended = False
     for line in tree.lines(block):
@@ -83,7 +83,7 @@ def warn_unreached(block: ast.Block, report: Reporter, ends: str) -> None:
             report.warn("RR703", first_line(line.span), f"this is never reached: {ends} has ended")
             return
         for inner in blocks_of(cast(ast.Statement, line)):
-            warn_unreached(inner, report, ends)
+            warn_unreached_lines(inner, report, ends)
         ended = _ends(line)
 
 
@@ -103,15 +103,15 @@ def _ends(line: tree.Line) -> bool:
 
 
 @dataclass(slots=True)
-class _Issued:
+class _OpenRequest:
     """A request that is active as far as is known; `targets` is where a receive stores at its wait."""
 
-    request: tree.Indexed
+    request: tree.IndexedName
     span: Span
-    targets: tuple[tree.Indexed, ...]
+    targets: tuple[tree.IndexedName, ...]
     told: bool = False
 
-    def without(self, name: str) -> _Issued:
+    def without(self, name: str) -> _OpenRequest:
         """Return the same without targets of which an index is another one by now."""
         kept = (each for each in self.targets if all(name != m.name.text for m in places_in(*each.indices)))
         return replace(self, targets=tuple(kept))
@@ -121,9 +121,9 @@ class _Issued:
 class _Active:
     """The active requests at a place of the text, by how they are written."""
 
-    found: dict[str, _Issued] = field(default_factory=dict)
+    found: dict[str, _OpenRequest] = field(default_factory=dict)
 
-    def waited(self, request: tree.Indexed) -> None:
+    def waited(self, request: tree.IndexedName) -> None:
         """Note that a request, or all of an array, is waited for; one of an array may be any of them."""
         name = request.name.text
         for text in [text for text, each in self.found.items() if each.request.name.text == name]:
@@ -185,7 +185,7 @@ def _round(line: ast.While | ast.For | ast.Loop, active: _Active, report: Report
         active.found.pop(text, None)
 
 
-def _waited_first(body: ast.Block, issued: _Issued) -> bool:
+def _waited_first(body: ast.Block, issued: _OpenRequest) -> bool:
     """Whether a body has a wait for a request in front of its issue, which then is for that of the round before."""
     name = issued.request.name.text
     for line in all_lines(body):
@@ -196,17 +196,17 @@ def _waited_first(body: ast.Block, issued: _Issued) -> bool:
     return False
 
 
-def _is_fixed(request: tree.Indexed) -> bool:
+def _is_fixed(request: tree.IndexedName) -> bool:
     return all(isinstance(index, ast.NumberLiteral) for index in request.indices)
 
 
-def _issue(line: tree.SendLine | tree.ReceiveLine, request: tree.Indexed, active: _Active, report: Reporter) -> None:
-    text = expression(request)
+def _issue(line: tree.SendLine | tree.ReceiveLine, request: tree.IndexedName, active: _Active, report: Reporter) -> None:
+    text = expression_text(request)
     before = active.found.get(text)
     if before is not None and _is_fixed(request):
         said = f"{quote(text)} is active since line {before.span.line}, and is lost here: it stays posted"
         report.warn("RR742", request.span, said, hint=f"`wait {text}` before")
-    active.found[text] = _Issued(request, line.span, stored_by(line))
+    active.found[text] = _OpenRequest(request, line.span, stored_places(line))
 
 
 def _uses(line: tree.Line, active: _Active, report: Reporter) -> None:
@@ -217,14 +217,14 @@ def _uses(line: tree.Line, active: _Active, report: Reporter) -> None:
     for place in places_in(*operands_of(line)):
         for target, each in targets:
             if _is_in(target, place):
-                name, asked = quote(expression(place)), expression(each.request)
+                name, asked = quote(expression_text(place)), expression_text(each.request)
                 said = f"{name} is the target of the receive of line {each.span.line}, which stores at its `wait` only"
                 report.warn("RR741", place.span, said, hint=f"`wait {asked}` before")
     for name in names_stored_by(line):
         active.found = {text: each.without(name) for text, each in active.found.items()}
 
 
-def _is_in(target: tree.Indexed, mentioned: tree.Indexed) -> bool:
+def _is_in(target: tree.IndexedName, mentioned: tree.IndexedName) -> bool:
     """Whether one of two places is the other or is in it, by how they are written."""
     shared = zip(target.indices, mentioned.indices, strict=False)
     return target.name == mentioned.name and all(one == other for one, other in shared)

@@ -111,7 +111,7 @@ _OUTSIDE: Final = frozenset({"EXPECT", "FUN", "PROC"})
 _COUNTED: Final = {"LPAR": 1, "LSQB": 1, "RPAR": -1, "RSQB": -1}
 
 
-def in_context(tokens: Sequence[Token]) -> Iterator[Token]:
+def message_tokens(tokens: Sequence[Token]) -> Iterator[Token]:
     """Yield the tokens of a file, comments left out, with names for the words that are none of the language's there.
 
     - words of claims, `under` and buffers are in an `expect` line;
@@ -309,4 +309,4 @@ def _within_limits(program: ast.ProgramTree, report: Reporter) -> bool:
 @functools.cache
 def message_grammar() -> Grammar:
     """Return the grammar of `.mp`."""
-    return grammar_of("mp", MessageBuilder(), in_context, _SYNTAX, _within_limits)
+    return grammar_of("mp", MessageBuilder(), message_tokens, _SYNTAX, _within_limits)

@@ -1,4 +1,4 @@
-"""What the names of an `.mp` program mean: those of the whole program, and those of one process or function."""
+"""Scopes of the names of an `.mp` program: the whole program, and one process or function while it is written out."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LocalKind = Literal["register", "request", "counter"]
 
 
 @dataclass(slots=True)
-class Local:
+class LocalName:
     """A register, a request or the counter of a `for`; `written` is its name in the process that is written out.
 
     `array` is that of requests; of registers nothing is known. It is `visible` inside of its block; one that is declared
@@ -42,7 +42,7 @@ class Local:
 
 
 @dataclass(slots=True)
-class Constant:
+class DeclaredConstant:
     """`value` is None if that was an error."""
 
     value: int | None
@@ -51,7 +51,7 @@ class Constant:
 
 
 @dataclass(slots=True)
-class Family:
+class ProcessFamily:
     """The processes of one declaration: their numbers begin with `first`, and what stands in brackets with `low`."""
 
     proc: tree.Proc
@@ -74,18 +74,18 @@ class Family:
 
 
 @dataclass(slots=True)
-class World:
+class GlobalScope:
     """What is declared outside of processes and functions.
 
     `first` is where each name that stands in expressions is declared. `ports` are their numbers. `is_library` says that the
     text is that of the library, of which `hidden` are the functions whose names mean others in the program.
     """
 
-    constants: dict[str, Constant] = field(default_factory=dict)
-    families: dict[str, Family] = field(default_factory=dict)
-    globals: dict[str, Local] = field(default_factory=dict)
-    functions: dict[str, tree.Function] = field(default_factory=dict)
-    library: dict[str, tree.Function] = field(default_factory=dict)
+    constants: dict[str, DeclaredConstant] = field(default_factory=dict)
+    families: dict[str, ProcessFamily] = field(default_factory=dict)
+    globals: dict[str, LocalName] = field(default_factory=dict)
+    functions: dict[str, tree.FunctionItem] = field(default_factory=dict)
+    library: dict[str, tree.FunctionItem] = field(default_factory=dict)
     ports: dict[str, int] = field(default_factory=dict)
     first: dict[str, Span] = field(default_factory=dict)
     called: set[str] = field(default_factory=set)
@@ -102,16 +102,16 @@ class World:
         """Return the number of processes: nothing is known of it where none are declared."""
         return Const(self.processes) if self.processes else Name("NPROCS")
 
-    def function(self, name: str) -> tree.Function | None:
+    def function(self, name: str) -> tree.FunctionItem | None:
         """Return the function that a name calls: one of the program hides one of the library."""
         return self.functions.get(name) or self.library.get(name)
 
 
-def library_world(world: World) -> World:
+def library_world(world: GlobalScope) -> GlobalScope:
     """Return what names mean in the text of the library, whose port comes after those of the program."""
     ports = {COLLECTIVE: len(world.ports) + 1}
     functions = world.library
-    return World(library=functions, functions=functions, ports=ports, processes=world.processes, is_library=True)
+    return GlobalScope(library=functions, functions=functions, ports=ports, processes=world.processes, is_library=True)
 
 
 MAX_STATEMENTS: Final = 100_000
@@ -126,7 +126,7 @@ class TooLargeError(Exception):
 
 
 @dataclass(slots=True)
-class Written:
+class ProcessDraft:
     """What comes of one process besides its statements: the names of its registers and requests, in their order.
 
     `left` is how many statements there may still be in all.

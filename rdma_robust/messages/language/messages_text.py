@@ -17,10 +17,10 @@ from rdma_robust.messages.language.message_printer import MESSAGE_STYLE
 from rdma_robust.messages.language.message_words import WORDS, message_grammar
 from rdma_robust.messages.language.message_world import BUILT_IN, COLLECTIVE
 from rdma_robust.messages.language.written_process import ProcessTree, ProgramText, foreign_names
-from rdma_robust.messages.language.written_terms import Families, Family, Names, number
+from rdma_robust.messages.language.written_terms import Families, FamilyNames, TextNames, number_text
 
 
-def written_out(program: made.MessageProgram) -> str:
+def program_text(program: made.MessageProgram) -> str:
     """Return a text of the language that is read as `program`.
 
     Registers outside of processes are those that functions use and do not have themselves. A constant that is a fault, such
@@ -30,7 +30,7 @@ def written_out(program: made.MessageProgram) -> str:
     words = {text for kind, text in message_grammar().keywords.items() if kind not in WORDS}
     taken = {*words, *BUILT_IN, *(port for port in program.ports if port)}
     families = Families(tuple(_families(program)))
-    names = Names(taken | {family.name for family in families.found})
+    names = TextNames(taken | {family.name for family in families.found})
     shared = sorted({name for process in program.processes for name in foreign_names(process.body)})
     text = ProgramText(program, families, names, shared)
     bodies = [[ProcessTree(text, each).block(each.body) for each in _members(program, family)] for family in families.found]
@@ -38,27 +38,27 @@ def written_out(program: made.MessageProgram) -> str:
     name = names.cleaned(program.name)
     items: list[object] = [ast.ProgramName(ast.Ident(f"{name}_" if name in words else name))]
     own_ports = tuple(ast.Ident(port) for port in program.ports[1:] if port != COLLECTIVE)
-    globals_ = tuple(tree.Declared(ast.Ident(name), None) for name in (*map(names.of, shared), *names.zero()))
+    globals_ = tuple(tree.Declarator(ast.Ident(name), None) for name in (*map(names.of, shared), *names.zero()))
     items += [tree.PortLine(own_ports)] if own_ports else []
     items += [tree.RegisterLine(globals_)] if globals_ else []
     items += text.functions.items
     items += [_proc(family, each, counter) for family, each in zip(families.found, bodies, strict=True)]
     items += map(_expected, program.claims)
-    return format_tree(ast.ProgramTree(tree.inside(tuple(items))), MESSAGE_STYLE)
+    return format_tree(ast.ProgramTree(tree.as_part(tuple(items))), MESSAGE_STYLE)
 
 
-def _members(program: made.MessageProgram, family: Family) -> tuple[made.Process, ...]:
+def _members(program: made.MessageProgram, family: FamilyNames) -> tuple[made.Process, ...]:
     return program.processes[family.first : family.first + family.size]
 
 
-def _families(program: made.MessageProgram) -> Iterable[Family]:
+def _families(program: made.MessageProgram) -> Iterable[FamilyNames]:
     """Yield which processes were declared together: those that follow each other as `P[1]`, `P[2]`."""
     numbered = list(enumerate(program.processes))
     for (name, _), found in groupby(numbered, lambda each: (_base(each[1].name), _run(each))):
         members = list(found)
         first, process = members[0]
         at = process.name.removeprefix(name)
-        yield Family(name, first, int(at[1:-1]) if at else 0, len(members), bool(at), process.daemon)
+        yield FamilyNames(name, first, int(at[1:-1]) if at else 0, len(members), bool(at), process.daemon)
 
 
 def _base(name: str) -> str:
@@ -72,18 +72,18 @@ def _run(each: tuple[int, made.Process]) -> int:
     return index - int(at[1:-1]) if at else -index - 1
 
 
-def _proc(family: Family, bodies: list[ast.Block], counter: ast.Ident) -> tree.Proc:
+def _proc(family: FamilyNames, bodies: list[ast.Block], counter: ast.Ident) -> tree.Proc:
     body = bodies[0] if all(each == bodies[0] for each in bodies) else _branches(family, bodies, counter)
     high = family.low + family.size - 1
-    numbers = tree.Range(counter, number(family.low), number(high)) if family.numbered else None
+    numbers = tree.Range(counter, number_text(family.low), number_text(high)) if family.numbered else None
     return tree.Proc(ast.Ident(family.name), numbers, body, family.daemon)
 
 
-def _branches(family: Family, bodies: list[ast.Block], counter: ast.Ident) -> ast.Block:
+def _branches(family: FamilyNames, bodies: list[ast.Block], counter: ast.Ident) -> ast.Block:
     """Return a body that is each of these, by the number of the process."""
     arms = []
     for at, body in enumerate(bodies):
-        condition = ast.Binary("==", tree.inside(tree.Indexed(counter, ())), tree.inside(number(family.low + at)))
+        condition = ast.Binary("==", tree.as_part(tree.IndexedName(counter, ())), tree.as_part(number_text(family.low + at)))
         arms.append(ast.Arm(condition, body))
     return ast.Block((ast.If(tuple(arms[:-1]), arms[-1].block),))
 

@@ -1,4 +1,4 @@
-"""Which texts are programs of `.mp`. Imports nothing: whoever reads any file asks this first."""
+"""The test for texts that are programs of `.mp`. Imports nothing: whoever reads any file asks this first."""
 
 from __future__ import annotations
 

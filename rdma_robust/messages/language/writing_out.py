@@ -13,21 +13,21 @@ from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.tree_limits import first_line
 from rdma_robust.messages.language import message_program as made
 from rdma_robust.messages.language import message_tree as tree
-from rdma_robust.messages.language.collective_loops import remembered, written_for, written_while
-from rdma_robust.messages.language.message_folding import Arm, chosen, folded
+from rdma_robust.messages.language.collective_loops import entry_assignments, written_for, written_while
+from rdma_robust.messages.language.message_folding import GuardedBlock, fold_operation, nested_ifs
 from rdma_robust.messages.language.message_library import LIBRARY_REPORT
 from rdma_robust.messages.language.message_parts import assigned_names, declared_names, gives_value, returns
-from rdma_robust.messages.language.message_scope import NOTHING, Scope, issued_receive, issued_send
+from rdma_robust.messages.language.message_scope import NOTHING, ProcessScope, issued_receive, issued_send
 from rdma_robust.messages.language.message_terms import Length, Term
 from rdma_robust.messages.language.message_world import (
     BUILT_IN,
     MAX_DEPTH,
     MAX_STATEMENTS,
+    GlobalScope,
     InFunction,
-    Local,
+    LocalName,
+    ProcessDraft,
     TooLargeError,
-    World,
-    Written,
 )
 
 if TYPE_CHECKING:
@@ -41,7 +41,12 @@ class Writer:
     """
 
     def __init__(
-        self, scope: Scope, library: World, written: Written | None = None, inside: InFunction | None = None, depth: int = 0
+        self,
+        scope: ProcessScope,
+        library: GlobalScope,
+        written: ProcessDraft | None = None,
+        inside: InFunction | None = None,
+        depth: int = 0,
     ) -> None:
         self.scope = scope
         self.world = scope.world
@@ -154,7 +159,7 @@ class Writer:
 
     def _if(self, arms: tuple[ast.Arm, ...], otherwise: ast.Block | None, span: Span) -> made.Block:
         """Return an `if` with its `else if`s, without the branches that are known not to be the one."""
-        blocks: list[Arm] = []
+        blocks: list[GuardedBlock] = []
         for at, arm in enumerate(arms):
             condition = self.scope.term(arm.condition)
             if isinstance(condition, Const) and condition.value:
@@ -165,10 +170,10 @@ class Writer:
             if isinstance(condition, Const):
                 self._dead(arm.block)
             else:
-                blocks.append(Arm(condition, self.block(arm.block), self.at(arm.span if at else span)))
+                blocks.append(GuardedBlock(condition, self.block(arm.block), self.at(arm.span if at else span)))
         else:
             other = () if otherwise is None else self.block(otherwise)
-        return chosen(blocks, other, lambda: self.hidden_register("$taken"))
+        return nested_ifs(blocks, other, lambda: self.hidden_register("$taken"))
 
     def _while(self, line: ast.While, condition: Term, body: ast.Block) -> list[made.Statement]:
         calls = self._is_called(line)
@@ -208,20 +213,20 @@ class Writer:
             self._written.registers.setdefault(name)
         return made.Place(name)
 
-    def _declared(self, local: Local) -> Local:
+    def _declared(self, local: LocalName) -> LocalName:
         if self._written is not None:
             names = self._written.requests if local.kind == "request" else self._written.registers
             names.setdefault(local.written)
         return local
 
-    def set_global(self, declared: tree.Declared) -> list[made.Statement]:
+    def set_global(self, declared: tree.Declarator) -> list[made.Statement]:
         """Return what gives a register its first value that is declared outside of processes."""
         size = None if declared.size is None else self.scope.zeros(self.scope.term(declared.size), declared.size.span)
         called = self._called(declared.value) is not None  # which is an error, and was reported
         value = None if declared.value is None or called else self.scope.term(declared.value)
         return self._first_value(made.Place(declared.name.text), size, value, self.at(declared.span))
 
-    def _register(self, declared: tree.Declared) -> list[made.Statement]:
+    def _register(self, declared: tree.Declarator) -> list[made.Statement]:
         call = self._called(declared.value)
         size = None if declared.size is None else self.scope.zeros(self.scope.term(declared.size), declared.size.span)
         before: list[made.Statement] = []
@@ -247,11 +252,11 @@ class Writer:
         index, filling = f"{place.name}$index", f"{place.name}$value"
         if self._written is not None:
             self._written.registers |= dict.fromkeys((index, filling))
-        high = folded("-", Length(Name(place.name)), Const(1))
+        high = fold_operation("-", Length(Name(place.name)), Const(1))
         each = made.Assign(made.Place(place.name, (Name(index),)), Name(filling), span)
         return [made.Assign(made.Place(filling), value, span), made.For(index, Const(0), high, (each,), span)]
 
-    def _request(self, declared: tree.Declared) -> made.Statement:
+    def _request(self, declared: tree.Declarator) -> made.Statement:
         size = None if declared.size is None else self.scope.term(declared.size)
         if size is not None and declared.size is not None:
             self.scope.zeros(size, declared.size.span)
@@ -274,7 +279,7 @@ class Writer:
         if line.op:
             if line.op in "/%" and term == Const(0) and self.scope.strict:
                 self.report.error("RR917", line.value.span, "division by zero")
-            term = folded(line.op, self.scope.term(target), term)
+            term = fold_operation(line.op, self.scope.term(target), term)
         return [made.Assign(place, term, self.at(line.span))]
 
     def _send(self, line: tree.SendLine) -> list[made.Statement]:
@@ -335,7 +340,7 @@ class Writer:
         return [], NOTHING
 
     def _inlined(
-        self, function: tree.Function, line: tree.FunctionCall, arguments: list[Term], written: Written
+        self, function: tree.FunctionItem, line: tree.FunctionCall, arguments: list[Term], written: ProcessDraft
     ) -> tuple[list[made.Statement], Term]:
         """Return the statements of a function with these arguments. What is constant and stays so needs no register."""
         name, span = function.name.text, self.at(line.span)
@@ -351,7 +356,7 @@ class Writer:
             if isinstance(term, Const) and parameter.text not in changed and (not of_library or parameter.text == "root")
         }
         report = LIBRARY_REPORT if of_library else self.report
-        inner = Scope(world, report, self.scope.pid, constants, prefix)
+        inner = ProcessScope(world, report, self.scope.pid, constants, prefix)
         inner.strict = False
         found: list[made.Statement] = []
         root: Term | None = None
@@ -368,19 +373,19 @@ class Writer:
         writer._repeats = self._repeats
         if gives:
             written.registers.setdefault(result)
-        kept = remembered(writer, function, prefix) if written.loops else []
+        kept = entry_assignments(writer, function, prefix) if written.loops else []
         body = (*kept, *writer.block(function.body))
         if gives and not gives_value(body, result):
             found.append(made.Assign(made.Place(result), NOTHING, span))
         given = tuple((each.text, constants.get(each.text, Name(prefix + each.text))) for each in function.parameters)
         call = made.Call(given, result if gives else "")
-        return [*found, made.Inlined(name, body, span, call, of_library)], Name(result)
+        return [*found, made.InlinedCall(name, body, span, call, of_library)], Name(result)
 
-    def entered(self, function: tree.Function) -> made.Inlined:
+    def entered(self, function: tree.FunctionItem) -> made.InlinedCall:
         """Return a function as it is when all its arguments are in the registers that its `call` names."""
         assert self._written is not None
         call = tree.FunctionCall(function.name, (), function.name.span)
         arguments: list[Term] = [Name(each.text) for each in function.parameters]
         inlined = self._inlined(function, call, arguments, self._written)[0][-1]
-        assert isinstance(inlined, made.Inlined)
+        assert isinstance(inlined, made.InlinedCall)
         return inlined

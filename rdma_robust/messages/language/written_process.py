@@ -14,24 +14,23 @@ from rdma_robust.language.syntax.formatter import format_tree
 from rdma_robust.messages.language import message_program as made
 from rdma_robust.messages.language import message_tree as tree
 from rdma_robust.messages.language.message_library import library
-from rdma_robust.messages.language.message_parts import inner_blocks
 from rdma_robust.messages.language.message_printer import MESSAGE_STYLE
-from rdma_robust.messages.language.message_terms import Element, Length, Operation, Term, Zeros
-from rdma_robust.messages.language.written_terms import Families, Names, TermTrees
+from rdma_robust.messages.language.message_terms import Term, term_names
+from rdma_robust.messages.language.written_terms import Families, TermTrees, TextNames
 
 
 @dataclass(slots=True)
 class Functions:
     """The functions that are written, each text once."""
 
-    items: list[tree.Function] = field(default_factory=list)
+    items: list[tree.FunctionItem] = field(default_factory=list)
     _named: dict[str, str] = field(default_factory=dict)
     _taken: set[str] = field(default_factory=set)
 
     def name_of(self, name: str, parameters: Sequence[str], body: ast.Block) -> str:
         """Return what a function is called in the text, which has it from now on; `name` if there is no other of it."""
-        item = tree.Function(ast.Ident(name), tuple(map(ast.Ident, parameters)), body)
-        text = format_tree(ast.ProgramTree(tree.inside((item,))), MESSAGE_STYLE)
+        item = tree.FunctionItem(ast.Ident(name), tuple(map(ast.Ident, parameters)), body)
+        text = format_tree(ast.ProgramTree(tree.as_part((item,))), MESSAGE_STYLE)
         if text not in self._named:
             number, shown = 1, name
             while shown in self._taken:
@@ -39,7 +38,7 @@ class Functions:
                 shown = f"{name}_{number}"
             self._taken.add(shown)
             self._named[text] = shown
-            self.items.append(tree.Function(ast.Ident(shown), item.parameters, body))
+            self.items.append(tree.FunctionItem(ast.Ident(shown), item.parameters, body))
         return self._named[text]
 
 
@@ -49,7 +48,7 @@ class ProgramText:
 
     program: made.MessageProgram
     families: Families
-    names: Names
+    names: TextNames
     shared: Sequence[str]
     functions: Functions = field(default_factory=Functions)
 
@@ -57,9 +56,10 @@ class ProgramText:
 def foreign_names(block: made.Block) -> Iterator[str]:
     """Yield the registers that functions use in a block and do not have themselves: those outside of processes."""
     for statement in block:
-        if isinstance(statement, made.Inlined):
+        if isinstance(statement, made.InlinedCall):
             yield from (name for name in _used(statement.body) if "." not in name and name[0] != "$")
-        for inner in inner_blocks(statement):
+            continue
+        for inner in made.blocks_of(statement):
             yield from foreign_names(inner)
 
 
@@ -68,8 +68,7 @@ def _used(block: made.Block) -> Iterator[str]:
     for statement in block:
         for part in _parts(statement):
             yield from _names(part)
-        inlined = (statement.body,) if isinstance(statement, made.Inlined) else ()
-        for inner in (*inner_blocks(statement), *inlined):
+        for inner in made.blocks_of(statement):
             yield from _used(inner)
 
 
@@ -82,22 +81,10 @@ def _parts(statement: made.Statement) -> Iterator[Term | made.Place]:
 
 
 def _names(part: Term | made.Place) -> Iterator[str]:
-    match part:
-        case made.Place(name, indices):
-            yield name
-            for index in indices:
-                yield from _names(index)
-        case Name(name):
-            yield name
-        case Element(array, index):
-            yield from (*_names(array), *_names(index))
-        case Length(inner) | Zeros(inner):
-            yield from _names(inner)
-        case Operation(_, operands):
-            for operand in operands:
-                yield from _names(operand)
-        case Const():
-            pass
+    if isinstance(part, made.Place):
+        yield part.name
+    for term in part.indices if isinstance(part, made.Place) else (part,):
+        yield from term_names(term)
 
 
 class ProcessTree:
@@ -137,8 +124,8 @@ class ProcessTree:
         start: list[object] = []
         for names, line in ((registers, tree.RegisterLine), (requests, tree.RequestLine)):
             if names:
-                start.append(line(tuple(tree.Declared(self.terms.name(name), None) for name in names)))
-        return ast.Block(tree.inside((*start, *lines)))
+                start.append(line(tuple(tree.Declarator(self.terms.name(name), None) for name in names)))
+        return ast.Block(tree.as_part((*start, *lines)))
 
     def _is_left(self, name: str) -> bool:
         """Whether a register is not declared by now, nor named as the result of the function."""
@@ -160,7 +147,7 @@ class ProcessTree:
         return not place.indices and name not in self._known and self._here[name] == self._all[name]
 
     def _inner(self, body: made.Block) -> ast.Block:
-        return ast.Block(tree.inside(tuple(self._lines(body))))
+        return ast.Block(tree.as_part(tuple(self._lines(body))))
 
     def _line(self, body: made.Block, at: int) -> tuple[object, int]:
         """Return the statement that begins at `at`, and where the next one does."""
@@ -195,7 +182,7 @@ class ProcessTree:
     def _inside(self, term: Term) -> ast.Expr:
         return cast(ast.Expr, self._term(term))
 
-    def _place(self, place: made.Place) -> tree.Indexed:
+    def _place(self, place: made.Place) -> tree.IndexedName:
         self._note(place)
         return self.terms.place(place)
 
@@ -205,11 +192,11 @@ class ProcessTree:
             given = Const(0)  # the result of a function that gives none here
         value = self._term(given)
         if not self._is_declared_by(statement.target):
-            return ast.Assign(tree.inside(self._place(statement.target)), tree.inside(value))
+            return ast.Assign(tree.as_part(self._place(statement.target)), tree.as_part(value))
         self._known.add(name)
-        return tree.RegisterLine((tree.Declared(self.terms.name(name), None, value),))
+        return tree.RegisterLine((tree.Declarator(self.terms.name(name), None, value),))
 
-    def _message(self, statement: made.IssueSend | made.IssueReceive, request: tree.Indexed | None) -> object:
+    def _message(self, statement: made.IssueSend | made.IssueReceive, request: tree.IndexedName | None) -> object:
         last = len(self._text.program.processes) - 1
         port = ast.Ident(self._text.program.ports[statement.port]) if statement.port else None
         if isinstance(statement, made.IssueSend):
@@ -235,7 +222,7 @@ class ProcessTree:
         match statement:
             case made.Requests(name, size):
                 self._known.add(name)
-                declared = tree.Declared(self.terms.name(name), None if size is None else self._term(size))
+                declared = tree.Declarator(self.terms.name(name), None if size is None else self._term(size))
                 return tree.RequestLine((declared,))
             case made.Wait(()):
                 return ast.Skip()
@@ -281,7 +268,7 @@ class ProcessTree:
         for end in range(at, len(body)):
             statement = body[end]
             match statement:
-                case made.Inlined():
+                case made.InlinedCall():
                     return end
                 case made.CollectiveCall():
                     pass
@@ -293,7 +280,7 @@ class ProcessTree:
 
     def _call(self, body: made.Block, at: int, end: int) -> tuple[object, int]:
         inlined = body[end]
-        assert isinstance(inlined, made.Inlined)
+        assert isinstance(inlined, made.InlinedCall)
         given: dict[str, Term] = {}
         prefix, marked = f"{inlined.name}.", None
         for statement in body[at:end]:
@@ -331,9 +318,9 @@ class ProcessTree:
 
     def _stored(self, place: made.Place, call: tree.FunctionCall) -> object:
         if not self._is_declared_by(place):
-            return ast.Assign(tree.inside(self._place(place)), tree.inside(call))
+            return ast.Assign(tree.as_part(self._place(place)), tree.as_part(call))
         self._known.add(place.name)
-        return tree.RegisterLine((tree.Declared(self.terms.name(place.name), None, call),))
+        return tree.RegisterLine((tree.Declarator(self.terms.name(place.name), None, call),))
 
 
 def _result_of(prefix: str, process: made.Process) -> str:
@@ -342,7 +329,7 @@ def _result_of(prefix: str, process: made.Process) -> str:
     return given_way if given_way in process.registers else f"{prefix}result"
 
 
-def _prefix_in(inlined: made.Inlined, prefix: str) -> str:
+def _prefix_in(inlined: made.InlinedCall, prefix: str) -> str:
     """Return the prefix of a function's registers: of one without parameters from what it stores to, if it does."""
     start = f"{inlined.name}."
     again = f"{inlined.name}@"

@@ -16,7 +16,7 @@ from rdma_robust.messages.language.message_terms import Element, Length, Operati
 
 
 @dataclass(frozen=True, slots=True)
-class Family:
+class FamilyNames:
     """The processes of one declaration."""
 
     name: str
@@ -31,9 +31,9 @@ class Family:
 class Families:
     """All declarations of processes."""
 
-    found: tuple[Family, ...]
+    found: tuple[FamilyNames, ...]
 
-    def checked(self, term: Term) -> tuple[Family, Term] | None:
+    def checked(self, term: Term) -> tuple[FamilyNames, Term] | None:
         """Return the family and the index of a process's number with a check: `first + (k + new(size)[k])`."""
         first, inner = 0, term
         match term:
@@ -48,7 +48,7 @@ class Families:
 
 
 @dataclass(slots=True)
-class Names:
+class TextNames:
     """Names that the language has for those of registers and requests."""
 
     taken: set[str]
@@ -88,26 +88,26 @@ class Names:
 _LARGE: Final = 10**MAX_DIGITS
 
 
-def number(value: int) -> tree.Operand:
+def number_text(value: int) -> tree.Operand:
     """Return a number as an expression: of more digits than the language has, it is a sum."""
     if value < 0:
-        return ast.Unary("-", tree.inside(number(-value)))
+        return ast.Unary("-", tree.as_part(number_text(-value)))
     if value < _LARGE:
         return ast.NumberLiteral(value)
     high, low = divmod(value, _LARGE)
     half = ast.NumberLiteral(10 ** (MAX_DIGITS // 2))
-    product = _binary("*", _binary("*", number(high), half), half)
+    product = _binary("*", _binary("*", number_text(high), half), half)
     return _binary("+", product, ast.NumberLiteral(low)) if low else product
 
 
 def _binary(op: str, left: tree.Operand, right: tree.Operand) -> ast.Binary:
-    return ast.Binary(op, tree.inside(left), tree.inside(right))
+    return ast.Binary(op, tree.as_part(left), tree.as_part(right))
 
 
 class TermTrees:
     """Terms of one process or function as expressions."""
 
-    def __init__(self, families: Families, names: Names, prefix: str = "") -> None:
+    def __init__(self, families: Families, names: TextNames, prefix: str = "") -> None:
         self._families = families
         self._names = names
         self.prefix = prefix
@@ -119,9 +119,9 @@ class TermTrees:
             raise InternalError(f"{name} is a register of another function")
         return ast.Ident(self._names.of(own))
 
-    def place(self, place: Place) -> tree.Indexed:
+    def place(self, place: Place) -> tree.IndexedName:
         """Return a place."""
-        return tree.Indexed(self.name(place.name), tuple(map(self.term, place.indices)))
+        return tree.IndexedName(self.name(place.name), tuple(map(self.term, place.indices)))
 
     def term(self, term: Term) -> tree.Operand:
         """Return an expression for a term."""
@@ -130,9 +130,9 @@ class TermTrees:
             return self._process(*checked)
         match term:
             case Const(value):
-                return number(value)
+                return number_text(value)
             case Name(name):
-                return tree.Indexed(self.name(name), ())
+                return tree.IndexedName(self.name(name), ())
             case Element():
                 return self._element(term)
             case Length(array):
@@ -141,14 +141,14 @@ class TermTrees:
                 shown = self._fault(size) if isinstance(size, Const) and size.value < 0 else self.term(size)
                 return tree.FunctionCall(ast.Ident("new"), (shown,))
             case Operation(op, (operand,)):
-                return ast.Unary(op, tree.inside(self.term(operand)))
+                return ast.Unary(op, tree.as_part(self.term(operand)))
             case Operation("/" | "%" as op, (left, Const(0) as zero)):
                 return _binary(op, self.term(left), self._fault(zero))
             case Operation(op, (left, right)):
                 return _binary(op, self.term(left), self.term(right))
         raise InternalError(f"no text of the language is {term}")
 
-    def _element(self, term: Element) -> tree.Indexed:
+    def _element(self, term: Element) -> tree.IndexedName:
         indices: list[tree.Operand] = []
         array: Term = term
         while isinstance(array, Element):
@@ -156,9 +156,9 @@ class TermTrees:
             array = array.array
         if not isinstance(array, Name):
             raise InternalError(f"no text of the language is {term}")
-        return tree.Indexed(self.name(array.name), tuple(indices))
+        return tree.IndexedName(self.name(array.name), tuple(indices))
 
-    def _process(self, family: Family, shifted: Term) -> tree.Operand:
+    def _process(self, family: FamilyNames, shifted: Term) -> tree.Operand:
         match shifted:
             case Const(value):
                 index = self._fault(Const(value + family.low))
@@ -166,7 +166,7 @@ class TermTrees:
                 index = self.term(inner)
             case _:
                 index = self.term(Operation("+", (shifted, Const(family.low)))) if family.low else self.term(shifted)
-        return tree.Indexed(ast.Ident(family.name), (index,))
+        return tree.IndexedName(ast.Ident(family.name), (index,))
 
     def within(self, term: Term, low: int, high: int | None) -> tree.Operand:
         """Return an expression that the reader accepts also where a constant is not between these."""
@@ -176,5 +176,5 @@ class TermTrees:
 
     def _fault(self, term: Const) -> tree.Operand:
         """Return an expression for a number of which nothing is known before it is computed."""
-        nought = tree.Indexed(ast.Ident(self._names.always_zero()), ())
-        return _binary("+", nought, number(term.value)) if term.value else nought
+        nought = tree.IndexedName(ast.Ident(self._names.always_zero()), ())
+        return _binary("+", nought, number_text(term.value)) if term.value else nought

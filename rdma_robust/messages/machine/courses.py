@@ -15,7 +15,16 @@ from rdma_robust.messages.machine.local_table import Hop
 from rdma_robust.messages.machine.matching import Meeting, are_enabled, meetings
 from rdma_robust.messages.machine.process_rules import ProcessRules, give, open_send, take
 from rdma_robust.messages.machine.process_state import LocalState, ProcessFrame, SendHandle, initial
-from rdma_robust.messages.message_answers import Granted, Issued, Matched, Move, Pair, Schedule, Step, Waiting
+from rdma_robust.messages.message_answers import (
+    BufferGrant,
+    MatchedPair,
+    MatchMove,
+    Move,
+    OperationId,
+    ProcessStep,
+    Schedule,
+    WaitingProcess,
+)
 
 _MOVES = 100_000
 """Of a run that does not end by itself."""
@@ -29,9 +38,9 @@ class NormalFormDecisions:
     that get a buffer as soon as their process waits for them (only under `any`).
     """
 
-    matches: tuple[Pair, ...]
+    matches: tuple[MatchedPair, ...]
     choices: tuple[tuple[int, ...], ...] = ()
-    granted: frozenset[Issued] = frozenset()
+    granted: frozenset[OperationId] = frozenset()
 
 
 class Course:
@@ -47,7 +56,7 @@ class Course:
     def step(self, process: int, choice: int | None = None) -> str:
         """Make a step, which is enabled. Return the kind of violation that it is, or ''."""
         is_choice = self.rules[process].choices(self.frames[process]) > 0
-        self.moves.append(Step(process, (choice or 0) if is_choice else None))
+        self.moves.append(ProcessStep(process, (choice or 0) if is_choice else None))
         return self.rules[process].step(self.frames[process], choice or 0)
 
     def waited_send(self, process: int) -> int | None:
@@ -64,25 +73,25 @@ class Course:
         """Give a buffer to the send that the process waits for."""
         nth = self.waited_send(process)
         assert nth is not None
-        self.moves.append(Granted(process))
+        self.moves.append(BufferGrant(process))
         open_send(self.frames[process], nth)
 
     def match(self, receiver: int, sender: int, meeting: Meeting) -> None:
         """Make a match that is enabled."""
         ours, theirs = self.frames[receiver], self.frames[sender]
         receive, message = ours.receives[meeting.receive], theirs.sends[meeting.send]
-        self.moves.append(Matched(Pair(Issued(receiver, receive.nth), Issued(sender, message.nth))))
+        self.moves.append(MatchMove(MatchedPair(OperationId(receiver, receive.nth), OperationId(sender, message.nth))))
         take(ours, meeting.receive, message, sender)
         give(theirs, meeting.send)
 
     def make(self, move: Move) -> str:
         """Make any move, which is enabled. Return the kind of violation that it is, or ''."""
         match move:
-            case Step(process, choice):
+            case ProcessStep(process, choice):
                 return self.step(process, choice)
-            case Granted(process):
+            case BufferGrant(process):
                 self.grant(process)
-            case Matched(Pair(receive, send)):
+            case MatchMove(MatchedPair(receive, send)):
                 posted = [op.nth for op in self.frames[receive.process].receives].index(receive.nth)
                 sent = [op.nth for op in self.frames[send.process].sends].index(send.nth)
                 self.match(receive.process, send.process, Meeting(posted, sent))
@@ -117,15 +126,22 @@ class Course:
             self.step(process, next(decisions) if self.rules[process].choices(self.frames[process]) else None)
 
 
-def blocked(course: Course) -> tuple[Waiting, ...]:
+def blocked(course: Course) -> tuple[WaitingProcess, ...]:
     """Return the processes that wait for what is not there, and for what."""
     found = []
     for me, (frame, rules) in enumerate(zip(course.frames, course.rules, strict=True)):
         handle = rules.blocking(frame) if frame.status == "runs" else None
         if handle is not None:
             kind: Literal["send", "receive"] = "send" if isinstance(handle, SendHandle) else "receive"
-            found.append(Waiting(me, kind, Issued(me, handle.nth), rules.span(frame.pc)))
+            found.append(WaitingProcess(me, kind, OperationId(me, handle.nth), rules.span(frame.pc)))
     return tuple(found)
+
+
+def unmatched(course: Course) -> tuple[tuple[OperationId, ...], tuple[OperationId, ...]]:
+    """Return the sends that nothing has matched, and the receives, but for those of daemons."""
+    sends = [OperationId(me, op.nth) for me, frame in enumerate(course.frames) for op in frame.sends]
+    owners = [me for me, process in enumerate(course.processes) if not process.daemon]
+    return tuple(sends), tuple([OperationId(me, op.nth) for me in owners for op in course.frames[me].receives])
 
 
 def expanded(program: MessageProgram, buffer: Buffer, decisions: NormalFormDecisions) -> Schedule:
@@ -148,7 +164,7 @@ class NormalFormRun(Course):
         self.choices = [iter(each) for each in given]
         self.granted = decisions.granted if buffer == "any" else frozenset()
 
-    def make_all(self, matches: Iterable[Pair]) -> None:
+    def make_all(self, matches: Iterable[MatchedPair]) -> None:
         """Let all processes run until they wait, then make matches in order, and after each let both go on.
 
         Raises InternalError if one is not enabled where it comes.
@@ -168,7 +184,7 @@ class NormalFormRun(Course):
         been: set[LocalState] = set()
         for _ in range(10 * _MOVES):
             nth = self.waited_send(process)
-            if nth is not None and Issued(process, nth) in self.granted:
+            if nth is not None and OperationId(process, nth) in self.granted:
                 self.grant(process)
             if not self.can_step(process):
                 return
@@ -185,12 +201,12 @@ class NormalFormRun(Course):
                 been.clear()
             self.step(process, choice)
 
-    def try_match(self, pair: Pair) -> bool:
+    def try_match(self, pair: MatchedPair) -> bool:
         """Make a match and let both go on, if it is enabled; return whether it is."""
         receiver, sender = pair.receive.process, pair.send.process
         if not are_enabled(pair, self.frames[receiver], self.frames[sender]):
             return False
-        self.make(Matched(pair))
+        self.make(MatchMove(pair))
         for process in dict.fromkeys((receiver, sender)):
             self.settle(process)
         return True

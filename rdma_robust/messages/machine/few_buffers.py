@@ -9,7 +9,15 @@ from rdma_robust.errors import InternalError
 from rdma_robust.messages.language.message_program import MessageProgram
 from rdma_robust.messages.machine.courses import Course, NormalFormDecisions, NormalFormRun, blocked
 from rdma_robust.messages.machine.shortening import cut_to_the_end
-from rdma_robust.messages.message_answers import BufferAnswer, Deadlock, Issued, Matched, Pair, Schedule, Step
+from rdma_robust.messages.message_answers import (
+    BufferAnswer,
+    Deadlock,
+    MatchedPair,
+    MatchMove,
+    OperationId,
+    ProcessStep,
+    Schedule,
+)
 
 _MOST_MOVES: Final = 50_000
 """Moves that are made to find out which buffers are not needed."""
@@ -19,7 +27,7 @@ _MOST_MOVES: Final = 50_000
 class _Goal:
     """What a run does: its matches, and the choices and at most how many steps of each process; all if it is the whole."""
 
-    matches: tuple[Pair, ...]
+    matches: tuple[MatchedPair, ...]
     choices: tuple[tuple[int, ...], ...]
     steps: tuple[int, ...]
     is_whole: bool
@@ -44,8 +52,8 @@ def lean(program: MessageProgram, answer: BufferAnswer) -> BufferAnswer:
 def _to_its_end(program: MessageProgram, schedule: Schedule) -> Schedule:
     """Return the run with few buffers that ends with the same step, and has only what leads to it."""
     moves, last = tuple(_with_few_buffers(program, schedule).moves), schedule[-1]
-    assert isinstance(last, Step)
-    ours = [at for at, move in enumerate(moves) if isinstance(move, Step) and move.process == last.process]
+    assert isinstance(last, ProcessStep)
+    ours = [at for at, move in enumerate(moves) if isinstance(move, ProcessStep) and move.process == last.process]
     return cut_to_the_end(program, "any", moves[: ours[-1] + 1])
 
 
@@ -79,9 +87,9 @@ def _goal_of(count: int, schedule: Schedule, is_whole: bool) -> _Goal:
     steps = [0] * count
     matches = []
     for move in schedule:
-        if isinstance(move, Matched):
+        if isinstance(move, MatchMove):
             matches.append(move.pair)
-        elif isinstance(move, Step):
+        elif isinstance(move, ProcessStep):
             steps[move.process] += 1
             if move.choice is not None:
                 choices[move.process].append(move.choice)
@@ -100,7 +108,7 @@ class _Again(NormalFormRun):
     def settle(self, process: int) -> None:
         while self.steps[process] < self.goal.steps[process]:
             nth = self.waited_send(process)
-            if nth is not None and Issued(process, nth) in self.granted:
+            if nth is not None and OperationId(process, nth) in self.granted:
                 self.grant(process)
             if not self.can_step(process):
                 return
@@ -116,10 +124,10 @@ class _Again(NormalFormRun):
             before = len(self.left)
             self.left = [pair for pair in self.left if not (self.are_issued(pair) and self.try_match(pair))]
 
-    def are_issued(self, pair: Pair) -> bool:
+    def are_issued(self, pair: MatchedPair) -> bool:
         return not self.not_issued(pair)
 
-    def not_issued(self, pair: Pair) -> list[int]:
+    def not_issued(self, pair: MatchedPair) -> list[int]:
         """Return those of receiver and sender that have not come to the operation."""
         counts = self.frames[pair.receive.process].received, self.frames[pair.send.process].sent
         return [op.process for op, count in zip(pair, counts, strict=True) if op.nth >= count]
@@ -130,7 +138,7 @@ class _Again(NormalFormRun):
             return sorted({process for pair in self.left for process in self.not_issued(pair)})
         return [me for me, steps in enumerate(self.goal.steps) if self.steps[me] < steps]
 
-    def with_buffers_as_needed(self) -> set[Issued]:
+    def with_buffers_as_needed(self) -> set[OperationId]:
         """Go on to the end; return the sends that got a buffer and might do without.
 
         A send that no match takes needs one if its process goes on behind its wait.
@@ -140,7 +148,7 @@ class _Again(NormalFormRun):
         self.go_on()
         while self.lacking():
             nths = [(me, self.waited_send(me)) for me in self.lacking()]
-            waiting = [Issued(me, nth) for me, nth in nths if nth is not None]
+            waiting = [OperationId(me, nth) for me, nth in nths if nth is not None]
             if not waiting:
                 raise InternalError("a run cannot be made again with buffers")
             sure = [send for send in waiting if send not in taken]

@@ -20,7 +20,7 @@ from rdma_robust.messages.language.message_program import (
     For,
     Halt,
     If,
-    Inlined,
+    InlinedCall,
     IssueReceive,
     IssueSend,
     Loop,
@@ -203,7 +203,7 @@ class _Maker:
                 self.code[pick] = BranchChoice((self.here(), pick + 1), span)
             case Choose():
                 self.choose(statement)
-            case Inlined(_, body):
+            case InlinedCall(_, body):
                 self.returns.append([])
                 self.block(body)
                 for at in self.returns.pop():

@@ -15,7 +15,7 @@ from rdma_robust.messages.language.message_terms import Value
 from rdma_robust.messages.machine.flat_code import FlatProcess, flat
 from rdma_robust.messages.machine.process_state import Handle, LocalState, ReceiveHandle, Slot
 from rdma_robust.messages.machine.value_kinds import Kind, Kinds, KindsError
-from rdma_robust.messages.message_answers import Issued, Pair
+from rdma_robust.messages.message_answers import MatchedPair, OperationId
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +31,12 @@ class Alike:
     names: tuple[dict[str, Kind], ...]
     messages: dict[int, Kind]
 
-    def expanded(self, pairs: Iterable[Pair]) -> set[Pair]:
+    def expanded(self, pairs: Iterable[MatchedPair]) -> set[MatchedPair]:
         """Return the pairs with all that processes which change places make of them."""
-        found: set[Pair] = set()
+        found: set[MatchedPair] = set()
         for receive, send in pairs:
             for mine, theirs in self._places(receive.process, send.process):
-                found.add(Pair(Issued(mine, receive.nth), Issued(theirs, send.nth)))
+                found.add(MatchedPair(OperationId(mine, receive.nth), OperationId(theirs, send.nth)))
         return found
 
     def _places(self, receiver: int, sender: int) -> Iterable[tuple[int, int]]:

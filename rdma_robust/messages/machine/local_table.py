@@ -15,7 +15,7 @@ from rdma_robust.messages.machine.matching import Meeting, meetings
 from rdma_robust.messages.machine.process_rules import ProcessRules, give, take
 from rdma_robust.messages.machine.process_state import ANYTHING, LocalState, ProcessFrame, initial, nameless
 from rdma_robust.messages.machine.what_follows import WhatFollows, what_follows, without_the_unread
-from rdma_robust.messages.message_answers import Issued, Pair
+from rdma_robust.messages.message_answers import MatchedPair, OperationId
 
 State = tuple[int, ...]
 """The number of each process's local state."""
@@ -59,7 +59,7 @@ class Hop:
     receiver: int
     sender: int
     meeting: Meeting
-    pair: Pair
+    pair: MatchedPair
     receiver_then: Onward
     sender_then: Onward | None
     kind: tuple[bool, bool, int]
@@ -221,7 +221,7 @@ class LocalTable:
         take(frame, meeting.receive, message, sender)
         if self.history:
             frame.taken = tuple(sorted((*frame.taken, (name, sender, message.nth))))
-        pair = Pair(Issued(receiver, name), Issued(sender, message.nth))
+        pair = MatchedPair(OperationId(receiver, name), OperationId(sender, message.nth))
         is_first = all(each.port != receive.port for each in at.receives[: meeting.receive])
         kind = source != ANYTHING, is_first, 1 << (receiver * len(self.program.ports) + receive.port)
         if receiver == sender:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from rdma_robust.messages.machine.process_state import ANYTHING, LocalState, ProcessFrame, ReceiveOp, SendOp
-from rdma_robust.messages.message_answers import Pair
+from rdma_robust.messages.message_answers import MatchedPair
 
 
 class Meeting(NamedTuple):
@@ -47,7 +47,7 @@ def meetings(
                 yield Meeting(at, number)
 
 
-def are_enabled(pair: Pair, receives: ProcessFrame, sends: ProcessFrame) -> bool:
+def are_enabled(pair: MatchedPair, receives: ProcessFrame, sends: ProcessFrame) -> bool:
     """Whether the match of two operations is enabled, which are unmatched or not issued."""
     sender = pair.send.process
     at = next((at for at, op in enumerate(receives.receives) if op.nth == pair.receive.nth), None)

@@ -22,7 +22,7 @@ from rdma_robust.messages.language.message_program import (
     Place,
     Requests,
 )
-from rdma_robust.messages.language.message_terms import FaultError, Value, number, value_of, with_element, zeros
+from rdma_robust.messages.language.message_terms import FaultError, Value, require_number, value_of, with_element, zeros
 from rdma_robust.messages.machine.flat_code import BranchChoice, FlatProcess, Jump, LoopBounds, Round, Test, WaitFor
 from rdma_robust.messages.machine.process_state import (
     ANYTHING,
@@ -121,24 +121,24 @@ class ProcessRules:
                 if self._wait(frame, place):
                     return ""
             case Test(condition, otherwise):
-                if not number(value_of(condition, registers)):
+                if not require_number(value_of(condition, registers)):
                     goes_to = self.process.landing(otherwise)
             case BranchChoice(targets):
                 goes_to = self.process.landing(targets[choice])
             case LoopBounds(low, high, following, last):
-                first = number(value_of(low, registers))
-                registers[following], registers[last] = first, number(value_of(high, registers))
+                first = require_number(value_of(low, registers))
+                registers[following], registers[last] = first, require_number(value_of(high, registers))
             case Round():
                 goes_to = self._round(frame, instruction)
             case CollectiveCall():
                 if len(frame.calls) < _CALLS:
                     frame.calls = (*frame.calls, _called(instruction, frame))
             case Assume(condition):
-                if not number(value_of(condition, registers)):
+                if not require_number(value_of(condition, registers)):
                     frame.status = "stopped"
                     return ""
             case Assert(condition):
-                violation = "" if number(value_of(condition, registers)) else "assert"
+                violation = "" if require_number(value_of(condition, registers)) else "assert"
             case Halt():
                 goes_to = self.process.end
         frame.pc = goes_to
@@ -148,8 +148,8 @@ class ProcessRules:
 
     def _round(self, frame: ProcessFrame, loop: Round) -> int:
         registers = frame.registers
-        at = number(registers[loop.following])
-        if at <= number(registers[loop.last]):
+        at = require_number(registers[loop.following])
+        if at <= require_number(registers[loop.last]):
             registers[loop.counter], registers[loop.following] = at, at + 1
             return self.process.following[frame.pc]
         registers[loop.following] = registers[loop.last] = 0
@@ -179,7 +179,7 @@ class ProcessRules:
         frame.received += 1
 
     def _process_number(self, value: Value, kind: str) -> int:
-        at = number(value)
+        at = require_number(value)
         if not 0 <= at < self.count:
             raise FaultError("destination" if kind == "destination" else "source")
         return at
@@ -196,7 +196,7 @@ class ProcessRules:
             if isinstance(slot, tuple):
                 raise FaultError("kind")
             return ANYTHING, slot
-        at = number(value_of(request.indices[0], frame.registers))
+        at = require_number(value_of(request.indices[0], frame.registers))
         if not isinstance(slot, tuple):
             raise FaultError("kind")
         if not 0 <= at < len(slot):
@@ -279,7 +279,7 @@ def _put(frame: ProcessFrame, name: str, at: int, handle: Handle | None) -> None
 
 
 def _spot(place: Place, registers: dict[str, Value]) -> Spot:
-    return place.name, tuple(number(value_of(each, registers)) for each in place.indices)
+    return place.name, tuple(require_number(value_of(each, registers)) for each in place.indices)
 
 
 def _store(spot: Spot, value: Value, registers: dict[str, Value]) -> None:
@@ -288,7 +288,7 @@ def _store(spot: Spot, value: Value, registers: dict[str, Value]) -> None:
 
 
 def _tag(value: Value) -> int:
-    tag = number(value)
+    tag = require_number(value)
     if tag < 0:
         raise FaultError("tag")
     return tag
@@ -298,6 +298,6 @@ def _called(call: CollectiveCall, frame: ProcessFrame) -> str:
     if call.root is None:
         return call.name
     try:
-        return f"{call.name}, root {number(value_of(call.root, frame.registers))}"
+        return f"{call.name}, root {require_number(value_of(call.root, frame.registers))}"
     except FaultError:
         return f"{call.name}, root unknown"

@@ -7,7 +7,7 @@ from rdma_robust.messages.machine.courses import Course
 from rdma_robust.messages.machine.matching import receive_accepts
 from rdma_robust.messages.machine.process_rules import Single, handle_of, holder
 from rdma_robust.messages.machine.process_state import ReceiveHandle, ReceiveOp, SendHandle, SendOp
-from rdma_robust.messages.message_answers import Granted, Issued, Matched, Pair, Schedule, Step
+from rdma_robust.messages.message_answers import BufferGrant, MatchedPair, MatchMove, OperationId, ProcessStep, Schedule
 
 
 def cut_to_the_end(program: MessageProgram, buffer: Buffer, schedule: Schedule) -> Schedule:
@@ -38,24 +38,24 @@ class _Needs:
         self.opened: dict[tuple[int, Single], int] = {}
         self.sends: list[list[tuple[SendOp, int]]] = [[] for _ in range(count)]
         self.receives: list[list[tuple[ReceiveOp, int]]] = [[] for _ in range(count)]
-        self.send_matched: dict[Issued, int] = {}
-        self.receive_matched: dict[Issued, int] = {}
+        self.send_matched: dict[OperationId, int] = {}
+        self.receive_matched: dict[OperationId, int] = {}
 
     def of(self, schedule: Schedule) -> list[set[int]]:
         found = []
         for at, move in enumerate(schedule):
-            if isinstance(move, Matched):
+            if isinstance(move, MatchMove):
                 found.append(self.match(at, move.pair))
             else:
                 found.append({self.last[move.process]} if move.process in self.last else set())
-                if isinstance(move, Step):
+                if isinstance(move, ProcessStep):
                     found[-1] |= self.step(at, move)
                 else:
                     self.grant(at, move)
                 self.last[move.process] = at
         return found
 
-    def step(self, at: int, move: Step) -> set[int]:
+    def step(self, at: int, move: ProcessStep) -> set[int]:
         """Make a step; return the match or buffer that opened the wait, if it is one."""
         me = move.process
         frame, rules = self.course.frames[me], self.course.rules[me]
@@ -73,25 +73,25 @@ class _Needs:
             self.receives[me].append((frame.receives[-1], at))
         return needed
 
-    def grant(self, at: int, move: Granted) -> None:
+    def grant(self, at: int, move: BufferGrant) -> None:
         me = move.process
         awaited = self.course.rules[me].awaited(self.course.frames[me])
         if awaited is not None:
             self.opened[me, awaited] = at
         self.course.grant(me)
 
-    def match(self, at: int, pair: Pair) -> set[int]:
+    def match(self, at: int, pair: MatchedPair) -> set[int]:
         """Make a match; return both issues and the matches of earlier operations that would forbid it."""
         receiver, sender = pair.receive.process, pair.send.process
         receive, posted = self.receives[receiver][pair.receive.nth]
         message, issued = self.sends[sender][pair.send.nth]
         needed = {posted, issued}
         before = [
-            self.send_matched.get(Issued(sender, send.nth))
+            self.send_matched.get(OperationId(sender, send.nth))
             for send, _ in self.sends[sender][: pair.send.nth]
             if send.to == receiver and receive_accepts(receive, send, sender)
         ] + [
-            self.receive_matched.get(Issued(receiver, earlier.nth))
+            self.receive_matched.get(OperationId(receiver, earlier.nth))
             for earlier, _ in self.receives[receiver][: pair.receive.nth]
             if receive_accepts(earlier, message, sender)
         ]
@@ -103,5 +103,5 @@ class _Needs:
         ):
             if single is not None:
                 self.opened[me, single] = at
-        self.course.make(Matched(pair))
+        self.course.make(MatchMove(pair))
         return needed

@@ -17,7 +17,7 @@ from rdma_robust.messages.machine.interchangeable import Alike, Orbits
 from rdma_robust.messages.machine.local_runs import LocalTrail, LocalViolation
 from rdma_robust.messages.machine.local_table import After, Hop, LocalTable, Onward, State
 from rdma_robust.messages.machine.process_state import ProcessFrame, ReceiveHandle
-from rdma_robust.messages.message_answers import Pair, Questions
+from rdma_robust.messages.message_answers import MatchedPair, MessageQuestions
 
 
 class Arrival(NamedTuple):
@@ -53,7 +53,7 @@ class SearchFindings:
     deadlock: State | None = None
     leak: State | None = None
     complete: int = 0
-    pairs: set[Pair] = field(default_factory=set)
+    pairs: set[MatchedPair] = field(default_factory=set)
     matchings: dict[tuple[object, ...], None] = field(default_factory=dict)
     differences: dict[tuple[int, int], CallDifference] = field(default_factory=dict)
     limit: str = ""
@@ -71,7 +71,7 @@ class StateSearch:
     """
 
     def __init__(
-        self, table: LocalTable, questions: Questions, limits: Limits, fewer: bool = True, alike: Alike | None = None
+        self, table: LocalTable, questions: MessageQuestions, limits: Limits, fewer: bool = True, alike: Alike | None = None
     ) -> None:
         self._orbits = None if alike is None else Orbits(alike, lambda me, number: table.locals[me][number])
         self._keys: set[object] = set()

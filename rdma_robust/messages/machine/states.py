@@ -7,7 +7,7 @@ from typing import Final
 
 from rdma_robust.limits import Limits
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
-from rdma_robust.messages.machine.courses import Course, blocked
+from rdma_robust.messages.machine.courses import Course, blocked, unmatched
 from rdma_robust.messages.machine.few_buffers import lean
 from rdma_robust.messages.machine.flat_code import FlatProcess, flat
 from rdma_robust.messages.machine.interchangeable import Alike, interchangeable_processes
@@ -18,13 +18,13 @@ from rdma_robust.messages.machine.state_search import Arrival, Broke, SearchFind
 from rdma_robust.messages.message_answers import (
     BufferAnswer,
     Deadlock,
-    Issued,
     Leak,
+    MatchedPair,
     Matching,
     Matchings,
+    MessageQuestions,
     Mismatch,
-    Pair,
-    Questions,
+    OperationId,
     Schedule,
     Tri,
     Violation,
@@ -40,7 +40,7 @@ _CUTS: dict[Cut, str] = {
 }
 
 
-def by_states(program: MessageProgram, buffer: Buffer, questions: Questions, limits: Limits) -> BufferAnswer:
+def by_states(program: MessageProgram, buffer: Buffer, questions: MessageQuestions, limits: Limits) -> BufferAnswer:
     """Answer all questions about a program by its states under one buffer semantics: the engine `states`.
 
     Of processes that are interchangeable it does not matter who is who; only matchings are counted one by one. All but
@@ -53,7 +53,7 @@ def by_states(program: MessageProgram, buffer: Buffer, questions: Questions, lim
 
 
 def _by_states_of_any(
-    program: MessageProgram, questions: Questions, limits: Limits, interchangeable: Alike | None
+    program: MessageProgram, questions: MessageQuestions, limits: Limits, interchangeable: Alike | None
 ) -> BufferAnswer:
     search = _searched(program, "any", questions, limits.share(0.5), interchangeable, names=False)
     deadlock = _deadlock(_shortest(search, questions, limits.share(0.5)))
@@ -75,7 +75,7 @@ def _by_states_of_any(
 
 
 def _by_states_of(
-    program: MessageProgram, buffer: Buffer, questions: Questions, limits: Limits, interchangeable: Alike | None
+    program: MessageProgram, buffer: Buffer, questions: MessageQuestions, limits: Limits, interchangeable: Alike | None
 ) -> BufferAnswer:
     """Answer all questions, under `zero` or `infinite`.
 
@@ -119,7 +119,7 @@ def _by_states_of(
 def _searched(
     program: MessageProgram,
     buffer: Buffer,
-    questions: Questions,
+    questions: MessageQuestions,
     limits: Limits,
     interchangeable: Alike | None = None,
     *,
@@ -132,7 +132,7 @@ def _searched(
     return search
 
 
-def _shortest(search: StateSearch, questions: Questions, limits: Limits) -> StateSearch:
+def _shortest(search: StateSearch, questions: MessageQuestions, limits: Limits) -> StateSearch:
     """Return a search that has found the same with the fewest matches, if that is not too much; else `search` itself."""
     found = search.found
     if not found.violations and found.deadlock is None and found.leak is None:
@@ -145,7 +145,7 @@ def _shortest(search: StateSearch, questions: Questions, limits: Limits) -> Stat
     return other if other.has_what_is_wanted() else search
 
 
-def _pairs(named: SearchFindings, interchangeable: Alike | None) -> frozenset[Pair]:
+def _pairs(named: SearchFindings, interchangeable: Alike | None) -> frozenset[MatchedPair]:
     return frozenset(named.pairs if interchangeable is None else interchangeable.expanded(named.pairs))
 
 
@@ -159,7 +159,9 @@ def _reasons(search: StateSearch) -> list[str]:
     return limit + [_CUTS[cut].format(search.table.processes[process].name) for process, cut in sorted(search.table.cuts)]
 
 
-def _counted(program: MessageProgram, buffer: Buffer, questions: Questions, limits: Limits) -> tuple[Matchings, list[str]]:
+def _counted(
+    program: MessageProgram, buffer: Buffer, questions: MessageQuestions, limits: Limits
+) -> tuple[Matchings, list[str]]:
     search = _searched(program, buffer, questions, limits, names=True, history=True)
     found = search.found
     reasons = _reasons(search)
@@ -175,7 +177,7 @@ def _matching(taken: tuple[object, ...]) -> Matching:
     pairs = []
     for receiver, each in enumerate(taken):
         assert isinstance(each, tuple)
-        pairs += [Pair(Issued(receiver, nth), Issued(sender, send)) for nth, sender, send in each]
+        pairs += [MatchedPair(OperationId(receiver, nth), OperationId(sender, send)) for nth, sender, send in each]
     return frozenset(pairs)
 
 
@@ -250,14 +252,7 @@ def _leak(search: StateSearch) -> Leak | None:
     if state is None:
         return None
     course = _course(search, state)
-    sends = [Issued(me, op.nth) for me, frame in enumerate(course.frames) for op in frame.sends]
-    receives = [
-        Issued(me, op.nth)
-        for me, frame in enumerate(course.frames)
-        if not course.processes[me].daemon
-        for op in frame.receives
-    ]
-    return Leak(tuple(sends), tuple(receives), tuple(course.moves))
+    return Leak(*unmatched(course), tuple(course.moves))
 
 
 def _mismatches(program: MessageProgram, named: SearchFindings) -> tuple[Mismatch, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from rdma_robust.expr import Const, Name
+from rdma_robust.expr import Const
 from rdma_robust.messages.language.message_program import (
     Assert,
     Assign,
@@ -19,7 +19,7 @@ from rdma_robust.messages.language.message_program import (
     Place,
     Requests,
 )
-from rdma_robust.messages.language.message_terms import Element, Length, Operation, Term, Zeros
+from rdma_robust.messages.language.message_terms import term_names
 from rdma_robust.messages.machine.flat_code import BranchChoice, FlatProcess, Instruction, LoopBounds, Round, Test, WaitFor
 from rdma_robust.messages.machine.process_state import LocalState, ReceiveHandle, Slot
 
@@ -96,33 +96,35 @@ def _used_and_written(instruction: Instruction) -> tuple[list[str], list[str]]:
     match instruction:
         case Assign(target, value):
             written = [] if target.indices else [target.name]
-            return [*_read(value), *_of_place(target)], written
+            return [*term_names(value), *_of_place(target)], written
         case IssueSend(request, value, to, _, tag):
-            return [*_read(value), *_read(to), *_read(tag), *_of_indices(request)], []
+            return [*term_names(value), *term_names(to), *term_names(tag), *_of_indices(request)], []
         case IssueReceive(request, target, source, _, tag, sender, which):
             terms = [each for each in (source, tag) if each is not None]
             places = [each for each in (target, sender, which) if each is not None]
-            used = [name for each in terms for name in _read(each)] + [name for each in places for name in _of_place(each)]
+            used = [name for each in terms for name in term_names(each)] + [
+                name for each in places for name in _of_place(each)
+            ]
             return [*used, *_of_indices(request)], []
         case WaitFor(place):
             return list(_of_indices(place)), []
         case Requests(size=size) if size is not None:
-            return list(_read(size)), []
+            return list(term_names(size)), []
         case Test(condition) | Assume(condition) | Assert(condition):
-            return list(_read(condition)), []
+            return list(term_names(condition)), []
         case LoopBounds(low, high, following, last):
-            return [*_read(low), *_read(high)], [following, last]
+            return [*term_names(low), *term_names(high)], [following, last]
         case Round(_, following, last):
             return [following, last], []
         case CollectiveCall(root=root) if root is not None:
-            return list(_read(root)), []
+            return list(term_names(root)), []
         case _:
             return [], []
 
 
 def _of_indices(place: Place) -> Iterator[str]:
     for each in place.indices:
-        yield from _read(each)
+        yield from term_names(each)
 
 
 def _of_place(place: Place) -> Iterator[str]:
@@ -130,22 +132,6 @@ def _of_place(place: Place) -> Iterator[str]:
     yield from _of_indices(place)
     if place.indices:
         yield place.name
-
-
-def _read(term: Term) -> Iterator[str]:
-    match term:
-        case Name(name):
-            yield name
-        case Element(array, index):
-            yield from _read(array)
-            yield from _read(index)
-        case Length(inner) | Zeros(inner):
-            yield from _read(inner)
-        case Operation(_, operands):
-            for each in operands:
-                yield from _read(each)
-        case _:
-            pass
 
 
 def without_the_unread(follows: WhatFollows, local: LocalState, blocking: object) -> LocalState:

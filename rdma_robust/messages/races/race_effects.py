@@ -1,4 +1,4 @@
-"""Which choices between messages change how a run ends, by all states of the normal form."""
+"""The effect of choices between messages on how a run ends, by all states of the normal form."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from rdma_robust.messages.machine.local_runs import LocalTrail
 from rdma_robust.messages.machine.local_table import Hop, LocalTable, State
 from rdma_robust.messages.machine.process_rules import ProcessRules
 from rdma_robust.messages.machine.state_search import results
-from rdma_robust.messages.message_answers import Issued, Pair, Schedule
-from rdma_robust.messages.races.race_outcomes import Ending, Outcome, Remembered, ending, remembering
+from rdma_robust.messages.message_answers import MatchedPair, OperationId, Schedule
+from rdma_robust.messages.races.race_outcomes import Ending, Outcome, RememberingProgram, process_ending, remembering
 
 Effect = Literal["none", "values", "failure"]
 """What a choice changes: nothing; final values only; which assertions are false, or who waits for ever or stops."""
@@ -30,8 +30,8 @@ class Contrast:
     """Two runs that are the same up to a choice of `receive`, and what of their ends differs, in words: `ends` say how it is
     after either, in words or as a value."""
 
-    receive: Issued
-    sends: tuple[Issued, Issued]
+    receive: OperationId
+    sends: tuple[OperationId, OperationId]
     runs: tuple[Schedule, Schedule]
     differs: tuple[str, ...]
     ends: tuple[tuple[str | Value, str | Value], ...]
@@ -45,8 +45,8 @@ class RaceEffect:
     """
 
     span: Span
-    receives: tuple[Issued, ...]
-    changing: tuple[Issued, ...]
+    receives: tuple[OperationId, ...]
+    changing: tuple[OperationId, ...]
     effect: Effect
     contrast: Contrast | None = None
 
@@ -88,7 +88,7 @@ def race_effects(program: MessageProgram, buffer: Buffer, limits: Limits, loop_b
 class _Graph:
     """All states; `after[state]` is the set of the numbers of the outcomes of runs from there, as bits."""
 
-    remembered: Remembered
+    remembered: RememberingProgram
     buffer: Buffer
     limits: Limits
     ahead: int
@@ -146,7 +146,7 @@ class _Graph:
     def outcome(self, state: State) -> Outcome:
         table, processes = self.table, self.remembered.program.processes
         return tuple(
-            ending(process, flat, known[number])
+            process_ending(process, flat, known[number])
             for process, flat, known, number in zip(processes, table.processes, table.locals, state, strict=True)
         )
 
@@ -167,17 +167,17 @@ class _Graph:
         failing = (number for outcome, number in self.outcomes.items() if _failure(outcome) not in known)
         return ends & sum(1 << number for number in failing)
 
-    def ends(self, state: State) -> dict[Pair, int]:
+    def ends(self, state: State) -> dict[MatchedPair, int]:
         """Return the outcomes after each match of this state."""
-        ends: dict[Pair, int] = {}
+        ends: dict[MatchedPair, int] = {}
         for hop, _, new in self.edges[state]:
             ends[hop.pair] = ends.get(hop.pair, 0) | self.after[new]
         return ends
 
-    def choices(self, state: State) -> Iterator[tuple[Pair, int, Pair, int]]:
+    def choices(self, state: State) -> Iterator[tuple[MatchedPair, int, MatchedPair, int]]:
         """Yield any two sends that a receive can take in this state, with the outcomes after either."""
         ends = self.ends(state)
-        by_receive: dict[Issued, list[Pair]] = {}
+        by_receive: dict[OperationId, list[MatchedPair]] = {}
         for pair in ends:
             by_receive.setdefault(pair.receive, []).append(pair)
         for first, *others in by_receive.values():
@@ -194,9 +194,9 @@ _RANK: dict[Effect, int] = {"none": 0, "values": 1, "failure": 2}
 
 def _effects(graph: _Graph) -> Iterator[RaceEffect]:
     """Yield the effects by places of the text, in their order."""
-    receives: dict[Span, set[Issued]] = {}
-    changing: dict[Span, set[Issued]] = {}
-    worst: dict[Span, tuple[Effect, State | None, Pair | None, Pair | None]] = {}
+    receives: dict[Span, set[OperationId]] = {}
+    changing: dict[Span, set[OperationId]] = {}
+    worst: dict[Span, tuple[Effect, State | None, MatchedPair | None, MatchedPair | None]] = {}
     spans = _Spans(graph)
     for state in graph.edges:
         for one, ends, other, others in graph.choices(state):
@@ -221,14 +221,14 @@ class _Noting(Course):
 
     def __init__(self, program: MessageProgram, buffer: Buffer) -> None:
         super().__init__(program, buffer)
-        self.places: dict[Issued, Span] = {}
+        self.places: dict[OperationId, Span] = {}
 
     def step(self, process: int, choice: int | None = None) -> str:
         frame = self.frames[process]
         at, received = frame.pc, frame.received
         violation = super().step(process, choice)
         if frame.received > received:
-            self.places[Issued(process, received)] = self.rules[process].span(at)
+            self.places[OperationId(process, received)] = self.rules[process].span(at)
         return violation
 
 
@@ -237,9 +237,9 @@ class _Spans:
 
     def __init__(self, graph: _Graph) -> None:
         self.graph = graph
-        self.known: dict[tuple[int, Issued], Span] = {}
+        self.known: dict[tuple[int, OperationId], Span] = {}
 
-    def of(self, state: State, receive: Issued) -> Span:
+    def of(self, state: State, receive: OperationId) -> Span:
         key = (state[receive.process], receive)
         if key not in self.known:
             course = _Noting(self.graph.remembered.program, self.graph.buffer)
@@ -277,7 +277,7 @@ def _to_outcome(graph: _Graph, first: State, goal: int) -> Way:
                 todo.append(edge[2])
 
 
-def _contrast(graph: _Graph, state: State, one: Pair, other: Pair) -> Contrast:
+def _contrast(graph: _Graph, state: State, one: MatchedPair, other: MatchedPair) -> Contrast:
     """Return two runs through `state` that end differently, one as no run can with the other choice."""
     ends = graph.ends(state)
     if not graph.only(ends[one], ends[other]):

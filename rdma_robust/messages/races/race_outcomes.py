@@ -1,4 +1,4 @@
-"""How runs end: what of the last state counts as the outcome of a run."""
+"""Outcomes of runs: what counts of the last state."""
 
 from __future__ import annotations
 
@@ -12,16 +12,11 @@ from rdma_robust.messages.language.message_program import (
     Assert,
     Assign,
     Block,
-    Choose,
-    For,
-    If,
-    Inlined,
-    Loop,
     MessageProgram,
     Place,
     Process,
     Statement,
-    While,
+    with_blocks,
 )
 from rdma_robust.messages.language.message_terms import Operation, Term, Value
 from rdma_robust.messages.machine.flat_code import FlatProcess
@@ -31,14 +26,14 @@ FAILED = "$false."
 """Registers that remember which assertions were false begin so."""
 
 
-class Remembered(NamedTuple):
+class RememberingProgram(NamedTuple):
     """A program whose assertions are remembered in registers, and the place of the assertion of each such register."""
 
     program: MessageProgram
     places: dict[tuple[int, str], Span]
 
 
-def remembering(program: MessageProgram) -> Remembered:
+def remembering(program: MessageProgram) -> RememberingProgram:
     """Return `program` with a register for each assertion, 1 once it was false; the runs are the same, step by step."""
     places: dict[tuple[int, str], Span] = {}
     processes = []
@@ -47,24 +42,17 @@ def remembering(program: MessageProgram) -> Remembered:
         body = tuple(_block(process.body, made))
         processes.append(replace(process, body=body, registers=(*process.registers, *made)))
         places |= {(number, register): span for register, span in made.items()}
-    return Remembered(replace(program, processes=tuple(processes)), places)
+    return RememberingProgram(replace(program, processes=tuple(processes)), places)
 
 
 def _block(block: Block, made: dict[str, Span]) -> Iterator[Statement]:
     for statement in block:
-        match statement:
-            case Assert(condition, span):
-                register = f"{FAILED}{len(made)}"
-                made[register] = span
-                yield Assign(Place(register), _or_false(register, condition), span)
-            case If(_, then, other):
-                yield replace(statement, then=tuple(_block(then, made)), other=tuple(_block(other, made)))
-            case While(_, body) | Loop(body) | Inlined(_, body) | For(_, _, _, body):
-                yield replace(statement, body=tuple(_block(body, made)))
-            case Choose(branches):
-                yield replace(statement, branches=tuple(tuple(_block(each, made)) for each in branches))
-            case _:
-                yield statement
+        if isinstance(statement, Assert):
+            register = f"{FAILED}{len(made)}"
+            made[register] = statement.span
+            yield Assign(Place(register), _or_false(register, statement.condition), statement.span)
+        else:
+            yield with_blocks(statement, lambda inner: tuple(_block(inner, made)))
 
 
 def _or_false(register: str, condition: Term) -> Operation:
@@ -92,7 +80,7 @@ Outcome = tuple[Ending, ...]
 """The endings of all processes."""
 
 
-def ending(process: Process, flat: FlatProcess, local: LocalState) -> Ending:
+def process_ending(process: Process, flat: FlatProcess, local: LocalState) -> Ending:
     """Return how a process is that stays in `local`."""
     values = dict(zip(flat.registers, local.registers, strict=True))
     false = tuple(name for name, value in values.items() if name.startswith(FAILED) and value)

@@ -7,20 +7,20 @@ from collections.abc import Iterator
 from rdma_robust.errors import NO_SPAN, InternalError, Span
 from rdma_robust.messages.language.message_program import Buffer, Choose, Loop, MessageProgram
 from rdma_robust.messages.language.message_terms import FaultError
-from rdma_robust.messages.message_answers import Granted, Issued, Matched, Move, Pair, Step
-from rdma_robust.messages.replay.performing import Opened, Performer
+from rdma_robust.messages.message_answers import BufferGrant, MatchedPair, MatchMove, Move, OperationId, ProcessStep
+from rdma_robust.messages.replay.performing import Performer, ProcessInStep
 from rdma_robust.messages.replay.world import (
     Active,
     ActiveReceive,
     ActiveSend,
-    At,
-    Called,
-    Delivered,
-    Event,
-    Process,
-    Receive,
-    Send,
-    World,
+    BlockPoint,
+    Delivery,
+    ReplayProcess,
+    ReplayState,
+    ReturnPoint,
+    StepViolation,
+    UnmatchedReceive,
+    UnmatchedSend,
 )
 
 
@@ -36,46 +36,46 @@ class Interpreter:
         self.buffer = buffer
         self.performer = Performer(program)
 
-    def start(self) -> World:
+    def start(self) -> ReplayState:
         """Return the state in which nothing has happened."""
-        return World(tuple(self.performer.start(me) for me in range(len(self.program.processes))))
+        return ReplayState(tuple(self.performer.start(me) for me in range(len(self.program.processes))))
 
-    def span(self, process: Process) -> Span:
+    def span(self, process: ReplayProcess) -> Span:
         """Return the place of a process's next statement in the text."""
-        if not process.point or isinstance(process.point[-1], Called):
+        if not process.point or isinstance(process.point[-1], ReturnPoint):
             return NO_SPAN
         return self.performer.statement(process.point[-1]).span
 
-    def moves(self, world: World) -> Iterator[Move]:
+    def moves(self, world: ReplayState) -> Iterator[Move]:
         """Yield every move that a rule allows: steps with each choice, buffers, matches."""
         for me, process in enumerate(world.processes):
             if process.status != "runs":
                 continue
             if self.can_step(world, me):
-                yield from (Step(me, choice) for choice in self.choices(process))
+                yield from (ProcessStep(me, choice) for choice in self.choices(process))
             elif self.buffer == "any" and isinstance(self.performer.awaited(me, process), ActiveSend):
-                yield Granted(me)
+                yield BufferGrant(me)
         for receive in world.receives:
             for send in world.sends:
                 if self.can_match(world, receive, send):
-                    yield Matched(Pair(receive.name, send.name))
+                    yield MatchMove(MatchedPair(receive.name, send.name))
 
-    def choices(self, process: Process) -> list[int | None]:
+    def choices(self, process: ReplayProcess) -> list[int | None]:
         """Return the choices of a process's next step, [None] if it has none to make."""
         top = process.point[-1]
-        assert not isinstance(top, Called)
+        assert not isinstance(top, ReturnPoint)
         statement = self.performer.statement(top)
         if isinstance(statement, Choose):
             return list(range(len(statement.branches)))
         return [0, 1] if isinstance(statement, Loop) else [None]
 
-    def accepts(self, receive: Receive, send: Send) -> bool:
+    def accepts(self, receive: UnmatchedReceive, send: UnmatchedSend) -> bool:
         """Whether destination and port are the same, and source and tag are `any` or the send's."""
         if send.to != receive.name.process or send.port != receive.port:
             return False
         return receive.source in (None, send.name.process) and receive.tag in (None, send.tag)
 
-    def overtakes(self, world: World, receive: Receive, send: Send) -> bool:
+    def overtakes(self, world: ReplayState, receive: UnmatchedReceive, send: UnmatchedSend) -> bool:
         """Whether an earlier unmatched send of the same channel is accepted by the receive."""
         return any(
             other.name.process == send.name.process
@@ -85,7 +85,7 @@ class Interpreter:
             for other in world.sends
         )
 
-    def jumps_the_queue(self, world: World, receive: Receive, send: Send) -> bool:
+    def jumps_the_queue(self, world: ReplayState, receive: UnmatchedReceive, send: UnmatchedSend) -> bool:
         """Whether an earlier posted unmatched receive of the same endpoint accepts the send."""
         return any(
             other.name.process == receive.name.process
@@ -95,18 +95,18 @@ class Interpreter:
             for other in world.receives
         )
 
-    def can_match(self, world: World, receive: Receive, send: Send) -> bool:
+    def can_match(self, world: ReplayState, receive: UnmatchedReceive, send: UnmatchedSend) -> bool:
         """Whether the rule `match` applies to two unmatched operations."""
         if not self.accepts(receive, send):
             return False
         return not self.overtakes(world, receive, send) and not self.jumps_the_queue(world, receive, send)
 
-    def can_step(self, world: World, me: int) -> bool:
+    def can_step(self, world: ReplayState, me: int) -> bool:
         """Whether the process has a next statement and is not at a wait that is closed."""
         process = world.processes[me]
         return process.status == "runs" and not self.is_closed(world, self.performer.awaited(me, process))
 
-    def is_closed(self, world: World, request: Active | None) -> bool:
+    def is_closed(self, world: ReplayState, request: Active | None) -> bool:
         """Whether the wait for a request cannot be passed: rules `wait R` and `wait S`."""
         match request:
             case ActiveReceive(receive):
@@ -118,19 +118,19 @@ class Interpreter:
             case _:
                 return False
 
-    def after(self, world: World, move: Move) -> tuple[World, Event | None]:
+    def after(self, world: ReplayState, move: Move) -> tuple[ReplayState, StepViolation | None]:
         """Return the state after a move, and the violation that it is. Raises NotEnabled."""
         match move:
-            case Matched(pair):
+            case MatchMove(pair):
                 return self._matched(world, pair), None
-            case Granted(process):
+            case BufferGrant(process):
                 return self._granted(world, process), None
-            case Step(process, choice):
+            case ProcessStep(process, choice):
                 if not 0 <= process < len(world.processes):
                     raise NotEnabled(f"there is no process {process}")
                 return self._step(world, process, choice)
 
-    def _matched(self, world: World, pair: Pair) -> World:
+    def _matched(self, world: ReplayState, pair: MatchedPair) -> ReplayState:
         receive = next((each for each in world.receives if each.name == pair.receive), None)
         send = next((each for each in world.sends if each.name == pair.send), None)
         if receive is None or send is None:
@@ -144,18 +144,18 @@ class Interpreter:
         return world._replace(
             receives=tuple(each for each in world.receives if each != receive),
             sends=tuple(each for each in world.sends if each != send),
-            delivered=tuple(sorted((*world.delivered, Delivered(receive.name, send.value, send.name.process, send.tag)))),
+            delivered=tuple(sorted((*world.delivered, Delivery(receive.name, send.value, send.name.process, send.tag)))),
             sent_off=world.sent_off | {send.name},
             pairs=world.pairs | {pair},
         )
 
-    def _granted(self, world: World, me: int) -> World:
+    def _granted(self, world: ReplayState, me: int) -> ReplayState:
         request = self.performer.awaited(me, world.processes[me])
         if self.buffer != "any" or not isinstance(request, ActiveSend) or not self.is_closed(world, request):
             raise NotEnabled(f"process {me} does not wait for a send that could get a buffer")
         return world._replace(buffered=world.buffered | {request.send})
 
-    def _step(self, world: World, me: int, choice: int | None) -> tuple[World, Event | None]:
+    def _step(self, world: ReplayState, me: int, choice: int | None) -> tuple[ReplayState, StepViolation | None]:
         process = world.processes[me]
         if process.status != "runs":
             raise NotEnabled(f"process {me} has {process.status}")
@@ -164,7 +164,7 @@ class Interpreter:
         if choice not in self.choices(process):
             raise NotEnabled(f"process {me} cannot choose {choice}")
         top = process.point[-1]
-        assert not isinstance(top, Called)
+        assert not isinstance(top, ReturnPoint)
         opened = self.performer.opened(me, process)
         try:
             self.performer.execute(world, opened, choice)
@@ -173,10 +173,10 @@ class Interpreter:
             opened.send = opened.receive = None
         else:
             self.performer.advance(opened)
-        event = Event(me, opened.violation, At(top.block, top.index)) if opened.violation else None
+        event = StepViolation(me, opened.violation, BlockPoint(top.block, top.index)) if opened.violation else None
         return self._put_back(world, opened), event
 
-    def _put_back(self, world: World, opened: Opened) -> World:
+    def _put_back(self, world: ReplayState, opened: ProcessInStep) -> ReplayState:
         processes = list(world.processes)
         processes[opened.me] = self.performer.closed(opened)
         sends = world.sends if opened.send is None else tuple(sorted((*world.sends, opened.send), key=_name))
@@ -188,5 +188,5 @@ class Interpreter:
         return world._replace(processes=tuple(processes), sends=sends, receives=receives, delivered=delivered)
 
 
-def _name(operation: Send | Receive) -> Issued:
+def _name(operation: UnmatchedSend | UnmatchedReceive) -> OperationId:
     return operation.name

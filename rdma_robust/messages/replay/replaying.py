@@ -12,22 +12,22 @@ from rdma_robust.messages.language.message_terms import Value
 from rdma_robust.messages.message_answers import (
     BufferAnswer,
     Deadlock,
-    Issued,
     Leak,
-    Pair,
+    MatchedPair,
+    OperationId,
     Schedule,
     Violation,
-    Waiting,
+    WaitingProcess,
 )
 from rdma_robust.messages.replay.interpreter import Interpreter, NotEnabled
-from rdma_robust.messages.replay.world import ActiveReceive, ActiveSend, Process, World
+from rdma_robust.messages.replay.world import ActiveReceive, ActiveSend, ReplayProcess, ReplayState
 
 Ending = Literal["complete", "deadlock", "stopped", "open"]
 """`stopped`: no rule applies, and some process stopped by a false assume or a fault; `open`: some rule applies."""
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ReplayViolation:
     """A violation that a replay met: by which move, of which process, what, and where in the text."""
 
     move: int
@@ -37,21 +37,21 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class Replayed:
+class Replay:
     """What holds at the end of a run; leaks are the unmatched operations but for receives of daemons."""
 
-    violations: tuple[Seen, ...]
+    violations: tuple[ReplayViolation, ...]
     ending: Ending
-    waiting: tuple[Waiting, ...]
+    waiting: tuple[WaitingProcess, ...]
     statuses: tuple[Literal["runs", "ended", "stopped"], ...]
-    pairs: frozenset[Pair]
-    unmatched_sends: tuple[Issued, ...]
-    unmatched_receives: tuple[Issued, ...]
+    pairs: frozenset[MatchedPair]
+    unmatched_sends: tuple[OperationId, ...]
+    unmatched_receives: tuple[OperationId, ...]
     registers: tuple[Mapping[str, Value], ...]
-    leaked: tuple[tuple[Issued, ...], tuple[Issued, ...]]
+    leaked: tuple[tuple[OperationId, ...], tuple[OperationId, ...]]
 
 
-def replayed(program: MessageProgram, buffer: Buffer, schedule: Schedule) -> Replayed:
+def replay_schedule(program: MessageProgram, buffer: Buffer, schedule: Schedule) -> Replay:
     """Run a schedule move by move. Raises NotEnabled, an InternalError, at a move that no rule allows."""
     interpreter = Interpreter(program, buffer)
     world = interpreter.start()
@@ -62,18 +62,20 @@ def replayed(program: MessageProgram, buffer: Buffer, schedule: Schedule) -> Rep
         except NotEnabled as refused:
             raise NotEnabled(f"move {number}, {move}, is not enabled: {refused}") from None
         if event is not None:
-            violations.append(Seen(number, event.process, event.kind, interpreter.performer.statement(event.statement).span))
+            violations.append(
+                ReplayViolation(number, event.process, event.kind, interpreter.performer.statement(event.statement).span)
+            )
     return _described(interpreter, world, tuple(violations))
 
 
-def _described(interpreter: Interpreter, world: World, violations: tuple[Seen, ...]) -> Replayed:
+def _described(interpreter: Interpreter, world: ReplayState, violations: tuple[ReplayViolation, ...]) -> Replay:
     daemons = [each.daemon for each in interpreter.program.processes]
     sends = tuple(each.name for each in world.sends)
     receives = tuple(each.name for each in world.receives)
-    return Replayed(
+    return Replay(
         violations,
-        ending(interpreter, world),
-        waiting(interpreter, world),
+        state_ending(interpreter, world),
+        waiting_processes(interpreter, world),
         tuple(each.status for each in world.processes),
         world.pairs,
         sends,
@@ -86,11 +88,11 @@ def _described(interpreter: Interpreter, world: World, violations: tuple[Seen, .
     )
 
 
-def ending(interpreter: Interpreter, world: World) -> Ending:
+def state_ending(interpreter: Interpreter, world: ReplayState) -> Ending:
     """Return what a state is: complete and deadlock as they are defined, under `any` a deadlock by zero's rule for sends."""
     if any(interpreter.can_match(world, receive, send) for receive in world.receives for send in world.sends):
         return "open"
-    waits = waiting(interpreter, world)
+    waits = waiting_processes(interpreter, world)
     idle = {each.process for each in waits}
     if any(each.status == "runs" and me not in idle for me, each in enumerate(world.processes)):
         return "open"
@@ -102,7 +104,7 @@ def ending(interpreter: Interpreter, world: World) -> Ending:
     return "deadlock"
 
 
-def waiting(interpreter: Interpreter, world: World) -> tuple[Waiting, ...]:
+def waiting_processes(interpreter: Interpreter, world: ReplayState) -> tuple[WaitingProcess, ...]:
     """Return who waits at a wait that is closed; under `any` also at one that only a buffer opens or has opened."""
     found = []
     for me, process in enumerate(world.processes):
@@ -116,14 +118,16 @@ def waiting(interpreter: Interpreter, world: World) -> tuple[Waiting, ...]:
     return tuple(found)
 
 
-def _waits(interpreter: Interpreter, me: int, process: Process, kind: Literal["receive", "send"], name: Issued) -> Waiting:
-    return Waiting(me, kind, name, interpreter.span(process))
+def _waits(
+    interpreter: Interpreter, me: int, process: ReplayProcess, kind: Literal["receive", "send"], name: OperationId
+) -> WaitingProcess:
+    return WaitingProcess(me, kind, name, interpreter.span(process))
 
 
 def confirm_violation(program: MessageProgram, buffer: Buffer, violation: Violation) -> None:
     """Raise InternalError unless the last move of the schedule is the violation."""
-    end = replayed(program, buffer, violation.schedule)
-    expected = Seen(len(violation.schedule) - 1, violation.process, violation.kind, violation.span)
+    end = replay_schedule(program, buffer, violation.schedule)
+    expected = ReplayViolation(len(violation.schedule) - 1, violation.process, violation.kind, violation.span)
     if expected not in end.violations:
         raise InternalError(
             f"the run does not end with the violation that it should show: {violation.text or violation.kind}"
@@ -132,20 +136,20 @@ def confirm_violation(program: MessageProgram, buffer: Buffer, violation: Violat
 
 def confirm_deadlock(program: MessageProgram, buffer: Buffer, deadlock: Deadlock) -> None:
     """Raise InternalError unless the schedule ends in a deadlock in which these wait."""
-    end = replayed(program, buffer, deadlock.schedule)
+    end = replay_schedule(program, buffer, deadlock.schedule)
     if end.ending != "deadlock" or set(end.waiting) != set(deadlock.waiting):
         raise InternalError("the run does not end in the deadlock that it should show")
 
 
 def confirm_leak(program: MessageProgram, buffer: Buffer, leak: Leak) -> None:
     """Raise InternalError unless the schedule is complete and leaves exactly these operations."""
-    end = replayed(program, buffer, leak.schedule)
+    end = replay_schedule(program, buffer, leak.schedule)
     left = tuple(set(each) for each in end.leaked)
     if end.ending != "complete" or left != (set(leak.sends), set(leak.receives)) or left == (set(), set()):
         raise InternalError("the run does not end with the leak that it should show")
 
 
-def confirm(program: MessageProgram, answer: BufferAnswer) -> None:
+def confirm_answer(program: MessageProgram, answer: BufferAnswer) -> None:
     """Replay every run of an answer. Raises InternalError where one does not show what it should."""
     for violation in answer.violations:
         confirm_violation(program, answer.buffer, violation)

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from rdma_robust.messages.language.message_terms import Value
-from rdma_robust.messages.message_answers import Issued, Pair
+from rdma_robust.messages.message_answers import MatchedPair, OperationId
 
 
 @dataclass(frozen=True, slots=True)
-class At:
+class BlockPoint:
     """Before statement `index` of a block, by its number; of a `wait`, before an element of one of its places."""
 
     block: int
@@ -20,7 +20,7 @@ class At:
 
 
 @dataclass(frozen=True, slots=True)
-class Counting:
+class ForTest:
     """Before the test of a `for`, which is statement `index` of a block."""
 
     block: int
@@ -30,13 +30,13 @@ class Counting:
 
 
 @dataclass(frozen=True, slots=True)
-class Called:
+class ReturnPoint:
     """Where a function returns to: what lies below it."""
 
     name: str
 
 
-Point = tuple[At | Counting | Called, ...]
+Point = tuple[BlockPoint | ForTest | ReturnPoint, ...]
 """What is still to be done, the next on top, which is last."""
 
 Target = tuple[str, tuple[int, ...]]
@@ -46,14 +46,14 @@ Target = tuple[str, tuple[int, ...]]
 class ActiveSend:
     """A request that is active for a send."""
 
-    send: Issued
+    send: OperationId
 
 
 @dataclass(frozen=True, slots=True)
 class ActiveReceive:
     """A request that is active for a receive, and where value, sender and tag are stored."""
 
-    receive: Issued
+    receive: OperationId
     stores: tuple[Target | None, ...]
 
 
@@ -67,7 +67,7 @@ class RequestArray:
     elements: tuple[Active | None, ...]
 
 
-class Process(NamedTuple):
+class ReplayProcess(NamedTuple):
     """One process: its point, whether it runs, ended or stopped, its registers and requests in the order of their names'
     declaration, and how many sends and receives it has issued."""
 
@@ -79,49 +79,49 @@ class Process(NamedTuple):
     received: int = 0
 
 
-class Send(NamedTuple):
+class UnmatchedSend(NamedTuple):
     """An issued send that nothing has matched."""
 
-    name: Issued
+    name: OperationId
     to: int
     port: int
     tag: int
     value: Value
 
 
-class Receive(NamedTuple):
+class UnmatchedReceive(NamedTuple):
     """An issued receive that nothing has matched; source and tag are None for `any`."""
 
-    name: Issued
+    name: OperationId
     port: int
     source: int | None
     tag: int | None
 
 
-class Delivered(NamedTuple):
+class Delivery(NamedTuple):
     """What the wait for a matched receive will give."""
 
-    receive: Issued
+    receive: OperationId
     value: Value
     sender: int
     tag: int
 
 
-class World(NamedTuple):
+class ReplayState(NamedTuple):
     """A state. The operations of one process are in issue order; `delivered` are not waited for yet."""
 
-    processes: tuple[Process, ...]
-    sends: tuple[Send, ...] = ()
-    receives: tuple[Receive, ...] = ()
-    delivered: tuple[Delivered, ...] = ()
-    sent_off: frozenset[Issued] = frozenset()
-    buffered: frozenset[Issued] = frozenset()
-    pairs: frozenset[Pair] = frozenset()
+    processes: tuple[ReplayProcess, ...]
+    sends: tuple[UnmatchedSend, ...] = ()
+    receives: tuple[UnmatchedReceive, ...] = ()
+    delivered: tuple[Delivery, ...] = ()
+    sent_off: frozenset[OperationId] = frozenset()
+    buffered: frozenset[OperationId] = frozenset()
+    pairs: frozenset[MatchedPair] = frozenset()
 
 
-class Event(NamedTuple):
+class StepViolation(NamedTuple):
     """A violation that a step is: what kind, by which process, at which statement's place."""
 
     process: int
     kind: str
-    statement: At
+    statement: BlockPoint

@@ -1,4 +1,4 @@
-"""What expressions are worth in a replay: an evaluator of its own, so that a mistake in another one shows."""
+"""Evaluation of expressions in a replay: an evaluator of its own, so that a mistake in another one shows."""
 
 from __future__ import annotations
 
@@ -8,53 +8,53 @@ from rdma_robust.expr import Const, Name
 from rdma_robust.messages.language.message_terms import LONGEST, Element, FaultError, Length, Operation, Term, Value, Zeros
 
 
-def worth(term: Term, registers: Mapping[str, Value]) -> Value:
+def replay_value(term: Term, registers: Mapping[str, Value]) -> Value:
     """Return the value of `term`, evaluated from left to right. Raises FaultError."""
     if isinstance(term, Const):
         return term.value
     if isinstance(term, Name):
         return registers[term.name]
     if isinstance(term, Element):
-        items, at = worth(term.array, registers), worth(term.index, registers)
+        items, at = replay_value(term.array, registers), replay_value(term.index, registers)
         if not isinstance(items, tuple) or not isinstance(at, int):
             raise FaultError("kind")
         if at < 0 or at >= len(items):
             raise FaultError("index")
         return items[at]
     if isinstance(term, Length):
-        items = worth(term.array, registers)
+        items = replay_value(term.array, registers)
         if not isinstance(items, tuple):
             raise FaultError("kind")
         return len(items)
     if isinstance(term, Zeros):
-        size = whole(term.size, registers)
+        size = replay_number(term.size, registers)
         if size < 0 or size > LONGEST:
             raise FaultError("length")
         return (0,) * size
     return _operation(term, registers)
 
 
-def whole(term: Term, registers: Mapping[str, Value]) -> int:
+def replay_number(term: Term, registers: Mapping[str, Value]) -> int:
     """Return the value of `term`, which must be a number. Raises FaultError."""
-    value = worth(term, registers)
+    value = replay_value(term, registers)
     if not isinstance(value, int):
         raise FaultError("kind")
     return value
 
 
 def _operation(term: Operation, registers: Mapping[str, Value]) -> Value:
-    first = whole(term.operands[0], registers)
+    first = replay_number(term.operands[0], registers)
     if len(term.operands) == 1:
         if term.op == "-":
             return -first
         return 1 if first == 0 else 0
     if term.op == "?":
-        return worth(term.operands[1] if first != 0 else term.operands[2], registers)
+        return replay_value(term.operands[1] if first != 0 else term.operands[2], registers)
     if term.op == "&&" and first == 0:
         return 0
     if term.op == "||" and first != 0:
         return 1
-    return _binary(term.op, first, whole(term.operands[1], registers))
+    return _binary(term.op, first, replay_number(term.operands[1], registers))
 
 
 def _binary(op: str, first: int, second: int) -> int:
@@ -82,7 +82,7 @@ def _binary(op: str, first: int, second: int) -> int:
     return 1 if true else 0
 
 
-def replaced(value: Value, indices: tuple[int, ...], new: Value) -> Value:
+def with_replacement(value: Value, indices: tuple[int, ...], new: Value) -> Value:
     """Return `value` with `new` at these indices. Raises FaultError."""
     if not indices:
         return new
@@ -92,5 +92,5 @@ def replaced(value: Value, indices: tuple[int, ...], new: Value) -> Value:
     if at < 0 or at >= len(value):
         raise FaultError("index")
     items = list(value)
-    items[at] = replaced(items[at], indices[1:], new)
+    items[at] = with_replacement(items[at], indices[1:], new)
     return tuple(items)

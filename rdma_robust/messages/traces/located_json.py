@@ -21,18 +21,18 @@ _DIGITS: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Located:
+class LocatedValue:
     """A JSON value: objects have Located members, arrays Located elements."""
 
-    value: dict[str, Located] | list[Located] | str | int | float | bool | None
+    value: dict[str, LocatedValue] | list[LocatedValue] | str | int | float | bool | None
     span: Span
 
     @property
-    def members(self) -> dict[str, Located] | None:
+    def members(self) -> dict[str, LocatedValue] | None:
         return self.value if isinstance(self.value, dict) else None
 
     @property
-    def elements(self) -> list[Located] | None:
+    def elements(self) -> list[LocatedValue] | None:
         return self.value if isinstance(self.value, list) else None
 
     @property
@@ -44,7 +44,7 @@ class Located:
         return self.value if isinstance(self.value, int) and not isinstance(self.value, bool) else None
 
 
-class Lines:
+class LineStarts:
     """Where the lines of a text begin: from offsets to spans."""
 
     def __init__(self, text: str) -> None:
@@ -59,9 +59,11 @@ class Lines:
         return line, at - self.starts[line - 1] + 1
 
 
-def located_json(text: str, report: Reporter, start: int = 0, end: int | None = None, lines: Lines | None = None) -> Located:
+def located_json(
+    text: str, report: Reporter, start: int = 0, end: int | None = None, lines: LineStarts | None = None
+) -> LocatedValue:
     """Return the one JSON value that is `text`, or its piece from `start` to `end`. Raises ProgramError."""
-    reader = _Reader(text, report, len(text) if end is None else end, lines or Lines(text))
+    reader = _Reader(text, report, len(text) if end is None else end, lines or LineStarts(text))
     value, after = reader.value(start, 0)
     after = reader.skipped(after)
     if after < reader.end:
@@ -70,7 +72,7 @@ def located_json(text: str, report: Reporter, start: int = 0, end: int | None = 
 
 
 class _Reader:
-    def __init__(self, text: str, report: Reporter, end: int, lines: Lines) -> None:
+    def __init__(self, text: str, report: Reporter, end: int, lines: LineStarts) -> None:
         self.text, self.report, self.end, self.lines = text, report, end, lines
 
     def wrong(self, at: int, said: str, expected: str = "") -> None:
@@ -81,7 +83,7 @@ class _Reader:
         match = _SPACE.match(self.text, at, self.end)
         return at if match is None else match.end()
 
-    def value(self, at: int, depth: int) -> tuple[Located, int]:
+    def value(self, at: int, depth: int) -> tuple[LocatedValue, int]:
         at = self.skipped(at)
         if depth > _DEPTH:
             self.wrong(at, f"more than {_DEPTH} values inside of one another")
@@ -94,28 +96,28 @@ class _Reader:
             return self.string(at)
         for word, meaning in _WORDS.items():
             if self.text.startswith(word, at, self.end):
-                return Located(meaning, self.lines.span(at, at + len(word))), at + len(word)
+                return LocatedValue(meaning, self.lines.span(at, at + len(word))), at + len(word)
         match = _NUMBER.match(self.text, at, self.end)
         if match is None:
             self.wrong(at, "the text ends here" if at >= self.end else "this is no JSON", "a value of JSON")
             raise AssertionError("an error was raised")
         return self.number(match)
 
-    def number(self, match: re.Match[str]) -> tuple[Located, int]:
+    def number(self, match: re.Match[str]) -> tuple[LocatedValue, int]:
         if len(match[0]) > _DIGITS:
             self.wrong(match.start(), "a number that is too long")
         value = int(match[0]) if match[0].lstrip("-").isdigit() else float(match[0])
-        return Located(value, self.lines.span(match.start(), match.end())), match.end()
+        return LocatedValue(value, self.lines.span(match.start(), match.end())), match.end()
 
-    def string(self, at: int) -> tuple[Located, int]:
+    def string(self, at: int) -> tuple[LocatedValue, int]:
         match = _STRING.match(self.text, at, self.end)
         if match is None:
             self.wrong(at, "this string is not closed, or has something in it that none can have", 'a string in `"`')
             raise AssertionError("an error was raised")
-        return Located(json.loads(match[0]), self.lines.span(at, match.end())), match.end()
+        return LocatedValue(json.loads(match[0]), self.lines.span(at, match.end())), match.end()
 
-    def array(self, start: int, depth: int) -> tuple[Located, int]:
-        found: list[Located] = []
+    def array(self, start: int, depth: int) -> tuple[LocatedValue, int]:
+        found: list[LocatedValue] = []
         at = self.skipped(start + 1)
         while not self.text.startswith("]", at, self.end):
             if found:
@@ -123,10 +125,10 @@ class _Reader:
             value, at = self.value(at, depth + 1)
             found.append(value)
             at = self.skipped(at)
-        return Located(found, self.lines.span(start, at + 1)), at + 1
+        return LocatedValue(found, self.lines.span(start, at + 1)), at + 1
 
-    def object(self, start: int, depth: int) -> tuple[Located, int]:
-        found: dict[str, Located] = {}
+    def object(self, start: int, depth: int) -> tuple[LocatedValue, int]:
+        found: dict[str, LocatedValue] = {}
         at = self.skipped(start + 1)
         while not self.text.startswith("}", at, self.end):
             if found:
@@ -142,7 +144,7 @@ class _Reader:
                 self.wrong(at, "there is no value for this name", "`:`")
             found[name.value], at = self.value(at + 1, depth + 1)
             at = self.skipped(at)
-        return Located(found, self.lines.span(start, at + 1)), at + 1
+        return LocatedValue(found, self.lines.span(start, at + 1)), at + 1
 
     def comma(self, at: int, close: str) -> int:
         if not self.text.startswith(",", at, self.end):

@@ -15,8 +15,8 @@ from typing import Final
 from rdma_robust.diagnose import Reporter, quote
 from rdma_robust.errors import Span
 from rdma_robust.messages.language.message_words import message_grammar
-from rdma_robust.messages.traces.located_json import Lines
-from rdma_robust.messages.traces.trace_record import LIBRARY, Field, Trace, TraceEvent, TraceProcess
+from rdma_robust.messages.traces.located_json import LineStarts
+from rdma_robust.messages.traces.trace_record import LIBRARY, Field, MessageTrace, TraceEvent, TraceProcess
 
 _TOKEN: Final = re.compile(r"[()]|[^\s()]+")
 _NUMBER: Final = re.compile(r"-?[0-9]{1,1000}\Z")
@@ -49,11 +49,11 @@ class PrefixError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Prefixed:
+class PrefixTerm:
     """A number or a name, without operands, or an operator of `.mp` and its operands."""
 
     word: str
-    operands: tuple[Prefixed, ...] = ()
+    operands: tuple[PrefixTerm, ...] = ()
     is_name: bool = False
 
     def names(self) -> Iterator[str]:
@@ -71,7 +71,7 @@ class Prefixed:
         return f"{self.word}{parts[0]}" if len(parts) == 1 else f" {self.word} ".join(parts)
 
 
-def prefixed(text: str) -> Prefixed:
+def prefix_term(text: str) -> PrefixTerm:
     """Return the expression in a text, around which the outermost parentheses may be left out. Raises PrefixError."""
     tokens = [(match[0], match.start()) for match in _TOKEN.finditer(text)]
     if not tokens:
@@ -84,17 +84,17 @@ def prefixed(text: str) -> Prefixed:
     return found
 
 
-def _read(tokens: list[tuple[str, int]], at: int, depth: int) -> tuple[Prefixed, int]:
+def _read(tokens: list[tuple[str, int]], at: int, depth: int) -> tuple[PrefixTerm, int]:
     word, place = tokens[at]
     if word == ")" or depth > _DEEPEST:
         raise PrefixError("an expression was expected here", place)
     if word != "(":
-        return Prefixed(word, is_name=not _NUMBER.match(word)), at + 1
+        return PrefixTerm(word, is_name=not _NUMBER.match(word)), at + 1
     name, place = tokens[at + 1] if at + 1 < len(tokens) else ("", place)
     operator = _OPERATORS.get(name)
     if operator is None:
         raise PrefixError(f"no operator: expected one of {' '.join(_OPERATORS)}", place)
-    operands: list[Prefixed] = []
+    operands: list[PrefixTerm] = []
     at += 2
     while at < len(tokens) and tokens[at][0] != ")":
         operand, at = _read(tokens, at, depth + 1)
@@ -104,7 +104,7 @@ def _read(tokens: list[tuple[str, int]], at: int, depth: int) -> tuple[Prefixed,
     few = 1 if operator in ("!", "-") else 2
     if len(operands) < few or (operator == "!" and len(operands) > 1) or (operator in _CHAINLESS and len(operands) > 2):
         raise PrefixError(f"`{name}` has another number of operands", place)
-    return Prefixed(operator, tuple(operands)), at + 1
+    return PrefixTerm(operator, tuple(operands)), at + 1
 
 
 _CHAINLESS: Final = frozenset({"==", "!=", "<", "<=", ">", ">=", "-"})
@@ -126,7 +126,7 @@ class _Entry:
     line: int
     span: Span
     endpoint: int = -1
-    value: Prefixed | None = None
+    value: PrefixTerm | None = None
 
 
 @dataclass(slots=True)
@@ -138,7 +138,7 @@ class _Task:
     used: set[str] = field(default_factory=set)
 
 
-def import_mp_trace(text: str, file: str, name: str = "trace") -> Trace:
+def import_mp_trace(text: str, file: str, name: str = "trace") -> MessageTrace:
     """Return the trace in a text, with warnings about lines that were left out. Raises ProgramError with all errors.
 
     What no wait names is blocking; a receive with a later one of its endpoint that is waited for ends with that wait, as
@@ -148,7 +148,7 @@ def import_mp_trace(text: str, file: str, name: str = "trace") -> Trace:
     report = Reporter(file, text)
     entries = list(_entries(text, report))
     if not entries and not report.failed:
-        report.error("RR945", Lines(text).span(0, 0), "there are no events", expected="lines such as `T0_0: rcv(0, a)`")
+        report.error("RR945", LineStarts(text).span(0, 0), "there are no events", expected="lines such as `T0_0: rcv(0, a)`")
     report.raise_errors()
     trace = _Import(report, entries).trace(name)
     report.raise_errors()
@@ -156,7 +156,7 @@ def import_mp_trace(text: str, file: str, name: str = "trace") -> Trace:
 
 
 def _entries(text: str, report: Reporter) -> Iterator[_Entry]:
-    lines, start = Lines(text), 0
+    lines, start = LineStarts(text), 0
     labels: set[str] = set()
     for number, line in enumerate(text.split("\n"), 1):
         body = line.removesuffix("\r")
@@ -175,7 +175,7 @@ def _entries(text: str, report: Reporter) -> Iterator[_Entry]:
         start += len(line) + 1
 
 
-def _with_operands(entry: _Entry, lines: Lines, report: Reporter) -> Iterator[_Entry]:
+def _with_operands(entry: _Entry, lines: LineStarts, report: Reporter) -> Iterator[_Entry]:
     """Yield the entry with its endpoint and expression, unless they are wrong."""
     inside, endpoint, offset = entry.inside, -1, entry.start
     if entry.op in ("snd", "rcv"):
@@ -187,7 +187,7 @@ def _with_operands(entry: _Entry, lines: Lines, report: Reporter) -> Iterator[_E
     value = None
     if entry.op != "wait":
         try:
-            value = prefixed(inside)
+            value = prefix_term(inside)
         except PrefixError as wrong:
             at = min(offset + wrong.at, entry.span.end - 1)
             report.error("RR945", lines.span(at, at + 1), wrong.said)
@@ -209,7 +209,7 @@ class _Import:
         self.left_out: set[str] = set()
         self.waited = {each.inside.strip() for each in entries if each.op == "wait"}
 
-    def trace(self, name: str) -> Trace:
+    def trace(self, name: str) -> MessageTrace:
         self.find_owners()
         made = {task: _Task() for task in self.tasks}
         enclosing = self.enclosing_waits()
@@ -225,7 +225,7 @@ class _Import:
             else:
                 self.condition(entry, task)
         processes = (TraceProcess(f"T{task}", tuple(made[task].events)) for task in self.tasks)
-        return Trace(name, tuple(processes), (), self.report.warnings)
+        return MessageTrace(name, tuple(processes), (), self.report.warnings)
 
     def find_owners(self) -> None:
         """Give every endpoint to the task that receives at it; one at which nobody receives to the task of its number."""
@@ -329,7 +329,7 @@ def _reserved() -> frozenset[str]:
     return frozenset((*message_grammar().keywords.values(), "len", "new", *LIBRARY))
 
 
-def _defined(condition: Prefixed, unknown: list[str]) -> Prefixed | None:
+def _defined(condition: PrefixTerm, unknown: list[str]) -> PrefixTerm | None:
     """Return what the one unknown name is equal to, if the condition says that of it and nothing else."""
     if condition.word != "==" or len(unknown) != 1:
         return None

@@ -24,8 +24,8 @@ from typing import Final
 
 from rdma_robust.diagnose import Reporter, did_you_mean, listing, quote
 from rdma_robust.errors import ProgramError, Span
-from rdma_robust.messages.traces.located_json import Lines, Located, located_json
-from rdma_robust.messages.traces.trace_record import Field, Trace, TraceEvent, TraceProcess
+from rdma_robust.messages.traces.located_json import LineStarts, LocatedValue, located_json
+from rdma_robust.messages.traces.trace_record import Field, MessageTrace, TraceEvent, TraceProcess
 
 CONSTANT_PAYLOADS: Final = (
     "Payloads are constants, as the log has them: what a process computes from a received value is not followed."
@@ -77,7 +77,7 @@ class _Rank:
     issued: int = 0
 
 
-def import_mpi_log(files: Sequence[tuple[str, str]], name: str = "log") -> Trace:
+def import_mpi_log(files: Sequence[tuple[str, str]], name: str = "log") -> MessageTrace:
     """Return the trace in logs, given as (file, text). Raises ProgramError with all errors of the first file that has some.
 
     A receive from any source must say who really sent: as one of which that is not known it could not be told from one
@@ -98,7 +98,7 @@ def import_mpi_log(files: Sequence[tuple[str, str]], name: str = "log") -> Trace
         _match(rank, made, sends)
     _raise(reports)
     processes = tuple(TraceProcess(f"rank {rank}", tuple(each.events)) for rank, each in enumerate(ranks))
-    return Trace(name, processes, tuple(notes))
+    return MessageTrace(name, processes, tuple(notes))
 
 
 def _raise(reports: Sequence[Reporter]) -> None:
@@ -106,10 +106,10 @@ def _raise(reports: Sequence[Reporter]) -> None:
         report.raise_errors()
 
 
-def _calls(report: Reporter, number: int) -> list[tuple[int, Mapping[str, Located]]]:
+def _calls(report: Reporter, number: int) -> list[tuple[int, Mapping[str, LocatedValue]]]:
     """Return the calls in a log, each with its rank, which is the number of the file if it is left out."""
-    lines, start = Lines(report.source), 0
-    found: list[tuple[int, Mapping[str, Located]]] = []
+    lines, start = LineStarts(report.source), 0
+    found: list[tuple[int, Mapping[str, LocatedValue]]] = []
     for line in report.source.split("\n"):
         if line.strip():
             try:
@@ -127,7 +127,7 @@ def _calls(report: Reporter, number: int) -> list[tuple[int, Mapping[str, Locate
     return found
 
 
-def _checked(value: Located, report: Reporter) -> Mapping[str, Located]:
+def _checked(value: LocatedValue, report: Reporter) -> Mapping[str, LocatedValue]:
     members = value.members
     if members is None or "call" not in members:
         report.error("RR947", value.span, "a line of a log is an object with a `call`", expected='{"call": "MPI_..", ..}')
@@ -157,7 +157,7 @@ class _Log:
 class _Call:
     """One call of one rank."""
 
-    def __init__(self, log: _Log, rank: int, made: _Rank, call: Mapping[str, Located]) -> None:
+    def __init__(self, log: _Log, rank: int, made: _Rank, call: Mapping[str, LocatedValue]) -> None:
         self.report, self.count, self.sends, self.notes = log.report, log.count, log.sends, log.notes
         self.rank, self.made, self.call = rank, made, call
         self.name = call["call"].text or ""
@@ -206,7 +206,7 @@ class _Call:
             return None
         return "c_" + re.sub(r"\W", "_", str(comm.value), flags=re.ASCII)
 
-    def request(self, located: Located | None) -> str:
+    def request(self, located: LocatedValue | None) -> str:
         value = None if located is None else located.value
         if located is None or not isinstance(value, str | int) or isinstance(value, bool):
             self.wrong("request", f"{self.name} needs its request, a name or a number")
@@ -288,7 +288,7 @@ class _Call:
                 self.completed(receive, status)
             self.add("wait", {"request": self.made.names[key]})
 
-    def completed(self, receive: _Receive, status: Located | None) -> None:
+    def completed(self, receive: _Receive, status: LocatedValue | None) -> None:
         """Note who really sent and with which tag. It is an error if that is not said of a wildcard."""
         said = {} if status is None or status.members is None else status.members
         known: list[Field] = []

@@ -10,13 +10,13 @@ from rdma_robust.errors import Span
 from rdma_robust.messages.language.message_program import MessageProgram
 from rdma_robust.messages.machine.courses import Course, NormalFormDecisions, NormalFormRun
 from rdma_robust.messages.machine.matching import are_enabled
-from rdma_robust.messages.message_answers import Issued, Pair, Schedule
+from rdma_robust.messages.message_answers import MatchedPair, OperationId, Schedule
 from rdma_robust.messages.traces.trace_program import all_events, program_of
-from rdma_robust.messages.traces.trace_record import Trace, trace_of
+from rdma_robust.messages.traces.trace_record import MessageTrace, trace_of
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class RecordedRun:
     """A trace as a program, and the run that it was observed in, if it says of every receive what that took."""
 
     program: MessageProgram
@@ -32,17 +32,17 @@ def read_trace(text: str, file: str) -> MessageProgram:
     return read_recorded(text, file).program
 
 
-def read_recorded(text: str, file: str) -> Recorded:
+def read_recorded(text: str, file: str) -> RecordedRun:
     """Return a trace in JSON with what it was observed to do. Raises ProgramError as :func:`read_trace` does."""
     report = Reporter(file, text)
     trace = trace_of(text, report)
     program = program_of(trace, report)
     observed = _observed(trace, program, report)
     report.raise_errors()
-    return Recorded(program, trace.notes, observed)
+    return RecordedRun(program, trace.notes, observed)
 
 
-def _observed(trace: Trace, program: MessageProgram, report: Reporter) -> Schedule | None:
+def _observed(trace: MessageTrace, program: MessageProgram, report: Reporter) -> Schedule | None:
     """Return the run with the matches that a trace records, None if it does not record all; report where it is none.
 
     With infinite buffers, as the runs of zero are among those. Which pairs there are leaves nothing to choose: one that is
@@ -64,7 +64,7 @@ def _observed(trace: Trace, program: MessageProgram, report: Reporter) -> Schedu
                 pass
     if not wanted or report.failed:
         return None
-    course = _Observed(program, wanted)
+    course = _ObservedRun(program, wanted)
     course.run()
     missing = [span for span in wanted if span not in course.done]
     if missing and course.guesses:
@@ -75,7 +75,7 @@ def _observed(trace: Trace, program: MessageProgram, report: Reporter) -> Schedu
     return None if missing or course.guesses else tuple(course.moves)
 
 
-class _Observed(NormalFormRun):
+class _ObservedRun(NormalFormRun):
     """The run in which receives take what was observed, and others what nobody was observed to take.
 
     Operations are known by the places of their events; those of library procedures have other places.
@@ -85,9 +85,9 @@ class _Observed(NormalFormRun):
         super().__init__(program, "infinite", NormalFormDecisions(()))
         self.wanted = wanted
         self.taken = set(wanted.values())
-        self.receives: dict[Issued, Span] = {}
-        self.sends: dict[Issued, Span] = {}
-        self.issued: dict[Span, Issued] = {}
+        self.receives: dict[OperationId, Span] = {}
+        self.sends: dict[OperationId, Span] = {}
+        self.issued: dict[Span, OperationId] = {}
         self.done: set[Span] = set()
         self.guesses = 0
 
@@ -97,10 +97,10 @@ class _Observed(NormalFormRun):
         before = frame.received, frame.sent
         kind = Course.step(self, process, choice)
         if frame.received > before[0]:
-            self.receives[Issued(process, before[0])] = span
+            self.receives[OperationId(process, before[0])] = span
         if frame.sent > before[1]:
-            self.sends[Issued(process, before[1])] = span
-            self.issued[span] = Issued(process, before[1])
+            self.sends[OperationId(process, before[1])] = span
+            self.issued[span] = OperationId(process, before[1])
         return kind
 
     def run(self) -> None:
@@ -116,25 +116,27 @@ class _Observed(NormalFormRun):
                 return
             changed |= {pair.receive.process, pair.send.process}
 
-    def observed_pair(self, changed: set[int]) -> Pair | None:
+    def observed_pair(self, changed: set[int]) -> MatchedPair | None:
         """Return an observed match that is enabled, of those with a process that has changed."""
         for me, frame in enumerate(self.frames):
             for receive in frame.receives:
-                span = self.receives[Issued(me, receive.nth)]
+                span = self.receives[OperationId(me, receive.nth)]
                 send = self.issued.get(self.wanted[span]) if span in self.wanted else None
                 if send is None or not ({me, send.process} & changed):
                     continue
-                pair = Pair(Issued(me, receive.nth), send)
+                pair = MatchedPair(OperationId(me, receive.nth), send)
                 if are_enabled(pair, frame, self.frames[send.process]):
                     self.done.add(span)
                     return pair
         return None
 
-    def other_pair(self) -> Pair | None:
+    def other_pair(self) -> MatchedPair | None:
         """Return a match that is enabled, of operations of which nothing was observed."""
         for receiver, sender, meeting in self.enabled():
             receive = self.frames[receiver].receives[meeting.receive]
-            pair = Pair(Issued(receiver, receive.nth), Issued(sender, self.frames[sender].sends[meeting.send].nth))
+            pair = MatchedPair(
+                OperationId(receiver, receive.nth), OperationId(sender, self.frames[sender].sends[meeting.send].nth)
+            )
             if self.receives[pair.receive] not in self.wanted and self.sends[pair.send] not in self.taken:
                 self.guesses += receive.source < 0
                 return pair

@@ -6,13 +6,13 @@ import dataclasses
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from rdma_robust.diagnose import Reporter, quote
 from rdma_robust.errors import NO_SPAN, Diagnostic, ProgramError, Span
 from rdma_robust.messages.language.load_messages import load_messages
-from rdma_robust.messages.language.message_program import Block, MessageProgram, Process, Requests, Statement
-from rdma_robust.messages.traces.trace_record import Trace, TraceEvent, TraceProcess
+from rdma_robust.messages.language.message_program import Block, MessageProgram, Process, Requests, Statement, with_blocks
+from rdma_robust.messages.traces.trace_record import MessageTrace, TraceEvent, TraceProcess
 
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
 _NEVER: Final = re.compile(r"[;{}\"\\]|//|/\*|[^\x20-\x7e]")
@@ -49,7 +49,7 @@ class _Text:
         self.origins.append(origin)
 
 
-def program_of(trace: Trace, report: Reporter) -> MessageProgram:
+def program_of(trace: MessageTrace, report: Reporter) -> MessageProgram:
     """Return the program of a trace. Raises ProgramError with all errors in names and expressions, at their places."""
     checker = _Names(report)
     for process in trace.processes:
@@ -145,7 +145,7 @@ def _is_balanced(text: str) -> bool:
     return not open_
 
 
-def _made(trace: Trace) -> _Text:
+def _made(trace: MessageTrace) -> _Text:
     """Return the `.mp` program of a trace."""
     made = _Text()
     names = {name for process in trace.processes for event in process.events for name in _defined(event)}
@@ -248,14 +248,10 @@ def _moved_block(block: Block, made: _Text, report: Reporter) -> Block:
     return tuple(_moved(each, made, report) for each in block)
 
 
-def _moved(statement: Any, made: _Text, report: Reporter) -> Any:
+def _moved(statement: Statement, made: _Text, report: Reporter) -> Statement:
     """Return a statement with what is in it, at the places of the trace."""
-    changes: dict[str, Any] = {"span": _moved_span(statement.span, made, report)}
-    for each in dataclasses.fields(statement):
-        value = getattr(statement, each.name)
-        if isinstance(value, tuple) and value and isinstance(value[0], Statement):
-            changes[each.name] = _moved_block(value, made, report)
-    return dataclasses.replace(statement, **changes)
+    inner = with_blocks(statement, lambda block: _moved_block(block, made, report))
+    return dataclasses.replace(inner, span=_moved_span(statement.span, made, report))
 
 
 def _moved_span(span: Span, made: _Text, report: Reporter) -> Span:
@@ -284,6 +280,6 @@ def _moved_diagnostic(found: Diagnostic, made: _Text, report: Reporter) -> Diagn
     return dataclasses.replace(found, span=span, edits=())
 
 
-def all_events(trace: Trace) -> Iterable[tuple[int, TraceEvent]]:
+def all_events(trace: MessageTrace) -> Iterable[tuple[int, TraceEvent]]:
     """Return each event with the number of its process."""
     return ((number, event) for number, process in enumerate(trace.processes) for event in process.events)

@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from rdma_robust.diagnose import Reporter, did_you_mean, listing, quote
 from rdma_robust.errors import NO_SPAN, Diagnostic, Span
-from rdma_robust.messages.traces.located_json import Located, located_json
+from rdma_robust.messages.traces.located_json import LocatedValue, located_json
 
 FORMAT: Final = "rdma-robust/message-trace"
 VERSION: Final = 1
@@ -83,7 +83,7 @@ class TraceProcess:
 
 
 @dataclass(frozen=True, slots=True)
-class Trace:
+class MessageTrace:
     """A recorded run. `notes` say what its reader should know; `warnings` are about the text that it was made from."""
 
     name: str
@@ -92,7 +92,7 @@ class Trace:
     warnings: tuple[Diagnostic, ...] = field(default=(), compare=False)
 
 
-def trace_json(trace: Trace) -> str:
+def trace_json(trace: MessageTrace) -> str:
     """Return the JSON of a trace, one event a line."""
     processes = []
     for process in trace.processes:
@@ -123,7 +123,7 @@ _TOP: Final = ("format", "version", "name", "notes", "processes")
 _PROCESS: Final = ("name", "daemon", "events")
 
 
-def trace_of(text: str, report: Reporter) -> Trace:
+def trace_of(text: str, report: Reporter) -> MessageTrace:
     """Return the trace in a text. Raises ProgramError with all errors of its form, not those in expressions."""
     found = _TraceReader(report).trace(located_json(text, report))
     report.raise_errors()
@@ -136,10 +136,10 @@ class _TraceReader:
         self.report = report
         self.count = 0
 
-    def wrong(self, at: Located, said: str, expected: str = "", hint: str = "") -> None:
+    def wrong(self, at: LocatedValue, said: str, expected: str = "", hint: str = "") -> None:
         self.report.error("RR942", at.span, said, expected=expected, hint=hint)
 
-    def members(self, at: Located, what: str, known: tuple[str, ...]) -> Mapping[str, Located]:
+    def members(self, at: LocatedValue, what: str, known: tuple[str, ...]) -> Mapping[str, LocatedValue]:
         """Return the members of an object, with an error for those that are not known."""
         if at.members is None:
             self.wrong(at, f"{what} is no object", "`{`")
@@ -149,7 +149,7 @@ class _TraceReader:
                 self.wrong(value, f"{what} has no {quote(name)}", listing(map(quote, known)), did_you_mean(name, known))
         return at.members
 
-    def trace(self, at: Located) -> Trace | None:
+    def trace(self, at: LocatedValue) -> MessageTrace | None:
         top = self.members(at, "a trace", _TOP)
         if self.report.failed and at.members is None:
             return None
@@ -168,16 +168,16 @@ class _TraceReader:
             self.wrong(top["notes"], "notes are a list of texts")
             notes = []
         texts = tuple(each.text or "" for each in notes)
-        return Trace(name or "trace", tuple(self.process(each) for each in elements), texts)
+        return MessageTrace(name or "trace", tuple(self.process(each) for each in elements), texts)
 
-    def head(self, at: Located, top: Mapping[str, Located]) -> None:
+    def head(self, at: LocatedValue, top: Mapping[str, LocatedValue]) -> None:
         for name, wanted in (("format", FORMAT), ("version", VERSION)):
             if name not in top:
                 self.wrong(at, f"a trace has a member {quote(name)}", f'"{name}": {wanted!r}'.replace("'", '"'))
             elif top[name].value != wanted:
                 self.wrong(top[name], f"this is no trace that can be read here: its {name} is another", repr(wanted))
 
-    def process(self, at: Located) -> TraceProcess:
+    def process(self, at: LocatedValue) -> TraceProcess:
         found = self.members(at, "a process", _PROCESS)
         name = found["name"].text if "name" in found else None
         if name is None or not name.strip() or not name.isprintable():
@@ -191,7 +191,7 @@ class _TraceReader:
         made = (self.event(each) for each in events or [])
         return TraceProcess(name or "", tuple(each for each in made if each is not None), daemon is True, at.span)
 
-    def event(self, at: Located) -> TraceEvent | None:
+    def event(self, at: LocatedValue) -> TraceEvent | None:
         op = at.members["op"].text if at.members is not None and "op" in at.members else None
         if op is None or op not in MEMBERS:
             where = at.members["op"] if at.members is not None and "op" in at.members else at
@@ -212,7 +212,7 @@ class _TraceReader:
             self.wrong(found["line"], "`line` is the number of a line")
         return TraceEvent(op, fields, line, at.span, {name: value.span for name, value in found.items()})
 
-    def field(self, kind: Kind, name: str, at: Located) -> Field:
+    def field(self, kind: Kind, name: str, at: LocatedValue) -> Field:
         """Return a member as its kind says, with an error if it is something else."""
         value, number = at.value, at.whole
         match kind:
@@ -246,7 +246,7 @@ class _TraceReader:
                 self.wrong(at, f"{quote(name)} is a name: letters, digits and `_`")
         return None
 
-    def process_number(self, kind: Kind, name: str, at: Located) -> Field:
+    def process_number(self, kind: Kind, name: str, at: LocatedValue) -> Field:
         number = at.whole
         if kind == "process or any" and at.value == "any":
             return "any"
@@ -258,7 +258,7 @@ class _TraceReader:
             return number
         return None
 
-    def pair(self, name: str, at: Located) -> Field:
+    def pair(self, name: str, at: LocatedValue) -> Field:
         match [each.whole for each in at.elements or []]:
             case [int() as process, int() as nth] if 0 <= process < self.count and nth >= 0:
                 return process, nth

@@ -11,7 +11,7 @@ from typing import Final
 
 from rdma_robust.errors import InternalError, Span
 from rdma_robust.expr import Const, Name
-from rdma_robust.messages.language.message_printer import expression
+from rdma_robust.messages.language.message_printer import expression_text
 from rdma_robust.messages.language.message_program import (
     Assert,
     Assign,
@@ -30,16 +30,16 @@ from rdma_robust.messages.language.message_terms import (
     Term,
     Value,
     Zeros,
-    number,
+    require_number,
     value_of,
 )
-from rdma_robust.messages.language.written_terms import number as number_written
+from rdma_robust.messages.language.written_terms import number_text as number_written
 from rdma_robust.messages.machine.courses import Course
 from rdma_robust.messages.machine.flat_code import LoopBounds, Round, Test, WaitFor
 from rdma_robust.messages.machine.process_rules import Single, handle_of
 from rdma_robust.messages.machine.process_state import ReceiveHandle
-from rdma_robust.messages.message_answers import Issued, Matched, Move, Schedule, Step
-from rdma_robust.messages.traces.trace_record import Field, Trace, TraceEvent, TraceProcess, trace_json
+from rdma_robust.messages.message_answers import MatchMove, Move, OperationId, ProcessStep, Schedule
+from rdma_robust.messages.traces.trace_record import Field, MessageTrace, TraceEvent, TraceProcess, trace_json
 
 Symbolic = Term | tuple["Symbolic", ...]
 """An expression, or an array whose length is known."""
@@ -51,7 +51,7 @@ class NotConcreteError(Exception):
     """What has to be a number in this run, as it says which element is meant, is none, or there is no such element."""
 
 
-class Symbols:
+class RegisterExpressions:
     """The registers of one process; `assume` is told of conditions that make the run what it is."""
 
     def __init__(self, concrete: Mapping[str, Value], assume: Callable[[Term], None]) -> None:
@@ -102,7 +102,7 @@ class Symbols:
     def fixed(self, term: Term) -> int:
         """Return the number that a term is in this run, and assume that it is that one."""
         try:
-            value = number(value_of(term, self.concrete))
+            value = require_number(value_of(term, self.concrete))
         except FaultError:
             raise NotConcreteError from None
         found = self.scalar(term)
@@ -112,7 +112,7 @@ class Symbols:
 
     def decided(self, condition: Term) -> bool:
         """Return whether a condition is true in this run, and assume that it is so."""
-        value = bool(number(value_of(condition, self.concrete)))
+        value = bool(require_number(value_of(condition, self.concrete)))
         found = self.scalar(condition)
         if not isinstance(found, Const):
             self.assume(found if value else Operation("!", (found,)))
@@ -134,20 +134,20 @@ class Symbols:
         return (*held[:at], self._stored(held[at], concrete[at], indices[1:], value), *held[at + 1 :])
 
 
-def expression_text(term: Term) -> str:
+def expression_of_term(term: Term) -> str:
     """Return a term as `.mp` text."""
     match term:
         case Const(value):
-            text = expression(number_written(value))
+            text = expression_text(number_written(value))
             return text if text.isdigit() else f"({text})"
         case Name(name):
             return name
         case Element(array, index):
-            return f"{expression_text(array)}[{expression_text(index)}]"
+            return f"{expression_of_term(array)}[{expression_of_term(index)}]"
         case Length(array):
-            return f"len({expression_text(array)})"
+            return f"len({expression_of_term(array)})"
         case Zeros(size):
-            return f"new({expression_text(size)})"
+            return f"new({expression_of_term(size)})"
         case Operation(op, (only,)):
             return f"{op}{_operand(only)}"
         case Operation(op, (left, right)):
@@ -157,7 +157,7 @@ def expression_text(term: Term) -> str:
 
 
 def _operand(term: Term) -> str:
-    text = expression_text(term)
+    text = expression_of_term(term)
     return f"({text})" if isinstance(term, Operation) else text
 
 
@@ -184,21 +184,21 @@ class _Writing(Course):
         super().__init__(program, buffer)
         self.program = program
         self.writers = [_ProcessWriter(self, me) for me in range(len(self.frames))]
-        self.matched: dict[Issued, Issued] = {}
+        self.matched: dict[OperationId, OperationId] = {}
 
     def record(self, move: Move) -> None:
         """Make a move, and write what it is."""
-        if isinstance(move, Step):
+        if isinstance(move, ProcessStep):
             self.writers[move.process].step(move.choice)
             return
         self.make(move)
-        if isinstance(move, Matched):
+        if isinstance(move, MatchMove):
             self.matched[move.pair.receive] = move.pair.send
 
-    def trace(self, notes: tuple[str, ...]) -> Trace:
+    def trace(self, notes: tuple[str, ...]) -> MessageTrace:
         processes = zip(self.program.processes, self.writers, strict=True)
         made = (TraceProcess(each.name, writer.finished(), each.daemon) for each, writer in processes)
-        return Trace(self.program.name, tuple(made), notes)
+        return MessageTrace(self.program.name, tuple(made), notes)
 
     def port(self, number: int) -> Field:
         name = self.program.ports[number]
@@ -219,7 +219,7 @@ class _ProcessWriter:
         self.events: list[TraceEvent] = []
         self.line: int | None = None
         self.frame = course.frames[me]
-        self.symbols = Symbols(self.frame.registers, self.assumed)
+        self.symbols = RegisterExpressions(self.frame.registers, self.assumed)
         self.used: set[str] = set()
         self.requests: dict[Single, str] = {}
         self.issued = 0
@@ -239,7 +239,7 @@ class _ProcessWriter:
         self.events.append(TraceEvent(op, fields, self.line))
 
     def assumed(self, condition: Term) -> None:
-        self.add("assume", expr=expression_text(condition))
+        self.add("assume", expr=expression_of_term(condition))
 
     def step(self, choice: int | None) -> None:
         """Make a step, and write what it is."""
@@ -282,9 +282,9 @@ class _ProcessWriter:
                 assert isinstance(at, int)
                 symbols.held[counter], symbols.held[following] = Const(at), Const(at + 1)
             case Assume(condition):
-                self.add("assume", expr=expression_text(symbols.scalar(condition)))
+                self.add("assume", expr=expression_of_term(symbols.scalar(condition)))
             case Assert(condition):
-                self.add("assert", expr=expression_text(symbols.scalar(condition)))
+                self.add("assert", expr=expression_of_term(symbols.scalar(condition)))
             case _:
                 pass
         return None
@@ -297,7 +297,7 @@ class _ProcessWriter:
         if not isinstance(value, Operation):
             return value
         name = self.fresh(base)
-        self.add("assign", to=name, value=expression_text(value))
+        self.add("assign", to=name, value=expression_of_term(value))
         return Name(name)
 
     def array(self, base: str, value: Symbolic) -> Term:
@@ -306,13 +306,13 @@ class _ProcessWriter:
             return value
         name = self.fresh(base)
         items = [(at, self.array(base, each)) for at, each in enumerate(value) if each != Const(0)]
-        self.add("assign", to=name, value=expression_text(Zeros(Const(len(value)))))
+        self.add("assign", to=name, value=expression_of_term(Zeros(Const(len(value)))))
         for at, item in items:
-            self.add("assign", to=f"{name}[{at}]", value=expression_text(item))
+            self.add("assign", to=f"{name}[{at}]", value=expression_of_term(item))
         return Name(name)
 
     def send(self, send: IssueSend) -> None:
-        value = expression_text(self.array("message", self.symbols.of(send.value)))
+        value = expression_of_term(self.array("message", self.symbols.of(send.value)))
         to, tag = self.symbols.fixed(send.to), self.symbols.fixed(send.tag)
         request = self.request(send.request)
         self.add("isend", to=to, port=self.course.port(send.port), tag=tag, value=value, request=request)
@@ -366,7 +366,7 @@ class _ProcessWriter:
             self.line = _line(rules.span(self.frame.pc))
             self.add("wait", request=self.requests[single])
         for nth, at in self.receives.items():
-            send = self.course.matched.get(Issued(self.me, nth))
+            send = self.course.matched.get(OperationId(self.me, nth))
             if send is not None:
                 event = self.events[at]
                 self.events[at] = TraceEvent(event.op, {**event.fields, "matched": (send.process, send.nth)}, event.line)

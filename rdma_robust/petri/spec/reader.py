@@ -14,7 +14,7 @@ from typing import Final
 from rdma_robust.diagnose import Reporter, did_you_mean, line_ends_are_plain, quote
 from rdma_robust.errors import Span
 from rdma_robust.petri.net import Net, NetTransition, Vector
-from rdma_robust.petri.spec.spec_syntax import MAX_DIGITS, Constraint, Rule, SpecSyntaxError, Update, Word, show_at
+from rdma_robust.petri.spec.spec_syntax import MAX_DIGITS, Constraint, SpecRule, SpecSyntaxError, SpecWord, Update, show_at
 
 # Only characters are repeated possessively: groups that are went wrong before Python 3.11.5.
 _GAP = r"[ \t\r\n\f\v]*+"
@@ -93,11 +93,11 @@ def usual_conjunctions(section: str, text: str, start: int, end: int) -> list[li
             return None
         if not match[1]:
             found.append([])
-        place = Word(match[2], match.start(2))
+        place = SpecWord(match[2], match.start(2))
         if match[3]:
-            found[-1].append(Constraint(place, match[3], Word(match[4], match.start(4))))
+            found[-1].append(Constraint(place, match[3], SpecWord(match[4], match.start(4))))
         else:
-            low, high = Word(match[6], match.start(6)), Word(match[7], match.start(7))
+            low, high = SpecWord(match[6], match.start(6)), SpecWord(match[7], match.start(7))
             found[-1].append(Constraint(place, match[5], low, high))
         at = match.end()
     ok = found and (section != "init" or len(found) == 1)
@@ -180,7 +180,7 @@ class _Reader:
             return names
         from rdma_robust.petri.spec.spec_syntax import parse_names  # noqa: PLC0415 - slow, and seldom needed
 
-        first: dict[str, Word] = {}
+        first: dict[str, SpecWord] = {}
         try:
             for word in parse_names(self.text, start, end):
                 if (other := first.setdefault(word.text, word)) is not word:
@@ -233,7 +233,7 @@ class _Reader:
             return (), ()
         return self._effect(rule)
 
-    def _effect(self, rule: Rule) -> tuple[Vector, Vector]:
+    def _effect(self, rule: SpecRule) -> tuple[Vector, Vector]:
         guard: dict[int, int] = {}
         delta: dict[int, int] = {}
         for constraint in rule.guards:
@@ -301,7 +301,7 @@ class _Reader:
 
     # ---- words
 
-    def _place(self, word: Word) -> int:
+    def _place(self, word: SpecWord) -> int:
         """Return the index of a place, -1 for an unknown one, which is reported."""
         place = self.places.get(word.text, -1)
         if place < 0:
@@ -309,7 +309,7 @@ class _Reader:
             self._error_at("RR604", word, f"there is no place {quote(word.text)}", hint)
         return place
 
-    def _number(self, word: Word) -> int:
+    def _number(self, word: SpecWord) -> int:
         if len(word.text) > MAX_DIGITS:
             self._error_at("RR607", word, f"this number has {len(word.text):,} digits, more than {MAX_DIGITS:,}")
             return 0
@@ -325,7 +325,7 @@ class _Reader:
     def _syntax_error(self, error: SpecSyntaxError) -> None:
         self._error("RR601", error.at, error.end, str(error), expected=error.expected, hint=error.hint)
 
-    def _error_at(self, code: str, word: Word, message: str, hint: str = "") -> None:
+    def _error_at(self, code: str, word: SpecWord, message: str, hint: str = "") -> None:
         self._error(code, word.at, word.at + len(word.text), message, hint=hint)
 
     def _error(self, code: str, at: int, end: int, message: str, *, expected: str = "", hint: str = "") -> None:

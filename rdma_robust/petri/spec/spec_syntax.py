@@ -16,7 +16,7 @@ MAX_DIGITS: Final = 1000
 """Python prints numbers of up to 4300 digits; those of a net grow along a run, but not by so much."""
 
 
-class Word(NamedTuple):
+class SpecWord(NamedTuple):
     """A name or a number, and its offset in the file."""
 
     text: str
@@ -27,25 +27,25 @@ class Word(NamedTuple):
 class Constraint:
     """`place = low`, `place >= low` or `place in [low,high]`; the operator is `=`, `>=` or `in`."""
 
-    place: Word
+    place: SpecWord
     operator: str
-    low: Word
-    high: Word | None = None
+    low: SpecWord
+    high: SpecWord | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Update:
     """`place' =` the sum of `terms` plus or minus `amount`; the text ends at `end`."""
 
-    place: Word
-    terms: tuple[Word, ...]
+    place: SpecWord
+    terms: tuple[SpecWord, ...]
     sign: str
-    amount: Word | None
+    amount: SpecWord | None
     end: int
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class SpecRule:
     guards: tuple[Constraint, ...]
     updates: tuple[Update, ...]
 
@@ -90,20 +90,20 @@ def _grammar() -> Lark:
     return grammar_tables.parser("spec")
 
 
-def parse_program(text: str) -> Tree[Token]:
+def parse_spec(text: str) -> Tree[Token]:
     """Return the tree of a whole file, as the grammar has it. Raises SpecSyntaxError. Slow: the reference for tests."""
     return _parse("program", text, 0, len(text))
 
 
-def parse_names(text: str, start: int, end: int) -> list[Word]:
+def parse_names(text: str, start: int, end: int) -> list[SpecWord]:
     """Return the places of the `vars` section at text[start:end]. Raises SpecSyntaxError."""
     return [_word(token, start) for token in _parse("vars", text, start, end).children if isinstance(token, Token)]
 
 
-def parse_rule(text: str, start: int, end: int) -> Rule:
+def parse_rule(text: str, start: int, end: int) -> SpecRule:
     """Return the rule at text[start:end], semicolon included. Raises SpecSyntaxError."""
     guards, updates = _trees(_parse("rule", text, start, end))
-    return Rule(
+    return SpecRule(
         tuple(_constraint(tree, start) for tree in _trees(guards)), tuple(_update(tree, start) for tree in _trees(updates))
     )
 
@@ -156,8 +156,8 @@ def _trees(tree: Tree[Token]) -> list[Tree[Token]]:
     return [child for child in tree.children if isinstance(child, Tree)]
 
 
-def _word(token: Token, start: int) -> Word:
-    return Word(str(token), (token.start_pos or 0) + start)
+def _word(token: Token, start: int) -> SpecWord:
+    return SpecWord(str(token), (token.start_pos or 0) + start)
 
 
 def _constraint(tree: Tree[Token], start: int) -> Constraint:

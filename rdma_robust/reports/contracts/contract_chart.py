@@ -9,7 +9,7 @@ from rdma_robust.contracts.contract_answers import Counterexample, VisibleEvent
 from rdma_robust.contracts.language.contract_program import ContractProgram, ErrorClass
 from rdma_robust.contracts.standings import Standing, why_it_stays
 from rdma_robust.errors import NO_SPAN, Span
-from rdma_robust.messages.language.message_terms import shown
+from rdma_robust.messages.language.message_terms import shown_value
 from rdma_robust.reports.contracts.contract_words import main_place, name_of, what_of, with_chart_names
 from rdma_robust.reports.messages.chart import Chart, ChartArrow, ChartRow, Mark
 
@@ -69,7 +69,7 @@ class _Builder:
 
     def sends(self, event: VisibleEvent) -> None:
         assert event.peer is not None
-        label = f"send {shown(event.value)} to {name_of(event.peer)}{self.channel(event)}"
+        label = f"send {shown_value(event.value)} to {name_of(event.peer)}{self.channel(event)}"
         text = f"{name_of(event.process)} {label.replace('send', 'sends', 1)}"
         self.rows.append(ChartRow(event.process, "send", text, self.line(event.span), label))
         channel = event.process, event.peer, event.port
@@ -77,7 +77,7 @@ class _Builder:
 
     def takes(self, event: VisibleEvent) -> None:
         assert event.peer is not None
-        value = shown(event.value)
+        value = shown_value(event.value)
         text = f"{name_of(event.process)} takes {value} from {name_of(event.peer)}{self.channel(event)}"
         self.rows.append(ChartRow(event.process, "take", text, self.line(event.span), f"takes {value}"))
         waiting = self.underway.get((event.peer, event.process, event.port), [])

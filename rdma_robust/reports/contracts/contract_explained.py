@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rdma_robust.contracts.contract_answers import Collate, Counterexample, FunctionAnswer, ProcsAnswer
 from rdma_robust.contracts.language.contract_program import ContractProgram
-from rdma_robust.messages.language.message_terms import Value, shown
+from rdma_robust.messages.language.message_terms import Value, shown_value
 from rdma_robust.reports.contracts.contract_chart import contract_chart
 from rdma_robust.reports.contracts.contract_words import (
     first_violation,
@@ -124,4 +124,4 @@ def _table(title: str, states: Sequence[Mapping[str, Value] | None]) -> ValueTab
 
 
 def _cell(state: Mapping[str, Value] | None, name: str) -> str:
-    return "-" if state is None or name not in state else shown(state[name], MOST_CELLS)
+    return "-" if state is None or name not in state else shown_value(state[name], MOST_CELLS)

@@ -8,7 +8,16 @@ from typing import Literal
 
 from rdma_robust.errors import InternalError
 from rdma_robust.frame.answer import DiagnosticView, ErrorKind
-from rdma_robust.petri.net import EnumeratedInvariant, Firing, Invariant, Loop, Net, Run, StagedInvariant, Vector
+from rdma_robust.petri.net import (
+    EnumeratedInvariant,
+    Firing,
+    Invariant,
+    Net,
+    NetRun,
+    RepeatedFirings,
+    StagedInvariant,
+    Vector,
+)
 
 CoverVerdict = Literal["safe", "unsafe", "unknown", "error"]
 _LONGEST_PERIOD = 64
@@ -92,7 +101,7 @@ class CoverRecord:
     run: FiringSequence | None = None
 
 
-def firing_sequence(net: Net, run: Run, markings: bool) -> FiringSequence:
+def firing_sequence(net: Net, run: NetRun, markings: bool) -> FiringSequence:
     """Return `run` for reports, replayed; with `markings`, each step has the marking after it.
 
     Raises InternalError if it is not a run of `net` that covers its target.
@@ -133,7 +142,7 @@ def grouped(transitions: Sequence[Firing]) -> list[tuple[int, Group]]:
     groups: list[tuple[int, Group]] = []
     runs: list[tuple[int, int]] = []
     for firing in transitions:
-        loop = firing if isinstance(firing, Loop) else Loop(1, ((firing, 1),))
+        loop = firing if isinstance(firing, RepeatedFirings) else RepeatedFirings(1, ((firing, 1),))
         if len(loop.body) > 1 and loop.times * len(loop.body) > _UNROLLED:
             groups += [*_folded(runs), (loop.times, loop.body)]
             runs = []
@@ -184,7 +193,7 @@ def _repetition(runs: Sequence[tuple[int, int]], following: Sequence[int], at: i
 class _Player:
     """Fires transitions, several times at once."""
 
-    def __init__(self, net: Net, run: Run) -> None:
+    def __init__(self, net: Net, run: NetRun) -> None:
         self.net = net
         self.marking = dict(enumerate(run.start))
         bounds = list(zip(run.start, net.least, net.most, strict=True))

@@ -8,8 +8,8 @@ from typing import Final
 
 from rdma_robust.errors import Span
 from rdma_robust.messages.language.message_program import MessageProgram
-from rdma_robust.messages.language.message_terms import shown
-from rdma_robust.messages.message_answers import Issued
+from rdma_robust.messages.language.message_terms import shown_value
+from rdma_robust.messages.message_answers import OperationId
 from rdma_robust.reports.messages.chart import Chart, ChartArrow, ChartBar, ChartRow, Mark, WaitLink
 from rdma_robust.reports.messages.narration import IssuedRequest, Narration, RunEvent
 from rdma_robust.reports.messages.operation_names import OperationNames
@@ -29,7 +29,7 @@ class ChartContents:
     waiting: tuple[WaitReason, ...] = ()
     cycle: tuple[WaitLink, ...] = ()
     leaked: tuple[IssuedRequest, ...] = ()
-    feasible: Mapping[Issued, Sequence[Issued]] = field(default_factory=dict)
+    feasible: Mapping[OperationId, Sequence[OperationId]] = field(default_factory=dict)
 
 
 def chart_of(program: MessageProgram, names: OperationNames, narration: Narration, show: ChartContents) -> Chart:
@@ -51,7 +51,7 @@ class _Builder:
         self.rows: list[ChartRow] = []
         self.arrows: list[ChartArrow] = []
         self.bars: list[ChartBar] = []
-        self.sent_at: dict[Issued, int] = {}
+        self.sent_at: dict[OperationId, int] = {}
         self.last: dict[int, int] = {}
         self.awaited = {
             event.request.operation
@@ -109,7 +109,7 @@ class _Builder:
 
     def sending(self, send: IssuedRequest) -> str:
         to = "?" if send.peer is None else self.name(send.peer)
-        return f"send {shown(send.value)} to {to}{self.channel(send)}"
+        return f"send {shown_value(send.value)} to {to}{self.channel(send)}"
 
     def pattern(self, receive: IssuedRequest) -> str:
         return f"from {'any' if receive.peer is None else self.name(receive.peer)}{self.channel(receive)}"
@@ -125,15 +125,15 @@ class _Builder:
         self.wait_until_now(me)
         where = self.sent_at.get(send.operation)
         line = f" (line {line_of(self.program, send.span)})"
-        text = f"{self.name(me)} takes {shown(send.value)} from {self.name(send.operation.process)}{line}"
-        end = self.row(me, mark, text, event.span, f"takes {shown(send.value)}")
-        self.arrows.append(ChartArrow(send.operation.process, me, where, end, shown(send.value), text))
+        text = f"{self.name(me)} takes {shown_value(send.value)} from {self.name(send.operation.process)}{line}"
+        end = self.row(me, mark, text, event.span, f"takes {shown_value(send.value)}")
+        self.arrows.append(ChartArrow(send.operation.process, me, where, end, shown_value(send.value), text))
         others = [each for each in self.show.feasible.get(receive.operation, ()) if each != send.operation]
         for place, other in enumerate(others[:MOST_OTHERS]):
             left_out = len(others) - MOST_OTHERS if place == MOST_OTHERS - 1 else 0
             self.arrows.append(self.possible(me, other, end, left_out))
 
-    def possible(self, me: int, other: Issued, end: int, left_out: int) -> ChartArrow:
+    def possible(self, me: int, other: OperationId, end: int, left_out: int) -> ChartArrow:
         """Return the arrow of a message that comes in another run: what it says there is not known."""
         there = self.run.requests.get(("send", other))
         known = None if there is None else line_of(self.program, there.span)

@@ -13,7 +13,7 @@ from rdma_robust.frame.formats.json_text import valid_unicode
 from rdma_robust.messages.encoding.match_candidates import Candidates, DroppedPair
 from rdma_robust.messages.encoding.unrolled import ReceiveEvent, SendEvent
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
-from rdma_robust.messages.message_answers import BufferAnswer, Issued, Matching
+from rdma_robust.messages.message_answers import BufferAnswer, Matching, OperationId
 from rdma_robust.messages.races.race_effects import RaceEffects
 from rdma_robust.reports.messages.message_claims import matchings_of
 from rdma_robust.reports.messages.operation_names import Direction, OperationNames, operation_names
@@ -60,7 +60,7 @@ def matches_text(record: MatchesRecord, width: int | None) -> list[str]:
 
 
 def _answer_lines(names: OperationNames, answer: BufferAnswer, width: int) -> list[str]:
-    senders: dict[Issued, list[Issued]] = {}
+    senders: dict[OperationId, list[OperationId]] = {}
     for pair in sorted(answer.pairs or ()):
         senders.setdefault(pair.receive, []).append(pair.send)
     known = "" if answer.pairs is not None and answer.pairs_exact else "at least "
@@ -143,11 +143,11 @@ def matches_object(record: MatchesRecord, answer: BufferAnswer) -> JsonObject:
     """Return the object of one program under one buffer semantics."""
     program, names = record.program, operation_names(record.program)
 
-    def operation(direction: Direction, each: Issued) -> JsonObject:
+    def operation(direction: Direction, each: OperationId) -> JsonObject:
         name = program.processes[each.process].name
         return {"process": name, "nth": each.nth, "line": names.line(direction, each)}
 
-    def pairs(matching: Sequence[tuple[Issued, Issued]]) -> list[JsonObject]:
+    def pairs(matching: Sequence[tuple[OperationId, OperationId]]) -> list[JsonObject]:
         return [{"receive": operation("receive", r), "send": operation("send", s)} for r, s in matching]
 
     found, matchings, effects = record.dropped.get(answer.buffer), answer.matchings, record.effects.get(answer.buffer)

@@ -9,7 +9,7 @@ from typing import Final
 from rdma_robust.errors import NO_SPAN, Span
 from rdma_robust.frame.finding import Finding, Level, Step
 from rdma_robust.messages.language.message_program import MessageProgram
-from rdma_robust.messages.message_answers import BufferAnswer, Issued
+from rdma_robust.messages.message_answers import BufferAnswer, OperationId
 from rdma_robust.reports.messages.chart import BAD, ChartRow
 from rdma_robust.reports.messages.file_record import known_again, run_flow
 from rdma_robust.reports.messages.message_claims import JudgedClaim, judged
@@ -107,7 +107,7 @@ class _Finder:
     def races(self, answers: Sequence[BufferAnswer]) -> Iterator[ShapedFinding]:
         """Yield a finding for each statement that is a receive which races, under the buffers with most runs."""
         widest = widest_answer(answers)
-        statements: dict[Span, list[tuple[Issued, list[Issued]]]] = {}
+        statements: dict[Span, list[tuple[OperationId, list[OperationId]]]] = {}
         for receive, sends in ({} if widest is None else racing_sends(widest)).items():
             span = next(iter(self.names.spans("receive", receive)), NO_SPAN)
             statements.setdefault(place_of(self.program, span), []).append((receive, sends))
@@ -124,7 +124,7 @@ class _Finder:
             finding = Finding(self.program.file, place.line, place.column, level, "RR023", text, related=others)
             yield ShapedFinding(finding, f"race {len(racing)}")
 
-    def race(self, receive: Issued, sends: Sequence[Issued]) -> str:
+    def race(self, receive: OperationId, sends: Sequence[OperationId]) -> str:
         named = ", ".join(self.names.told("send", each) for each in sends[:MOST_SENDS])
         more = f" and {len(sends) - MOST_SENDS} more" if len(sends) > MOST_SENDS else ""
         return f"{self.names.told('receive', receive)} can take {named}{more}"

@@ -14,7 +14,7 @@ from rdma_robust.frame.formats.json_text import valid_unicode
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.machine.courses import random_run
 from rdma_robust.messages.message_answers import BufferAnswer
-from rdma_robust.messages.replay.replaying import replayed
+from rdma_robust.messages.replay.replaying import replay_schedule
 from rdma_robust.reports.messages.chart import Chart
 from rdma_robust.reports.messages.chart_builder import ChartContents, chart_of
 from rdma_robust.reports.messages.chart_text import LEGEND
@@ -106,7 +106,7 @@ def _some_run(program: MessageProgram, answer: BufferAnswer) -> RunFinding:
     """Return any run, made by the machine, of a program in which nothing bad was found. Raises InternalError if it cannot be
     replayed."""
     schedule = random_run(program, answer.buffer, 0)
-    replayed(program, answer.buffer, schedule)
+    replay_schedule(program, answer.buffer, schedule)
     names = operation_names(program)
     show = ChartContents("a run", feasible=racing_sends(answer))
     chart = chart_of(program, names, narrated(program, answer.buffer, schedule), show)

@@ -12,15 +12,15 @@ from rdma_robust.frame.formats.json_text import valid_unicode
 from rdma_robust.messages.language.message_program import MessageProgram
 from rdma_robust.messages.message_answers import (
     BufferAnswer,
-    Granted,
-    Issued,
-    Matched,
+    BufferGrant,
+    MatchedPair,
+    MatchMove,
     Mismatch,
     Move,
-    Pair,
+    OperationId,
     Schedule,
     Violation,
-    Waiting,
+    WaitingProcess,
 )
 from rdma_robust.reports.check.json_report import diagnostic_object
 from rdma_robust.reports.check.result import Result
@@ -144,13 +144,13 @@ class AnswerObjects:
 
     program: MessageProgram
     names: OperationNames
-    _operations: dict[tuple[Direction, Issued], JsonObject] = dataclasses.field(default_factory=dict)
-    _pairs: dict[Pair, JsonObject] = dataclasses.field(default_factory=dict)
+    _operations: dict[tuple[Direction, OperationId], JsonObject] = dataclasses.field(default_factory=dict)
+    _pairs: dict[MatchedPair, JsonObject] = dataclasses.field(default_factory=dict)
 
     def process(self, number: int) -> str:
         return self.program.processes[number].name
 
-    def operation(self, direction: Direction, each: Issued) -> JsonObject:
+    def operation(self, direction: Direction, each: OperationId) -> JsonObject:
         """`nth` counts from 0; `line` is null if it is not the same in all runs."""
         found = self._operations.get((direction, each))
         if found is None:
@@ -158,7 +158,7 @@ class AnswerObjects:
             self._operations[direction, each] = found
         return found
 
-    def pair(self, pair: Pair) -> JsonObject:
+    def pair(self, pair: MatchedPair) -> JsonObject:
         found = self._pairs.get(pair)
         if found is None:
             receive, send = self.operation("receive", pair.receive), self.operation("send", pair.send)
@@ -166,7 +166,7 @@ class AnswerObjects:
         return found
 
     def races(self, answer: BufferAnswer) -> list[JsonObject]:
-        senders: dict[Issued, list[Issued]] = {each: [] for each in answer.races}
+        senders: dict[OperationId, list[OperationId]] = {each: [] for each in answer.races}
         for pair in answer.pairs or ():
             if pair.receive in senders:
                 senders[pair.receive].append(pair.send)
@@ -187,7 +187,7 @@ class AnswerObjects:
             "schedule": self.schedule(each.schedule),
         }
 
-    def waiting(self, each: Waiting) -> JsonObject:
+    def waiting(self, each: WaitingProcess) -> JsonObject:
         found = {"process": self.process(each.process), "kind": each.kind, **self.place(each.span)}
         return {**found, "operation": self.operation(each.kind, each.operation)}
 
@@ -216,9 +216,9 @@ class AnswerObjects:
 
     def move(self, move: Move) -> JsonObject:
         match move:
-            case Matched(pair):
+            case MatchMove(pair):
                 return {"move": "match", **self.pair(pair)}
-            case Granted(process):
+            case BufferGrant(process):
                 return {"move": "grant", "process": self.process(process)}
             case _:
                 return {"move": "step", "process": self.process(move.process), "choice": move.choice}

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rdma_robust.errors import Span
-from rdma_robust.expr import Const, Name
 from rdma_robust.messages.language.message_program import (
     Assert,
     Assume,
@@ -20,11 +19,11 @@ from rdma_robust.messages.language.message_program import (
     IssueSend,
     MessageProgram,
 )
-from rdma_robust.messages.language.message_terms import Element, Length, Operation, Term, Value, Zeros, shown
+from rdma_robust.messages.language.message_terms import Term, Value, shown_value, term_names
 from rdma_robust.messages.machine.flat_code import BranchChoice, WaitFor, flat
 from rdma_robust.messages.machine.process_rules import ProcessRules, give, open_send, take
 from rdma_robust.messages.machine.process_state import ANYTHING, ProcessFrame, Slot, initial
-from rdma_robust.messages.message_answers import Granted, Issued, Matched, Schedule
+from rdma_robust.messages.message_answers import BufferGrant, MatchMove, OperationId, Schedule
 from rdma_robust.reports.messages.operation_names import Direction
 
 EventKind = Literal["send", "post", "match", "wait", "grant", "choice", "false", "stop", "fault", "collective"]
@@ -38,7 +37,7 @@ class IssuedRequest:
     `hidden` if the statement waits for it by itself.
     """
 
-    operation: Issued
+    operation: OperationId
     direction: Direction
     peer: int | None
     port: int
@@ -69,8 +68,8 @@ class Narration:
     unmatched: tuple[IssuedRequest, ...]
     ended: frozenset[int]
     stopped: frozenset[int]
-    requests: Mapping[tuple[Direction, Issued], IssuedRequest]
-    matches: Mapping[Issued, Issued]
+    requests: Mapping[tuple[Direction, OperationId], IssuedRequest]
+    matches: Mapping[OperationId, OperationId]
     """The send of each receive that is matched."""
 
 
@@ -98,20 +97,20 @@ class _Teller:
         count = len(processes)
         self.rules = [ProcessRules(process, me, count, buffer) for me, process in enumerate(processes)]
         self.frames = [ProcessFrame(process, initial(process)) for process in processes]
-        self.requests: dict[tuple[Direction, Issued], IssuedRequest] = {}
-        self.matches: dict[Issued, Issued] = {}
+        self.requests: dict[tuple[Direction, OperationId], IssuedRequest] = {}
+        self.matches: dict[OperationId, OperationId] = {}
         self.slots: dict[tuple[int, str, int], IssuedRequest] = {}
 
     def told(self, move: object) -> Iterator[RunEvent]:
         match move:
-            case Matched((receive, send)):
+            case MatchMove((receive, send)):
                 yield self._match(receive, send)
-            case Granted(process):
+            case BufferGrant(process):
                 yield from self._grant(process)
             case _:
                 yield from self._step(move.process, move.choice)  # type: ignore[attr-defined]
 
-    def _match(self, receive: Issued, send: Issued) -> RunEvent:
+    def _match(self, receive: OperationId, send: OperationId) -> RunEvent:
         taker, giver = self.frames[receive.process], self.frames[send.process]
         sent = next(number for number, op in enumerate(giver.sends) if op.nth == send.nth)
         message = giver.sends[sent]
@@ -125,7 +124,7 @@ class _Teller:
         frame = self.frames[process]
         handle = self.rules[process].blocking(frame)
         if handle is not None and getattr(handle, "got", 0) == 0:
-            request = self.requests["send", Issued(process, handle.nth)]
+            request = self.requests["send", OperationId(process, handle.nth)]
             open_send(frame, handle.nth)
             yield RunEvent("grant", process, request.span, request)
 
@@ -162,11 +161,11 @@ class _Teller:
         hidden = issue.request.name.startswith("$")
         if isinstance(issue, IssueSend):
             sent = frame.sends[-1]
-            at = Issued(process, sent.nth)
+            at = OperationId(process, sent.nth)
             request = IssuedRequest(at, "send", sent.to, sent.port, sent.tag, hidden, issue.span, sent.value)
         else:
             op = frame.receives[-1]
-            at = Issued(process, op.nth)
+            at = OperationId(process, op.nth)
             request = IssuedRequest(at, "receive", _any(op.source), op.port, _any(op.tag), hidden, issue.span)
         self.requests[request.direction, at] = request
         for name, index in changed:
@@ -189,20 +188,5 @@ def _singles(slot: Slot) -> list[tuple[int, object]]:
 
 def _values(condition: Term, registers: Mapping[str, Value]) -> str:
     """Return what the registers of a condition were, as in `v is 2, w is 0`."""
-    names = dict.fromkeys(_names(condition))
-    return ", ".join(f"{name} is {shown(registers[name])}" for name in names if name in registers)
-
-
-def _names(term: Term) -> Iterator[str]:
-    match term:
-        case Name(name):
-            yield name
-        case Element(of, index):
-            yield from (*_names(of), *_names(index))
-        case Length(of) | Zeros(of):
-            yield from _names(of)
-        case Operation(_, operands):
-            for each in operands:
-                yield from _names(each)
-        case Const():
-            return
+    names = dict.fromkeys(term_names(condition))
+    return ", ".join(f"{name} is {shown_value(registers[name])}" for name in names if name in registers)

@@ -13,7 +13,7 @@ from rdma_robust.messages.language.message_program import (
     For,
     Halt,
     If,
-    Inlined,
+    InlinedCall,
     IssueReceive,
     IssueSend,
     Loop,
@@ -22,7 +22,7 @@ from rdma_robust.messages.language.message_program import (
     Statement,
     While,
 )
-from rdma_robust.messages.message_answers import Issued
+from rdma_robust.messages.message_answers import OperationId
 from rdma_robust.reports.messages.violation_words import line_of
 
 Direction = Literal["send", "receive"]
@@ -63,7 +63,7 @@ class _Walk:
                 return at
             case While(body=body) | Loop(body=body) | For(body=body):
                 return self._any_number(body, at)
-            case Inlined(body=body):
+            case InlinedCall(body=body):
                 outer, self.returned = self.returned, frozenset()
                 left = self.block(body, at) | self.returned
                 self.returned = outer
@@ -94,23 +94,23 @@ class OperationNames:
     """Names for the operations of a program; see :func:`operation_names`."""
 
     program: MessageProgram
-    places: dict[tuple[Direction, Issued], tuple[Span, ...]]
+    places: dict[tuple[Direction, OperationId], tuple[Span, ...]]
 
-    def spans(self, direction: Direction, operation: Issued) -> tuple[Span, ...]:
+    def spans(self, direction: Direction, operation: OperationId) -> tuple[Span, ...]:
         """Return every place of the text where the operation can be issued, the first first; none if that is not known."""
         return self.places.get((direction, operation), ())
 
-    def line(self, direction: Direction, operation: Issued) -> int | None:
+    def line(self, direction: Direction, operation: OperationId) -> int | None:
         """Return the line of the operation if it is the same in all runs."""
         lines = {line_of(self.program, span) for span in self.spans(direction, operation)}
         return lines.pop() if len(lines) == 1 else None
 
-    def told(self, direction: Direction, operation: Issued) -> str:
+    def told(self, direction: Direction, operation: OperationId) -> str:
         """Return the operation for people, as in `receive 2 of Server (line 9)`; they count from 1."""
         name = self.program.processes[operation.process].name
         return f"{direction} {operation.nth + 1} of {name}{self.where(direction, operation)}"
 
-    def where(self, direction: Direction, operation: Issued) -> str:
+    def where(self, direction: Direction, operation: OperationId) -> str:
         """Return ` (line 9)`, or '' if that is not known."""
         lines = sorted({line_of(self.program, span) for span in self.spans(direction, operation)})
         return f" (line {' or '.join(map(str, lines))})" if 0 < len(lines) <= 3 else ""
@@ -123,11 +123,11 @@ def operation_names(program: MessageProgram) -> OperationNames:
     and one that has one place is there in every run.
     """
     kinds: tuple[tuple[Direction, type[IssueSend | IssueReceive]], ...] = (("send", IssueSend), ("receive", IssueReceive))
-    found: dict[tuple[Direction, Issued], tuple[Span, ...]] = {}
+    found: dict[tuple[Direction, OperationId], tuple[Span, ...]] = {}
     for number, process in enumerate(program.processes):
         for direction, kind in kinds:
             walk = _Walk(kind)
             walk.block(process.body, frozenset({0}))
             for nth, spans in walk.places.items():
-                found[direction, Issued(number, nth)] = tuple(spans[start] for start in sorted(spans))
+                found[direction, OperationId(number, nth)] = tuple(spans[start] for start in sorted(spans))
     return OperationNames(program, found)

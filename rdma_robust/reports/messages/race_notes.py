@@ -9,10 +9,10 @@ from typing import Final
 from rdma_robust.frame.answer import JsonObject
 from rdma_robust.limits import Limits
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
-from rdma_robust.messages.language.message_terms import shown
-from rdma_robust.messages.message_answers import BufferAnswer, Issued
+from rdma_robust.messages.language.message_terms import shown_value
+from rdma_robust.messages.message_answers import BufferAnswer, OperationId
 from rdma_robust.messages.races.race_effects import Contrast, Effect, RaceEffect, RaceEffects, race_effects
-from rdma_robust.messages.replay.replaying import replayed
+from rdma_robust.messages.replay.replaying import replay_schedule
 from rdma_robust.reports.messages.chart import Chart
 from rdma_robust.reports.messages.chart_builder import ChartContents, chart_of
 from rdma_robust.reports.messages.chart_text import LEGEND, chart_text
@@ -34,7 +34,7 @@ def confirmed_effects(program: MessageProgram, buffer: Buffer, limits: Limits) -
     found = race_effects(program, buffer, limits)
     for effect in found.effects:
         for run in () if effect.contrast is None else effect.contrast.runs:
-            replayed(program, found.buffer, run)
+            replay_schedule(program, found.buffer, run)
     return found
 
 
@@ -93,7 +93,7 @@ def _runs(program: MessageProgram, buffer: Buffer, contrast: Contrast | None) ->
         told = narrated(program, buffer, run)
         chart = chart_of(program, names, told, ChartContents(title, feasible={contrast.receive: contrast.sends}))
         ends = [
-            f"{what} {way if isinstance(way := both[which], str) else f'is {shown(way)}'}"
+            f"{what} {way if isinstance(way := both[which], str) else f'is {shown_value(way)}'}"
             for what, both in zip(contrast.differs, contrast.ends, strict=True)
         ]
         more = len(ends) - MOST_DIFFERENCES
@@ -116,7 +116,7 @@ def _line(program: MessageProgram, effect: RaceEffect) -> str:
     return f"{line}: if {_receive(program, contrast.receive)} takes {one} and not {other}, what differs is {differs}"
 
 
-def _receive(program: MessageProgram, receive: Issued) -> str:
+def _receive(program: MessageProgram, receive: OperationId) -> str:
     return f"receive {receive.nth + 1} of {program.processes[receive.process].name}"
 
 

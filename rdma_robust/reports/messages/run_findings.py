@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from rdma_robust.errors import Span
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
-from rdma_robust.messages.message_answers import BufferAnswer, Deadlock, Issued, Leak, Schedule, Violation
+from rdma_robust.messages.message_answers import BufferAnswer, Deadlock, Leak, OperationId, Schedule, Violation
 from rdma_robust.reports.messages.chart import Chart
 from rdma_robust.reports.messages.chart_builder import ChartContents, chart_of
 from rdma_robust.reports.messages.narration import narrated
@@ -118,9 +118,9 @@ class _Finder:
         return f"{text}, not under {_listed(without)}" if without else text
 
 
-def racing_sends(answer: BufferAnswer) -> dict[Issued, list[Issued]]:
+def racing_sends(answer: BufferAnswer) -> dict[OperationId, list[OperationId]]:
     """Return the racing receives with the sends that they can take."""
-    found: dict[Issued, list[Issued]] = {each: [] for each in answer.races}
+    found: dict[OperationId, list[OperationId]] = {each: [] for each in answer.races}
     for pair in sorted(answer.pairs or ()):
         if pair.receive in found:
             found[pair.receive].append(pair.send)
@@ -138,7 +138,7 @@ def race_lines(program: MessageProgram, answers: Sequence[BufferAnswer]) -> list
     can take the same messages share it."""
     names = operation_names(program)
     widest = widest_answer(answers)
-    alike: dict[tuple[int, str, tuple[Issued, ...]], list[int]] = {}
+    alike: dict[tuple[int, str, tuple[OperationId, ...]], list[int]] = {}
     for receive, sends in ({} if widest is None else racing_sends(widest)).items():
         alike.setdefault((receive.process, names.where("receive", receive), tuple(sends)), []).append(receive.nth + 1)
     lines = []

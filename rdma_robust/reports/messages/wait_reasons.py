@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rdma_robust.messages.language.message_program import MessageProgram
-from rdma_robust.messages.message_answers import Deadlock, Waiting
+from rdma_robust.messages.message_answers import Deadlock, WaitingProcess
 from rdma_robust.reports.messages.chart import WaitLink
 from rdma_robust.reports.messages.narration import IssuedRequest, Narration
 from rdma_robust.reports.messages.violation_words import line_of
@@ -19,7 +19,7 @@ Links = Mapping[int, tuple[int, ...]]
 class WaitReason:
     """A process that waits for ever: `text` says for what and why that never comes, `on` are those that could help."""
 
-    waiting: Waiting
+    waiting: WaitingProcess
     request: IssuedRequest
     on: tuple[int, ...]
     text: str
@@ -81,7 +81,7 @@ class _Words:
     def name(self, process: int) -> str:
         return self.program.processes[process].name
 
-    def reason(self, waiting: Waiting) -> WaitReason:
+    def reason(self, waiting: WaitingProcess) -> WaitReason:
         request = self.run.requests[waiting.kind, waiting.operation]
         me = waiting.process
         others = tuple(number for number in range(len(self.program.processes)) if number != me)

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from rdma_robust.counting.protocol import Move
+from rdma_robust.counting.protocol import CountingMove
 from rdma_robust.robustness.crowds.parts import NOBODY, Local
 from rdma_robust.robustness.crowds.steps import Control, CrowdLabel, CrowdMove, InstanceSteps
 
@@ -75,7 +75,7 @@ class HeroAtStart:
             chosen = self._chosen(control, local)
             hero = chosen[1]
             self._choices[control, local] = tuple(
-                Move(CrowdLabel(events, chosen=True), (local, *takes), (state, hero, 0), gives)
+                CountingMove(CrowdLabel(events, chosen=True), (local, *takes), (state, hero, 0), gives)
                 for thread in (hero, *self.steps.instance.named)
                 for events, state, takes, gives in self.steps.taken(thread, chosen, 0)
                 if events[0].starts is not None or (events[0].edge.stops and thread == hero)
@@ -88,7 +88,7 @@ class HeroAtStart:
         if key not in self._pairs:
             chosen = self._chosen(control, hero)
             self._pairs[key] = tuple(
-                Move(CrowdLabel(events, moves=True, chosen=True), (mover, hero), after, (now,))
+                CountingMove(CrowdLabel(events, moves=True, chosen=True), (mover, hero), after, (now,))
                 for events, after, now in self.steps.copied(chosen, mover)
                 if events[0].starts is not None
             )

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from rdma_robust.counting.protocol import Move
+from rdma_robust.counting.protocol import CountingMove
 from rdma_robust.robustness.crowds.parts import Local
 from rdma_robust.robustness.crowds.steps import Control, CrowdLabel, CrowdMove, InstanceSteps
 
@@ -36,9 +36,9 @@ class HeroFromStart:
     def moves(self, control: Control, present: Collection[Local]) -> Iterable[CrowdMove]:
         steps, there = self.steps, {*present}
         if control[1] == _OPEN:
-            yield Move(CrowdLabel(()), (), steps.initial, ())
+            yield CountingMove(CrowdLabel(()), (), steps.initial, ())
             for hero, local in zip(steps.instance.heroes, steps.fresh, strict=True):
-                yield Move(CrowdLabel((), chosen=True), (local,), (steps.parts.initial, hero, 0), ())
+                yield CountingMove(CrowdLabel((), chosen=True), (local,), (steps.parts.initial, hero, 0), ())
             return
         yield from (move for move in steps.of_threads(control) if there.issuperset(move.takes))
         for local in sorted(local for local in {*steps.fresh, *there} if local[0] >= 0 and not steps.at_end(local)):

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from rdma_robust.counters.kernel.look_ahead import CompiledLook, compiled_look
+from rdma_robust.counters.kernel.look_ahead import CompiledLookAhead, compiled_look
 from rdma_robust.robustness.crowds.instance import TwoCopyInstance
 from rdma_robust.robustness.crowds.parts import State
 from rdma_robust.robustness.reductions.dead_ends import DeadEnds, GuardedMove, Marks, StateLook
@@ -57,7 +57,7 @@ class Hopeless:
         return replace(ends, tainted=tuple(any_class if t in instance.movers else m for t, m in enumerate(ends.tainted)))
 
     @cached_property
-    def compiled(self) -> CompiledLook | None:
+    def compiled(self) -> CompiledLookAhead | None:
         """The test as the compiled search has it, None where it is not installed."""
         fields, instance = self.instance.lowered.fields, self.instance
         last = [max(graph.points) for graph in instance.frame.graphs]

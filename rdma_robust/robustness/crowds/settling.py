@@ -20,7 +20,7 @@ from functools import cached_property
 
 from rdma_robust.counters.independence import LONGEST_CHAIN, independence
 from rdma_robust.counters.lower import Chain
-from rdma_robust.counters.vass import Effect
+from rdma_robust.counters.vass import CounterEffect
 from rdma_robust.errors import InternalError
 from rdma_robust.robustness.crowds.instance import TwoCopyInstance
 from rdma_robust.robustness.crowds.parts import WHOLE, Owned, Parts, State, of_cell, of_queue_pair
@@ -43,7 +43,7 @@ class Settling:
         known who the hero is."""
         lowered = self.instance.lowered
         taken: list[EventLabel] = []
-        nothing = Effect((0,) * lowered.dimension, (0,) * lowered.dimension)
+        nothing = CounterEffect((0,) * lowered.dimension, (0,) * lowered.dimension)
         while len(taken) < LONGEST_CHAIN and self.is_passed(thread, state[thread], chosen=chosen):
             following = lowered.successors(state, 1 << thread)
             if len(following) != 1 or lowered.effects[following[0][2]] != nothing or lowered.target(state) >= 0:

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from rdma_robust.counters.independence import LONGEST_CHAIN
-from rdma_robust.counting.protocol import Move
+from rdma_robust.counting.protocol import CountingMove
 from rdma_robust.robustness.crowds.hopeless import Hopeless
 from rdma_robust.robustness.crowds.instance import TwoCopyInstance
 from rdma_robust.robustness.crowds.looked_at import EventChange, Held, LookedAt, with_fields
@@ -52,7 +52,7 @@ class CrowdLabel:
 
 
 Events = tuple[EventLabel, ...]
-CrowdMove = Move[Control, Local, CrowdLabel]
+CrowdMove = CountingMove[Control, Local, CrowdLabel]
 
 
 @dataclass
@@ -125,7 +125,7 @@ class InstanceSteps:
             hero = control[1]
             members = (*self.instance.named, *(() if hero == NOBODY else (hero,)))
             found = [
-                Move(CrowdLabel(events), takes, (state, *control[1:]), gives)
+                CountingMove(CrowdLabel(events), takes, (state, *control[1:]), gives)
                 for thread in members
                 for events, state, takes, gives in self.taken(thread, control, control[2])
             ]
@@ -137,7 +137,7 @@ class InstanceSteps:
         key = control, local
         if key not in self._of_copies:
             moves = (
-                Move(CrowdLabel(events, moves=True), (local, *takes), after, (now, *gives))
+                CountingMove(CrowdLabel(events, moves=True), (local, *takes), after, (now, *gives))
                 for events, after, now, takes, gives in self._copied(control, local)
             )
             self._of_copies[key] = (*self._taken_back(control, local), *moves)
@@ -282,4 +282,4 @@ class InstanceSteps:
         if marks := self._promises(local):
             state, hero, promised = control
             after = state, hero, promised & ~marks
-            yield Move(CrowdLabel((), moves=True), (local,), after, (self._without(local, marks),))
+            yield CountingMove(CrowdLabel((), moves=True), (local,), after, (self._without(local, marks),))

@@ -23,7 +23,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from rdma_robust.counters.pruner import Tables
+from rdma_robust.counters.pruner import LookAheadTables
 
 Marks = tuple[tuple[str, int], ...]
 """Variables that are bit sets, each with bits of which one is looked for."""
@@ -106,7 +106,7 @@ class DeadEnds:
         column = {name: i for i, name in enumerate(fields)}
         return lambda state: StateLook(self, column, state).dead()
 
-    def tables(self, fields: Sequence[str]) -> Tables:
+    def tables(self, fields: Sequence[str]) -> LookAheadTables:
         """Return the test as the tables of a look ahead: kinds are classes, goals sites, ends what meets the pivot."""
         made = _Tables({name: i for i, name in enumerate(fields)}, -(-len(self.moves) // WIDTH))
         header = [made.column[name] for name in (self.current, self.closed, self.left, self.frozen)]
@@ -115,7 +115,7 @@ class DeadEnds:
         moves = array("q", (number for m in self.moves for number in made.move(m)))
         kinds = array("q", (number for p in self.pivots for number in made.pivot(p)))
         pairs, guards, rows = array("q", made.pairs), array("q", made.guards), array("Q", made.rows)
-        return Tables(array("q", header), moves, pairs, kinds, guards, rows)
+        return LookAheadTables(array("q", header), moves, pairs, kinds, guards, rows)
 
     @cached_property
     def of_process(self) -> tuple[tuple[int, ...], ...]:
@@ -125,7 +125,7 @@ class DeadEnds:
 
 
 class _Tables:
-    """The numbers of a look ahead, written down move by move; see :class:`~rdma_robust.counters.pruner.Tables`."""
+    """The numbers of a look ahead, written down move by move; see :class:`~rdma_robust.counters.pruner.LookAheadTables`."""
 
     def __init__(self, column: Mapping[str, int], words: int) -> None:
         self.column, self.words = column, words

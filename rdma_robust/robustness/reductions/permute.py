@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
-from rdma_robust.counters.permutations import Blocks, Codes, Key, Part, Trade
+from rdma_robust.counters.permutations import Blocks, Codes, FieldPart, Key, Trade
 from rdma_robust.counters.program import CounterProgram, pc
 from rdma_robust.errors import InternalError
 from rdma_robust.robustness.event_graph import Connection
@@ -93,40 +93,40 @@ class StateLayout:
     _renamed: dict[int, tuple[Renaming, dict[Variable, dict[int, int]]]] = field(default_factory=dict)
 
     @cached_property
-    def parts(self) -> dict[Role, Part]:
+    def parts(self) -> dict[Role, FieldPart]:
         """Every part by its role."""
         return dict(self._parts())
 
-    def _parts(self) -> Iterator[tuple[Role, Part]]:
+    def _parts(self) -> Iterator[tuple[Role, FieldPart]]:
         frame, threads = self.frame, range(len(self.frame.graphs))
-        yield from ((("at", _thread(t)), Part(pc(t))) for t in threads)
-        yield (CLASS,), Part(CLASS)
-        yield (CLOSED,), Part(CLOSED)
-        yield (ALPHA_VALUE,), Part(ALPHA_VALUE)
-        yield from ((("holds", ("cell", c)), Part(str(c))) for c in frame.cells)
-        yield from ((("holds", ("register", r)), Part(r)) for r, _ in frame.registers())
-        yield from ((("carries", _thread(t)), Part(frame.carried(t))) for t in frame.carriers())
+        yield from ((("at", _thread(t)), FieldPart(pc(t))) for t in threads)
+        yield (CLASS,), FieldPart(CLASS)
+        yield (CLOSED,), FieldPart(CLOSED)
+        yield (ALPHA_VALUE,), FieldPart(ALPHA_VALUE)
+        yield from ((("holds", ("cell", c)), FieldPart(str(c))) for c in frame.cells)
+        yield from ((("holds", ("register", r)), FieldPart(r)) for r, _ in frame.registers())
+        yield from ((("carries", _thread(t)), FieldPart(frame.carried(t))) for t in frame.carriers())
         yield from self._queues()
         for name in (CPU_BETA, POISON_CARRIED, *((STORE_BETA,) if self.rules.buffering else ())):
-            yield from (((name, _thread(t)), Part(name, t, 1)) for t in threads)
+            yield from (((name, _thread(t)), FieldPart(name, t, 1)) for t in threads)
         yield from self._queue_pairs()
         yield from self._marks()
 
-    def _queues(self) -> Iterator[tuple[Role, Part]]:
+    def _queues(self) -> Iterator[tuple[Role, FieldPart]]:
         for connection, channel in self.frame.messages.channels.items():
             for k, (name, *_) in enumerate(channel.variables()):
-                yield ("queue", k, *_ends(connection)), Part(name)
+                yield ("queue", k, *_ends(connection)), FieldPart(name)
 
-    def _queue_pairs(self) -> Iterator[tuple[Role, Part]]:
+    def _queue_pairs(self) -> Iterator[tuple[Role, FieldPart]]:
         rules, frame = self.rules, self.frame
         named = [("beta", rules.beta, rules.queue_pairs), ("forced", rules.forced, frame.polled)]
         named += [("fenced", rules.fenced, tuple(qp for qp in rules.queue_pairs if qp in rules.fence_flagged))]
         named += [("received", rules.received, tuple(qp for qp in rules.queue_pairs if qp in rules.receive_flagged))]
         named += [("unpolled", frame.unpolled, frame.polled), ("early", rules.early, frame.polled)]
         for role, name, queue_pairs in named:
-            yield from (((role, _thread(t), ("node", node)), Part(name((t, node)))) for t, node in queue_pairs)
+            yield from (((role, _thread(t), ("node", node)), FieldPart(name((t, node)))) for t, node in queue_pairs)
 
-    def _marks(self) -> Iterator[tuple[Role, Part]]:
+    def _marks(self) -> Iterator[tuple[Role, FieldPart]]:
         seen, frame = self.seen, self.frame
         for cell in frame.cells:
             read, written, about = frame.bit(cell), seen.marks.written(cell), ("cell", cell)
@@ -181,9 +181,9 @@ class StateLayout:
             codes = self._values(("cell", c.cell), by)
             if codes:
                 written = self.parts["accessed", "written", ("cell", c.cell)]
-                when = (Part(CLASS), self.classes.number(c)), (written, 1)
+                when = (FieldPart(CLASS), self.classes.number(c)), (written, 1)
                 every = tuple(sorted(codes.items()))
-                yield Trade(Part(ALPHA_VALUE), Part(ALPHA_VALUE), every, every, when)
+                yield Trade(FieldPart(ALPHA_VALUE), FieldPart(ALPHA_VALUE), every, every, when)
 
     def codes(self, role: Role, by: Renaming) -> dict[int, int]:
         """Return what values of the part become when they move to the part of the image."""
@@ -257,7 +257,7 @@ class _Keys:
         found: list[list[Key]] = [[] for _ in range(self.size)]
         for place in (1, 2):
             for i, keys in enumerate(found):
-                keys.append(Key(Part(CLASS), self._classes(i, place), 0))
+                keys.append(Key(FieldPart(CLASS), self._classes(i, place), 0))
         for role, part in layout.parts.items():
             owner = self._owner(role, _image)
             if owner is None and not self._moves(role, _image):
@@ -340,9 +340,9 @@ def _ends(connection: Connection) -> tuple[Thing, Thing]:
     return _thread(connection[0]), _thread(connection[1])
 
 
-def _bit(marks: MarkSet, mask: int) -> Part:
+def _bit(marks: MarkSet, mask: int) -> FieldPart:
     ((name, part),) = marks.parts(mask)
-    return Part(name, part.bit_length() - 1, 1)
+    return FieldPart(name, part.bit_length() - 1, 1)
 
 
 def _image(role: Role, by: Renaming) -> Role:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Union
+from typing import TYPE_CHECKING, Final, Union
 
+from rdma_robust.kept import Kept
 from rdma_robust.language.flow.cfg import Program, steps
 from rdma_robust.model import RDMA, Model
 from rdma_robust.options import RECV_DEPTH
@@ -20,11 +21,18 @@ AnyRdmaMachine = Union[RdmaMachine, "DeployedMachine"]
 AnyScMachine = Union[ScMachine, "DeployedScMachine"]
 
 
+_DEPLOYED: Final = Kept[None, bool]()
+
+
 def uses_deployed(program: Program) -> bool:
     """Return whether a program has operations, or receives, that only the machines of RDMA as deployed run."""
-    return any(
-        thread.posted or any(shape_of(step.op).deployed for _, _, step in steps(thread)) for thread in program.threads
-    )
+
+    def found() -> bool:
+        return any(
+            thread.posted or any(shape_of(step.op).deployed for _, _, step in steps(thread)) for thread in program.threads
+        )
+
+    return _DEPLOYED.of(program, None, found)
 
 
 def is_deployed(program: Program, model: Model) -> bool:
@@ -41,15 +49,6 @@ def machine_of(
 
         return DeployedMachine(program, model, watched, recv_depth)
     return RdmaMachine(program, model, watched)
-
-
-def following_machine(program: Program, model: Model) -> AnyScMachine:
-    """Return the SC machine that can follow that of :func:`machine_of` step by step."""
-    if not is_deployed(program, model):
-        return ScMachine(program)
-    from rdma_robust.semantics.machines.deployed_sc import DeployedScMachine  # noqa: PLC0415
-
-    return DeployedScMachine(program, model=model)
 
 
 def sc_machine_of(program: Program, watched: Watched = NOTHING, recv_depth: int = RECV_DEPTH) -> AnyScMachine:

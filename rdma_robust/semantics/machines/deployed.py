@@ -16,7 +16,7 @@ from rdma_robust.semantics.machines.deployed_words import shown_buffer, shown_in
 from rdma_robust.semantics.machines.final import FinalState, final_state
 from rdma_robust.semantics.machines.inboxes import at_start, put_back
 from rdma_robust.semantics.machines.machine import Action, Move, Verb, access, arrive, describe_threads, with_value
-from rdma_robust.semantics.machines.queues import TO_COME, Posted, completions, polled, unpolled
+from rdma_robust.semantics.machines.queues import TO_COME, Posted, completions, polled, tidied, unpolled
 from rdma_robust.semantics.machines.requests import NOWHERE
 from rdma_robust.semantics.machines.starts import Start, Starts
 from rdma_robust.semantics.machines.thread_places import Place
@@ -27,14 +27,22 @@ from rdma_robust.semantics.waits import no_room
 class DeployedMachine(CardMachine):
     """The semantics of a program under any hardware as a machine; its outcomes are those of the axioms.
 
-    At most `recv_depth` receives of a connection are posted, or filled and not yet polled.
+    At most `recv_depth` receives of a connection are posted, or filled and not yet polled. If it is `numbered`, the
+    states tell the requests of a thread apart, from 1 in the order of posting: for runs, since of a loop they are ever more.
     """
 
     def __init__(
-        self, program: Program, model: Model = RDMA, watched: Watched = NOTHING, recv_depth: int = RECV_DEPTH
+        self,
+        program: Program,
+        model: Model = RDMA,
+        watched: Watched = NOTHING,
+        recv_depth: int = RECV_DEPTH,
+        *,
+        numbered: bool = False,
     ) -> None:
         super().__init__(program, model, watched)
         self.recv_depth = recv_depth
+        self.numbered = numbered
         self.buffers = model.cpu == "tso"
 
     def initial(self) -> Starts:
@@ -133,7 +141,11 @@ class DeployedMachine(CardMachine):
             value = self._seen(state, t, request.inline)[request.inline]
         if command.enabled(registers, value):
             read = None if request.inline == NOWHERE else value
-            after = self._behind_stores(state, t, Buffered(command.number, request.taken(registers), value))
+            thread = state.threads[t]
+            if self.numbered:
+                state = with_thread(state, t, thread := thread._replace(posted=thread.posted + 1))
+            entry = Buffered(command.number, request.taken(registers), value, thread.posted)
+            after = self._behind_stores(state, t, entry)
             yield from self._go(after, Action(t, Verb.ISSUE, command.step, read), command, value)
 
     def _behind_stores(self, state: DeployedState, t: int, entry: Buffered) -> DeployedState:
@@ -170,7 +182,8 @@ class DeployedMachine(CardMachine):
         thread = state.threads[t]
         ahead = self.codes[t].polls_ahead[thread.point][command.qp]
         taken = not (request.signaled and ahead)
-        posted = Posted(entry.command, entry.env, entry.value, way, stages, NOWHERE, taken, request.receiver == NOWHERE)
+        told = request.receiver == NOWHERE
+        posted = Posted(entry.command, entry.env, entry.value, way, stages, NOWHERE, taken, told, entry.number)
         return self.with_queue(state, t, command.qp, (*thread.queues[command.qp], posted))
 
     def _go(self, state: DeployedState, action: Action, command: Command, value: Seen) -> Iterator[Move]:
@@ -183,9 +196,10 @@ class DeployedMachine(CardMachine):
             thread = state.threads[t]
             ahead = code.polls_ahead[settled.point]
             queues = tuple(
-                [q if more or not q else self.tidy(unpolled(q)) for q, more in zip(thread.queues, ahead, strict=True)]
+                [q if more or not q else tidied(unpolled(q)) for q, more in zip(thread.queues, ahead, strict=True)]
             )
-            after = with_thread(state, t, DeployedThread(settled.point, settled.registers, thread.buffer, queues))
+            arrived = DeployedThread(settled.point, settled.registers, thread.buffer, queues, thread.posted)
+            after = with_thread(state, t, arrived)
             met = (*faults, *self._full(after, t), *(self.waiting(after, t) if command.requests else ()))
             yield Move(full, after, tuple(dict.fromkeys(met)))
 

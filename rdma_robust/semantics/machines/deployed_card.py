@@ -24,18 +24,22 @@ from rdma_robust.semantics.waits import no_buffer
 
 class Buffered(NamedTuple):
     """An entry of a store buffer, by its command's number: a store with its value; a request with the registers that it
-    takes along and the value that the CPU has read for it; or a receive."""
+    takes along, the value that the CPU has read for it, and its number (see :class:`Posted`); or a receive."""
 
     command: int
     env: Registers
     value: int
+    number: int = 0
 
 
 class DeployedThread(NamedTuple):
+    """`posted` is how many requests it has posted, 0 where the machine does not number them."""
+
     point: int
     registers: Registers
     buffer: tuple[Buffered, ...]
     queues: tuple[Queue, ...]
+    posted: int = 0
 
 
 class DeployedState(NamedTuple):
@@ -67,17 +71,12 @@ class CardMachine:
         self.rules = nic_rules(replace(model, cpu="sc"))
         self.connections = connections(program)
         self.numbers = numbered(self.connections)
-        self.tidies = True
         self._ready: list[dict[Queue, tuple[tuple[int, int], ...]]] = [{} for _ in self.codes]
 
     def nic_moves(self, state: DeployedState, t: int, qp: int) -> list[Move]:
         """Return the successors in which the card serves queue pair `qp` of thread `t`."""
         moves = (self.serve(state, t, Place(qp, *event)) for event in self.ready(t, state.threads[t].queues[qp]))
         return [move for move in moves if move is not None]
-
-    def tidy(self, queue: Queue) -> Queue:
-        """Return a queue without requests of which nothing is left to happen; all of it where nothing `tidies`."""
-        return tidied(queue) if self.tidies else queue
 
     def ready(self, t: int, queue: Queue) -> tuple[tuple[int, int], ...]:
         """Return the events of a queue pair that nothing of its order holds back: see :func:`queues.ready`."""
@@ -195,7 +194,7 @@ class CardMachine:
             inboxes = put_back(inboxes, at, inboxes[at].told(message.imm((*posted.env, posted.value), 0)))
             queue = (*queue[:place], posted._replace(told=True), *queue[place + 1 :])
         thread = state.threads[t]
-        queues = (*thread.queues[:qp], self.tidy(queue), *thread.queues[qp + 1 :])
+        queues = (*thread.queues[:qp], tidied(queue), *thread.queues[qp + 1 :])
         return with_thread(state, t, thread._replace(queues=queues))._replace(inboxes=inboxes)
 
     def moved(self, before: DeployedState, action: Action, after: DeployedState, faults: tuple[Fault, ...] = ()) -> Move:

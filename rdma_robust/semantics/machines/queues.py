@@ -28,7 +28,8 @@ class Posted(NamedTuple):
     `env` are the registers that it took along, `value` is what it has read last, and `way` the way in which it goes, NOWHERE
     while that depends on what it is still to read. `stages` has an entry for every event of its way. `buffer` is the word
     that its message fills, NOWHERE if it has taken none yet. `polled`: no poll will take its completion (any more). `told`:
-    its receiver will get no receive completion for it (any more).
+    its receiver will get no receive completion for it (any more). `number`: that among its thread's
+    requests, from 1; 0 where the machine does not number them.
     """
 
     command: int
@@ -39,6 +40,7 @@ class Posted(NamedTuple):
     buffer: int
     polled: bool
     told: bool
+    number: int = 0
 
     @property
     def over(self) -> bool:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from rdma_robust.expr import TRUE, VALUE, Expr, Name, names
+from rdma_robust.kept import Kept
 from rdma_robust.language.flow.cfg import Cell, Fault, Program, Step, Thread, steps
 from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.event_table import Act, Agent, Case, cases_of
@@ -90,10 +91,20 @@ class Request:
         return next(i for i, way in enumerate(self.ways) if way.when is None or way.when((*env, value), 0))
 
 
+_REQUESTS: Final = Kept[Model, "tuple[Request | None, ...]"]()
+
+
 def compile_requests(program: Program, code: ThreadCode, model: Model) -> tuple[Request | None, ...]:
-    """Return what the commands of a thread hand to the card, by their numbers; None for those that are the CPU's alone."""
-    compiler = _Compiler(program, code.thread, model)
-    return tuple(compiler.request(command.step) if command.requests else None for command in code.commands)
+    """Return what the commands of a thread hand to the card, by their numbers; None for those that are the CPU's alone.
+
+    It is compiled once for each code.
+    """
+
+    def compiled() -> tuple[Request | None, ...]:
+        compiler = _Compiler(program, code.thread, model)
+        return tuple(compiler.request(command.step) if command.requests else None for command in code.commands)
+
+    return _REQUESTS.of(code, model, compiled)
 
 
 class _Compiler:

@@ -25,7 +25,7 @@ from rdma_robust.semantics.machines.rdma import RdmaMachine
 from rdma_robust.semantics.machines.requests import WHOLE, Request, compile_requests, connections, numbered
 from rdma_robust.semantics.machines.sc import ScMachine
 from rdma_robust.semantics.machines.thread_places import Place
-from rdma_robust.semantics.machines.threadcode import Command, Registers, Seen, ThreadCode, Usage
+from rdma_robust.semantics.machines.threadcode import Command, Registers, Seen, ThreadCode, compile_stepwise
 from rdma_robust.semantics.machines.waiting_points import ended_by_faults, ends_execution, only_assumes
 from rdma_robust.semantics.trace import EventType
 
@@ -113,12 +113,10 @@ class RestTest:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        usage = Usage(program)
         numbers = numbered(connections(program))
-        codes = [ThreadCode(program, thread, usage, stepwise=True) for thread in program.threads]
         self._threads = [
             _Local(code, compile_requests(program, code, WHOLE), {a: n for (a, b), n in numbers.items() if b == t})
-            for t, code in enumerate(codes)
+            for t, code in enumerate(compile_stepwise(program))
         ]
 
     def at_rest(self, places: Sequence[Place], memory: tuple[int, ...]) -> AtRest | None:

@@ -10,6 +10,7 @@ from typing import Final
 from rdma_robust.digraph import components, reachable
 from rdma_robust.errors import InternalError
 from rdma_robust.expr import TRUE, VALUE, Expr, names, value_of
+from rdma_robust.kept import Kept
 from rdma_robust.language.flow.cfg import Cell, Fault, Program, Recv, Step, Thread, steps
 from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.event_table import Agent, acts_of, remote_of
@@ -147,8 +148,7 @@ class Usage:
 
 def written_by_cards(program: Program) -> frozenset[Cell]:
     """Return the words that some network card may write."""
-    usage = Usage(program)
-    return frozenset(cell for cell, writers in usage.writers.items() if None in writers)
+    return frozenset(cell for cell, writers in usage_of(program).writers.items() if None in writers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,12 +167,35 @@ class Watched:
 NOTHING: Final = Watched()
 
 
-def compile_threads(program: Program, watched: Watched = NOTHING, model: Model = RDMA) -> list[ThreadCode]:
-    usage = Usage(program)
-    return [
-        ThreadCode(program, thread, usage, watched, i in watched.threads, model=model)
-        for i, thread in enumerate(program.threads)
-    ]
+_USAGES: Final = Kept[None, "Usage"]()
+
+_CODES: Final = Kept[tuple[Watched | None, Model], "tuple[ThreadCode, ...]"]()
+"""By what is watched, None where every step is."""
+
+
+def usage_of(program: Program) -> Usage:
+    return _USAGES.of(program, None, lambda: Usage(program))
+
+
+def compile_threads(program: Program, watched: Watched = NOTHING, model: Model = RDMA) -> tuple[ThreadCode, ...]:
+    """Return the code of each thread, compiled once for each program."""
+
+    def compiled() -> tuple[ThreadCode, ...]:
+        return tuple(
+            ThreadCode(program, thread, usage_of(program), watched, i in watched.threads, model=model)
+            for i, thread in enumerate(program.threads)
+        )
+
+    return _CODES.of(program, (watched, model), compiled)
+
+
+def compile_stepwise(program: Program) -> tuple[ThreadCode, ...]:
+    """Return the code of each thread, compiled once for each program, in which register-only steps are commands, too."""
+
+    def compiled() -> tuple[ThreadCode, ...]:
+        return tuple(ThreadCode(program, thread, usage_of(program), stepwise=True) for thread in program.threads)
+
+    return _CODES.of(program, (None, RDMA), compiled)
 
 
 def only_fast(codes: Sequence[ThreadCode], model: Model = RDMA) -> None:

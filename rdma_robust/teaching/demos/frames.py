@@ -13,9 +13,12 @@ from typing import Literal
 from rdma_robust.errors import InternalError
 from rdma_robust.language.flow.cfg import Cell, Program, Step
 from rdma_robust.semantics.event_table import remote_of
+from rdma_robust.semantics.machines.deployed import DeployedMachine
+from rdma_robust.semantics.machines.deployed_card import DeployedState
 from rdma_robust.semantics.machines.effects import cell_of, event_type
 from rdma_robust.semantics.machines.machine import Action, Verb
-from rdma_robust.semantics.machines.rdma import RdmaMachine, RdmaState
+from rdma_robust.semantics.machines.queues import OVER, TO_COME, Posted
+from rdma_robust.semantics.machines.rdma import RdmaMachine
 from rdma_robust.semantics.machines.shapes import shape_of
 from rdma_robust.semantics.run_wording import event_name
 from rdma_robust.semantics.trace import EventType
@@ -121,16 +124,16 @@ def film(animation: Animation) -> Film:
 
 def _points(animation: Animation) -> Iterator[tuple[Shown, Point]]:
     """Yield the point after each move, once it is known to be one that the machine can make there."""
-    runs = Runs(RdmaMachine(animation.program))
-    shown = Shown(animation.program, runs, "rdma")
-    empty = tuple(((),) * len(code.remotes) for code in runs.machine.codes)
-    point = Point(None, numbers=empty)
+    machine, runs = RdmaMachine(animation.program), Runs(DeployedMachine(animation.program, numbered=True))
+    shown, starts = Shown(animation.program, runs, "rdma"), machine.initial()
+    point = Point(None, posted=((),) * len(machine.codes))
     for number, move in enumerate(animation.moves):
-        possible = runs.moves(point) if number else runs.starts
+        possible = machine.successors(animation.moves[number - 1].state) if number else starts
         if move not in possible:
             raise InternalError(f"move {number} of the run `{animation.title}` is not one that the machine can make there")
-        place = possible.index(move) if number else runs.starts.place_of(move)
-        before, point = point, behind(runs.machine, point, place, move)
+        # Both machines have the same moves in the same order.
+        place = possible.index(move) if number else starts.place_of(move)
+        before, point = point, behind(runs.machine, point, place, runs.moves(point)[place])
         yield shown, point
         # What could have happened instead would fill the memory.
         before.moves = before.parent = None
@@ -189,7 +192,7 @@ class _Filming:
 
     def _slots(self, shown: Shown, point: Point) -> dict[int, int]:
         state = point.state
-        assert isinstance(state, RdmaState)
+        assert isinstance(state, DeployedState)
         registers = [value for thread in state.threads for value in thread.registers]
         places = [RunPlace(t.status, t.lines, t.text) for t in shown.threads(point)]
         numbered = [self.places.setdefault(place, len(self.places)) for place in places]
@@ -228,12 +231,19 @@ def _action(point: Point) -> Action:
     return point.move.action
 
 
-def _distances(point: Point, state: RdmaState) -> Iterator[tuple[int, int]]:
+def _distances(point: Point, state: DeployedState) -> Iterator[tuple[int, int]]:
     """Yield (operation, how far it is) for the operations that are not over, counted from 0."""
-    for numbers, thread in zip(point.numbers, state.threads, strict=True):
-        for mine, queue in zip(numbers, thread.queues, strict=True):
-            for number, entry in zip(mine, queue, strict=True):
-                yield number - 1, POSTED + entry.stage + (0 if entry.polled else POLLABLE)
+    for numbers, thread in zip(point.posted, state.threads, strict=True):
+        for queue in thread.queues:
+            for posted in queue:
+                yield numbers[posted.number - 1] - 1, _far(posted) + (0 if posted.polled else POLLABLE)
+
+
+def _far(posted: Posted) -> int:
+    """Return how far an operation is, whose last event is its write, or all that it has."""
+    if posted.stages[-1] != TO_COME:
+        return DONE if posted.stages[-1] == OVER else BUFFERED
+    return READ if posted.stages[0] == OVER else POSTED
 
 
 def packed(film: Film) -> Mapping[str, object]:

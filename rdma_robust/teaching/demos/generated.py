@@ -12,7 +12,6 @@ from rdma_robust.pipeline import check_program
 from rdma_robust.semantics.machines.machine import Move
 from rdma_robust.semantics.machines.rdma import RdmaMachine
 from rdma_robust.teaching.demos.walk import Animation, Block, Paragraph
-from rdma_robust.teaching.explorer.choices_made import Runs
 from rdma_robust.teaching.explorer.run_tree import LONGEST
 from rdma_robust.teaching.explorer.witness import witness_choices
 
@@ -33,9 +32,14 @@ def witness_run(outcome: Outcome) -> tuple[Move, ...] | None:
     choices = witness_choices(outcome, RDMA)
     if choices is None:
         return None
-    runs = Runs(RdmaMachine(outcome.program))
-    moves = tuple(point.move for point in runs.point(choices).path() if point.move is not None)
-    return moves if runs.starts.number > 1 else (*runs.starts, *moves)
+    machine = RdmaMachine(outcome.program)
+    starts = machine.initial()
+    # A machine that starts in one way has started before the first choice.
+    first, *others = choices if starts.number > 1 else (0, *choices)
+    moves = [starts[first]]
+    for choice in others:
+        moves.append(machine.successors(moves[-1].state)[choice])
+    return tuple(moves)
 
 
 def told_run(outcome: Outcome, title: str, notes: Callable[[tuple[Move, ...]], tuple[str, ...]]) -> Block:

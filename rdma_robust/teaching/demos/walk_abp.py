@@ -6,8 +6,8 @@ import shlex
 from collections.abc import Sequence
 
 from rdma_robust.errors import UsageError
-from rdma_robust.hardness.abp import CHANNEL, Transfer, received
-from rdma_robust.hardness.abp_check import RECEIVER, Checked, check_transfer, transfer_load, words, wrong_run
+from rdma_robust.hardness.abp import CHANNEL, Transfer, received_word
+from rdma_robust.hardness.abp_check import RECEIVER, TransferResult, check_transfer, transfer_load, words, wrong_run
 from rdma_robust.language.flow.cfg import Program, Put, Read, Write
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
@@ -105,7 +105,7 @@ def _programs(programs: dict[Transfer, Program], word: str) -> WalkSection:
     return WalkSection("Three ways to send", tuple(blocks))
 
 
-def _tables(results: dict[Transfer, list[Checked]], length: int) -> WalkSection:
+def _tables(results: dict[Transfer, list[TransferResult]], length: int) -> WalkSection:
     summary = [
         (
             NAMES[transfer],
@@ -141,7 +141,7 @@ def _tables(results: dict[Transfer, list[Checked]], length: int) -> WalkSection:
     )
 
 
-def _received(checked: Checked) -> str:
+def _received(checked: TransferResult) -> str:
     if not checked.wrong:
         return "-"
     shown = ", ".join(each or "(empty)" for each in checked.wrong[:SHOWN])
@@ -156,7 +156,7 @@ def _runs(programs: dict[Transfer, Program], word: str, letters: str) -> WalkSec
         if run is None:
             blocks.append(Paragraph(f"{NAMES[transfer]}: no run of this program ends with anything but {word}."))
             continue
-        end = received(letters, run[-1].state.threads[RECEIVER].registers)
+        end = received_word(letters, run[-1].state.threads[RECEIVER].registers)
         title = f"{NAMES[transfer]}: a shortest run that sends {word} and receives {end or 'nothing'}"
         blocks.append(Animation(title, program, run, _notes(run, word, end)))
     if all(check_program(program, CheckOptions()).verdict is Verdict.ROBUST for program in programs.values()):

@@ -12,7 +12,7 @@ from rdma_robust.analyses.safety.goals import StateGoal
 from rdma_robust.analyses.safety.questions import Answer
 from rdma_robust.analyses.safety.reach import reach_goals
 from rdma_robust.errors import InternalError
-from rdma_robust.hardness.automata import TARGET, Automata, accepted_word, automata_program, read_automata
+from rdma_robust.hardness.automata import TARGET, AutomataIntersection, accepted_word, automata_of_json, automata_program
 from rdma_robust.hardness.finite import FiniteProgram, finite_program
 from rdma_robust.language.flow.cfg import Put
 from rdma_robust.language.load import load_program_and_target
@@ -57,7 +57,7 @@ class FiniteQuestion:
     file: str
     target: str
     command: str
-    automata: Automata | None = None
+    automata: AutomataIntersection | None = None
 
 
 def program_question(text: str, file: str, target: str) -> FiniteQuestion:
@@ -66,7 +66,7 @@ def program_question(text: str, file: str, target: str) -> FiniteQuestion:
 
 def automata_question(text: str | None, file: str = EXAMPLE_FILE) -> FiniteQuestion:
     """Return the question of the automata in JSON `text`, or of the built-in ones. Raises ProgramError, SizeLimitError."""
-    automata = read_automata(EXAMPLE if text is None else text, file)
+    automata = automata_of_json(EXAMPLE if text is None else text, file)
     option = "" if text is None else f" --automata {shlex.quote(file)}"
     return FiniteQuestion(automata_program(automata), file, TARGET, f"rdma-robust demo finite{option}", automata)
 

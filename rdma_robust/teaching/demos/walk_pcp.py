@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 
-from rdma_robust.hardness.pcp import BOTTOM, INDEX, LETTER, NODES, SENT, THREADS, TOP, Instance, pcp_program
-from rdma_robust.hardness.pcp_search import Answer, Solution, solve
+from rdma_robust.hardness.pcp import BOTTOM, INDEX, LETTER, NODES, SENT, THREADS, TOP, PcpInstance, pcp_program
+from rdma_robust.hardness.pcp_search import PcpAnswer, PcpSolution, solve
 from rdma_robust.language.flow.cfg import Program, Put, Read
 from rdma_robust.language.load import load_decidable
 from rdma_robust.limits import Limits
@@ -21,11 +21,13 @@ from rdma_robust.teaching.demos.walk import (
     Walkthrough,
 )
 
-CLASSIC = Instance(("a", "ab", "bba"), ("baa", "aa", "bb"))
+CLASSIC = PcpInstance(("a", "ab", "bba"), ("baa", "aa", "bb"))
 FILE = "pcp.rdma"
 
 
-def pcp_walk(instance: Instance, indices: int, max_states: int | None = None, timeout: float | None = None) -> Walkthrough:
+def pcp_walk(
+    instance: PcpInstance, indices: int, max_states: int | None = None, timeout: float | None = None
+) -> Walkthrough:
     """Return the walk-through: the theorem, the program of `instance`, and what a search of its runs finds.
 
     It searches sequences of up to so many `indices`, within so many visited states and seconds; None means no limit.
@@ -47,12 +49,12 @@ def pcp_walk(instance: Instance, indices: int, max_states: int | None = None, ti
     )
 
 
-def _options(instance: Instance) -> str:
+def _options(instance: PcpInstance) -> str:
     """Return the options that ask for the instance, quoted for a shell."""
     return f"--top {shlex.quote(','.join(instance.top))} --bottom {shlex.quote(','.join(instance.bottom))}"
 
 
-def _theorem(instance: Instance) -> WalkSection:
+def _theorem(instance: PcpInstance) -> WalkSection:
     rows = [(str(k), t, b) for k, (t, b) in enumerate(zip(instance.top, instance.bottom, strict=True), 1)]
     return WalkSection(
         "The theorem",
@@ -94,7 +96,7 @@ def _construction(program: Program) -> WalkSection:
     )
 
 
-def _search(answer: Answer) -> WalkSection:
+def _search(answer: PcpAnswer) -> WalkSection:
     search = answer.search
     return WalkSection(
         "The search",
@@ -117,7 +119,7 @@ def _search(answer: Answer) -> WalkSection:
     )
 
 
-def _how_far(answer: Answer) -> str:
+def _how_far(answer: PcpAnswer) -> str:
     indices = "1 index" if answer.search.depth == 1 else f"{answer.search.depth} indices"
     if answer.solution is not None:
         return f", and finds a run with {indices} after it has followed all shorter sequences"
@@ -126,7 +128,7 @@ def _how_far(answer: Answer) -> str:
     return f". After {indices} nothing is left to follow"
 
 
-def _result(instance: Instance, program: Program, answer: Answer) -> WalkSection:
+def _result(instance: PcpInstance, program: Program, answer: PcpAnswer) -> WalkSection:
     if answer.solution is not None:
         return WalkSection("The run", tuple(_solved(instance, program, answer.solution)))
     if answer.search.cut is None:
@@ -161,7 +163,7 @@ def _result(instance: Instance, program: Program, answer: Answer) -> WalkSection
     )
 
 
-def _solved(instance: Instance, program: Program, solution: Solution) -> Iterator[Block]:
+def _solved(instance: PcpInstance, program: Program, solution: PcpSolution) -> Iterator[Block]:
     sequence = ", ".join(map(str, solution.indices))
     yield Paragraph(
         f"Checker can end: the solution is {sequence}, and no shorter one exists. Both sides spell {solution.word}."
@@ -181,7 +183,7 @@ def _solved(instance: Instance, program: Program, solution: Solution) -> Iterato
     )
 
 
-def _notes(instance: Instance, solution: Solution) -> Iterator[str]:
+def _notes(instance: PcpInstance, solution: PcpSolution) -> Iterator[str]:
     guesses = iter(range(1, len(solution.indices) + 1))
     letters = {t: iter(range(1, len(solution.word) + 2)) for t in LETTER}
     side = {channel.symbol: t for t, channel in LETTER.items()}
@@ -202,7 +204,7 @@ def _notes(instance: Instance, solution: Solution) -> Iterator[str]:
                 yield ""
 
 
-def _pair(instance: Instance, index: int) -> str:
+def _pair(instance: PcpInstance, index: int) -> str:
     return f"{instance.top[index - 1]} / {instance.bottom[index - 1]}"
 
 
@@ -211,21 +213,21 @@ def _takes(action: Action) -> bool:
     return action.step is not None and bool(action.step.assigns)
 
 
-def _index_note(instance: Instance, action: Action) -> str:
+def _index_note(instance: PcpInstance, action: Action) -> str:
     name = THREADS[action.thread]
     if action.read == instance.end:
         return f"{name} receives the end symbol, and sends one."
     return f"{name} receives {action.read}, and sends {instance.words(action.thread)[(action.read or 0) - 1]}."
 
 
-def _letter_note(instance: Instance, side: int, value: int, number: int) -> str:
+def _letter_note(instance: PcpInstance, side: int, value: int, number: int) -> str:
     what = "the end symbol" if value == instance.end else f"letter {number}, {instance.letters[value - 1]},"
     if side == TOP:
         return f"Checker has {what} from {THREADS[TOP]}."
     return f"The same from {THREADS[BOTTOM]}."
 
 
-def _try(instance: Instance) -> WalkSection:
+def _try(instance: PcpInstance) -> WalkSection:
     mine = _options(instance)
     commands = [
         f"demo pcp {mine} -o {FILE}",

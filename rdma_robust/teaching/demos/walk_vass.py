@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from rdma_robust.counters.explicit import ExplicitVass, to_net
-from rdma_robust.counters.explicit_json import read_json, write_json
+from rdma_robust.counters.explicit_json import read_vass_json, vass_json
 from rdma_robust.errors import InternalError
 from rdma_robust.hardness.from_vass import Encoding, system_of_net, system_of_vass, vass_program
 from rdma_robust.language.flow.cfg import Poll, Put
@@ -55,7 +55,7 @@ class VassQuestion:
 def read_question(text: str, file: str) -> VassQuestion:
     """Return what is in a `.json` or else `.spec` file. Raises ProgramError."""
     if file.endswith(".json"):
-        vass = read_json(text, file)
+        vass = read_vass_json(text, file)
         return VassQuestion(text, file, to_net(vass), vass)
     return VassQuestion(text, file, read_spec(text, file))
 
@@ -104,7 +104,7 @@ def _theorem() -> WalkSection:
 
 
 def _asked(question: VassQuestion, known: CoverResult) -> Iterator[Block]:
-    text = write_json(question.vass) if question.vass is not None else question.text
+    text = vass_json(question.vass) if question.vass is not None else question.text
     if text.count("\n") <= LONGEST_LISTING:
         yield CodeListing(f"The file {question.file}:", "json" if question.vass is not None else "spec", text)
     net = question.net

@@ -10,7 +10,7 @@ from pathlib import PurePath
 
 from rdma_robust.counters.dot import write_dot
 from rdma_robust.counters.explicit import ExplicitVass, to_net
-from rdma_robust.counters.explicit_json import write_json
+from rdma_robust.counters.explicit_json import vass_json
 from rdma_robust.errors import InternalError, SizeLimitError, UsageError
 from rdma_robust.exports import VARIANTS, ExportOptions, control_graph
 from rdma_robust.foreign import unheard
@@ -130,7 +130,7 @@ def _system(whole: ExplicitVass, part: ExplicitVass, file: str, output: str | No
     )
     yield from _drawn(part)
     as_json = output is not None and output.endswith(".json")
-    text = write_json(part) if as_json else write_spec(to_net(part))
+    text = vass_json(part) if as_json else write_spec(to_net(part))
     if output is not None or text.count("\n") <= LONGEST_LISTING:
         saved = PurePath(file).stem + (".json" if as_json else ".spec")
         title = "The part as JSON:" if as_json else "The part as a Petri net, with a place for each control state:"

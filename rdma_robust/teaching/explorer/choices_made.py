@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rdma_robust.semantics.machines.deployed import DeployedMachine
-from rdma_robust.semantics.machines.deployed_runs import nothing_held, renumbered
-from rdma_robust.semantics.machines.machine import Machine, Move, Verb
-from rdma_robust.semantics.machines.operations import NUMBERLESS, Numbered, Numbers, following
-from rdma_robust.semantics.machines.rdma import RdmaMachine
-from rdma_robust.semantics.machines.resting import SomeMachine
+from rdma_robust.semantics.machines.deployed_sc import DeployedScMachine
+from rdma_robust.semantics.machines.machine import Move, Verb
+from rdma_robust.semantics.machines.run_history import request_of
 from rdma_robust.teaching.explorer.run_tree import RunTree, must_not_end, path_to, wrong_choice
+
+AnyMachine = DeployedMachine | DeployedScMachine
 
 
 @dataclass(eq=False)
@@ -20,7 +20,7 @@ class Point:
     """A place in a run: the machine's state, None before the start of a machine that can start in several ways.
 
     `operation` is the number (from 1, in the order of posting) of the remote operation that the last move is about, on the
-    RDMA machine; `numbers` are those of the operations in its queues.
+    RDMA machine; `posted` has for each thread the numbers of its operations so far.
     """
 
     state: Any
@@ -29,8 +29,7 @@ class Point:
     move: Move | None = None
     depth: int = 0
     operation: int | None = None
-    posted: int = 0
-    numbers: Numbers = NUMBERLESS
+    posted: tuple[tuple[int, ...], ...] = ()
     moves: Sequence[Move] | None = None
     children: dict[int, Point] = field(default_factory=dict)
 
@@ -42,24 +41,20 @@ class Point:
 class Runs(RunTree[Point]):
     """The runs of one machine. A machine that starts in one way has started before the first choice."""
 
-    def __init__(self, machine: SomeMachine) -> None:
+    def __init__(self, machine: AnyMachine) -> None:
         self.machine = machine
         self.starts = machine.initial()
         super().__init__()
 
     def start(self) -> Point:
         """Return the state before the first choice, which is none where there are several to start in."""
-        empty: Numbers = tuple(((),) * len(code.remotes) for code in self.machine.codes)
-        if isinstance(self.machine, DeployedMachine):
-            empty = nothing_held(self.machine)
         alone = self.starts[0] if self.starts.number == 1 else None
-        return Point(None if alone is None else alone.state, move=alone, numbers=empty)
+        return Point(None if alone is None else alone.state, move=alone, posted=((),) * len(self.machine.codes))
 
     def moves(self, point: Point) -> Sequence[Move]:
         """Return what the machine can do next, in its order; ways to start are made when they are asked for."""
         if point.moves is None:
-            machine: Machine = self.machine
-            point.moves = self.starts if point.state is None else tuple(machine.successors(point.state))
+            point.moves = self.starts if point.state is None else tuple(self.machine.successors(point.state))
         return point.moves
 
     def number(self, point: Point) -> int:
@@ -83,13 +78,13 @@ class Runs(RunTree[Point]):
             yield point
 
 
-def behind(machine: SomeMachine, point: Point, choice: int, move: Move) -> Point:
+def behind(machine: AnyMachine, point: Point, choice: int, move: Move) -> Point:
     """Return the point behind `move`, which must be the move number `choice` of the machine at `point`."""
+    posted, operation = point.posted, None
     if isinstance(machine, DeployedMachine) and point.state is not None:
-        posted = point.posted + (move.action.verb is Verb.ISSUE)
-        about, held = renumbered(machine, point.state, move, point.numbers, posted)
-        return Point(move.state, point, choice, move, point.depth + 1, about, posted, held)
-    if isinstance(machine, RdmaMachine) and point.move is not None:
-        now = following(machine, Numbered(point.move, point.operation, point.posted, point.numbers), move)
-        return Point(move.state, point, choice, move, point.depth + 1, now.operation, now.posted, now.numbers)
-    return Point(move.state, point, choice, move, point.depth + 1, numbers=point.numbers)
+        t, number = move.action.thread, request_of(machine, point.state, move)
+        if move.action.verb is Verb.ISSUE:
+            mine = (*posted[t], sum(map(len, posted)) + 1)
+            posted = (*posted[:t], mine, *posted[t + 1 :])
+        operation = None if number is None else posted[t][number - 1]
+    return Point(move.state, point, choice, move, point.depth + 1, operation, posted)

@@ -12,7 +12,7 @@ from rdma_robust.messages.language.message_program import (
     CollectiveCall,
     For,
     If,
-    Inlined,
+    InlinedCall,
     IssueReceive,
     IssueSend,
     Loop,
@@ -21,10 +21,19 @@ from rdma_robust.messages.language.message_program import (
     While,
 )
 from rdma_robust.messages.language.message_program import Requests as RequestsDeclared
-from rdma_robust.messages.language.message_terms import shown
-from rdma_robust.messages.message_answers import Granted, Issued, Matched, Move, Pair, Step
+from rdma_robust.messages.language.message_terms import shown_value
+from rdma_robust.messages.message_answers import BufferGrant, MatchedPair, MatchMove, Move, OperationId, ProcessStep
 from rdma_robust.messages.replay.interpreter import Interpreter
-from rdma_robust.messages.replay.world import Active, ActiveReceive, ActiveSend, Called, Counting, Receive, Send, World
+from rdma_robust.messages.replay.world import (
+    Active,
+    ActiveReceive,
+    ActiveSend,
+    ForTest,
+    ReplayState,
+    ReturnPoint,
+    UnmatchedReceive,
+    UnmatchedSend,
+)
 from rdma_robust.reports.messages.narration import IssuedRequest
 from rdma_robust.reports.messages.operation_names import Direction
 from rdma_robust.reports.messages.violation_words import FAULTS, line_of, statement_at
@@ -32,7 +41,7 @@ from rdma_robust.teaching.explorer.message_runs import is_local
 from rdma_robust.teaching.explorer.message_view import MessageMoveView
 
 ASSERT: Final = "the assertion is false"
-Requests = Mapping[tuple[Direction, Issued], IssuedRequest]
+Requests = Mapping[tuple[Direction, OperationId], IssuedRequest]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,47 +57,47 @@ class MessagePhrases:
     def line(self, span: Span) -> int | None:
         return None if span == NO_SPAN else line_of(self.interpreter.program, span)
 
-    def issued_at(self, direction: Direction, operation: Issued) -> int | None:
+    def issued_at(self, direction: Direction, operation: OperationId) -> int | None:
         """Return the line that issued an operation of the run."""
         request = self.requests.get((direction, operation))
         return None if request is None else self.line(request.span)
 
-    def move(self, world: World, move: Move, choice: int, event: str = "") -> MessageMoveView:
+    def move(self, world: ReplayState, move: Move, choice: int, event: str = "") -> MessageMoveView:
         """Return a move of `world` in words; `event` is the kind of the violation that it is, '' if it is none."""
         match move:
-            case Matched(pair):
+            case MatchMove(pair):
                 return self._match(world, pair, choice)
-            case Granted(process):
+            case BufferGrant(process):
                 awaited = self.interpreter.performer.awaited(process, world.processes[process])
                 assert isinstance(awaited, ActiveSend)
                 name = self.name(process)
                 line = self.issued_at("send", awaited.send)
                 hint = f"the runtime has room for it, and {name} can go on"
                 return MessageMoveView(choice, "grant", name, line, "its message is buffered", hint)
-            case Step():
+            case ProcessStep():
                 return self._step(world, move, choice, event)
 
-    def _match(self, world: World, pair: Pair, choice: int) -> MessageMoveView:
+    def _match(self, world: ReplayState, pair: MatchedPair, choice: int) -> MessageMoveView:
         send = next(each for each in world.sends if each.name == pair.send)
         receive = next(each for each in world.receives if each.name == pair.receive)
         sent = self.issued_at("send", pair.send)
         where = "" if sent is None else f" (line {sent})"
-        label = f"takes {shown(send.value)} from {self.name(pair.send.process)}{where}"
+        label = f"takes {shown_value(send.value)} from {self.name(pair.send.process)}{where}"
         line = self.issued_at("receive", pair.receive)
         hint = f"by its receive {self.pattern(receive)}"
         return MessageMoveView(choice, "match", self.name(pair.receive.process), line, label, hint)
 
-    def _step(self, world: World, step: Step, choice: int, event: str) -> MessageMoveView:
+    def _step(self, world: ReplayState, step: ProcessStep, choice: int, event: str) -> MessageMoveView:
         process = world.processes[step.process]
         top = process.point[-1]
-        assert not isinstance(top, Called)
+        assert not isinstance(top, ReturnPoint)
         statement = self.interpreter.performer.statement(top)
         return MessageMoveView(
             choice,
             "step",
             self.name(step.process),
             self.line(self.interpreter.span(process)),
-            self._does(statement, step.choice, isinstance(top, Counting)),
+            self._does(statement, step.choice, isinstance(top, ForTest)),
             self._passes(world, self.interpreter.performer.awaited(step.process, process))
             if isinstance(statement, Wait)
             else "",
@@ -99,7 +108,7 @@ class MessagePhrases:
     def statement(self, statement: Statement) -> str:
         """Return the text of a statement, of a compound one its head, of one of a library procedure what it is."""
         text = statement_at(self.interpreter.program, statement.span)
-        if isinstance(statement, If | While | For | Loop | Choose | Inlined):
+        if isinstance(statement, If | While | For | Loop | Choose | InlinedCall):
             text = text.partition("{")[0].strip()
         return text or type(statement).__name__.lower()
 
@@ -129,26 +138,26 @@ class MessagePhrases:
             case _:
                 return text
 
-    def _passes(self, world: World, awaited: Active | None) -> str:
+    def _passes(self, world: ReplayState, awaited: Active | None) -> str:
         match awaited:
             case ActiveReceive(receive):
                 message = next((each for each in world.delivered if each.receive == receive), None)
-                return "" if message is None else f"it stores {shown(message.value)} from {self.name(message.sender)}"
+                return "" if message is None else f"it stores {shown_value(message.value)} from {self.name(message.sender)}"
             case ActiveSend(send):
                 return "its message was taken" if send in world.sent_off else "its message is buffered"
             case _:
                 return "nothing is to be waited for"
 
-    def pattern(self, receive: Receive) -> str:
+    def pattern(self, receive: UnmatchedReceive) -> str:
         """Return what a receive takes."""
         source = "any" if receive.source is None else self.name(receive.source)
         tag = "" if not receive.tag else f" tag {receive.tag}"
         return f"from {source}{self.port(receive.port)}{tag}"
 
-    def message(self, send: Send) -> str:
+    def message(self, send: UnmatchedSend) -> str:
         """Return an unmatched message."""
         tag = "" if not send.tag else f" tag {send.tag}"
-        return f"{shown(send.value)} from {self.name(send.name.process)}{tag}"
+        return f"{shown_value(send.value)} from {self.name(send.name.process)}{tag}"
 
     def port(self, port: int) -> str:
         return f" on {self.interpreter.program.ports[port]}" if port else ""

@@ -10,9 +10,9 @@ from typing import Final
 
 from rdma_robust.errors import InternalError
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
-from rdma_robust.messages.message_answers import Matched, Move, Schedule, Step
+from rdma_robust.messages.message_answers import MatchMove, Move, ProcessStep, Schedule
 from rdma_robust.messages.replay.interpreter import Interpreter
-from rdma_robust.messages.replay.world import Event, World
+from rdma_robust.messages.replay.world import ReplayState, StepViolation
 from rdma_robust.teaching.explorer.run_tree import LONGEST, Choices, RunTree, must_not_end, path_to, wrong_choice
 
 MOST_LOCAL: Final = 200
@@ -23,11 +23,11 @@ MOST_LOCAL: Final = 200
 class RunPoint:
     """A place in a run: the state, and the move that led there with the violation that it is."""
 
-    world: World
+    world: ReplayState
     parent: RunPoint | None = None
     choice: int = -1
     move: Move | None = None
-    event: Event | None = None
+    event: StepViolation | None = None
     depth: int = 0
     moves: tuple[Move, ...] | None = None
     children: dict[int, RunPoint] = field(default_factory=dict)
@@ -98,7 +98,7 @@ class MessageRuns(RunTree[RunPoint]):
         seen = set(enumerate(start.world.processes))
         left: set[int] = set()
         while point.depth < LONGEST:
-            steps = enumerate(takewhile(lambda move: not isinstance(move, Matched), self._moves(point)))
+            steps = enumerate(takewhile(lambda move: not isinstance(move, MatchMove), self._moves(point)))
             found = next(((at, move) for at, move in steps if is_local(move) and _who(move) not in left), None)
             if found is None:
                 return
@@ -115,8 +115,8 @@ class MessageRuns(RunTree[RunPoint]):
 
 def is_local(move: Move | None) -> bool:
     """Return whether a move is a step without a choice: it takes no move from the others."""
-    return isinstance(move, Step) and move.choice is None
+    return isinstance(move, ProcessStep) and move.choice is None
 
 
 def _who(move: Move) -> int:
-    return move.process if isinstance(move, Step) else -1
+    return move.process if isinstance(move, ProcessStep) else -1

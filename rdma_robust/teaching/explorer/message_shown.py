@@ -6,11 +6,19 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from rdma_robust.messages.language.message_program import MessageProgram
-from rdma_robust.messages.language.message_terms import shown
-from rdma_robust.messages.message_answers import Deadlock, Move, Step
+from rdma_robust.messages.language.message_terms import shown_value
+from rdma_robust.messages.message_answers import Deadlock, Move, ProcessStep
 from rdma_robust.messages.replay.interpreter import Interpreter
-from rdma_robust.messages.replay.replaying import ending, waiting
-from rdma_robust.messages.replay.world import Active, ActiveReceive, ActiveSend, Called, Process, RequestArray, World
+from rdma_robust.messages.replay.replaying import state_ending, waiting_processes
+from rdma_robust.messages.replay.world import (
+    Active,
+    ActiveReceive,
+    ActiveSend,
+    ReplayProcess,
+    ReplayState,
+    RequestArray,
+    ReturnPoint,
+)
 from rdma_robust.reports.messages.chart import Chart
 from rdma_robust.reports.messages.chart_builder import ChartContents, chart_of
 from rdma_robust.reports.messages.narration import Narration, narrated
@@ -51,7 +59,7 @@ class ShownRun:
 
     def _event(self, move: Move) -> str:
         """Return the kind of the violation that a move is, '' if it is none."""
-        event = self.interpreter.after(self.at.world, move)[1] if isinstance(move, Step) else None
+        event = self.interpreter.after(self.at.world, move)[1] if isinstance(move, ProcessStep) else None
         return "" if event is None else event.kind
 
     def steps(self) -> tuple[MessageMoveView, ...]:
@@ -92,7 +100,9 @@ class ShownRun:
                 self._text(me),
                 self._awaits(world, awaited) if status == "waiting" else "",
                 tuple(
-                    NamedView(name, shown(value), value != old) for name, value, old in values if is_in_use(name, process)
+                    NamedView(name, shown_value(value), value != old)
+                    for name, value, old in values
+                    if is_in_use(name, process)
                 ),
                 tuple(
                     NamedView(name, self._request(world, slot), slot != old)
@@ -106,23 +116,23 @@ class ShownRun:
         if process.status != "runs":
             return "has ended" if process.status == "ended" else "has stopped"
         top = process.point[-1]
-        assert not isinstance(top, Called)
+        assert not isinstance(top, ReturnPoint)
         return self.phrases.statement(self.interpreter.performer.statement(top))
 
-    def _awaits(self, world: World, awaited: Active | None) -> str:
+    def _awaits(self, world: ReplayState, awaited: Active | None) -> str:
         return "" if awaited is None else f"waits: {self._active(world, awaited)}"
 
-    def _request(self, world: World, slot: Active | RequestArray | None) -> str:
+    def _request(self, world: ReplayState, slot: Active | RequestArray | None) -> str:
         if isinstance(slot, RequestArray):
             return f"[{', '.join(self._request(world, each) for each in slot.elements)}]"
         return "-" if slot is None else self._active(world, slot)
 
-    def _active(self, world: World, active: Active) -> str:
+    def _active(self, world: ReplayState, active: Active) -> str:
         match active:
             case ActiveReceive(name):
                 message = next((each for each in world.delivered if each.receive == name), None)
                 if message is not None:
-                    return f"has {shown(message.value)} from {self.phrases.name(message.sender)}"
+                    return f"has {shown_value(message.value)} from {self.phrases.name(message.sender)}"
                 receive = next(each for each in world.receives if each.name == name)
                 return f"receive {self.phrases.pattern(receive)}"
             case ActiveSend(name):
@@ -130,7 +140,7 @@ class ShownRun:
                     return "message taken"
                 send = next(each for each in world.sends if each.name == name)
                 state = "buffered" if name in world.buffered else "not taken"
-                return f"send {shown(send.value)} to {self.phrases.name(send.to)}, {state}"
+                return f"send {shown_value(send.value)} to {self.phrases.name(send.to)}, {state}"
 
     def endpoints(self) -> Iterator[EndpointView]:
         """Yield the processes and ports with unmatched operations."""
@@ -153,9 +163,9 @@ class ShownRun:
 
     def end(self) -> tuple[MessageEndView, Chart]:
         """Return what the run has come to here, and its chart."""
-        kind = ending(self.interpreter, self.at.world)
+        kind = state_ending(self.interpreter, self.at.world)
         moves = self.runs.moves(self.at)
-        if kind == "open" or any(isinstance(move, Step) for move in moves):
+        if kind == "open" or any(isinstance(move, ProcessStep) for move in moves):
             return MessageEndView(""), self._chart(ChartContents(self.program.name))
         if kind == "deadlock":
             return self._deadlock(refused=bool(moves))
@@ -165,7 +175,7 @@ class ShownRun:
         return self._complete()
 
     def _deadlock(self, *, refused: bool) -> tuple[MessageEndView, Chart]:
-        deadlock = Deadlock(waiting(self.interpreter, self.at.world), self.at.schedule)
+        deadlock = Deadlock(waiting_processes(self.interpreter, self.at.world), self.at.schedule)
         why: DeadlockReason = deadlock_reason(self.program, deadlock, self.told, buffered_is_fine=False)
         text = "If the runtime buffers nothing more, this is for ever." if refused else "Nothing can happen any more."
         reasons = (*(each.text for each in why.reasons), *((why.circle,) if why.circle else ()))
@@ -190,8 +200,8 @@ class ShownRun:
         return chart_of(self.program, OperationNames(self.program, {}), self.told, show)
 
 
-def is_in_use(register: str, process: Process) -> bool:
+def is_in_use(register: str, process: ReplayProcess) -> bool:
     """Return whether a register is one of the process itself, or of a function that it is in."""
     function, point, _ = register.partition(".")
-    called = {each.name for each in process.point if isinstance(each, Called)}
+    called = {each.name for each in process.point if isinstance(each, ReturnPoint)}
     return not point or function.partition("@")[0] in called

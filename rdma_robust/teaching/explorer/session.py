@@ -10,8 +10,8 @@ from rdma_robust.errors import UsageError
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import RDMA, Model
 from rdma_robust.reports.share.coloured import coloured_lines
-from rdma_robust.semantics.machines.chosen import following_machine, machine_of
 from rdma_robust.semantics.machines.deployed import DeployedMachine
+from rdma_robust.semantics.machines.deployed_sc import DeployedScMachine
 from rdma_robust.teaching.explorer.address import (
     AddressError,
     Mode,
@@ -24,7 +24,6 @@ from rdma_robust.teaching.explorer.address import (
     is_number,
 )
 from rdma_robust.teaching.explorer.choices_made import Point, Runs
-from rdma_robust.teaching.explorer.deployed_follow import follow_deployed
 from rdma_robust.teaching.explorer.endings import Endings
 from rdma_robust.teaching.explorer.follow import Followed, follow
 from rdma_robust.teaching.explorer.phrases import Phrases
@@ -48,8 +47,8 @@ class Session:
         self.model = model
         self.await_loops = await_loops
         self.fingerprint = fingerprint(program, model, await_loops)
-        self.rdma = Runs(machine_of(program, model))
-        self.sc = Runs(following_machine(program, model))
+        self.rdma = Runs(DeployedMachine(program, model, numbered=True))
+        self.sc = Runs(DeployedScMachine(program, model=model))
         self.endings = Endings(program)
         self._shown = {"rdma": Shown(program, self.rdma, "rdma"), "sc": Shown(program, self.sc, "sc")}
         self._follow = lru_cache(256)(self._followed)
@@ -141,9 +140,7 @@ class Session:
 
     def _followed(self, choices: tuple[int, ...]) -> Followed:
         points = self._points(self.rdma, choices)
-        if isinstance(self.rdma.machine, DeployedMachine):
-            return follow_deployed(self.rdma, self.sc, points)
-        return follow(self.sc, points)
+        return follow(self.rdma, self.sc, points)
 
     def _broken(self, followed: Followed, step: int) -> BrokenView:
         phrases = Phrases(self.program, False)

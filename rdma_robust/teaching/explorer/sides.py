@@ -9,25 +9,19 @@ from rdma_robust.expr import evaluate
 from rdma_robust.language.flow.cfg import Fault, Program
 from rdma_robust.semantics.event_table import remote_of
 from rdma_robust.semantics.machines.deployed import DeployedMachine
-from rdma_robust.semantics.machines.deployed_card import DeployedState
-from rdma_robust.semantics.machines.deployed_sc import DeployedScState
 from rdma_robust.semantics.machines.final import valuation
-from rdma_robust.semantics.machines.machine import Machine, Move, Verb
-from rdma_robust.semantics.machines.rdma import ISSUED, READ, Entry, RdmaState, complete_at
-from rdma_robust.semantics.machines.sc import ScState
+from rdma_robust.semantics.machines.machine import Move, Verb
 from rdma_robust.semantics.machines.threadcode import ThreadCode
-from rdma_robust.semantics.trace import EventType
 from rdma_robust.teaching.explorer.address import Side
 from rdma_robust.teaching.explorer.choices_made import Point, Runs
-from rdma_robust.teaching.explorer.deployed_sides import carried, queue_view
 from rdma_robust.teaching.explorer.phrases import Phrases
+from rdma_robust.teaching.explorer.queue_views import queue_view, under_way
 from rdma_robust.teaching.explorer.run_tree import LONGEST
 from rdma_robust.teaching.explorer.view import (
     ClaimView,
     Ending,
     MoveView,
     NodeView,
-    OperationView,
     QueueView,
     SideView,
     Status,
@@ -59,7 +53,7 @@ class Shown:
         self.program = program
         self.runs = runs
         self.side = side
-        self.codes: list[ThreadCode] = runs.machine.codes
+        self.codes: Sequence[ThreadCode] = runs.machine.codes
         self.phrases = Phrases(program, side == "sc", isinstance(runs.machine, DeployedMachine) and runs.machine.buffers)
 
     def view(self, steps: Sequence[Point], at: int, ending_text: str = "") -> SideView:
@@ -84,10 +78,9 @@ class Shown:
         )
 
     def ending(self, point: Point) -> Ending:
-        machine: Machine = self.runs.machine
         if point.state is None or self.runs.moves(point):
             return ""
-        return "final" if machine.is_final(point.state) else "stuck"
+        return "final" if self.runs.machine.is_final(point.state) else "stuck"
 
     def taken(self, point: Point) -> MoveView:
         """Return the move that led to a point, which must not be the root of the runs."""
@@ -163,7 +156,7 @@ class Shown:
             lines=self._lines(number, point, registers),
             text=self._where(number, point, registers, status),
             registers=tuple(ValueView(name, value, value != old) for (name, _), value, old in values),
-            carries=self._carries(state, number),
+            carries=under_way(self.runs.machine, state, number),
         )
 
     def _status(self, thread: int, point: int, registers: tuple[int, ...], able: bool) -> Status:
@@ -191,14 +184,6 @@ class Shown:
             missing = " (no room for another receive)"
         return f"waits: {texts}{missing}"
 
-    def _carries(self, state: Any, thread: int) -> str:
-        if isinstance(state, DeployedState | DeployedScState):
-            return carried(self.runs.machine, state, thread)
-        if isinstance(state, RdmaState) or not state.threads[thread].carried:
-            return ""
-        number, value = state.threads[thread].carried
-        return f"{one_line(self.codes[thread].commands[number].step.text)} has read {value}"
-
     def _nodes(self, point: Point) -> tuple[NodeView, ...]:
         cells = self.program.cells
         memory = tuple(c.init for c in cells) if point.state is None else _state(point).memory
@@ -215,47 +200,15 @@ class Shown:
     def _queues(self, point: Point) -> tuple[QueueView, ...]:
         if point.state is None:
             return ()
-        state = _state(point)
+        machine, state = self.runs.machine, _state(point)
         views = []
         for t, code in enumerate(self.codes):
             for qp, remote in enumerate(code.remotes):
-                if isinstance(self.runs.machine, DeployedMachine):
-                    queue = state.threads[t].queues[qp]
-                    views.append(queue_view(self.runs.machine, t, remote, point.numbers[t][qp], queue))
-                elif isinstance(state, ScState | DeployedScState):
-                    views.append(QueueView(code.thread.name, remote, (), (), (), (), state.threads[t].unpolled[qp]))
+                if isinstance(machine, DeployedMachine):
+                    views.append(queue_view(machine, t, remote, point.posted[t], state.threads[t].queues[qp]))
                 else:
-                    entries = list(zip(point.numbers[t][qp], state.threads[t].queues[qp], strict=True))
-                    views.append(self._queue(code, remote, entries))
+                    views.append(QueueView(code.thread.name, remote, (), (), (), (), state.threads[t].unpolled[qp]))
         return tuple(views)
-
-    def _queue(self, code: ThreadCode, remote: str, entries: Sequence[tuple[int, Entry]]) -> QueueView:
-        def shown(number: int, entry: Entry) -> OperationView:
-            command = code.commands[entry.command]
-            step = command.step
-            value = f"read {entry.value}" if entry.stage == READ else ""
-            if entry.stage == ISSUED:
-                value = f"{self.program.cells[command.target]} = {entry.value}"
-            return OperationView(number, step.span.line, one_line(step.text), value)
-
-        def goes_out(entry: Entry) -> bool:
-            return code.commands[entry.command].nic[-1] is EventType.NRW
-
-        unpolled = [(n, e) for n, e in entries if not e.polled]
-        complete = 0
-        for _, entry in unpolled:
-            if entry.stage < complete_at(code.commands[entry.command]):
-                break
-            complete += 1
-        return QueueView(
-            thread=code.thread.name,
-            remote=remote,
-            pipe=tuple(shown(n, e) for n, e in entries if e.stage < ISSUED),
-            remote_writes=tuple(shown(n, e) for n, e in entries if e.stage == ISSUED and goes_out(e)),
-            local_writes=tuple(shown(n, e) for n, e in entries if e.stage == ISSUED and not goes_out(e)),
-            unpolled=tuple(shown(n, e) for n, e in unpolled),
-            complete=complete,
-        )
 
     def _claims(self, point: Point) -> tuple[ClaimView, ...]:
         values = valuation(self.program, self.runs.machine.final(point.state))

@@ -11,7 +11,7 @@ from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Outcome, Verdict
 from rdma_robust.pipeline import check_program
-from rdma_robust.semantics.machines.chosen import machine_of
+from rdma_robust.semantics.machines.deployed import DeployedMachine
 from rdma_robust.semantics.machines.machine import Verb
 from rdma_robust.teaching.explorer.address import Place, Track
 from rdma_robust.teaching.explorer.choices_made import Point, Runs
@@ -58,7 +58,7 @@ def witness_choices(outcome: Outcome, model: Model) -> Choices | None:
     run = machine_run(outcome.program, outcome.witness, model)
     if len(run.steps) >= LONGEST:
         return None
-    runs = Runs(machine_of(outcome.program, model))
+    runs = Runs(DeployedMachine(outcome.program, model, numbered=True))
     again = (b.action if b.action.words and b.action is a.action else None for a, b in pairwise(run.steps))
     steps = [*run.steps[:1], *(step for step, same in zip(run.steps[1:], again, strict=True) if same is None)]
     return choices_of(runs, steps)  # a locked section is one move
@@ -80,9 +80,9 @@ def choices_of(runs: Runs, steps: Sequence[RunStep]) -> Choices:
             point, done = todo.pop()
             if done == len(steps):
                 return tuple(p.choice for p in point.path())
-            if (point.state, point.numbers, done) in seen:
+            if (point.state, point.posted, done) in seen:
                 continue
-            seen.add((point.state, point.numbers, done))
+            seen.add((point.state, point.posted, done))
             fits = (i for i, move in enumerate(runs.moves(point)) if move.action == steps[done].action)
             ways = [runs.after(point, i) for i in fits]
             wanted = number.get(steps[done].operation)

@@ -7,7 +7,7 @@ from itertools import count
 from rdma_robust.contracts.language.contract_program import AssignsClause
 from rdma_robust.contracts.language.spec_worth import CollectiveState, is_true, spec_value
 from rdma_robust.limits import NEVER, Poll
-from rdma_robust.messages.language.message_terms import FaultError, Value, number
+from rdma_robust.messages.language.message_terms import FaultError, Value, require_number
 
 
 def changed_outside(
@@ -43,8 +43,8 @@ def _allowed(
             if cells.low is None:
                 allowed[cells.name] = None
                 continue
-            low = number(spec_value(cells.low, entry, process, poll=poll))
-            high = low if cells.high is None else number(spec_value(cells.high, entry, process, poll=poll))
+            low = require_number(spec_value(cells.low, entry, process, poll=poll))
+            high = low if cells.high is None else require_number(spec_value(cells.high, entry, process, poll=poll))
             known = allowed.get(cells.name, ())
             if known is not None:
                 allowed[cells.name] = (*known, range(low, high + 1))

@@ -22,7 +22,7 @@ from rdma_robust.messages.language.message_program import (
     For,
     Halt,
     If,
-    Inlined,
+    InlinedCall,
     IssueReceive,
     IssueSend,
     Loop,
@@ -175,14 +175,14 @@ class _Maker:
                 pass  # the call itself follows
             case Return():
                 self._returns[-1].append(self._later())
-            case Inlined():
+            case InlinedCall():
                 self._inlined(statement)
             case If() | While() | For() | Loop() | Choose():
                 self._structured(statement)
             case _:
                 assert_never(statement)
 
-    def _inlined(self, inlined: Inlined) -> None:
+    def _inlined(self, inlined: InlinedCall) -> None:
         contract = self.program.contract(inlined.name)
         outermost = not self._returns
         if contract is not None:

@@ -14,7 +14,15 @@ from rdma_robust.contracts.language.spec_worth import CollectiveState, clause_ho
 from rdma_robust.errors import Span
 from rdma_robust.limits import NEVER, Poll
 from rdma_robust.messages.language.message_program import Assert, Assign, Assume, Call, Halt, Place, Requests
-from rdma_robust.messages.language.message_terms import FaultError, Term, Value, number, value_of, with_element, zeros
+from rdma_robust.messages.language.message_terms import (
+    FaultError,
+    Term,
+    Value,
+    require_number,
+    value_of,
+    with_element,
+    zeros,
+)
 from tests.support.contracts_oracle.contract_code import (
     Bounds,
     Code,
@@ -264,7 +272,7 @@ class _Way:
         self.pc = following
 
     def _number(self, term: Term) -> int:
-        return number(value_of(term, self.registers))
+        return require_number(value_of(term, self.registers))
 
     def _assign(self, target: Place, value: Term) -> None:
         name, indices = spot_of(target, self.registers)
@@ -274,7 +282,7 @@ class _Way:
         self.registers[name] = with_element(self.registers[name], indices, new)
 
     def _round(self, loop: Round) -> int:
-        at, last = number(self.registers[loop.following]), number(self.registers[loop.last])
+        at, last = require_number(self.registers[loop.following]), require_number(self.registers[loop.last])
         if at <= last:
             self.registers[loop.counter], self.registers[loop.following] = at, at + 1
             return self.pc + 1
@@ -340,7 +348,7 @@ class _Way:
 
 def spot_of(place: Place, registers: dict[str, Value]) -> Spot:
     """Return a place with its indices evaluated. Raises FaultError."""
-    return place.name, tuple(number(value_of(each, registers)) for each in place.indices)
+    return place.name, tuple(require_number(value_of(each, registers)) for each in place.indices)
 
 
 def arguments_of(call: Call, registers: dict[str, Value]) -> dict[str, Value]:

@@ -20,7 +20,7 @@ from rdma_robust.limits import Limits
 from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.language.message_program import BUFFERS, Buffer
 from rdma_robust.messages.machine.states import by_states
-from rdma_robust.messages.message_answers import Questions
+from rdma_robust.messages.message_answers import MessageQuestions
 from tests.conftest import ROOT
 from tests.support.random_messages import TASTES, random_messages
 from tests.support.shares import chunks
@@ -55,7 +55,7 @@ PROGRAMS = {"race": RACE, "wrong": WRONG, "head-on": HEAD_ON, "asked": ASKED, "c
 
 def made(text: str, buffer: Buffer) -> dict[str, Certificate]:
     program = load_messages(text, "p.mp")
-    answer = by_states(program, buffer, Questions(), Limits())
+    answer = by_states(program, buffer, MessageQuestions(), Limits())
     found = message_certificates(program, answer, Limits(), "p.mp")
     assert not found.complaints
     assert set(found.certificates) == {"asserts", "deadlock"}
@@ -144,7 +144,7 @@ def test_more_buffers_need_more_states() -> None:
 @pytest.mark.parametrize("text", ["proc P { reg x; while 1 { x = 1 - x } }"])
 def test_endless_computations_get_none(text: str) -> None:
     program = load_messages(text, "p.mp")
-    found = message_certificates(program, by_states(program, "any", Questions(), Limits()), Limits(), None)
+    found = message_certificates(program, by_states(program, "any", MessageQuestions(), Limits()), Limits(), None)
     assert not found.certificates
     assert found.complaints
 
@@ -156,7 +156,7 @@ def certified(seeds: range) -> int:
         for taste in TASTES:
             program = replace(random_messages(seed, taste), source="")
             for buffer in BUFFERS:
-                answer = by_states(program, buffer, Questions(pairs=False), Limits.of(10, 2000))
+                answer = by_states(program, buffer, MessageQuestions(pairs=False), Limits.of(10, 2000))
                 found = message_certificates(program, answer, Limits.of(20), None)
                 for certificate in found.certificates.values():
                     count += 1

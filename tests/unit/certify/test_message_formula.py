@@ -18,7 +18,7 @@ from rdma_robust.limits import Limits
 from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.language.message_program import Buffer
 from rdma_robust.messages.machine.states import by_states
-from rdma_robust.messages.message_answers import Questions
+from rdma_robust.messages.message_answers import MessageQuestions
 from tests.support.named_messages import NAMED
 
 FIGURE_1 = NAMED["figure 1"].text
@@ -102,7 +102,7 @@ def proved(text: str, buffer: Buffer, claim: SafeClaim) -> bool:
 @pytest.mark.parametrize("name", LEFT_OUT)
 def test_proofs_need_every_constraint(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     room, attribute, other, text, buffer, claim = LEFT_OUT[name]
-    answer = by_states(load_messages(text, "p.mp"), buffer, Questions(), Limits())
+    answer = by_states(load_messages(text, "p.mp"), buffer, MessageQuestions(), Limits())
     assert (answer.violated if claim == "holds" else answer.deadlocked) == "no"
     assert proved(text, buffer, claim)
     monkeypatch.setattr(room, attribute, other)

@@ -28,7 +28,7 @@ from rdma_robust.messages.engines.sat import by_sat
 from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.language.message_program import BUFFERS, Buffer, MessageProgram
 from rdma_robust.messages.machine.states import by_states
-from rdma_robust.messages.message_answers import Questions
+from rdma_robust.messages.message_answers import MessageQuestions
 from tests.conftest import ROOT
 from tests.support.named_messages import NAMED
 from tests.support.random_messages import random_messages
@@ -62,7 +62,7 @@ def proved(program: MessageProgram, buffer: Buffer, claim: SafeClaim) -> dict[st
 def test_what_is_written_is_accepted(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     program = load_messages(PROGRAMS[name], "p.mp")
     for buffer in BUFFERS if name == "figure 8" else BUFFERS[1:2]:
-        answer = by_sat(program, buffer, Questions(), Limits())
+        answer = by_sat(program, buffer, MessageQuestions(), Limits())
         monkeypatch.setattr(of_messages, "FEW_STEPS", 0)
         found = message_certificates(program, answer, Limits(), "p.mp")
         assert set(found.certificates) == {"asserts", "deadlock"}
@@ -83,7 +83,7 @@ def disagreements(program: MessageProgram) -> tuple[list[str], int]:
     """Return which claims have a proof though they are false, and how many proofs were accepted."""
     wrong, count = [], 0
     for buffer in BUFFERS:
-        answer = by_states(program, buffer, Questions(pairs=False), Limits.of(20))
+        answer = by_states(program, buffer, MessageQuestions(pairs=False), Limits.of(20))
         truths = {"holds": answer.violated, "deadlock-free": answer.deadlocked}
         for claim in CLAIMS:
             if truths[claim] == "unknown":
@@ -207,7 +207,7 @@ def test_sums_are_bounded_by_multipliers(name: str) -> None:
 @pytest.mark.parametrize("wrong", [("<= 10", "<= 9"), ("> 5", "> 6")])
 def test_what_a_sum_can_be_is_not_excluded(wrong: tuple[str, str]) -> None:
     program = load_messages(SUMS.replace(*wrong), "p.mp")
-    assert by_states(program, "zero", Questions(), Limits()).violated == "yes"
+    assert by_states(program, "zero", MessageQuestions(), Limits()).violated == "yes"
     assert proved(program, "zero", "holds") is None
 
 
@@ -253,6 +253,6 @@ def test_arrays_that_are_sent_are_left_to_states() -> None:
     program = load_messages(text, "p.mp")
     with pytest.raises(TooMuch, match="arrays are sent"):
         proof_of(program, "zero", "holds", 8, Limits())
-    answer = replace(by_states(program, "zero", Questions(), Limits()), engine="sat")
+    answer = replace(by_states(program, "zero", MessageQuestions(), Limits()), engine="sat")
     found = message_certificates(program, answer, Limits(), "p.mp")
     assert {each.evidence["kind"] for each in found.certificates.values()} == {"message-states"}

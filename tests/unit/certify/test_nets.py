@@ -21,7 +21,7 @@ from rdma_robust.petri.net import (
     Invariant,
     LinearInvariant,
     Net,
-    Run,
+    NetRun,
     StagedInvariant,
     UpwardInvariant,
 )
@@ -217,12 +217,12 @@ def test_weights_that_prove_nothing() -> None:
 
 def test_a_run_with_loops() -> None:
     net = read_spec(PUMP, "pump")
-    data = cover(PUMP, CoverResult("by hand", run=Run((1, 0, 0), (*[0] * 14, *[1] * 7), 0)))
+    data = cover(PUMP, CoverResult("by hand", run=NetRun((1, 0, 0), (*[0] * 14, *[1] * 7), 0)))
     assert document(data)["evidence"]["firing"] == [{"times": 14, "of": [0]}, {"times": 7, "of": [1]}]
     assert check(data, PUMP).claim == "unsafe"
     huge = 10**30
     text = PUMP.replace("c >= 7", f"c >= {huge}")
-    certificate = document(cover(text, CoverResult("by hand", run=Run((1, 0, 0), (0, 1), 0))))
+    certificate = document(cover(text, CoverResult("by hand", run=NetRun((1, 0, 0), (0, 1), 0))))
     loops: Document = {"times": huge, "of": [{"times": 2, "of": [0]}, 1]}
     assert check(changed(certificate, ("evidence", "firing"), [loops]), text).claim == "unsafe"
     loops["times"] -= 1
@@ -243,7 +243,7 @@ def test_a_run_must_start_in_an_initial_marking() -> None:
 
 
 def test_every_part_of_a_run_matters() -> None:
-    certificate = document(cover(PUMP, CoverResult("by hand", run=Run((1, 0, 0), (*[0] * 14, *[1] * 7), 0))))
+    certificate = document(cover(PUMP, CoverResult("by hand", run=NetRun((1, 0, 0), (*[0] * 14, *[1] * 7), 0))))
     for path in places(certificate["evidence"]):
         here = ("evidence", *path)
         old = at(certificate, here)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from rdma_robust.contracts.language.load_contracts import load_contracts
-from rdma_robust.editing.findings import diagnostics_of
 from rdma_robust.errors import Diagnostic, ProgramError
 from rdma_robust.messages.language.load_messages import load_messages
+from rdma_robust.tools.messages import _diagnostics as diagnostics_of
 
 HEADER = """\
 const K = 2

@@ -7,7 +7,7 @@ from rdma_robust.contracts.language.function_instances import instance
 from rdma_robust.diagnose import Reporter
 from rdma_robust.expr import Const, Name
 from rdma_robust.language.syntax.parse import parse_tree
-from rdma_robust.messages.language.message_program import Assign, Block, Call, Inlined, IssueSend
+from rdma_robust.messages.language.message_program import Assign, Block, Call, InlinedCall, IssueSend
 from rdma_robust.messages.language.message_words import message_grammar
 
 TEXT = """
@@ -21,13 +21,13 @@ fun f(val) {
 """
 
 
-def body(number: int, procs: int) -> tuple[Inlined, Block]:
+def body(number: int, procs: int) -> tuple[InlinedCall, Block]:
     """Return the function `f` in one of its processes."""
     tree, _, _ = parse_tree(TEXT, Reporter("a.mp", TEXT), message_grammar())
     program = ContractProgram("a", "a.mp", TEXT, (), globals=("u",), tree=tree)
     process = instance(program, "f", procs).program.processes[number]
     (found,) = process.body
-    assert isinstance(found, Inlined)
+    assert isinstance(found, InlinedCall)
     assert process.registers[:2] == ("u", "f.val")
     return found, found.body
 
@@ -35,7 +35,7 @@ def body(number: int, procs: int) -> tuple[Inlined, Block]:
 def test_a_call_says_where_its_parameters_and_its_result_are() -> None:
     found, inside = body(0, 3)
     assert (found.name, found.call) == ("f", Call((("val", Name("f.val")),), ""))
-    calls = [each for each in inside if isinstance(each, Inlined)]
+    calls = [each for each in inside if isinstance(each, InlinedCall)]
     assert [(each.name, each.call) for each in calls] == [
         ("g", Call((("x", Name("g.x")), ("y", Const(7))), "g.result")),
         ("bcast", Call((("x", Name("bcast.x")), ("root", Const(1))), "bcast.result")),
@@ -47,7 +47,7 @@ def test_numbers_are_those_of_the_process_and_of_all(number: int, procs: int) ->
     _, inside = body(number, procs)
     (sent,) = (each for each in inside if isinstance(each, IssueSend))
     assert sent.to == Const(number)
-    inner = next(each for each in inside if isinstance(each, Inlined)).body
+    inner = next(each for each in inside if isinstance(each, InlinedCall)).body
     assert isinstance(inner[0], Assign)
     assert str(Const(procs)) in str(inner[0].value)
 

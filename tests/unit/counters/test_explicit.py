@@ -10,11 +10,11 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from rdma_robust.counters.dot import write_dot
-from rdma_robust.counters.explicit import Cone, Edge, ExplicitVass, explicit, to_net
-from rdma_robust.counters.explicit_json import read_json, write_json
+from rdma_robust.counters.explicit import Cone, ExplicitVass, VassEdge, explicit_vass, to_net
+from rdma_robust.counters.explicit_json import read_vass_json, vass_json
 from rdma_robust.counters.lower import LoweredProgram, lower
 from rdma_robust.counters.searches import karp_miller
-from rdma_robust.counters.vass import Effect
+from rdma_robust.counters.vass import CounterEffect
 from rdma_robust.errors import ProgramError, SizeLimitError
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
@@ -32,9 +32,9 @@ PUMP = ExplicitVass(
     states=("idle", 'say "go"\\'),
     counters=("c", "d"),
     edges=(
-        Edge(0, 0, Effect((0, 0), (1, 0)), "pump"),
-        Edge(0, 1, Effect((3, 0), (-2, 1)), "swap"),
-        Edge(1, 0, Effect((0, 1), (0, 0))),
+        VassEdge(0, 0, CounterEffect((0, 0), (1, 0)), "pump"),
+        VassEdge(0, 1, CounterEffect((3, 0), (-2, 1)), "swap"),
+        VassEdge(1, 0, CounterEffect((0, 1), (0, 0))),
     ),
     initial=0,
     start=(0, 10**30),
@@ -50,7 +50,7 @@ def lowered(name: str) -> LoweredProgram[object]:
 @pytest.mark.parametrize("name", ["mailbox-plain.rdma", "mailbox-polled.rdma"])
 def test_the_control_graph_has_what_a_search_sees(name: str) -> None:
     vass = lowered(name)
-    graph = explicit(vass, Limits(), name=name, counters=vass.unbounded, edge_name=lambda t: str(vass.labels[t]))
+    graph = explicit_vass(vass, Limits(), name=name, counters=vass.unbounded, edge_name=lambda t: str(vass.labels[t]))
     searched = karp_miller(vass, Limits(), reduce=False)
     assert bool(graph.targets) == (searched.target >= 0)
     assert graph.counters == vass.unbounded
@@ -75,16 +75,16 @@ def test_the_control_graph_has_what_a_search_sees(name: str) -> None:
 )
 def test_the_net_covers_what_the_search_reaches(name: str) -> None:
     vass = lowered(f"{name}.rdma")
-    net = to_net(explicit(vass, Limits(), counters=vass.unbounded))
+    net = to_net(explicit_vass(vass, Limits(), counters=vass.unbounded))
     assert reaches(read_spec(write_spec(net), name)) is (karp_miller(vass, Limits()).target >= 0)
 
 
 def test_limits_end_the_enumeration_with_a_message() -> None:
     vass = lowered("mailbox-polled.rdma")
     with pytest.raises(SizeLimitError, match="more than 5 control states"):
-        explicit(vass, Limits(states=5))
+        explicit_vass(vass, Limits(states=5))
     with pytest.raises(SizeLimitError, match="time limit"):
-        explicit(vass, Limits(deadline=0.0))
+        explicit_vass(vass, Limits(deadline=0.0))
 
 
 def test_the_net_has_one_token_on_its_control_places() -> None:
@@ -100,18 +100,18 @@ def test_the_net_has_one_token_on_its_control_places() -> None:
 
 
 def test_json_round_trip_and_schema() -> None:
-    text = write_json(PUMP)
+    text = vass_json(PUMP)
     Draft202012Validator(SCHEMA).validate(json.loads(text))
-    assert read_json(text, "pump.json") == PUMP
+    assert read_vass_json(text, "pump.json") == PUMP
     empty = ExplicitVass("", ("q",), (), (), 0, (), ())
-    assert read_json(write_json(empty), "empty.json") == empty
+    assert read_vass_json(vass_json(empty), "empty.json") == empty
     vass = lowered("mailbox-plain.rdma")
-    graph = explicit(vass, Limits())
-    assert read_json(write_json(graph), "x") == graph
+    graph = explicit_vass(vass, Limits())
+    assert read_vass_json(vass_json(graph), "x") == graph
 
 
 def wrong(**members: object) -> str:
-    return json.dumps(json.loads(write_json(PUMP)) | members)
+    return json.dumps(json.loads(vass_json(PUMP)) | members)
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def wrong(**members: object) -> str:
 )
 def test_bad_json_is_explained(text: str, said: str) -> None:
     with pytest.raises(ProgramError, match=said):
-        read_json(text, "x.json")
+        read_vass_json(text, "x.json")
 
 
 def test_dot_names_everything_and_quotes_it() -> None:
@@ -150,6 +150,6 @@ def test_dot_names_everything_and_quotes_it() -> None:
 
 def test_names_can_be_given() -> None:
     vass = lowered("mailbox-plain.rdma")
-    graph = explicit(vass, Limits(), state_name=lambda i, control: f"s{i}_{len(control)}")
+    graph = explicit_vass(vass, Limits(), state_name=lambda i, control: f"s{i}_{len(control)}")
     assert graph.states[0] == f"s0_{len(vass.initial)}"
-    assert replace(graph, states=()) == replace(explicit(vass, Limits()), states=())
+    assert replace(graph, states=()) == replace(explicit_vass(vass, Limits()), states=())

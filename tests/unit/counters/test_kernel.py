@@ -17,7 +17,7 @@ from rdma_robust.counters.program import (
     Command,
     CounterProgram,
     Forget,
-    Process,
+    ProcessGraph,
     Require,
     Target,
     Zero,
@@ -81,9 +81,9 @@ def random_counter_program(rng: random.Random) -> CounterProgram[str]:
         use_t = Assign((("y", Binary("%", Binary("+", Name("t"), Name("x")), Const(7))),))
         return Body(first[:1], (leaf(f"{name}a", *first[1:], *extra), leaf(f"{name}b", *first[1:], use_t)))
 
-    def process(name: str) -> Process[str]:
+    def process(name: str) -> ProcessGraph[str]:
         edges = [(rng.randrange(4), rng.randrange(4)) for _ in range(5)]
-        return Process(name, 0, tuple(Command(u, v, body(f"{name}{i}")) for i, (u, v) in enumerate(edges)))
+        return ProcessGraph(name, 0, tuple(Command(u, v, body(f"{name}{i}")) for i, (u, v) in enumerate(edges)))
 
     goal: Target[str | None] = Target("goal", Binary("==", Name("x"), Const(rng.randint(-3, 12))), rng.choice((None, 0)), 3)
     variables = (("x", rng.randint(-2, 2)), ("y", 0))
@@ -111,14 +111,14 @@ def test_random_rdma_programs(seed: int) -> None:
 def test_a_field_that_outgrows_its_guess_gets_more_room() -> None:
     grow = leaf("grow", Require(Binary("<", Name("x"), Const(10**6))), Assign((("x", Binary("*", Name("x"), Const(-7))),)))
     target: Target[str | None] = Target("far", Binary(">", Name("x"), Const(10**6)))
-    said = both(CounterProgram("grow", (("x", 1),), (), (Process("P", 0, (Command(0, 0, grow),)),), (target,)))
+    said = both(CounterProgram("grow", (("x", 1),), (), (ProcessGraph("P", 0, (Command(0, 0, grow),)),), (target,)))
     assert said[0] == 0 and len(said[1]) == 8
 
 
 def test_numbers_beyond_62_bits_are_left_to_python() -> None:
     square = leaf("square", Assign((("x", Binary("*", Name("x"), Name("x"))),)))
     target: Target[str | None] = Target("far", Binary("==", Name("x"), Const(3**64)))
-    program = CounterProgram("square", (("x", 3),), (), (Process("P", 0, (Command(0, 0, square),)),), (target,))
+    program = CounterProgram("square", (("x", 3),), (), (ProcessGraph("P", 0, (Command(0, 0, square),)),), (target,))
     with pytest.raises(UnsupportedError):
         kernel.search(program, counter_bounds(program), Limits(), ignore, engine="dfs", reduce=True)
     found = explore(program, Limits())
@@ -131,7 +131,7 @@ def test_long_masks_are_looked_up_in_a_table() -> None:
     step = Assign((("x", Binary("+", Name("x"), Const(1))), ("n", Binary("+", Name("n"), bit))))
     body = leaf("count", Require(Binary("<", Name("x"), Const(210))), step)
     target: Target[str | None] = Target("three", Binary("==", Name("n"), Const(3)))
-    said = both(CounterProgram("bits", (("x", 0), ("n", 0)), (), (Process("P", 0, (Command(0, 0, body),)),), (target,)))
+    said = both(CounterProgram("bits", (("x", 0), ("n", 0)), (), (ProcessGraph("P", 0, (Command(0, 0, body),)),), (target,)))
     assert said[0] == 0 and len(said[1]) == 201
 
 
@@ -153,7 +153,7 @@ def big() -> CounterProgram[str]:
     up = leaf("up", Require(Binary("<", Name("x"), Const(10**6))), Assign((("x", Binary("+", Name("x"), Const(1))),)))
     never: Target[str | None] = Target("never", Const(0))
     return CounterProgram(
-        "big", (("x", 0),), (), (Process("P", 0, (Command(0, 0, up),)),), (never,), (), (), (), (("x", 20),)
+        "big", (("x", 0),), (), (ProcessGraph("P", 0, (Command(0, 0, up),)),), (never,), (), (), (), (("x", 20),)
     )
 
 

@@ -13,7 +13,7 @@ from rdma_robust.counters.program import (
     Command,
     CounterProgram,
     Forget,
-    Process,
+    ProcessGraph,
     Require,
     Target,
     Zero,
@@ -29,7 +29,7 @@ def program(
     *commands: Command[str], variables: tuple[tuple[str, int], ...] = (("x", 0),), goal: int = 9
 ) -> CounterProgram[str]:
     target: Target[str | None] = Target("goal", TRUE, 0, goal)
-    return CounterProgram("test", variables, ("c",), (Process("P", 0, commands),), (target,))
+    return CounterProgram("test", variables, ("c",), (ProcessGraph("P", 0, commands),), (target,))
 
 
 def test_assignments_are_simultaneous_and_temporaries_vanish() -> None:

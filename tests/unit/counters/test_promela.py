@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from rdma_robust.counters.intervals import Interval
 from rdma_robust.counters.program import Add, Assign, Body, Choose, Require, Zero, leaf
-from rdma_robust.counters.promela.body_paths import Path, fold, paths, reset_dead
-from rdma_robust.counters.promela.words import BITS, Narrow, part
-from rdma_robust.counters.promela.write import RESERVED, comment, identifiers, spell
+from rdma_robust.counters.promela.body_paths import BodyPath, fold_constants, paths_of_body, reset_dead
+from rdma_robust.counters.promela.words import BITS, Narrow, word_variable
+from rdma_robust.counters.promela.write import RESERVED, identifiers, line_comment, spell
 from rdma_robust.errors import UsageError
 from rdma_robust.exports import promela_of
 from rdma_robust.expr import TRUE, Binary, Const, Expr, Ite, Name, Unary, evaluate
@@ -54,12 +54,12 @@ def test_tests_over_words_mean_the_same(test: Expr, state: dict[str, int]) -> No
 
 @given(SETS, STATES)
 def test_assignments_to_sets_mean_the_same(value: Expr, state: dict[str, int]) -> None:
-    path = Narrow(RANGES).path(Path(TRUE, ((("set", value), ("small", Name("small"))),), None)).sequential()
+    path = Narrow(RANGES).path(BodyPath(TRUE, ((("set", value), ("small", Name("small"))),), None)).sequential()
     after = words(state)
     for ((name, new),) in path.steps:
         after[name] = evaluate(new, after)
     expected = evaluate(value, state)
-    assert [after[part("set", k)] for k in range(3)] == [expected >> BITS * k & (1 << BITS) - 1 for k in range(3)]
+    assert [after[word_variable("set", k)] for k in range(3)] == [expected >> BITS * k & (1 << BITS) - 1 for k in range(3)]
 
 
 @given(st.permutations(["a", "b", "c"]), st.permutations(["a", "b", "c"]), st.tuples(*[st.integers(0, 9)] * 3))
@@ -67,14 +67,14 @@ def test_simultaneous_assignments_one_after_the_other(names: list[str], values: 
     step = tuple((name, Name(value)) for name, value in zip(names, values, strict=True))
     now = dict(zip("abc", start, strict=True))
     expected = {name: now[value] for name, value in zip(names, values, strict=True)}
-    for ((name, value),) in Path(TRUE, (step,), None).sequential().steps:
+    for ((name, value),) in BodyPath(TRUE, (step,), None).sequential().steps:
         now[name] = evaluate(value, now)
     assert {name: now[name] for name in "abc"} == expected
 
 
 @given(TESTS, STATES)
 def test_folding_keeps_truth(test: Expr, state: dict[str, int]) -> None:
-    assert bool(evaluate(fold(test), state)) == bool(evaluate(test, state))
+    assert bool(evaluate(fold_constants(test), state)) == bool(evaluate(test, state))
 
 
 def test_paths_have_guards_over_the_state_before() -> None:
@@ -87,7 +87,7 @@ def test_paths_have_guards_over_the_state_before() -> None:
             Body((Choose("k", ((7, TRUE), (8, one))),), (), ("7", "8")),
         ),
     )
-    found = {path.label: path for path in paths(body, {"c": 3})}
+    found = {path.label: path for path in paths_of_body(body, {"c": 3})}
     assert list(found) == ["add", "take", "7", "8"]
     assert all(evaluate(found["add"].guard, {"x": x}) == (x < 2) for x in range(4))
     assert evaluate(found["take"].guard, {"x": 0, "c": 1, "d": 0}) == 1
@@ -108,8 +108,8 @@ def test_identifiers_are_different_and_legal() -> None:
 
 
 def test_comments_end_where_they_should() -> None:
-    assert comment("a */ b /* c \\") == "/* a * / b / * c  */"
-    assert comment("é\n") == "/* ?? */"
+    assert line_comment("a */ b /* c \\") == "/* a * / b / * c  */"
+    assert line_comment("é\n") == "/* ?? */"
 
 
 def test_operators_bind_as_in_the_expression() -> None:
@@ -131,9 +131,9 @@ def test_numbers_beyond_a_word_are_refused() -> None:
 
 def test_dead_variables_become_zero() -> None:
     """x is read in location 1 only, y in 2 by a target; what is assigned to z is never read."""
-    first = Path(TRUE, ((("x", Const(3)),), (("y", Const(4)),), (("z", Const(5)),)), "first")
-    second = Path(Name("x"), (), "second")
-    other = Path(TRUE, (), "other")
+    first = BodyPath(TRUE, ((("x", Const(3)),), (("y", Const(4)),), (("z", Const(5)),)), "first")
+    second = BodyPath(Name("x"), (), "second")
+    other = BodyPath(TRUE, (), "other")
     found = reset_dead([(0, 1, first), (1, 2, second), (0, 3, other)], [(2, "y")], ["x", "y", "z"])
     assert found[0].steps == ((("x", Const(3)),), (("y", Const(4)),), (("z", Const(0)),))
     assert found[1].steps == ((("x", Const(0)),),)
@@ -141,5 +141,5 @@ def test_dead_variables_become_zero() -> None:
 
 
 def test_variables_of_a_loop_stay_alive() -> None:
-    turn = Path(TRUE, ((("x", Binary("-", Const(1), Name("x"))),),), "turn")
+    turn = BodyPath(TRUE, ((("x", Binary("-", Const(1), Name("x"))),),), "turn")
     assert reset_dead([(0, 1, turn), (1, 0, turn)], [], ["x"]) == [turn, turn]

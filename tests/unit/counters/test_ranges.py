@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from rdma_robust.counters.intervals import Interval
 from rdma_robust.counters.lower import LoweredProgram, lower
-from rdma_robust.counters.program import Assign, Body, Command, CounterProgram, Process, Require
-from rdma_robust.counters.promela.ranges import Known, assume, interval_of, variable_ranges
+from rdma_robust.counters.program import Assign, Body, Command, CounterProgram, ProcessGraph, Require
+from rdma_robust.counters.promela.ranges import RangeFacts, assume, interval_of, variable_ranges
 from rdma_robust.expr import OPERATORS, Binary, Const, Expr, Ite, Name, Unary, evaluate
 from rdma_robust.language.load import load_program
 from rdma_robust.options import Instrumentation
@@ -77,7 +77,7 @@ def test_intervals_contain_every_value(
     """Also where a condition is known to hold."""
     base = dict(zip("abc", ends, strict=True))
     env = {name: data.draw(st.integers(low or 0, high or 0)) for name, (low, high) in base.items()}
-    known = Known(base)
+    known = RangeFacts(base)
     try:
         possible = assume(condition, True, known)
         holds, value = evaluate(condition, env), evaluate(expr, env)
@@ -94,7 +94,7 @@ def test_intervals_contain_every_value(
 
 def counting(*statements: Assign | Require, ranges: tuple[tuple[str, int, int], ...] = ()) -> CounterProgram[str]:
     body = Body(tuple(statements), (), ("step",))
-    return CounterProgram("count", (("n", 0),), (), (Process("P", 0, (Command(0, 0, body),)),), (), ranges=ranges)
+    return CounterProgram("count", (("n", 0),), (), (ProcessGraph("P", 0, (Command(0, 0, body),)),), (), ranges=ranges)
 
 
 def test_a_guarded_count_stays_below_its_guard() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from rdma_robust.counters.permutations import Arranger
 from rdma_robust.counters.searches import SearchResult, breadth_first, depth_first, karp_miller
-from rdma_robust.counters.vass import Control, Effect
+from rdma_robust.counters.vass import Control, CounterEffect
 from rdma_robust.limits import Limits
 from tests.support.shares import share
 
@@ -28,10 +28,10 @@ class ExplicitVass:
     initial: Control = (0,)
     max_rank: int = 0
     arranger: Arranger | None = None
-    effects: list[Effect] = field(init=False)
+    effects: list[CounterEffect] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.effects = [Effect(g, d) for _, _, g, d in self.edges]
+        self.effects = [CounterEffect(g, d) for _, _, g, d in self.edges]
 
     def successors(self, control: Control) -> list[tuple[int, Control, int]]:
         return [(i, (t,), i) for i, (s, t, _, _) in enumerate(self.edges) if (s,) == control]

@@ -11,7 +11,7 @@ import pytest
 from rdma_robust.counting import omega_search as module
 from rdma_robust.counting import omega_tree
 from rdma_robust.counting.inductive_markings import OmegaMarking, why_not_inductive
-from rdma_robust.counting.known_cycles import Cycles
+from rdma_robust.counting.known_cycles import KnownCycles
 from rdma_robust.counting.omega_search import OmegaOptions, OmegaResult, OmegaSearch, omega_search
 from rdma_robust.counting.smallest import SmallestResult, by_starts
 from rdma_robust.limits import Limits
@@ -125,7 +125,7 @@ def test_domination_the_wrong_way_is_noticed(monkeypatch: pytest.MonkeyPatch) ->
 
     def wrong(search: OmegaSearch[int, str, int], control: int, wide: int, few: dict[int, int]) -> bool:
         nodes, tree = search.largest.get(control, ()), search.tree
-        return any(module.covers(wide, few, tree.wide[node], tree.few[node]) for node in nodes)
+        return any(module.covers_marking(wide, few, tree.wide[node], tree.few[node]) for node in nodes)
 
     monkeypatch.setattr(OmegaSearch, "_covered", wrong)
     assert omega_search(GROWS).target == -1
@@ -135,7 +135,7 @@ def test_omega_too_early_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """A marking that is not at least the ancestor's: B has become C, which cannot be done again."""
     once = hand([(0, "", 1, "B"), (1, "B", 2, "CC"), (2, "", 1, ""), (1, "CCC", 3, "")], (3,))
     assert omega_search(once).target == -1
-    monkeypatch.setattr(omega_tree, "covers", lambda *_: True)
+    monkeypatch.setattr(omega_tree, "covers_marking", lambda *_: True)
     assert omega_search(once).target == 0
 
 
@@ -175,8 +175,8 @@ def test_a_cycle_whose_losses_are_forgotten_is_noticed(monkeypatch: pytest.Monke
     ]
     system = replace(hand([*rows, (0, "CBB", 3, "")], (3,)), initial=9)
     assert omega_search(system).target == -1
-    right = Cycles._keep
-    monkeypatch.setattr(Cycles, "_keep", lambda cycles, at, cycle: right(cycles, at, cycle._replace(loss=0)))
+    right = KnownCycles._keep
+    monkeypatch.setattr(KnownCycles, "_keep", lambda cycles, at, cycle: right(cycles, at, cycle._replace(loss=0)))
     assert omega_search(system).target == 0
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from rdma_robust.counting import well_structured
 from rdma_robust.counting.omega_search import omega_search
-from rdma_robust.counting.vector_system import Capped, Unguarded
+from rdma_robust.counting.vector_system import CappedSystem, UnguardedSystem
 from rdma_robust.counting.well_structured import BACKWARD, CAPPED, WITHOUT_COUNTERS, backward, decide_vectors, embeds
 from rdma_robust.limits import Limits
 from tests.support.vector_systems import HandVectorSystem, can_be_run, with_vectors
@@ -56,8 +56,8 @@ def test_the_backward_search_is_left_and_goes_on(
 def test_a_process_cannot_poll_what_it_has_not_posted() -> None:
     found = decide_vectors(POLLS_TOO_MANY)
     assert (found.target, found.engine, found.cut) == (-1, BACKWARD, "")
-    assert omega_search(Unguarded(POLLS_TOO_MANY)).target == 0
-    assert omega_search(Capped(POLLS_TOO_MANY, 3)).target == -1
+    assert omega_search(UnguardedSystem(POLLS_TOO_MANY)).target == 0
+    assert omega_search(CappedSystem(POLLS_TOO_MANY, 3)).target == -1
 
 
 def test_without_counters_is_enough_where_no_guard_matters() -> None:

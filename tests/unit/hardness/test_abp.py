@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rdma_robust.hardness.abp import Transfer, received, transfer_program
-from rdma_robust.hardness.abp_check import RECEIVER, Checked, check_transfer, transfer_load, words, wrong_run
+from rdma_robust.hardness.abp import Transfer, received_word, transfer_program
+from rdma_robust.hardness.abp_check import RECEIVER, TransferResult, check_transfer, transfer_load, words, wrong_run
 from rdma_robust.language.flow.cfg import Poll, Put, Read, RFence, Silent, Write, steps
 from rdma_robust.language.load import format_source, load_program
 from rdma_robust.limits import Limits
@@ -75,7 +75,7 @@ def test_a_wrong_run_is_one_of_the_machine(transfer: Transfer, sent: str) -> Non
         assert move in machine.successors(before.state)
     place = run[-1].state.threads[RECEIVER]
     assert place.point == program.threads[RECEIVER].exit
-    assert received("ab", place.registers) in check_transfer(sent, "ab", transfer).wrong
+    assert received_word("ab", place.registers) in check_transfer(sent, "ab", transfer).wrong
 
 
 def test_there_is_no_wrong_run_with_the_last_check() -> None:
@@ -120,7 +120,7 @@ def test_lost_and_duplicated_mean_that_nothing_else_explains_what_was_received(s
         ways = stretched(len(got), len(sent), skip=skip, repeat=repeat)
         return any("".join(sent[k] for k in places) == got for places in ways)
 
-    checked = Checked(sent, (got,), 0)
+    checked = TransferResult(sent, (got,), 0)
     if got == sent:
         assert not checked.loses
         assert not checked.duplicates

@@ -12,11 +12,11 @@ from jsonschema import Draft202012Validator
 from rdma_robust.errors import ProgramError, SizeLimitError, UsageError
 from rdma_robust.hardness.automata import (
     TARGET,
-    Automata,
-    Automaton,
+    AutomataIntersection,
+    FiniteAutomaton,
     accepted_word,
+    automata_of_json,
     automata_program,
-    read_automata,
 )
 from rdma_robust.hardness.finite import finite_program
 from rdma_robust.language.load import format_source, load_program
@@ -144,16 +144,16 @@ def test_what_exceeds_the_language_is_refused() -> None:
 # ---- automata
 
 
-def random_automata(rng: Random) -> Automata:
+def random_automata(rng: Random) -> AutomataIntersection:
     letters = ("a", "b", "c")[: rng.randint(0, 3)]
 
-    def automaton(number: int) -> Automaton:
+    def automaton(number: int) -> FiniteAutomaton:
         size = rng.randint(1, 3)
         moves = tuple(tuple(rng.choice([None, *range(size), *range(size)]) for _ in letters) for _ in range(size))
         accepting = frozenset(s for s in range(size) if rng.random() < 0.4)
-        return Automaton(f"M{number}", tuple(f"s{i}" for i in range(size)), rng.randrange(size), accepting, moves)
+        return FiniteAutomaton(f"M{number}", tuple(f"s{i}" for i in range(size)), rng.randrange(size), accepting, moves)
 
-    return Automata(letters, tuple(automaton(n) for n in range(rng.randint(0, 3))))
+    return AutomataIntersection(letters, tuple(automaton(n) for n in range(rng.randint(0, 3))))
 
 
 @pytest.mark.parametrize("seed", range(16))
@@ -167,7 +167,7 @@ def test_automata(seed: int) -> None:
     assert is_robust(finite_program(text, "automata", TARGET).text) == (word is None)
 
 
-def accepts(question: Automata, word: tuple[str, ...]) -> bool:
+def accepts(question: AutomataIntersection, word: tuple[str, ...]) -> bool:
     for automaton in question.automata:
         state: int | None = automaton.initial
         for letter in word:
@@ -196,8 +196,8 @@ DOCUMENT: dict[str, Any] = {
 def test_automata_are_read_from_json() -> None:
     Draft202012Validator(json.loads((ROOT / "rdma_robust/schema/automata.schema.json").read_text())).validate(DOCUMENT)
     moves = ((1, 0), (0, None))
-    wanted = Automaton("even a", ("even", "odd"), 0, frozenset({0}), moves)
-    assert read_automata(json.dumps(DOCUMENT), "even.json") == Automata(("a", "b"), (wanted,))
+    wanted = FiniteAutomaton("even a", ("even", "odd"), 0, frozenset({0}), moves)
+    assert automata_of_json(json.dumps(DOCUMENT), "even.json") == AutomataIntersection(("a", "b"), (wanted,))
 
 
 @pytest.mark.parametrize(
@@ -218,21 +218,21 @@ def test_automata_are_read_from_json() -> None:
 def test_json_that_is_no_automata_is_refused_with_its_place(key: str, value: object, message: str) -> None:
     document = {**DOCUMENT, "automata": [{**DOCUMENT["automata"][0], key: value}]}
     with pytest.raises(ProgramError, match=message):
-        read_automata(json.dumps(document), "even.json")
+        automata_of_json(json.dumps(document), "even.json")
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"format": "rdma-robust/automata"}', "{" * 5000])
 def test_text_that_is_no_automata_is_refused(text: str) -> None:
     with pytest.raises(ProgramError, match=r"not JSON|must be an object with the members format"):
-        read_automata(text, "bad.json")
+        automata_of_json(text, "bad.json")
 
 
 def test_automata_beyond_the_limits_are_refused() -> None:
     row: tuple[int | None, ...] = (0,)
-    large = Automaton("large", tuple(map(str, range(51))), 0, frozenset(), (row,) * 51)
+    large = FiniteAutomaton("large", tuple(map(str, range(51))), 0, frozenset(), (row,) * 51)
     with pytest.raises(SizeLimitError, match="51 states"):
-        automata_program(Automata(("a",), (large,)))
-    small = Automaton("small", tuple(map(str, range(50))), 0, frozenset(range(50)), (row,) * 50)
-    assert load_program(automata_program(Automata(("a",), (small,) * 4)), "many").warnings == ()
+        automata_program(AutomataIntersection(("a",), (large,)))
+    small = FiniteAutomaton("small", tuple(map(str, range(50))), 0, frozenset(range(50)), (row,) * 50)
+    assert load_program(automata_program(AutomataIntersection(("a",), (small,) * 4)), "many").warnings == ()
     with pytest.raises(SizeLimitError, match="the automata are too large"):
-        automata_program(Automata(("a",), (small,) * 200))
+        automata_program(AutomataIntersection(("a",), (small,) * 200))

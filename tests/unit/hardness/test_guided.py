@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from rdma_robust.hardness.guided import alike, guided_search
+from rdma_robust.hardness.guided import future_key, guided_search
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 from rdma_robust.semantics.machines.machine import Move
@@ -70,7 +70,7 @@ def test_states_that_are_alike_can_do_the_same(loops: bool) -> None:
     merged = 0
     for seed in SEEDS:
         machine = machine_of(seed, SMALL, loops=loops)
-        key = alike(machine)
+        key = future_key(machine)
         future: dict[Hashable, Hashable] = {}
         for state in reachable(machine, 250):
             points = tuple(thread.point for thread in state.threads)
@@ -95,4 +95,4 @@ thread V on A {{ reg r; r = a }}
     (start,) = machine.initial()
     posted = [move.state for move in machine.cpu_moves(start.state, 0)]
     assert len(posted) == 2
-    assert len(set(map(alike(machine), posted))) == keys
+    assert len(set(map(future_key(machine), posted))) == keys

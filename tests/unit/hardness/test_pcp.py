@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from bench.pcp import INSTANCES, cells, instance
 from rdma_robust.errors import InternalError
-from rdma_robust.hardness.guided import replay
-from rdma_robust.hardness.pcp import CHECKER, THREADS, Instance, pcp_program
-from rdma_robust.hardness.pcp_search import Answer, PcpGuide, decoded, solve
+from rdma_robust.hardness.guided import replay_choices
+from rdma_robust.hardness.pcp import CHECKER, THREADS, PcpInstance, pcp_program
+from rdma_robust.hardness.pcp_search import PcpAnswer, PcpGuide, decoded, solve
 from rdma_robust.language.flow.cfg import Program, Put, Read, Silent, Write, steps
 from rdma_robust.language.load import format_source, load_program
 from rdma_robust.limits import Limits
@@ -23,14 +23,14 @@ from rdma_robust.semantics.machines.state_space import explore
 from tests.conftest import ROOT
 from tests.support.pcp import instances, shortest
 
-CLASSIC = Instance(("a", "ab", "bba"), ("baa", "aa", "bb"))
+CLASSIC = PcpInstance(("a", "ab", "bba"), ("baa", "aa", "bb"))
 
 
-def loaded(instance: Instance) -> Program:
+def loaded(instance: PcpInstance) -> Program:
     return load_program(pcp_program(instance), "pcp.rdma")
 
 
-def answer(instance: Instance, indices: int = 6) -> Answer:
+def answer(instance: PcpInstance, indices: int = 6) -> PcpAnswer:
     return solve(instance, loaded(instance), Limits(depth=indices))
 
 
@@ -40,7 +40,7 @@ odd_words = st.text(st.sampled_from('ab1Z_→é"\\`{/*'), min_size=1, max_size=4
 @settings(max_examples=6, deadline=None)
 @given(st.lists(st.tuples(odd_words, odd_words), min_size=1, max_size=3))
 def test_programs_are_laid_out_and_use_puts_of_constants_and_local_accesses_only(pairs: list[tuple[str, str]]) -> None:
-    text = pcp_program(Instance(tuple(t for t, _ in pairs), tuple(b for _, b in pairs)))
+    text = pcp_program(PcpInstance(tuple(t for t, _ in pairs), tuple(b for _, b in pairs)))
     assert format_source(text, "x") == text
     program = load_program(text, "x")
     assert program.warnings == ()
@@ -74,7 +74,7 @@ def test_the_classic_instance() -> None:
 
 @settings(max_examples=10, deadline=None)
 @given(instances)
-def test_runs_solve_what_words_alone_solve(instance: Instance) -> None:
+def test_runs_solve_what_words_alone_solve(instance: PcpInstance) -> None:
     expected = shortest(instance, 6)
     found = answer(instance, 6)
     if found.solution is not None:
@@ -87,12 +87,12 @@ def test_runs_solve_what_words_alone_solve(instance: Instance) -> None:
 @pytest.mark.long
 @settings(max_examples=400, deadline=None)
 @given(instances)
-def test_runs_solve_what_words_alone_solve_for_more_instances(instance: Instance) -> None:
+def test_runs_solve_what_words_alone_solve_for_more_instances(instance: PcpInstance) -> None:
     test_runs_solve_what_words_alone_solve.hypothesis.inner_test(instance)
 
 
 def test_limits_are_kept_and_named() -> None:
-    growing = Instance(("a", "b"), ("aa", "bb"))
+    growing = PcpInstance(("a", "b"), ("aa", "bb"))
     by_depth = answer(growing, 5)
     assert by_depth.solution is None
     assert by_depth.search.cut == "depth 5"
@@ -118,11 +118,11 @@ def test_a_run_that_is_no_solution_is_refused() -> None:
         with pytest.raises(InternalError):
             decoded(CLASSIC, program, run)
     with pytest.raises(InternalError):
-        decoded(Instance(("a", "ab", "bbb"), CLASSIC.bottom), program, found.run)
+        decoded(PcpInstance(("a", "ab", "bbb"), CLASSIC.bottom), program, found.run)
 
 
 def test_a_replay_compares_each_move_with_the_machine() -> None:
-    program = loaded(Instance(("a",), ("a",)))
+    program = loaded(PcpInstance(("a",), ("a",)))
     machine = RdmaMachine(program)
 
     class Inventing(PcpGuide):
@@ -130,12 +130,12 @@ def test_a_replay_compares_each_move_with_the_machine() -> None:
             return [Move(move.action._replace(read=7), move.state) for move in super().moves(state)]
 
     with pytest.raises(InternalError, match="cannot make"):
-        replay(machine, Inventing(machine), [0, 1])
+        replay_choices(machine, Inventing(machine), [0, 1])
     with pytest.raises(InternalError, match="nowhere"):
-        replay(machine, PcpGuide(machine), [0])
+        replay_choices(machine, PcpGuide(machine), [0])
 
 
-def without_guesses(instance: Instance) -> str:
+def without_guesses(instance: PcpInstance) -> str:
     """Return the program of `instance` with its first index known to the expanders and no guesser."""
     text = re.sub(r"thread Guesser on G \{\n(?:  .*\n)*\}\n", "", pcp_program(instance))
     text, blocks = re.subn(r"    i = index\n(?:    .*\n)*?    await index == 0\n", "", text)
@@ -147,11 +147,11 @@ def without_guesses(instance: Instance) -> str:
 @pytest.mark.parametrize(("top", "bottom"), [("a", "a"), ("a", "b")])
 def test_every_run_of_the_checker_agrees(top: str, bottom: str) -> None:
     """Without a heuristic, for one known index: all threads can end iff the two words are the same."""
-    program = load_program(without_guesses(Instance((top,), (bottom,))), "x")
+    program = load_program(without_guesses(PcpInstance((top,), (bottom,))), "x")
     search = explore(RdmaMachine(program), Limits())
     assert search.cut is None
     assert bool(search.finals) == (top == bottom)
-    assert bool(search.finals) == (answer(Instance((top,), (bottom,))).solution is not None)
+    assert bool(search.finals) == (answer(PcpInstance((top,), (bottom,))).solution is not None)
 
 
 @pytest.mark.long
@@ -174,7 +174,7 @@ def disturbed(machine: RdmaMachine, rng: Random) -> tuple[Move, ...]:
     return tuple(run)
 
 
-def disturbed_ends(instance: Instance, rng: Random, count: int) -> list[tuple[Move, ...]]:
+def disturbed_ends(instance: PcpInstance, rng: Random, count: int) -> list[tuple[Move, ...]]:
     """Return those of some disturbed runs in which Checker ends."""
     machine = RdmaMachine(loaded(instance))
     guide = PcpGuide(machine)
@@ -184,13 +184,13 @@ def disturbed_ends(instance: Instance, rng: Random, count: int) -> list[tuple[Mo
 def test_whatever_order_the_puts_arrive_in_an_end_is_a_solution() -> None:
     """Also off the guide's path Checker ends only if it has received what was sent."""
     rng = Random(1)
-    solvable = Instance(("a", "b"), ("a", "b"))
+    solvable = PcpInstance(("a", "b"), ("a", "b"))
     ended = disturbed_ends(solvable, rng, 25)
     assert len(ended) > 3
     program = loaded(solvable)
     for run in ended:
         decoded(solvable, program, run)
-    assert not disturbed_ends(Instance(("a",), ("b",)), rng, 10)
+    assert not disturbed_ends(PcpInstance(("a",), ("b",)), rng, 10)
 
 
 DOCUMENT = (ROOT / "docs/undecidability.md").read_text(encoding="utf-8")

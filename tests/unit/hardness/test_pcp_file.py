@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rdma_robust.errors import ProgramError
-from rdma_robust.hardness.pcp import MOST_PAIRS, Instance, instance_of, read_instance
+from rdma_robust.hardness.pcp import MOST_PAIRS, PcpInstance, pcp_instance, read_instance
 
 words = st.text('ab0,{}[]"\\\\:/é→𝕏', min_size=1, max_size=4)
 pairs = st.lists(st.tuples(words, words), min_size=1, max_size=4)
@@ -19,7 +19,7 @@ few = settings(max_examples=60, deadline=None)
 @few
 @given(pairs, st.booleans())
 def test_json_is_read_back(found: list[tuple[str, str]], escaped: bool) -> None:
-    instance = Instance(tuple(t for t, _ in found), tuple(b for _, b in found))
+    instance = PcpInstance(tuple(t for t, _ in found), tuple(b for _, b in found))
     members = {"bottom": instance.bottom, "top": instance.top}
     assert read_instance(json.dumps(members, ensure_ascii=escaped, indent=2), "x") == instance
 
@@ -29,9 +29,9 @@ def test_json_is_read_back(found: list[tuple[str, str]], escaped: bool) -> None:
 def test_lines_are_read_back(found: list[tuple[str, str]]) -> None:
     if not any("," in word or word.startswith("{") for pair in found for word in pair):
         top, bottom = (", ".join(pair[k] for pair in found) for k in (0, 1))
-        instance = Instance(tuple(t for t, _ in found), tuple(b for _, b in found))
+        instance = PcpInstance(tuple(t for t, _ in found), tuple(b for _, b in found))
         assert read_instance(f"\n {top} \n\n{bottom}\n", "x") == instance
-        assert instance_of(top, bottom) == instance
+        assert pcp_instance(top, bottom) == instance
 
 
 @pytest.mark.parametrize(
@@ -65,6 +65,6 @@ def test_errors_say_where(text: str, said: str) -> None:
 
 def test_every_error_is_reported() -> None:
     with pytest.raises(ProgramError) as error:
-        instance_of("a,,b", "c,d")
+        pcp_instance("a,,b", "c,d")
     assert [d.span.column for d in error.value.diagnostics] == [3, 1]
     assert all(d.severity == "error" for d in error.value.diagnostics)

@@ -9,8 +9,8 @@ from random import Random
 
 import pytest
 
-from rdma_robust.counters.explicit import Cone, Edge, ExplicitVass, to_net
-from rdma_robust.counters.vass import Effect
+from rdma_robust.counters.explicit import Cone, ExplicitVass, VassEdge, to_net
+from rdma_robust.counters.vass import CounterEffect
 from rdma_robust.errors import SizeLimitError
 from rdma_robust.hardness.from_vass import (
     MAX_AMOUNT,
@@ -133,7 +133,7 @@ def test_names_become_names_of_the_language() -> None:
         "odd",
         ("a b", "\n*/"),
         wanted,
-        (Edge(0, 1, Effect((0,) * 10, (1,) * 10), "go // on\nno"),),
+        (VassEdge(0, 1, CounterEffect((0,) * 10, (1,) * 10), "go // on\nno"),),
         0,
         (0,) * 10,
         (Cone(1, (1,) * 10),),

@@ -18,7 +18,7 @@ from rdma_robust.limits import Limits
 from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.language.message_printer import format_messages
 from rdma_robust.messages.machine.states import by_states
-from rdma_robust.messages.message_answers import Questions
+from rdma_robust.messages.message_answers import MessageQuestions
 from tests.unit.language.language_support import load
 
 LONG = 1_000
@@ -140,7 +140,7 @@ def test_message_programs_take_the_branch_that_is_meant(arms: int) -> None:
     chain = " else ".join(f"if r == {at} {{ q = {at + 1} }}" for at in range(arms))
     for value, expected in ((0, 1), (arms // 2, arms // 2 + 1), (arms - 1, arms), (arms, -1)):
         text = f"proc P {{\nreg r = {value}, q\n{chain} else {{ q = 0 - 1 }}\nassert q == {expected}\n}}"
-        answer = by_states(load_messages(text, "f"), "infinite", Questions(), Limits())
+        answer = by_states(load_messages(text, "f"), "infinite", MessageQuestions(), Limits())
         assert (answer.violated, answer.deadlocked) == ("no", "no"), (value, expected)
     assert format_messages(format_messages(text, "f"), "f") == format_messages(text, "f")
 

@@ -8,9 +8,9 @@ from itertools import permutations
 
 import numpy as np
 
-from rdma_robust.messages.engines.assignments import Hall, assigned, at_most, bounds, is_hall
+from rdma_robust.messages.engines.assignments import HallViolator, assignment, at_most, is_hall_violator, proves_bound
 from rdma_robust.messages.engines.gathers import Endpoint
-from rdma_robust.messages.message_answers import Issued
+from rdma_robust.messages.message_answers import OperationId
 
 
 def test_matchings_and_hall_violators_of_random_tables() -> None:
@@ -19,12 +19,12 @@ def test_matchings_and_hall_violators_of_random_tables() -> None:
     for _ in range(400):
         rows, columns = chance.randint(1, 5), chance.randint(1, 6)
         allowed = np.array([[chance.random() < 0.45 for _ in range(columns)] for _ in range(rows)])
-        found = assigned(allowed)
+        found = assignment(allowed)
         exists = any(all(allowed[row, to] for row, to in enumerate(way)) for way in permutations(range(columns), rows))
         seen.add(exists)
-        if isinstance(found, Hall):
-            assert not exists and is_hall(found, allowed)
-            assert not is_hall(replace(found, rows=found.rows[1:]), allowed)
+        if isinstance(found, HallViolator):
+            assert not exists and is_hall_violator(found, allowed)
+            assert not is_hall_violator(replace(found, rows=found.rows[1:]), allowed)
         else:
             assert exists and len(set(found)) == rows and all(allowed[row, to] for row, to in enumerate(found))
     assert seen == {True, False}
@@ -45,8 +45,8 @@ def test_the_bound_of_a_linear_program_is_the_most_there_is() -> None:
         if not sums:
             continue
         found = at_most(allowed, amounts, thorough=True)
-        assert bounds(found, allowed, amounts) and found.bound == max(sums)
-        assert not bounds(replace(found, rows=tuple(each - 1 for each in found.rows)), allowed, amounts)
+        assert proves_bound(found, allowed, amounts) and found.bound == max(sums)
+        assert not proves_bound(replace(found, rows=tuple(each - 1 for each in found.rows)), allowed, amounts)
 
 
 def test_a_column_that_may_be_left_out_has_no_negative_multiplier() -> None:
@@ -54,13 +54,13 @@ def test_a_column_that_may_be_left_out_has_no_negative_multiplier() -> None:
     found = at_most(allowed, amounts, thorough=True)
     assert found.bound == 5
     wrong = replace(found, rows=(6,), columns=(-3, -1))
-    assert wrong.bound == 2 and not bounds(wrong, allowed, amounts)
+    assert wrong.bound == 2 and not proves_bound(wrong, allowed, amounts)
 
 
 def test_orders_of_channels_are_counted_and_listed() -> None:
-    channels = tuple(tuple(Issued(sender, nth) for nth in range(length)) for sender, length in enumerate((2, 1, 2)))
+    channels = tuple(tuple(OperationId(sender, nth) for nth in range(length)) for sender, length in enumerate((2, 1, 2)))
     for count in range(6):
-        endpoint = Endpoint(tuple(Issued(9, nth) for nth in range(count)), channels)
+        endpoint = Endpoint(tuple(OperationId(9, nth) for nth in range(count)), channels)
         orders = list(endpoint.orders())
         assert len(orders) == len(set(orders)) == endpoint.count() == (1, 3, 8, 18, 30, 30)[count]
         assert set(endpoint.pairs()) == {pair for order in orders for pair in zip(endpoint.receives, order, strict=True)}

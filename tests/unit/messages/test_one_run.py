@@ -9,8 +9,8 @@ from rdma_robust.messages.engines.one_run import by_one_run
 from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.language.message_program import BUFFERS, Buffer
 from rdma_robust.messages.machine.states import by_states
-from rdma_robust.messages.message_answers import BufferAnswer, Questions
-from rdma_robust.messages.replay.replaying import confirm
+from rdma_robust.messages.message_answers import BufferAnswer, MessageQuestions
+from rdma_robust.messages.replay.replaying import confirm_answer
 from tests.support.random_messages import Taste, random_messages
 
 FEW_SENDERS = Taste((3, 4), (0, 1), 8, 8, wild=70, tags=30, ports=30, planned=100, faults=2, loops=0)
@@ -61,7 +61,7 @@ def said(answer: BufferAnswer) -> object:
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_one_run_says_what_all_states_say(name: str, buffer: Buffer) -> None:
     program = load_messages(PROGRAMS[name], f"{name}.mp")
-    questions = Questions(count=True, listed=10)
+    questions = MessageQuestions(count=True, listed=10)
     answer = by_one_run(program, buffer, questions, Limits())
     assert answer is not None
     assert said(answer) == said(by_states(program, buffer, questions, Limits()))
@@ -79,7 +79,7 @@ def test_one_run_says_what_all_states_say(name: str, buffer: Buffer) -> None:
     ids=["any", "any, later", "choose", "endless"],
 )
 def test_others_are_left_to_the_other_engines(text: str) -> None:
-    assert by_one_run(load_messages(text, "p.mp"), "any", Questions(), Limits()) is None
+    assert by_one_run(load_messages(text, "p.mp"), "any", MessageQuestions(), Limits()) is None
 
 
 def test_random_programs_have_in_one_run_what_they_have_in_all() -> None:
@@ -87,10 +87,10 @@ def test_random_programs_have_in_one_run_what_they_have_in_all() -> None:
     for seed in range(40):
         program = random_messages(seed, FEW_SENDERS)
         for buffer in BUFFERS:
-            questions = Questions(count=True, listed=10)
+            questions = MessageQuestions(count=True, listed=10)
             answer = by_one_run(program, buffer, questions, Limits())
             if answer is not None:
-                confirm(program, answer)
+                confirm_answer(program, answer)
                 assert said(answer) == said(by_states(program, buffer, questions, Limits())), (seed, buffer)
                 decided += 1
     assert decided > 40

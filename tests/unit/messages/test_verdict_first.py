@@ -12,10 +12,10 @@ from rdma_robust.messages.engines import engine_table as engine_choice
 from rdma_robust.messages.engines.engine_table import answered
 from rdma_robust.messages.engines.gathers import MOST_COUNTED, Endpoint, count_of, feasible
 from rdma_robust.messages.language.load_messages import load_messages
-from rdma_robust.messages.message_answers import BufferAnswer, Issued, Questions
+from rdma_robust.messages.message_answers import BufferAnswer, MessageQuestions, OperationId
 from rdma_robust.solver_library import has_solver
 
-BESIDE = Questions(count=True, limit=100, beside_s=10.0)
+BESIDE = MessageQuestions(count=True, limit=100, beside_s=10.0)
 
 SENDERS = """const N = 12
 proc Receiver {
@@ -58,8 +58,8 @@ def test_smt_is_asked_before_the_time_is_gone(monkeypatch: pytest.MonkeyPatch) -
 
 
 def gathering(receives: int, channels: list[int]) -> Endpoint:
-    sends = tuple(tuple(Issued(1 + c, n) for n in range(size)) for c, size in enumerate(channels))
-    return Endpoint(tuple(Issued(0, n) for n in range(receives)), sends)
+    sends = tuple(tuple(OperationId(1 + c, n) for n in range(size)) for c, size in enumerate(channels))
+    return Endpoint(tuple(OperationId(0, n) for n in range(receives)), sends)
 
 
 @pytest.mark.parametrize(("receives", "channels"), [(4, [2, 2]), (3, [2, 2]), (5, [3, 1, 2]), (2, [4, 4]), (6, [3, 1, 2])])

@@ -9,9 +9,9 @@ import pytest
 
 from rdma_robust.evidence.produce import cover_certificate
 from rdma_robust.limits import Limits
-from rdma_robust.petri.closure import bounded, closure
+from rdma_robust.petri.closure import is_structurally_bounded, reachable_set
 from rdma_robust.petri.cover import cover
-from rdma_robust.petri.engine import KERNELS, PYTHON, DownwardProof, Enumerated, Kernel, Steps
+from rdma_robust.petri.engine import KERNELS, PYTHON, DownwardProof, FullEnumeration, Kernel, Steps
 from rdma_robust.petri.kernel.loops import Marking
 from rdma_robust.petri.net import EnumeratedInvariant, Net
 from rdma_robust.petri.slice import Core, slice_net
@@ -30,7 +30,7 @@ def leq(small: Marking, large: Marking) -> bool:
 
 def everything(core: Core, kernel: Kernel) -> set[Marking] | None:
     """The maximal markings of the coverability set of a core without targets, None if there are too many."""
-    search = closure(core, kernel)
+    search = reachable_set(core, kernel)
     steps = search.steps()
     while search.stored < MOST:
         try:
@@ -123,7 +123,7 @@ def ring(places: int, tokens: int, lost: bool) -> Net:
 @pytest.mark.parametrize(("places", "tokens", "lost"), [(3, 2, False), (4, 5, True), (5, 6, False), (70, 2, True)])
 def test_markings_of_a_bounded_net_are_listed_each_once(places: int, tokens: int, lost: bool) -> None:
     core = replace(slice_net(ring(places, tokens, lost)).core, targets=())
-    assert bounded(core)
+    assert is_structurally_bounded(core)
     forest = KERNELS[0].forest(core, True)
     while forest.work(50)[0] != FOREST_ENDED:
         pass
@@ -135,20 +135,20 @@ def test_markings_of_a_bounded_net_are_listed_each_once(places: int, tokens: int
 
 def test_a_net_that_can_grow_is_not_seen_as_bounded() -> None:
     grows = make_net(2, [({0: 1}, {0: -1, 1: 2}), ({1: 1}, {1: -1, 0: 1})], [1, 0], [{1: 9}])
-    assert not bounded(slice_net(grows).core)
+    assert not is_structurally_bounded(slice_net(grows).core)
     shrinks = make_net(2, [({0: 1}, {0: -1, 1: 2}), ({1: 2}, {1: -2, 0: 1})], [1, 0], [{1: 9}])
-    assert bounded(slice_net(shrinks).core)
+    assert is_structurally_bounded(slice_net(shrinks).core)
 
 
 @WITH_FOREST
 def test_too_many_markings_for_a_proof_still_give_a_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rdma_robust.petri.closure._LISTED", 0)
     core = slice_net(ring(5, 6, False)).core
-    steps = closure(core, KERNELS[0], one_by_one=True).steps()
+    steps = reachable_set(core, KERNELS[0], one_by_one=True).steps()
     with pytest.raises(StopIteration) as end:
         while True:
             next(steps)
-    assert end.value.value == Enumerated(len(one_by_one(core)))
+    assert end.value.value == FullEnumeration(len(one_by_one(core)))
     monkeypatch.setattr("rdma_robust.petri.portfolio.RootEquation.steps", never)
     monkeypatch.setattr("rdma_robust.petri.backward.Backward.steps", never)
     monkeypatch.setattr("rdma_robust.petri.forward.Forward.steps", never)

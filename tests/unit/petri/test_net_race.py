@@ -10,7 +10,7 @@ import pytest
 from rdma_robust.errors import InternalError
 from rdma_robust.limits import Limits, Progress
 from rdma_robust.petri import cover as engines
-from rdma_robust.petri.net import CoverResult, Run
+from rdma_robust.petri.net import CoverResult, NetRun
 from rdma_robust.petri.race import race
 from rdma_robust.petri.spec.reader import read_spec
 from rdma_robust.processes import can_fork, family
@@ -18,7 +18,7 @@ from tests.conftest import ROOT
 from tests.support.nets import check_result
 
 pytestmark = pytest.mark.skipif(not can_fork(), reason="processes are forked")
-UNSAFE = CoverResult("auto", run=Run((1,), (), 0))
+UNSAFE = CoverResult("auto", run=NetRun((1,), (), 0))
 Numbers = list[tuple[int, int]]
 
 

@@ -12,7 +12,7 @@ from rdma_robust.limits import Limits
 from rdma_robust.petri import exclusion, portfolio
 from rdma_robust.petri.cover import cover
 from rdma_robust.petri.engine import KERNELS, PYTHON, Finding, Kernel
-from rdma_robust.petri.exclusion import Conditions, Pairs
+from rdma_robust.petri.exclusion import Conditions, ExclusivePairs
 from rdma_robust.petri.net import EnumeratedInvariant, StagedInvariant, UpwardInvariant
 from rdma_robust.petri.slice import Core, slice_net
 from rdma_robust.petri.spec.reader import read_spec
@@ -30,7 +30,7 @@ def cores(number: int, seed: int) -> list[Core]:
     return [core for core in found if core.guards and core.targets]
 
 
-def ended(search: Pairs) -> Finding | None:
+def ended(search: ExclusivePairs) -> Finding | None:
     steps = search.steps()
     while True:
         try:
@@ -71,7 +71,7 @@ def by_definition(core: Core) -> set[tuple[int, int]]:
 def test_the_table_is_what_the_definition_says(kernel: Kernel) -> None:
     excluded = 0
     for core in cores(45, seed=1):
-        search = Pairs(core, kernel)
+        search = ExclusivePairs(core, kernel)
         ended(search)
         conditions = Conditions(core)
         wanted = by_definition(core)
@@ -88,10 +88,10 @@ def test_both_kernels_find_the_same_proofs() -> None:
     kinds = Counter[str]()
     for core in cores(800, seed=2):
         for reduce in (False, True):
-            found = [ended(Pairs(core, kernel, reduce=reduce)) for kernel in (KERNELS[0], PYTHON)]
+            found = [ended(ExclusivePairs(core, kernel, reduce=reduce)) for kernel in (KERNELS[0], PYTHON)]
             assert found[0] == found[1]
             kinds[type(found[0]).__name__] += 1
-    assert min(kinds[name] for name in ("UpwardProof", "Never", "NoneType")) > 10, kinds
+    assert min(kinds[name] for name in ("UpwardProof", "ForbiddenCones", "NoneType")) > 10, kinds
 
 
 def test_few_numbers_of_a_place_are_conditions() -> None:

@@ -9,13 +9,13 @@ from random import Random
 
 import pytest
 
-from rdma_robust.counters.explicit import Cone, Edge, ExplicitVass, to_net
-from rdma_robust.counters.vass import Effect
+from rdma_robust.counters.explicit import Cone, ExplicitVass, VassEdge, to_net
+from rdma_robust.counters.vass import CounterEffect
 from rdma_robust.errors import ProgramError
 from rdma_robust.petri.net import Net
 from rdma_robust.petri.spec import reader
 from rdma_robust.petri.spec.reader import read_spec
-from rdma_robust.petri.spec.spec_syntax import SpecSyntaxError, parse_program
+from rdma_robust.petri.spec.spec_syntax import SpecSyntaxError, parse_spec
 from rdma_robust.petri.spec.writer import place_names, write_spec
 from tests.conftest import ROOT
 from tests.support.random_nets import random_net
@@ -212,7 +212,7 @@ def test_the_parts_are_read_as_the_whole_grammar_reads_them() -> None:
     for text in list(texts())[:800:2]:
         answer = read(text)
         try:
-            tree = parse_program(text.removeprefix("\ufeff"))
+            tree = parse_spec(text.removeprefix("\ufeff"))
         except SpecSyntaxError:
             assert isinstance(answer, str), text
             assert re.search(r"error: (unexpected|the section)", answer), text
@@ -245,7 +245,7 @@ def test_places_get_names_of_the_format() -> None:
 
 
 def test_nets_that_the_format_lacks() -> None:
-    nothing = ExplicitVass("no\ntarget", ("q",), (), (Edge(0, 0, Effect((), ()), "x\ny"),), 0, (), ())
+    nothing = ExplicitVass("no\ntarget", ("q",), (), (VassEdge(0, 0, CounterEffect((), ()), "x\ny"),), 0, (), ())
     net = read_spec(write_spec(to_net(nothing)), "x")
     assert (net.places, net.least, net.most, net.targets) == (("q", "never_marked"), (1, 0), (1, 0), (((1, 1),),))
     all_covered = replace(nothing, targets=(Cone(0, ()),))

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rdma_robust.errors import InternalError
-from rdma_robust.petri.net import Loop, Net, NetTransition, Run
-from rdma_robust.petri.slice import replay
+from rdma_robust.petri.net import Net, NetRun, NetTransition, RepeatedFirings
+from rdma_robust.petri.slice import replay_firings
 from rdma_robust.reports.cover.cover_result import Group, firing_sequence, grouped
 
 
@@ -33,9 +33,9 @@ def test_repetitions_become_short() -> None:
 
 def test_loops_of_a_run_stay_loops() -> None:
     huge = 10**30
-    loop, single = Loop(huge, ((1, 2), (2, 1))), Loop(huge, ((3, 2),))
+    loop, single = RepeatedFirings(huge, ((1, 2), (2, 1))), RepeatedFirings(huge, ((3, 2),))
     assert grouped([0, loop, single, 3]) == [(1, ((0, 1),)), (huge, ((1, 2), (2, 1))), (1, ((3, 2 * huge + 1),))]
-    assert grouped([Loop(1, ((1, 1), (2, 3))), 2]) == [(1, ((1, 1),)), (1, ((2, 4),))]
+    assert grouped([RepeatedFirings(1, ((1, 1), (2, 3))), 2]) == [(1, ((1, 1),)), (1, ((2, 4),))]
 
 
 def test_a_loop_is_fired_as_its_rounds_are() -> None:
@@ -48,17 +48,17 @@ def test_a_loop_is_fired_as_its_rounds_are() -> None:
         (1, 0, 0, 10**30),
         (((2, 10**30),),),
     )
-    run = Run((1, 0, 0, 10**30), (Loop(10**30, ((0, 3), (1, 1))),), 0)
+    run = NetRun((1, 0, 0, 10**30), (RepeatedFirings(10**30, ((0, 3), (1, 1))),), 0)
     view = firing_sequence(net, run, True)
     assert view.length == run.length == 4 * 10**30
     assert [(t.place, t.tokens) for t in view.end] == [("a", 1), ("c", 10**30)]
-    replay(net, run)
+    replay_firings(net, run)
     for wrong, said in (
-        (Loop(10**30 + 1, ((0, 3), (1, 1))), "fires pack"),
-        (Loop(10**30, ((0, 2), (1, 1))), "fires pack"),
-        (Loop(10**30 - 1, ((0, 3), (1, 1))), "cover"),
+        (RepeatedFirings(10**30 + 1, ((0, 3), (1, 1))), "fires pack"),
+        (RepeatedFirings(10**30, ((0, 2), (1, 1))), "fires pack"),
+        (RepeatedFirings(10**30 - 1, ((0, 3), (1, 1))), "cover"),
     ):
         with pytest.raises(InternalError, match=said):
-            firing_sequence(net, Run(run.start, (wrong,), 0), False)
+            firing_sequence(net, NetRun(run.start, (wrong,), 0), False)
         with pytest.raises(InternalError):
-            replay(net, Run(run.start, (wrong,), 0))
+            replay_firings(net, NetRun(run.start, (wrong,), 0))

@@ -13,7 +13,7 @@ from bench.families import lock_server, pipeline
 from rdma_robust.counters import liveness
 from rdma_robust.counters.counter_bounds import counter_bounds
 from rdma_robust.counters.kernel import driver
-from rdma_robust.counters.program import Body, CounterProgram, Later
+from rdma_robust.counters.program import Body, CounterProgram, LazyBranches
 from rdma_robust.counters.search import explore
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
@@ -38,8 +38,8 @@ def programs(count: int) -> Iterator[Instrumented]:
         yield instrument_pivot(load(path))
 
 
-def laters(body: Body[EventLabel]) -> Iterator[Later[EventLabel]]:
-    if isinstance(body.then, Later):
+def laters(body: Body[EventLabel]) -> Iterator[LazyBranches[EventLabel]]:
+    if isinstance(body.then, LazyBranches):
         yield body.then
     for branch in body.then:
         yield from laters(branch)
@@ -93,11 +93,11 @@ def test_phase_2_is_not_built_where_every_start_is_a_dead_end(text: str) -> None
     found = explore(program, Limits())
     assert found.compiled and found.result.target < 0
     thens = [b.then for p in program.processes for c in p.commands for b in c.body.then]
-    later = [then for then in thens if isinstance(then, Later)]
+    later = [then for then in thens if isinstance(then, LazyBranches)]
     assert later and all(then._made is None for then in later)
 
 
 def test_pickles_and_compares_as_what_it_is_for() -> None:
-    later: Later[str] = Later(lambda: [Body((), (), ("a",))], [], frozenset())
+    later: LazyBranches[str] = LazyBranches(lambda: [Body((), (), ("a",))], [], frozenset())
     assert later == (Body((), (), ("a",)),) and pickle.loads(pickle.dumps(later)) == later
     assert hash(later) == hash(tuple(later)) and repr(later) == repr(tuple(later))

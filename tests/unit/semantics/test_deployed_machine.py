@@ -26,11 +26,11 @@ from rdma_robust.semantics.machines import deployed_card, queues
 from rdma_robust.semantics.machines.chosen import is_deployed, machine_of, sc_machine_of
 from rdma_robust.semantics.machines.deployed import DeployedMachine
 from rdma_robust.semantics.machines.deployed_card import CardMachine
-from rdma_robust.semantics.machines.deployed_runs import history
 from rdma_robust.semantics.machines.deployed_sc import DeployedScMachine
 from rdma_robust.semantics.machines.final import FinalState, state_names
 from rdma_robust.semantics.machines.nic_rules import BITS, Waits
 from rdma_robust.semantics.machines.rdma import RdmaMachine
+from rdma_robust.semantics.machines.run_history import history
 from rdma_robust.semantics.machines.sc import ScMachine
 from rdma_robust.semantics.machines.state_space import explore
 from rdma_robust.semantics.oracle.brute_force import axiomatic_outcomes
@@ -290,7 +290,7 @@ def test_runs_of_the_machine_are_traces_that_the_axioms_accept() -> None:
     traces = 0
     cases = [(p, m) for p, m, _ in all_named()] + [case for f in FAMILIES for case in random_deployed(f, range(4))]
     for program, model in cases:
-        machine = DeployedMachine(program, model)
+        machine = DeployedMachine(program, model, numbered=True)
         run = [machine.initial()[0]]
         while moves := machine.successors(run[-1].state):
             run.append(rng.choice(moves))

@@ -23,7 +23,7 @@ from rdma_robust.analyses.safety.crowds.copy_steps import LocalPart, SharedPart
 from rdma_robust.analyses.safety.crowds.instances import of_copy
 from rdma_robust.analyses.safety.crowds.safety_system import Control, Doing, SafetySystem
 from rdma_robust.analyses.safety.goals import HangGoal, StateGoal
-from rdma_robust.counting.interned import Few, Interned, Step, bits, fire, support
+from rdma_robust.counting.interned import Few, NumberedMove, NumberedSystem, bit_numbers, fire_move, support
 from rdma_robust.expr import Binary, Const, Expr, Name, Unary, names
 from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.semantics.machines.resting import HANGING, LargeLoopError, Rest, RestTest, is_still, places_of
@@ -198,7 +198,7 @@ class MarkingSearch:
 
 @dataclass(frozen=True, slots=True)
 class _Node:
-    """A marking in the numbers of :class:`Interned`: `wide` are the local states with any number of tokens."""
+    """A marking in the numbers of :class:`NumberedSystem`: `wide` are the local states with any number of tokens."""
 
     control: int
     wide: int
@@ -236,17 +236,17 @@ def search_exact(
 
 class _Search:
     def __init__(self, system: SafetySystem) -> None:
-        self.known: Interned[Control, LocalPart, Doing] = Interned(system)
+        self.known: NumberedSystem[Control, LocalPart, Doing] = NumberedSystem(system)
         self._again: dict[int, bool] = {}
 
     def tokens(self, node: _Node) -> dict[LocalPart, int]:
         names = self.known.locals
-        return {names[i]: ANY for i in bits(node.wide)} | {names[i]: n for i, n in node.few.items()}
+        return {names[i]: ANY for i in bit_numbers(node.wide)} | {names[i]: n for i, n in node.few.items()}
 
     def following(self, node: _Node) -> Iterator[_Node]:
         present = support(node.wide, node.few)
         for step in chain(self.known.away(node.control, present), self.known.loops(node.control, present)):
-            if step.need & ~present or (few := fire(step, node.wide, node.few)) is None:
+            if step.need & ~present or (few := fire_move(step, node.wide, node.few)) is None:
                 continue
             wide = node.wide
             if step.need and not step.need & ~wide and self._can_be_made_again(step):
@@ -254,7 +254,7 @@ class _Search:
                 few = {local: number for local, number in few.items() if not wide >> local & 1}
             yield _Node(step.control, wide, few, node)
 
-    def _can_be_made_again(self, step: Step) -> bool:
+    def _can_be_made_again(self, step: NumberedMove) -> bool:
         """Whether the same tokens can be taken once more right after a step, with the same tokens and control then."""
         found = self._again.get(step.move)
         if found is None:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from rdma_robust.analyses.safety.crowds.copy_steps import MOST_COUNTED, CopyStep, CopySteps, LocalPart, SharedPart
 from rdma_robust.analyses.safety.crowds.instances import goal_in, of_copy
 from rdma_robust.analyses.safety.goals import FaultGoal, StateGoal, met_by, watched_by_goals
-from rdma_robust.counting.protocol import Move
+from rdma_robust.counting.protocol import CountingMove
 from rdma_robust.expr import Expr, names
 from rdma_robust.language.check.targets import Atom, StateTarget
 from rdma_robust.language.flow.cfg import Fault, Program
@@ -56,7 +56,7 @@ class Doing:
     place: LocalPart | None = None
 
 
-SystemMove = Move[Control, LocalPart, Doing]
+SystemMove = CountingMove[Control, LocalPart, Doing]
 
 
 _Requirement = tuple[int, Callable[[SharedPart, LocalPart], bool], int]
@@ -133,12 +133,12 @@ class SafetySystem:
 
     def _start(self) -> Iterator[SystemMove]:
         for shared, faults in self.steps.initial:
-            yield Move(Doing(-1, shared), (), shared, ())
+            yield CountingMove(Doing(-1, shared), (), shared, ())
             for g in self._met(faults):
-                yield Move(Doing(-1, shared), (), GoalReached(g), ())
+                yield CountingMove(Doing(-1, shared), (), GoalReached(g), ())
         for local in self.fresh:
             for g in self._met(self.steps.faults_of_start(local)):
-                yield Move(Doing(-1), (local,), GoalReached(g), ())
+                yield CountingMove(Doing(-1), (local,), GoalReached(g), ())
 
     def _met(self, faults: Iterable[Fault]) -> list[int]:
         return [self._faults[fault] for fault in faults if fault in self._faults]
@@ -162,9 +162,9 @@ class SafetySystem:
     def _made(self, thread: int, takes: tuple[LocalPart, ...], step: CopyStep) -> Iterator[SystemMove]:
         doing = Doing(thread, step.shared, step.local)
         for g in self._met(step.faults):
-            yield Move(doing, takes, GoalReached(g), ())
+            yield CountingMove(doing, takes, GoalReached(g), ())
         gives = () if step.local is None or self.idle(step.shared, step.local) else (step.local,)
-        yield Move(doing, takes, step.shared, gives)
+        yield CountingMove(doing, takes, step.shared, gives)
 
     def _begun(self, control: SharedPart, local: LocalPart) -> Iterator[SystemMove]:
         """Yield the moves that take a first copy for an alternative."""
@@ -187,7 +187,7 @@ class SafetySystem:
         met = (self._meets(each, control.shared, local) for each in copies)
         left = tuple([max(0, n - m) for n, m in zip(control.wanted, met, strict=True)])
         goal = self._alternatives[control.alternative].goal
-        return Move(Doing(-1), (local,), control._replace(wanted=left) if any(left) else GoalReached(goal), ())
+        return CountingMove(Doing(-1), (local,), control._replace(wanted=left) if any(left) else GoalReached(goal), ())
 
     @staticmethod
     def _meets(requirement: _Requirement, shared: SharedPart, local: LocalPart) -> bool:

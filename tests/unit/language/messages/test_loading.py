@@ -12,7 +12,7 @@ from rdma_robust.messages.language.message_program import (
     Assign,
     For,
     If,
-    Inlined,
+    InlinedCall,
     IssueReceive,
     IssueSend,
     MessageClaim,
@@ -70,7 +70,7 @@ def test_a_program_is_resolved_and_written_out() -> None:
             For("i", Const(0), Const(1), (posted,)),
             Wait((Place("h"),)),
             Assign(Place("double.x"), Name("v")),
-            Inlined("double", (doubled, Return())),
+            InlinedCall("double", (doubled, Return())),
             Assign(Place("v"), Name("double.result")),
             IssueSend(Place("$send"), Name("v"), Name("s"), 1, Const(0)),
             Wait((Place("$send"),)),
@@ -97,10 +97,10 @@ def test_a_call_of_the_library_is_marked_and_has_only_what_the_process_does() ->
     program = load_messages(text, "t.mp")
     assert program.ports == ("", "coll")
     shapes = [[type(each).__name__ for each in process.body] for process in program.processes]
-    called = ["Assign", "CollectiveCall", "Inlined", "Assign"]
+    called = ["Assign", "CollectiveCall", "InlinedCall", "Assign"]
     assert shapes == [["Assign", *called], ["Assign", *called], called]
     inlined = program.processes[2].body[2]
-    assert isinstance(inlined, Inlined)
+    assert isinstance(inlined, InlinedCall)
     assert inlined.body[0] == IssueSend(Place("$send"), Name("reduce.x"), Const(0), 1, Const(0))
     assert (inlined.body[0].span.file, inlined.body[0].span.expanded_from) == ("library.mp", ())
     assert [each.file for each in inlined.body[0].span.chain()] == ["t.mp"]
@@ -108,7 +108,7 @@ def test_a_call_of_the_library_is_marked_and_has_only_what_the_process_does() ->
 
 def test_a_function_of_the_program_hides_one_of_the_library() -> None:
     program = load_messages("fun barrier() { skip }\nproc P { barrier() }", "t.mp")
-    assert program.processes[0].body == (Inlined("barrier", ()),)
+    assert program.processes[0].body == (InlinedCall("barrier", ()),)
     assert program.ports == ("",)
 
 

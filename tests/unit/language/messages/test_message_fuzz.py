@@ -10,7 +10,7 @@ from rdma_robust.errors import ProgramError
 from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.language.message_printer import format_messages
 from rdma_robust.messages.language.message_words import message_grammar
-from rdma_robust.messages.language.messages_text import written_out
+from rdma_robust.messages.language.messages_text import program_text
 from tests.support.shares import chunks
 from tests.unit.language.messages.test_written_out import TEXTS
 
@@ -58,7 +58,7 @@ def check(text: str) -> None:
             assert each.span.line <= text.count("\n") + 1
             assert each.render("t.mp", text).startswith(f"t.mp:{each.span.line}:{each.span.column}: error: ")
     else:
-        assert load_messages(written_out(program), "t.mp").claims == program.claims
+        assert load_messages(program_text(program), "t.mp").claims == program.claims
     try:
         formatted = format_messages(text, "t.mp")
     except ProgramError:

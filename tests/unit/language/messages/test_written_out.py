@@ -10,9 +10,9 @@ from rdma_robust.errors import InternalError, ProgramError
 from rdma_robust.limits import Limits
 from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.language.message_program import BUFFERS, Buffer, MessageProgram
-from rdma_robust.messages.language.messages_text import written_out
+from rdma_robust.messages.language.messages_text import program_text
 from rdma_robust.messages.machine.states import by_states
-from rdma_robust.messages.message_answers import Questions
+from rdma_robust.messages.message_answers import MessageQuestions
 from tests.conftest import ROOT
 from tests.support.random_messages import random_messages
 from tests.support.shares import chunks
@@ -69,24 +69,24 @@ def renamed(text: str) -> str:
 @pytest.mark.parametrize("name", TEXTS)
 def test_what_is_written_out_is_read_as_the_same(name: str) -> None:
     program = load_messages(TEXTS[name], "t.mp")
-    text = written_out(program)
+    text = program_text(program)
     again = load_messages(text, "t.mp")
     if name != "fault":
-        assert written_out(again) == text
+        assert program_text(again) == text
         assert renamed(same(again)) == renamed(same(program))
 
 
 def test_the_programs_of_the_suite_are_written_out() -> None:
     paths = sorted((ROOT / "litmus/messages").rglob("*.mp"))[::10]
     for path in paths:
-        text = written_out(load_messages(path.read_text(encoding="utf-8"), path.name))
-        again = written_out(load_messages(text, path.name))
-        assert written_out(load_messages(again, path.name)) == again, path
+        text = program_text(load_messages(path.read_text(encoding="utf-8"), path.name))
+        again = program_text(load_messages(text, path.name))
+        assert program_text(load_messages(again, path.name)) == again, path
 
 
 def facts(program: MessageProgram, buffer: Buffer) -> list[object]:
     """What is found out about a program, without places of its text."""
-    answer = by_states(program, buffer, Questions(count=True), Limits(states=3000))
+    answer = by_states(program, buffer, MessageQuestions(count=True), Limits(states=3000))
     violations = sorted({(each.process, each.kind) for each in answer.violations})
     return [violations, answer.deadlocked, answer.leaking, answer.pairs, answer.matchings, answer.reason]
 
@@ -95,7 +95,7 @@ def written_and_read(seed: int) -> int:
     """Compare a random program with what is read of its text, if it has one; return how many comparisons there were."""
     program = random_messages(seed)
     try:
-        again = load_messages(written_out(program), "t.mp")
+        again = load_messages(program_text(program), "t.mp")
     except InternalError:
         return 0  # it marks calls of the library where there are none, or stores what a pattern asks for
     except ProgramError as error:
@@ -117,7 +117,7 @@ def test_more_random_programs_mean_the_same(chunk: int) -> None:
 
 
 def test_functions_stand_once() -> None:
-    text = written_out(load_messages(TEXTS["nested calls"], "t.mp"))
+    text = program_text(load_messages(TEXTS["nested calls"], "t.mp"))
     assert (
         text
         == """\
@@ -137,7 +137,7 @@ proc P {
 
 
 def test_what_is_not_known_before_it_is_computed_stays_so() -> None:
-    text = written_out(load_messages(TEXTS["fault"], "t.mp"))
+    text = program_text(load_messages(TEXTS["fault"], "t.mp"))
     assert (
         text
         == """\

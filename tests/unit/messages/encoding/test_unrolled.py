@@ -16,7 +16,7 @@ from rdma_robust.messages.language.message_program import (
     For,
     Halt,
     If,
-    Inlined,
+    InlinedCall,
     IssueReceive,
     IssueSend,
     Loop,
@@ -90,7 +90,7 @@ def test_a_while_that_counts_is_exact_and_one_without_end_is_cut() -> None:
 
 def test_return_meets_the_end_of_its_function_and_halt_that_of_the_process() -> None:
     positive = op(">", Name("x"), Const(0))
-    body = Inlined("f", (If(positive, (Assign(Place("y"), Const(1)), Return())), Assign(Place("y"), Const(2))))
+    body = InlinedCall("f", (If(positive, (Assign(Place("y"), Const(1)), Return())), Assign(Place("y"), Const(2))))
     last = If(op("==", Name("y"), Const(1)), (Halt(),))
     found = unroll(program((), (*receive(), body, last, Assert(Name("x"))), send(to=1)), 8)
     (asserted,) = [each for each in found.events[1] if isinstance(each, AssertEvent)]

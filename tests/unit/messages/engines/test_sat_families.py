@@ -7,7 +7,7 @@ import pytest
 from bench.message_programs import senders
 from rdma_robust.errors import InternalError
 from rdma_robust.limits import NO_LIMITS
-from rdma_robust.messages.encoding.match_candidates import RULES, candidates
+from rdma_robust.messages.encoding.match_candidates import RULES, candidate_pairs
 from rdma_robust.messages.encoding.order_graph import FAMILIES
 from rdma_robust.messages.encoding.unrolled_statements import Statements
 from rdma_robust.messages.encoding.unrolling import unroll
@@ -17,7 +17,7 @@ from rdma_robust.messages.engines.sat import by_sat
 from rdma_robust.messages.engines.solved_models import UnmatchedError
 from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.language.message_program import BUFFERS, Assume, Buffer, Statement
-from rdma_robust.messages.message_answers import Questions
+from rdma_robust.messages.message_answers import MessageQuestions
 from tests.support.named_messages import NAMED, Expected
 
 AFTER_THE_FIRST = """
@@ -42,7 +42,7 @@ NEEDED: dict[str, tuple[str, Buffer]] = {
 def said(text: str, buffer: Buffer, families: frozenset[str] = FAMILIES) -> object:
     """Return what `sat` says; that one of its runs is none, if it notices that itself."""
     try:
-        answer = by_sat(load_messages(text, "p.mp"), buffer, Questions(count=True), NO_LIMITS, families)
+        answer = by_sat(load_messages(text, "p.mp"), buffer, MessageQuestions(count=True), NO_LIMITS, families)
     except (InternalError, UnmatchedError) as contradiction:
         return type(contradiction)
     if answer.reason:
@@ -121,11 +121,11 @@ DROPS = {
 @pytest.mark.parametrize("rule", sorted(DROPS))
 def test_a_rule_drops_pairs_with_its_reason(rule: int) -> None:
     unrolled = unroll(load_messages(DROPS[rule], "p.mp"), 8)
-    found = candidates(unrolled, "infinite")
+    found = candidate_pairs(unrolled, "infinite")
     assert rule in {each.rule for each in found.dropped()}
     assert all(each.reason for each in found.dropped())
     if rule != 1:
-        assert candidates(unrolled, "infinite", rules=RULES - {rule}).count() > found.count()
+        assert candidate_pairs(unrolled, "infinite", rules=RULES - {rule}).count() > found.count()
 
 
 def test_rule_one_looks_at_sets_of_values() -> None:
@@ -137,8 +137,8 @@ def test_rule_one_looks_at_sets_of_values() -> None:
     port back
     """
     unrolled = unroll(load_messages(text, "p.mp"), 8)
-    assert candidates(unrolled, "infinite", rules=RULES - {1}).count() == 3
-    assert candidates(unrolled, "infinite").count() == 2
+    assert candidate_pairs(unrolled, "infinite", rules=RULES - {1}).count() == 3
+    assert candidate_pairs(unrolled, "infinite").count() == 2
 
 
 def test_what_may_not_be_sent_takes_no_receive() -> None:
@@ -148,12 +148,12 @@ def test_what_may_not_be_sent_takes_no_receive() -> None:
     proc C { send 1 to A; choose { send 2 to A } or { skip } send 3 to A }
     """
     unrolled = unroll(load_messages(text, "p.mp"), 8)
-    assert (1, 2) in set(candidates(unrolled, "infinite").pairs())
-    assert by_sat(load_messages(text, "p.mp"), "infinite", Questions(count=True), NO_LIMITS).leaking == "yes"
+    assert (1, 2) in set(candidate_pairs(unrolled, "infinite").pairs())
+    assert by_sat(load_messages(text, "p.mp"), "infinite", MessageQuestions(count=True), NO_LIMITS).leaking == "yes"
 
 
 @pytest.mark.parametrize(("goal", "violated"), [("given", "yes"), ("twice", "no")])
 def test_many_senders_make_each_receive_one_of_many(goal: str, violated: str) -> None:
     """With more candidates than pairs of literals are written for, no receive gets two messages, and none is lost."""
-    answer = by_sat(load_messages(senders(34, goal), "p.mp"), "zero", Questions(pairs=False), NO_LIMITS)
+    answer = by_sat(load_messages(senders(34, goal), "p.mp"), "zero", MessageQuestions(pairs=False), NO_LIMITS)
     assert (answer.violated, answer.deadlocked, answer.leaking) == (violated, "no", "no")

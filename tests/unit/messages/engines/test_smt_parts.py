@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 
 from rdma_robust.limits import NO_LIMITS, Limits
-from rdma_robust.messages.encoding.match_candidates import candidates
+from rdma_robust.messages.encoding.match_candidates import candidate_pairs
 from rdma_robust.messages.encoding.unrolled_statements import Statements
 from rdma_robust.messages.encoding.unrolling import unroll
 from rdma_robust.messages.engines.clock_formula import PARTS, ClockFormula
 from rdma_robust.messages.engines.smt import SmtGoals, SmtQuestions, by_smt
-from rdma_robust.messages.engines.smt_solver import SmtSolver, UndecidedError
+from rdma_robust.messages.engines.smt_solver import SmtSolver, SmtUndecidedError
 from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.language.message_program import BUFFERS, Assume, Buffer, Statement
-from rdma_robust.messages.message_answers import Matchings, Pair, Questions
-from rdma_robust.messages.replay.replaying import confirm
+from rdma_robust.messages.message_answers import MatchedPair, Matchings, MessageQuestions
+from rdma_robust.messages.replay.replaying import confirm_answer
 from tests.support.named_messages import NAMED, Expected
 from tests.support.shares import share
 
@@ -65,8 +65,8 @@ REDUNDANT = {
 def claimed(text: str, buffer: Buffer, parts: frozenset[str] = PARTS) -> Expected:
     """Return what the constraints have as solutions, before any of them is made a run."""
     program = load_messages(text, "p.mp")
-    formula = ClockFormula(candidates(unroll(program, 8), buffer), SmtSolver(NO_LIMITS), parts)
-    asked, pairs = SmtQuestions(program, formula), set[Pair]()
+    formula = ClockFormula(candidate_pairs(unroll(program, 8), buffer), SmtSolver(NO_LIMITS), parts)
+    asked, pairs = SmtQuestions(program, formula), set[MatchedPair]()
     violated = asked.one_of(asked.violations().values()) is not None
     asked.feasible(pairs)
     count = asked.matchings(100, 0, exact=True).count
@@ -76,8 +76,8 @@ def claimed(text: str, buffer: Buffer, parts: frozenset[str] = PARTS) -> Expecte
 def said(text: str, buffer: Buffer) -> object:
     """Return what `smt` says, after its runs were replayed."""
     program = load_messages(text, "p.mp")
-    answer = by_smt(program, buffer, Questions(count=True), NO_LIMITS)
-    confirm(program, answer)
+    answer = by_smt(program, buffer, MessageQuestions(count=True), NO_LIMITS)
+    confirm_answer(program, answer)
     if answer.reason:
         return answer.reason
     wrong = answer.violated == "yes", answer.deadlocked == "yes", answer.leaking == "yes"
@@ -157,24 +157,24 @@ proc C {{ send 2 to A }}
     ],
 )
 def test_arithmetic_is_that_of_the_language(condition: str, violated: str) -> None:
-    answer = by_smt(load_messages(ARITHMETIC.format(condition), "p.mp"), "infinite", Questions(), NO_LIMITS)
+    answer = by_smt(load_messages(ARITHMETIC.format(condition), "p.mp"), "infinite", MessageQuestions(), NO_LIMITS)
     assert (answer.violated, answer.reason) == (violated, "")
 
 
 def test_limits_are_named() -> None:
     program = load_messages(FIGURE_1, "p.mp")
-    answer = by_smt(program, "infinite", Questions(count=True), Limits.of(0.0))
+    answer = by_smt(program, "infinite", MessageQuestions(count=True), Limits.of(0.0))
     assert (answer.violated, answer.matchings) == ("unknown", Matchings(0, False))
     assert "the time limit of 0 s" in answer.reason
-    assert "the memory limit of 1 MiB" in by_smt(program, "infinite", Questions(), Limits(memory=1)).reason
+    assert "the memory limit of 1 MiB" in by_smt(program, "infinite", MessageQuestions(), Limits(memory=1)).reason
 
 
 def test_what_z3_does_not_know_is_unknown_with_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     def unknown(*_: object) -> object:
-        raise UndecidedError("(incomplete (theory arithmetic))")
+        raise SmtUndecidedError("(incomplete (theory arithmetic))")
 
     monkeypatch.setattr(SmtSolver, "model", unknown)
-    answer = by_smt(load_messages(FIGURE_1, "p.mp"), "infinite", Questions(), NO_LIMITS)
+    answer = by_smt(load_messages(FIGURE_1, "p.mp"), "infinite", MessageQuestions(), NO_LIMITS)
     assert (answer.violated, answer.deadlocked, answer.leaking) == ("unknown", "unknown", "unknown")
     assert answer.reason == "z3 does not know: (incomplete (theory arithmetic))"
 
@@ -184,5 +184,5 @@ def test_z3_itself_says_why_it_does_not_know() -> None:
     x, y, z = (solver.z3.Int(name) for name in "xyz")
     solver._solver.set("rlimit", 1)
     solver.add(x > 2, y > 2, z > 2, x * x * x + y * y * y == z * z * z)
-    with pytest.raises(UndecidedError, match=r"\w"):
+    with pytest.raises(SmtUndecidedError, match=r"\w"):
         solver.model()

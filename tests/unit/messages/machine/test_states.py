@@ -16,8 +16,15 @@ from rdma_robust.messages.machine import local_runs, matching, process_rules
 from rdma_robust.messages.machine.local_table import LocalTable
 from rdma_robust.messages.machine.process_state import ANYTHING, ReceiveHandle, SendHandle
 from rdma_robust.messages.machine.states import by_states
-from rdma_robust.messages.message_answers import BufferAnswer, Granted, Matched, Questions, Schedule, Step
-from rdma_robust.messages.replay.replaying import confirm
+from rdma_robust.messages.message_answers import (
+    BufferAnswer,
+    BufferGrant,
+    MatchMove,
+    MessageQuestions,
+    ProcessStep,
+    Schedule,
+)
+from rdma_robust.messages.replay.replaying import confirm_answer
 from tests.support.message_agreement import QUESTIONS
 from tests.support.named_messages import NAMED, Expected
 
@@ -35,8 +42,8 @@ def summary(answer: BufferAnswer) -> Expected:
 
 def answered(text: str, buffer: Buffer = "infinite", limits: Limits = NO_LIMITS, **asked: Any) -> BufferAnswer:
     program = load_messages(text, "t.mp")
-    answer = by_states(program, buffer, Questions(**asked), limits)
-    confirm(program, answer)
+    answer = by_states(program, buffer, MessageQuestions(**asked), limits)
+    confirm_answer(program, answer)
     return answer
 
 
@@ -44,7 +51,7 @@ def answered(text: str, buffer: Buffer = "infinite", limits: Limits = NO_LIMITS,
 def test_a_named_program_does_what_is_expected(name: str) -> None:
     for buffer, expected in zip(BUFFERS, NAMED[name].expected, strict=True):
         answer = by_states(named(name), buffer, QUESTIONS, NO_LIMITS)
-        confirm(named(name), answer)
+        confirm_answer(named(name), answer)
         assert (summary(answer), answer.reason) == (expected, ""), buffer
 
 
@@ -122,13 +129,13 @@ def test_a_run_to_a_violation_has_only_what_leads_to_it() -> None:
     proc E { reg z; recv z }
     """
     violation = answered(text).violations[0]
-    assert [each.pair.send.process for each in violation.schedule if isinstance(each, Matched)] == [2, 1]
-    assert {each.process for each in violation.schedule if isinstance(each, Step)} == {0, 1, 2}
+    assert [each.pair.send.process for each in violation.schedule if isinstance(each, MatchMove)] == [2, 1]
+    assert {each.process for each in violation.schedule if isinstance(each, ProcessStep)} == {0, 1, 2}
 
 
 def buffers(schedule: Schedule) -> list[int]:
     """Return the processes whose sends get buffers."""
-    return [each.process for each in schedule if isinstance(each, Granted)]
+    return [each.process for each in schedule if isinstance(each, BufferGrant)]
 
 
 def test_a_deadlock_under_any_has_only_the_buffers_that_it_needs() -> None:
@@ -269,7 +276,7 @@ def _is_as_expected(name: str) -> bool:
     try:
         answers = [by_states(named(name), buffer, QUESTIONS, NO_LIMITS) for buffer in BUFFERS]
         for answer in answers:
-            confirm(named(name), answer)
+            confirm_answer(named(name), answer)
     except (AssertionError, InternalError, IndexError):
         return False
     return tuple(map(summary, answers)) == NAMED[name].expected

@@ -16,11 +16,21 @@ from rdma_robust.messages.language.message_program import BUFFERS
 from rdma_robust.messages.language.message_terms import Element, FaultError, Length, Operation, Term, Value, Zeros, value_of
 from rdma_robust.messages.machine.courses import NormalFormDecisions, expanded, random_run
 from rdma_robust.messages.machine.states import by_states
-from rdma_robust.messages.message_answers import Deadlock, Granted, Issued, Leak, Matched, Pair, Questions, Step, Violation
+from rdma_robust.messages.message_answers import (
+    BufferGrant,
+    Deadlock,
+    Leak,
+    MatchedPair,
+    MatchMove,
+    MessageQuestions,
+    OperationId,
+    ProcessStep,
+    Violation,
+)
 from rdma_robust.messages.replay.interpreter import Interpreter, NotEnabled
-from rdma_robust.messages.replay.replaying import confirm_deadlock, confirm_leak, confirm_violation, replayed
+from rdma_robust.messages.replay.replaying import confirm_deadlock, confirm_leak, confirm_violation, replay_schedule
 from rdma_robust.messages.replay.world import ActiveReceive, ActiveSend
-from rdma_robust.messages.replay.worth import worth
+from rdma_robust.messages.replay.worth import replay_value
 from tests.support.naive_messages import naive_messages
 from tests.support.named_messages import NAMED, Expected
 
@@ -29,50 +39,52 @@ PAIR = load_messages(
 )
 
 
-def _pair(receive: int, send: int, receiver: int = 0, sender: int = 1) -> Matched:
-    return Matched(Pair(Issued(receiver, receive), Issued(sender, send)))
+def _pair(receive: int, send: int, receiver: int = 0, sender: int = 1) -> MatchMove:
+    return MatchMove(MatchedPair(OperationId(receiver, receive), OperationId(sender, send)))
 
 
-STEPS = (Step(0), *[Step(1)] * 5)
+STEPS = (ProcessStep(0), *[ProcessStep(1)] * 5)
 """A posts a receive, B has issued all and waits for the last."""
 
 
 @pytest.mark.parametrize(
     "moves, why",
     [
-        ((Step(2),), "there is no process 2"),
-        ((Step(0), Step(0)), "process 0 waits"),
-        ((Step(0, 1),), "cannot choose 1"),
+        ((ProcessStep(2),), "there is no process 2"),
+        ((ProcessStep(0), ProcessStep(0)), "process 0 waits"),
+        ((ProcessStep(0, 1),), "cannot choose 1"),
         ((_pair(0, 0),), "both must be issued"),
-        ((Step(0), Step(1), _pair(0, 0)), "does not accept"),
+        ((ProcessStep(0), ProcessStep(1), _pair(0, 0)), "does not accept"),
         ((*STEPS, _pair(0, 2)), "would overtake"),
-        ((Granted(1),), "does not wait for a send"),
-        ((Step(0), *[Step(1)] * 4, _pair(0, 1), _pair(0, 1)), "both must be issued"),
-        ((*[Step(1)] * 6, Step(1)), "process 1 has ended"),
+        ((BufferGrant(1),), "does not wait for a send"),
+        ((ProcessStep(0), *[ProcessStep(1)] * 4, _pair(0, 1), _pair(0, 1)), "both must be issued"),
+        ((*[ProcessStep(1)] * 6, ProcessStep(1)), "process 1 has ended"),
     ],
 )
 def test_a_move_that_no_rule_allows_is_refused(moves: tuple[Any, ...], why: str) -> None:
     with pytest.raises(NotEnabled, match=why):
-        replayed(PAIR, "infinite", moves)
+        replay_schedule(PAIR, "infinite", moves)
 
 
 def test_a_receive_that_is_posted_later_has_to_wait_for_its_turn() -> None:
     program = load_messages("proc A { reg x, y; req h, k; h = irecv x; k = irecv y from B }\nproc B { send 1 to A }", "t")
     with pytest.raises(NotEnabled, match="posted earlier"):
-        replayed(program, "zero", (*[Step(0)] * 4, Step(1), _pair(1, 0)))
+        replay_schedule(program, "zero", (*[ProcessStep(0)] * 4, ProcessStep(1), _pair(1, 0)))
 
 
 def test_a_run_ends_with_registers_pairs_and_what_is_left() -> None:
-    end = replayed(PAIR, "infinite", (*STEPS, Step(1), _pair(0, 1), Step(0), Step(0), _pair(1, 0), Step(0)))
+    end = replay_schedule(
+        PAIR, "infinite", (*STEPS, ProcessStep(1), _pair(0, 1), ProcessStep(0), ProcessStep(0), _pair(1, 0), ProcessStep(0))
+    )
     assert end.ending == "complete"
     assert end.registers[0] == {"x": 1}
-    assert end.leaked == ((Issued(1, 2),), ())
+    assert end.leaked == ((OperationId(1, 2),), ())
     assert len(end.pairs) == 2
 
 
 def test_runs_that_do_not_show_what_they_should_are_not_confirmed() -> None:
     program = load_messages("proc A { reg x; recv x; assert x == 1 }\nproc B { send 2 to A }", "t")
-    answer = by_states(program, "zero", Questions(), NO_LIMITS)
+    answer = by_states(program, "zero", MessageQuestions(), NO_LIMITS)
     violation = answer.violations[0]
     with pytest.raises(InternalError, match="violation"):
         confirm_violation(program, "zero", Violation(1, violation.kind, violation.span, violation.schedule))
@@ -143,17 +155,19 @@ def test_every_rule_of_the_interpreter_is_needed(mutant: str) -> None:
 def test_decisions_and_chance_give_runs_that_replay() -> None:
     program = load_messages(NAMED["only any"].text, "t")
     first = (_pair(0, 0, 2, 0), _pair(0, 1, 1, 0), _pair(1, 0, 2, 1), _pair(2, 2, 2, 0), _pair(0, 0, 0, 2))
-    end = replayed(program, "zero", expanded(program, "zero", NormalFormDecisions(tuple(each.pair for each in first))))
+    end = replay_schedule(
+        program, "zero", expanded(program, "zero", NormalFormDecisions(tuple(each.pair for each in first)))
+    )
     assert (end.ending, len(end.pairs)) == ("complete", 5)
     stuck = NormalFormDecisions(
-        (_pair(0, 1, 1, 0).pair, _pair(0, 0, 2, 1).pair, _pair(1, 0, 2, 0).pair), granted=frozenset({Issued(0, 0)})
+        (_pair(0, 1, 1, 0).pair, _pair(0, 0, 2, 1).pair, _pair(1, 0, 2, 0).pair), granted=frozenset({OperationId(0, 0)})
     )
-    assert replayed(program, "any", expanded(program, "any", stuck)).ending == "deadlock"
+    assert replay_schedule(program, "any", expanded(program, "any", stuck)).ending == "deadlock"
     with pytest.raises(InternalError, match="cannot match"):
         expanded(program, "zero", stuck)
     for seed in range(10):
         for buffer in BUFFERS:
-            assert replayed(program, buffer, random_run(program, buffer, seed)).ending in ("complete", "deadlock")
+            assert replay_schedule(program, buffer, random_run(program, buffer, seed)).ending in ("complete", "deadlock")
     assert random_run(program, "any", 3) == random_run(program, "any", 3)
 
 
@@ -184,6 +198,6 @@ def _outcome(evaluate: Callable[..., Value], term: Term) -> object:
 def test_the_evaluator_agrees_with_that_of_the_language() -> None:
     chance = random.Random(1)
     terms = [_random_term(chance, 3) for _ in range(3_000)]
-    outcomes = [_outcome(worth, term) for term in terms]
+    outcomes = [_outcome(replay_value, term) for term in terms]
     assert outcomes == [_outcome(value_of, term) for term in terms]
     assert {"kind", "index", "division", "length"} <= {each for each in outcomes if isinstance(each, str)}

@@ -10,11 +10,11 @@ import pytest
 from rdma_robust.errors import ProgramError
 from rdma_robust.limits import NO_LIMITS
 from rdma_robust.messages.machine.states import by_states
-from rdma_robust.messages.message_answers import BufferAnswer, Questions
+from rdma_robust.messages.message_answers import BufferAnswer, MessageQuestions
 from rdma_robust.messages.traces.mp_trace import import_mp_trace
 from rdma_robust.messages.traces.mpi_log import CONSTANT_PAYLOADS, import_mpi_log
 from rdma_robust.messages.traces.observed import read_recorded
-from rdma_robust.messages.traces.trace_record import Trace, trace_json
+from rdma_robust.messages.traces.trace_record import MessageTrace, trace_json
 
 FIGURE_1 = """\
 T2_0: snd(0, 4)
@@ -34,9 +34,9 @@ T0_5: assert(= a 4)
 """
 
 
-def answer(trace: Trace) -> BufferAnswer:
+def answer(trace: MessageTrace) -> BufferAnswer:
     program = read_recorded(trace_json(trace), "t.json").program
-    return by_states(program, "infinite", Questions(count=True), NO_LIMITS)
+    return by_states(program, "infinite", MessageQuestions(count=True), NO_LIMITS)
 
 
 def errors(read: Callable[[], object]) -> str:

@@ -14,8 +14,8 @@ from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.language.message_program import BUFFERS, MessageProgram
 from rdma_robust.messages.machine.courses import random_run
 from rdma_robust.messages.machine.states import by_states
-from rdma_robust.messages.message_answers import BufferAnswer, Questions
-from rdma_robust.messages.replay.replaying import replayed
+from rdma_robust.messages.message_answers import BufferAnswer, MessageQuestions
+from rdma_robust.messages.replay.replaying import replay_schedule
 from rdma_robust.messages.traces.observed import read_recorded, read_trace
 from rdma_robust.messages.traces.trace_writing import write_trace
 from tests.conftest import ROOT
@@ -37,7 +37,7 @@ SCHEMA = Draft202012Validator(json.loads((ROOT / "rdma_robust/schema/message-tra
 
 
 def answer(program: MessageProgram) -> BufferAnswer:
-    return by_states(program, "infinite", Questions(count=True), NO_LIMITS)
+    return by_states(program, "infinite", MessageQuestions(count=True), NO_LIMITS)
 
 
 def errors(read: Callable[[], object]) -> str:
@@ -105,7 +105,7 @@ OBSERVED = FIGURE_1.replace('"from": "any", ', '"matched": [1, 0], ').replace(
 def test_what_was_observed_is_a_run() -> None:
     recorded = read_recorded(OBSERVED, "t.json")
     assert recorded.observed is not None
-    end = replayed(recorded.program, "infinite", recorded.observed)
+    end = replay_schedule(recorded.program, "infinite", recorded.observed)
     assert (end.ending, len(end.pairs), end.violations) == ("complete", 3, ())
 
 
@@ -175,10 +175,10 @@ def test_the_trace_of_a_run_has_all_that_it_did() -> None:
         text = write_trace(program, "infinite", run, ("by chance",))
         SCHEMA.validate(json.loads(text))
         recorded = read_recorded(text, "t.json")
-        before = replayed(program, "infinite", run)
+        before = replay_schedule(program, "infinite", run)
         assert recorded.notes == ("by chance",)
         assert recorded.observed is not None
-        after = replayed(recorded.program, "infinite", recorded.observed)
+        after = replay_schedule(recorded.program, "infinite", recorded.observed)
         assert (after.pairs, len(after.violations)) == (before.pairs, len(before.violations))
         endings.add((before.ending, after.ending, bool(after.violations)))
     assert {("complete", "complete", False), ("complete", "complete", True), ("deadlock", "deadlock", False)} & endings
@@ -200,10 +200,10 @@ def test_traces_of_random_runs_can_be_observed(first: int) -> None:
     for seed in range(first, first + max(10, 5 * first)):
         program, buffer = random_messages(seed), BUFFERS[seed % 3]
         run = random_run(program, buffer, seed, 300)
-        before = replayed(program, buffer, run)
+        before = replay_schedule(program, buffer, run)
         recorded = read_recorded(write_trace(program, buffer, run), "t.json")
         if before.pairs:
             assert recorded.observed is not None, seed
-            after = replayed(recorded.program, "infinite", recorded.observed)
+            after = replay_schedule(recorded.program, "infinite", recorded.observed)
             assert after.pairs == before.pairs, seed
             assert len(after.violations) >= len(before.violations), seed

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from rdma_robust.counters.explicit import to_net
-from rdma_robust.counters.explicit_json import read_json, write_json
+from rdma_robust.counters.explicit_json import read_vass_json, vass_json
 from rdma_robust.errors import InternalError, ProgramError, SizeLimitError
 from rdma_robust.language.load import load_program
 from rdma_robust.petri.cover import cover
@@ -78,7 +78,7 @@ def test_answers_that_differ_are_an_internal_error() -> None:
 
 def test_a_vass_is_read_from_json() -> None:
     vass = random_vass(Random(2))
-    walk = vass_walk(read_question(write_json(vass), "random.json"))
+    walk = vass_walk(read_question(vass_json(vass), "random.json"))
     assert ("the target can be covered" in told(walk)) == (cover(to_net(vass)).run is not None)
     with pytest.raises(ProgramError, match="not JSON"):
         read_question("{", "bad.json")
@@ -99,7 +99,7 @@ def test_a_program_becomes_a_vass_and_a_program_again(monkeypatch: pytest.Monkey
     text = told(walk)
     assert "The counters are unpolled[T>B]" in text and "So is the program we began with." in text
     saved = next(code for code in blocks(walk, CodeListing) if code.file == "loop.json")
-    assert cover(to_net(read_json(saved.text, "loop.json"))).run is not None
+    assert cover(to_net(read_vass_json(saved.text, "loop.json"))).run is not None
     as_net = next(
         c for c in blocks(back_walk(LOOP, "loop.rdma", None, 5000, "loop.spec"), CodeListing) if c.file == "loop.spec"
     )

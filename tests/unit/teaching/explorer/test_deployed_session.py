@@ -14,7 +14,7 @@ from rdma_robust.model import Model
 from rdma_robust.semantics.axioms import sc_violation
 from rdma_robust.semantics.linearise import trace_of_order
 from rdma_robust.semantics.machines.deployed import DeployedMachine
-from rdma_robust.semantics.machines.deployed_runs import history
+from rdma_robust.semantics.machines.run_history import history
 from rdma_robust.teaching.explorer.address import Place, Track
 from rdma_robust.teaching.explorer.session import Session
 from tests.support.random_deployed import FAMILIES, loaded, named, named_texts, random_deployed

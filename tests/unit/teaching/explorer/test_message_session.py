@@ -13,8 +13,8 @@ from rdma_robust.limits import Limits
 from rdma_robust.messages.engines.engine_table import answered
 from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.language.message_program import BUFFERS, Buffer
-from rdma_robust.messages.message_answers import Matched, Questions, Step
-from rdma_robust.messages.replay.replaying import replayed
+from rdma_robust.messages.message_answers import MatchMove, MessageQuestions, ProcessStep
+from rdma_robust.messages.replay.replaying import replay_schedule
 from rdma_robust.teaching.explorer.address import AddressError
 from rdma_robust.teaching.explorer.message_address import MessagePlace
 from rdma_robust.teaching.explorer.message_session import MessageSession
@@ -55,7 +55,7 @@ def test_what_is_seen_is_what_a_replay_finds(name: str, buffer: Buffer) -> None:
             break
         place = session.step(place, rng.randrange(len(moves)))
     seen, schedule = session.view(place), session.runs(buffer).point(place.run.now).schedule
-    found = replayed(session.program, buffer, schedule)
+    found = replay_schedule(session.program, buffer, schedule)
     assert len(seen.violations) == len(found.violations) and len(seen.steps) == len(schedule)
     assert seen.end.kind in (found.ending, "") and (seen.end.kind == "") == bool(seen.moves)
     for process, values, status in zip(seen.processes, found.registers, found.statuses, strict=True):
@@ -64,7 +64,7 @@ def test_what_is_seen_is_what_a_replay_finds(name: str, buffer: Buffer) -> None:
     listed = sum(len(each.sends) for each in seen.endpoints), sum(len(each.receives) for each in seen.endpoints)
     assert listed == (len(found.unmatched_sends), len(found.unmatched_receives))
     arrows = seen.drawing.count("rr-message")
-    assert arrows <= sum(isinstance(each, Matched) for each in schedule)
+    assert arrows <= sum(isinstance(each, MatchMove) for each in schedule)
     assert "style=" not in re.sub("data-style=", "", seen.drawing) and "<style" not in seen.drawing
     assert asdict(session.seen(seen.address)) == asdict(seen)
 
@@ -186,7 +186,7 @@ def test_a_place_is_its_choices_and_nothing_else() -> None:
 )
 def test_the_runs_that_were_found_can_be_stepped_through(name: str, verdict: str, kinds: set[str]) -> None:
     session = message_litmus(name)
-    answers = [answered(session.program, buffer, Questions(pairs=False), Limits()) for buffer in BUFFERS]
+    answers = [answered(session.program, buffer, MessageQuestions(pairs=False), Limits()) for buffer in BUFFERS]
     told = found_runs(message_litmus(name), answers)
     assert told.verdict == verdict and {run.kind for run in told.runs} == kinds
     for run in told.runs:
@@ -200,5 +200,5 @@ def test_the_runs_that_were_found_can_be_stepped_through(name: str, verdict: str
 def test_a_run_that_was_found_and_is_none_is_a_defect() -> None:
     runs = message_litmus("paper/figure-1").runs("zero")
     with pytest.raises(InternalError, match="move 2 of a run"):
-        runs.whole((Step(0), Step(7)))
+        runs.whole((ProcessStep(0), ProcessStep(7)))
     assert MessagePlace("zero").run.choices == ()

@@ -13,7 +13,7 @@ from rdma_robust.limits import Limits
 from rdma_robust.messages.engines.engine_table import answered
 from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.language.message_program import BUFFERS
-from rdma_robust.messages.message_answers import Questions
+from rdma_robust.messages.message_answers import MessageQuestions
 from rdma_robust.messages.traces.observed import read_recorded
 from rdma_robust.teaching.explorer.message_session import MessageSession
 from rdma_robust.teaching.explorer.message_terminal import MessageExplorer
@@ -24,7 +24,7 @@ from tests.support.message_texts import TRACE
 
 
 def decided(session: MessageSession) -> MessageVerdictView:
-    answers = [answered(session.program, buffer, Questions(pairs=False), Limits()) for buffer in BUFFERS]
+    answers = [answered(session.program, buffer, MessageQuestions(pairs=False), Limits()) for buffer in BUFFERS]
     return found_runs(MessageSession(session.program), answers)
 
 

@@ -142,13 +142,13 @@ def test_operations_are_numbered_in_the_order_of_posting(seed: int) -> None:
 
 def _numbered(point: Point) -> dict[int, int]:
     """Return the commands of the operations in the queues, by their numbers."""
-    if not isinstance(point.state, RdmaState):
+    if point.state is None:
         return {}
     return {
-        number: entry.command
-        for row, thread in zip(point.numbers, point.state.threads, strict=True)
-        for numbers, queue in zip(row, thread.queues, strict=True)
-        for number, entry in zip(numbers, queue, strict=True)
+        numbers[posted.number - 1]: posted.command
+        for numbers, thread in zip(point.posted, point.state.threads, strict=True)
+        for queue in thread.queues
+        for posted in queue
     }
 
 

@@ -7,7 +7,8 @@ import pytest
 from rdma_robust.model import rdma
 from rdma_robust.options import CheckOptions
 from rdma_robust.pipeline import check_program
-from rdma_robust.semantics.machines.effects import effects
+from rdma_robust.semantics.machines.deployed import DeployedMachine
+from rdma_robust.semantics.machines.run_history import history
 from rdma_robust.teaching.explorer.session import Session
 from rdma_robust.teaching.explorer.witness import decided
 from tests.support.explored import litmus, session
@@ -38,8 +39,10 @@ def check_run(explored: Session, options: CheckOptions) -> None:
     assert found.verdict == "not-robust" and found.address is not None and witness is not None
     place = explored.place(found.address)
     assert place.rdma.at == 0 and len(place.rdma.choices) == found.steps
-    happened = [e for e in effects(explored.rdma.point(place.rdma.choices).path()) if e.step is not None]
-    run = [e.event for e in sorted(happened, key=lambda e: e.step or 0)]
+    points = (explored.rdma.point(()), *explored.rdma.point(place.rdma.choices).path())
+    machine = explored.rdma.machine
+    assert isinstance(machine, DeployedMachine)
+    run = [event for _, event in history(machine, [p.move for p in points if p.move is not None]).events()]
     assert [(e.type, e.thread, e.position, e.read, e.written) for e in run] == [
         (e.type, e.thread, e.position, e.read, e.written) for e in witness.order
     ]

@@ -1,21 +1,17 @@
-"""From reports of the commands to findings at places of the text: what an editor underlines, and the verdict in a line."""
+"""What an editor is told of RDMA programs: diagnostics, and verdicts, remarks and repairs from the reports of commands."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from collections.abc import Iterator
+from typing import Final
 
 from rdma_robust.analyses.lints.lint import linted
-from rdma_robust.contracts.language.load_contracts import load_contracts
-from rdma_robust.errors import NO_SPAN, Diagnostic, ProgramError, Severity
+from rdma_robust.errors import Diagnostic, ProgramError
+from rdma_robust.frame.editor import Asker, Proposal, Report
+from rdma_robust.frame.finding import Finding, Level, Step
 from rdma_robust.language.load import load_program, to_be_proven
-from rdma_robust.messages.language.load_messages import load_messages
-from rdma_robust.messages.language.recognised import has_contracts, is_messages
 from rdma_robust.model import Model
-
-Report = Mapping[str, Any]
 
 MOST_INSERTIONS: Final = 3
 """Insertions that the title of a repair names."""
@@ -27,44 +23,59 @@ VIOLATED: Final = "RR016"
 VACUOUS: Final = "RR017"
 
 
-@dataclass(frozen=True, slots=True)
-class Related:
-    """Another place that a finding is about: its 1-based line, and what happens there."""
-
-    line: int
-    message: str
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """Something to be shown at the statement of a 1-based line and column."""
-
-    line: int
-    column: int
-    severity: Severity | Literal["information"]
-    code: str
-    message: str
-    related: tuple[Related, ...] = field(default=())
-
-
 def diagnostics_of(text: str, file: str) -> tuple[Diagnostic, ...]:
     """Return the errors of a program, or else its warnings, those of lints too: none of them needs a search.
 
-    Of a program of `.mp` they are those that reading it and its contracts finds.
     What is for proofs is no error in a program that is to be proven.
     """
     try:
-        if is_messages(text, file):
-            return _of_messages(text, file)
         return load_program(text, file).warnings if is_for_proofs(text, file) else linted(text, file).found
     except ProgramError as error:
         return error.diagnostics
 
 
-def _of_messages(text: str, file: str) -> tuple[Diagnostic, ...]:
-    """Return the warnings about a program of `.mp` and its contracts. Raises ProgramError with the errors of both."""
-    of_contracts = load_contracts(text, file).warnings if has_contracts(text) else ()
-    return tuple(dict.fromkeys((*of_contracts, *load_messages(text, file).warnings)))
+def _finding(place: tuple[int, int], level: Level, code: str, message: str, related: tuple[Step, ...] = ()) -> Finding:
+    """Return a finding at a line and column of the text that an editor has."""
+    return Finding("", *place, level, code, message, related=related)
+
+
+def _step(line: int, text: str) -> Step:
+    """Return another place that a finding is about, and what happens there."""
+    return Step(line, None, text)
+
+
+async def decide(asker: Asker) -> None:
+    """Ask what there is to know of a program: verdict, claims, and a repair where it is not robust or not safe."""
+    await (_prove(asker) if is_for_proofs(asker.text, "") else _check(asker))
+
+
+async def _prove(asker: Asker) -> None:
+    report = await asker.ask("prove")
+    asker.decision.verdict, asker.decision.findings = proofs_line(report), list(of_prove(report))
+    await asker.show()
+    if model := unsafe_under(report):
+        await _repair(asker, "--goal", "safe", "--model", model)
+
+
+async def _check(asker: Asker) -> None:
+    one = asker.decision
+    report = await asker.ask("check")
+    one.verdict, one.findings = verdict_line(report), list(of_check(report))
+    await asker.show()
+    one.asked = "claims"
+    report = await asker.ask("verify")
+    one.claims = claims_line(report)
+    # What `check` has come by is now said by the claims, with more certainty.
+    one.findings = [each for each in one.findings if each.code != HANG] + list(of_verify(report))
+    await asker.show()
+    if any(each.code == NOT_ROBUST for each in one.findings):
+        await _repair(asker)
+
+
+async def _repair(asker: Asker, *goal: str) -> None:
+    asker.decision.asked = "no_repair"
+    report = await asker.ask("repair", *goal)
+    asker.decision.repair, asker.decision.no_repair = of_repair(report), no_repair_line(report)
 
 
 def is_for_proofs(text: str, file: str) -> bool:
@@ -74,23 +85,6 @@ def is_for_proofs(text: str, file: str) -> bool:
     except ProgramError:
         return False
     return bool(program.undecided) and to_be_proven(program)
-
-
-def is_wrong(found: tuple[Diagnostic, ...]) -> bool:
-    """Return whether a program with these diagnostics cannot be decided."""
-    return any(each.severity == "error" for each in found)
-
-
-def in_words(diagnostic: Diagnostic) -> str:
-    """Return a diagnostic as one text: the message, what was expected, and the hint."""
-    parts = [diagnostic.located]
-    if diagnostic.span != NO_SPAN:
-        parts += [f"expanded from line {origin.line}" for origin in diagnostic.span.chain()]
-    if diagnostic.expected:
-        parts.append(f"expected: {diagnostic.expected}")
-    if diagnostic.hint:
-        parts.append(f"hint: {diagnostic.hint}")
-    return "\n".join(parts)
 
 
 def verdict_line(report: Report) -> str:
@@ -115,26 +109,16 @@ def of_check(report: Report) -> Iterator[Finding]:
         events = {event["id"]: event for event in witness["events"]}
         for pair in witness["relaxed"]:
             earlier, later = events[pair["earlier"]], events[pair["later"]]
-            related = [Related(earlier["line"], earlier["text"]), Related(later["line"], later["text"])]
+            related = [_step(earlier["line"], earlier["text"]), _step(later["line"], later["text"])]
             targets = [(events[edge["target"]]["line"], edge["text"]) for edge in witness["cycle"]]
-            cycle = [Related(line, said) for line, said in targets if line]
+            cycle = [_step(line, said) for line, said in targets if line]
             message = f"not robust: {pair['text']}"
-            yield Finding(earlier["line"], earlier["column"], "error", NOT_ROBUST, message, (*related, *cycle))
+            yield _finding((earlier["line"], earlier["column"]), "error", NOT_ROBUST, message, (*related, *cycle))
     for fault in result["faults"]:
         message = f"{'reachable' if fault['met'] else 'possible'}: {fault['kind']}: {fault['message']}"
-        yield Finding(fault["line"], fault["column"], "warning", FAULT, message)
+        yield _finding((fault["line"], fault["column"]), "warning", FAULT, message)
     for wait in result["hangs"]:
-        yield Finding(wait["line"] or 1, wait["column"] or 1, "warning", HANG, f"the program can hang: {wait['text']}")
-
-
-@dataclass(frozen=True, slots=True)
-class Proposal:
-    """A change of the text and what it does: pieces (1-based line and column, end line and column, new text), which belong
-    together. It is a fix of findings with the code `about`."""
-
-    title: str
-    pieces: tuple[tuple[int, int, int, int, str], ...]
-    about: str
+        yield _finding((wait["line"] or 1, wait["column"] or 1), "warning", HANG, f"the program can hang: {wait['text']}")
 
 
 def proofs_line(report: Report) -> str:
@@ -155,10 +139,10 @@ def of_prove(report: Report) -> Iterator[Finding]:
         claim = answer["claim"]
         if answer["verdict"] == "unsafe" and claim is not None:
             moves = answer["run"]["moves"] if answer["run"] is not None else ()
-            run = tuple(Related(each["line"], each["text"]) for each in moves if each["line"])
+            run = tuple(_step(each["line"], each["text"]) for each in moves if each["line"])
             foreseen = answer["as_expected"] is True
             message = f"violated under {answer['model']}: {claim['text']}"
-            yield Finding(claim["line"], claim["column"], "information" if foreseen else "error", VIOLATED, message, run)
+            yield _finding((claim["line"], claim["column"]), "note" if foreseen else "error", VIOLATED, message, run)
 
 
 def unsafe_under(report: Report) -> str | None:
@@ -207,10 +191,10 @@ def of_verify(report: Report) -> Iterator[Finding]:
         if claim["status"] == "violated" and claim["hang"] is not None:
             waits = [wait for wait in claim["hang"]["waits"] if wait["line"] is not None]
             for wait in waits:
-                others = tuple(Related(each["line"], each["text"]) for each in waits if each is not wait)
+                others = tuple(_step(each["line"], each["text"]) for each in waits if each is not wait)
                 message = f"{claim['hang']['kind']}: {wait['text']}"
-                yield Finding(wait["line"], wait["column"] or 1, "error", VIOLATED, message, others)
+                yield _finding((wait["line"], wait["column"] or 1), "error", VIOLATED, message, others)
         elif claim["line"] is not None and claim["status"] == "violated":
-            yield Finding(claim["line"], 1, "error", VIOLATED, f"violated: {claim['text']}: {claim['reason']}")
+            yield _finding((claim["line"], 1), "error", VIOLATED, f"violated: {claim['text']}: {claim['reason']}")
         elif claim["line"] is not None and claim["status"] == "unreachable":
-            yield Finding(claim["line"], 1, "warning", VACUOUS, f"about nothing: {claim['reason']}")
+            yield _finding((claim["line"], 1), "warning", VACUOUS, f"about nothing: {claim['reason']}")

@@ -1,4 +1,4 @@
-"""What people see of the states of the machines of RDMA as deployed: queue pairs, store buffers, receives, locks."""
+"""Queue pairs, store buffers, receives and locks of a state, as people see them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rdma_robust.semantics.machines.deployed import DeployedMachine
-from rdma_robust.semantics.machines.deployed_card import DeployedState
+from rdma_robust.semantics.machines.deployed_sc import DeployedScMachine
 from rdma_robust.semantics.machines.deployed_words import entry_shown, in_buffers, in_pipe
 from rdma_robust.semantics.machines.queues import Posted, Queue, completions
 from rdma_robust.semantics.trace import EventType
@@ -15,24 +15,27 @@ from rdma_robust.text import one_line
 
 
 def queue_view(machine: DeployedMachine, t: int, remote: str, numbers: Sequence[int], queue: Queue) -> QueueView:
-    """Return a queue pair of thread `t`, whose requests have these numbers."""
+    """Return a queue pair of thread `t`; `numbers` are those of all the operations that the thread has posted."""
     pipe: list[OperationView] = []
     right: list[OperationView] = []
     left: list[OperationView] = []
     unpolled: list[OperationView] = []
 
-    def shown(number: int, posted: Posted, value: str) -> OperationView:
+    def shown(posted: Posted, value: str) -> OperationView:
         step = machine.request(t, posted.command).step
-        return OperationView(number, step.span.line, one_line(step.text), value)
+        return OperationView(numbers[posted.number - 1], step.span.line, one_line(step.text), value)
 
-    for number, posted in zip(numbers, queue, strict=True):
+    for posted in queue:
         request = machine.request(t, posted.command)
+        values = []
         if text := in_pipe(request, posted):
-            pipe.append(shown(number, posted, text.removeprefix(request.step.text).strip(" ()")))
+            values.append(text.removeprefix(request.step.text).strip(" ()"))
+            pipe.append(shown(posted, values[0]))
         for part, written in in_buffers(machine.program, request, posted):
-            (left if part.type is EventType.NLW else right).append(shown(number, posted, written))
+            values.append(written)
+            (left if part.type is EventType.NLW else right).append(shown(posted, written))
         if not posted.polled:
-            unpolled.append(shown(number, posted, ""))
+            unpolled.append(shown(posted, ", ".join(filter(None, values))))
     return QueueView(
         machine.codes[t].thread.name,
         remote,
@@ -44,11 +47,11 @@ def queue_view(machine: DeployedMachine, t: int, remote: str, numbers: Sequence[
     )
 
 
-def carried(machine: Any, state: Any, t: int) -> str:
+def under_way(machine: DeployedMachine | DeployedScMachine, state: Any, t: int) -> str:
     """Return what a thread has under way beside its queue pairs: its store buffer or half a request, and its receives."""
     parts = []
     code = machine.codes[t]
-    if isinstance(state, DeployedState):
+    if isinstance(machine, DeployedMachine):
         entries = [
             one_line(entry_shown(machine.program, code, machine.requests[t], entry)) for entry in state.threads[t].buffer
         ]

@@ -1,85 +1,56 @@
-"""Runs of the machine of RDMA as deployed: which request a move is about, and which events have taken effect.
+"""Runs of the machine of RDMA: which request a move is about, and which events have taken effect.
 
-The machine's states do not number requests, and forget those of which nothing is left to happen.
+States of a machine that is `numbered` tell a thread's requests apart; a run of any other machine is made one of such a
+machine first.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 from itertools import pairwise
 
 from rdma_robust.errors import InternalError
 from rdma_robust.language.flow.cfg import Cell, Step
+from rdma_robust.options import RECV_DEPTH
 from rdma_robust.semantics.event_table import Act, cases_of, placed, remote_of
+from rdma_robust.semantics.machines.chosen import AnyRdmaMachine
 from rdma_robust.semantics.machines.deployed import DeployedMachine
 from rdma_robust.semantics.machines.deployed_card import DeployedState
 from rdma_robust.semantics.machines.machine import Action, Move, Verb
-from rdma_robust.semantics.machines.queues import tidied
 from rdma_robust.semantics.machines.threadcode import Registers
 from rdma_robust.semantics.trace import COMPLETING_TYPES, Event, EventType
 
-Held = tuple[tuple[int, ...], ...]
-"""The numbers of a thread's requests: for each queue pair of those that it holds, then of those in the store buffer, where 0
-is an entry that is none."""
 
+def numbered_run(machine: AnyRdmaMachine, run: Sequence[Move]) -> tuple[DeployedMachine, list[Move]]:
+    """Return a machine of the same program that numbers requests, and its run that makes the moves of `run`.
 
-@cache
-def _untidied(machine: DeployedMachine) -> DeployedMachine:
-    twin = DeployedMachine(machine.program, machine.model, machine.watched, machine.recv_depth)
-    twin.tidies = False
-    return twin
-
-
-def _tidied(state: DeployedState) -> DeployedState:
-    threads = tuple(t._replace(queues=tuple(tidied(queue) for queue in t.queues)) for t in state.threads)
-    return state._replace(threads=threads)
-
-
-def nothing_held(machine: DeployedMachine) -> tuple[Held, ...]:
-    """Return the numbers before anything is posted."""
-    return tuple(((),) * (len(code.remotes) + 1) for code in machine.codes)
-
-
-def renumbered(
-    machine: DeployedMachine, before: DeployedState, move: Move, held: tuple[Held, ...], posted: int
-) -> tuple[int | None, tuple[Held, ...]]:
-    """Return the number of the request that the move is about, None if it is about none, and all numbers after it.
-
-    `posted` is the number of the request that the move posts, if it posts one.
+    All machines of RDMA have the same moves in the same order. Raises ValueError if `run` is none of `machine`.
     """
+    depth = machine.recv_depth if isinstance(machine, DeployedMachine) else RECV_DEPTH
+    other = DeployedMachine(machine.program, machine.model, machine.watched, depth, numbered=True)
+    found = [other.initial()[machine.initial().place_of(run[0])]]
+    for before, move in pairwise(run):
+        place = machine.successors(before.state).index(move)
+        found.append(other.successors(found[-1].state)[place])
+    return other, found
+
+
+def request_of(machine: DeployedMachine, before: DeployedState, move: Move) -> int | None:
+    """Return the number of the request, among its thread's, that a move is about, None if it is about none: the one that it
+    posts, that leaves the store buffer, of which an event happens, or of which a poll takes the completion."""
     action = move.action
-    t = action.thread
-    rows = [list(row) for row in held[t]]
-    old, buffer = before.threads[t], rows[-1]
-    about = None
+    if action.verb is Verb.START:
+        return None
+    thread = before.threads[action.thread]
     if action.verb is Verb.ISSUE:
-        about = posted
+        return thread.posted + 1
     if action.verb is Verb.POLL:
-        qp = machine.codes[t].remotes.index(remote_of(_step(action).op) or "")
-        about = next(number for number, entry in zip(rows[qp], old.queues[qp], strict=True) if not entry.polled)
-    elif action.at is not None:
-        about = rows[action.at[0]][action.at[1]]
-    leaving = None
+        qp = machine.codes[action.thread].remotes.index(remote_of(_step(action).op) or "")
+        return next(posted.number for posted in thread.queues[qp] if not posted.polled)
     if action.verb is Verb.DRAIN:
-        leaving = buffer.pop(0)
-        about = leaving or None
-    elif len(move.state.threads[t].buffer) > len(old.buffer):
-        buffer.append(posted if action.verb is Verb.ISSUE else 0)
-    elif action.verb is Verb.ISSUE:
-        leaving = posted
-    whole = next(
-        (m.state for m in _untidied(machine).successors(before) if m.action == action and _tidied(m.state) == move.state),
-        None,
-    )
-    if whole is None:
-        raise InternalError("a move of a run is none of the machine of RDMA as deployed")
-    for qp, queue in enumerate(whole.threads[t].queues):
-        if leaving and len(queue) > len(rows[qp]):
-            rows[qp].append(leaving)
-        rows[qp] = [number for number, entry in zip(rows[qp], queue, strict=True) if tidied((entry,))]
-    return about, (*held[:t], tuple(tuple(row) for row in rows), *held[t + 1 :])
+        return thread.buffer[0].number or None
+    return None if action.at is None else thread.queues[action.at[0]][action.at[1]].number
 
 
 def _step(action: Action) -> Step:
@@ -115,30 +86,27 @@ class History:
     def __init__(self, machine: DeployedMachine, start: Move) -> None:
         self.machine = machine
         self.state: DeployedState = start.state
-        self.held = nothing_held(machine)
-        self.posted = 0
         self.threads: list[list[Happened | _Requested]] = [[] for _ in machine.codes]
         self.buffered: list[list[Happened | None]] = [[] for _ in machine.codes]
-        self.requests: dict[int, _Requested] = {}
+        self.requests: dict[tuple[int, int], _Requested] = {}
         self.moves = 0
 
-    def add(self, move: Move) -> int | None:
-        """Note the next move of the run; return the number of the request that it is about, None if it is about none."""
+    def add(self, move: Move) -> None:
+        """Note the next move of the run."""
         self.moves += 1
         action, t = move.action, move.action.thread
-        self.posted += action.verb is Verb.ISSUE
-        about, self.held = renumbered(self.machine, self.state, move, self.held, self.posted)
+        number = request_of(self.machine, self.state, move)
         mine: Happened | None = None
         if action.verb in (Verb.ACCESS, Verb.POLL, Verb.RECV, Verb.RPOLL):
             mine = self._by_cpu(action)
         elif action.verb is Verb.ISSUE:
-            self._post(action, move.state)
+            self._post(action, number or 0, move.state)
         elif action.verb is Verb.DRAIN:
             effect = self.buffered[t].pop(0)
             if effect is not None:
                 effect.number = self.moves
         elif action.act is not None and action.verb is not Verb.NIC_WRITE:
-            self._by_card(self.requests[about or 0], action, move.state)
+            self._by_card(number or 0, action, move.state)
         if len(move.state.threads[t].buffer) > len(self.state.threads[t].buffer):
             if mine is not None:
                 mine.number = None
@@ -147,7 +115,6 @@ class History:
             thread = move.state.threads[t]
             mine.landing = thread.point, thread.registers
         self.state = move.state
-        return about
 
     def _by_cpu(self, action: Action) -> Happened | None:
         """Note the events of a CPU step, and return the last, None if there is none."""
@@ -167,7 +134,7 @@ class History:
                 return case.acts
         raise InternalError("a CPU step goes in no way that the event table has")
 
-    def _post(self, action: Action, after: DeployedState) -> None:
+    def _post(self, action: Action, number: int, after: DeployedState) -> None:
         requested = _Requested()
         for case in cases_of(_step(action).op, self.machine.model):
             inline = action.read is not None
@@ -177,16 +144,16 @@ class History:
         thread = after.threads[action.thread]
         for made in requested.cases:
             made[-1].landing = thread.point, thread.registers
-        self.requests[self.posted] = requested
+        self.requests[action.thread, number] = requested
         self.threads[action.thread].append(requested)
 
-    def _by_card(self, requested: _Requested, action: Action, after: DeployedState) -> None:
+    def _by_card(self, number: int, action: Action, after: DeployedState) -> None:
         assert action.at is not None
-        qp, place, event = action.at
+        requested = self.requests[action.thread, number]
         if len(requested.cases) > 1:
-            way = after.threads[action.thread].queues[qp][place].way
-            requested.cases = [requested.cases[way]]
-        happened = requested.cases[0][event]
+            queue = after.threads[action.thread].queues[action.at[0]]
+            requested.cases = [requested.cases[next(posted.way for posted in queue if posted.number == number)]]
+        happened = requested.cases[0][action.at[2]]
         happened.number, happened.action, happened.cell = self.moves, action, action.cell
 
     def program_order(self, t: int) -> list[Happened]:
@@ -257,7 +224,7 @@ def word_of(happened: Happened, buffer: Cell | None) -> Cell | None:
 
 
 def history(machine: DeployedMachine, moves: Iterable[Move]) -> History:
-    """Return what happens in a run, given by its moves, the start first."""
+    """Return what happens in a run of a `numbered` machine, given by its moves, the start first."""
     first, *others = moves
     found = History(machine, first)
     for move in others:
