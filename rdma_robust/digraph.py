@@ -1,11 +1,19 @@
-"""What is asked of every program's graphs: what can be reached, and which points lie on a cycle together.
+"""Questions asked of every program's graphs: the points that are reached, those on a cycle together, the names live there.
 
 networkx would answer too, but loading it takes longer than deciding a small program; a test compares with it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import TypeVar
+
+Point = TypeVar("Point", bound=Hashable)
+
+Flow = tuple[Point, Point, AbstractSet[str], Mapping[str, AbstractSet[str]]]
+"""A step: the points before and after it, the names that it uses whatever follows, and the names that it sets, each with
+those that are used only if somebody asks for it."""
 
 Following = Mapping[int, Collection[int]]
 """The points that can follow each point; those that are missing have none."""
@@ -60,3 +68,30 @@ def _popped(stack: list[int], last: int, lowest: dict[int, int]) -> list[int]:
         taken.append(stack.pop())
         del lowest[taken[-1]]
     return taken
+
+
+def live_names(flows: Sequence[Flow[Point]], held: Mapping[Point, AbstractSet[str]]) -> dict[Point, frozenset[str]]:
+    """Return for each point the names whose values some way from there uses before it sets them, or that are `held` there.
+
+    The least fixed point, from the ends. Points are those of `flows` and of `held`.
+    """
+    live = {point: frozenset(names) for point, names in held.items()}
+    into: dict[Point, list[Flow[Point]]] = {}
+    for flow in flows:
+        into.setdefault(flow[1], []).append(flow)
+        for point in flow[:2]:
+            live.setdefault(point, frozenset())
+    todo = list(flows)
+    while todo:
+        source, target, used, sets = todo.pop()
+        after = live[target]
+        new = live[source].union(used, after - sets.keys(), *(sets[name] for name in sets.keys() & after))
+        if new != live[source]:
+            live[source] = new
+            todo += into.get(source, ())
+    return live
+
+
+def sets_of(names: Iterable[str]) -> dict[str, AbstractSet[str]]:
+    """Return that these names are set, for a :data:`Flow` whose uses are counted whatever follows."""
+    return dict.fromkeys(names, frozenset())

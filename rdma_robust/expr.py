@@ -247,6 +247,15 @@ def disj(*parts: Expr) -> Expr:
     return TRUE if TRUE in parts else _joined("||", [part for part in parts if part != FALSE], FALSE)
 
 
+def conjunction_parts(expr: Expr) -> Iterator[Expr]:
+    """Yield the conditions that `expr` is the conjunction of, left to right; itself if it is none."""
+    if isinstance(expr, Binary) and expr.op == "&&":
+        yield from conjunction_parts(expr.left)
+        yield from conjunction_parts(expr.right)
+    else:
+        yield expr
+
+
 def _joined(op: str, parts: Sequence[Expr], of_none: Expr) -> Expr:
     """Return `parts` with an associative operator between them: of few nested to the left, of many nowhere deep."""
     if len(parts) <= _FEW:

@@ -53,6 +53,7 @@ OUTSIDE: Final = Slack(0.15, 0.8, 40)
 DOING: Final[Mapping[str, str]] = {
     "rdma_robust.frame.shell.inputs": "reading",
     "rdma_robust.cli.processes": "deciding",
+    "rdma_robust.questions": "deciding",
     "rdma_robust.language.syntax": "parsing",
     "rdma_robust.language.check": "checking names and types",
     "rdma_robust.language.flow": "building the flow graph",
@@ -87,7 +88,7 @@ DOING: Final[Mapping[str, str]] = {
     "rdma_robust.analyses.safety": "searching",
     "rdma_robust.certify": "checking the certificate",
     "rdma_robust.evidence": "writing the certificate",
-    "rdma_robust.cli.certificates": "writing the certificate",
+    "rdma_robust.questions.certificate_files": "writing the certificate",
     "rdma_robust.hardness": "generating programs",
     "rdma_robust.teaching.demos": "preparing the demo",
     "rdma_robust.teaching.explorer": "preparing the explorer",

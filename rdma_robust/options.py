@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal, get_args
 
 from rdma_robust.errors import UsageError
+from rdma_robust.limits import Limits
 from rdma_robust.model import Atomics, Hardware, Model, Order, Processor
 
 Instrumentation = Literal["pivot", "paper"]
@@ -99,6 +100,10 @@ class CheckOptions:
         if self.hardware is None:
             return self.told.model
         return self.hardware.with_ordered_reads(self.hardware.ordered_reads or self.ordered_reads)
+
+    def limits(self) -> Limits:
+        """Return the limits for everything that is done for a program, from now on."""
+        return Limits.of(self.timeout, self.max_states, self.memory)
 
     def on(self, hardware: Hardware) -> CheckOptions:
         """Return the options for a program that says this about its hardware: their `model` is that which results."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import textwrap
 from typing import Final
 from unicodedata import combining, east_asian_width
@@ -83,3 +84,8 @@ def filled(text: str, width: int, indent: str = "", more: str = "") -> list[str]
         break_long_words=False,
         break_on_hyphens=False,
     )
+
+
+def sha256(text: str) -> str:
+    """Return the SHA-256 digest of `text`, in hexadecimal."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

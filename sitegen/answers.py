@@ -10,14 +10,15 @@ from typing import Final
 
 from rdma_robust import TOOL
 from rdma_robust.batch.cache import Cache, default_folder
-from rdma_robust.batch.job import Job, sha256
+from rdma_robust.batch.job import Job
 from rdma_robust.batch.run import run_batch
 from rdma_robust.cli.commands.report import LocalExecutor
 from rdma_robust.options import CheckOptions
 from rdma_robust.reports.batch.batch_view import BatchReport, ReportEntry
 from rdma_robust.reports.batch.html_report import write_html
-from rdma_robust.reports.check.json_report import described
+from rdma_robust.reports.check.robustness_view import described
 from rdma_robust.reports.check.summary import summarise
+from rdma_robust.text import sha256
 
 REPAIR_S: Final = 20.0
 OPTIONS: Final = CheckOptions(timeout=120)

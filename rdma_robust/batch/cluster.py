@@ -20,7 +20,8 @@ from rdma_robust.batch.fingerprint import fingerprint
 from rdma_robust.batch.job import Job, Record
 from rdma_robust.batch.run import Answers, Numbered, Tick
 from rdma_robust.errors import UsageError
-from rdma_robust.reports.check.result import failure, gave_up
+from rdma_robust.frame.answer import Failure
+from rdma_robust.reports.check.result import Result, unanswered_result
 from rdma_robust.text import one_line
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ class _Run:
                     yield number, record
                 if left and self._out_of_reach():
                     for number in sorted(left):
-                        yield number, Record(gave_up(self.jobs[number].name, "the connection to the cluster was lost"))
+                        yield number, Record(_gave_up(self.jobs[number].name, "the connection to the cluster was lost"))
                     return
         finally:
             with contextlib.suppress(Exception):
@@ -187,7 +188,7 @@ class _Run:
 
         name = self.jobs[number].name
         if future.status in ("cancelled", "lost"):
-            return Record(gave_up(name, f"its task was {future.status} on the cluster"))
+            return Record(_gave_up(name, f"its task was {future.status} on the cluster"))
         try:
             return future.result()
         except OtherCode as error:
@@ -195,10 +196,10 @@ class _Run:
         except (ModuleNotFoundError, AttributeError) as error:
             raise UsageError(f"a worker of the cluster cannot run this version of rdma-robust: {error}") from error
         except KilledWorker:
-            return Record(gave_up(name, "the workers that decided it died, most likely for want of memory"))
+            return Record(_gave_up(name, "the workers that decided it died, most likely for want of memory"))
         except Exception as error:
             why = f"internal error: on the cluster: {type(error).__name__}: {error}"
-            return Record(failure(name, "internal", why), (f"{name}: {why}",))
+            return Record(unanswered_result(Failure(name, why, "internal")), (f"{name}: {why}",))
 
     def _out_of_reach(self) -> bool:
         if self.client.status == "running":
@@ -212,3 +213,7 @@ def on_worker(expected: str, function: Callable[..., Any], *arguments: Any) -> A
         raise OtherCode(f"a worker of the cluster runs other code: it has {fingerprint()}, this is {expected}")
     with ONE_AT_A_TIME:
         return function(*arguments)
+
+
+def _gave_up(name: str, reason: str) -> Result:
+    return unanswered_result(Failure(name, reason))

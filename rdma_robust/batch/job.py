@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from dataclasses import dataclass
 
@@ -10,6 +9,7 @@ from rdma_robust.options import CheckOptions
 from rdma_robust.reports.analyses.claim_findings import Claims
 from rdma_robust.reports.batch.program_page import Page
 from rdma_robust.reports.check.result import Result
+from rdma_robust.text import sha256
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,3 @@ class Record:
     settled: bool = False
     lasting: bool = False
     proof: bytes = b""
-
-
-def sha256(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

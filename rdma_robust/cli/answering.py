@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from rdma_robust.cli.options.defaults import TIMEOUT_S, default_memory
-from rdma_robust.cli.processes.decide_program import exit_of_error, message_of
 from rdma_robust.errors import UsageError
 from rdma_robust.files import LARGEST
+from rdma_robust.frame.deciding import exit_of_error, message_of
 from rdma_robust.frame.exits import Exit, worst
 from rdma_robust.frame.shell.apart import each_apart, warned
+from rdma_robust.frame.shell.defaults import TIMEOUT_S, default_memory
 from rdma_robust.frame.shell.inputs import SUFFIX, Item, Missing, Source, all_loaded, expand, read_source
 from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.guard import NONE, Overrun, Slack, guarded_by, out_of_memory

@@ -15,7 +15,7 @@ from typing import Final
 from rdma_robust.errors import UsageError
 from rdma_robust.frame import registry
 from rdma_robust.frame.shell.inputs import Item, Source
-from rdma_robust.frame.shell.output import StandardOutput, is_special, must_be_writable, replace_file
+from rdma_robust.frame.shell.output import StandardOutput, is_special, make_folder, must_be_writable, replace_file
 from rdma_robust.reports.batch.batch_formats import FORMS
 from rdma_robust.text import printable
 
@@ -128,22 +128,6 @@ def destinations(path: str | None, formats: Sequence[str], items: Sequence[Item]
         raise UsageError(f"{len(formats)} forms of report do not fit {where}; name a folder: -o DIR/")
     form = report_form(path, formats[0] if formats else None, tuple(FORMS), items)
     return [Destination(form, None if path == "-" else path)]
-
-
-def make_folder(path: str) -> None:
-    """Make the folder `path` and what is missing above it.
-
-    Raises UsageError, also where it is a link: a checkout may have brought it, and it may lead anywhere.
-    """
-    if os.path.islink(path.rstrip("/")):
-        leads = printable(os.path.realpath(path))
-        raise UsageError(f"cannot write into {printable(path)}: it is a link; name the folder that it leads to, {leads}")
-    if not path:
-        raise UsageError("cannot make the folder '': it has no name")
-    try:
-        os.makedirs(path, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"cannot make the folder {printable(path)}: {error.strerror or error}") from error
 
 
 def _spare(path: str, inputs: Iterable[Item], back: str = "") -> None:

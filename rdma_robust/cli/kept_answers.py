@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from rdma_robust.batch.asked_file import AskedFile
 from rdma_robust.batch.cache import Cache
+from rdma_robust.batch.file_cache import AskedFile
 from rdma_robust.frame.shell.inputs import Item, Missing, UnreadableError, read_source
 
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-from rdma_robust import TOOL, __version__
+from rdma_robust import __version__
 from rdma_robust.cli.answering import answer_item, only
-from rdma_robust.cli.processes.decide_proof import ProofAsking, ProofsOfProgram, proved_text
 from rdma_robust.errors import UsageError
+from rdma_robust.frame.answer import Answer
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.shell.inputs import Source
 from rdma_robust.frame.shell.output import output
 from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.guard import ENDING
 from rdma_robust.limits import Limits
+from rdma_robust.questions.proof_question import PROVE, ProofAsking, ProofsOfProgram, proved_text
 from rdma_robust.reports.prove.proof_record import ProofRecord
 from rdma_robust.text import printable
 
@@ -57,10 +58,10 @@ def _written(told: ProofsOfProgram, record: ProofRecord, asking: ProofAsking, fo
             return "\n".join(proof_explanation(record, asking.width))
         case "json":
             from rdma_robust.frame.formats.json_text import layout  # noqa: PLC0415
-            from rdma_robust.reports.prove.proof_json import document  # noqa: PLC0415
+            from rdma_robust.frame.formats.section import document  # noqa: PLC0415
+            from rdma_robust.frame.run_question import section_of  # noqa: PLC0415
 
-            made = document([record], 1, record.time_s, None, expect=False, tool=TOOL, options=asking.described())
-            return layout(made)
+            return layout(document(section_of(PROVE, asking, [Answer(record)], record.time_s)))
     drawings = _drawings(told)
     if form == "html":
         from rdma_robust.reports.prove.proof_page import proof_html  # noqa: PLC0415

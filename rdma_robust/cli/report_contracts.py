@@ -7,22 +7,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from rdma_robust.batch.asked_file import AskedFile
-from rdma_robust.batch.contract_cache import Violated, keep_contracts, known_contracts
-from rdma_robust.cli.batch import Question, answer_all
+from rdma_robust.batch.file_cache import AskedFile, Violated, keep_contracts, known_contracts
 from rdma_robust.cli.kept_answers import KeptAnswers
-from rdma_robust.cli.options.defaults import processors
-from rdma_robust.cli.processes.decide_contracts import (
-    ContractsAnswer,
-    ContractsAsking,
-    answer_contracts,
-    load_contracts_room,
-    lost_contracts,
-)
 from rdma_robust.errors import RdmaRobustError
-from rdma_robust.frame.answer import JsonObject
+from rdma_robust.frame.answer import Answer, JsonObject
+from rdma_robust.frame.run_question import answer_all
+from rdma_robust.frame.shell.defaults import processors
 from rdma_robust.frame.shell.inputs import Item, Missing, UnreadableError, read_source
 from rdma_robust.frame.shell.stderr import warn
+from rdma_robust.questions.contracts_question import CONTRACTS_CHECK, ContractsAsking
 from rdma_robust.reports.check.summary import with_codes
 from rdma_robust.reports.contracts.contracts_record import ContractsRecord
 
@@ -54,11 +47,8 @@ def with_contracts(report: BatchReport, given: Given) -> tuple[BatchReport, list
     )
     kept = _Kept(given.cache, "contracts", asking)
     known = {item.name: record for item in items if (record := kept.known(item)) is not None}
-    question = Question(
-        lambda item, *_tell: answer_contracts(item, asking), lost_contracts, asking.limits, load_contracts_room
-    )
     open_ = [item for item in items if item.name not in known]
-    answers, stopped = answer_all(open_, question, given.jobs or processors(), kept.report, quiet=given.quiet)
+    answers, stopped = answer_all(CONTRACTS_CHECK, asking, open_, given.jobs or processors(), kept.report, quiet=given.quiet)
     known |= {answer.record.file: answer.record for answer in answers}
     found = {name: _alone(record) for name, record in known.items()}
     records = [found[item.name] for item in items if item.name in found and not _has_none(found[item.name])]
@@ -75,7 +65,7 @@ class _Kept(KeptAnswers):
         asked = self.question(item)
         return None if self.cache is None or asked is None else known_contracts(self.cache, asked, replays)
 
-    def report(self, answer: ContractsAnswer) -> None:
+    def report(self, answer: Answer[ContractsRecord]) -> None:
         """Say what is wrong with a file, and keep its answer."""
         _say(answer)
         asked = self.asked.get(answer.record.file)
@@ -125,7 +115,7 @@ def _alone(record: ContractsRecord) -> ContractsRecord:
     return replace(record, warnings=()) if record.runs else record
 
 
-def _say(answer: ContractsAnswer) -> None:
+def _say(answer: Answer[ContractsRecord]) -> None:
     """Say what is wrong with a file, once if its processes are looked at too."""
     if answer.record.runs or _has_none(answer.record):
         return

@@ -7,21 +7,16 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rdma_robust.batch.cache import Cache
-from rdma_robust.batch.message_cache import keep_messages, known_messages
-from rdma_robust.cli.batch import Question, answer_all
+from rdma_robust.batch.file_cache import keep_messages, known_messages
 from rdma_robust.cli.kept_answers import KeptAnswers
-from rdma_robust.cli.options.defaults import processors
-from rdma_robust.cli.processes.decide_messages import (
-    MessagesAnswer,
-    MessagesAsking,
-    answer_messages,
-    load_messages_room,
-    lost_messages,
-)
+from rdma_robust.frame.answer import Answer
+from rdma_robust.frame.run_question import answer_all
+from rdma_robust.frame.shell.defaults import processors
 from rdma_robust.frame.shell.inputs import MESSAGES_SUFFIX, Item, Source
 from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.language.value_ranges import file_of
 from rdma_robust.options import CheckOptions
+from rdma_robust.questions.messages_question import MESSAGES_CHECK, MessagesAsking
 from rdma_robust.reports.check.summary import with_codes
 from rdma_robust.reports.messages.messages_record import MessagesRecord
 
@@ -65,8 +60,7 @@ def with_messages(report: BatchReport, given: Given) -> BatchReport:
     kept = _Kept(given.cache, "messages", asking)
     known = {item.name: record for item in given.items if (record := kept.known(item)) is not None}
     items = [item for item in given.items if item.name not in known]
-    question = Question(lambda item, *_tell: answer_messages(item, asking), lost_messages, asking.limits, load_messages_room)
-    answers, stopped = answer_all(items, question, given.jobs or processors(), kept.report, quiet=given.quiet)
+    answers, stopped = answer_all(MESSAGES_CHECK, asking, items, given.jobs or processors(), kept.report, quiet=given.quiet)
     known |= {answer.record.file: answer.record for answer in answers}
     records = [known[item.name] for item in given.items if item.name in known]
     return replace(
@@ -82,7 +76,7 @@ class _Kept(KeptAnswers):
         asked = self.question(item)
         return None if self.cache is None or asked is None else known_messages(self.cache, asked)
 
-    def report(self, answer: MessagesAnswer) -> None:
+    def report(self, answer: Answer[MessagesRecord]) -> None:
         """Say what is wrong with a program, and keep its answer."""
         for message in answer.messages:
             warn(message)

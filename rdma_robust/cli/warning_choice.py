@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rdma_robust.diagnose import did_you_mean
-from rdma_robust.errors import Diagnostic, UsageError
+from rdma_robust.errors import UsageError
 from rdma_robust.frame.shell.inputs import EVERYTHING, WarningChoice
 from rdma_robust.text import one_line
 
 if TYPE_CHECKING:
-    from rdma_robust.outcome import Outcome
+    pass
 
 
 def chosen(enable: Sequence[str] | None, disable: Sequence[str] | None) -> WarningChoice:
@@ -32,16 +31,3 @@ def _codes(option: str, names: Sequence[str] | None) -> frozenset[str]:
             hint = did_you_mean(name, known) or "`rdma-robust explain-code` lists them"
             raise UsageError(f"{option}: no warning has the code {one_line(name)!r}; {hint}")
     return frozenset(found)
-
-
-def warned(outcome: Outcome, text: str, name: str, choice: WarningChoice) -> Outcome:
-    """Return an outcome with the warnings of its program that are chosen, those of lints that are enabled too."""
-    found: Collection[Diagnostic] = outcome.program.warnings
-    if choice.enabled:
-        from rdma_robust.analyses.lints.lint import CODES, linted  # noqa: PLC0415 - only where they are asked for
-
-        if choice.enabled & CODES:
-            own = frozenset(found)
-            wanted = choice.enabled | {"RR791"}
-            found = [each for each in linted(text, name).found if each in own or each.code in wanted]
-    return replace(outcome, program=replace(outcome.program, warnings=choice.shown(found)))

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from rdma_robust.counters.program import Assign, Body, Choose, Command, CounterProgram, LazyBranches, Require, Statement, pc
+from rdma_robust.digraph import live_names, sets_of
 from rdma_robust.expr import FALSE, Binary, Const, Expr, Ite, Name, disj, names
 
 Label = TypeVar("Label")
@@ -55,37 +56,17 @@ def _region(name: str, live: list[dict[int, frozenset[str]]]) -> tuple[frozenset
     return found if sum(bool(region) for region in found) <= MOST_READERS else None
 
 
-@dataclass(frozen=True, slots=True)
-class _Use:
-    """What one command does to variables: reads before assigning, and assigns on every path."""
-
-    source: int
-    target: int
-    reads: frozenset[str]
-    assigns: frozenset[str]
-
-
 def _live(program: CounterProgram[Any], index: int, wanted: frozenset[str]) -> dict[int, frozenset[str]]:
     process = program.processes[index]
-    uses = [
-        _Use(c.source, c.target, wanted & _reads(c.body, set(), wanted), _assigned(c.body, wanted)) for c in process.commands
+    flows = [
+        (c.source, c.target, wanted & _reads(c.body, set(), wanted), sets_of(_assigned(c.body, wanted)))
+        for c in process.commands
     ]
-    live: dict[int, frozenset[str]] = {at: frozenset() for c in process.commands for at in (c.source, c.target)}
-    live[process.entry] = frozenset()
+    asked: dict[int, frozenset[str]] = {process.entry: frozenset()}
     for target in program.targets:
         if target.process == index:
-            live[target.location] = live.get(target.location, frozenset()) | wanted & frozenset(names(target.condition))
-    into: dict[int, list[_Use]] = {}
-    for use in uses:
-        into.setdefault(use.target, []).append(use)
-    todo = list(uses)
-    while todo:
-        use = todo.pop()
-        new = live[use.source] | use.reads | (live[use.target] - use.assigns)
-        if new != live[use.source]:
-            live[use.source] = new
-            todo += into.get(use.source, ())
-    return live
+            asked[target.location] = asked.get(target.location, frozenset()) | wanted & frozenset(names(target.condition))
+    return live_names(flows, asked)
 
 
 def _branches(body: Body[Any], wanted: frozenset[str]) -> Sequence[Body[Any]]:

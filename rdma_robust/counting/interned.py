@@ -95,7 +95,7 @@ class NumberedSystem(Generic[C, L, A]):
     def idle(self, control: int, present: int) -> int:
         """Return the bits of those present that are idle at the control state."""
         known = self._known[control]
-        for number in bit_numbers(present & ~known.harmless & ~known.harmful & ~self.fresh):
+        for number in set_bits(present & ~known.harmless & ~known.harmful & ~self.fresh):
             if self.system.idle(self.controls[control], self.locals[number]):
                 known.harmless |= 1 << number
             else:
@@ -115,7 +115,7 @@ class NumberedSystem(Generic[C, L, A]):
         return known
 
     def _names(self, present: int) -> list[L]:
-        return [self.locals[number] for number in bit_numbers(present)]
+        return [self.locals[number] for number in set_bits(present)]
 
     def _learn(self, known: _KnownMoves, control: int, move: CountingMove[C, L, A]) -> None:
         step = self._step(move)
@@ -145,7 +145,7 @@ def moves_with(
     return (move for move in system.moves(control, present) if not names.isdisjoint(move.takes))
 
 
-def bit_numbers(those: int) -> Iterator[int]:
+def set_bits(those: int) -> Iterator[int]:
     """Yield the numbers of the bits of a set, in increasing order."""
     while those:
         lowest = those & -those

@@ -12,7 +12,7 @@ from rdma_robust.counting.protocol import A, C, CountingMove, CountingSystem, L
 BORN = -1
 
 
-class Copy(NamedTuple):
+class ProcessCopy(NamedTuple):
     """A process: the number of its template among the fresh local states (BORN if a move gave it), and its own, from 1."""
 
     template: int
@@ -26,7 +26,7 @@ class NamedRun(Generic[C, L, A]):
     A copy is started by the first move that takes part with it, so copies have their numbers in the order of their starts.
     """
 
-    steps: tuple[tuple[CountingMove[C, L, A], tuple[Copy, ...]], ...]
+    steps: tuple[tuple[CountingMove[C, L, A], tuple[ProcessCopy, ...]], ...]
     numbers: tuple[int, ...]
 
     @property
@@ -40,7 +40,7 @@ def name_copies(system: CountingSystem[C, L, A], run: Iterable[CountingMove[C, L
     Raises ValueError if a move takes what is not there.
     """
     templates = {local: number for number, local in reversed(list(enumerate(system.fresh)))}
-    waiting: dict[L, deque[Copy]] = {}
+    waiting: dict[L, deque[ProcessCopy]] = {}
     started = [0] * len(system.fresh)
     born = 0
     steps = []
@@ -51,12 +51,12 @@ def name_copies(system: CountingSystem[C, L, A], run: Iterable[CountingMove[C, L
                 copies.append(pool.popleft())
             elif local in templates:
                 started[templates[local]] += 1
-                copies.append(Copy(templates[local], started[templates[local]]))
+                copies.append(ProcessCopy(templates[local], started[templates[local]]))
             else:
                 raise ValueError(f"{move!r} takes {local!r}, which is not there")
         for at, local in enumerate(move.gives):
             born += at >= len(copies)
-            copy = copies[at] if at < len(copies) else Copy(BORN, born)
+            copy = copies[at] if at < len(copies) else ProcessCopy(BORN, born)
             waiting.setdefault(local, deque()).append(copy)
         steps.append((move, tuple(copies)))
     return NamedRun(tuple(steps), tuple(started))

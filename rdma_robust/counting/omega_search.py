@@ -20,7 +20,7 @@ from itertools import chain
 from typing import Generic
 
 from rdma_robust.counting.inductive_markings import OmegaMarking
-from rdma_robust.counting.interned import Few, NumberedMove, NumberedSystem, bit_numbers, covers_marking, fire_move, support
+from rdma_robust.counting.interned import Few, NumberedMove, NumberedSystem, covers_marking, fire_move, set_bits, support
 from rdma_robust.counting.known_cycles import KnownCycles
 from rdma_robust.counting.omega_tree import OmegaTree, counting_run
 from rdma_robust.counting.protocol import A, C, CountingMove, CountingSystem, L
@@ -142,7 +142,7 @@ class OmegaSearch(Generic[C, L, A]):
         return tuple(
             OmegaMarking(
                 self.known.controls[control],
-                tuple(names[local] for local in bit_numbers(tree.wide[node] & ~self.known.fresh)),
+                tuple(names[local] for local in set_bits(tree.wide[node] & ~self.known.fresh)),
                 tuple((names[local], count) for local, count in sorted(tree.few[node].items())),
             )
             for control in sorted(self.largest)

@@ -19,6 +19,7 @@ from rdma_robust.certify.search_steps import Around, SearchStep, SearchSteps
 from rdma_robust.certify.thread_events import LocalState, OperationStage, ThreadMove
 from rdma_robust.certify.thread_reading import Ahead, readings_of
 from rdma_robust.counters.inductive import limit_covers
+from rdma_robust.digraph import live_names
 from rdma_robust.errors import InternalError, SizeLimitError
 from rdma_robust.expr import VALUE, is_value, names
 from rdma_robust.language.flow.cfg import Cas, Cell, Poll, Program, Read, RemoteRmw, Rmw, Step, Thread, operands, steps
@@ -277,19 +278,10 @@ def _used(step: Step) -> frozenset[str]:
 
 
 def _live(listed: list[tuple[int, int, Step]]) -> dict[int, frozenset[str]]:
-    live: dict[int, frozenset[str]] = {}
-    changed = True
-    while changed:
-        changed = False
-        for source, target, step in reversed(listed):
-            after = live.get(target, frozenset())
-            assigned = dict(step.assigns)
-            used = {n for name, expr in assigned.items() if name in after for n in names(expr) if not is_value(n)}
-            before = live.get(source, frozenset()) | _used(step) | used | (after - assigned.keys())
-            if before != live.get(source, frozenset()):
-                live[source] = before
-                changed = True
-    return live
+    flows = [
+        (a, b, _used(step), {r: {n for n in names(e) if not is_value(n)} for r, e in step.assigns}) for a, b, step in listed
+    ]
+    return live_names(flows, {})
 
 
 def _reachable(listed: list[tuple[int, int, Step]]) -> dict[int, set[int]]:

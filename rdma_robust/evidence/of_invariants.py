@@ -19,6 +19,7 @@ from rdma_robust.certify.thread_reading import ThreadReading
 from rdma_robust.counters.inductive import Limit, limit_covers
 from rdma_robust.counters.program import pc
 from rdma_robust.counters.vass import Control
+from rdma_robust.digraph import live_names
 from rdma_robust.errors import InternalError
 from rdma_robust.expr import VALUE, names
 from rdma_robust.language.flow.cfg import Get, Program, Put, steps
@@ -157,18 +158,17 @@ def _middles(program: Program, graph: EventGraph) -> dict[int, tuple[int, int]]:
 
 def _live(graph: EventGraph) -> dict[int, frozenset[str]]:
     """For every program point the registers whose values can still matter: they are read before they are assigned."""
-    live: dict[int, frozenset[str]] = {point: frozenset() for point in graph.points}
-    changed = True
-    while changed:
-        changed = False
-        for edge in reversed(graph.edges):
-            used = {*names(edge.guard), *(() if edge.written is None else names(edge.written))}
-            used |= {name for register, e in edge.assigns if register in live[edge.target] for name in names(e)}
-            before = live[edge.source] | used - {VALUE.name} | live[edge.target] - {register for register, _ in edge.assigns}
-            if before != live[edge.source]:
-                live[edge.source] = frozenset(before)
-                changed = True
-    return live
+    own = {VALUE.name}
+    flows = [
+        (
+            edge.source,
+            edge.target,
+            {*names(edge.guard), *(() if edge.written is None else names(edge.written))} - own,
+            {register: set(names(e)) - own for register, e in edge.assigns},
+        )
+        for edge in graph.edges
+    ]
+    return live_names(flows, dict.fromkeys(graph.points, frozenset()))
 
 
 class _CompletionWords:

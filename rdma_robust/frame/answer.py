@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from rdma_robust.errors import Diagnostic, Severity
 from rdma_robust.frame.exits import Exit
 
+JsonObject = dict[str, object]
 ErrorKind = Literal["unreadable", "invalid", "internal"]
 
 
@@ -32,6 +33,11 @@ def diagnostics(found: Iterable[Diagnostic]) -> tuple[DiagnosticView, ...]:
         DiagnosticView(d.severity, d.code, d.located, d.span.line, d.span.column, d.span.expanded_from, d.expected, d.hint)
         for d in found
     )
+
+
+def diagnostic_object(view: DiagnosticView) -> JsonObject:
+    """Return a warning or an error in a few members."""
+    return {"line": view.line, "column": view.column, "code": view.code, "message": view.message}
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +103,7 @@ class Answer(Generic[R]):
 class Counts:
     """The numbers of a run: of `requested` inputs so many are `done`; `numbers` by the words of the question.
 
-    `noun` is what an input is called. `further` is told after the time.
+    `noun` is what an input is called. `passed_over` files of folders are none of the inputs: nothing was asked about them.
     """
 
     noun: str
@@ -107,7 +113,7 @@ class Counts:
     interrupted: bool
     exit_code: int
     time_s: float
-    further: Mapping[str, int] = field(default_factory=dict)
+    passed_over: int | None = None
 
     def __getitem__(self, word: str) -> int:
         return self.numbers[word]
@@ -120,11 +126,8 @@ class Counts:
             **self.numbers,
             "exit_code": int(self.exit_code),
             "time_s": round(self.time_s, 6),
-            **self.further,
+            **({} if self.passed_over is None else {"passed_over": self.passed_over}),
         }
-
-
-JsonObject = dict[str, object]
 
 
 def envelope(

@@ -35,7 +35,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from rdma_robust.hardness.symbols import EMPTY, alphabet, comment_lines, laid_out, nested, symbol_variable
+from rdma_robust.hardness.symbols import EMPTY, alphabet, comment_lines, laid_out, nested_lines, symbol_variable
 
 ONE = "one"
 
@@ -122,9 +122,9 @@ def transfer_program(word: str, letters: Sequence[str], transfer: Transfer) -> s
         f"node A {{ {', '.join([*cells, 'letter_end = END'])}{ones} }}",
         f"node B {{ symbol = 0{flags} }}",
         "",
-        *nested("thread Sender on A", [line for source in sources for line in send_symbol(CHANNEL, source, transfer)]),
+        *nested_lines("thread Sender on A", [line for source in sources for line in send_symbol(CHANNEL, source, transfer)]),
         "",
-        *nested("thread Receiver on B", body),
+        *nested_lines("thread Receiver on B", body),
     ]
     return laid_out(lines)
 

@@ -17,10 +17,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from rdma_robust.errors import NO_SPAN, Diagnostic, ProgramError, SizeLimitError, Span
-from rdma_robust.hardness.symbols import comment_lines, laid_out, nested
+from rdma_robust.counters.explicit_json import DocumentMisfit, document_members, members_of, read_document
+from rdma_robust.errors import SizeLimitError
+from rdma_robust.hardness.symbols import comment_lines, laid_out, nested_lines
 from rdma_robust.language.syntax.layout import MAX_NESTING, MAX_TOKENS
-from rdma_robust.text import json_mistake
 
 FORMAT: Final = "rdma-robust/automata"
 VERSION: Final = 1
@@ -68,12 +68,12 @@ def automata_program(question: AutomataIntersection) -> str:
     body = ["reg q"] if pairs else []
     if branches:
         heads = ["choose", *(["or"] * (len(branches) - 1))]
-        chosen = [line for head, branch in zip(heads, branches, strict=True) for line in nested(head, branch)]
-        body += nested("loop", chosen if len(branches) > 1 else branches[0])
+        chosen = [line for head, branch in zip(heads, branches, strict=True) for line in nested_lines(head, branch)]
+        body += nested_lines("loop", chosen if len(branches) > 1 else branches[0])
     for variable, automaton in pairs:
         body += _accepts(variable, automaton.accepting)
-    lines = [*comment_lines(map(_shown, heading)), "", *nested("node Automata", declared), ""]
-    return laid_out([*lines, *nested(f"thread {THREAD} on Automata", body)])
+    lines = [*comment_lines(map(_shown, heading)), "", *nested_lines("node Automata", declared), ""]
+    return laid_out([*lines, *nested_lines(f"thread {THREAD} on Automata", body)])
 
 
 def _move(variable: str, after: Sequence[int | None]) -> list[str]:
@@ -84,7 +84,7 @@ def _move(variable: str, after: Sequence[int | None]) -> list[str]:
     lines += [f"assume {' && '.join(stuck)}"] if stuck else []
     moving = [(state, target) for state, target in arms if target is not None]
     for number, (state, target) in enumerate(moving):
-        lines += nested(f"{'else ' if number else ''}if q == {state}", [f"{variable} = {target}"])
+        lines += nested_lines(f"{'else ' if number else ''}if q == {state}", [f"{variable} = {target}"])
     return lines if arms else []
 
 
@@ -108,40 +108,25 @@ def _refuse_large(question: AutomataIntersection) -> None:
         )
 
 
-class _Misfit(Exception):
-    """What is wrong with which part of the document."""
-
-
 def automata_of_json(text: str, file: str) -> AutomataIntersection:
     """Return the automata in JSON `text` (schema/automata.schema.json); `file` names it in messages.
 
     Raises ProgramError for text that is none.
     """
-    try:
-        return _automata(json.loads(text))
-    except json.JSONDecodeError as error:
-        span = Span(error.lineno, error.colno, error.lineno, error.colno + 1, error.pos, error.pos + 1)
-        problem = Diagnostic("error", "RR611", f"not JSON: {json_mistake(error)}", span)
-    except _Misfit as error:
-        problem = Diagnostic("error", "RR612", f"no automata: {error}", NO_SPAN, hint=DESCRIBED)
-    except (RecursionError, ValueError) as error:
-        problem = Diagnostic("error", "RR612", f"no automata: {json_mistake(error)}", NO_SPAN, hint=DESCRIBED)
-    raise ProgramError(file, text, (problem,))
+    return read_document(text, file, _automata, "no automata", DESCRIBED)
 
 
 def _automata(document: Any) -> AutomataIntersection:
-    members = _members(document, "the document", ("format", "version", "alphabet", "automata"))
-    if (members["format"], members["version"]) != (FORMAT, VERSION) or type(members["version"]) is not int:
-        raise _Misfit(f"`format` and `version` must be {FORMAT!r} and {VERSION}")
+    members = document_members(document, FORMAT, VERSION, ("format", "version", "alphabet", "automata"))
     letters = _texts(members["alphabet"], "alphabet")
     automata = members["automata"]
     if not isinstance(automata, list):
-        raise _Misfit("automata must be a list")
+        raise DocumentMisfit("automata must be a list")
     return AutomataIntersection(letters, tuple(_automaton(a, f"automata[{i}]", letters) for i, a in enumerate(automata)))
 
 
 def _automaton(value: Any, where: str, letters: tuple[str, ...]) -> FiniteAutomaton:
-    parts = _members(value, where, ("name", "states", "initial", "accepting", "transitions"))
+    parts = members_of(value, where, ("name", "states", "initial", "accepting", "transitions"))
     states = _texts(parts["states"], f"{where}.states")
 
     number_of, letter_number = ({name: number for number, name in enumerate(names)} for names in (states, letters))
@@ -149,23 +134,25 @@ def _automaton(value: Any, where: str, letters: tuple[str, ...]) -> FiniteAutoma
     def state(name: Any, place: str) -> int:
         number = number_of.get(name) if isinstance(name, str) else None
         if number is None:
-            raise _Misfit(f"{place} is {json.dumps(name)[:100]}, which is none of the states")
+            raise DocumentMisfit(f"{place} is {json.dumps(name)[:100]}, which is none of the states")
         return number
 
     rows = parts["transitions"]
     if not isinstance(rows, dict) or not all(isinstance(row, dict) for row in rows.values()):
-        raise _Misfit(f"{where}.transitions must be an object of objects: state, then letter, then state")
+        raise DocumentMisfit(f"{where}.transitions must be an object of objects: state, then letter, then state")
     moves: list[list[int | None]] = [[None] * len(letters) for _ in states]
     for source, row in rows.items():
         at = state(source, f"a key of {where}.transitions")
         for letter, target in row.items():
             if letter not in letter_number:
-                raise _Misfit(f"{where}.transitions.{source} has the letter {json.dumps(letter)}, not of the alphabet")
+                raise DocumentMisfit(
+                    f"{where}.transitions.{source} has the letter {json.dumps(letter)}, not of the alphabet"
+                )
             moves[at][letter_number[letter]] = state(target, f"{where}.transitions.{source}.{letter}")
     accepting = _texts(parts["accepting"], f"{where}.accepting")
     name = parts["name"]
     if not isinstance(name, str):
-        raise _Misfit(f"{where}.name must be a string")
+        raise DocumentMisfit(f"{where}.name must be a string")
     return FiniteAutomaton(
         name,
         states,
@@ -175,17 +162,11 @@ def _automaton(value: Any, where: str, letters: tuple[str, ...]) -> FiniteAutoma
     )
 
 
-def _members(value: Any, where: str, keys: tuple[str, ...]) -> dict[str, Any]:
-    if not isinstance(value, dict) or set(value) != set(keys):
-        raise _Misfit(f"{where} must be an object with the members {', '.join(keys)}")
-    return value
-
-
 def _texts(value: Any, where: str) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
-        raise _Misfit(f"{where} must be a list of strings")
+        raise DocumentMisfit(f"{where} must be a list of strings")
     if len(set(value)) != len(value):
-        raise _Misfit(f"{where} names something twice")
+        raise DocumentMisfit(f"{where} names something twice")
     return tuple(value)
 
 

@@ -27,8 +27,8 @@ from typing import Final
 
 from rdma_robust.counters.printing import show_expr
 from rdma_robust.errors import Diagnostic, ProgramError, SizeLimitError, UsageError
-from rdma_robust.expr import TRUE, Binary, Const, Expr, Name, names, substitute
-from rdma_robust.hardness.symbols import comment_lines, laid_out, nested
+from rdma_robust.expr import TRUE, Binary, Const, Expr, Name, conjunction_parts, names, substitute
+from rdma_robust.hardness.symbols import comment_lines, laid_out, nested_lines
 from rdma_robust.language.check.targets import StateTarget, ThreadAtExit, ThreadAtLine
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import (
@@ -121,7 +121,7 @@ def _question(program: Program, target: StateTarget) -> _Question:
     used = set(names(condition))
     for name in sorted(set(ended.values()) & set(_not_plain(condition))):
         raise UsageError(f"`{name}` can be asked for, not its contrary: it stands under `!` or in a comparison")
-    surely = {part.name for part in _conjuncts(condition) if isinstance(part, Name)}
+    surely = {part.name for part in conjunction_parts(condition) if isinstance(part, Name)}
     registers = {f"{t.name}.{r}": (t.name, r) for t in program.threads for r, _ in t.registers}
     for name in sorted(used & set(registers)):
         thread = registers[name][0]
@@ -139,15 +139,6 @@ def _question(program: Program, target: StateTarget) -> _Question:
     asked = {t: tuple(r for r, _ in threads[t].registers if f"{t}.{r}" in used) for t in sorted(ended)}
     alone = next(iter(ended)) if len(ended) == 1 and set(ended.values()) <= surely and not used & set(cells) else None
     return _Question(condition, next(iter(nodes), program.nodes[0]), asked, alone)
-
-
-def _conjuncts(expr: Expr) -> Iterator[Expr]:
-    match expr:
-        case Binary("&&", left, right):
-            yield from _conjuncts(left)
-            yield from _conjuncts(right)
-        case _:
-            yield expr
 
 
 def _not_plain(expr: Expr) -> Iterator[str]:
@@ -229,10 +220,10 @@ class _Writer:
                 case ast.NodeDeclaration(name, cells):
                     added = self.variables if name.text == self.question.node else []
                     mine = [*map(printer.cell_text, cells), *map(self.names.initial, added)]
-                    yield from nested(printer.item(item), mine)
+                    yield from nested_lines(printer.item(item), mine)
                 case _:
                     yield printer.item(item)
-        yield from nested(f"node {self.gadget}", [self.names.initial(self.z)])
+        yield from nested_lines(f"node {self.gadget}", [self.names.initial(self.z)])
 
     def thread(self, item: ast.ThreadDeclaration) -> list[str]:
         name, node = item.name.text, item.node.text
@@ -243,7 +234,7 @@ class _Writer:
         declared = [printer.statement(s) for s in item.body.statements if isinstance(s, ast.Registers)]
         if lock is not None and lock.take[0] in (line.strip() for line in lines):
             declared.append(f"reg {self.names.initial(lock.register)}")
-        return nested(printer.item(item), [*declared, *lines])
+        return nested_lines(printer.item(item), [*declared, *lines])
 
     def shared_names(self, item: ast.ThreadDeclaration) -> frozenset[str]:
         """Return the names of the variables of a thread's node."""
@@ -271,7 +262,7 @@ class _Writer:
             ended = name.endswith(" ended")
             by[name] = Binary("==", Name(register), Const(self.names.on)) if ended else Name(register)
         lines += self.gadget_if(substitute(self.question.condition, by))
-        return nested(f"thread {self.watcher} on {self.question.node}", lines)
+        return nested_lines(f"thread {self.watcher} on {self.question.node}", lines)
 
     def gadget_if(self, condition: Expr) -> list[str]:
         test = [] if condition == TRUE else [f"assume {show_expr(condition)}"]
@@ -324,12 +315,14 @@ class _Body:
             case ast.While(condition, body):
                 take, give = self.around(printer.expression(condition))
                 again = [] if _halts(body) else take
-                return [*take, *nested(printer.statement(statement), [*give, *self.block(body), *again]), *give]
+                return [*take, *nested_lines(printer.statement(statement), [*give, *self.block(body), *again]), *give]
             case ast.Loop(body):
-                return nested("loop", self.block(body))
+                return nested_lines("loop", self.block(body))
             case ast.Choose(branches):
                 heads = ["choose", *(["or"] * (len(branches) - 1))]
-                return [line for head, part in zip(heads, branches, strict=True) for line in nested(head, self.block(part))]
+                return [
+                    line for head, part in zip(heads, branches, strict=True) for line in nested_lines(head, self.block(part))
+                ]
             case _:
                 take, give = self.around(printer.statement(statement))
                 return [*take, printer.statement(statement), *give]
@@ -338,11 +331,11 @@ class _Body:
         """Return an `if`: between two conditions that look at memory the lock is given back, so others may move."""
         first, rest = arms[0], arms[1:]
         take, give = self.around(printer.expression(first.condition))
-        then = nested(f"if {printer.expression(first.condition)}", [*give, *self.block(first.block)])
+        then = nested_lines(f"if {printer.expression(first.condition)}", [*give, *self.block(first.block)])
         other = self.branches(rest, otherwise) if rest else self.block(otherwise) if otherwise else []
         if rest and not give and other[0].startswith("if "):
             return [*take, *then, f"else {other[0]}", *other[1:]]
-        return [*take, *then, *(nested("else", [*give, *other]) if give or other else [])]
+        return [*take, *then, *(nested_lines("else", [*give, *other]) if give or other else [])]
 
     def around(self, text: str) -> tuple[list[str], list[str]]:
         """Return how to take and give back the lock, both empty if what `text` does needs none."""

@@ -34,7 +34,7 @@ from typing import Final
 
 from rdma_robust.counters.explicit import ExplicitVass
 from rdma_robust.errors import SizeLimitError
-from rdma_robust.hardness.symbols import INDENT, nested
+from rdma_robust.hardness.symbols import INDENT, nested_lines
 from rdma_robust.language.flow.cfg import MAX_CELLS, MAX_STEPS
 from rdma_robust.language.syntax.grammar import load_grammar
 from rdma_robust.language.syntax.layout import MAX_TOKENS
@@ -302,7 +302,7 @@ class _Writer:
         body = list(self._body())
         head = "thread Simulator on Leader"
         if len(body) > 1 or (body and "{" in body[0]):
-            yield from nested(head, body)
+            yield from nested_lines(head, body)
         else:
             yield " ".join([head, "{", *body, "}"])
 
@@ -312,7 +312,7 @@ class _Writer:
             yield "reg k"
         yield from self._start()
         if self.rules:
-            yield from nested("loop", list(_choice(self.rules)))
+            yield from nested_lines("loop", list(_choice(self.rules)))
         if system.goals:
             yield from _choice([self._goal(number, goal) for number, goal in enumerate(system.goals, 1)])
             yield "put Gadget.z = g"
@@ -348,7 +348,7 @@ class _Writer:
     def _times(amount: int, statement: str) -> list[str]:
         if amount <= UNROLLED:
             return [statement] * amount
-        return ["k = 0", *nested(f"while k < {amount}", [statement, "k = k + 1"])]
+        return ["k = 0", *nested_lines(f"while k < {amount}", [statement, "k = k + 1"])]
 
 
 def _choice(branches: Sequence[Sequence[str]]) -> Iterator[str]:

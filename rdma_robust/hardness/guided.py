@@ -12,6 +12,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from rdma_robust.digraph import live_names, sets_of
 from rdma_robust.errors import InternalError
 from rdma_robust.expr import names
 from rdma_robust.language.flow.cfg import Step, Thread, steps
@@ -72,15 +73,8 @@ def _posted(machine: RdmaMachine, code: ThreadCode) -> dict[int, Hashable]:
 
 def _live(thread: Thread) -> dict[int, tuple[int, ...]]:
     """Return for each point the places of the registers that may be read from there before they are written."""
-    edges = [(u, v, _used(step), {name for name, _ in step.assigns}) for u, v, step in steps(thread)]
-    live: dict[int, set[str]] = {point: set() for point in thread.points}
-    changed = True
-    while changed:
-        changed = False
-        for u, v, used, assigned in edges:
-            more = (used | (live[v] - assigned)) - live[u]
-            live[u] |= more
-            changed = changed or bool(more)
+    flows = [(u, v, _used(step), sets_of(name for name, _ in step.assigns)) for u, v, step in steps(thread)]
+    live = live_names(flows, dict.fromkeys(thread.points, frozenset()))
     return {p: tuple(k for k, (name, _) in enumerate(thread.registers) if name in found) for p, found in live.items()}
 
 

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from rdma_robust.diagnose import Reporter, line_ends_are_plain, quote
 from rdma_robust.errors import Span
 from rdma_robust.hardness.abp import ONE, SymbolChannel, receive_symbol, send_symbol
-from rdma_robust.hardness.symbols import EMPTY, alphabet, comment_lines, laid_out, nested, symbol_variable
+from rdma_robust.hardness.symbols import EMPTY, alphabet, comment_lines, laid_out, nested_lines, symbol_variable
 from rdma_robust.text import json_mistake
 
 GUESSER, TOP, BOTTOM, CHECKER = range(4)
@@ -82,13 +82,13 @@ def pcp_program(instance: PcpInstance) -> str:
         "",
         *_nodes(instance),
         "",
-        *nested(f"thread {THREADS[GUESSER]} on {NODES[GUESSER]}", _guesser(instance)),
+        *nested_lines(f"thread {THREADS[GUESSER]} on {NODES[GUESSER]}", _guesser(instance)),
         "",
-        *nested(f"thread {THREADS[TOP]} on {NODES[TOP]}", _expander(instance, TOP)),
+        *nested_lines(f"thread {THREADS[TOP]} on {NODES[TOP]}", _expander(instance, TOP)),
         "",
-        *nested(f"thread {THREADS[BOTTOM]} on {NODES[BOTTOM]}", _expander(instance, BOTTOM)),
+        *nested_lines(f"thread {THREADS[BOTTOM]} on {NODES[BOTTOM]}", _expander(instance, BOTTOM)),
         "",
-        *nested(f"thread {THREADS[CHECKER]} on {NODES[CHECKER]}", _checker()),
+        *nested_lines(f"thread {THREADS[CHECKER]} on {NODES[CHECKER]}", _checker()),
     ]
     return laid_out(lines)
 
@@ -123,13 +123,13 @@ def _guesser(instance: PcpInstance) -> list[str]:
     choice = branches[0] if len(branches) == 1 else _choose(branches)
     again = [*choice, "choose { skip } or { more = 0 }"]
     ends = [line for channel in INDEX.values() for line in send_symbol(channel, "index_end")]
-    return ["reg more = 1", *nested("while more == 1", again), *ends]
+    return ["reg more = 1", *nested_lines("while more == 1", again), *ends]
 
 
 def _choose(branches: list[list[str]]) -> list[str]:
-    lines = nested("choose", branches[0])
+    lines = nested_lines("choose", branches[0])
     for branch in branches[1:]:
-        first, *rest = nested("or", branch)
+        first, *rest = nested_lines("or", branch)
         lines = [*lines[:-1], f"}} {first}", *rest]
     return lines
 
@@ -138,15 +138,15 @@ def _expander(instance: PcpInstance, thread: int) -> list[str]:
     body = receive_symbol(INDEX[thread], "i", f"i != {EMPTY}")
     for k, word in enumerate(instance.words(thread), 1):
         puts = [line for letter in word for line in send_symbol(LETTER[thread], symbol_variable(letter))]
-        body += nested(f"if i == {k}", puts)
-    return ["reg i", *nested("while i != END", body), *send_symbol(LETTER[thread], "letter_end")]
+        body += nested_lines(f"if i == {k}", puts)
+    return ["reg i", *nested_lines("while i != END", body), *send_symbol(LETTER[thread], "letter_end")]
 
 
 def _checker() -> list[str]:
     top, bottom = READ_INTO[TOP], READ_INTO[BOTTOM]
     accept = {TOP: f"{top} != {EMPTY}", BOTTOM: f"{bottom} == {top}"}
     body = [line for thread in LETTER for line in receive_symbol(LETTER[thread], READ_INTO[thread], accept[thread])]
-    return [f"reg {top}, {bottom}", *nested(f"while {top} != END", body)]
+    return [f"reg {top}, {bottom}", *nested_lines(f"while {top} != END", body)]
 
 
 MOST_PAIRS = 100

@@ -21,7 +21,7 @@ def symbol_variable(letter: str) -> str:
     return f"letter_{letter}" if letter.isascii() and letter.isalnum() else f"letter_u{ord(letter):04x}"
 
 
-def nested(head: str, body: Sequence[str]) -> list[str]:
+def nested_lines(head: str, body: Sequence[str]) -> list[str]:
     """Return a block of the language with its body indented."""
     return [f"{head} {{", *(INDENT + line for line in body), "}"]
 

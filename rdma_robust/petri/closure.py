@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from rdma_robust.petri.engine import Covering, DownwardProof, FullEnumeration, Kernel, Search, Steps
+from rdma_robust.petri.engine import Covering, DownwardProof, EngineSearch, FullEnumeration, Kernel, Steps
 from rdma_robust.petri.forward import Forward, run_into_cone
 from rdma_robust.petri.slice import Core
 from rdma_robust.solver_library import linear_solver
@@ -109,7 +109,7 @@ class ReachableSet:
         return Covering(run_into_cone(self._core, node, self._core.targets[target], came, self._forest.cycles), target)
 
 
-def reachable_set(core: Core, kernel: Kernel, *, one_by_one: bool = False) -> Search:
+def reachable_set(core: Core, kernel: Kernel, *, one_by_one: bool = False) -> EngineSearch:
     """Return the Karp-Miller search of a core, in the implementation of the kernel."""
     if kernel.forest is None:
         return Forward(core, kernel, "largest", True)

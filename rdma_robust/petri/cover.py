@@ -22,12 +22,12 @@ from rdma_robust.petri.engine import (
     KERNELS,
     Covering,
     DownwardProof,
+    EngineSearch,
     Finding,
     ForbiddenCones,
     FullEnumeration,
     Kernel,
     LinearProof,
-    Search,
     UpwardProof,
 )
 from rdma_robust.petri.exclusion import ExclusivePairs
@@ -158,17 +158,17 @@ _TOGETHER = 400_000
 """Elementary operations after which the two halves of the portfolio go on in processes of their own: some 0.4 s."""
 
 
-def _backward(core: Core, kernel: Kernel, limits: Limits) -> Search:
+def _backward(core: Core, kernel: Kernel, limits: Limits) -> EngineSearch:
     return Backward(core, kernel, StateEquation(core, limits.deadline), Cuts(len(core.initial)))
 
 
-def _state_equation(core: Core, _: Kernel, limits: Limits) -> Search:
+def _state_equation(core: Core, _: Kernel, limits: Limits) -> EngineSearch:
     cuts, equation = Cuts(len(core.initial)), StateEquation(core, limits.deadline)
     plain, traps = (RootEquation(core, cuts, equation, traps=traps) for traps in (False, True))
     return Turns((plain,), [Side("state-equation", search.steps(), spent) for spent, search in enumerate((plain, traps))])
 
 
-COVER_ENGINES: dict[str, Callable[[Core, Kernel, Limits], Search]] = {
+COVER_ENGINES: dict[str, Callable[[Core, Kernel, Limits], EngineSearch]] = {
     "auto": Portfolio,
     "bfs": lambda core, kernel, _: Forward(core, kernel, "oldest", False),
     "karp-miller": lambda core, kernel, _: reachable_set(core, kernel),
@@ -187,7 +187,7 @@ class CoverTask:
 
     engine: str
     kernels: Sequence[Kernel]
-    search: Callable[[Core, Kernel, Limits], Search]
+    search: Callable[[Core, Kernel, Limits], EngineSearch]
 
 
 def cover(
@@ -232,7 +232,7 @@ def _search(
     part: Slice, kernel: Kernel, question: CoverTask, limits: Limits, *, progress: Progress, processes: int
 ) -> CoverResult:
 
-    def answer(search: Search, within: Limits, tell: Progress, most: int | None = None) -> CoverResult:
+    def answer(search: EngineSearch, within: Limits, tell: Progress, most: int | None = None) -> CoverResult:
         finding, cut = _drive(search, within, tell, most)
         if isinstance(finding, ForbiddenCones):
             rest = rest_of(part, finding.basis)
@@ -252,7 +252,7 @@ def _search(
     return race(halves, limits, progress)
 
 
-def _drive(search: Search, limits: Limits, progress: Progress, most: int | None) -> tuple[Finding | None, str]:
+def _drive(search: EngineSearch, limits: Limits, progress: Progress, most: int | None) -> tuple[Finding | None, str]:
     """Let a search work until it ends or a limit is reached; return what it found and the limit.
 
     The limit "later" is that of the elementary operations, `most`.

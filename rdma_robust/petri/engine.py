@@ -106,7 +106,7 @@ Steps = Generator[int, None, Finding | None]
 """None where the engine has no answer, although it is at its end."""
 
 
-class Search(Protocol):
+class EngineSearch(Protocol):
     """An engine at work on one core; `stored` markings or cones are kept, `frontier` of them are still to be looked at."""
 
     @property

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rdma_robust.limits import Limits
 from rdma_robust.petri.backward import Backward
 from rdma_robust.petri.closure import reachable_set
-from rdma_robust.petri.engine import Finding, Kernel, LinearProof, Search, Steps, UpwardProof
+from rdma_robust.petri.engine import EngineSearch, Finding, Kernel, LinearProof, Steps, UpwardProof
 from rdma_robust.petri.exclusion import ExclusivePairs
 from rdma_robust.petri.forward import Forward
 from rdma_robust.petri.kernel.loops import Marking
@@ -81,7 +81,7 @@ class Turns:
     `answered` names the engine that had the answer, once there is one.
     """
 
-    def __init__(self, searches: Sequence[Search], sides: Sequence[Side]) -> None:
+    def __init__(self, searches: Sequence[EngineSearch], sides: Sequence[Side]) -> None:
         self._searches = tuple(searches)
         self._sides = list(sides)
         self.answered = ""

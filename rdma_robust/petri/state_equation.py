@@ -3,7 +3,8 @@
 A marking m can be covered only if initial + C x >= m has a solution x >= 0, C the incidence matrix. By Farkas' lemma
 there is none iff some y >= 0 has y C <= 0 (no transition increases the weighted sum y M) and y m > y initial. Such a y
 is found in floating point and counts only after it has been turned into integers and both inequalities have been checked
-exactly. Source: Murata 1989; Blondin, Finkel, Haase and Haddad 2016; Geffroy, Leroux and Sutre 2016 (ICover).
+exactly. What floating point cannot tell, the simplex method finds in fractions (:func:`ray`).
+Source: Murata 1989; Blondin, Finkel, Haase and Haddad 2016; Geffroy, Leroux and Sutre 2016 (ICover).
 
 A set S of places is a trap if every transition that takes a token from S leaves one: after it some place of S has a token,
 one that it adds or one that it only reads. A trap that is marked initially stays marked, an inequality sum S >= 1 that no
@@ -15,16 +16,73 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from rdma_robust.petri.farkas import ray
 from rdma_robust.petri.kernel.loops import Marking
 from rdma_robust.petri.net import Vector
 from rdma_robust.petri.slice import Core
 from rdma_robust.solver_library import linear_solver
+
+Row = dict[int, Fraction]
+
+
+def ray(
+    rows: Iterable[Mapping[int, int]], gains: Mapping[int, int], patience: Callable[[int], bool]
+) -> dict[int, int] | None:
+    """Return y >= 0, in integers without a common factor, whose product with every row is at most 0 and with `gains` is
+    positive; None if there is none, or if `patience` says no, which is asked before every step with the numbers looked at.
+
+    Rows and gains have their numbers by the index of the variable. Such y are a cone, on which `gains` is unbounded iff
+    there is one; from y = 0 every step of the simplex method is degenerate until it finds a ray; by Bland's rule it ends.
+    Source: Bland 1977; Chvatal 1983, chapters 3 and 16.
+    """
+    # The dictionary: a basic variable, below 0 for the slack of a row, as a combination of the others.
+    basic: dict[int, Row] = {-1 - i: {j: Fraction(-a) for j, a in row.items() if a} for i, row in enumerate(rows)}
+    objective: Row = {j: Fraction(g) for j, g in gains.items() if g}
+    while entering := min((_order(j) for j, g in objective.items() if g > 0), default=None):
+        enters = entering[1]
+        if not patience(sum(map(len, basic.values()))):
+            return None
+        blocking = [_order(var) for var, row in basic.items() if row.get(enters, 0) < 0]
+        if not blocking:
+            found = {var: row[enters] for var, row in basic.items() if var >= 0 and row.get(enters)}
+            if enters >= 0:
+                found[enters] = Fraction(1)
+            return _whole(found)
+        leaves = min(blocking)[1]
+        row = basic.pop(leaves)
+        pivot = row.pop(enters)
+        solved = {j: -a / pivot for j, a in row.items()}
+        solved[leaves] = 1 / pivot
+        for other in (*basic.values(), objective):
+            if factor := other.pop(enters, None):
+                _add(other, factor, solved)
+        basic[enters] = solved
+    return None
+
+
+def _order(variable: int) -> tuple[int, int]:
+    """Slacks after variables, each by number; the order of Bland's rule."""
+    return (variable if variable >= 0 else (1 << 62) - variable, variable)
+
+
+def _add(row: Row, factor: Fraction, other: Row) -> None:
+    for j, a in other.items():
+        value = row.get(j, 0) + factor * a
+        if value:
+            row[j] = Fraction(value)
+        else:
+            row.pop(j, None)
+
+
+def _whole(values: Mapping[int, Fraction]) -> dict[int, int]:
+    scale = math.lcm(*(v.denominator for v in values.values()))
+    whole = {j: int(v * scale) for j, v in values.items()}
+    common = math.gcd(*whole.values()) or 1
+    return {j: v // common for j, v in sorted(whole.items())}
 
 
 class Traps:

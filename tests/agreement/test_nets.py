@@ -10,12 +10,12 @@ from random import Random
 import pytest
 
 from rdma_robust.certify.nets import check_unsafe
-from rdma_robust.cli.processes.decide_net import expectation
 from rdma_robust.evidence.of_nets import invariant_evidence, run_evidence
 from rdma_robust.limits import Limits
 from rdma_robust.petri.cover import COVER_ENGINES, cover
 from rdma_robust.petri.net import CoverResult, Net
 from rdma_robust.petri.spec.reader import read_spec
+from rdma_robust.questions.cover_question import expectation
 from rdma_robust.reports.cover.cover_result import firing_sequence
 from tests.conftest import ROOT
 from tests.support.certificates import check_safe

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from rdma_robust.cli.certificates import certificate_names
 from rdma_robust.frame.shell.inputs import Source
+from rdma_robust.questions.certificate_files import certificate_names
 from tests.conftest import NOT_ROBUST, ROBUST, ROOT, Cli
 
 MUTEX = """vars pool lock critical

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable
-from dataclasses import fields
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,10 +12,12 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from rdma_robust.batch.compare import FORMATS, compare, read_report
-from rdma_robust.reports.analyses.safety_batch import WORDS
-from rdma_robust.reports.check.summary import Summary
-from rdma_robust.reports.contracts.contract_totals import ContractsSummary
-from rdma_robust.reports.messages.messages_totals import MessagesSummary
+from rdma_robust.frame.question import AnyQuestion
+from rdma_robust.options import CheckOptions
+from rdma_robust.questions.contracts_question import CONTRACTS_CHECK, ContractsAsking
+from rdma_robust.questions.messages_question import MESSAGES_CHECK, MessagesAsking
+from rdma_robust.questions.robustness_question import CHECK, RobustnessAsking
+from rdma_robust.reports.analyses.safety_view import VERIFY_WORDS
 from tests.conftest import ROOT, Cli
 
 SCHEMA = Draft202012Validator(json.loads((ROOT / "rdma_robust/schema/compare.schema.json").read_text()))
@@ -99,34 +100,41 @@ def claim(of: str) -> Callable[[Document], Document]:
     return lambda document: next(each for each in buffer(document)["claims"] if each["text"] == of)
 
 
+ASKINGS: Final[Sequence[tuple[AnyQuestion, Any]]] = (
+    (CHECK, RobustnessAsking(CheckOptions())),
+    (MESSAGES_CHECK, MessagesAsking()),
+    (CONTRACTS_CHECK, ContractsAsking()),
+)
+"""The questions of a report, as they are asked in it."""
+
 RACE: Final = {"receive": {"process": "Q", "nth": 0, "line": 4}, "sends": []}
 VIOLATION: Final = {"process": "Q", "kind": "assert", "line": 4, "column": 1, "text": "y == 2", "schedule": []}
 
 MUTATIONS: Final[dict[str, Mutation]] = {
-    "Summary.robust": put(program, verdict="not-robust"),
-    "Summary.not_robust": put(program, verdict="not-robust", as_expected=False),
-    "Summary.unknown": put(program, verdict="unknown", as_expected=None),
-    "Summary.error": put(program, verdict="error", as_expected=None),
-    "Summary.as_expected": put(program, as_expected=False),
-    "Summary.mismatched": put(program, as_expected=False),
-    "MessagesSummary.good": put(buffer, asserts="violated", violations=[VIOLATION]),
-    "MessagesSummary.violated": put(buffer, asserts="violated", violations=[VIOLATION]),
-    "MessagesSummary.deadlocked": put(buffer, deadlock={"answer": "yes", "waiting": []}),
-    "MessagesSummary.racing": put(buffer, races=[RACE]),
-    "MessagesSummary.leaking": put(buffer, leak={"answer": "yes", "sends": [], "receives": []}),
-    "MessagesSummary.unknown": put(buffer, asserts="unknown"),
-    "MessagesSummary.error": put(buffer, buffer=None, error_kind="invalid", reason="broken"),
-    "MessagesSummary.as_expected": put(claim("no deadlock"), status="failed"),
-    "MessagesSummary.mismatched": put(claim("matchings 1"), status="failed"),
-    "ContractsSummary.verified": put(procs, verdict="UNKNOWN"),
-    "ContractsSummary.violated": put(procs, verdict="VIOLATED", **{"class": "DLK"}),
-    "ContractsSummary.unknown": put(procs, verdict="UNKNOWN"),
-    "ContractsSummary.error": lambda d: d["contracts"][0].update(functions=[], error_kind="invalid", reason="broken"),
-    "ContractsSummary.as_expected": lambda d: d["contracts"][0]["claims"][0].update(status="failed"),
-    "ContractsSummary.mismatched": lambda d: d["contracts"][0]["claims"][0].update(status="failed"),
+    "check.robust": put(program, verdict="not-robust"),
+    "check.not_robust": put(program, verdict="not-robust", as_expected=False),
+    "check.unknown": put(program, verdict="unknown", as_expected=None),
+    "check.error": put(program, verdict="error", as_expected=None),
+    "check.as_expected": put(program, as_expected=False),
+    "check.mismatched": put(program, as_expected=False),
+    "messages check.good": put(buffer, asserts="violated", violations=[VIOLATION]),
+    "messages check.violated": put(buffer, asserts="violated", violations=[VIOLATION]),
+    "messages check.deadlocked": put(buffer, deadlock={"answer": "yes", "waiting": []}),
+    "messages check.racing": put(buffer, races=[RACE]),
+    "messages check.leaking": put(buffer, leak={"answer": "yes", "sends": [], "receives": []}),
+    "messages check.unknown": put(buffer, asserts="unknown"),
+    "messages check.error": put(buffer, buffer=None, error_kind="invalid", reason="broken"),
+    "messages check.as_expected": put(claim("no deadlock"), status="failed"),
+    "messages check.mismatched": put(claim("matchings 1"), status="failed"),
+    "contracts check.verified": put(procs, verdict="UNKNOWN"),
+    "contracts check.violated": put(procs, verdict="VIOLATED", **{"class": "DLK"}),
+    "contracts check.unknown": put(procs, verdict="UNKNOWN"),
+    "contracts check.error": lambda d: d["contracts"][0].update(functions=[], error_kind="invalid", reason="broken"),
+    "contracts check.as_expected": lambda d: d["contracts"][0]["claims"][0].update(status="failed"),
+    "contracts check.mismatched": lambda d: d["contracts"][0]["claims"][0].update(status="failed"),
     **{
         f"claims.{word}": lambda d, word=word: d["claims"][0]["findings"][0].update(status=word, exit_code=1)
-        for word in WORDS["verify"]
+        for word in VERIFY_WORDS
         if word != "holds"
     },
 }
@@ -136,10 +144,10 @@ MUTATIONS: Final[dict[str, Mutation]] = {
 def test_every_number_of_a_report_has_a_mutation() -> None:
     """A new number of a summary has to be thought of here, and in `compare`."""
     numbers = {
-        f"{kind.__name__}.{each.name}"
-        for kind in (Summary, MessagesSummary, ContractsSummary)
-        for each in fields(kind)
-        if each.name not in NUMBERS
+        f"{question.name}.{word}"
+        for question, asking in ASKINGS
+        for word in question.view(asking).numbers([])
+        if word not in NUMBERS
     }
     assert numbers <= set(MUTATIONS)
 

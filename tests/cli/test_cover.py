@@ -14,8 +14,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from rdma_robust.cli.commands import cover as cover_command
-from rdma_robust.cli.processes import decide_net as cover_net
-from rdma_robust.cli.processes.decide_net import CoverOptions, answer_net
+from rdma_robust.frame.answer import Answer
+from rdma_robust.frame.deciding import answer_item
 from rdma_robust.frame.shell.inputs import Item, Source
 from rdma_robust.frame.shell.outside import overdue
 from rdma_robust.frame.shell.pool import Work, in_processes
@@ -23,6 +23,8 @@ from rdma_robust.limits import Limits
 from rdma_robust.petri import cover as engines
 from rdma_robust.petri.net import CoverResult, DownwardInvariant, NetRun
 from rdma_robust.processes import family_mebibytes
+from rdma_robust.questions.cover_question import COVER, CoverAsking
+from rdma_robust.reports.cover.cover_result import CoverRecord
 from tests.conftest import COMMAND, ROOT, Cli
 
 SCHEMA = Draft202012Validator(json.loads((ROOT / "rdma_robust/schema/cover.schema.json").read_text()))
@@ -151,9 +153,9 @@ def test_bytes_that_are_not_unicode_may_stand_in_comments(cli: Cli, nets: Path) 
     assert cli("cover", "latin.spec").returncode == 2
 
 
-def answer(monkeypatch: pytest.MonkeyPatch, nets: Path, engine: object, **options: object) -> cover_net.CoverAnswer:
+def answer(monkeypatch: pytest.MonkeyPatch, nets: Path, engine: object, **options: object) -> Answer[CoverRecord]:
     monkeypatch.setattr(engines, "cover", engine)
-    return answer_net(Source("unsafe.spec", str(nets / "unsafe.spec")), CoverOptions(**options))  # type: ignore[arg-type]
+    return answer_item(COVER, CoverAsking(**options), Source("unsafe.spec", str(nets / "unsafe.spec")))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

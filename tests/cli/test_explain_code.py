@@ -126,7 +126,7 @@ def test_other_codes_without_an_example(cli: Cli, tmp_path: Path, monkeypatch: p
     assert "[RR607]" in cli("cover", "long.spec").stderr
     (tmp_path / "taken").write_text("")
     assert "[RR002]" in cli("check", "a.rdma", "--certificate", "taken").stderr
-    monkeypatch.setattr("rdma_robust.cli.certificates.certify", lambda *_: "no room")
+    monkeypatch.setattr("rdma_robust.questions.certificate_files.certify", lambda *_: "no room")
     assert "warning: no certificate: no room [RR006]" in cli("check", "a.rdma", "--certificate", "proofs").stderr
     monkeypatch.setattr("rdma_robust.pipeline.check_text", lambda *_, **__: 1 / 0)
     assert "[RR004]" in cli("check", "a.rdma").stderr

@@ -15,13 +15,13 @@ import pytest
 from rdma_robust import check
 from rdma_robust.cli import answering
 from rdma_robust.cli.commands import demo_show, explore, verify_certificate
-from rdma_robust.cli.processes import decide_claims, decide_program
 from rdma_robust.errors import InternalError
 from rdma_robust.frame.shell import inputs
 from rdma_robust.frame.shell.inputs import Source
 from rdma_robust.language.load import load_program
 from rdma_robust.options import CheckOptions
 from rdma_robust.processes import family_mebibytes
+from rdma_robust.questions import robustness_question, safety_question
 from rdma_robust.teaching.explorer import witness
 from rdma_robust.teaching.explorer.session import Session
 from rdma_robust.teaching.explorer.view import VerdictView
@@ -141,7 +141,7 @@ def test_what_lets_no_timer_in_is_ended_from_outside(cli: Cli, monkeypatch: pyte
         time.sleep(60)
         return ""
 
-    monkeypatch.setattr(decide_program, "read_source", stuck)
+    monkeypatch.setattr(robustness_question, "read_source", stuck)
     memory = str(family_mebibytes(os.getpid()) + 100)
     limits = ("--timeout", "0.2") if limit == "time" else ("--timeout", "0", "--memory", memory)
     done = cli("check", "calm.rdma", *limits)
@@ -178,7 +178,7 @@ def test_every_command_is_ended_from_outside(cli: Cli, monkeypatch: pytest.Monke
         return ""
 
     monkeypatch.setattr(answering, "TIMEOUT_S", 0.2)
-    for module in (answering, decide_claims, demo_show, verify_certificate):
+    for module in (answering, safety_question, demo_show, verify_certificate):
         monkeypatch.setattr(module, "read_source", stuck)
     done = cli(*command)
     assert done.returncode == 3, done.stderr
@@ -198,7 +198,7 @@ def test_memory_is_kept_from_outside_too(cli: Cli, monkeypatch: pytest.MonkeyPat
         time.sleep(60)
         return ""
 
-    monkeypatch.setattr(decide_claims, "read_source", stuck)
+    monkeypatch.setattr(safety_question, "read_source", stuck)
     memory = str(family_mebibytes(os.getpid()) + 100)
     done = cli("verify", "calm.rdma", "--timeout", "0", "--memory", memory)
     assert done.returncode == 3

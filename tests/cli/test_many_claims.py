@@ -14,8 +14,8 @@ import pytest
 from jsonschema import Draft4Validator, Draft202012Validator
 from lxml import etree
 
-from rdma_robust.cli.processes import decide_claims
-from rdma_robust.cli.processes.decide_claims import read_source
+from rdma_robust.frame.shell.inputs import read_source
+from rdma_robust.questions import safety_question
 from tests.cli.test_stop import endless
 from tests.conftest import COMMAND, INVALID, NOT_ROBUST, ROBUST, ROOT, Cli
 from tests.support.shares import share
@@ -228,7 +228,7 @@ def test_a_program_that_is_lost_costs_its_own_row(cli: Cli, monkeypatch: pytest.
             signal.pause()
         return read_source(source)
 
-    monkeypatch.setattr(decide_claims, "read_source", lost)
+    monkeypatch.setattr(safety_question, "read_source", lost)
     done = cli("verify", "p/a-holds.rdma", "p/b-violated.rdma", "p/c-hangs.rdma", "--timeout", "1", "--format", "json")
     report = json.loads(done.stdout)
     Draft202012Validator(SCHEMAS["verify"]).validate(report)

@@ -153,7 +153,8 @@ def test_other_tools_read_the_answers(cli: Cli, folder: Path) -> None:
 
 def test_lines_fit_the_terminal(cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert folder
-    monkeypatch.setattr("rdma_robust.cli.commands.prove.width_of_output", lambda _: 60)
+    for module in ("cli.commands.prove", "frame.run_question"):
+        monkeypatch.setattr(f"rdma_robust.{module}.width_of_output", lambda _: 60)
     done = cli("prove", "--model", "all", "sb.rdma", "-v")
     assert max(map(len, done.stdout.splitlines())) <= 60
     assert "UNSAFE" in done.stdout

@@ -65,11 +65,16 @@ MAY_IMPORT = {
     "analyses.prove": f"{WORDS} language semantics counters",
     "analyses.explain": f"{WORDS} language semantics robustness",
     "analyses.hardware": f"{WORDS} language semantics robustness",
-    "reports": f"{WORDS} frame language semantics petri analyses.safety analyses.repair analyses.explain "
+    "reports": f"{WORDS} __init__ frame language semantics petri analyses.safety analyses.repair analyses.explain "
     "analyses.prove analyses.hardware messages.language messages.machine messages.message_answers "
     "messages.replay "
-    "messages.encoding messages.races contracts.language contracts.contract_answers contracts.standings contracts.inference",
-    "frame": f"{WORDS} codes language",
+    "messages.encoding messages.races contracts.language contracts.contract_answers contracts.standings",
+    "frame": f"{WORDS} __init__ codes language",
+    "questions": (
+        f"{WORDS} __init__ frame language petri pipeline robustness certify evidence reports analyses.safety analyses.lints "
+        "analyses.prove analyses.hardware messages.language messages.message_answers messages.engines messages.traces "
+        "contracts.language contracts.contract_answers contracts.checks contracts.rerun"
+    ),
     "tools": f"{WORDS} frame editing language contracts.language messages.language",
     "batch": f"{WORDS} __init__ frame certify analyses.repair analyses.explain reports",
     "teaching.explorer": f"{WORDS} language semantics pipeline analyses.explain reports messages.language "
@@ -80,7 +85,8 @@ MAY_IMPORT = {
     "teaching.patterns": f"{WORDS} language messages.language",
     "editing": f"{WORDS} __init__ frame language semantics analyses.lints",
     "cli": (
-        f"{WORDS} frame __init__ codes language semantics petri robustness pipeline exports hardness certify evidence "
+        f"{WORDS} frame questions __init__ codes language semantics petri robustness pipeline exports hardness certify "
+        "evidence "
         "analyses.safety analyses.repair analyses.lints analyses.explain analyses.prove analyses.synthesis "
         "analyses.hardware messages.language messages.engines messages.encoding messages.machine messages.replay "
         "messages.traces messages.message_answers contracts.checks contracts.contract_answers contracts.inference "

@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rdma_robust import TOOL
-from rdma_robust.batch.job import Job, sha256
+from rdma_robust.batch.job import Job
 from rdma_robust.cli.processes.decide_job import decide_job
 from rdma_robust.options import CheckOptions
 from rdma_robust.reports.batch.batch_view import BatchReport, ReportEntry
-from rdma_robust.reports.check.json_report import described
-from rdma_robust.reports.check.result import failure
+from rdma_robust.reports.check.robustness_view import described
 from rdma_robust.reports.check.summary import summarise
+from rdma_robust.text import sha256
 from tests.conftest import INVALID, NOT_ROBUST, ROBUST, ROOT
+from tests.support.questions import failure
 
 OPTIONS = CheckOptions(timeout=60)
 HOSTILE_NAMES = (

@@ -6,7 +6,7 @@ import networkx as nx
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rdma_robust.digraph import components, reachable
+from rdma_robust.digraph import components, live_names, reachable, sets_of
 
 EDGES = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=30)
 
@@ -40,3 +40,32 @@ def test_long_paths_and_circles() -> None:
     assert components(path)[0] == [50_000]
     assert len(components({**path, 50_000: (0,)})[0]) == 50_001
     assert len(reachable([0], path)) == 50_001
+
+
+NAMES = st.sets(st.sampled_from("abcd"))
+FLOWS = st.lists(
+    st.tuples(st.integers(0, 5), st.integers(0, 5), NAMES, st.dictionaries(st.sampled_from("abcd"), NAMES, max_size=2)),
+    max_size=12,
+)
+
+
+@given(FLOWS, st.dictionaries(st.integers(0, 5), NAMES, max_size=2))
+def test_live_names_are_those_from_which_a_use_follows(
+    flows: list[tuple[int, int, set[str], dict[str, set[str]]]], held: dict[int, set[str]]
+) -> None:
+    """As a graph: a use, or what is held, leads to a name at a point, and that to what makes it live before."""
+    graph = nx.DiGraph()
+    graph.add_node("use")
+    graph.add_edges_from(("use", (point, name)) for point, names in held.items() for name in names)
+    for source, target, used, sets in flows:
+        graph.add_edges_from(("use", (source, name)) for name in used)
+        graph.add_edges_from(((target, name), (source, name)) for name in set("abcd") - sets.keys())
+        graph.add_edges_from(((target, name), (source, of)) for name, made_of in sets.items() for of in made_of)
+    found = live_names(flows, held)
+    assert {(point, name) for point, names in found.items() for name in names} == nx.descendants(graph, "use")
+    assert found.keys() == held.keys() | {point for flow in flows for point in flow[:2]}
+
+
+def test_a_name_is_dead_where_it_is_set_before_it_is_used() -> None:
+    flows = [(0, 1, {"a"}, sets_of("b")), (1, 2, {"b"}, sets_of("a"))]
+    assert live_names(flows, {2: {"a"}}) == {0: {"a"}, 1: {"b"}, 2: {"a"}}

@@ -8,6 +8,7 @@ from itertools import product
 
 from rdma_robust.analyses.prove.placing import PlacedVariable, Placing, SmallState, Valued, Valuer, expression_of, valuer
 from rdma_robust.analyses.prove.transition_system import Assignment, Cause, Drop, SafetyClaim, Suppose, Update
+from rdma_robust.digraph import live_names, sets_of
 from rdma_robust.expr import TRUE, VALUE, Const, Expr, Name, Unary, equals, names, substitute
 from rdma_robust.language.flow.cfg import (
     Cas,
@@ -41,18 +42,9 @@ def live_registers(thread: Thread, claims: Sequence[SafetyClaim]) -> Live:
     own = {name for name, _ in thread.registers}
     always = {r for claim in claims if not claim.final for r in _registers(claim.bad, thread.name)} & own
     finally_ = {r for claim in claims if claim.final for r in _registers(claim.bad, thread.name)} & own
-    live = {point: set(always) for point in thread.points}
-    live[thread.exit] |= finally_
-    edges = list(reversed(steps(thread)))
-    changed = True
-    while changed:
-        changed = False
-        for source, target, step in edges:
-            needed = used_registers(step) | (live[target] - {name for name, _ in step.assigns})
-            if not needed <= live[source]:
-                live[source] |= needed
-                changed = True
-    return {point: frozenset(found) for point, found in live.items()}
+    held = dict.fromkeys(thread.points, always) | {thread.exit: always | finally_}
+    flows = [(a, b, used_registers(step), sets_of(name for name, _ in step.assigns)) for a, b, step in steps(thread)]
+    return live_names(flows, held)
 
 
 def _registers(condition: Expr, thread: str) -> list[str]:

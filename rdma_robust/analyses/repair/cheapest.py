@@ -46,9 +46,9 @@ _RESERVE = 0.3
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """Whether a program is `good`, None if that was not decided, and why. If it is not, a counterexample: a trace whose
-    threads come to the `end`, None for one that says nothing of other sets. `lasting`: no insertion changes that.
-    `hopeless`: why no set can be proven."""
+    """The answer whether a program is `good`, None if that was not decided, and why. If it is not, a counterexample: a
+    trace whose threads come to the `end`, None for one that says nothing of other sets. `lasting`: no insertion changes
+    that. `hopeless`: why no set can be proven."""
 
     good: bool | None
     reason: str

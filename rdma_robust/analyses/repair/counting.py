@@ -46,8 +46,9 @@ class PollBalance:
 
 @dataclass(frozen=True, slots=True)
 class BalanceBound:
-    """What sets that stand keep: `row`, by which `sign` is, is at most `most`; if they have `given` (always if that is
-    None), and unless one of `escapes` (a row and a number) is at least its number: then the path is none with this set.
+    """A bound that sets which stand keep: `row`, by which `sign` is, is at most `most`; if they have `given` (always if
+    that is None), and unless one of `escapes` (a row and a number) is at least its number: then the path is none with this
+    set.
     """
 
     row: PollBalance
@@ -59,7 +60,7 @@ class BalanceBound:
 
 @dataclass(frozen=True, slots=True)
 class Exactly:
-    """What no other set is: to have just `chosen` of what can stand at `places`."""
+    """A refusal of one set alone: to have just `chosen` of what can stand at `places`."""
 
     chosen: Choices
     places: frozenset[int]
@@ -67,7 +68,7 @@ class Exactly:
 
 @dataclass(frozen=True, slots=True)
 class Nothing:
-    """What sets that stand have at `place`."""
+    """A refusal of all that stands at `place`."""
 
     place: int
 

@@ -42,7 +42,7 @@ from rdma_robust.semantics.vertices import at_once
 
 @dataclass(frozen=True, slots=True)
 class _Slot:
-    """What lies on a queue pair: where a thread comes past a place with candidates, the indices of the write of its get, of
+    """One thing on a queue pair: where a thread comes past a place with candidates, the indices of the write of its get, of
     its poll and of its fence (-1 for what is no candidate); else the poll or the completion `event` of the program. An
     `mfence` is the fence of a slot of no queue pair.
     """

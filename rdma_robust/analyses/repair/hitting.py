@@ -158,7 +158,7 @@ class HittingSets:
 
 
 class Lesson:
-    """What one counterexample says of one candidate. `go_on` may say that there is no time for more."""
+    """The row that one counterexample adds for one candidate. `go_on` may say that there is no time for more."""
 
     def __init__(self, bones: Extension, sets: HittingSets, chosen: Choices, go_on: Callable[[], bool]) -> None:
         self._bones, self._sets, self._go_on = bones, sets, go_on

@@ -26,7 +26,7 @@ SCRAP, PROBE = "scrap", "probe"
 
 @dataclass(frozen=True, slots=True)
 class PatchRow:
-    """What stands at a place for one queue pair: its kind (a flush is a get with polls), statements and line."""
+    """The insertions at a place for one queue pair: its kind (a flush is a get with polls), statements and line."""
 
     kind: str
     choices: tuple[InsertionChoice, ...]

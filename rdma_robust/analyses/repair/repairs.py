@@ -61,7 +61,7 @@ Choices = frozenset[InsertionChoice]
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """What statements cost outside of loops, from 1 to MOST_COST, and how often a loop runs, from 1 to MOST_LOOP_WEIGHT.
+    """The costs of statements outside of loops, from 1 to MOST_COST, and how often a loop runs, from 1 to MOST_LOOP_WEIGHT.
 
     `flush` is a round trip through the network, the price of a get; polls come on top of it. With the defaults the unit is
     a fifth of a round trip: a poll keeps the processor waiting for the card, a remote fence the card. Raises UsageError for

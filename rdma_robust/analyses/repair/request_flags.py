@@ -149,7 +149,7 @@ def with_flags(text: str, file: str, base: Repair, decide: Decide, checker: Chec
 
 @dataclass(frozen=True)
 class _Work:
-    """What is the same for all flags of a program."""
+    """The text and the searches that all flags of a program share."""
 
     text: str
     file: str

@@ -27,7 +27,7 @@ __all__ = ["Hang", "HangAnswer", "HangKind", "Wait", "find_hang", "hang_of", "ha
 
 @dataclass(frozen=True)
 class HangAnswer:
-    """Whether there is a hang, why, and if so which one; its run is that of `answer`."""
+    """The answer whether there is a hang, why, and if so which one; its run is that of `answer`."""
 
     answer: Reached
     hang: Hang | None

@@ -37,7 +37,7 @@ _STATES: Final = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Vacuity:
-    """Whether what a claim is about is reached, None if that is not known, and why it is not, or not known."""
+    """The answer whether what a claim is about is reached, None if that is not known, and why it is not, or not known."""
 
     reached: bool | None
     reason: str = ""
@@ -105,7 +105,7 @@ def vacuities(
 
 
 class _Ends:
-    """What is said about executions that all hang; looked for when it is first asked for."""
+    """The words about executions that all hang; looked for when it is first asked for."""
 
     def __init__(self, program: Program, limits: Limits) -> None:
         self._program = program

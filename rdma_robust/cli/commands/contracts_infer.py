@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import typer
 
@@ -29,16 +29,22 @@ from rdma_robust.cli.options.contracts_options import (
     names_in,
     numbers_of_processes,
 )
-from rdma_robust.cli.options.defaults import TIMEOUT_S
 from rdma_robust.cli.options.formats import TEXT_OR_JSON
-from rdma_robust.cli.processes.decide_contracts import ContractsAsking, load_contracts_room, read_contracts
 from rdma_robust.contracts.checks.function_checks import Checking
+from rdma_robust.contracts.inference.inferred_clauses import Inference
+from rdma_robust.contracts.language.contract_program import ContractProgram
 from rdma_robust.errors import LimitReached
+from rdma_robust.frame.answer import JsonObject
 from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.formats.json_text import valid_unicode
+from rdma_robust.frame.shell.defaults import TIMEOUT_S
 from rdma_robust.frame.shell.inputs import MESSAGES_SUFFIX, Source, expand
 from rdma_robust.frame.shell.output import output
 from rdma_robust.frame.shell.screen import width_of_output
 from rdma_robust.guard import ENDING
+from rdma_robust.questions.contracts_question import ContractsAsking, load_contracts_room, read_contracts
+from rdma_robust.reports.contracts.contract_words import procs_ranges
+from rdma_robust.text import filled, printable
 
 if TYPE_CHECKING:
     from rdma_robust.contracts.inference.inferred_clauses import Inference
@@ -86,7 +92,7 @@ def run_contracts_infer(request: InferRequest) -> Exit:
     item = only(request.file, "contracts infer", request.asking.define, (MESSAGES_SUFFIX,))
     place = output(request.to)
     load_contracts_room()
-    from rdma_robust.reports.contracts.inference_report import inference_object, inference_text  # noqa: PLC0415
+    from rdma_robust.cli.commands.contracts_infer import inference_object, inference_text  # noqa: PLC0415
 
     limits = request.asking.limits()
 
@@ -116,3 +122,46 @@ def _inferred(program: ContractProgram, checking: Checking, limits: Limits) -> I
             yield inferred(program, contract.name, checking.procs, limits)
         except LimitReached as limit_:
             yield Inference(contract.name, checking.procs, reason=str(limit_))
+
+
+FORMAT: Final = "rdma-robust/contracts-infer"
+VERSION: Final = 1
+WIDTH: Final = 80
+
+
+def inference_text(found: Sequence[Inference], width: int | None) -> list[str]:
+    """Return the clauses of functions as lines, each function after an empty line but the first."""
+    room = width or WIDTH
+    lines: list[str] = []
+    for each in found:
+        lines += [*([""] if lines else []), f"{printable(each.function)}, n = {procs_ranges(each.procs)}:"]
+        if each.reason:
+            lines += filled(f"nothing is inferred: {printable(each.reason)}", room, "  ", "    ")
+            continue
+        clauses = (*each.quiet_from, *each.waitsfor, *each.quiet_to)
+        lines += [f"  {clause};" for clause in clauses] or [
+            "  no clause: nothing is promised, and nothing has to be required"
+        ]
+    return lines
+
+
+def inference_object(program: ContractProgram, found: Sequence[Inference], tool: Mapping[str, object]) -> JsonObject:
+    """Return the clauses as JSON (`schema/contracts-infer.schema.json`); `tool` says what made it."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "tool": dict(tool),
+        "file": valid_unicode(program.file),
+        "functions": [
+            {
+                "name": each.function,
+                "n": list(each.procs),
+                "quiet_from": list(each.quiet_from),
+                "waitsfor": list(each.waitsfor),
+                "quiet_to": list(each.quiet_to),
+                "tried": each.tried,
+                "reason": each.reason,
+            }
+            for each in found
+        ],
+    }

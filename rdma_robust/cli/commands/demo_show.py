@@ -9,16 +9,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from rdma_robust.cli.answering import answering, default_limits
-from rdma_robust.cli.destinations import made_file, make_folder, report_form
+from rdma_robust.cli.destinations import made_file, report_form
 from rdma_robust.cli.options.demo_options import Showing
-from rdma_robust.cli.processes.decide_program import exit_of_error, message_of
 from rdma_robust.errors import UsageError
+from rdma_robust.frame.deciding import exit_of_error, message_of
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.formats.columns import PAPER, Column, Columns
 from rdma_robust.frame.shell import stop
 from rdma_robust.frame.shell.colour import colourful
 from rdma_robust.frame.shell.inputs import Item, Missing, expand, loaded, read_source
-from rdma_robust.frame.shell.output import StandardOutput, replace_file
+from rdma_robust.frame.shell.output import StandardOutput, make_folder, replace_file
 from rdma_robust.frame.shell.screen import width_of_output
 from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.limits import Limits

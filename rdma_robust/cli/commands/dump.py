@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 from rdma_robust import pipeline
 from rdma_robust.cli.answering import answer_each
-from rdma_robust.cli.processes.decide_program import limits_of
 from rdma_robust.errors import UsageError
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.shell.inputs import Item, Source
@@ -27,4 +25,4 @@ def run_dump(items: Sequence[Item], options: CheckOptions, pass_name: str) -> Ex
         StandardOutput().line(printable(text.rstrip("\n"), "\n\t"))
         return Exit.OK
 
-    return answer_each(items, partial(limits_of, options), dumped)
+    return answer_each(items, options.limits, dumped)

@@ -23,14 +23,12 @@ from rdma_robust.cli.options.arguments import (
     limit,
     memory_limit,
 )
-from rdma_robust.cli.options.defaults import TIMEOUT_S
 from rdma_robust.cli.options.formats import EXPLAIN_FORMATS, Drawing, ExplainFormat
 from rdma_robust.cli.options.option_sets import HardwareOptions, with_option_sets
 from rdma_robust.cli.options.safety_options import SafetyModels, models_named
-from rdma_robust.cli.processes.decide_program import limits_of
-from rdma_robust.cli.processes.decide_proof import ProofAsking
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.formats.columns import PAPER
+from rdma_robust.frame.shell.defaults import TIMEOUT_S
 from rdma_robust.frame.shell.inputs import Source, expand
 from rdma_robust.frame.shell.output import output
 from rdma_robust.frame.shell.screen import width_of_output
@@ -39,6 +37,7 @@ from rdma_robust.guard import ENDING, found_within
 from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Outcome
+from rdma_robust.questions.proof_question import ProofAsking
 from rdma_robust.text import printable
 
 if TYPE_CHECKING:
@@ -132,7 +131,7 @@ def run_explain(request: ExplainRequest) -> Exit:
     """Decide and explain the program of `request`; return the exit code, that of `check`. Raises UsageError."""
     item = only(request.file, "explain", request.options.define)
     place = output(request.to)
-    limits = limits_of(request.options)
+    limits = request.options.limits()
 
     def explained(source: Source, text: str) -> Exit:
         told = _explain(source.name, text, request, limits)

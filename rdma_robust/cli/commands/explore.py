@@ -20,12 +20,11 @@ from rdma_robust.cli.options.arguments import (
     seconds,
 )
 from rdma_robust.cli.options.option_sets import HardwareOptions, with_option_sets
-from rdma_robust.cli.processes.decide_messages import is_trace, read_messages
-from rdma_robust.cli.processes.decide_program import exit_of_error, limits_of, message_of
 from rdma_robust.cli.processes.explored_messages import decided_messages
 from rdma_robust.cli.watching import Watched, changes_of, need_watchfiles
 from rdma_robust.errors import InternalError, RdmaRobustError, SizeLimitError, UsageError
 from rdma_robust.frame import registry
+from rdma_robust.frame.deciding import exit_of_error, message_of
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.shell.apart import each_apart
 from rdma_robust.frame.shell.inputs import Missing, Source, expand, read_source
@@ -36,6 +35,7 @@ from rdma_robust.language.value_ranges import file_of, one_value
 from rdma_robust.limits import Limits
 from rdma_robust.messages.language.recognised import is_messages
 from rdma_robust.options import CheckOptions
+from rdma_robust.questions.messages_question import is_trace, read_messages
 from rdma_robust.text import one_line, printable
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def run_explore(request: ExploreRequest) -> Exit:
         need_watchfiles()
     _need("textual" if request.tui else "uvicorn", *(() if request.tui else ("starlette",)))
     try:
-        with guarded_by(limits_of(request.options)):
+        with guarded_by(request.options.limits()):
             session = _session(item, request)
         _explore(session, replace(request, state=session.seen(request.state).address if request.state else ""))
     except Stopped as stop:
@@ -229,7 +229,7 @@ def _decided(options: CheckOptions, session: Any) -> VerdictView | MessageVerdic
     """
     from rdma_robust.teaching.explorer.message_session import MessageSession  # noqa: PLC0415 - only where it is wanted
 
-    limits = limits_of(options)
+    limits = options.limits()
     if isinstance(session, MessageSession):
         from rdma_robust.teaching.explorer.message_view import MessageVerdictView  # noqa: PLC0415
 

@@ -25,15 +25,15 @@ from rdma_robust.cli.options.arguments import (
     limit,
     memory_limit,
 )
-from rdma_robust.cli.options.defaults import TIMEOUT_S
 from rdma_robust.cli.options.formats import FINDING_FORMATS
-from rdma_robust.cli.processes.decide_program import message_of
 from rdma_robust.cli.warning_choice import chosen
 from rdma_robust.errors import Diagnostic, ProgramError
 from rdma_robust.frame.answer import ErrorKind, diagnostics
+from rdma_robust.frame.deciding import message_of
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.formats.json_text import dump, layout
 from rdma_robust.frame.formats.lines import WRITERS
+from rdma_robust.frame.shell.defaults import TIMEOUT_S
 from rdma_robust.frame.shell.inputs import Item, Missing, Source, WarningChoice, all_loaded, expand, read_source
 from rdma_robust.frame.shell.output import output
 from rdma_robust.guard import found_within

@@ -23,17 +23,17 @@ from rdma_robust.cli.options.arguments import (
     limit,
     memory_limit,
 )
-from rdma_robust.cli.options.defaults import TIMEOUT_S
 from rdma_robust.cli.options.formats import EXPLAIN_FORMATS, ExplainFormat
 from rdma_robust.cli.options.messages_options import MessageOptions
 from rdma_robust.cli.options.option_sets import with_option_sets
-from rdma_robust.cli.processes.decide_messages import MessagesAsking, decide_in_time, load_messages_room
 from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.shell.defaults import TIMEOUT_S
 from rdma_robust.frame.shell.inputs import MESSAGES_SUFFIX, Source, expand
 from rdma_robust.frame.shell.output import output
 from rdma_robust.frame.shell.screen import width_of_output
 from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.guard import ENDING
+from rdma_robust.questions.messages_question import MessagesAsking, decide_in_time, load_messages_room
 from rdma_robust.text import printable
 
 if TYPE_CHECKING:

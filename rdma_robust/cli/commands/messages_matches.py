@@ -13,17 +13,17 @@ from rdma_robust import TOOL
 from rdma_robust.cli.answering import answering
 from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.options.arguments import AnswerFormat, Defines, Files, Memory, OutputFile, Timeout, limit, memory_limit
-from rdma_robust.cli.options.defaults import TIMEOUT_S
 from rdma_robust.cli.options.formats import TEXT_OR_JSON
 from rdma_robust.cli.options.messages_options import MessageOptions
 from rdma_robust.cli.options.option_sets import with_option_sets
-from rdma_robust.cli.processes.decide_messages import MessagesAsking, decide_in_time, load_messages_room
 from rdma_robust.frame.exits import Exit, worst
+from rdma_robust.frame.shell.defaults import TIMEOUT_S
 from rdma_robust.frame.shell.inputs import MESSAGES_SUFFIX, Item, Missing, Source, all_loaded, expand
 from rdma_robust.frame.shell.output import output
 from rdma_robust.frame.shell.screen import width_of_output
 from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.guard import ENDING
+from rdma_robust.questions.messages_question import MessagesAsking, decide_in_time, load_messages_room
 from rdma_robust.text import printable
 
 if TYPE_CHECKING:

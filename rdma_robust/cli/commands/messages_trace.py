@@ -13,13 +13,13 @@ import typer
 from rdma_robust.cli.answering import answering, default_limits
 from rdma_robust.cli.destinations import made_file
 from rdma_robust.cli.options.arguments import Define, Files, Force, MadeFile
-from rdma_robust.cli.processes.decide_messages import load_messages_room, read_messages
 from rdma_robust.errors import UsageError
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.shell.inputs import MESSAGES_SUFFIX, Item, Missing, Source, all_loaded, expand, read_source
 from rdma_robust.frame.shell.output import StandardOutput, replace_file
 from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.language.value_ranges import one_value
+from rdma_robust.questions.messages_question import load_messages_room, read_messages
 from rdma_robust.text import count, printable
 
 if TYPE_CHECKING:

@@ -27,11 +27,11 @@ from rdma_robust.cli.options.arguments import (
     limit,
     searched_states,
 )
-from rdma_robust.cli.options.defaults import TIMEOUT_S, default_memory
 from rdma_robust.cli.options.formats import TEXT_OR_JSON
 from rdma_robust.errors import UsageError
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.formats.json_text import layout
+from rdma_robust.frame.shell.defaults import TIMEOUT_S, default_memory
 from rdma_robust.frame.shell.inputs import expand
 from rdma_robust.frame.shell.screen import width_of_output
 from rdma_robust.frame.shell.stderr import warn

@@ -24,10 +24,12 @@ from rdma_robust.cli.options.arguments import (
     Timeout,
     VerdictsFormat,
 )
-from rdma_robust.cli.options.defaults import TIMEOUT_S
-from rdma_robust.cli.safety_run import Given, run_safety
+from rdma_robust.cli.safety_run import Given
+from rdma_robust.frame.run_question import run_question
+from rdma_robust.frame.shell.defaults import TIMEOUT_S
 from rdma_robust.model import Hardware
 from rdma_robust.options import RECV_DEPTH
+from rdma_robust.questions.safety_question import REACH
 
 TargetText = Annotated[
     str,
@@ -62,4 +64,4 @@ def reach_command(
     """Note in the context what is to be done."""
     hardware = Hardware(cpu, atomics, order, ordered_reads or None)
     given = Given(hardware, recv_depth, define, timeout, max_states, memory, jobs, format_, output, explain, quiet)
-    context.obj.append(partial(run_safety, given.request("reach", files, target=target, model=model)))
+    context.obj.append(partial(run_question, given.run(REACH, files, target=target, model=model)))

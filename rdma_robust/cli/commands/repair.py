@@ -25,13 +25,13 @@ from rdma_robust.cli.options.arguments import (
     limit,
     memory_limit,
 )
-from rdma_robust.cli.options.defaults import TIMEOUT_S
 from rdma_robust.cli.options.option_sets import HardwareOptions, with_option_sets
-from rdma_robust.cli.processes.decide_program import message_of
 from rdma_robust.errors import UsageError
+from rdma_robust.frame.deciding import message_of
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.formats.json_text import layout
 from rdma_robust.frame.shell.colour import is_asked_for
+from rdma_robust.frame.shell.defaults import TIMEOUT_S
 from rdma_robust.frame.shell.inputs import BOM, Source, UnreadableError, read_bytes, read_source
 from rdma_robust.frame.shell.output import StandardOutput, replace_bytes
 from rdma_robust.frame.shell.screen import width_of_output

@@ -15,7 +15,7 @@ import typer
 
 from rdma_robust import TOOL
 from rdma_robust.batch.cache import Cache, default_folder
-from rdma_robust.batch.job import Job, Record, sha256
+from rdma_robust.batch.job import Job, Record
 from rdma_robust.batch.run import Answers, Executor, Numbered, Tick, run_batch
 from rdma_robust.cli.destinations import Destination, destinations
 from rdma_robust.cli.options.arguments import (
@@ -31,17 +31,18 @@ from rdma_robust.cli.options.arguments import (
     memory_limit,
     seconds,
 )
-from rdma_robust.cli.options.defaults import TIMEOUT_S, processors
 from rdma_robust.cli.options.option_sets import HardwareOptions, SearchOptions, with_option_sets
 from rdma_robust.cli.options.reductions_option import parse_reductions
 from rdma_robust.cli.passed_over import without_proofs
 from rdma_robust.cli.processes.decide_job import decide_job, kept_record
-from rdma_robust.cli.processes.decide_program import decide_item, limits_of
 from rdma_robust.cli.report_contracts import with_contracts
 from rdma_robust.cli.report_messages import Given, split, with_messages
 from rdma_robust.errors import UsageError
 from rdma_robust.frame import registry
+from rdma_robust.frame.answer import Failure
+from rdma_robust.frame.deciding import answer_item
 from rdma_robust.frame.exits import WORST_FIRST, Exit, worst
+from rdma_robust.frame.shell.defaults import TIMEOUT_S, processors
 from rdma_robust.frame.shell.inputs import (
     Item,
     Missing,
@@ -58,15 +59,15 @@ from rdma_robust.frame.shell.stop import Stopped, released
 from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.options import CheckOptions
 from rdma_robust.processes import can_fork
+from rdma_robust.questions.robustness_question import CHECK, RobustnessAsking
 from rdma_robust.reports.batch.batch_formats import FORMS
 from rdma_robust.reports.batch.batch_view import BatchReport, ReportEntry
 from rdma_robust.reports.batch.contract_rows import contracts_line
 from rdma_robust.reports.batch.message_rows import messages_line
-from rdma_robust.reports.check.json_report import described
-from rdma_robust.reports.check.result import failure, gave_up
+from rdma_robust.reports.check.result import unanswered_result
+from rdma_robust.reports.check.robustness_view import described, verdicts_line
 from rdma_robust.reports.check.summary import summarise
-from rdma_robust.reports.check.text_report import TextReport
-from rdma_robust.text import count, printable
+from rdma_robust.text import count, printable, sha256
 
 DASK = "dask://"
 
@@ -104,14 +105,14 @@ class _Batch:
 
     def jobs(self, page: bool) -> Iterator[Numbered]:
         """Yield a job for each program that can be read; the others are entries at once."""
-        for number, item in enumerate(all_loaded(self.request.items, partial(limits_of, self.request.options))):
+        for number, item in enumerate(all_loaded(self.request.items, self.request.options.limits)):
             try:
                 text = None if isinstance(item, Missing) else read_source(item)
             except UnreadableError as error:
                 item, text = Missing(item.name, str(error)), None
             if text is None:
-                answer = decide_item(item, self.request.options)
-                self.entries[number] = ReportEntry(answer.result)
+                answer = answer_item(CHECK, RobustnessAsking(self.request.options), item)
+                self.entries[number] = ReportEntry(answer.record)
                 _say(answer.messages)
             else:
                 repair = self.request.repair if page else 0.0
@@ -314,7 +315,7 @@ def _last_words(report: BatchReport, places: Sequence[Destination], hits: Sequen
     new = [now - before for before, now in zip((0, *hits), hits, strict=False)] + [0, 0]
     cached, contracts_cached, messages_cached = (f"; {number:,} from the cache" if number else "" for number in new[:3])
     summary = report.summary
-    lines = [] if report.others and not report.entries else TextReport([], report.expect, explained=False).totals(summary)
+    lines = [] if report.others and not report.entries else verdicts_line(summary, report.expect)
     violated = sum(len(entry.violated) for entry in report.entries)
     if violated:
         lines[0] += f"; {count(violated, 'claim')} violated"
@@ -341,7 +342,7 @@ def _cache(request: ReportRequest) -> Cache | None:
 def _executor(request: ReportRequest) -> Executor:
     """Return who decides. Raises UsageError if that is nobody."""
     if request.executor == "local":
-        return LocalExecutor(request.jobs or processors(), limits_of(request.options), request.repair + request.claims)
+        return LocalExecutor(request.jobs or processors(), request.options.limits(), request.repair + request.claims)
     if request.executor.startswith(DASK):
         from rdma_robust.batch.cluster import ClusterExecutor  # noqa: PLC0415 - only where it is wanted
         from rdma_robust.cli.processes.cluster_job import TASKS  # noqa: PLC0415
@@ -380,5 +381,5 @@ class LocalExecutor:
 
 def _lost(name: str, why: str, defect: bool, time_s: float) -> Record:
     why = f"internal error: {why}" if defect else why
-    result = failure(name, "internal", why) if defect else gave_up(name, why)
+    result = unanswered_result(Failure(name, why, "internal" if defect else None))
     return Record(dataclasses.replace(result, time_s=time_s), (f"{printable(name)}: {why}",))

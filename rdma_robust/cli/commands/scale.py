@@ -11,7 +11,6 @@ from functools import partial
 import typer
 
 from rdma_robust import TOOL
-from rdma_robust.cli.batch import answer_all, deciding
 from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.options.arguments import (
     Defines,
@@ -28,21 +27,24 @@ from rdma_robust.cli.options.arguments import (
     limit,
     memory_limit,
 )
-from rdma_robust.cli.options.defaults import TIMEOUT_S, processors
 from rdma_robust.cli.options.formats import SCALE_FORMATS
 from rdma_robust.cli.options.option_sets import HardwareOptions, SearchOptions, with_option_sets
 from rdma_robust.cli.options.reductions_option import parse_reductions
-from rdma_robust.cli.processes.decide_program import Answer, limits_of
 from rdma_robust.errors import RdmaRobustError, UsageError
+from rdma_robust.frame.answer import Answer
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.formats.json_text import layout
+from rdma_robust.frame.run_question import answer_all
+from rdma_robust.frame.shell.defaults import TIMEOUT_S, processors
 from rdma_robust.frame.shell.inputs import Item, Missing, all_loaded, expand, read_source
 from rdma_robust.frame.shell.output import Output, output
 from rdma_robust.frame.shell.screen import width_of_output
 from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.language.value_ranges import definition_combinations, range_definitions
 from rdma_robust.options import CheckOptions
-from rdma_robust.reports.check.json_report import described
+from rdma_robust.questions.robustness_question import CHECK, RobustnessAsking
+from rdma_robust.reports.check.result import Result
+from rdma_robust.reports.check.robustness_view import described
 from rdma_robust.reports.check.summary import exit_of, summarise
 from rdma_robust.reports.scale.scale_record import ScaleRecord
 from rdma_robust.reports.scale.scale_report import ScaleText
@@ -146,10 +148,10 @@ class _Run:
     said: set[str] = field(default_factory=set)
     reported: int = 0
 
-    def report(self, answer: Answer) -> None:
+    def report(self, answer: Answer[Result]) -> None:
         request = self.request
         value = request.values[self.reported] if self.reported < len(request.values) else None
-        result = answer.result
+        result = answer.record
         self.reported += 1
         for message in answer.messages:
             plain = message.replace(printable(result.file), printable(request.file))
@@ -164,7 +166,7 @@ class _Run:
 def run_scale(request: ScaleRequest) -> Exit:
     """Decide and report every instance of `request`; return the exit code. Raises UsageError, BrokenPipeError."""
     started = time.monotonic()
-    items = list(all_loaded([*request.items, request.whole], partial(limits_of, request.options)))
+    items = list(all_loaded([*request.items, request.whole], request.options.limits))
     for item in items:
         if isinstance(item, Missing):
             warn(item.message())
@@ -178,8 +180,8 @@ def run_scale(request: ScaleRequest) -> Exit:
         if request.format == "text" and not request.quiet:
             out.line("\n".join(run.text.header()))
         jobs = request.jobs or processors()
-        answers, stopped = answer_all(items, deciding(request.options), jobs, run.report, quiet=request.quiet)
-        results, spent = [answer.result for answer in answers], time.monotonic() - started
+        answers, stopped = answer_all(CHECK, RobustnessAsking(request.options), items, jobs, run.report, quiet=request.quiet)
+        results, spent = [answer.record for answer in answers], time.monotonic() - started
         summary = summarise(results, requested=len(items), expect=request.expect, time_s=spent, stopped=stopped)
         found = {item.name: value for item, value in zip(request.items, request.values, strict=True)}
         record = ScaleRecord(

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rdma_robust.cli.destinations import made_file, make_folder
+from rdma_robust.cli.destinations import made_file
 from rdma_robust.cli.options.arguments import Force, limit, seconds
 from rdma_robust.diagnose import did_you_mean, listing, quote
 from rdma_robust.errors import SizeLimitError, UsageError
 from rdma_robust.frame.exits import Exit
-from rdma_robust.frame.shell.output import StandardOutput, replace_file
+from rdma_robust.frame.shell.output import StandardOutput, make_folder, replace_file
 from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.model import Model
 from rdma_robust.text import printable

@@ -27,10 +27,12 @@ from rdma_robust.cli.options.arguments import (
     VerdictsFormat,
     Watch,
 )
-from rdma_robust.cli.options.defaults import TIMEOUT_S
-from rdma_robust.cli.safety_run import Given, run_safety
+from rdma_robust.cli.safety_run import Given
+from rdma_robust.frame.run_question import run_question
+from rdma_robust.frame.shell.defaults import TIMEOUT_S
 from rdma_robust.model import Hardware
 from rdma_robust.options import RECV_DEPTH
+from rdma_robust.questions.safety_question import VERIFY
 
 
 def verify_command(
@@ -63,4 +65,4 @@ def verify_command(
         return
     hardware = Hardware(cpu, atomics, order, ordered_reads or None)
     given = Given(hardware, recv_depth, define, timeout, max_states, memory, jobs, format_, output, explain, quiet)
-    context.obj.append(partial(run_safety, given.request("verify", files, hangs=not no_hangs, strict=strict)))
+    context.obj.append(partial(run_question, given.run(VERIFY, files, hangs=not no_hangs, strict=strict)))

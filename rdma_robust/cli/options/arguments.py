@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from rdma_robust.cli.options.defaults import MEMORY_HELP, MOST, MOST_MIB, default_memory
 from rdma_robust.cli.options.formats import FindingFormat, Format, ScaleFormat, TextOrJson, VerdictFormat
 from rdma_robust.cli.options.reductions_option import HELP as REDUCTIONS_HELP
+from rdma_robust.frame.shell.defaults import MEMORY_HELP, MOST, MOST_MIB, default_memory
 from rdma_robust.limits import ENDLESS
 from rdma_robust.model import Atomics, Order, Processor
 from rdma_robust.options import MOST_RECEIVES, EngineName, Instrumentation, KernelName

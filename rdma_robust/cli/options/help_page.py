@@ -16,11 +16,11 @@ import typer
 import typer.main
 from typer.core import TyperCommand, TyperGroup
 
-from rdma_robust.cli.options.defaults import MOST_MIB
 from rdma_robust.cli.options.option_groups import OPTION_GROUPS
 from rdma_robust.frame import registry
 from rdma_robust.frame.formats.columns import Column, Columns
 from rdma_robust.frame.shell.colour import When, choose
+from rdma_robust.frame.shell.defaults import MOST_MIB
 from rdma_robust.frame.shell.screen import FALLBACK, width_of_output
 from rdma_robust.text import filled
 

@@ -11,9 +11,9 @@ import typer
 from rdma_robust.cli.options.option_sets import OptionSet
 from rdma_robust.errors import UsageError
 from rdma_robust.messages.engines.engine_names import MessageEngineName
+from rdma_robust.questions.messages_question import BufferName
 from rdma_robust.solver_library import require_solver
 
-BufferName = Literal["zero", "infinite", "any", "all"]
 Denied = Literal["race", "leak"]
 
 

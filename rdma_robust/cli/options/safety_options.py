@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import difflib
-from typing import Annotated, Final, Literal, get_args
+from typing import Annotated, Final, get_args
 
 import typer
 
 from rdma_robust.errors import UsageError
 from rdma_robust.language.flow.claims import AnyModelName
-
-SafetyEngineName = Literal["auto", "explicit", "zones", "predicates", "spacer"]
-SafetyReductionName = Literal["slots", "sets"]
+from rdma_robust.questions.proof_question import SafetyEngineName, SafetyReductionName
 
 ALL_MODELS: Final[tuple[AnyModelName, ...]] = get_args(AnyModelName)
 EVERY: Final = "all"

@@ -8,8 +8,10 @@ from dataclasses import replace
 from rdma_robust.batch.cluster import Tasks
 from rdma_robust.batch.job import Job, Record
 from rdma_robust.cli.processes.decide_job import decide_as, decide_job
-from rdma_robust.cli.processes.decide_program import Answer, guarded
+from rdma_robust.frame.answer import Failure
+from rdma_robust.frame.deciding import guarded
 from rdma_robust.outcome import Outcome, Verdict
+from rdma_robust.reports.check.result import unanswered_result
 
 FIRST_STATES = 200_000
 """Stored states after which a program is searched class by class. Not seconds: the same run splits the same programs."""
@@ -56,7 +58,7 @@ def parts(job: Job) -> int:
     return found if isinstance(found, int) else 1
 
 
-def part(job: Job, number: int) -> Outcome | Answer:
+def part(job: Job, number: int) -> Outcome | Failure:
     """Return the outcome for one pivot class, or the answer that an error means."""
     from rdma_robust.language.flow.spinning import spin_assumed  # noqa: PLC0415
     from rdma_robust.language.load import load_decidable  # noqa: PLC0415 - slow
@@ -74,15 +76,15 @@ def is_violation(found: object) -> bool:
     return isinstance(found, Outcome) and found.verdict is Verdict.NOT_ROBUST
 
 
-def together(job: Job, found: Sequence[Outcome | Answer]) -> Record:
+def together(job: Job, found: Sequence[Outcome | Failure]) -> Record:
     """Return the record of `job` from its parts, in order: all of them, or up to the first violation."""
     from rdma_robust.pipeline import with_spin  # noqa: PLC0415 - slow
     from rdma_robust.robustness.passes import Context  # noqa: PLC0415
     from rdma_robust.robustness.split import combine  # noqa: PLC0415
 
-    failed = next((each for each in found if isinstance(each, Answer)), None)
+    failed = next((each for each in found if isinstance(each, Failure)), None)
     if failed is not None:
-        return Record(failed.result, failed.messages)
+        return Record(unanswered_result(failed), failed.messages)
     outcomes = [each for each in found if isinstance(each, Outcome)]
     return decide_as(job, lambda _: with_spin(combine(outcomes), Context.of(job.options)))
 

@@ -12,14 +12,15 @@ from dataclasses import replace
 
 from rdma_robust import TOOL
 from rdma_robust.batch.job import Job, Record
-from rdma_robust.cli.processes.decide_program import Answer, guarded, limits_of
 from rdma_robust.errors import LimitReached, SizeLimitError
+from rdma_robust.frame.answer import Failure
+from rdma_robust.frame.deciding import guarded
 from rdma_robust.guard import ENDING, Overrun, guarded_by, out_of_memory
 from rdma_robust.limits import Limits
 from rdma_robust.outcome import Outcome, Verdict
 from rdma_robust.reports.analyses.claim_findings import Claims
 from rdma_robust.reports.batch.program_page import Page
-from rdma_robust.reports.check.result import Result, gave_up, result_of
+from rdma_robust.reports.check.result import result_of, unanswered_result
 
 PAGE_S = 60.0
 """For the drawings of a page at most."""
@@ -52,26 +53,21 @@ def decide_as(job: Job, decide: Callable[[Callable[[Outcome], None]], Outcome]) 
     What `decide` tells its argument is the outcome where what comes beside it is cut short.
     """
     started = time.monotonic()
-    limits = limits_of(job.options)
+    limits = job.options.limits()
     known: list[Outcome] = []
     lasting = True
-    found: Outcome | Answer
+    found: Outcome | Failure
     try:
         with guarded_by(limits):
             found = guarded(job.name, lambda: decide(known.append))
     except (Overrun, LimitReached) as error:
-        found = Answer(_after(started, job, str(error)))
+        found = _after(started, job, str(error))
     except MemoryError as error:
-        found, lasting = Answer(_after(started, job, out_of_memory(error))), False
-    if (
-        isinstance(found, Answer)
-        and found.result.verdict == "unknown"
-        and known
-        and known[-1].verdict is not Verdict.UNKNOWN
-    ):
-        found = replace(known[-1], left_out=(*known[-1].left_out, f"what comes beside the verdict: {found.result.reason}"))
-    if isinstance(found, Answer):
-        return Record(found.result, found.messages, lasting=lasting and found.result.verdict == "unknown")
+        found, lasting = _after(started, job, out_of_memory(error)), False
+    if isinstance(found, Failure) and found.error_kind is None and known and known[-1].verdict is not Verdict.UNKNOWN:
+        found = replace(known[-1], left_out=(*known[-1].left_out, f"what comes beside the verdict: {found.reason}"))
+    if isinstance(found, Failure):
+        return Record(unanswered_result(found), found.messages, lasting=lasting and found.error_kind is None)
     claims = _claims(job, found) if job.claims else None
     page = _page(job, found, limits) if job.page else None
     whole = (page is None or not (page.cut or page.problem)) and (claims is None or claims.decided)
@@ -117,7 +113,7 @@ def _claims(job: Job, outcome: Outcome) -> Claims:
         return Claims(reason=str(error))
     except MemoryError as error:
         return Claims(reason=out_of_memory(error))
-    return Claims(reason=found.result.reason) if isinstance(found, Answer) else found
+    return Claims(reason=found.reason) if isinstance(found, Failure) else found
 
 
 def _page(job: Job, outcome: Outcome, limits: Limits) -> Page:
@@ -170,5 +166,5 @@ def _silence() -> Iterator[None]:
         os.close(nowhere)
 
 
-def _after(started: float, job: Job, why: str) -> Result:
-    return replace(gave_up(job.name, why), time_s=round(time.monotonic() - started, 6))
+def _after(started: float, job: Job, why: str) -> Failure:
+    return Failure(job.name, why, time_s=round(time.monotonic() - started, 6))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from rdma_robust.cli.answering import answer_each
-from rdma_robust.cli.processes.decide_proof import ProofAsking, models_of_claims, refused_models
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.shell.inputs import Item, Source
 from rdma_robust.frame.shell.output import StandardOutput
+from rdma_robust.questions.proof_question import ProofAsking, models_of_claims, refused_models
 from rdma_robust.text import printable
 
 

@@ -22,7 +22,7 @@ from rdma_robust.contracts.language.spec_worth import CollectiveState
 from rdma_robust.contracts.runs.runs_engine import runs
 from rdma_robust.expr import Const
 from rdma_robust.limits import Limits
-from rdma_robust.messages.language.message_program import Block, IssueReceive, blocks_of
+from rdma_robust.messages.language.message_program import Block, IssueReceive, inner_blocks
 from rdma_robust.messages.language.message_terms import Value
 
 MOST_INPUTS: Final = 50
@@ -243,5 +243,5 @@ def _receives(block: Block) -> Iterator[IssueReceive]:
     for statement in block:
         if isinstance(statement, IssueReceive):
             yield statement
-        for each in blocks_of(statement):
+        for each in inner_blocks(statement):
             yield from _receives(each)

@@ -21,7 +21,7 @@ from rdma_robust.contracts.language.spec_terms import Agree, Apply, Global, OldV
 from rdma_robust.expr import Const, Name
 from rdma_robust.messages.language.collective_loops import all_rounds, entry_parameter, one_round
 from rdma_robust.messages.language.message_folding import fold_operation
-from rdma_robust.messages.language.message_program import Assign, Block, Call, InlinedCall, Place, Process, blocks_of
+from rdma_robust.messages.language.message_program import Assign, Block, Call, InlinedCall, Place, Process, inner_blocks
 
 
 class NoRoundError(Exception):
@@ -162,7 +162,7 @@ def _find(block: Block, name: str) -> InlinedCall | None:
     for statement in block:
         if isinstance(statement, InlinedCall) and statement.name == name:
             return statement
-        for inner in blocks_of(statement):
+        for inner in inner_blocks(statement):
             found = _find(inner, name)
             if found is not None:
                 return found

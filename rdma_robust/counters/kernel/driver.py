@@ -8,15 +8,16 @@ from __future__ import annotations
 import sys
 import time
 from array import array
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from rdma_robust.counters.independence import LONGEST_CHAIN, NOWHERE, independence
 from rdma_robust.counters.karp_miller_tree import realise_path
 from rdma_robust.counters.kernel.arrangement import sorting_tables, with_equal_room
 from rdma_robust.counters.kernel.bytecode import Assembler, Range, UnsupportedError, pack
 from rdma_robust.counters.program import Command, CounterProgram, Target, pc
+from rdma_robust.counters.pruner import LookAheadTables
 from rdma_robust.counters.searches import SearchResult
 from rdma_robust.counters.vass import Control, CounterEffect
 from rdma_robust.limits import Limits, Progress, resident_mebibytes
@@ -27,11 +28,12 @@ try:
     from rdma_robust.counters.kernel._arrange import Arrange
     from rdma_robust.counters.kernel._code import Status
     from rdma_robust.counters.kernel._kernel import LAYOUT, Search
+    from rdma_robust.counters.kernel._look_ahead import Look
     from rdma_robust.counters.kernel._proofs import LookAhead
 except ImportError:
     AVAILABLE = False
 else:
-    AVAILABLE = LAYOUT == _LAYOUT
+    AVAILABLE = LAYOUT == _LAYOUT and hasattr(Look, "dead")
 """Whether the extension module is there and built from this version; without a C compiler there is none."""
 
 Label = TypeVar("Label")
@@ -271,3 +273,29 @@ def _fold(mask: int) -> int:
 def _room(memory: int | None, used: int) -> int:
     """The bytes the search may have in all so that the process stays within `memory` MiB."""
     return _NO_LIMIT if memory is None else used + max(0, (memory - resident_mebibytes()) << 20)
+
+
+class CompiledLookAhead(Protocol):
+    """A look ahead that is asked state by state."""
+
+    def dead(self, state: Sequence[int], gone: int) -> bool:
+        """Whether no target can be reached from a control state of some kind; the processes in the set `gone` are gone too.
+
+        Raises OverflowError for a value of more than 64 bits.
+        """
+        ...
+
+
+def compiled_look(
+    fields: Sequence[str], last: Sequence[int], tables: LookAheadTables, anywhere: Iterable[int] = ()
+) -> CompiledLookAhead | None:
+    """Return the look ahead of these tables, None where the extension module is not installed.
+
+    `last` is the largest location of each process; those in `anywhere` stand at all of their locations.
+    """
+    if not AVAILABLE:
+        return None
+    look = Look(1, [(0, 0, 0, 0)] * len(fields), list(last), *tables)
+    for process in anywhere:
+        look.stand_anywhere(process)
+    return look

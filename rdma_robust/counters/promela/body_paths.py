@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from rdma_robust.counters.program import Add, Assign, Body, Choose, Forget, Require, Statement, Zero
+from rdma_robust.digraph import live_names, sets_of
 from rdma_robust.expr import (
     FALSE,
     TRUE,
@@ -205,26 +206,19 @@ def reset_dead(steps: Sequence[Step], looked_at: Iterable[tuple[int, str]], own:
     `looked_at` are the variables that somebody looks at in a location without leaving it. A variable is dead in a location
     if on every way from there it is assigned before it is read.
     """
-    live: dict[int, set[str]] = {}
+    held: dict[int, set[str]] = {}
     for place, name in looked_at:
-        live.setdefault(place, set()).add(name)
+        held.setdefault(place, set()).add(name)
     effects = [_reads_and_writes(path) for _, _, path in steps]
-    into: dict[int, list[int]] = {}
-    for number, (_, target, _) in enumerate(steps):
-        into.setdefault(target, []).append(number)
-    todo = list(range(len(steps)))
-    while todo:
-        number = todo.pop()
-        source, target, _ = steps[number]
-        reads, writes = effects[number]
-        new = (reads | (live.get(target, set()) - writes)) & set(own)
-        known = live.setdefault(source, set())
-        if not new <= known:
-            known |= new
-            todo += into.get(source, [])
+    mine = set(own)
+    flows = [
+        (source, target, reads & mine, sets_of(writes))
+        for (source, target, _), (reads, writes) in zip(steps, effects, strict=True)
+    ]
+    live = live_names(flows, held)
     result = []
     for (source, target, path), (_, writes) in zip(steps, effects, strict=True):
-        dying = sorted(((live.get(source, set()) | writes) & set(own)) - live.get(target, set()))
+        dying = sorted(((live[source] | writes) & mine) - live[target])
         kept = tuple(step for step in path.steps if not (len(step) == 1 and _pointless(step[0][0], dying, path)))
         result.append(replace(path, steps=(*kept, *(((name, Const(0)),) for name in dying))))
     return result

@@ -105,6 +105,22 @@ def must_be_writable(path: str) -> None:
         raise UsageError(f"cannot write to {shown}: it is a named pipe, which may have no reader; use `| tee` or `>(...)`")
 
 
+def make_folder(path: str) -> None:
+    """Make the folder `path` and what is missing above it.
+
+    Raises UsageError, also where it is a link: a checkout may have brought it, and it may lead anywhere.
+    """
+    if os.path.islink(path.rstrip("/")):
+        leads = printable(os.path.realpath(path))
+        raise UsageError(f"cannot write into {printable(path)}: it is a link; name the folder that it leads to, {leads}")
+    if not path:
+        raise UsageError("cannot make the folder '': it has no name")
+    try:
+        os.makedirs(path, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot make the folder {printable(path)}: {error.strerror or error}") from error
+
+
 def replace_file(path: str, text: str, *, through_links: bool = True) -> None:
     """Write `text` to `path` so that a reader sees the old or the new contents, never a part.
 

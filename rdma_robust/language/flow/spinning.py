@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from rdma_robust.digraph import components, live_names, sets_of
 from rdma_robust.expr import FALSE, TRUE, Expr, conj, disj, names, size, substitute
 from rdma_robust.language.flow.cfg import Poll, Program, Read, RecvPoll, RemoteRmw, Silent, Step, Thread, operands, steps
 from rdma_robust.language.flow.exclusive import exclusive_guards, projected
@@ -165,8 +166,6 @@ def _can_come_back(out: Out, goals: Set[int]) -> frozenset[int]:
 
 def _on_clean_cycles(out: Out) -> frozenset[int]:
     """Return the points on cycles of clean steps."""
-    from rdma_robust.digraph import components  # noqa: PLC0415
-
     following = {p: [t for t, step in edges if is_clean(step)] for p, edges in out.items()}
     cycles = (c for c in components(following) if len(c) > 1 or c[0] in following.get(c[0], ()))
     return frozenset(point for cycle in cycles for point in cycle)
@@ -185,20 +184,12 @@ def _live(thread: Thread, out: Out) -> dict[int, frozenset[str]]:
     At its exit all do; where a fault has ended it, none is looked at any more.
     """
     everything = frozenset(name for name, _ in thread.registers)
-    live = {point: everything if point == thread.exit else frozenset() for point in out}
     flows = [
-        (source, target, frozenset(_uses(step)) & everything, frozenset(name for name, _ in step.assigns))
+        (source, target, everything.intersection(_uses(step)), sets_of(name for name, _ in step.assigns))
         for source, edges in out.items()
         for target, step in edges
     ]
-    changed = True
-    while changed:
-        changed = False
-        for source, target, used, set_ in reversed(flows):
-            new = live[source] | used | (live[target] - set_)
-            if new != live[source]:
-                live[source], changed = new, True
-    return live
+    return live_names(flows, {point: everything if point == thread.exit else frozenset() for point in out})
 
 
 def _classes(out: Out, exit_: int) -> dict[int, int]:

@@ -15,7 +15,21 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from rdma_robust.errors import Span, UsageError
-from rdma_robust.expr import FALSE, TRUE, VALUE, Binary, Const, Expr, Name, Unary, conj, disj, names, substitute
+from rdma_robust.expr import (
+    FALSE,
+    TRUE,
+    VALUE,
+    Binary,
+    Const,
+    Expr,
+    Name,
+    Unary,
+    conj,
+    conjunction_parts,
+    disj,
+    names,
+    substitute,
+)
 from rdma_robust.language.flow.cfg import Cell, Edge, MFence, Program, Read, Rmw, Section, Silent, Step, Thread, Write
 from rdma_robust.language.flow.valid_expressions import proven
 
@@ -205,17 +219,8 @@ def _of_value(expr: Expr) -> bool:
 
 def _parts(guard: Expr) -> tuple[Expr, Expr]:
     """Return what a condition says of registers alone, and what it says of the word."""
-    parts = list(_conjuncts(guard))
+    parts = list(conjunction_parts(guard))
     return conj(*(p for p in parts if not _of_value(p))), conj(*(p for p in parts if _of_value(p)))
-
-
-def _conjuncts(expr: Expr) -> Iterator[Expr]:
-    match expr:
-        case Binary("&&", left, right):
-            yield from _conjuncts(left)
-            yield from _conjuncts(right)
-        case _:
-            yield expr
 
 
 def _written(expr: Expr) -> str:

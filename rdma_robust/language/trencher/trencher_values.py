@@ -17,6 +17,7 @@ from itertools import product
 from math import prod
 from typing import Final
 
+from rdma_robust.digraph import live_names, sets_of
 from rdma_robust.expr import Const, Expr, constants, evaluate, names
 from rdma_robust.language.trencher.trencher_syntax import AutomataFile, AutomatonEdge, ThreadAutomatonText
 
@@ -312,15 +313,9 @@ def value_with_zeros(expr: Expr, registers: Mapping[str, int]) -> int:
 def live_at_states(thread: ThreadAutomatonText) -> dict[str, frozenset[str]]:
     """Return for each state the registers whose values can matter behind it."""
     leaving = thread.leaving()
-    live: dict[str, frozenset[str]] = dict.fromkeys(leaving, frozenset())
-    changed = True
-    while changed:
-        changed = False
-        for state, transitions in leaving.items():
-            found = live[state]
-            for t in transitions:
-                killed = {t.register} if t.kind in ("read", "local") else set()
-                found |= (live[t.target] - killed) | set(names(t.value)) | set(names(t.address))
-            if found != live[state]:
-                live[state], changed = found, True
-    return live
+    flows = [
+        (state, t.target, {*names(t.value), *names(t.address)}, sets_of([t.register] * (t.kind in ("read", "local"))))
+        for state, transitions in leaving.items()
+        for t in transitions
+    ]
+    return live_names(flows, dict.fromkeys(leaving, frozenset()))

@@ -190,4 +190,4 @@ def _returns_nothing(block: made.Block, result: str) -> bool:
         if isinstance(this, made.Return) and not (isinstance(before, made.Assign) and before.target.name == result):
             return True
     own = [each for each in block if not isinstance(each, made.InlinedCall)]
-    return any(_returns_nothing(inner, result) for statement in own for inner in made.blocks_of(statement))
+    return any(_returns_nothing(inner, result) for statement in own for inner in made.inner_blocks(statement))

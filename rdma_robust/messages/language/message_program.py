@@ -199,7 +199,7 @@ Statement = (
 Block = tuple[Statement, ...]
 
 
-def blocks_of(statement: Statement) -> tuple[Block, ...]:
+def inner_blocks(statement: Statement) -> tuple[Block, ...]:
     """Return the blocks directly inside of a statement."""
     match statement:
         case If(_, then, other):
@@ -226,7 +226,7 @@ def with_blocks(statement: Statement, change: Callable[[Block], Block]) -> State
         case While() | For() | Loop() | InlinedCall():
             return replace(statement, body=change(statement.body))
         case _:
-            assert not blocks_of(statement)
+            assert not inner_blocks(statement)
             return statement
 
 

@@ -59,7 +59,7 @@ def foreign_names(block: made.Block) -> Iterator[str]:
         if isinstance(statement, made.InlinedCall):
             yield from (name for name in _used(statement.body) if "." not in name and name[0] != "$")
             continue
-        for inner in made.blocks_of(statement):
+        for inner in made.inner_blocks(statement):
             yield from foreign_names(inner)
 
 
@@ -68,7 +68,7 @@ def _used(block: made.Block) -> Iterator[str]:
     for statement in block:
         for part in _parts(statement):
             yield from _names(part)
-        for inner in made.blocks_of(statement):
+        for inner in made.inner_blocks(statement):
             yield from _used(inner)
 
 

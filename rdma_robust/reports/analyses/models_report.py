@@ -5,21 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Final
+from typing import Any, Final
 
 from rdma_robust.analyses.hardware.on_all_hardware import OnAllHardware
-from rdma_robust.frame.answer import DiagnosticView, JsonObject, diagnostics
+from rdma_robust.frame.answer import DiagnosticView, Failure, JsonObject, diagnostics
 from rdma_robust.frame.exits import Exit, worst
 from rdma_robust.frame.formats.columns import Column, Columns, sentence
 from rdma_robust.frame.formats.json_text import valid_unicode
+from rdma_robust.frame.question import Layout, Section, View
 from rdma_robust.model import Model
 from rdma_robust.outcome import Outcome, Verdict
-from rdma_robust.reports.check.result import Result
-from rdma_robust.reports.check.text_report import VERDICTS
+from rdma_robust.reports.check.robustness_view import VERDICTS
 from rdma_robust.text import count, printable
 
-FORMAT: Final = "rdma-robust/models"
-VERSION: Final = 1
 HEADS: Final = ("cpu", "atomics", "order", "reads", "verdict", "states")
 EXITS: Final = {Verdict.ROBUST: Exit.OK, Verdict.NOT_ROBUST: Exit.NOT_ROBUST, Verdict.UNKNOWN: Exit.UNKNOWN}
 
@@ -59,38 +57,17 @@ class ModelsRecord:
     time_s: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class ModelsBatch:
-    """The records in the order of the programs, of which `requested` were asked for; `stopped` is the exit code of a run
-    that was stopped before its end."""
-
-    records: Sequence[ModelsRecord]
-    requested: int
-    time_s: float
-    stopped: Exit | None
-
-    @property
-    def exit_code(self) -> Exit:
-        return self.stopped if self.stopped is not None else worst([Exit(record.exit_code) for record in self.records])
-
-    @property
-    def counts(self) -> Counter[str]:
-        """The programs by their status."""
-        return Counter(record.status for record in self.records)
-
-
-def no_verdicts(result: Result) -> ModelsRecord:
+def no_verdicts(failure: Failure) -> ModelsRecord:
     """Return the record of a program that got no verdict at all."""
-    exits = {"internal": Exit.INTERNAL, None: Exit.UNKNOWN}
     return ModelsRecord(
-        result.file,
-        "unknown" if result.error_kind is None else "error",
-        exits.get(result.error_kind, Exit.INVALID),
-        result.reason,
-        result.error_kind,
-        warnings=result.warnings,
-        errors=result.errors,
-        time_s=result.time_s,
+        failure.file,
+        failure.verdict,
+        failure.exit_code,
+        failure.reason,
+        failure.error_kind,
+        warnings=failure.warnings,
+        errors=failure.errors,
+        time_s=failure.time_s,
     )
 
 
@@ -167,36 +144,55 @@ def _note(view: SettingView) -> str:
     return "; ".join(["that of the program"] * view.own + ["first to break it"] * view.first + undecided)
 
 
-def totals(batch: ModelsBatch, width: int | None) -> list[str]:
-    """Return the last lines of the text for many programs."""
-    words = {"robust": "robust everywhere", "not-robust": "not robust somewhere", "unknown": "unknown", "error": "in error"}
-    said = ", ".join(f"{batch.counts[status]} {words[status]}" for status in words if batch.counts[status])
-    line = f"{count(len(batch.records), 'program')}{f': {said}' if said else ''}; {batch.time_s:.2f} s"
-    if batch.stopped is not None:
-        line = f"interrupted: {len(batch.records)} of {batch.requested} done; {line}"
-    return sentence(line, width)
+WORDS: Final = {
+    "robust": "robust everywhere",
+    "not-robust": "not robust somewhere",
+    "unknown": "unknown",
+    "error": "in error",
+}
 
 
-def result_object(record: ModelsRecord) -> JsonObject:
-    """Return the JSON object of one program."""
-    return asdict(record) | {"file": valid_unicode(record.file), "exit_code": int(record.exit_code)}
+class ModelsView(View[ModelsRecord]):
+    """The answers of `models`."""
+
+    def text(self, layout: Layout) -> ModelsLines:
+        return ModelsLines(layout)
+
+    def objects(self, record: ModelsRecord) -> Sequence[JsonObject]:
+        return (asdict(record) | {"file": valid_unicode(record.file), "exit_code": int(record.exit_code)},)
+
+    def numbers(self, records: Sequence[ModelsRecord]) -> Mapping[str, int]:
+        found = Counter(record.status for record in records)
+        return {status.replace("-", "_"): found[status] for status in WORDS}
+
+    def exit_of(self, record: ModelsRecord) -> Exit:
+        return Exit(record.exit_code)
 
 
-def document(batch: ModelsBatch, tool: Mapping[str, object], options: Mapping[str, object]) -> JsonObject:
-    """Return the whole report (`schema/models.schema.json`)."""
-    statuses = ("robust", "not-robust", "unknown", "error")
-    return {
-        "format": FORMAT,
-        "version": VERSION,
-        "tool": dict(tool),
-        "options": dict(options),
-        "interrupted": batch.stopped is not None,
-        "results": [result_object(record) for record in batch.records],
-        "summary": {
-            "requested": batch.requested,
-            "programs": len(batch.records),
-            **{status.replace("-", "_"): batch.counts[status] for status in statuses},
-            "exit_code": int(batch.exit_code),
-            "time_s": round(batch.time_s, 6),
-        },
-    }
+@dataclass(frozen=True)
+class ModelsLines:
+    """Writes a table for each program, and for many programs the totals."""
+
+    layout: Layout
+
+    def header(self) -> list[str]:
+        """Return nothing: each program has a table of its own."""
+        return []
+
+    def lines(self, record: ModelsRecord) -> list[str]:
+        """Return the lines of a program; an error of the only one is on standard error already."""
+        if (self.layout.quiet and record.exit_code == Exit.OK) or (self.layout.alone and record.status == "error"):
+            return []
+        return models_text(record, self.layout.width)
+
+    def totals(self, section: Section[Any, ModelsRecord]) -> list[str]:
+        """Return the last lines of the text for many programs."""
+        counts = section.counts
+        if counts.requested == 1:
+            return []
+        numbers = [(counts[status.replace("-", "_")], words) for status, words in WORDS.items()]
+        said = ", ".join(f"{number} {words}" for number, words in numbers if number)
+        line = f"{count(counts.done, 'program')}{f': {said}' if said else ''}; {counts.time_s:.2f} s"
+        if counts.interrupted:
+            line = f"interrupted: {counts.done} of {counts.requested} done; {line}"
+        return sentence(line, self.layout.width)

@@ -12,7 +12,7 @@ from rdma_robust.frame.formats.columns import PAPER
 from rdma_robust.language.check.targets import ThreadAtExit, ThreadAtLine, ThreadAtPoints
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import RDMA, Model
-from rdma_robust.reports.check.steps_table import StepRow, folded_rows, gutter, note_of_places, place_text, table
+from rdma_robust.reports.check.steps_table import StepRow, folded_rows, gutter, line_text, note_of_places, table
 from rdma_robust.semantics.machines.chosen import is_rdma, machine_of, sc_machine_of
 from rdma_robust.semantics.machines.machine import Action, Verb
 from rdma_robust.semantics.run_wording import deed, event_name, lane
@@ -45,7 +45,7 @@ def claim_run_table(
         what = printable(deed(program, action, sc=sc)) + (f"  {name}" if name else "")
         line, origins = (action.step.span.line, action.step.span.expanded_from) if action.step else (None, ())
         places.append((line, origins))
-        rows.append(StepRow(number, (gutter(number, place_text(line, origins), False, False), lane(program, action), what)))
+        rows.append(StepRow(number, (gutter(number, line_text(line, origins), False, False), lane(program, action), what)))
     shown, note = folded_rows(rows, _mattering(program, run, goal, hang, sc), full=full)
     room = (width or PAPER) - len(INDENT)
     lanes = _lanes(program, [action for _, action in moves])

@@ -10,7 +10,7 @@ from rdma_robust.analyses.safety.on_hardware import Run
 from rdma_robust.analyses.safety.questions import ReachOutcome
 from rdma_robust.analyses.safety.verify import Checked, Status, Verified
 from rdma_robust.errors import NO_SPAN
-from rdma_robust.frame.answer import DiagnosticView, JsonObject, diagnostics
+from rdma_robust.frame.answer import DiagnosticView, Failure, JsonObject, diagnostics
 from rdma_robust.frame.exits import Exit
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import ModelName
@@ -24,7 +24,6 @@ from rdma_robust.reports.analyses.safety_report import (
     reason_text,
     verify_exit,
 )
-from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.prove.move_wording import deed_of, lane_of
 from rdma_robust.semantics.machines.chosen import is_rdma
 from rdma_robust.semantics.machines.machine import Verb
@@ -54,22 +53,21 @@ class SafetyRecord:
     source: str | None = None
 
 
-def unanswered(result: Result, target: str | None, model: ModelName) -> SafetyRecord:
-    """Return the record of a program that got no answer, from that of a program that got no verdict; `target` is that of
+def unanswered(failure: Failure, target: str | None, model: ModelName) -> SafetyRecord:
+    """Return the record of a program that got no answer; `target` is that of
     `reach`, None for claims."""
-    status = "unknown" if result.error_kind is None else "error"
-    exits = {"internal": Exit.INTERNAL, None: Exit.UNKNOWN}
+    status = failure.verdict
     return SafetyRecord(
-        result.file,
+        failure.file,
         status,
-        exits.get(result.error_kind, Exit.INVALID),
-        result.reason,
-        result.error_kind,
-        warnings=result.warnings,
-        errors=result.errors,
-        time_s=result.time_s,
+        failure.exit_code,
+        failure.reason,
+        failure.error_kind,
+        warnings=failure.warnings,
+        errors=failure.errors,
+        time_s=failure.time_s,
         answer=no_answer(target, model, status),
-        lines=(f"{printable(result.file)}: {'UNKNOWN' if status == 'unknown' else 'error'}: {printable(result.reason)}",),
+        lines=(f"{printable(failure.file)}: {'UNKNOWN' if status == 'unknown' else 'error'}: {printable(failure.reason)}",),
     )
 
 

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
+
+from rdma_robust import TOOL
+from rdma_robust.text import sha256
 
 if TYPE_CHECKING:
+    from rdma_robust.frame.question import Section
     from rdma_robust.reports.batch.batch_view import BatchReport
 
 
@@ -30,9 +34,17 @@ class ReportForm:
 FORMS: Final[Mapping[str, ReportForm]] = {
     "html": ReportForm("html_report", "write_html", "report.html"),
     "md": ReportForm("batch_markdown", "write_markdown", "report.md"),
-    "json": ReportForm("batch_json", "write_json", "report.json"),
-    "jsonl": ReportForm("batch_json", "write_jsonl", "report.jsonl"),
-    "csv": ReportForm("batch_csv", "write_csv", "report.csv"),
-    "junit": ReportForm("junit_report", "write_junit", "report.junit.xml"),
-    "sarif": ReportForm("sarif_report", "write_sarif", "report.sarif"),
+    "json": ReportForm("batch_exchange", "write_json", "report.json"),
+    "jsonl": ReportForm("batch_exchange", "write_jsonl", "report.jsonl"),
+    "csv": ReportForm("batch_exchange", "write_csv", "report.csv"),
+    "junit": ReportForm("batch_exchange", "write_junit", "report.junit.xml"),
+    "sarif": ReportForm("batch_exchange", "write_sarif", "report.sarif"),
 }
+
+
+def report_of_check(section: Section[Any, Any]) -> BatchReport:
+    """Return the answers of `check` as the forms for other tools are written from them."""
+    from rdma_robust.reports.batch.batch_view import BatchReport, ReportEntry  # noqa: PLC0415
+
+    entries = [ReportEntry(a.record, a.text, None if a.text is None else sha256(a.text)) for a in section.answers]
+    return BatchReport(entries, section.counts, section.asking.expect, TOOL, section.asking.described())

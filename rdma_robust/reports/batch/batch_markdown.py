@@ -7,10 +7,9 @@ from collections.abc import Iterable, Sequence
 
 from rdma_robust.reports.analyses.claim_findings import ClaimAnswer
 from rdma_robust.reports.batch.batch_view import BatchReport, ReportEntry
-from rdma_robust.reports.batch.contract_rows import COLUMNS as CONTRACT_COLUMNS
-from rdma_robust.reports.batch.contract_rows import contract_rows, contracts_line
-from rdma_robust.reports.batch.message_rows import COLUMNS, message_rows, messages_line
-from rdma_robust.reports.check.text_report import VERDICTS, expected_word, passed_over
+from rdma_robust.reports.batch.report_section import ReportSection
+from rdma_robust.reports.batch.report_sections import sections_of
+from rdma_robust.reports.check.robustness_view import VERDICTS, expected_word, passed_over
 from rdma_robust.text import count, one_line, printable
 
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~&:@$^=])")
@@ -24,8 +23,7 @@ def write_markdown(report: BatchReport) -> str:
     parts = [
         ["# RDMA robustness", ""],
         *(_of_programs(report) if report.entries or not report.others else _of_others(report)),
-        _messages(report),
-        _contracts(report),
+        *(_section(each) for each in sections_of(report)),
         [f"Made by {text(' '.join(str(report.tool[k]) for k in ('name', 'version')))}."],
     ]
     return "\n".join(line for part in parts for line in part) + "\n"
@@ -70,19 +68,19 @@ def code(plain: str, *, cell: bool = True) -> str:
 def _totals(report: BatchReport) -> list[str]:
     summary = report.summary
     numbers = [
-        ("robust", summary.robust),
-        ("not-robust", summary.not_robust),
-        ("unknown", summary.unknown),
-        ("error", summary.error),
+        ("robust", summary["robust"]),
+        ("not-robust", summary["not_robust"]),
+        ("unknown", summary["unknown"]),
+        ("error", summary["error"]),
     ]
     shown = ", ".join(f"{MARKS[verdict]} {number} {VERDICTS[verdict]}" for verdict, number in numbers if number)
-    lines = [f"**{count(summary.programs, 'program')}**: {shown or 'none decided'}; {summary.time_s:.2f} s"]
+    lines = [f"**{count(summary.done, 'program')}**: {shown or 'none decided'}; {summary.time_s:.2f} s"]
     if report.expect:
-        lines += ["", f"{summary.as_expected} as expected, **{summary.mismatched}** not."]
+        lines += ["", f"{summary['as_expected']} as expected, **{summary['mismatched']}** not."]
     if summary.passed_over:
         lines += ["", f"{passed_over(summary)}."]
     if summary.interrupted:
-        lines += ["", f"**Interrupted**: {summary.programs} of {summary.requested} programs done."]
+        lines += ["", f"**Interrupted**: {summary.done} of {summary.requested} programs done."]
     return lines
 
 
@@ -149,26 +147,10 @@ def _programs(report: BatchReport) -> list[str]:
     return _table(columns, rows, left=4)
 
 
-def _messages(report: BatchReport) -> list[str]:
-    """The programs that pass messages, if there are any."""
-    if not report.messages:
-        return []
-    rows = [_cells(row.cells) for row in message_rows(report.messages)]
-    line = text(messages_line(report.messages, expect=report.expect))
-    return ["## Message programs", "", f"{line}.", "", *_table(COLUMNS, rows, left=4), ""]
-
-
-def _cells(cells: Sequence[str]) -> list[str]:
-    return [code(cells[0]), *(markdown_prose(each, cell=True) for each in cells[1:])]
-
-
-def _contracts(report: BatchReport) -> list[str]:
-    """The functions with contracts, if there are any."""
-    if not report.contracts:
-        return []
-    rows = [_cells(row.cells) for row in contract_rows(report.contracts)]
-    line = text(contracts_line(report.contracts, expect=report.expect))
-    return ["## Contracts", "", f"{line}.", "", *_table(CONTRACT_COLUMNS, rows, left=len(CONTRACT_COLUMNS)), ""]
+def _section(section: ReportSection) -> list[str]:
+    """The files of a section, with what is known of each."""
+    rows = [[code(row.cells[0]), *(markdown_prose(each, cell=True) for each in row.cells[1:])] for row in section.rows]
+    return [f"## {section.title}", "", f"{text(section.line)}.", "", *_table(section.columns, rows, section.left), ""]
 
 
 def _table(columns: Sequence[str], rows: Iterable[Sequence[object]], left: int) -> list[str]:

@@ -6,12 +6,13 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from rdma_robust.frame.answer import Counts
 from rdma_robust.frame.exits import Exit, within
 from rdma_robust.reports.analyses.claim_findings import ClaimAnswer, Claims, violated_note
 from rdma_robust.reports.batch.program_page import Page
 from rdma_robust.reports.check.result import Result, VerdictWord
-from rdma_robust.reports.check.summary import Summary, exit_of, mismatch
-from rdma_robust.reports.check.text_report import note
+from rdma_robust.reports.check.robustness_view import note
+from rdma_robust.reports.check.summary import exit_of, mismatch
 from rdma_robust.reports.contracts.contracts_record import ContractsRecord
 from rdma_robust.reports.messages.messages_record import MessagesRecord
 
@@ -70,7 +71,7 @@ class BatchReport:
     """
 
     entries: Sequence[ReportEntry]
-    summary: Summary
+    summary: Counts
     expect: bool
     tool: Mapping[str, object]
     options: Mapping[str, object]

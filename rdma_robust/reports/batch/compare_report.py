@@ -10,7 +10,7 @@ from rdma_robust.frame.formats.columns import sentence
 from rdma_robust.frame.formats.json_text import layout, valid_unicode
 from rdma_robust.reports.batch.batch_markdown import code, markdown_prose
 from rdma_robust.reports.batch.compare_view import ClaimChange, Comparison, Kind, Report, VerdictChange
-from rdma_robust.reports.check.text_report import VERDICTS
+from rdma_robust.reports.check.robustness_view import VERDICTS
 from rdma_robust.text import count, one_line, printable
 
 FORMAT = "rdma-robust/compare"

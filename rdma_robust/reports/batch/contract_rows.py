@@ -1,18 +1,19 @@
-"""Functions with contracts in a report on many programs: rows of tables and tests, one for each function."""
+"""Functions with contracts as a section of a report: rows of tables and tests, one for each function."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.formats.junit import Case, Kind
 from rdma_robust.frame.formats.row_text import expected_cell
+from rdma_robust.frame.formats.sarif import ScannedFile
 from rdma_robust.reports.batch.batch_view import family_of_file
-from rdma_robust.reports.contracts.contract_totals import contracts_summary
+from rdma_robust.reports.batch.report_section import CsvRow, ReportSection, SectionRow, numbered_line
 from rdma_robust.reports.contracts.contracts_record import ContractsRecord, FunctionRow
-from rdma_robust.reports.messages.file_record import source_digest
+from rdma_robust.reports.contracts.contracts_view import contract_numbers
+from rdma_robust.reports.messages.file_record import reported_findings, source_digest
 from rdma_robust.text import count, one_line
 
 COLUMNS = ("program", "function", "verdict", "class", "n", "expected?", "mode", "bounds", "time", "note")
@@ -22,25 +23,44 @@ KINDS: Final = {"VERIFIED": "robust", "VIOLATED": "not-robust", "UNKNOWN": "unkn
 """The colours of verdicts: those of programs that share memory."""
 
 
-@dataclass(frozen=True, slots=True)
-class ContractRow:
-    """A row: its cells, the colour of the verdict, and what is behind it as HTML, '' if there is nothing."""
-
-    cells: tuple[str, ...]
-    kind: str
-    page: str
+LEGEND: Final = (
+    "A contract is <b>VERIFIED</b> for the numbers of processes n and the inputs within its bounds, by an exhausted search; "
+    "<b>VIOLATED</b> follows a run that was replayed."
+)
 
 
-def contract_rows(records: Sequence[ContractsRecord]) -> list[ContractRow]:
-    """Return the rows of tables: one for each function, one for a file without an answer."""
-    return [row for record in records for row in _rows(record)]
+def contract_section(records: Sequence[ContractsRecord], *, expect: bool) -> ReportSection:
+    """Return the section: a row for each function, one for a file without an answer."""
+    return ReportSection(
+        name="contracts",
+        title="Contracts",
+        heading="Contracts",
+        label="Functions with contracts",
+        line=contracts_line(records, expect=expect),
+        columns=COLUMNS,
+        left=len(COLUMNS),
+        rows=[row for record in records for row in _rows(record)],
+        numbers=[row for record in records for row in _numbers(record)],
+        objects=[each.result for each in records if each.result is not None],
+        cases=contract_cases(records, expect=expect),
+        files=[ScannedFile(each.file, each.source, list(reported_findings(each))) for each in records],
+        legend=LEGEND,
+    )
 
 
-def _rows(record: ContractsRecord) -> list[ContractRow]:
+def _rows(record: ContractsRecord) -> list[SectionRow]:
     if not record.rows:
         word = "error" if record.error_kind else "UNKNOWN"
-        return [ContractRow((record.file, "-", word, *6 * ("-",), one_line(record.reason, 140)), KINDS[word], "")]
-    return [ContractRow(_cells(record.file, row), KINDS[row.verdict], row.page) for row in record.function_rows]
+        return [SectionRow((record.file, "-", word, *6 * ("-",), one_line(record.reason, 140)), {2: KINDS[word]})]
+    return [
+        SectionRow(
+            _cells(record.file, row),
+            {2: KINDS[row.verdict]},
+            row.page,
+            f": {row.function}, {row.verdict} {row.error or '-'}",
+        )
+        for row in record.function_rows
+    ]
 
 
 def _cells(file: str, row: FunctionRow) -> tuple[str, ...]:
@@ -58,7 +78,7 @@ def _cells(file: str, row: FunctionRow) -> tuple[str, ...]:
     )
 
 
-def contract_cells(record: ContractsRecord) -> list[dict[str, object]]:
+def _numbers(record: ContractsRecord) -> list[CsvRow]:
     """Return the rows of a table of numbers, one for each function, by the names of their columns; a file without an answer
     has one row, whose verdict is `unknown` or `error`."""
     both: dict[str, object] = {
@@ -94,17 +114,15 @@ def _of_function(record: ContractsRecord, row: FunctionRow) -> dict[str, object]
 
 def contracts_line(records: Sequence[ContractsRecord], *, expect: bool) -> str:
     """Return the totals in a sentence."""
-    totals = contracts_summary(records, len(records), expect=expect, time_s=0.0, stopped=None)
-    numbers = (
-        (totals.verified, "verified"),
-        (totals.violated, "violated"),
-        (totals.unknown, "unknown"),
-        (totals.error, "in error"),
-    )
-    said = ", ".join(f"{number} {word}" for number, word in numbers if number)
-    compared = f"; {totals.as_expected} as expected, {totals.mismatched} not" if expect else ""
-    functions = count(totals.functions, "function")
-    return f"{count(totals.files, 'file')} with contracts, {functions}: {said or 'none decided'}{compared}"
+    totals = contract_numbers(records, expect=expect)
+    numbers = {
+        "verified": totals["verified"],
+        "violated": totals["violated"],
+        "unknown": totals["unknown"],
+        "in error": totals["error"],
+    }
+    counted = f"{count(len(records), 'file')} with contracts, {count(totals['functions'], 'function')}"
+    return numbered_line(counted, numbers, (totals["as_expected"], totals["mismatched"]) if expect else None)
 
 
 def contract_cases(records: Sequence[ContractsRecord], *, expect: bool) -> list[Case]:

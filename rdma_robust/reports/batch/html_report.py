@@ -21,11 +21,9 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from rdma_robust.reports.batch.batch_view import BatchReport, ProgramFamily, ReportEntry
-from rdma_robust.reports.batch.contract_rows import COLUMNS as CONTRACT_COLUMNS
-from rdma_robust.reports.batch.contract_rows import contract_rows, contracts_line
-from rdma_robust.reports.batch.message_rows import COLUMNS, message_rows, messages_line
+from rdma_robust.reports.batch.report_sections import sections_of
 from rdma_robust.reports.check.result import Result
-from rdma_robust.reports.check.text_report import VERDICTS, expected_word, passed_over
+from rdma_robust.reports.check.robustness_view import VERDICTS, expected_word, passed_over
 from rdma_robust.reports.share.html_templates import SourceLine, asset, source_listing, templates
 from rdma_robust.reports.share.page_style import PAGE_STYLE, page_script
 from rdma_robust.text import count, one_line, printable
@@ -72,7 +70,7 @@ def write_html(report: BatchReport) -> str:
     page = environment.get_template("page.html.j2")
     rows = [_row(number, entry, report.expect) for number, entry in enumerate(report.entries)]
     details = [_packed(page.render(**_details(entry))) for entry in report.entries]
-    programs = count(report.summary.programs, "program")
+    programs = count(report.summary.done, "program")
     return environment.get_template("report.html.j2").render(
         title=f"RDMA robustness: {programs}",
         style=PAGE_STYLE + asset(PACKAGE, "report.css"),
@@ -89,12 +87,9 @@ def write_html(report: BatchReport) -> str:
         tool=report.tool,
         options=[(name.replace("_", " "), report.options[name]) for name in SHOWN_OPTIONS if report.options.get(name)],
         numbered=any(row.searched for row in rows),
-        messages=[(row, Markup(row.page)) for row in message_rows(report.messages)],
-        messages_line=messages_line(report.messages, expect=report.expect),
-        message_columns=COLUMNS[:-1],
-        contracts=[(row, Markup(row.page)) for row in contract_rows(report.contracts)],
-        contracts_line=contracts_line(report.contracts, expect=report.expect),
-        contract_columns=CONTRACT_COLUMNS[:-1],
+        sections=[
+            (each, Markup(each.legend), [(row, Markup(row.page)) for row in each.rows]) for each in sections_of(report)
+        ],
     )
 
 
@@ -186,8 +181,8 @@ def _facts(entry: ReportEntry) -> list[tuple[str, str]]:
 def _filters(report: BatchReport) -> Iterator[tuple[str, str, int]]:
     """Yield the buttons above the table: what they show, how they are called, and how many programs that are."""
     summary = report.summary
-    yield "all", "All", summary.programs
-    numbers = (summary.robust, summary.not_robust, summary.unknown, summary.error)
+    yield "all", "All", summary.done
+    numbers = (summary["robust"], summary["not_robust"], summary["unknown"], summary["error"])
     yield from ((verdict, WORDS[verdict], number) for verdict, number in zip(WORDS, numbers, strict=True) if number)
     unexpected = sum(r.as_expected is False for r in report.results)
     if unexpected:

@@ -1,17 +1,17 @@
-"""Message programs in a report on many programs: rows of tables and tests, beside those of programs that share memory."""
+"""Message programs as a section of a report: rows of tables and tests, beside those of programs that share memory."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.formats.junit import Case, Kind
+from rdma_robust.frame.formats.sarif import ScannedFile
 from rdma_robust.reports.batch.batch_view import family_of_file
-from rdma_robust.reports.messages.file_record import source_digest
+from rdma_robust.reports.batch.report_section import CsvRow, ReportSection, SectionRow, numbered_line
+from rdma_robust.reports.messages.file_record import reported_findings, source_digest
 from rdma_robust.reports.messages.messages_record import BufferHeadline, MessagesRecord, as_expected
-from rdma_robust.reports.messages.messages_table import ASSERTS, deadlock_cell, expected_word
-from rdma_robust.reports.messages.messages_totals import messages_summary
+from rdma_robust.reports.messages.messages_view import ASSERTS, claims_word, deadlock_cell, message_numbers
 from rdma_robust.text import count, one_line
 
 COLUMNS = ("program", "asserts", "deadlock", "expected?", "races", "matchings", "engine", "time", "note")
@@ -21,21 +21,25 @@ GOOD, UNDECIDED = ("hold", "no"), ("UNKNOWN",)
 """Answers that have the colour of robust programs, and of those that nobody knows of."""
 
 
-@dataclass(frozen=True, slots=True)
-class MessageRow:
-    """A row: its cells, the colours of the first two answers, and what is behind it as HTML, '' if that was not made."""
+def message_section(records: Sequence[MessagesRecord], *, expect: bool) -> ReportSection:
+    """Return the section."""
+    return ReportSection(
+        name="messages",
+        title="Message programs",
+        heading="Programs that pass messages",
+        label="Programs that pass messages",
+        line=messages_line(records, expect=expect),
+        columns=COLUMNS,
+        left=4,
+        rows=[SectionRow(cells := _cells(each), {n: _colour(cells[n]) for n in (1, 2)}, each.page) for each in records],
+        numbers=[row for record in records for row in _numbers(record)],
+        objects=[each for record in records for each in record.results],
+        cases=message_cases(records),
+        files=[ScannedFile(each.file, each.source, list(reported_findings(each))) for each in records],
+    )
 
-    cells: tuple[str, ...]
-    kinds: tuple[str, str]
-    page: str
 
-
-def message_rows(records: Sequence[MessagesRecord]) -> list[MessageRow]:
-    """Return the rows of tables."""
-    return [MessageRow(cells := _cells(each), (_kind(cells[1]), _kind(cells[2])), each.page) for each in records]
-
-
-def _kind(answer: str) -> str:
+def _colour(answer: str) -> str:
     if answer in ("error", "-"):
         return "error"
     return "robust" if answer in GOOD else "unknown" if answer in UNDECIDED else "not-robust"
@@ -46,7 +50,7 @@ def _cells(record: MessagesRecord) -> tuple[str, ...]:
         record.file,
         "error" if record.error_kind else ASSERTS[record.asserts],
         deadlock_cell(record),
-        expected_word(record),
+        claims_word(record),
         record.races,
         record.matchings,
         record.engine,
@@ -55,7 +59,7 @@ def _cells(record: MessagesRecord) -> tuple[str, ...]:
     )
 
 
-def message_cells(record: MessagesRecord) -> list[dict[str, object]]:
+def _numbers(record: MessagesRecord) -> list[CsvRow]:
     """Return the rows of a table of numbers, one for each buffer semantics, by the names of their columns: `time_s` is that
     of the program. A program without an answer has one row, whose verdict is `unknown` or `error`."""
     both: dict[str, object] = {
@@ -92,17 +96,16 @@ def _found_under(record: MessagesRecord, headline: BufferHeadline) -> dict[str, 
 
 def messages_line(records: Sequence[MessagesRecord], *, expect: bool) -> str:
     """Return the totals in a sentence."""
-    totals = messages_summary(records, len(records), expect=expect, time_s=0.0, stopped=None)
-    numbers = (
-        (totals.good, "good"),
-        (totals.violated, "violated"),
-        (totals.deadlocked, "with deadlocks"),
-        (totals.unknown, "unknown"),
-        (totals.error, "in error"),
-    )
-    said = ", ".join(f"{number} {word}" for number, word in numbers if number)
-    compared = f"; {totals.as_expected} as expected, {totals.mismatched} not" if expect else ""
-    return f"{count(totals.programs, 'message program')}: {said or 'none decided'}{compared}"
+    totals = message_numbers(records, expect=expect)
+    numbers = {
+        "good": totals["good"],
+        "violated": totals["violated"],
+        "with deadlocks": totals["deadlocked"],
+        "unknown": totals["unknown"],
+        "in error": totals["error"],
+    }
+    counted = count(len(records), "message program")
+    return numbered_line(counted, numbers, (totals["as_expected"], totals["mismatched"]) if expect else None)
 
 
 def message_cases(records: Sequence[MessagesRecord]) -> list[Case]:

@@ -6,12 +6,10 @@ field names are the JSON's (`schema/check.schema.json`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from rdma_robust.errors import Diagnostic
-from rdma_robust.frame.answer import DiagnosticView, ErrorKind, diagnostics
+from rdma_robust.frame.answer import DiagnosticView, ErrorKind, Failure, diagnostics
 from rdma_robust.language.flow.cfg import Fault
 from rdma_robust.model import Model
 from rdma_robust.outcome import Matters, Outcome, Verdict
@@ -158,16 +156,17 @@ def _copies(outcome: Outcome) -> CopiesView | None:
     return CopiesView(templates, dict(found.numbers) if found else None, found.least if found else False)
 
 
-def failure(
-    file: str, kind: ErrorKind, reason: str, errors: Iterable[Diagnostic] = (), warnings: Iterable[Diagnostic] = ()
-) -> Result:
-    """Return the record of a program that got no verdict because of an error of the given kind."""
-    return Result(file, "error", reason, kind, errors=diagnostics(errors), warnings=diagnostics(warnings))
-
-
-def gave_up(file: str, reason: str) -> Result:
-    """Return the record of a program whose decision was cut short from outside (killed, out of memory)."""
-    return Result(file, "unknown", reason)
+def unanswered_result(failure: Failure) -> Result:
+    """Return the record of a program without a verdict."""
+    return Result(
+        failure.file,
+        failure.verdict,
+        failure.reason,
+        failure.error_kind,
+        errors=failure.errors,
+        warnings=failure.warnings,
+        time_s=failure.time_s if failure.error_kind is None else 0.0,
+    )
 
 
 def _fault(fault: Fault, met: bool) -> FaultView:

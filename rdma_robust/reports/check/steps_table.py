@@ -68,7 +68,7 @@ def witness_timeline(witness: WitnessView, width: int, *, full: bool = False) ->
         StepRow(
             e.id,
             (
-                gutter(k, place_text(e.line, e.expanded_from), e.id == witness.pivot, e.id in on_cycle),
+                gutter(k, line_text(e.line, e.expanded_from), e.id == witness.pivot, e.id in on_cycle),
                 _lane(e),
                 _label(e, full),
             ),
@@ -81,7 +81,7 @@ def witness_timeline(witness: WitnessView, width: int, *, full: bool = False) ->
     return table(_lanes(order), shown, width, full=full) + notes
 
 
-def place_text(line: int | None, expanded_from: tuple[int, ...]) -> str:
+def line_text(line: int | None, expanded_from: tuple[int, ...]) -> str:
     """Return a line as it stands left of a row: `5<21` is line 5 as it was expanded from line 21."""
     return "" if line is None else "<".join(map(str, (line, *expanded_from)))
 
@@ -92,7 +92,7 @@ def note_of_places(places: Iterable[tuple[int | None, tuple[int, ...]]]) -> str:
     if found is None:
         return ""
     line, origins = found
-    return f"Line {place_text(line, origins)}: line {line}, expanded from line {', from line '.join(map(str, origins))}."
+    return f"Line {line_text(line, origins)}: line {line}, expanded from line {', from line '.join(map(str, origins))}."
 
 
 def _label(event: EventView, full: bool) -> str:
@@ -131,7 +131,7 @@ def _longest_word(texts: Iterable[str]) -> int:
 
 
 def gutter(step: int, line: int | str | None, pivot: bool, on_cycle: bool) -> str:
-    """Return what stands left of step `step`: its mark, its number, and its source line, or :func:`place_text`."""
+    """Return what stands left of step `step`: its mark, its number, and its source line, or :func:`line_text`."""
     mark = "*" if pivot else "+" if on_cycle else " "
     return f"  {mark} {step:4} {line if line is not None else '':>4}  "
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
+from rdma_robust.frame.answer import Counts
 from rdma_robust.frame.exits import Exit, worst
 from rdma_robust.reports.check.result import BrokenClaimView, Result
 from rdma_robust.reports.share.totals import Verdicts
@@ -32,32 +33,26 @@ def _failing(claim: BrokenClaimView) -> str:
     return f"{'failing ' * (claim.kind == 'assertion')}{claim.kind} that is not expected"
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """`requested` programs were asked for, `programs` were done. `mismatched` counts the programs
-    decided against their `expect` line and, with `--expect`, those without one. `passed_over` files of folders say only
-    under which models they are safe: nothing was asked about them."""
-
-    requested: int
-    programs: int
-    robust: int
-    not_robust: int
-    unknown: int
-    error: int
-    as_expected: int
-    mismatched: int
-    interrupted: bool
-    exit_code: int
-    time_s: float
-    passed_over: int = 0
-
-
 def summarise(
-    results: Sequence[Result], *, requested: int, expect: bool, time_s: float, stopped: Exit | None = None
-) -> Summary:
-    """Return the totals of `results`; `stopped` is the exit code of a run that was stopped before its end."""
-    totals = ROBUSTNESS.totals(results, expect=expect, time_s=time_s, stopped=stopped)
-    return Summary(requested=requested, programs=len(results), **totals)
+    results: Sequence[Result],
+    *,
+    requested: int,
+    expect: bool,
+    time_s: float,
+    stopped: Exit | None = None,
+    passed_over: int = 0,
+) -> Counts:
+    """Return the numbers of `results`; `stopped` is the exit code of a run that was stopped before its end."""
+    return Counts(
+        noun="program",
+        requested=requested,
+        done=len(results),
+        numbers=ROBUSTNESS.numbers(results, expect=expect),
+        interrupted=stopped is not None,
+        exit_code=worst([exit_of(each, expect) for each in results]) if stopped is None else stopped,
+        time_s=round(time_s, 6),
+        passed_over=passed_over,
+    )
 
 
 def mismatch(result: Result) -> bool:
@@ -71,7 +66,7 @@ def exit_of(result: Result, expect: bool) -> Exit:
     return ROBUSTNESS.exit_of(result, expect)
 
 
-def with_codes(summary: Summary, codes: Iterable[int], stopped: Exit | None) -> Summary:
+def with_codes(summary: Counts, codes: Iterable[int], stopped: Exit | None) -> Counts:
     """Return a summary to whose exit code those of other answers are added; `stopped` is that of a run that was stopped."""
     code = int(worst([Exit(summary.exit_code), *map(Exit, codes)]) if stopped is None else stopped)
     return replace(summary, exit_code=code, interrupted=summary.interrupted or stopped is not None)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
 
 from rdma_robust.contracts.contract_answers import (
     Collate,
@@ -18,20 +17,11 @@ from rdma_robust.contracts.contract_answers import (
 from rdma_robust.contracts.language.contract_program import ContractProgram
 from rdma_robust.contracts.standings import Standing
 from rdma_robust.errors import NO_SPAN, Span
-from rdma_robust.frame.answer import JsonObject
+from rdma_robust.frame.answer import Failure, JsonObject, diagnostic_object
 from rdma_robust.frame.formats.json_text import valid_unicode
 from rdma_robust.messages.language.message_terms import Value
-from rdma_robust.reports.check.json_report import diagnostic_object
-from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.contracts.contract_claims import JudgedContractClaim
 from rdma_robust.reports.contracts.contract_words import main_place, text_at
-from rdma_robust.reports.share.totals import envelope
-
-if TYPE_CHECKING:
-    from rdma_robust.reports.contracts.contract_totals import ContractsSummary
-
-FORMAT: Final = "rdma-robust/contracts-check"
-VERSION: Final = 1
 
 
 def program_object(
@@ -55,7 +45,7 @@ def program_object(
     }
 
 
-def no_contracts_object(result: Result) -> JsonObject:
+def no_contracts_object(result: Failure) -> JsonObject:
     """Return the object of a file that got no answer."""
     return {
         "file": valid_unicode(result.file),
@@ -69,13 +59,6 @@ def no_contracts_object(result: Result) -> JsonObject:
         "errors": [diagnostic_object(each) for each in result.errors],
         "time_s": result.time_s,
     }
-
-
-def contracts_document(
-    results: Sequence[JsonObject], summary: ContractsSummary, tool: Mapping[str, object], options: Mapping[str, object]
-) -> JsonObject:
-    """Return the whole report; `tool` and `options` say by what and how it was made."""
-    return envelope((FORMAT, VERSION), results, summary, tool, options)
 
 
 def _function(program: ContractProgram, answer: FunctionAnswer) -> JsonObject:

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 
 from rdma_robust.contracts.contract_answers import FunctionAnswer, ProcsAnswer, Verdict
 from rdma_robust.contracts.language.contract_program import ContractProgram, ErrorClass
-from rdma_robust.frame.answer import DiagnosticView, JsonObject, diagnostics
+from rdma_robust.frame.answer import DiagnosticView, Failure, JsonObject, diagnostics
 from rdma_robust.frame.exits import Exit, within
 from rdma_robust.frame.finding import Finding
 from rdma_robust.language.syntax.ast import ProgramTree
 from rdma_robust.messages.language.message_tree import Proc, declarations
-from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.contracts.contract_claims import JudgedContractClaim, judged_claims
 from rdma_robust.reports.contracts.contract_words import (
     bounds_text,
@@ -116,18 +115,17 @@ def contracts_record(
     )
 
 
-def unanswered_contracts(result: Result) -> ContractsRecord:
-    """Return the record of a file that got no answer, from that of a program that got no verdict."""
-    exits = {"internal": Exit.INTERNAL, None: Exit.UNKNOWN}
+def unanswered_contracts(failure: Failure) -> ContractsRecord:
+    """Return the record of a file that got no answer."""
     return ContractsRecord(
-        file=result.file,
-        exit_code=exits.get(result.error_kind, Exit.INVALID),
-        reason=result.reason,
-        error_kind=result.error_kind,
-        warnings=result.warnings,
-        errors=result.errors,
-        time_s=result.time_s,
-        result=no_contracts_object(result),
+        file=failure.file,
+        exit_code=failure.exit_code,
+        reason=failure.reason,
+        error_kind=failure.error_kind,
+        warnings=failure.warnings,
+        errors=failure.errors,
+        time_s=failure.time_s,
+        result=no_contracts_object(failure),
     )
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Sequence
+from typing import Final
 
 from rdma_robust.errors import NO_SPAN, Span
-from rdma_robust.frame.answer import JsonObject
+from rdma_robust.frame.answer import Failure, JsonObject, diagnostic_object
 from rdma_robust.frame.formats.json_text import valid_unicode
 from rdma_robust.messages.language.message_program import MessageProgram
 from rdma_robust.messages.message_answers import (
@@ -22,22 +22,14 @@ from rdma_robust.messages.message_answers import (
     Violation,
     WaitingProcess,
 )
-from rdma_robust.reports.check.json_report import diagnostic_object
-from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.messages.message_claims import JudgedClaim
 from rdma_robust.reports.messages.operation_names import Direction, OperationNames
 from rdma_robust.reports.messages.violation_words import place_of
-from rdma_robust.reports.share.totals import envelope
 
-if TYPE_CHECKING:
-    from rdma_robust.reports.messages.messages_totals import MessagesSummary
-
-FORMAT: Final = "rdma-robust/messages-check"
-VERSION: Final = 1
 ASSERTS: Final = {"no": "hold", "yes": "violated", "unknown": "unknown"}
 
 
-def result_object(
+def buffer_object(
     told: AnswerObjects,
     answer: BufferAnswer,
     claims: Iterable[JudgedClaim],
@@ -99,7 +91,7 @@ def _found(told: AnswerObjects, answer: BufferAnswer) -> JsonObject:
     }
 
 
-def no_answer_object(result: Result) -> JsonObject:
+def no_answer_object(result: Failure) -> JsonObject:
     """Return the only object of a program that got no answer."""
     return {
         "file": valid_unicode(result.file),
@@ -126,13 +118,6 @@ def no_answer_object(result: Result) -> JsonObject:
         "errors": [diagnostic_object(each) for each in result.errors],
         "time_s": result.time_s,
     }
-
-
-def document(
-    results: Sequence[JsonObject], summary: MessagesSummary, tool: Mapping[str, object], options: Mapping[str, object]
-) -> JsonObject:
-    """Return the whole report; `tool` and `options` say by what and how it was made."""
-    return envelope((FORMAT, VERSION), results, summary, tool, options)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -6,14 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from rdma_robust.frame.answer import DiagnosticView, JsonObject, diagnostics
+from rdma_robust.frame.answer import DiagnosticView, Failure, JsonObject, diagnostics
 from rdma_robust.frame.exits import Exit, within
 from rdma_robust.frame.finding import Finding
 from rdma_robust.messages.language.message_program import Assume, Buffer, MessageProgram
 from rdma_robust.messages.message_answers import BufferAnswer, Tri
-from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.messages.message_claims import JudgedClaim, judged, matchings_of, race_of
-from rdma_robust.reports.messages.messages_json import AnswerObjects, no_answer_object, result_object
+from rdma_robust.reports.messages.messages_json import AnswerObjects, buffer_object, no_answer_object
 from rdma_robust.reports.messages.operation_names import operation_names
 from rdma_robust.reports.messages.violation_words import line_of, violation_text
 
@@ -171,22 +170,21 @@ def _objects(
     notes: Sequence[str],
 ) -> tuple[JsonObject, ...]:
     told = AnswerObjects(program, operation_names(program))
-    return tuple([result_object(told, answer, _of(claims, answer), time_s=time_s, notes=notes) for answer in answers])
+    return tuple([buffer_object(told, answer, _of(claims, answer), time_s=time_s, notes=notes) for answer in answers])
 
 
-def unanswered_messages(result: Result) -> MessagesRecord:
-    """Return the record of a program that got no answer, from that of a program that got no verdict."""
-    exits = {"internal": Exit.INTERNAL, None: Exit.UNKNOWN}
+def unanswered_messages(failure: Failure) -> MessagesRecord:
+    """Return the record of a program that got no answer."""
     return MessagesRecord(
-        file=result.file,
-        exit_code=exits.get(result.error_kind, Exit.INVALID),
-        reason=result.reason,
-        error_kind=result.error_kind,
-        note=result.reason,
-        warnings=result.warnings,
-        errors=result.errors,
-        time_s=result.time_s,
-        results=(no_answer_object(result),),
+        file=failure.file,
+        exit_code=failure.exit_code,
+        reason=failure.reason,
+        error_kind=failure.error_kind,
+        note=failure.reason,
+        warnings=failure.warnings,
+        errors=failure.errors,
+        time_s=failure.time_s,
+        results=(no_answer_object(failure),),
     )
 
 

@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from rdma_robust.reports.prove.proof_lines import proof_headline
 from rdma_robust.reports.prove.proof_record import ProofRecord
-from rdma_robust.reports.prove.proof_text import WORDS
+from rdma_robust.reports.prove.proofs_view import WORDS
 from rdma_robust.reports.share.html_templates import SourceLine, source_listing, templates
 from rdma_robust.reports.share.page_style import PAGE_STYLE, SCRIPT, STYLE, page_script
 from rdma_robust.text import lines_of

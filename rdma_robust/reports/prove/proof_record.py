@@ -6,12 +6,11 @@ Field names are the JSON's (`schema/prove.schema.json`), but for `lines`, `sourc
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from rdma_robust.frame.answer import DiagnosticView, ErrorKind
+from rdma_robust.frame.answer import DiagnosticView, ErrorKind, Failure
 from rdma_robust.frame.exits import Exit, within
-from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.share.totals import Verdicts
 
 SAFETY: Final = Verdicts("safe", "unsafe")
@@ -176,23 +175,17 @@ class ProofRecord:
         return within(each.exit_of(expect) for each in self.models)
 
 
-def unproved(result: Result) -> ProofRecord:
-    """Return the record of a program that got no answer, from that of a program that got no verdict."""
-    word = "unknown" if result.error_kind is None else "error"
+def unproved(failure: Failure) -> ProofRecord:
+    """Return the record of a program that got no answer."""
     return ProofRecord(
-        result.file,
-        word,
-        result.reason,
-        result.error_kind,
-        warnings=result.warnings,
-        errors=result.errors,
-        time_s=result.time_s,
+        failure.file,
+        failure.verdict,
+        failure.reason,
+        failure.error_kind,
+        warnings=failure.warnings,
+        errors=failure.errors,
+        time_s=failure.time_s,
     )
-
-
-def with_time(record: ProofRecord, time_s: float) -> ProofRecord:
-    """Return `record` with the time that the program took in all."""
-    return replace(record, time_s=round(time_s, 6))
 
 
 def worst_word(models: Sequence[ModelRecord]) -> str:

@@ -14,7 +14,7 @@ from rdma_robust.analyses.prove.safety_outcome import SafetyRun
 from rdma_robust.analyses.prove.transition_system import SafetyClaim
 from rdma_robust.frame.formats.columns import PAPER
 from rdma_robust.language.flow.cfg import Program, Silent
-from rdma_robust.reports.check.steps_table import StepRow, folded_rows, gutter, note_of_places, place_text, table
+from rdma_robust.reports.check.steps_table import StepRow, folded_rows, gutter, line_text, note_of_places, table
 from rdma_robust.reports.prove.move_wording import deed_of, lane_of
 from rdma_robust.semantics.machines.machine import Action, Move, Verb
 from rdma_robust.text import count, filled, printable
@@ -45,7 +45,7 @@ def safety_run_lines(
         places.append((line, origins))
         what = "; ".join(fault.message for fault in move.faults) or deed_of(program, action, run.model)
         rows.append(
-            StepRow(number, (gutter(number, place_text(line, origins), False, False), lane_of(program, action), what))
+            StepRow(number, (gutter(number, line_text(line, origins), False, False), lane_of(program, action), what))
         )
     shown, note = folded_rows(rows, () if claim is None else mattering(program, run, claim), full=full)
     room = (width or PAPER) - len(INDENT)

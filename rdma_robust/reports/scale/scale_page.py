@@ -8,7 +8,7 @@ from typing import Final
 from jinja2 import Environment
 from markupsafe import Markup
 
-from rdma_robust.reports.check.text_report import VERDICTS, expected_word, note
+from rdma_robust.reports.check.robustness_view import VERDICTS, expected_word, note
 from rdma_robust.reports.scale.growth_chart import INKS, ChartPoint, Curve, growth_chart
 from rdma_robust.reports.scale.growth_wording import growth_sentence
 from rdma_robust.reports.scale.scale_record import ScaleRecord

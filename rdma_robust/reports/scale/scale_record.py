@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
+from rdma_robust.frame.answer import Counts
 from rdma_robust.reports.check.result import Result
-from rdma_robust.reports.check.summary import Summary
 from rdma_robust.reports.scale.growth_law import Law, law_of
 
 WORDS: Final = {"robust": "robust", "not-robust": "not robust", "unknown": "unknown", "error": "in error"}
@@ -93,7 +93,7 @@ class ScaleRecord:
     constant: str
     answers: tuple[tuple[int, Result], ...]
     any_number: Result | None
-    summary: Summary
+    summary: Counts
     tool: Mapping[str, object]
     options: Mapping[str, object]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,10 +12,9 @@ from typing import Final
 from rdma_robust.frame.answer import JsonObject
 from rdma_robust.frame.formats.columns import Column, Columns, sentence
 from rdma_robust.frame.formats.json_text import valid_unicode
-from rdma_robust.reports.batch.batch_csv import csv_cell
-from rdma_robust.reports.check.json_report import result_object
+from rdma_robust.reports.batch.batch_exchange import csv_cell
 from rdma_robust.reports.check.result import Result
-from rdma_robust.reports.check.text_report import VERDICTS, TextReport, expected_word, note
+from rdma_robust.reports.check.robustness_view import VERDICTS, expected_word, note, result_object, verdicts_line
 from rdma_robust.reports.scale.growth_law import Law
 from rdma_robust.reports.scale.growth_wording import formula, growth_sentence
 from rdma_robust.reports.scale.scale_record import ANY, Growth, ScaleRecord
@@ -39,13 +37,13 @@ COLUMNS: Final = (
 
 def scale_document(record: ScaleRecord) -> JsonObject:
     """Return the whole report."""
-    totals = dataclasses.asdict(record.summary)
+    totals = record.summary.members()
     return {
         "format": FORMAT,
         "version": VERSION,
         "tool": dict(record.tool),
         "options": dict(record.options),
-        "interrupted": totals.pop("interrupted"),
+        "interrupted": record.summary.interrupted,
         "file": valid_unicode(record.file),
         "program": record.program,
         "constant": record.constant,
@@ -140,7 +138,7 @@ class ScaleText:
         for growth in record.growths:
             if growth.of == "states":
                 lines += sentence(growth_sentence(growth, record.constant), self.width)
-        return lines + TextReport([], self.expect, explained=False, width=self.width).totals(record.summary)
+        return lines + verdicts_line(record.summary, self.expect, self.width)
 
 
 def _called(value: int | None) -> str:

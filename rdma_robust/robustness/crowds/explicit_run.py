@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from rdma_robust.counting.named_run import Copy, NamedRun
+from rdma_robust.counting.named_run import NamedRun, ProcessCopy
 from rdma_robust.errors import InternalError
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.copies import copies_of
@@ -63,9 +63,9 @@ class Explicit:
         return [(self.program.threads[label.edge.thread].name, label) for label in self._labels[0]]
 
     @cached_property
-    def _labels(self) -> tuple[list[EventLabel], Copy | None]:
+    def _labels(self) -> tuple[list[EventLabel], ProcessCopy | None]:
         """The labels of the run, in P(n), and who the hero is."""
-        hero: Copy | None = None
+        hero: ProcessCopy | None = None
         found = []
         for move, copies in self.run.steps:
             label = move.label
@@ -75,7 +75,7 @@ class Explicit:
             found += [EventLabel(self._edge(e.edge, who), e.part, None, e.torn) for e in label.events]
         return found, hero
 
-    def _edge(self, edge: EventEdge, copy: Copy | None) -> EventEdge:
+    def _edge(self, edge: EventEdge, copy: ProcessCopy | None) -> EventEdge:
         """The edge of P(n) for one of the instance; `copy` is who takes it if that is a copy."""
         thread, number = self._places[id(edge)]
         name = self.instance.program.threads[thread].name

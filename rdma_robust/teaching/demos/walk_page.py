@@ -79,7 +79,7 @@ class RunBox:
 
 def walk_page(walk: Walkthrough) -> str:
     """Return the whole page. Raises InternalError if the moves of an animation are not a run of its program."""
-    numbered = _Numbered()
+    numbered = _NumberedRuns()
     return (
         _environment()
         .get_template("page.html.j2")
@@ -94,8 +94,8 @@ def walk_page(walk: Walkthrough) -> str:
     )
 
 
-class _Numbered:
-    """What the template sees of the blocks, the runs numbered in the order of the page."""
+class _NumberedRuns:
+    """The blocks as the template sees them, the runs numbered in the order of the page."""
 
     def __init__(self) -> None:
         self.runs = 0

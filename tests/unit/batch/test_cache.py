@@ -25,8 +25,8 @@ from rdma_robust.batch.job import Job, Record
 from rdma_robust.batch.run import Answers, Numbered, Tick, run_batch
 from rdma_robust.cli.processes.decide_job import decide_job
 from rdma_robust.options import CheckOptions
-from rdma_robust.reports.check.result import gave_up
 from tests.conftest import INVALID, NOT_ROBUST, ROBUST
+from tests.support.questions import gave_up
 
 OPTIONS = CheckOptions(timeout=60, memory=4000)
 SPINNING = """node A { x }

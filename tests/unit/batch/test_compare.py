@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 
 from rdma_robust.batch.compare import compare, read_report
 from rdma_robust.errors import UsageError
-from rdma_robust.reports.batch.batch_json import write_json
+from rdma_robust.reports.batch.batch_exchange import write_json
 from rdma_robust.reports.batch.compare_report import comparison_json as write_changes
 from rdma_robust.reports.batch.compare_report import comparison_markdown, comparison_text
 from tests.conftest import ROOT

@@ -8,17 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from rdma_robust.batch.asked_file import AskedFile
 from rdma_robust.batch.cache import Cache
-from rdma_robust.batch.contract_cache import keep_contracts, known_contracts
-from rdma_robust.cli.processes.decide_contracts import ContractsAnswer, ContractsAsking, answer_contracts
+from rdma_robust.batch.file_cache import AskedFile, keep_contracts, known_contracts
 from rdma_robust.cli.report_contracts import replays
 from rdma_robust.contracts.checks.function_checks import Checking
 from rdma_robust.contracts.language.load_contracts import load_contracts
 from rdma_robust.contracts.rerun.confirming import confirmed
 from rdma_robust.contracts.rerun.kept_runs import run_object, run_of
 from rdma_robust.contracts.runs.runs_engine import RunsCheck
+from rdma_robust.frame.answer import Answer
+from rdma_robust.frame.deciding import answer_item
 from rdma_robust.frame.shell.inputs import Source
+from rdma_robust.questions.contracts_question import CONTRACTS_CHECK, ContractsAsking
+from rdma_robust.reports.contracts.contracts_record import ContractsRecord
 from tests.support.class_programs import class_programs
 from tests.support.contract_texts import BCAST, GATHER
 from tests.support.shares import share
@@ -38,9 +40,9 @@ def asked(text: str, asking: ContractsAsking = ASKING, name: str = "a.mp") -> As
     return AskedFile.of("contracts", name, text, asking)
 
 
-def answer(text: str, folder: Path, asking: ContractsAsking = ASKING) -> ContractsAnswer:
+def answer(text: str, folder: Path, asking: ContractsAsking = ASKING) -> Answer[ContractsRecord]:
     (folder / "text.mp").write_text(text)
-    return answer_contracts(Source("a.mp", str(folder / "text.mp")), asking)
+    return answer_item(CONTRACTS_CHECK, asking, Source("a.mp", str(folder / "text.mp")))
 
 
 @pytest.mark.parametrize("text", [BCAST, GATHER])

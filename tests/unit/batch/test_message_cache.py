@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from rdma_robust.batch.asked_file import AskedFile
 from rdma_robust.batch.cache import Cache
-from rdma_robust.batch.message_cache import keep_messages, known_messages
-from rdma_robust.cli.processes.decide_messages import MessagesAnswer, MessagesAsking, answer_messages
+from rdma_robust.batch.file_cache import AskedFile, keep_messages, known_messages
+from rdma_robust.frame.answer import Answer
+from rdma_robust.frame.deciding import answer_item
 from rdma_robust.frame.shell.inputs import Source
+from rdma_robust.questions.messages_question import MESSAGES_CHECK, MessagesAsking
+from rdma_robust.reports.messages.messages_record import MessagesRecord
 from tests.support.message_texts import MANY, RELAY, RING
 
 ASKING = MessagesAsking(timeout=60, memory=4000, objects=True, explain=True, findings=True, proofs=True)
@@ -28,13 +30,13 @@ def asked(name: str, text: str, asking: MessagesAsking = ASKING) -> AskedFile:
     return AskedFile.of("messages", name, text, asking)
 
 
-def answer(name: str, text: str, folder: Path, asking: MessagesAsking = ASKING) -> MessagesAnswer:
+def answer(name: str, text: str, folder: Path, asking: MessagesAsking = ASKING) -> Answer[MessagesRecord]:
     path = folder / "text.mp"
     path.write_text(text)
-    return answer_messages(Source(name, str(path)), asking)
+    return answer_item(MESSAGES_CHECK, asking, Source(name, str(path)))
 
 
-def kept(store: Cache, question: AskedFile, found: MessagesAnswer) -> None:
+def kept(store: Cache, question: AskedFile, found: Answer[MessagesRecord]) -> None:
     keep_messages(store, question, found.record, found.proofs, lasting=found.lasting)
 
 

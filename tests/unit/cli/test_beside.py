@@ -18,10 +18,10 @@ from rdma_robust.analyses.safety.questions import ReachOutcome
 from rdma_robust.analyses.safety.verify import Verified
 from rdma_robust.batch.job import Job
 from rdma_robust.beside import MOST_S, Beside
-from rdma_robust.cli.processes.decide_claims import Asking, answer_safety
 from rdma_robust.cli.processes.decide_job import decide_job, kept_record
-from rdma_robust.cli.processes.decide_program import Answer, decide_item, kept_answer, lost_program
 from rdma_robust.errors import InternalError, LimitReached, SizeLimitError
+from rdma_robust.frame.answer import Answer
+from rdma_robust.frame.deciding import answer_item, kept_item, lost_item
 from rdma_robust.frame.shell import pool
 from rdma_robust.frame.shell.inputs import Source
 from rdma_robust.guard import Overrun
@@ -30,12 +30,16 @@ from rdma_robust.model import Hardware
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Outcome, Verdict
 from rdma_robust.pipeline import check_text
+from rdma_robust.questions.robustness_question import CHECK, RobustnessAsking
+from rdma_robust.questions.safety_question import REACH, VERIFY, SafetyAsking
 from rdma_robust.reports.analyses import safety_report
+from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.explanation.explanation_dot import graph_dot
 from rdma_robust.reports.explanation.explanation_text import explanation_text
 from rdma_robust.robustness import decide
 from rdma_robust.semantics.machines import ends
 from tests.conftest import ROOT
+from tests.support.questions import check_item
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
 
@@ -116,7 +120,7 @@ def test_whatever_a_note_does_the_verdict_is_kept(
 ) -> None:
     monkeypatch.setattr(ends, "first_hang", note)
     monkeypatch.setattr(beside, "MOST_MIB", 16)
-    result = decide_item(Source("waits.rdma", None, WAITS.encode()), OPTIONS).result
+    result = check_item(Source("waits.rdma", None, WAITS.encode()), OPTIONS).record
     assert result.verdict == "robust"
     (left_out,) = result.left_out
     assert left_out.startswith("whether it hangs: ") and said in left_out
@@ -167,8 +171,8 @@ def test_a_note_that_kills_its_process_costs_no_verdict(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(ends, "first_hang", kills)
     (answer,) = in_processes(lambda _pid, _seconds: "")
-    assert answer.result.verdict == "robust"
-    assert answer.result.left_out == (
+    assert answer.record.verdict == "robust"
+    assert answer.record.left_out == (
         "what comes beside the verdict: its process was killed (signal 9), most likely for want of memory",
     )
 
@@ -180,8 +184,8 @@ def test_a_note_that_is_ended_from_outside_costs_no_verdict(monkeypatch: pytest.
 
     monkeypatch.setattr(ends, "first_hang", deaf)
     (answer,) = in_processes(lambda _pid, seconds: "reached the time limit of 1 s" if seconds > 1 else "")
-    assert answer.result.verdict == "robust"
-    assert answer.result.left_out == ("what comes beside the verdict: reached the time limit of 1 s",)
+    assert answer.record.verdict == "robust"
+    assert answer.record.left_out == ("what comes beside the verdict: reached the time limit of 1 s",)
 
 
 def test_a_page_of_a_report_that_kills_its_process_costs_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -194,11 +198,14 @@ def test_a_page_of_a_report_that_kills_its_process_costs_no_verdict(monkeypatch:
     assert record.claims is not None and "killed" in record.claims.reason and not record.settled
 
 
-def in_processes(overdue: Callable[[int, float], str]) -> list[Answer]:
-    def answer(item: Source, keep: Callable[[Answer], None]) -> Answer:
-        return decide_item(item, OPTIONS, keep=keep)
+ASKING = RobustnessAsking(OPTIONS)
 
-    work = pool.Work(answer, lost_program, overdue, kept=kept_answer)
+
+def in_processes(overdue: Callable[[int, float], str]) -> list[Answer[Result]]:
+    def answer(item: Source, keep: Callable[[Answer[Result]], None]) -> Answer[Result]:
+        return check_item(item, OPTIONS, keep)
+
+    work = pool.Work(answer, partial(lost_item, CHECK, ASKING), overdue, kept=partial(kept_item, CHECK, ASKING))
     return [
         reply for _, reply in pool.in_processes([(0, Source("waits.rdma", None, WAITS.encode()))], work, 1, lambda: None)
     ]
@@ -207,7 +214,7 @@ def in_processes(overdue: Callable[[int, float], str]) -> list[Answer]:
 def test_what_comes_after_the_verdict_costs_it_neither_outside_of_notes(monkeypatch: pytest.MonkeyPatch) -> None:
     limit = LimitReached("memory", "the memory limit of 64 MiB", "telling")
     monkeypatch.setattr("rdma_robust.pipeline.with_spin", raises(limit))
-    result = decide_item(Source("waits.rdma", None, WAITS.encode()), OPTIONS).result
+    result = check_item(Source("waits.rdma", None, WAITS.encode()), OPTIONS).record
     assert result.verdict == "robust"
     assert result.left_out == ("what comes beside the verdict: reached the memory limit of 64 MiB while telling",)
     record = decide_job(Job("waits.rdma", WAITS, OPTIONS))
@@ -216,7 +223,7 @@ def test_what_comes_after_the_verdict_costs_it_neither_outside_of_notes(monkeypa
 
 def test_methods_that_disagree_are_no_note(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rdma_robust.pipeline.self_check", raises(InternalError("pivot says robust, paper says not-robust")))
-    result = decide_item(Source("waits.rdma", None, WAITS.encode()), CheckOptions(self_check=True)).result
+    result = check_item(Source("waits.rdma", None, WAITS.encode()), CheckOptions(self_check=True)).record
     assert result.verdict == "error" and "paper says" in result.reason
 
 
@@ -301,7 +308,8 @@ def test_a_run_that_cannot_be_told_costs_no_answer(name: str, target: str | None
 
     monkeypatch.setattr(safety_report, f"{name}_text", costly)
     text = "node A { x }\nnode B { y }\nthread T on A {\n  put B.y = 1 inline\n  x = 1\n  assert x == 2\n}\n"
-    asking = Asking(Hardware(), 60.0, None, None, explain=True, target=target)
-    lines = "\n".join(answer_safety(Source("p.rdma", None, text.encode()), asking).record.lines)
+    question = REACH if target else VERIFY
+    asking = SafetyAsking(Hardware(), 60.0, None, None, explain=True, target=target)
+    lines = "\n".join(answer_item(question, asking, Source("p.rdma", None, text.encode())).record.lines)
     assert "the run was left out: out of memory" in " ".join(lines.split())
     assert ("REACHABLE" if target else "violated") in lines

@@ -5,24 +5,29 @@ from __future__ import annotations
 import os
 import signal
 import time
+from functools import partial
 
 import pytest
 
-from rdma_robust.cli.processes import decide_program as decide
-from rdma_robust.cli.processes.decide_program import Answer, decide_item, lost_program
 from rdma_robust.errors import InternalError, SizeLimitError
+from rdma_robust.frame.answer import Answer
+from rdma_robust.frame.deciding import lost_item
 from rdma_robust.frame.shell import pool
 from rdma_robust.frame.shell.inputs import Item, Source
 from rdma_robust.guard import Overrun
 from rdma_robust.options import CheckOptions
-from rdma_robust.reports.check.result import gave_up
+from rdma_robust.questions import robustness_question
+from rdma_robust.questions.robustness_question import CHECK, RobustnessAsking
+from rdma_robust.reports.check.result import Result
+from tests.support.questions import check_item, gave_up
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
 
 OPTIONS = CheckOptions()
+LOST = partial(lost_item, CHECK, RobustnessAsking(OPTIONS))
 
 
-def fake(item: Item) -> Answer:
+def fake(item: Item) -> Answer[Result]:
     """Do what the name says."""
     verb, _, argument = item.name.partition(" ")
     if verb == "sleep":
@@ -34,22 +39,22 @@ def fake(item: Item) -> Answer:
     return Answer(gave_up(item.name, "done"))
 
 
-def run(names: list[str], jobs: int) -> dict[int, Answer]:
+def run(names: list[str], jobs: int) -> dict[int, Answer[Result]]:
     items = [(number, Source(name, name)) for number, name in enumerate(names)]
-    return dict(pool.in_processes(items, pool.Work(fake, lost_program), jobs, lambda: None))
+    return dict(pool.in_processes(items, pool.Work(fake, LOST), jobs, lambda: None))
 
 
 @pytest.mark.parametrize("jobs", [1, 2, 5, 20])
 def test_every_item_is_answered_once(jobs: int) -> None:
     names = [f"item {k}" for k in range(9)]
     answers = run(names, jobs)
-    assert [answers[k].result.file for k in range(9)] == names
+    assert [answers[k].record.file for k in range(9)] == names
 
 
 def test_a_death_costs_one_program() -> None:
     names = ["item", f"kill {signal.SIGKILL:d}", "item", f"kill {signal.SIGUSR1:d}", "exit 3", "item"]
     answers = run(names, 2)
-    results = [answers[k].result for k in range(len(names))]
+    results = [answers[k].record for k in range(len(names))]
     assert [r.verdict for r in results] == ["unknown", "unknown", "unknown", "error", "error", "unknown"]
     assert "want of memory" in results[1].reason
     assert f"signal {signal.SIGUSR1:d}" in results[3].reason
@@ -60,7 +65,7 @@ def test_a_death_costs_one_program() -> None:
 def test_closing_ends_the_processes() -> None:
     started = time.monotonic()
     answers = pool.in_processes(
-        [(0, Source("item", "")), (1, Source("sleep 60", ""))], pool.Work(fake, lost_program), 2, lambda: None
+        [(0, Source("item", "")), (1, Source("sleep 60", ""))], pool.Work(fake, LOST), 2, lambda: None
     )
     assert next(answers)[0] == 0
     answers.close()
@@ -84,10 +89,10 @@ def test_no_exception_leaves_a_program(
     def fail(*_: object) -> str:
         raise error
 
-    monkeypatch.setattr(decide, "read_source", fail)
-    answer = decide_item(Source("x.rdma", "x.rdma"), CheckOptions(timeout=9))
-    assert answer.result.verdict == verdict
-    assert said in answer.result.reason
+    monkeypatch.setattr(robustness_question, "read_source", fail)
+    answer = check_item(Source("x.rdma", "x.rdma"), CheckOptions(timeout=9))
+    assert answer.record.verdict == verdict
+    assert said in answer.record.reason
     assert not any("Traceback" in message for message in answer.messages)
 
 
@@ -101,16 +106,16 @@ def test_the_guard_ends_what_does_not_look_at_its_limits(monkeypatch: pytest.Mon
                 if not swallows:
                     raise
 
-    monkeypatch.setattr(decide, "read_source", stuck)
-    answer = decide_item(Source("x.rdma", "x.rdma"), CheckOptions(timeout=0.05))
-    assert answer.result.verdict == "unknown"
-    assert answer.result.reason == "reached the time limit of 0.05 s while deciding"
-    assert 0.05 < answer.result.time_s < 30
+    monkeypatch.setattr(robustness_question, "read_source", stuck)
+    answer = check_item(Source("x.rdma", "x.rdma"), CheckOptions(timeout=0.05))
+    assert answer.record.verdict == "unknown"
+    assert answer.record.reason == "reached the time limit of 0.05 s while deciding"
+    assert 0.05 < answer.record.time_s < 30
 
 
 def test_the_traceback_is_shown_on_demand(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(decide, "read_source", lambda _: 1 // 0)
+    monkeypatch.setattr(robustness_question, "read_source", lambda _: 1 // 0)
     monkeypatch.setenv("RDMA_ROBUST_DEBUG", "1")
-    (message,) = decide_item(Source("x.rdma", "x.rdma"), OPTIONS).messages
+    (message,) = check_item(Source("x.rdma", "x.rdma"), OPTIONS).messages
     assert "Traceback" in message
     assert "ZeroDivisionError" in message

@@ -6,7 +6,7 @@ import pytest
 
 from rdma_robust.counting import needs
 from rdma_robust.counting import smallest as module
-from rdma_robust.counting.named_run import Copy, name_copies
+from rdma_robust.counting.named_run import ProcessCopy, name_copies
 from rdma_robust.counting.omega_search import omega_search
 from rdma_robust.counting.smallest import SmallestResult, by_starts, smallest
 from rdma_robust.limits import Limits
@@ -57,21 +57,26 @@ def test_templates_are_counted_one_by_one() -> None:
     assert found is not None and found.run is not None
     assert found.run.numbers == (2, 1, 1)
     copies = [names for _, names in found.run.steps]
-    assert copies == [(Copy(0, 1),), (Copy(0, 2),), (Copy(1, 1), Copy(0, 1)), (Copy(0, 2), Copy(2, 1))]
+    assert copies == [
+        (ProcessCopy(0, 1),),
+        (ProcessCopy(0, 2),),
+        (ProcessCopy(1, 1), ProcessCopy(0, 1)),
+        (ProcessCopy(0, 2), ProcessCopy(2, 1)),
+    ]
 
 
 def test_a_process_that_is_back_at_its_start_is_taken_again() -> None:
     system = hand([(0, "A", 1, "B"), (1, "B", 2, "A"), (2, "A", 3, "C"), (3, "C", 4, "")], (4,))
     found = smallest(system)
     assert found is not None and found.run is not None
-    assert found.least == 1 and {names for _, names in found.run.steps} == {(Copy(0, 1),)}
+    assert found.least == 1 and {names for _, names in found.run.steps} == {(ProcessCopy(0, 1),)}
 
 
 def test_processes_that_are_born_belong_to_no_template() -> None:
     system = hand([(0, "A", 1, "BB"), (1, "BB", 2, "")], (2,))
     found = smallest(system)
     assert found is not None and found.run is not None and found.least == 1
-    assert found.run.steps[1][1] == (Copy(0, 1), Copy(-1, 1))
+    assert found.run.steps[1][1] == (ProcessCopy(0, 1), ProcessCopy(-1, 1))
 
 
 def test_what_is_not_there_is_not_taken() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rdma_robust.petri.farkas import ray
+from rdma_robust.petri.state_equation import ray
 
 Rows = list[dict[int, int]]
 

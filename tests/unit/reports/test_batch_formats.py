@@ -19,16 +19,13 @@ from referencing import Registry, Resource
 
 from rdma_robust.frame.formats.json_text import valid_unicode
 from rdma_robust.frame.formats.sarif import artifact
-from rdma_robust.reports.batch.batch_csv import COLUMNS, write_csv
+from rdma_robust.reports.batch.batch_exchange import COLUMNS, write_csv, write_json, write_jsonl, write_junit, write_sarif
 from rdma_robust.reports.batch.batch_formats import FORMS
-from rdma_robust.reports.batch.batch_json import write_json, write_jsonl
 from rdma_robust.reports.batch.batch_markdown import code, text, write_markdown
 from rdma_robust.reports.batch.batch_view import BatchReport, ReportEntry, family_of_file
-from rdma_robust.reports.batch.junit_report import write_junit
-from rdma_robust.reports.batch.sarif_report import write_sarif
-from rdma_robust.reports.check.result import failure
 from tests.conftest import INVALID, NOT_ROBUST, ROBUST, ROOT
 from tests.support.batches import HOSTILE_NAMES, entry, hostile, litmus, report_of
+from tests.support.questions import failure
 
 SARIF = Draft4Validator(json.loads((ROOT / "tests/data/sarif-2.1.0-rtm.5.json").read_text()))
 JUNIT = etree.XMLSchema(etree.parse(str(ROOT / "tests/data/junit-10.xsd")))
@@ -164,8 +161,8 @@ def test_junit_counts(nasty: BatchReport) -> None:
     claims = sum(len(entry.claims.findings) for entry in nasty.entries if entry.claims)
     assert claims
     assert int(root.get("tests")) == len(cases) == len(nasty.entries) + claims
-    assert int(root.get("failures")) == len(root.findall(".//failure")) == nasty.summary.not_robust
-    assert int(root.get("errors")) == len(root.findall(".//error")) == nasty.summary.error + nasty.summary.unknown
+    assert int(root.get("failures")) == len(root.findall(".//failure")) == nasty.summary["not_robust"]
+    assert int(root.get("errors")) == len(root.findall(".//error")) == nasty.summary["error"] + nasty.summary["unknown"]
     for suite in root.findall("testsuite"):
         assert int(suite.get("tests")) == len(suite.findall("testcase"))
 

@@ -11,11 +11,12 @@ from rdma_robust.errors import Span
 from rdma_robust.language.flow.cfg import Fault
 from rdma_robust.outcome import Verdict
 from rdma_robust.reports.check.paragraphs import explain
-from rdma_robust.reports.check.result import gave_up, result_of
+from rdma_robust.reports.check.result import result_of
 from rdma_robust.reports.check.steps_table import witness_timeline
 from rdma_robust.semantics.order_table import oppo_scope
 from rdma_robust.semantics.trace import CPU_TYPES, EventType
 from rdma_robust.semantics.wording import ATOMICS_TOO, LABEL, NOT_KEPT, OTHER_QUEUE_PAIR, WEAKER_ORDER, Words
+from tests.support.questions import gave_up
 from tests.unit.reports.samples import event, outcome, program
 
 TYPES = [t for t in LABEL if t is not EventType.INIT]

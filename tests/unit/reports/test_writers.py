@@ -11,18 +11,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
+from rdma_robust.frame.answer import Answer
 from rdma_robust.frame.exits import Exit, worst
+from rdma_robust.frame.formats.answer_table import AnswerTable
 from rdma_robust.frame.formats.json_text import dump, layout
+from rdma_robust.frame.formats.section import document
+from rdma_robust.frame.question import Layout, Section
 from rdma_robust.language.flow.cfg import FaultKind
-from rdma_robust.model import RDMA
+from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
-from rdma_robust.reports.check.json_report import document, result_object
-from rdma_robust.reports.check.result import Result, failure, gave_up, result_of
+from rdma_robust.questions.robustness_question import CHECK, RobustnessAsking
+from rdma_robust.reports.check.result import Result, result_of
+from rdma_robust.reports.check.robustness_view import RobustnessView, expected_word, result_object, verdicts_line
 from rdma_robust.reports.check.summary import exit_of, summarise
-from rdma_robust.reports.check.text_report import TextReport, expected_word
 from rdma_robust.semantics.trace import EventType
 from rdma_robust.text import one_line, printable
 from tests.conftest import ROOT
+from tests.support.questions import failure, gave_up
 from tests.unit.reports.samples import outcome
 
 RESULT_SCHEMA = json.loads((ROOT / "rdma_robust/schema/check.schema.json").read_text())
@@ -65,24 +70,28 @@ def test_an_undecided_program_is_neither_as_expected_nor_not() -> None:
     assert expected_word(undecided) == "?"
 
 
+def text(files: list[str], *, expect: bool) -> AnswerTable[Result]:
+    return RobustnessView(RobustnessAsking(CheckOptions(), expect), full=False).text(Layout(files))
+
+
 def test_rows_align_and_totals_add_up() -> None:
     results = [FOUND, CALM, INVALID, LOST, BROKEN]
-    report = TextReport([r.file for r in results], expect=True, explained=False)
+    report = text([r.file for r in results], expect=True)
     (head,) = report.header()
-    rows = [line for r in results for line in report.rows(r)]
+    rows = [line for r in results for line in report.lines(r)]
     assert len(rows) == 5
     assert {row.index(row.split()[1]) for row in rows} == {head.index("verdict")}
     summary = summarise(results, requested=5, expect=True, time_s=1)
     assert summary.exit_code == Exit.INTERNAL
-    (totals,) = report.totals(summary)
+    (totals,) = verdicts_line(summary, expect=True)
     assert totals.startswith("5 programs: 1 robust, 1 not robust, 1 unknown, 2 errors; 1 as expected, 1 not")
     stopped = summarise(results[:2], requested=5, expect=False, time_s=1, stopped=Exit.INTERRUPTED)
-    assert report.totals(stopped)[0].startswith("interrupted: 2 of 5 done")
+    assert verdicts_line(stopped, expect=True)[0].startswith("interrupted: 2 of 5 done")
 
 
 def test_a_row_stays_one_line_whatever_the_reason() -> None:
-    report = TextReport(["a\nb"], expect=False, explained=False)
-    (row,) = report.rows(failure("a\nb", "unreadable", "no\nsuch \x1b[31mfile" + "x" * 1000))
+    report = text(["a\nb"], expect=False)
+    (row,) = report.lines(failure("a\nb", "unreadable", "no\nsuch \x1b[31mfile" + "x" * 1000))
     assert row.isprintable()
     assert len(row) < 300
 
@@ -90,23 +99,8 @@ def test_a_row_stays_one_line_whatever_the_reason() -> None:
 @pytest.mark.parametrize("result", [FOUND, CALM, INVALID, BROKEN, LOST], ids=lambda r: r.file)
 def test_json_follows_the_schema(result: Result) -> None:
     summary = summarise([result], requested=1, expect=False, time_s=0.5)
-    options = {
-        "instrumentation": "pivot",
-        "engine": "auto",
-        "kernel": "auto",
-        **RDMA.described(),
-        "await_loops": False,
-        "timeout": 1.5,
-        "max_states": None,
-        "memory": 100,
-        "self_check": False,
-        "reductions": ["filter", "por"],
-        "define": [],
-        "recv_depth": 8,
-        "expect": False,
-    }
-    tool = {"name": "rdma-robust", "version": "1", "kernel": "python"}
-    report = json.loads(layout(document([result], summary, tool, options)))
+    asking = RobustnessAsking(CheckOptions(timeout=1.5, memory=100))
+    report = json.loads(layout(document(Section(CHECK, asking, [Answer(result)], summary))))
     Draft202012Validator(RESULT_SCHEMA).validate(report)
     assert report["results"] == [json.loads(dump(result_object(result)))]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rdma_robust.counters.kernel.look_ahead import AVAILABLE
+from rdma_robust.counters.kernel.driver import AVAILABLE
 from rdma_robust.counting.omega_search import omega_search
 from rdma_robust.language.load import load_decidable
 from rdma_robust.limits import Limits

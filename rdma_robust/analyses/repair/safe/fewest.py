@@ -21,7 +21,8 @@ from rdma_robust.analyses.repair.repairs import Choices, InsertionChoice
 
 @dataclass(frozen=True, slots=True)
 class WaitJudgement:
-    """Whether a program with a set of waits is safe; if not, the `clause` of a run: waits of which each safe set has one.
+    """The answer whether a program with some waits is safe; if not, the `clause` of a run: waits of which each safe set has
+    one.
 
     UNKNOWN may be otherwise with more `patience`, if that would be of use.
     """

@@ -23,7 +23,7 @@ from rdma_robust.analyses.safety.crowds.copy_steps import LocalPart, SharedPart
 from rdma_robust.analyses.safety.crowds.instances import of_copy
 from rdma_robust.analyses.safety.crowds.safety_system import Control, Doing, SafetySystem
 from rdma_robust.analyses.safety.goals import HangGoal, StateGoal
-from rdma_robust.counting.interned import Few, NumberedMove, NumberedSystem, bit_numbers, fire_move, support
+from rdma_robust.counting.interned import Few, NumberedMove, NumberedSystem, fire_move, set_bits, support
 from rdma_robust.expr import Binary, Const, Expr, Name, Unary, names
 from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.semantics.machines.resting import HANGING, LargeLoopError, Rest, RestTest, is_still, places_of
@@ -42,7 +42,7 @@ def search_absence(
 
 
 class _MayHang:
-    """Whether a marking may be a hang: all threads are at rest, none has ended the execution, and one waits for ever."""
+    """The test for what may be a hang: all threads are at rest, none has ended the execution, and one waits for ever."""
 
     def __init__(self, system: SafetySystem) -> None:
         self.steps = system.steps
@@ -99,7 +99,7 @@ class _MayHang:
 
 
 class _MayEnd:
-    """Whether a marking may be a final state with a condition: all threads have ended."""
+    """The test whether a marking may be a final state with a condition: all threads have ended."""
 
     def __init__(self, system: SafetySystem, goal: StateGoal) -> None:
         self.system = system
@@ -241,7 +241,7 @@ class _Search:
 
     def tokens(self, node: _Node) -> dict[LocalPart, int]:
         names = self.known.locals
-        return {names[i]: ANY for i in bit_numbers(node.wide)} | {names[i]: n for i, n in node.few.items()}
+        return {names[i]: ANY for i in set_bits(node.wide)} | {names[i]: n for i, n in node.few.items()}
 
     def following(self, node: _Node) -> Iterator[_Node]:
         present = support(node.wide, node.few)

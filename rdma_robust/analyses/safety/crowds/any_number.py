@@ -18,7 +18,7 @@ from rdma_robust.analyses.safety.crowds.safety_system import Control, Doing, Saf
 from rdma_robust.analyses.safety.goals import FaultGoal, StateGoal, met_by, watched_by_goals
 from rdma_robust.analyses.safety.on_hardware import Run
 from rdma_robust.analyses.safety.sequential import search_sequential
-from rdma_robust.counting.named_run import Copy, NamedRun, name_copies
+from rdma_robust.counting.named_run import NamedRun, ProcessCopy, name_copies
 from rdma_robust.counting.omega_search import omega_search
 from rdma_robust.counting.smallest import smallest
 from rdma_robust.errors import InternalError
@@ -51,7 +51,7 @@ class GoalInstance:
 
 @dataclass(frozen=True)
 class AnyNumber:
-    """What is known of the goals, by their places: an instance, or why it is open; others are unreachable for every n.
+    """The answers for the goals, by their places: an instance, or why it is open; others are unreachable for every n.
 
     `states` are the markings of the largest search.
     """
@@ -189,10 +189,10 @@ class InstanceRun:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """What a thread of P(n) does; `copy` is which copy, None for a named thread."""
+    """A step of a thread of P(n); `copy` is which copy, None for a named thread."""
 
     doing: Doing
-    copy: Copy | None
+    copy: ProcessCopy | None
 
 
 def lift_to_instance(
@@ -250,13 +250,13 @@ class _Parts:
         self._named = [threads[single.threads[t].name] for t in self.steps.named]
         common = [single.cells[c] for c in self.steps.common]  # P(n) has no constant of a put that no copy of it makes
         self._common = [(None if c.hidden and str(c) not in cells else cells[str(c)], c.init) for c in common]
-        self._threads: dict[Copy, int] = {}
-        self._private: dict[Copy, list[int]] = {}
+        self._threads: dict[ProcessCopy, int] = {}
+        self._private: dict[ProcessCopy, list[int]] = {}
         for k, template in enumerate(system.program.crowds):
             own = [str(single.cells[c]) for c in self.steps.private[k]]
             for number in range(1, numbers[k] + 1):
-                self._threads[Copy(k, number)] = threads[f"{template.name}[{number}]"]
-                self._private[Copy(k, number)] = [cells[name.replace("[1]", f"[{number}]", 1)] for name in own]
+                self._threads[ProcessCopy(k, number)] = threads[f"{template.name}[{number}]"]
+                self._private[ProcessCopy(k, number)] = [cells[name.replace("[1]", f"[{number}]", 1)] for name in own]
 
     def thread(self, step: _Step) -> int:
         """Return the number of the thread in P(n)."""

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
+from rdma_robust.digraph import live_names, sets_of
 from rdma_robust.expr import Expr, names
 from rdma_robust.language.flow.cfg import Fault, Program, RemoteRmw, Step, Thread, operands, steps
 from rdma_robust.language.flow.copies import copies_of
@@ -27,7 +28,7 @@ MOST_COUNTED: Final = 3
 
 
 class SharedPart(NamedTuple):
-    """What all copies share: the named threads, the words that are not private to a copy, the messages between threads."""
+    """The part of a state that copies share: named threads, words that are not private to a copy, messages of threads."""
 
     threads: tuple[ScPlace, ...]
     memory: tuple[int, ...]
@@ -35,7 +36,7 @@ class SharedPart(NamedTuple):
 
 
 class LocalPart(NamedTuple):
-    """What is one copy's own: the number of its template, its thread, and the words of its node, if every copy has one.
+    """One copy's own part of a state: the number of its template, its thread, and the words of its node, if it has one.
 
     `thread` is None for a copy that has not started and whose first register-only steps may lead to several places.
     """
@@ -210,20 +211,9 @@ def _expressions(step: Step) -> tuple[Expr, ...]:
 def _live(thread: Thread, needed: frozenset[str]) -> dict[int, tuple[bool, ...]]:
     """Return for each program point which registers a thread may still use, or are needed: a fixed point from the end."""
     always = {r for r, _ in thread.registers if f"{thread.name}.{r}" in needed}
-    live: dict[int, set[str]] = {point: set(always) for point in thread.points}
-    before: dict[int, list[tuple[int, set[str], set[str]]]] = {}
-    registers = {r for r, _ in thread.registers}
-    for source, target, step in thread.edges:
-        used = {n for e in _expressions(step) for n in names(e)} & registers
-        before.setdefault(target, []).append((source, used, {r for r, _ in step.assigns} - always))
-        live.setdefault(source, set(always)).update(used)
-        live.setdefault(target, set(always))
-    todo = list(live)
-    while todo:
-        point = todo.pop()
-        for source, used, assigned in before.get(point, ()):
-            new = used | (live[point] - assigned)
-            if not new <= live[source]:
-                live[source] |= new
-                todo.append(source)
+    flows = [
+        (a, b, {n for e in _expressions(step) for n in names(e)}, sets_of(r for r, _ in step.assigns))
+        for a, b, step in thread.edges
+    ]
+    live = live_names(flows, dict.fromkeys(thread.points, always))
     return {point: tuple(r in names_ for r, _ in thread.registers) for point, names_ in live.items()}

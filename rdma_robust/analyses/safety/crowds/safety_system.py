@@ -47,7 +47,7 @@ Control = BeforeStart | SharedPart | GoalReached | CopyCount
 
 @dataclass(frozen=True, slots=True)
 class Doing:
-    """What a move of the system is: a step of a thread of P(1), by its number; -1 for what is no step of the program.
+    """The label of a move of the system: a step of a thread of P(1), by its number; -1 for what is no step of the program.
 
     `shared` is the shared part after it, which the control state does not tell where something goes wrong in the step."""
 

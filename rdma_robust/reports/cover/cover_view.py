@@ -1,23 +1,21 @@
-"""The report of `rdma-robust cover`: a row per net and the firing sequences, as text and as JSON; totals and exit codes."""
+"""What the answers of `cover` look like: a row for each net, its run or its proof beneath, numbers, JSON."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 
 from rdma_robust.frame.answer import JsonObject
 from rdma_robust.frame.exits import Exit
-from rdma_robust.frame.formats.columns import PAPER, Column, Columns, of_files
+from rdma_robust.frame.formats.answer_table import AnswerTable, Row, verdict_totals
+from rdma_robust.frame.formats.columns import Column
 from rdma_robust.frame.formats.json_text import valid_unicode
-from rdma_robust.frame.formats.row_text import beneath, expected_cell, last_line
+from rdma_robust.frame.formats.row_text import expected_cell
+from rdma_robust.frame.question import Layout, View
 from rdma_robust.reports.cover.cover_result import CoverRecord, FiringSequence, FiringStep, RuleView, Tokens
-from rdma_robust.reports.share.totals import Verdicts, envelope
+from rdma_robust.reports.share.totals import Verdicts
 from rdma_robust.text import count, filled, one_line, printable
 
-FORMAT = "rdma-robust/cover"
-VERSION = 1
 SAFETY = Verdicts("safe", "unsafe")
 VERDICTS = {"safe": "safe", "unsafe": "UNSAFE", "unknown": "UNKNOWN", "error": "error"}
 _NOTE_WIDTH = 160
@@ -32,67 +30,11 @@ _PROOFS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class CoverSummary:
-    """`requested` nets were asked for, `nets` were done. `mismatched` as in the summary of `check`."""
+class CoverView(View[CoverRecord]):
+    """The answers of `cover`."""
 
-    requested: int
-    nets: int
-    safe: int
-    unsafe: int
-    unknown: int
-    error: int
-    as_expected: int
-    mismatched: int
-    interrupted: bool
-    exit_code: int
-    time_s: float
-
-
-def summarise(
-    records: Sequence[CoverRecord], *, requested: int, expect: bool, time_s: float, stopped: Exit | None = None
-) -> CoverSummary:
-    """Return the totals of `records`; `stopped` is the exit code of a run that was stopped before its end."""
-    totals = SAFETY.totals(records, expect=expect, time_s=time_s, stopped=stopped)
-    return CoverSummary(requested=requested, nets=len(records), **totals)
-
-
-def exit_of(record: CoverRecord, expect: bool) -> Exit:
-    """Return the exit code that `record` alone would give."""
-    return SAFETY.exit_of(record, expect)
-
-
-def record_object(record: CoverRecord) -> JsonObject:
-    """Return the JSON object of one net. A file name that is no valid Unicode is escaped."""
-    return dataclasses.asdict(record) | {"file": valid_unicode(record.file)}
-
-
-def document(
-    records: Sequence[CoverRecord], summary: CoverSummary, tool: Mapping[str, object], options: Mapping[str, object]
-) -> JsonObject:
-    """Return the whole report, as `schema/cover.schema.json` describes it."""
-    return envelope((FORMAT, VERSION), [record_object(r) for r in records], summary, tool, options)
-
-
-@dataclass(frozen=True)
-class CoverText:
-    """Writes lines of text for records whose files are known beforehand, so that rows align while they stream.
-
-    `width` is that of the terminal, None where there is none.
-    """
-
-    files: Sequence[str]
-    expect: bool
-    explained: bool
-    width: int | None = None
-
-    def header(self) -> list[str]:
-        return self._columns.head()
-
-    @cached_property
-    def _columns(self) -> Columns:
+    def text(self, layout: Layout) -> AnswerTable[CoverRecord]:
         columns = (
-            of_files(self.files, self.width),
             Column("verdict", len("UNKNOWN")),
             Column("expected?", rank=1),
             Column("engine", 14, rank=4),
@@ -101,40 +43,39 @@ class CoverText:
             Column("stored", 9, rank=3, right=True),
             Column("time", 9, rank=2, right=True),
         )
-        return Columns(columns, self.width)
 
-    def rows(self, record: CoverRecord) -> list[str]:
-        """Return the row of `record` and, if explanations are on, its explanation, indented."""
-        read, tried = record.places + record.targets > 0, record.engine is not None
-        cells = (
-            printable(record.file),
-            VERDICTS[record.verdict],
-            expected_cell(record.as_expected, claimed=record.expected is not None),
-            record.engine or "-",
-            f"{record.places:,}" if read else "-",
-            f"{record.rules:,}" if read else "-",
-            f"{record.stored:,}" if tried else "-",
-            f"{record.time_s:.2f} s" if tried else "-",
-        )
-        note = one_line(record.reason, _NOTE_WIDTH) if record.verdict in ("unknown", "error") else ""
-        lines = self._columns.row(cells, note)
-        return lines + (beneath(explain(record, (self.width or PAPER) - 2)) if self.explained else [])
+        def rows(record: CoverRecord, room: int) -> Iterable[Row]:
+            return () if layout.quiet and self.exit_of(record) is Exit.OK else (_row(record, room),)
 
-    def totals(self, summary: CoverSummary) -> list[str]:
-        return last_line(
-            count(summary.nets, "net"),
-            [("safe", summary.safe), ("unsafe", summary.unsafe), ("unknown", summary.unknown)],
-            summary.error,
-            done=summary.nets,
-            requested=summary.requested,
-            interrupted=summary.interrupted,
-            time_s=summary.time_s,
-            expected=(summary.as_expected, summary.mismatched) if self.expect else None,
-            width=self.width,
-        )
+        last = verdict_totals("safe", "unsafe", "unknown")
+        return AnswerTable(layout, columns, rows, last, self.asking.expect, self.asking.explain)
+
+    def objects(self, record: CoverRecord) -> Sequence[JsonObject]:
+        return (dataclasses.asdict(record) | {"file": valid_unicode(record.file)},)
+
+    def numbers(self, records: Sequence[CoverRecord]) -> Mapping[str, int]:
+        return SAFETY.numbers(records, expect=self.asking.expect)
+
+    def exit_of(self, record: CoverRecord) -> Exit:
+        return SAFETY.exit_of(record, self.asking.expect)
 
 
-def explain(record: CoverRecord, width: int = 100) -> list[str]:
+def _row(record: CoverRecord, room: int) -> Row:
+    read, tried = record.places + record.targets > 0, record.engine is not None
+    cells = (
+        VERDICTS[record.verdict],
+        expected_cell(record.as_expected, claimed=record.expected is not None),
+        record.engine or "-",
+        f"{record.places:,}" if read else "-",
+        f"{record.rules:,}" if read else "-",
+        f"{record.stored:,}" if tried else "-",
+        f"{record.time_s:.2f} s" if tried else "-",
+    )
+    note = one_line(record.reason, _NOTE_WIDTH) if record.verdict in ("unknown", "error") else ""
+    return Row(cells, note, cover_explanation(record, room))
+
+
+def cover_explanation(record: CoverRecord, width: int = 100) -> list[str]:
     """Return the lines that explain a verdict, at most `width` characters wide where possible; [] if it needs none."""
     if record.run is not None:
         return _run(record.run, width)

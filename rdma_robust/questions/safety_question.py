@@ -1,29 +1,20 @@
-"""The claims of one program, or a target of `reach`, from the source to a record, whatever happens on the way."""
+"""The questions of `verify` and `reach`: do the claims of a program hold, and is a state of it reachable?"""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from rdma_robust.cli.processes.decide_program import (
-    Answer,
-    Progress,
-    decide_item,
-    guarded,
-    ignore,
-    in_time,
-    lost_program,
-    timed,
-)
 from rdma_robust.errors import Diagnostic
-from rdma_robust.frame.shell.inputs import Item, Missing, Source, read_source
+from rdma_robust.frame.answer import Answer, Failure
+from rdma_robust.frame.question import Question
+from rdma_robust.frame.shell.inputs import Source, read_source
 from rdma_robust.guard import found_within
-from rdma_robust.limits import ENDLESS, Limits
+from rdma_robust.limits import ENDLESS, Limits, Progress
 from rdma_robust.model import Hardware, Model, ModelName
-from rdma_robust.options import RECV_DEPTH, CheckOptions
+from rdma_robust.options import RECV_DEPTH
 from rdma_robust.text import printable
 
 if TYPE_CHECKING:
@@ -31,14 +22,16 @@ if TYPE_CHECKING:
     from rdma_robust.analyses.safety.verify import Verified
     from rdma_robust.language.flow.cfg import Program
     from rdma_robust.reports.analyses.safety_record import SafetyRecord
+    from rdma_robust.reports.analyses.safety_view import SafetyView
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class SafetyAsking:
     """What is asked of every program: its claims, or with a `target` whether that is reachable under `model`.
 
     The limits are those of one program, None is no limit. `explain` asks for runs in the text, which is `width` wide,
-    `full` for every step of them. `hangs` and `strict` are for claims. `define` are definitions that reports repeat.
+    `full` for every step of them. `hangs` and `strict` are for claims.
+    `define` are definitions that reports repeat.
     `hardware` is what is said of it besides by the programs, `recv_depth` the room of a receive queue.
     """
 
@@ -67,6 +60,11 @@ class Asking:
         more = {"define": list(self.define), "recv_depth": self.recv_depth}
         return self.hardware.model.described() | limits | claims | more
 
+    @property
+    def expect(self) -> bool:
+        """Nothing: what a program claims is the question itself."""
+        return False
+
     def model_of(self, program: Program) -> Model:
         """Return the memory model that a program is asked about."""
         return self.hardware.over(program.hardware).model
@@ -76,33 +74,6 @@ class Asking:
         return Limits.of(self.timeout, self.max_states, self.memory)
 
 
-@dataclass(frozen=True, slots=True)
-class SafetyAnswer:
-    """The record of one program, and what to say about it on standard error."""
-
-    record: SafetyRecord
-    messages: tuple[str, ...] = ()
-
-
-def answer_safety(item: Item, asking: Asking, progress: Progress = ignore) -> SafetyAnswer:
-    """Return the answer for `item`. Raises nothing but KeyboardInterrupt."""
-    if isinstance(item, Missing):
-        return _unanswered(asking, decide_item(item, CheckOptions()))
-    action = _claims if asking.target is None else _target
-    loaded = guarded(item.name, load_safety)
-    if isinstance(loaded, Answer):
-        return _unanswered(asking, loaded)
-    started = time.monotonic()
-    reading = partial(_read, item, partial(action, asking=asking, progress=progress))
-    found = in_time(item.name, asking.limits(), reading)
-    return found if isinstance(found, SafetyAnswer) else _unanswered(asking, timed(found, started))
-
-
-def lost_safety(asking: Asking, name: str, why: str, defect: bool, time_s: float) -> SafetyAnswer:
-    """Return the answer for a program whose process gave none."""
-    return _unanswered(asking, lost_program(name, why, defect, time_s))
-
-
 def load_safety() -> None:
     """Load what answers, once for all processes that will be started."""
     from rdma_robust.analyses.safety import handing_over  # noqa: F401, PLC0415
@@ -110,18 +81,14 @@ def load_safety() -> None:
     from rdma_robust.reports.analyses import safety_record  # noqa: F401, PLC0415
 
 
-def _unanswered(asking: Asking, answer: Answer) -> SafetyAnswer:
-    from rdma_robust.reports.analyses.safety_record import unanswered  # noqa: PLC0415 - slow
-
-    messages = answer.messages if answer.result.verdict == "error" else ()
-    return SafetyAnswer(unanswered(answer.result, asking.target, asking.model), messages)
-
-
-def _read(source: Source, answer: Callable[[str, str], SafetyAnswer]) -> SafetyAnswer:
-    return answer(read_source(source), source.name)
+def _answer(
+    source: Source, asking: SafetyAsking, _: Limits, progress: Progress, __: Callable[[Answer[SafetyRecord]], None]
+) -> Answer[SafetyRecord]:
+    answer = _claims if asking.target is None else _target
+    return answer(read_source(source), source.name, asking=asking, progress=progress)
 
 
-def _claims(text: str, name: str, *, asking: Asking, progress: Progress) -> SafetyAnswer:
+def _claims(text: str, name: str, *, asking: SafetyAsking, progress: Progress) -> Answer[SafetyRecord]:
     from rdma_robust.analyses.safety.handing_over import verify_all  # noqa: PLC0415
     from rdma_robust.language.flow.waiting import blocking  # noqa: PLC0415
     from rdma_robust.language.load import load_program  # noqa: PLC0415 - slow, not always needed
@@ -152,7 +119,7 @@ def _claims(text: str, name: str, *, asking: Asking, progress: Progress) -> Safe
         return told(replace(verified, checked=tuple(checked)))
 
     record = found_within(limits, partial(told, verified), without_runs)
-    return SafetyAnswer(record, _warnings(program.warnings, name, text))
+    return Answer(record, _warnings(program.warnings, name, text), text=text)
 
 
 def _without_run(answer: Reached, why: str) -> Reached:
@@ -162,7 +129,7 @@ def _without_run(answer: Reached, why: str) -> Reached:
     return replace(answer, run=None, reason=f"{answer.reason}; the run was left out: {why}")
 
 
-def _target(text: str, name: str, *, asking: Asking, progress: Progress) -> SafetyAnswer:
+def _target(text: str, name: str, *, asking: SafetyAsking, progress: Progress) -> Answer[SafetyRecord]:
     from rdma_robust.analyses.safety.goals import StateGoal, with_blocking_waits  # noqa: PLC0415
     from rdma_robust.analyses.safety.reach import reach_goals  # noqa: PLC0415
     from rdma_robust.language.load import load_program_and_target  # noqa: PLC0415 - slow, and reading may have failed
@@ -195,8 +162,34 @@ def _target(text: str, name: str, *, asking: Asking, progress: Progress) -> Safe
         return told(replace(asked, answers=tuple(_without_run(each, why) for each in asked.answers)))
 
     record = found_within(limits, partial(told, asked), without_runs)
-    return SafetyAnswer(record, _warnings(program.warnings, name, text))
+    return Answer(record, _warnings(program.warnings, name, text), text=text)
 
 
 def _warnings(warnings: tuple[Diagnostic, ...], name: str, text: str) -> tuple[str, ...]:
     return tuple(printable(warning.render(name, text), "\n") for warning in warnings)
+
+
+def _unanswered(failure: Failure, asking: SafetyAsking) -> SafetyRecord:
+    from rdma_robust.reports.analyses.safety_record import unanswered  # noqa: PLC0415 - slow
+
+    return unanswered(failure, asking.target, asking.model)
+
+
+def _verify_view(asking: SafetyAsking) -> SafetyView:
+    from rdma_robust.reports.analyses.safety_view import VERIFY_WORDS, SafetyView  # noqa: PLC0415 - slow
+
+    return SafetyView(asking, VERIFY_WORDS)
+
+
+def _reach_view(asking: SafetyAsking) -> SafetyView:
+    from rdma_robust.reports.analyses.safety_view import REACH_WORDS, SafetyView  # noqa: PLC0415 - slow
+
+    return SafetyView(asking, REACH_WORDS)
+
+
+VERIFY: Final[Question[SafetyAsking, SafetyRecord]] = Question(
+    "verify", ("rdma-robust/verify", 1), "program", _answer, _unanswered, _verify_view, load_safety
+)
+REACH: Final[Question[SafetyAsking, SafetyRecord]] = Question(
+    "reach", ("rdma-robust/reach", 1), "program", _answer, _unanswered, _reach_view, load_safety
+)

@@ -1,29 +1,31 @@
-"""The safety of one program under memory models, from the source to a record, whatever happens on the way."""
+"""The question of `prove`: is a program safe under memory models?"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
-from rdma_robust.cli.processes.decide_program import Answer, Progress, decide_item, guarded, ignore, in_time, lost_program
 from rdma_robust.errors import ProgramError
-from rdma_robust.frame.shell.inputs import Item, Missing, Source, read_source
+from rdma_robust.frame.answer import Answer, Failure
+from rdma_robust.frame.question import Question
+from rdma_robust.frame.shell.inputs import Source, read_source
 from rdma_robust.guard import ENDING, found_within
-from rdma_robust.limits import Limits
-from rdma_robust.options import CheckOptions
-from rdma_robust.reports.prove.proof_record import ProofRecord, unproved, with_time
+from rdma_robust.limits import Limits, Progress, ignore
+from rdma_robust.reports.prove.proof_record import ProofRecord, unproved
 from rdma_robust.text import printable
 
 if TYPE_CHECKING:
     from rdma_robust.analyses.prove.safety_outcome import SafetyOutcome
     from rdma_robust.analyses.prove.wait_trials import WaitTrial
-    from rdma_robust.cli.options.safety_options import SafetyEngineName, SafetyReductionName
     from rdma_robust.language.flow.cfg import Program
     from rdma_robust.language.flow.claims import AnyModelName
+    from rdma_robust.reports.prove.proofs_view import ProofView
 
+SafetyEngineName = Literal["auto", "explicit", "zones", "predicates", "spacer"]
+SafetyReductionName = Literal["slots", "sets"]
 
 _NEEDS: Final = 0.5
 """Of the time that is left, for what a program is without its fences."""
@@ -65,35 +67,6 @@ class ProofAsking:
         return Limits.of(self.timeout, self.max_states, self.memory)
 
 
-@dataclass(frozen=True, slots=True)
-class ProofAnswer:
-    """The record of one program, and what to say about it on standard error; `uncertified` are the answers that have no
-    certificate although one is wanted, the last messages say why."""
-
-    record: ProofRecord
-    messages: tuple[str, ...] = ()
-    uncertified: int = 0
-
-
-def answer_proof(item: Item, asking: ProofAsking, progress: Progress = ignore) -> ProofAnswer:
-    """Return the answer for `item`. Raises nothing but KeyboardInterrupt."""
-    if isinstance(item, Missing):
-        return _unanswered(decide_item(item, CheckOptions()))
-    loaded = guarded(item.name, load_proving)
-    if isinstance(loaded, Answer):
-        return _unanswered(loaded)
-    started = time.monotonic()
-    limits = asking.limits()
-    found = in_time(item.name, limits, partial(_proved, item, asking, limits, progress))
-    answer = found if isinstance(found, ProofAnswer) else _unanswered(found)
-    return replace(answer, record=with_time(answer.record, time.monotonic() - started))
-
-
-def lost_proof(name: str, why: str, defect: bool, time_s: float) -> ProofAnswer:
-    """Return the answer for a program whose process gave none."""
-    return _unanswered(lost_program(name, why, defect, time_s))
-
-
 def load_proving() -> None:
     """Load what answers, once for all processes that will be started."""
     from rdma_robust.analyses.prove import prove  # noqa: F401, PLC0415
@@ -101,13 +74,12 @@ def load_proving() -> None:
     from rdma_robust.reports.prove import proof_view  # noqa: F401, PLC0415
 
 
-def _unanswered(answer: Answer) -> ProofAnswer:
-    return ProofAnswer(unproved(answer.result), answer.messages if answer.result.verdict == "error" else ())
-
-
-def _proved(item: Source, asking: ProofAsking, limits: Limits, progress: Progress) -> ProofAnswer:
+def _answer(
+    item: Source, asking: ProofAsking, limits: Limits, progress: Progress, _: Callable[[Answer[ProofRecord]], None]
+) -> Answer[ProofRecord]:
     from rdma_robust.reports.prove.proof_view import HowShown, proof_record  # noqa: PLC0415 - slow
 
+    started = time.monotonic()
     text = read_source(item)
     told = proved_text(text, item.name, asking, limits, progress)
     how = HowShown(asking.explain, asking.full, asking.width, limits)
@@ -121,14 +93,15 @@ def _proved(item: Source, asking: ProofAsking, limits: Limits, progress: Progres
     messages += [f"{item.name}: warning: no certificate: {printable(why)} [RR006]" for why in complaints]
     order: dict[str, int] = {model: number for number, model in enumerate(told.models)}
     models = sorted(record.models, key=lambda each: order[each.model])
-    return ProofAnswer(replace(record, models=tuple(models), source=text), tuple(messages), len(complaints))
+    record = replace(record, models=tuple(models), source=text, time_s=round(time.monotonic() - started, 6))
+    return Answer(record, tuple(messages), len(complaints), text)
 
 
 def _certify(outcomes: Sequence[SafetyOutcome], source: Source, limits: Limits) -> list[str]:
     """Write the certificates that `source` wants, if it wants any; return why some could not be had."""
     if source.certificate is None:
         return []
-    from rdma_robust.cli.certificates import certify_proofs  # noqa: PLC0415 - only where it is wanted
+    from rdma_robust.questions.certificate_files import certify_proofs  # noqa: PLC0415 - only where it is wanted
 
     return certify_proofs(outcomes, source, limits)
 
@@ -196,3 +169,18 @@ def refused_models(program: Program, models: Sequence[AnyModelName], *, every: b
         wrong = dict.fromkeys(each for every_one in found.values() for each in every_one)
         raise ProgramError(program.file, program.source, tuple(wrong))
     return {model: each[0].message for model, each in found.items() if each}
+
+
+def _unanswered(failure: Failure, _: ProofAsking) -> ProofRecord:
+    return unproved(failure)
+
+
+def _view(asking: ProofAsking) -> ProofView:
+    from rdma_robust.reports.prove.proofs_view import ProofView  # noqa: PLC0415 - slow
+
+    return ProofView(asking)
+
+
+PROVE: Final[Question[ProofAsking, ProofRecord]] = Question(
+    "prove", ("rdma-robust/prove", 1), "program", _answer, _unanswered, _view, load_proving
+)

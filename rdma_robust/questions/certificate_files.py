@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING
 
 from rdma_robust import TOOL
 from rdma_robust.certify.document import GZIP, Certificate
-from rdma_robust.cli.destinations import make_folder
 from rdma_robust.errors import SizeLimitError
 from rdma_robust.evidence.envelope import write_document
 from rdma_robust.evidence.produce import cover_certificate, robustness_certificate
 from rdma_robust.frame.shell.inputs import Item, Source
-from rdma_robust.frame.shell.output import replace_bytes
+from rdma_robust.frame.shell.output import make_folder, replace_bytes
 from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Outcome

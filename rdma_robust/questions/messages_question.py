@@ -1,28 +1,30 @@
-"""One message program from its source to a record, whatever happens on the way."""
+"""The question of `messages check`: what can a message program do under each buffer semantics?"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from rdma_robust import TOOL
-from rdma_robust.cli.options.messages_options import BufferName
-from rdma_robust.cli.processes.decide_program import Answer, decide_item, guarded, in_time, lost_program, timed
 from rdma_robust.errors import UsageError
-from rdma_robust.frame.shell.inputs import Item, Missing, Source, read_bytes, read_source
+from rdma_robust.frame.answer import Answer, Failure
+from rdma_robust.frame.question import Question
+from rdma_robust.frame.shell.inputs import Source, read_bytes, read_source
 from rdma_robust.guard import ENDING, cut_short, found_within
-from rdma_robust.limits import Limits
+from rdma_robust.limits import Limits, Progress
 from rdma_robust.messages.engines.engine_names import MessageEngineName
-from rdma_robust.options import CheckOptions
 from rdma_robust.text import printable
 
 if TYPE_CHECKING:
     from rdma_robust.messages.language.message_program import Buffer, MessageProgram
     from rdma_robust.messages.message_answers import BufferAnswer, MessageQuestions
     from rdma_robust.reports.messages.messages_record import MessagesRecord
+    from rdma_robust.reports.messages.messages_view import MessagesView
+
+BufferName = Literal["zero", "infinite", "any", "all"]
 
 COUNTED: Final = 100
 """Matchings that `check` counts: whether they are few or many; `matches --count` counts more."""
@@ -95,19 +97,6 @@ class MessagesAsking:
         return MessageQuestions(racing, most > 0, most, self.listed, self.loop_bound, beside)
 
 
-@dataclass(frozen=True, slots=True)
-class MessagesAnswer:
-    """The record of one program, and what to say about it on standard error; `uncertified` counts the certificates that are
-    wanted and cannot be had, the last messages say why. `proofs` are certificates of what goes wrong, if they are wanted;
-    `lasting` says that the same limits give the same again."""
-
-    record: MessagesRecord
-    messages: tuple[str, ...] = ()
-    uncertified: int = 0
-    proofs: tuple[bytes, ...] = ()
-    lasting: bool = False
-
-
 @dataclass
 class Answered:
     """What is known so far of a program: a limit may end the work between two buffer semantics."""
@@ -115,19 +104,6 @@ class Answered:
     program: MessageProgram | None = None
     notes: tuple[str, ...] = ()
     answers: list[BufferAnswer] = field(default_factory=list)
-
-
-def answer_messages(item: Item, asking: MessagesAsking) -> MessagesAnswer:
-    """Return the answer for `item`. Raises nothing but KeyboardInterrupt."""
-    if isinstance(item, Missing):
-        return _unanswered(decide_item(item, CheckOptions()))
-    loaded = guarded(item.name, load_messages_room)
-    if isinstance(loaded, Answer):
-        return _unanswered(loaded)
-    started = time.monotonic()
-    limits = asking.limits()
-    found = in_time(item.name, limits, partial(_answer, item, asking, limits, started))
-    return found if isinstance(found, MessagesAnswer) else _unanswered(timed(found, started))
 
 
 def decide_in_time(source: Source, asking: MessagesAsking, limits: Limits) -> Answered:
@@ -184,11 +160,6 @@ def is_trace(source: Source) -> bool:
     return source.path.endswith(".json")
 
 
-def lost_messages(name: str, why: str, defect: bool, time_s: float) -> MessagesAnswer:
-    """Return the answer for a program whose process gave none."""
-    return _unanswered(lost_program(name, why, defect, time_s))
-
-
 def load_messages_room() -> None:
     """Load what answers, once for all processes that will be started; no limit counts it."""
     from rdma_robust.messages.engines import engine_table  # noqa: F401, PLC0415
@@ -199,16 +170,20 @@ def load_messages_room() -> None:
     message_grammar()
 
 
-def _answer(source: Source, asking: MessagesAsking, limits: Limits, started: float) -> MessagesAnswer:
+def _answer(
+    source: Source, asking: MessagesAsking, limits: Limits, _: Progress, __: Callable[[Answer[MessagesRecord]], None]
+) -> Answer[MessagesRecord]:
     from rdma_robust.reports.messages.messages_explained import messages_lines  # noqa: PLC0415
     from rdma_robust.reports.messages.messages_record import Judging, messages_record, nothing_complete_notes  # noqa: PLC0415
 
+    started = time.monotonic()
     found = decide_in_time(source, asking, limits)
     program, answers = found.program, found.answers
     assert program is not None, "decided, so read"
     judging = Judging(asking.expect, asking.deny)
     found.notes += nothing_complete_notes(program, answers)
-    record = messages_record(program, answers, judging, _since(started), found.notes, objects=asking.objects)
+    spent = round(time.monotonic() - started, 6)
+    record = messages_record(program, answers, judging, spent, found.notes, objects=asking.objects)
     if asking.explain:
         explained = partial(messages_lines, program, answers, asking.width, full=asking.full)
         lines = found_within(ENDING.of(limits), explained, lambda why: [f"Left out: the explanation: {why}."])
@@ -228,7 +203,7 @@ def _answer(source: Source, asking: MessagesAsking, limits: Limits, started: flo
     missing = tuple(f"{source.name}: warning: no certificate: {printable(why)} [RR006]" for why in complaints)
     proofs = _proofs(program, answers) if asking.proofs else ()
     lasting = not any("memory" in answer.reason for answer in answers)
-    return MessagesAnswer(record, (*warnings, *notes, *missing), len(complaints), proofs, lasting)
+    return Answer(record, (*warnings, *notes, *missing), len(complaints), record.source, proofs, lasting)
 
 
 def _proofs(program: MessageProgram, answers: Sequence[BufferAnswer]) -> tuple[bytes, ...]:
@@ -246,13 +221,9 @@ def _certify(
     """Write the certificates that `source` wants, if it wants any; return why some could not be had."""
     if source.certificate is None:
         return []
-    from rdma_robust.cli.certificates import certify_messages  # noqa: PLC0415 - only where it is wanted
+    from rdma_robust.questions.certificate_files import certify_messages  # noqa: PLC0415 - only where it is wanted
 
     return certify_messages(program, answers, source, limits, loop_bound)
-
-
-def _since(started: float) -> float:
-    return round(time.monotonic() - started, 6)
 
 
 def _open(buffer: Buffer, reason: str) -> BufferAnswer:
@@ -261,7 +232,18 @@ def _open(buffer: Buffer, reason: str) -> BufferAnswer:
     return BufferAnswer(buffer, "-", "unknown", "unknown", "unknown", pairs_exact=False, reason=reason)
 
 
-def _unanswered(answer: Answer) -> MessagesAnswer:
+def _unanswered(failure: Failure, _: MessagesAsking) -> MessagesRecord:
     from rdma_robust.reports.messages.messages_record import unanswered_messages  # noqa: PLC0415 - slow
 
-    return MessagesAnswer(unanswered_messages(answer.result), answer.messages if answer.result.verdict == "error" else ())
+    return unanswered_messages(failure)
+
+
+def _view(asking: MessagesAsking) -> MessagesView:
+    from rdma_robust.reports.messages.messages_view import MessagesView  # noqa: PLC0415 - slow
+
+    return MessagesView(asking)
+
+
+MESSAGES_CHECK: Final[Question[MessagesAsking, MessagesRecord]] = Question(
+    "messages check", ("rdma-robust/messages-check", 1), "program", _answer, _unanswered, _view, load_messages_room
+)

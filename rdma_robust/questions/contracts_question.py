@@ -1,27 +1,27 @@
-"""The contracts of one file from its source to a record, whatever happens on the way."""
+"""The question of `contracts check`: do the functions of a file keep their contracts?"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from rdma_robust.cli.processes.decide_program import Answer, decide_item, guarded, in_time, lost_program, timed
 from rdma_robust.contracts.checks.function_checks import Checking
 from rdma_robust.diagnose import did_you_mean
 from rdma_robust.errors import UsageError
-from rdma_robust.frame.shell.inputs import Item, Missing, Source, read_source
+from rdma_robust.frame.answer import Answer, Failure
+from rdma_robust.frame.question import Question
+from rdma_robust.frame.shell.inputs import Source, read_source
 from rdma_robust.guard import cut_short
-from rdma_robust.limits import Limits
-from rdma_robust.options import CheckOptions
+from rdma_robust.limits import Limits, Progress
 from rdma_robust.text import printable
 
 if TYPE_CHECKING:
     from rdma_robust.contracts.contract_answers import FunctionAnswer
     from rdma_robust.contracts.language.contract_program import ContractProgram
     from rdma_robust.reports.contracts.contracts_record import ContractsRecord
+    from rdma_robust.reports.contracts.contracts_view import ContractsView
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,34 +66,12 @@ class ContractsAsking:
         return Limits.of(self.timeout, None, self.memory)
 
 
-@dataclass(frozen=True, slots=True)
-class ContractsAnswer:
-    """The record of one file, what to say about it on standard error, and the runs that show what is violated in it."""
-
-    record: ContractsRecord
-    messages: tuple[str, ...] = ()
-    proofs: tuple[dict[str, object], ...] = ()
-
-
 @dataclass
 class CheckedFile:
     """What is known so far of a file: a limit may end the work between two functions."""
 
     program: ContractProgram | None = None
     answers: list[FunctionAnswer] = field(default_factory=list)
-
-
-def answer_contracts(item: Item, asking: ContractsAsking) -> ContractsAnswer:
-    """Return the answer for `item`. Raises nothing but KeyboardInterrupt."""
-    if isinstance(item, Missing):
-        return _unanswered(decide_item(item, CheckOptions()))
-    loaded = guarded(item.name, load_contracts_room)
-    if isinstance(loaded, Answer):
-        return _unanswered(loaded)
-    started = time.monotonic()
-    limits = asking.limits()
-    found = in_time(item.name, limits, partial(_answer, item, asking, limits, started))
-    return found if isinstance(found, ContractsAnswer) else _unanswered(timed(found, started))
 
 
 def check_in_time(source: Source, asking: ContractsAsking, limits: Limits) -> CheckedFile:
@@ -132,11 +110,6 @@ def read_contracts(source: Source, checking: Checking) -> ContractProgram:
     return program
 
 
-def lost_contracts(name: str, why: str, defect: bool, time_s: float) -> ContractsAnswer:
-    """Return the answer for a file whose process gave none."""
-    return _unanswered(lost_program(name, why, defect, time_s))
-
-
 def load_contracts_room() -> None:
     """Load what answers, once for all processes that will be started; no limit counts it."""
     from rdma_robust.contracts.language import load_contracts  # noqa: F401, PLC0415
@@ -146,13 +119,17 @@ def load_contracts_room() -> None:
     message_grammar()
 
 
-def _answer(source: Source, asking: ContractsAsking, limits: Limits, started: float) -> ContractsAnswer:
+def _answer(
+    source: Source, asking: ContractsAsking, limits: Limits, _: Progress, __: Callable[[Answer[ContractsRecord]], None]
+) -> Answer[ContractsRecord]:
     from rdma_robust.reports.contracts.contracts_record import contracts_record  # noqa: PLC0415
 
+    started = time.monotonic()
     found = check_in_time(source, asking, limits)
     program = found.program
     assert program is not None, "checked, so read"
-    record = contracts_record(program, found.answers, _since(started), expect=asking.expect, each=asking.each)
+    spent = round(time.monotonic() - started, 6)
+    record = contracts_record(program, found.answers, spent, expect=asking.expect, each=asking.each)
     if asking.explain:
         record = _explained(record, program, found.answers, asking)
     if asking.page:
@@ -165,7 +142,7 @@ def _answer(source: Source, asking: ContractsAsking, limits: Limits, started: fl
 
         record = replace(record, findings=reported_contracts(program, found.answers, expect=asking.expect))
     warnings = tuple(printable(each.render(program.file, program.source), "\n") for each in program.warnings)
-    return ContractsAnswer(record, warnings, tuple(_runs(found.answers)) if asking.proofs else ())
+    return Answer(record, warnings, text=record.source, proofs=tuple(_runs(found.answers)) if asking.proofs else ())
 
 
 def _runs(answers: list[FunctionAnswer]) -> Iterator[dict[str, object]]:
@@ -191,11 +168,18 @@ def _explained(
     return replace(record, rows=tuple(replace(row, lines=found.get(row.function, ())) for row in record.rows))
 
 
-def _since(started: float) -> float:
-    return round(time.monotonic() - started, 6)
-
-
-def _unanswered(answer: Answer) -> ContractsAnswer:
+def _unanswered(failure: Failure, _: ContractsAsking) -> ContractsRecord:
     from rdma_robust.reports.contracts.contracts_record import unanswered_contracts  # noqa: PLC0415 - slow
 
-    return ContractsAnswer(unanswered_contracts(answer.result), answer.messages if answer.result.verdict == "error" else ())
+    return unanswered_contracts(failure)
+
+
+def _view(asking: ContractsAsking) -> ContractsView:
+    from rdma_robust.reports.contracts.contracts_view import ContractsView  # noqa: PLC0415 - slow
+
+    return ContractsView(asking)
+
+
+CONTRACTS_CHECK: Final[Question[ContractsAsking, ContractsRecord]] = Question(
+    "contracts check", ("rdma-robust/contracts-check", 1), "file", _answer, _unanswered, _view, load_contracts_room
+)

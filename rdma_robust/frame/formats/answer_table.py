@@ -1,0 +1,91 @@
+"""A table of answers for the terminal, whatever the question: a row for each answer, lines beneath it, totals at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Generic, NamedTuple
+
+from rdma_robust.frame.answer import Counts, R
+from rdma_robust.frame.formats.columns import PAPER, Column, Columns, of_files
+from rdma_robust.frame.formats.row_text import beneath, last_line
+from rdma_robust.frame.question import Layout, Section
+from rdma_robust.text import count, printable
+
+
+class Row(NamedTuple):
+    """One row: a cell for each column behind the file, a note to the right of it, and the lines beneath."""
+
+    cells: Sequence[str]
+    note: str = ""
+    lines: Sequence[str] = ()
+
+
+class Totals(NamedTuple):
+    """What the last line says: what was counted, the numbers of the answers, a note on them, what stands before the time."""
+
+    counted: str
+    numbers: Sequence[tuple[str, int]]
+    note: str = ""
+    further: str = ""
+
+
+@dataclass(frozen=True)
+class AnswerTable(Generic[R]):
+    """Writes lines for answers about files that are known beforehand, so that rows align while they stream.
+
+    `rows` makes rows of a record and the room for lines beneath. `expect` says whether the answers are compared with
+    `expect` lines, `explained` whether lines beneath are shown.
+    """
+
+    layout: Layout
+    columns: Sequence[Column]
+    rows: Callable[[R, int], Iterable[Row]]
+    last: Callable[[Sequence[R], Counts], Totals]
+    expect: bool
+    explained: bool
+
+    @cached_property
+    def _columns(self) -> Columns:
+        return Columns((of_files(self.layout.files, self.layout.width), *self.columns), self.layout.width)
+
+    def header(self) -> list[str]:
+        """Return the headings."""
+        return self._columns.head()
+
+    def lines(self, record: R) -> list[str]:
+        """Return the rows of a record and, where that is wanted, what explains them."""
+        lines: list[str] = []
+        for row in self.rows(record, (self.layout.width or PAPER) - 2):
+            lines += self._columns.row((printable(record.file), *row.cells), row.note)
+            lines += beneath(row.lines) if self.explained and row.lines else []
+        return lines
+
+    def totals(self, section: Section[Any, R]) -> list[str]:
+        """Return the last line."""
+        return totals_line(self.last(section.records, section.counts), section.counts, self.expect, self.layout.width)
+
+
+def totals_line(totals: Totals, counts: Counts, expect: bool, width: int | None) -> list[str]:
+    """Return the last line of a table."""
+    return last_line(
+        totals.counted,
+        totals.numbers,
+        counts["error"],
+        done=counts.done,
+        requested=counts.requested,
+        interrupted=counts.interrupted,
+        time_s=counts.time_s,
+        expected=(counts["as_expected"], counts["mismatched"]) if expect else None,
+        note=totals.note,
+        further=totals.further,
+        width=width,
+    )
+
+
+def verdict_totals(*words: str) -> Callable[[Sequence[object], Counts], Totals]:
+    """Return the totals of a question whose inputs have one of these verdicts each."""
+    return lambda _, counts: Totals(
+        count(counts.done, counts.noun), [(word.replace("_", " "), counts[word]) for word in words]
+    )

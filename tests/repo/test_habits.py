@@ -1,0 +1,152 @@
+"""Habits of names, docstrings and modules that a machine can see. Where they are not kept yet, a number only falls.
+
+Each number is what is left; a change that lowers one lowers the bound with it.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from tests.conftest import ROOT
+
+PACKAGE = ROOT / "rdma_robust"
+SEVERAL_HOMES = 89
+"""Public classes and functions that several modules define."""
+BARE_PARTICIPLES = 50
+"""Classes that are called by one participle, as `Found` or `Judged`: a type is a noun of the field."""
+SMALL_MODULES = 57
+"""Modules of fewer than SMALL lines with one importer."""
+SMALL = 80
+INDIRECT_MODULES = 165
+"""Modules whose docstring begins with What, Which or Whether, and does not say first what the module is."""
+INDIRECT_CLASSES = 222
+"""The same of classes."""
+LOOKED_UP = 36
+"""Imports by which a report reaches for programs, machines or engines, and not for records of what was found."""
+
+IRREGULAR_WORDS = (
+    "Found Taken Seen Known Made Given Done Kept Told Written Gone Held Met Shown Sent Chosen Drawn Left Lost Built "
+    "Bound Begun Cut Put Split Spent Meant Said Sought Thrown Hidden Broken Woven Born Worn Grown Fallen Forgotten "
+    "Frozen Driven Spoken Stolen Proven Laid Paid Led Fed Understood Brought Bought Caught Taught Thought Heard Sold "
+    "Shot Hit Hurt Let Shut "
+)
+IRREGULAR = frozenset(IRREGULAR_WORDS.split())
+NOUNS = frozenset({"Seed", "Need", "Speed", "Feed"})
+MACHINERY = re.compile(
+    r"rdma_robust\.(semantics\.machines|semantics\.oracle|messages\.(machine|engines|encoding)|counters|counting|robustness|"
+    r"pipeline|exports|language\.(load|check)|contracts\.(runs|any_procs|modular|checks)|analyses\.prove\.(?!safety_outcome))"
+)
+
+
+@cache
+def trees() -> dict[str, ast.Module]:
+    """The modules of the package, by their dotted names."""
+    found = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        name = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+        found[name] = ast.parse(path.read_text(encoding="utf-8"))
+    return found
+
+
+def file_of(module: str) -> Path:
+    """The file of a module."""
+    path = ROOT / module.replace(".", "/")
+    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+
+
+def public(tree: ast.Module) -> Iterator[str]:
+    """The classes and functions of a module without an underscore before their names."""
+    kinds = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    return (node.name for node in tree.body if isinstance(node, kinds) and not node.name.startswith("_"))
+
+
+def homes() -> dict[str, set[str]]:
+    """Where each public name is defined."""
+    found = defaultdict(set)
+    for module, tree in trees().items():
+        for name in public(tree):
+            found[name].add(module)
+    return found
+
+
+def is_bare_participle(name: str) -> bool:
+    """Whether a name of a class is one word, and that a participle."""
+    word = name.lstrip("_")
+    return word in IRREGULAR or (re.fullmatch(r"[A-Z][a-z]*ed", word) is not None and word not in NOUNS)
+
+
+def imported(tree: ast.Module) -> Iterator[str]:
+    """The dotted names that a module imports from the package, anywhere, and the modules that they are of."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("rdma_robust"):
+            yield from (node.module or "", *(f"{node.module}.{each.name}" for each in node.names))
+        elif isinstance(node, ast.Import):
+            yield from (each.name for each in node.names)
+
+
+def small_modules() -> list[str]:
+    """The modules of fewer than SMALL lines that one other module imports; rooms are none."""
+    importers = defaultdict(set)
+    for module, tree in trees().items():
+        for name in imported(tree):
+            importers[name].add(module)
+    files = (module for module in trees() if file_of(module).name != "__init__.py")
+    short = (module for module in files if file_of(module).read_text(encoding="utf-8").count("\n") < SMALL)
+    return [module for module in short if len(importers[module] - {module}) == 1]
+
+
+def indirect(node: ast.Module | ast.ClassDef) -> bool:
+    """Whether a docstring begins with a word that leaves open what the thing is."""
+    return re.match(r"(What|Which|Whether)\b", ast.get_docstring(node) or "") is not None
+
+
+def test_a_public_name_has_one_home() -> None:
+    several = {name: sorted(modules) for name, modules in homes().items() if len(modules) > 1}
+    assert len(several) <= SEVERAL_HOMES, several
+
+
+def test_a_type_is_a_noun() -> None:
+    classes = [(m, node.name) for m, tree in trees().items() for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    bare = [f"{module}.{name}" for module, name in classes if is_bare_participle(name)]
+    assert len(bare) <= BARE_PARTICIPLES, bare
+
+
+def test_what_a_participle_is() -> None:
+    assert all(map(is_bare_participle, ("Found", "_Kept", "Judged", "Told")))
+    assert not any(map(is_bare_participle, ("Seed", "Judgement", "FoundRun", "Set", "CheckedClaim")))
+
+
+def test_a_small_module_with_one_importer_goes_home() -> None:
+    assert len(small_modules()) <= SMALL_MODULES, small_modules()
+
+
+def test_a_docstring_says_first_what_the_thing_is() -> None:
+    modules = [module for module, tree in trees().items() if indirect(tree)]
+    assert len(modules) <= INDIRECT_MODULES, modules
+    classes = [
+        f"{module}.{node.name}"
+        for module, tree in trees().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef) and indirect(node)
+    ]
+    assert len(classes) <= INDIRECT_CLASSES, classes
+
+
+def test_a_report_imports_records() -> None:
+    """Analyses find out, reports write: no program is read, no machine stepped and no engine asked for a report."""
+    reports = {module: tree for module, tree in trees().items() if module.startswith("rdma_robust.reports.")}
+    assert len(reports) > 20
+    reached = sorted(
+        {
+            f"{module}: {name}"
+            for module, tree in reports.items()
+            for name in imported(tree)
+            if name in trees() and MACHINERY.match(name)
+        }
+    )
+    assert len(reached) <= LOOKED_UP, reached
