@@ -1,10 +1,11 @@
-"""Which threads may run on nodes of which there is any number: one of a crowd on each copy, and no other."""
+"""Rules of where things stand: threads on nodes of which there is any number, one of a crowd on each, and registers."""
 
 from __future__ import annotations
 
 from rdma_robust.diagnose import Reporter, quote
 from rdma_robust.language.check.names import ProgramNames
 from rdma_robust.language.syntax import ast
+from rdma_robust.language.syntax.tree_limits import statements_in
 
 
 def check_crowds(tree: ast.ProgramTree, world: ProgramNames, report: Reporter) -> None:
@@ -65,3 +66,17 @@ def _bounds(item: ast.NodeDeclaration | ast.ThreadDeclaration) -> bool:
 def _same_numbers(item: ast.ThreadDeclaration, world: ProgramNames) -> bool:
     thread, node = world.groups.get(("thread", item.name.text)), world.groups.get(("node", item.node.text))
     return thread is not None and node is not None and thread.numbers == node.numbers
+
+
+def check_register_places(item: ast.ThreadDeclaration | ast.Macro, report: Reporter) -> None:
+    """Report registers that are declared in a block of a thread or macro."""
+    whole = "thread" if isinstance(item, ast.ThreadDeclaration) else "macro"
+    top = {id(s) for s in item.body.statements}
+    for statement in statements_in(item.body):
+        if isinstance(statement, ast.Registers) and id(statement) not in top:
+            report.error(
+                "RR208",
+                statement.span,
+                f"registers are declared for the whole {whole}, not in a block",
+                hint="move this line up, out of the braces",
+            )
