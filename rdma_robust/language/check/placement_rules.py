@@ -1,11 +1,14 @@
-"""Rules of where things stand: threads on nodes of which there is any number, one of a crowd on each, and registers."""
+"""Rules of where things stand: threads on nodes of which there is any number, registers, posted receives, polls."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rdma_robust.diagnose import Reporter, quote
-from rdma_robust.language.check.names import ProgramNames
+from rdma_robust.language.check.names import ProgramNames, ThreadNames
+from rdma_robust.language.flow import cfg
 from rdma_robust.language.syntax import ast
-from rdma_robust.language.syntax.tree_limits import statements_in
+from rdma_robust.language.syntax.tree_limits import first_line, statements_in
 
 
 def check_crowds(tree: ast.ProgramTree, world: ProgramNames, report: Reporter) -> None:
@@ -79,4 +82,51 @@ def check_register_places(item: ast.ThreadDeclaration | ast.Macro, report: Repor
                 statement.span,
                 f"registers are declared for the whole {whole}, not in a block",
                 hint="move this line up, out of the braces",
+            )
+
+
+def check_posted_places(body: ast.Block, report: Reporter) -> None:
+    """Check that receives that are posted before anything runs stand in no block of a thread that is written out."""
+    top = {id(s) for s in body.statements}
+    for statement in statements_in(body):
+        if isinstance(statement, ast.PostedStatement) and id(statement) not in top:
+            report.error(
+                "RR415",
+                statement.span,
+                "`posted` is about what is there before anything runs, it cannot stand in a block",
+                hint="move this line up, out of the braces, or write `recv`",
+            )
+
+
+def warn_of_completions(thread: ThreadNames, edges: Sequence[cfg.Edge], world: ProgramNames, report: Reporter) -> None:
+    """Warn of polls without a completion, and of queue pairs whose completions nobody is told of."""
+    _warn_endless_polls(thread, edges, world, report)
+    _warn_never_signaled(thread, report)
+
+
+def _warn_endless_polls(thread: ThreadNames, edges: Sequence[cfg.Edge], world: ProgramNames, report: Reporter) -> None:
+    """Warn of polls that nothing can complete, where the thread has no other branch of a `choose` or `loop` to go on in."""
+    ways: dict[int, set[int]] = {}
+    for source, _, step in edges:
+        ways.setdefault(source, set()).add(step.span.start)
+    alone = {start for starts in ways.values() if len(starts) == 1 for start in starts}
+    for node, span in thread.polls:
+        if node.text not in world.nodes or node.text in thread.completes_to or span.start not in alone:
+            continue
+        if node.text in thread.sends_to:
+            why = f"every operation of thread {thread.name} towards {node.text} is unsignaled"
+        else:
+            why = f"thread {thread.name} has no operation towards {node.text}"
+        report.warn("RR702", span, f"`poll {node.text}` blocks for ever: {why}")
+
+
+def _warn_never_signaled(thread: ThreadNames, report: Reporter) -> None:
+    """Warn of queue pairs with operations but no signaled one."""
+    for node, span in thread.unsignaled.items():
+        if node not in thread.completes_to:
+            report.warn(
+                "RR707",
+                first_line(span),
+                f"no operation of thread {thread.name} towards {node} is signaled: its send queue never drains",
+                hint="leave out `unsignaled` where the last of several is posted, and poll that one",
             )
