@@ -72,7 +72,7 @@ def decided(engine: MessageEngine, text: str, count: int, buffer: Buffer) -> tup
 
 
 def _without(text: str, count: int) -> tuple[BufferAnswer, float]:
-    with patch.object(states, "alike", return_value=None):
+    with patch.object(states, "interchangeable_processes", return_value=None):
         return decided(by_states, text, count, "zero")
 
 

@@ -21,10 +21,12 @@ class Kept(Generic[Key, Made]):
 
     def of(self, owner: object, key: Key, make: Callable[[], Made]) -> Made:
         """Return what `make` has made for this object and key. What it raises is raised, and not kept."""
-        place = id(owner)
-        if place not in self._kept:
-            self._kept[place] = ref(owner, lambda _: self._kept.pop(place, None)), {}
-        mine = self._kept[place][1]
+        there, mine = self._kept.get(id(owner), (None, {}))
+        if there is None or there() is not owner:
+            # Looked for here and not told by a callback: what interrupts work at a limit would be lost in that.
+            self._kept = {place: each for place, each in self._kept.items() if each[0]() is not None}
+            mine = {}
+            self._kept[id(owner)] = ref(owner), mine
         if key not in mine:
             mine[key] = make()
         return mine[key]

@@ -219,7 +219,7 @@ def parts(program: Program) -> list[permute.Role]:
             found.extend(self.parts)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(permute, "Layout", Seen)
+        patch.setattr(permute, "StateLayout", Seen)
         instrument_pivots(pivots(program))
     return found
 

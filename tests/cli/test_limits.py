@@ -14,7 +14,7 @@ import pytest
 
 from rdma_robust import check
 from rdma_robust.cli import answering
-from rdma_robust.cli.commands import demo_show, explore, verify_certificate
+from rdma_robust.cli.commands import demo_show, explain, explore, verify_certificate
 from rdma_robust.errors import InternalError
 from rdma_robust.frame.shell import inputs
 from rdma_robust.frame.shell.inputs import Source
@@ -178,7 +178,7 @@ def test_every_command_is_ended_from_outside(cli: Cli, monkeypatch: pytest.Monke
         return ""
 
     monkeypatch.setattr(answering, "TIMEOUT_S", 0.2)
-    for module in (answering, safety_question, demo_show, verify_certificate):
+    for module in (answering, explain, safety_question, demo_show, verify_certificate):
         monkeypatch.setattr(module, "read_source", stuck)
     done = cli(*command)
     assert done.returncode == 3, done.stderr
@@ -258,7 +258,7 @@ def test_the_explorer_decides_in_another_process(monkeypatch: pytest.MonkeyPatch
                 os._exit(7)
         return real(*arguments)
 
-    monkeypatch.setattr(witness, "decided", decided)
+    monkeypatch.setattr(witness, "session_verdict", decided)
     limit = 0.3 if how in ("stuck", "forgotten") else 60
     with ThreadPoolExecutor(1) as threads:
         asked = threads.submit(explore._decided, CheckOptions(timeout=limit), session)

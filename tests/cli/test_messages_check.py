@@ -226,7 +226,7 @@ def test_objects_of_all_pairs_are_made_for_json_alone(cli: Cli, monkeypatch: pyt
     def unwanted(*_: object, **_more: object) -> object:
         raise InternalError("made")
 
-    monkeypatch.setattr(messages_record, "result_object", unwanted)
+    monkeypatch.setattr(messages_record, "buffer_object", unwanted)
     assert cli("messages", "check", "ring.mp").returncode == 0
     assert cli("messages", "check", "ring.mp", "--format", "json").returncode == 4
 

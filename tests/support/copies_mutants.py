@@ -107,7 +107,11 @@ MUTANTS: dict[str, Replaced] = {
     "a copy stays where it was": [(copies_search._CrowdSearch, "_fired", _given_back)],
     "polls of copies fail": [(copies_moves, "fired", _polls_fail)],
     "no copy loses its store": [(copies_moves, "lost", lambda *_marks: frozenset())],
-    **{f"a copy has no share of {name}": [(copies_moves, "apart", _losing(name))] for name in PARTS if name != "awaited"},
+    **{
+        f"a copy has no share of {name}": [(copies_moves, "marks_apart", _losing(name))]
+        for name in PARTS
+        if name != "awaited"
+    },
 }
 """What is wrong, to what is replaced by what. Copies have no messages, so none is awaited."""
 

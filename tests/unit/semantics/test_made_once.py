@@ -95,7 +95,9 @@ def test_what_is_kept_goes_with_its_owner() -> None:
     assert kept.of(Owner(), "a", lambda: [4]) == [4]
     del owner
     gc.collect()
-    assert not kept._kept
+    another = Owner()
+    assert kept.of(another, "a", lambda: [5]) == [5]
+    assert len(kept._kept) == 1, "what is kept of those that are gone goes when something new is kept"
 
 
 def test_a_program_that_was_compiled_and_analysed_does_not_live_for_ever() -> None:
