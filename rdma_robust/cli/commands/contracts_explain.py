@@ -99,7 +99,7 @@ def _written(told: ContractsExplanation, asking: ContractsAsking, form: str) -> 
             return layout(contracts_explanation_object(told, TOOL))
         case "svg" | "mermaid":
             from rdma_robust.reports.messages.chart_languages import chart_mermaid  # noqa: PLC0415
-            from rdma_robust.reports.messages.chart_svg import chart_svg  # noqa: PLC0415
+            from rdma_robust.reports.share.chart_svg import chart_svg  # noqa: PLC0415
 
             if not told.findings:
                 raise UsageError("no contract is violated: there is no run to draw")

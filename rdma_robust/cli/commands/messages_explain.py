@@ -115,7 +115,7 @@ def _written(told: MessagesExplanation, asking: MessagesAsking, form: str) -> st
 
             return chart_dot(told.findings[0].chart)
         case "svg":
-            from rdma_robust.reports.messages.chart_svg import chart_svg  # noqa: PLC0415
+            from rdma_robust.reports.share.chart_svg import chart_svg  # noqa: PLC0415
 
             return chart_svg(told.findings[0].chart)
         case _:

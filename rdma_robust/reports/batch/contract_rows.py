@@ -13,7 +13,7 @@ from rdma_robust.reports.batch.batch_view import family_of_file
 from rdma_robust.reports.batch.report_section import CsvRow, ReportSection, SectionRow, numbered_line
 from rdma_robust.reports.contracts.contracts_record import ContractsRecord, FunctionRow
 from rdma_robust.reports.contracts.contracts_view import contract_numbers
-from rdma_robust.reports.messages.file_record import reported_findings, source_digest
+from rdma_robust.reports.share.file_record import reported_findings, source_digest
 from rdma_robust.text import count, one_line
 
 COLUMNS = ("program", "function", "verdict", "class", "n", "expected?", "mode", "bounds", "time", "note")

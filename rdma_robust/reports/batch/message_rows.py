@@ -9,9 +9,9 @@ from rdma_robust.frame.formats.junit import Case, Kind
 from rdma_robust.frame.formats.sarif import ScannedFile
 from rdma_robust.reports.batch.batch_view import family_of_file
 from rdma_robust.reports.batch.report_section import CsvRow, ReportSection, SectionRow, numbered_line
-from rdma_robust.reports.messages.file_record import reported_findings, source_digest
 from rdma_robust.reports.messages.messages_record import BufferHeadline, MessagesRecord, as_expected
 from rdma_robust.reports.messages.messages_view import ASSERTS, claims_word, deadlock_cell, message_numbers
+from rdma_robust.reports.share.file_record import reported_findings, source_digest
 from rdma_robust.text import count, one_line
 
 COLUMNS = ("program", "asserts", "deadlock", "expected?", "races", "matchings", "engine", "time", "note")

@@ -10,7 +10,7 @@ from rdma_robust.contracts.language.contract_program import ContractProgram, Err
 from rdma_robust.errors import NO_SPAN, Span
 from rdma_robust.messages.language.message_terms import shown_value
 from rdma_robust.reports.contracts.contract_words import main_place, name_of, what_of, with_chart_names
-from rdma_robust.reports.messages.chart import Chart, ChartArrow, ChartRow, Mark
+from rdma_robust.reports.share.chart import Chart, ChartArrow, ChartRow, Mark
 
 _ENDS: Final[dict[ErrorClass, Mark]] = {"RTE": "fault", "DL": "stuck"}
 

@@ -15,8 +15,8 @@ from rdma_robust.reports.contracts.contract_words import (
     text_at,
     violation_line,
 )
-from rdma_robust.reports.messages.chart import Chart
-from rdma_robust.reports.messages.chart_text import chart_text
+from rdma_robust.reports.share.chart import Chart
+from rdma_robust.reports.share.chart_text import chart_text
 from rdma_robust.text import filled, padded, printable, width_of
 
 WIDTH = 80

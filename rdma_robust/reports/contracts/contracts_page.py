@@ -11,9 +11,9 @@ from rdma_robust.contracts.contract_answers import FunctionAnswer
 from rdma_robust.contracts.language.contract_program import ContractProgram
 from rdma_robust.reports.contracts.contract_explained import contract_findings
 from rdma_robust.reports.contracts.contracts_explanation import HEADS, ContractsExplanation, cells_of
-from rdma_robust.reports.messages.chart import ChartRow
-from rdma_robust.reports.messages.chart_svg import chart_svg
-from rdma_robust.reports.messages.messages_page import KINDS, marked_lines
+from rdma_robust.reports.share.chart import ChartRow
+from rdma_robust.reports.share.chart_listing import KINDS, marked_lines
+from rdma_robust.reports.share.chart_svg import chart_svg
 from rdma_robust.reports.share.html_templates import templates
 from rdma_robust.reports.share.page_style import PAGE_STYLE, SCRIPT, STYLE, page_script
 

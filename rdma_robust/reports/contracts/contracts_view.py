@@ -14,7 +14,7 @@ from rdma_robust.frame.formats.junit import Case
 from rdma_robust.frame.formats.row_text import expected_cell
 from rdma_robust.frame.question import Asking, Layout, Section, View
 from rdma_robust.reports.contracts.contracts_record import ContractsRecord, FunctionRow
-from rdma_robust.reports.messages.file_record import reported_findings
+from rdma_robust.reports.share.file_record import reported_findings
 from rdma_robust.text import count, one_line, printable
 
 _MOST_NOTE: Final = 300

@@ -12,9 +12,8 @@ from rdma_robust.frame.finding import Finding, Step
 from rdma_robust.reports.contracts.contract_chart import contract_chart
 from rdma_robust.reports.contracts.contract_claims import JudgedContractClaim, judged_claims
 from rdma_robust.reports.contracts.contract_words import first_violation, main_place, name_of, reasons_of, violation_line
-from rdma_robust.reports.messages.chart import ChartRow
-from rdma_robust.reports.messages.file_record import known_again, run_flow
-from rdma_robust.reports.messages.message_findings import ShapedFinding
+from rdma_robust.reports.share.chart import ChartRow
+from rdma_robust.reports.share.file_record import ShapedFinding, known_again, run_flow
 from rdma_robust.text import one_line
 
 CODES: Final[dict[ErrorClass, str]] = {
@@ -38,7 +37,7 @@ def reported_contracts(program: ContractProgram, answers: Sequence[FunctionAnswe
     if expect and not claims:
         says = "There is no `expect contract` line"
         found.append(ShapedFinding(Finding(program.file, 1, 1, "warning", "RR013", says), "no claims"))
-    return known_again([each.finding for each in found], [each.shape for each in found], program.name, program.source)
+    return known_again(found, program.name, program.source)
 
 
 def _of_function(

@@ -10,11 +10,11 @@ from rdma_robust.errors import Span
 from rdma_robust.messages.language.message_program import MessageProgram
 from rdma_robust.messages.language.message_terms import shown_value
 from rdma_robust.messages.message_answers import OperationId
-from rdma_robust.reports.messages.chart import Chart, ChartArrow, ChartBar, ChartRow, Mark, WaitLink
 from rdma_robust.reports.messages.narration import IssuedRequest, Narration, RunEvent
 from rdma_robust.reports.messages.operation_names import OperationNames
 from rdma_robust.reports.messages.violation_words import FAULTS, line_of, place_of, statement_at
 from rdma_robust.reports.messages.wait_reasons import WaitReason
+from rdma_robust.reports.share.chart import Chart, ChartArrow, ChartBar, ChartRow, Mark, WaitLink
 
 MOST_OTHERS: Final = 3
 """Messages that a receive could take instead which have an arrow."""

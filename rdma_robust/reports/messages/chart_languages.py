@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from rdma_robust.reports.messages.chart import Chart, ChartRow
+from rdma_robust.reports.share.chart import Chart, ChartRow
 from rdma_robust.text import printable
 
 RED = "#dc2626"

@@ -10,13 +10,13 @@ from rdma_robust.errors import NO_SPAN, Span
 from rdma_robust.frame.finding import Finding, Level, Step
 from rdma_robust.messages.language.message_program import MessageProgram
 from rdma_robust.messages.message_answers import BufferAnswer, OperationId
-from rdma_robust.reports.messages.chart import BAD, ChartRow
-from rdma_robust.reports.messages.file_record import known_again, run_flow
 from rdma_robust.reports.messages.message_claims import JudgedClaim, judged
 from rdma_robust.reports.messages.messages_explained import order_line
 from rdma_robust.reports.messages.operation_names import OperationNames, operation_names
 from rdma_robust.reports.messages.run_findings import RunFinding, racing_sends, run_findings, widest_answer
 from rdma_robust.reports.messages.violation_words import place_of
+from rdma_robust.reports.share.chart import BAD, ChartRow
+from rdma_robust.reports.share.file_record import ShapedFinding, known_again, run_flow
 from rdma_robust.text import count, one_line
 
 MOST_RACES: Final = 3
@@ -26,14 +26,6 @@ MOST_SENDS: Final = 4
 
 CONTRADICTED: Final = {"RR020": "holds", "RR021": "holds", "RR022": "no deadlock", "RR023": "no race"}
 """The claim that a finding of a code is against."""
-
-
-@dataclass(frozen=True, slots=True)
-class ShapedFinding:
-    """A finding, and its text without lines and values, by which it is known again after edits elsewhere."""
-
-    finding: Finding
-    shape: str
 
 
 def message_findings(
@@ -61,7 +53,7 @@ def message_findings(
     if reasons and _open(answers, claims, expect=expect):
         says = f"Undecided: {'; '.join(reasons)}"
         found.append(ShapedFinding(Finding(program.file, 1, 1, "warning", "RR011", says), "undecided"))
-    return known_again([each.finding for each in found], [each.shape for each in found], program.name, program.source)
+    return known_again(found, program.name, program.source)
 
 
 def _open(answers: Sequence[BufferAnswer], claims: Sequence[JudgedClaim], *, expect: bool) -> bool:

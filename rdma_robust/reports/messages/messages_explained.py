@@ -7,8 +7,8 @@ from typing import Final
 
 from rdma_robust.messages.language.message_program import MessageProgram
 from rdma_robust.messages.message_answers import BufferAnswer, Mismatch
-from rdma_robust.reports.messages.chart_text import LEGEND, chart_text
 from rdma_robust.reports.messages.run_findings import RunFinding, race_lines, run_findings
+from rdma_robust.reports.share.chart_text import LEGEND, chart_text
 from rdma_robust.text import filled
 
 WIDTH: Final = 80

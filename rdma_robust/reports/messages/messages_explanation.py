@@ -15,15 +15,15 @@ from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.machine.courses import random_run
 from rdma_robust.messages.message_answers import BufferAnswer
 from rdma_robust.messages.replay.replaying import replay_schedule
-from rdma_robust.reports.messages.chart import Chart
 from rdma_robust.reports.messages.chart_builder import ChartContents, chart_of
-from rdma_robust.reports.messages.chart_text import LEGEND
 from rdma_robust.reports.messages.message_claims import matchings_of, race_of
 from rdma_robust.reports.messages.messages_explained import WIDTH, finding_lines, open_lines, order_lines
 from rdma_robust.reports.messages.narration import narrated
 from rdma_robust.reports.messages.operation_names import operation_names
 from rdma_robust.reports.messages.race_notes import RaceNote, contrast_lines
 from rdma_robust.reports.messages.run_findings import RunFinding, race_lines, racing_sends, run_findings
+from rdma_robust.reports.share.chart import Chart
+from rdma_robust.reports.share.chart_text import LEGEND
 from rdma_robust.text import count, filled, printable
 
 ASSERTS = {"no": "hold", "yes": "VIOLATED", "unknown": "UNKNOWN"}

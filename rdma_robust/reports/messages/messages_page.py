@@ -7,21 +7,18 @@ from typing import Final
 
 from markupsafe import Markup
 
-from rdma_robust.frame.exits import Exit
 from rdma_robust.messages.language.message_program import MessageProgram
 from rdma_robust.messages.message_answers import BufferAnswer
-from rdma_robust.reports.messages.chart import ChartRow, Mark
-from rdma_robust.reports.messages.chart_svg import chart_svg
 from rdma_robust.reports.messages.messages_explanation import HEADS, MessagesExplanation
 from rdma_robust.reports.messages.messages_record import MessagesRecord
 from rdma_robust.reports.messages.run_findings import RunFinding, race_lines, run_findings
+from rdma_robust.reports.share.chart_listing import KINDS, marked_lines
+from rdma_robust.reports.share.chart_svg import chart_svg
 from rdma_robust.reports.share.coloured import Language
-from rdma_robust.reports.share.html_templates import SourceLine, source_listing, templates
+from rdma_robust.reports.share.html_templates import templates
 from rdma_robust.reports.share.page_style import PAGE_STYLE, SCRIPT, STYLE, page_script
-from rdma_robust.text import lines_of
 
 PACKAGE: Final = "rdma_robust.reports.messages"
-KINDS: Final = {Exit.OK: "robust", Exit.NOT_ROBUST: "not-robust"}
 CONTRAST: Final = """
 .contrast{display:flex;flex-wrap:wrap;gap:20px}
 .contrast figure{flex:1 1 auto;max-width:100%;margin:0}
@@ -29,15 +26,6 @@ CONTRAST: Final = """
 .contrast figcaption,.contrast figure p{width:0;min-width:100%}
 """
 """Two runs side by side, or one below the other where there is no room."""
-BADGES: Final[dict[Mark, str]] = {
-    "false": "false",
-    "fault": "goes wrong",
-    "stuck": "waits for ever",
-    "leak": "left over",
-    "take": "takes a message",
-    "send": "sends",
-}
-"""What is said at the end of the lines of a run, the most important first."""
 
 
 def messages_page(told: MessagesExplanation, version: str) -> str:
@@ -68,20 +56,6 @@ def messages_page(told: MessagesExplanation, version: str) -> str:
 def marked_messages(source: str, findings: Sequence[RunFinding], language: Language = "mp", style: str = "") -> Markup:
     """Return the listing of a program with marks where the first run goes wrong, and where it sends and takes messages."""
     return marked_lines(source, findings[0].chart.rows if findings else (), language, style)
-
-
-def marked_lines(source: str, rows: Sequence[ChartRow], language: Language, style: str = "") -> Markup:
-    """Return the listing of a program with marks at the lines of a run."""
-    lines = lines_of(source)
-    marked = (_line(number, text, [row for row in rows if row.line == number]) for number, text in enumerate(lines, 1))
-    return source_listing(marked, style, language)
-
-
-def _line(number: int, text: str, rows: Sequence[ChartRow]) -> SourceLine:
-    marks = {row.mark for row in rows}
-    badges = [badge for mark, badge in BADGES.items() if mark in marks]
-    kinds = ("cycle",) if any(row.bad for row in rows) else ("fault",) if "leak" in marks else ()
-    return SourceLine(number, text, kinds, ", ".join(badges[:2]), "; ".join(dict.fromkeys(row.text for row in rows)))
 
 
 def messages_part(program: MessageProgram, answers: Sequence[BufferAnswer], record: MessagesRecord) -> str:

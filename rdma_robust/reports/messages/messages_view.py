@@ -13,8 +13,8 @@ from rdma_robust.frame.formats.columns import Column
 from rdma_robust.frame.formats.junit import Case
 from rdma_robust.frame.formats.row_text import expected_cell
 from rdma_robust.frame.question import Layout, Section, View
-from rdma_robust.reports.messages.file_record import reported_findings
 from rdma_robust.reports.messages.messages_record import MessagesRecord
+from rdma_robust.reports.share.file_record import reported_findings
 from rdma_robust.text import count, one_line
 
 ASSERTS: Final = {"hold": "hold", "violated": "VIOLATED", "unknown": "UNKNOWN", None: "-"}

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from rdma_robust.messages.language.message_program import MessageProgram
 from rdma_robust.messages.message_answers import Deadlock, WaitingProcess
-from rdma_robust.reports.messages.chart import WaitLink
 from rdma_robust.reports.messages.narration import IssuedRequest, Narration
 from rdma_robust.reports.messages.violation_words import line_of
+from rdma_robust.reports.share.chart import WaitLink
 
 Links = Mapping[int, tuple[int, ...]]
 

@@ -7,8 +7,8 @@ from typing import Final
 
 from rdma_robust.errors import UsageError
 from rdma_robust.messages.language.message_program import BUFFERS, Buffer, MessageProgram
-from rdma_robust.reports.messages.chart_svg import chart_svg
-from rdma_robust.reports.messages.chart_text import chart_text
+from rdma_robust.reports.share.chart_svg import chart_svg
+from rdma_robust.reports.share.chart_text import chart_text
 from rdma_robust.reports.share.coloured import Language, coloured_lines
 from rdma_robust.reports.share.svg import STYLE
 from rdma_robust.teaching.explorer.address import AddressError, Track, is_number

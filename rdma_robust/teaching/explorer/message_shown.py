@@ -19,11 +19,11 @@ from rdma_robust.messages.replay.world import (
     RequestArray,
     ReturnPoint,
 )
-from rdma_robust.reports.messages.chart import Chart
 from rdma_robust.reports.messages.chart_builder import ChartContents, chart_of
 from rdma_robust.reports.messages.narration import Narration, narrated
 from rdma_robust.reports.messages.operation_names import OperationNames
 from rdma_robust.reports.messages.wait_reasons import DeadlockReason, deadlock_reason
+from rdma_robust.reports.share.chart import Chart
 from rdma_robust.teaching.explorer.message_phrases import MessagePhrases
 from rdma_robust.teaching.explorer.message_runs import MessageRuns, RunPoint
 from rdma_robust.teaching.explorer.message_view import (

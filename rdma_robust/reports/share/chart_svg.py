@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from rdma_robust.reports.messages.chart import Chart, ChartArrow, ChartBar, ChartRow, WaitLink
+from rdma_robust.reports.share.chart import Chart, ChartArrow, ChartBar, ChartRow, WaitLink
 from rdma_robust.reports.share.svg import arrow_head, fitted, markup_text, number, pixel_width, svg_image
 
 HEAD: Final = 40

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
 from rdma_robust.frame.answer import DiagnosticView
@@ -66,12 +66,20 @@ def run_flow(steps: Iterable[Step], line: int) -> tuple[Flow, ...]:
     return (Flow("run", "The run that shows it, in the order of time", shown),) if shown else ()
 
 
-def known_again(findings: Iterable[Finding], shapes: Iterable[str], name: str | None, source: str) -> tuple[Finding, ...]:
-    """Return findings of the program `name` with fingerprints: of their `shapes`, which are their texts without lines and
-    values, and of the line that each is at. Those that are alike are numbered."""
+@dataclass(frozen=True, slots=True)
+class ShapedFinding:
+    """A finding, and its text without lines and values, by which it is known again after edits elsewhere."""
+
+    finding: Finding
+    shape: str
+
+
+def known_again(shaped: Iterable[ShapedFinding], name: str | None, source: str) -> tuple[Finding, ...]:
+    """Return findings of the program `name` with fingerprints: of their shapes, and of the line that each is at. Those that
+    are alike are numbered."""
     lines, seen = source.split("\n"), Counter[str]()
     found = []
-    for each, shape in zip(findings, shapes, strict=True):
+    for each, shape in ((one.finding, one.shape) for one in shaped):
         at = (each.line or 1) - 1
         print_ = digest(f"{each.code}\n{name}\n{lines[at].strip() if at < len(lines) else ''}\n{shape}")
         seen[print_] += 1

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from rdma_robust.reports.messages.chart import Chart, ChartArrow, ChartRow, Mark
+from rdma_robust.reports.share.chart import Chart, ChartArrow, ChartRow, Mark
 from rdma_robust.text import filled, printable, width_of
 
 MARKS: Final[dict[Mark, str]] = {
