@@ -7,7 +7,7 @@ its canonical listing (`language.flow.canonical`), and what edits text, `repair`
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -17,9 +17,8 @@ from rdma_robust.diagnose import did_you_mean, quote
 from rdma_robust.errors import NO_SPAN, ProgramError, Span, UsageError
 from rdma_robust.language.check.control import AutomatonShape, ShapeEdge
 from rdma_robust.language.flow.canonical import with_listing
-from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.flow.cfg import Program, Step, Thread, steps
 from rdma_robust.language.flow.claims import AnyModelName
-from rdma_robust.language.flow.spans import with_moved_spans
 from rdma_robust.language.load import load_automata, load_program
 
 Claims = Literal["allowed", "forbidden"]
@@ -310,3 +309,28 @@ class ProgramBuilder:
         if not shapes:
             return with_moved_spans(program, origin)
         return with_listing(with_moved_spans(program, lambda span: origin(span).origin or NO_SPAN))
+
+
+def with_moved_spans(program: Program, move: Callable[[Span], Span]) -> Program:
+    """Return `program` with every span of steps, faults, claims and messages as `move` says.
+
+    Messages propose no edits any more: those were of the text that the spans were of.
+    """
+    return replace(
+        program,
+        threads=tuple(_moved(thread, move) for thread in program.threads),
+        expectations=tuple(replace(each, span=move(each.span)) for each in program.expectations),
+        outcomes=tuple(replace(line, span=move(line.span)) for line in program.outcomes),
+        invariants=tuple(replace(line, span=move(line.span)) for line in program.invariants),
+        warnings=tuple(replace(warning, span=move(warning.span)) for warning in program.warnings),
+        undecided=tuple(replace(error, span=move(error.span), edits=()) for error in program.undecided),
+    )
+
+
+def _moved(thread: Thread, move: Callable[[Span], Span]) -> Thread:
+    return replace(thread, edges=tuple((source, target, _step(step, move)) for source, target, step in steps(thread)))
+
+
+def _step(step: Step, move: Callable[[Span], Span]) -> Step:
+    fault = None if step.fault is None else replace(step.fault, span=move(step.fault.span))
+    return replace(step, span=move(step.span), fault=fault)

@@ -1,14 +1,18 @@
-"""Certificates by proof: the checker's formula of a message program, circles of matches, and why it has no solution."""
+"""Certificates by proof: the checker's formula of a message program, circles of matches, and why it has no solution.
+
+Sums of an assertion get multipliers: simple ones, then those of a linear program; the checker sees whether they do.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import astuple, dataclass
 from typing import Final
 
 import numpy as np
 
 from rdma_robust.certify.document import JsonObject
+from rdma_robust.certify.messages.bounded_sums import Sum, SumMultipliers, summands
 from rdma_robust.certify.messages.dropped_pairs import OVERTAKES, TOO_LATE
 from rdma_robust.certify.messages.formula_goals import SafeClaim
 from rdma_robust.certify.messages.hinted_proofs import Clause, Lemma
@@ -17,9 +21,9 @@ from rdma_robust.certify.messages.proved_formulas import MESSAGE_PROOF, DenialFo
 from rdma_robust.certify.messages.unfolded_terms import TooMuch
 from rdma_robust.errors import InternalError
 from rdma_robust.evidence.match_circles import circles_of
-from rdma_robust.evidence.message_sums import sums
 from rdma_robust.evidence.proof_trimming import trimmed
 from rdma_robust.limits import Limits
+from rdma_robust.messages.engines.assignments import at_most
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 
 MAKING: Final = "making a certificate"
@@ -154,3 +158,46 @@ def proof_of(program: MessageProgram, buffer: Buffer, claim: SafeClaim, loop_bou
         "circles": [[number for each in circle for number in astuple(each)] for circle in found.circles],
         "lemmas": [[*lemma, 0, *hints] for lemma, hints in found.lemmas],
     }
+
+
+_LARGEST: Final = 2**40
+"""Amounts that numbers of machines can add up."""
+
+
+def sums(made: DenialFormula) -> list[JsonObject]:
+    """Exclude assertions that no assignment of sends makes false; return what certificates have of them."""
+    found: list[JsonObject] = []
+    for number, mark in enumerate(made.formula.unfolded.marks):
+        for each in _multipliers(made, number) if mark.kind == "assert" else ():
+            if made.exclude(number, each):
+                most, least = ({"receives": list(one.receives), "sends": list(one.sends)} for one in each)
+                found.append({"mark": number, "most": most, "least": least})
+                break
+    return found
+
+
+def _multipliers(made: DenialFormula, number: int) -> Iterator[tuple[SumMultipliers, SumMultipliers]]:
+    mark = made.formula.unfolded.marks[number]
+    for of, _ in summands(mark):
+        if len(of.times) > 2 and made.bounds.waited(mark, of):
+            for thorough in (False, True):
+                most, least = (_best(made, each, thorough=thorough) for each in (of, of.negative()))
+                if most is not None and least is not None:
+                    yield most, least
+
+
+def _best(made: DenialFormula, of: Sum, *, thorough: bool) -> SumMultipliers | None:
+    receives, sends = sorted(of.times), made.bounds.sends(of)
+    allowed = np.zeros((len(receives), len(sends)), np.bool_)
+    amounts = np.zeros(allowed.shape, np.int64)
+    columns = {send: column for column, send in enumerate(sends)}
+    for row, receive in enumerate(receives):
+        for send in made.formula.senders[receive]:
+            amount = made.bounds.amount(of, receive, send)
+            if amount is None or abs(amount) > _LARGEST:
+                return None
+            allowed[row, columns[send]], amounts[row, columns[send]] = True, amount
+    if not allowed.any(axis=1).all():
+        return None
+    best = at_most(allowed, amounts, thorough=thorough)
+    return SumMultipliers(best.rows, best.columns)

@@ -25,7 +25,7 @@ Stores = tuple[tuple[int, int | None], ...]
 """The stores of a buffer, oldest first: the place of the word, and the value, None for a wide word."""
 
 
-class _Buffered(ReducedProgram, ABC):
+class _StoreBuffers(ReducedProgram, ABC):
     """`own` of a thread: its buffers, one for each of `queues`."""
 
     posts_local = True
@@ -148,7 +148,7 @@ class _Buffered(ReducedProgram, ABC):
         )
 
 
-class TotalStoreOrder(_Buffered):
+class TotalStoreOrder(_StoreBuffers):
     """One buffer per thread; its slots are `T#1`, `T#2`, ..., the oldest first."""
 
     model = "tso"
@@ -167,7 +167,7 @@ class TotalStoreOrder(_Buffered):
         return f"{self.program.threads[t].name}#{place + 1}"
 
 
-class PartialStoreOrder(_Buffered):
+class PartialStoreOrder(_StoreBuffers):
     """One buffer per thread and word that it stores to; its slots are `T#A.x#1`, `T#A.x#2`, ..., the oldest first."""
 
     model = "pso"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
-from rdma_robust.expr import FALSE, TRUE, Binary, Const, Expr, Name, Unary, negate
+from rdma_robust.expr import FALSE, TRUE, Binary, Const, Expr, Name, Unary
 
 ZERO: Final = ""
 """Stands for 0 where a difference has one variable only."""
@@ -189,10 +189,3 @@ class DifferenceClosure:
     def add_all(self, differences: Iterable[DifferenceBound]) -> None:
         for each in differences:
             self.add(*each)
-
-
-def opposite_literal(literal: Literal) -> Literal:
-    """Return a literal that holds exactly where this one does not."""
-    if isinstance(literal, DifferenceBound):
-        return DifferenceBound(literal.right, literal.left, -literal.most - 1)
-    return negate(literal)

@@ -72,7 +72,7 @@ def synthesise_command(
 
 
 def _setting(words: str) -> Setting:
-    from rdma_robust.language.check.hardware_line import WORDS  # noqa: PLC0415
+    from rdma_robust.language.check.program_lines import WORDS  # noqa: PLC0415
 
     found: dict[str, object] = {}
     for pair in words.split(","):

@@ -182,13 +182,9 @@ class Lowering:
 
         return self._touch([*named, *([data.access] if data.access is not None else [])], checks, op, ())
 
-    def get(self, target: VariableAccess, source: VariableAccess, signaled: bool) -> StatementSteps:
-        """`get target = source`."""
-        return self._touch([target, source], [], lambda cells: cfg.Get(cells[0], cells[1], signaled), ())
-
-    def recv(self, buffer: VariableAccess, sender: str) -> StatementSteps:
-        """`recv buffer from sender`."""
-        return self._touch([buffer], [], lambda cells: cfg.Recv(cells[0], sender), ())
+    def touch(self, accesses: list[VariableAccess], make: Callable[[list[cfg.Cell]], cfg.Op]) -> StatementSteps:
+        """An operation on one cell of each access."""
+        return self._touch(accesses, [], make, ())
 
     def chains(self, ways: Iterable[Iterable[tuple[cfg.Op, tuple[tuple[str, Expr], ...]]]]) -> StatementSteps:
         """Several steps one after the other, each with what it assigns; the `ways` are alternatives."""

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 from rdma_robust.digraph import reachable
 from rdma_robust.expr import FALSE, TRUE, Expr, conj
 from rdma_robust.language.check.accesses import StatementSteps
+from rdma_robust.language.check.families import FamilyMember
+from rdma_robust.language.check.names import NodeNames, ThreadNames
 from rdma_robust.language.check.statements import StatementChecker
 from rdma_robust.language.flow import cfg
 from rdma_robust.language.syntax import ast
@@ -298,3 +300,30 @@ def _finish(graph: _Edges, entry: int) -> ThreadGraph:
     edges = tuple((number[source], number[target], step) for source, target, step in graph.edges if source in reached)
     labels = {name: number[point] for name, point in graph.labels.items() if point in number}
     return ThreadGraph(tuple(range(len(order))), edges, number[entry], number[_EXIT], labels)
+
+
+def thread_of(names: ThreadNames, built: ThreadGraph, node: str, one: FamilyMember) -> cfg.Thread:
+    """Return a thread of its names, its graph, its node and which one of its declaration it is."""
+    registers = tuple((r.name, r.init) for r in (*names.registers.values(), *names.hidden.values()))
+    return cfg.Thread(
+        names.name,
+        node,
+        registers,
+        built.points,
+        built.edges,
+        built.entry,
+        built.exit,
+        tuple(built.labels.items()),
+        tuple(names.posted),
+        one.many,
+        one.family,
+    )
+
+
+def own_names(item: ast.ThreadDeclaration, node: NodeNames | None) -> dict[str, str]:
+    """Return what the names are that a thread can use itself."""
+    found = {} if node is None else dict.fromkeys(node.variables, f"a variable of node {node.name}")
+    for statement in item.body.statements:
+        if isinstance(statement, ast.Registers):
+            found |= {r.name.text: f"a register (line {r.name.span.line})" for r in statement.registers}
+    return found

@@ -12,13 +12,18 @@ from rdma_robust.diagnose import Hint, Reporter, quote
 from rdma_robust.errors import NO_SPAN, Edit, Span
 from rdma_robust.language.check import advice
 from rdma_robust.language.check.accesses import StepLimit
-from rdma_robust.language.check.control import AutomatonShape, GraphBuilder
-from rdma_robust.language.check.crowd_rules import check_crowds
+from rdma_robust.language.check.control import AutomatonShape, GraphBuilder, own_names, thread_of
 from rdma_robust.language.check.expansion import Expander, ExpansionLimit
-from rdma_robust.language.check.expectations import Expectations
-from rdma_robust.language.check.families import FamilyMember, OneOfThem, family_members, look_ahead, own_node
-from rdma_robust.language.check.hardware_line import HardwareLines
-from rdma_robust.language.check.instantiated import PlainNames, plain_names, single_declaration
+from rdma_robust.language.check.families import (
+    FamilyMember,
+    OneOfThem,
+    PlainNames,
+    family_members,
+    look_ahead,
+    own_node,
+    plain_names,
+    single_declaration,
+)
 from rdma_robust.language.check.labels import declare_labels
 from rdma_robust.language.check.macros import macros_of
 from rdma_robust.language.check.names import (
@@ -31,14 +36,17 @@ from rdma_robust.language.check.names import (
     ThreadNames,
 )
 from rdma_robust.language.check.outcome_lines import checked_outcome, invariant
-from rdma_robust.language.check.register_places import check_register_places
-from rdma_robust.language.check.request_statements import check_posted_places, warn_endless_polls, warn_never_signaled
+from rdma_robust.language.check.placement_rules import (
+    check_crowds,
+    check_posted_places,
+    check_register_places,
+    warn_of_completions,
+)
+from rdma_robust.language.check.program_lines import Expectations, HardwareLines
 from rdma_robust.language.check.resolve import ConstantResolver, domain_of
 from rdma_robust.language.check.statements import StatementChecker
 from rdma_robust.language.check.substitution import Substitution
-from rdma_robust.language.check.thread_parts import own_names, thread_of
-from rdma_robust.language.check.unreached import unreached_statements, warn_unreached_statements
-from rdma_robust.language.check.unused import warn_unused_names
+from rdma_robust.language.check.unused import unreached_statements, warn_unreached_statements, warn_unused_names
 from rdma_robust.language.flow import cfg, claims
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.tree_limits import first_line
@@ -338,8 +346,7 @@ class ProgramChecker:
         shape = self.shapes.get(one.name)
         declare_labels(thread, item.body, self.report)
         built = builder.thread(item.body) if shape is None else builder.automaton(item.body, shape)
-        warn_endless_polls(thread, built.edges, self.world, self.report)
-        warn_never_signaled(thread, self.report)
+        warn_of_completions(thread, built.edges, self.world, self.report)
         if shape is None:
             self._reached |= {step.span.start for _, _, step in built.edges}
             self._unreached += unreached_statements(item.body, built.edges)

@@ -5,9 +5,10 @@ More than 400 lines: all requests share the checks of flags, data, immediates an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import repeat
+from typing import assert_never
 
 from rdma_robust.diagnose import Hint, Reporter, quote
 from rdma_robust.errors import Edit, Span
@@ -22,7 +23,7 @@ from rdma_robust.language.check.rewrites import insertion, span_between
 from rdma_robust.language.check.threads import ThreadResolver, VariableAccess
 from rdma_robust.language.flow import cfg
 from rdma_robust.language.syntax import ast, printer
-from rdma_robust.language.syntax.tree_limits import first_line, statements_in
+from rdma_robust.language.syntax.tree_limits import first_line
 
 Words = frozenset[ast.FlagWord]
 
@@ -57,6 +58,35 @@ class RequestChecker:
         self.names = ThreadResolver(world, report, thread)
         self._spend = spend
 
+    def request(self, statement: ast.Request) -> StatementSteps:
+        """Check a statement that names another node or thread, and return its steps."""
+        match statement:
+            case ast.PutStatement():
+                return self._put(statement)
+            case ast.GetStatement():
+                return self._get(statement)
+            case ast.SendStatement():
+                return self._send(statement)
+            case ast.RecvStatement():
+                return self._recv(statement)
+            case ast.PostedStatement():
+                return self._posted(statement)
+            case ast.PollStatement():
+                return self._poll(statement)
+            case ast.PollAny():
+                return self._poll_any(statement)
+            case ast.TryPoll():
+                return self._try_poll(statement)
+            case ast.RecvPollStatement():
+                return self._receive_poll(statement)
+            case ast.RFenceStatement(node):
+                remote = self.queue_pair(node)
+                return self.lowering(statement).plain(cfg.RFence(remote.name)) if remote else StatementSteps()
+            case ast.FlushStatement():
+                return self._flush(statement)
+            case _:
+                assert_never(statement)
+
     def own_cell(self, ref: ast.Ref, role: str) -> VariableAccess | None:
         """Return the access to a cell of this node; None after an error. `role` says why it must be one."""
         found = self.names.find(ref, role=role)
@@ -82,9 +112,9 @@ class RequestChecker:
             return None
         return node
 
-    def remote_cell(self, ref: ast.Ref, statement: ast.PutStatement | ast.GetStatement) -> VariableAccess | None:
+    def remote_cell(self, ref: ast.Ref, statement: ast.Request) -> VariableAccess | None:
         """Return the access to a cell of another node; None after an error."""
-        verb = "put" if isinstance(statement, ast.PutStatement) else "get"
+        verb = printer.statement(statement).partition(" ")[0]
         if ref.owner is None:
             self._unqualified(ref, statement, verb)
             return None
@@ -96,7 +126,7 @@ class RequestChecker:
                 "RR401",
                 ref.span,
                 f"`{verb}` needs a variable of another node, {quote(advice.shown_reference(ref))} is on this one",
-                hint=self.swapped(statement) or self.names.proposals.local_instead(statement),
+                hint=self._on_own_node(statement),
             )
             return None
         variable = self.names.variable(ref, node)
@@ -105,7 +135,7 @@ class RequestChecker:
         self.thread.sends_to.add(node.name)
         return self.names.access(ref, variable)
 
-    def _unqualified(self, ref: ast.Ref, statement: ast.PutStatement | ast.GetStatement, verb: str) -> None:
+    def _unqualified(self, ref: ast.Ref, statement: ast.Request, verb: str) -> None:
         name = ref.name.text
         own = self.thread.node
         if name in self.world.poisoned or own is None:
@@ -117,8 +147,16 @@ class RequestChecker:
         hint = swapped or Hint(f"write `{named}`" if owners else "name its node: `NODE.variable`", inserted)
         self.report.error("RR402", ref.span, f"`{verb}` needs a variable of another node, with the node's name", hint=hint)
 
-    def swapped(self, statement: ast.PutStatement | ast.GetStatement) -> Hint:
+    def _on_own_node(self, statement: ast.Request) -> Hint:
+        """Return what is meant by a request for a word of the thread's own node."""
+        if not isinstance(statement, ast.PutStatement | ast.GetStatement):
+            return self.names.proposals.loopback()
+        return self.swapped(statement) or self.names.proposals.local_instead(statement)
+
+    def swapped(self, statement: ast.Request) -> Hint:
         """Return the opposite statement, if that is what the sides look like."""
+        if not isinstance(statement, ast.PutStatement | ast.GetStatement):
+            return Hint("")
         source = statement.source
         own = self.thread.node
         if not isinstance(source, ast.Ref) or own is None:
@@ -168,7 +206,12 @@ class RequestChecker:
             return StatementSteps()
         node, signaled = source.variable.node, "unsignaled" not in words
         self.thread.posts(node, signaled, statement.span)
-        return self._fenced(statement, node, words, self.lowering(statement).get(target, source, signaled))
+        return self._fenced(
+            statement,
+            node,
+            words,
+            self.lowering(statement).touch([target, source], lambda cells: cfg.Get(cells[0], cells[1], signaled)),
+        )
 
     def _put(self, statement: ast.PutStatement) -> StatementSteps:
         """Return the steps of a put, also of one with an immediate."""
@@ -227,10 +270,10 @@ class RequestChecker:
         found = self._sender(statement.sender)
         if buffer is None or found is None:
             return StatementSteps()
-        return self.lowering(statement).recv(buffer, found)
+        return self.lowering(statement).touch([buffer], lambda cells: cfg.Recv(cells[0], found))
 
-    def _posted(self, statement: ast.PostedStatement) -> None:
-        """Declare receives that are posted before anything runs."""
+    def _posted(self, statement: ast.PostedStatement) -> StatementSteps:
+        """Declare receives that are posted before anything runs: no step does that."""
         found = self._sender(statement.sender)
         for ref in statement.buffers:
             buffer = self.own_cell(ref, "`posted` names variables of this node")
@@ -247,6 +290,7 @@ class RequestChecker:
                     f"which element {quote(advice.shown_reference(ref))} is, is not known before anything runs",
                     expected="an index that is a constant",
                 )
+        return StatementSteps()
 
     def _receiver(self, name: ast.Ident) -> tuple[str, str] | None:
         """Return the thread that a message goes to and its node; None after an error."""
@@ -461,9 +505,9 @@ class RequestChecker:
                 "RR416", first_line(statement.span), f"the result is {given}, and the domain is {domain[0]}..{domain[1]}"
             )
 
-    def _flush(self, statement: ast.FlushStatement, name: ast.Ident) -> StatementSteps:
+    def _flush(self, statement: ast.FlushStatement) -> StatementSteps:
         """Return the steps of `flush NODE`."""
-        node = self.queue_pair(name)
+        node = self.queue_pair(statement.node)
         if node is None:
             return StatementSteps()
         self.report.leave_to_proofs(
@@ -529,44 +573,3 @@ def _put_op(signaled: bool, imm: tuple[Const | Name, str, str | None] | None) ->
         return cfg.Put(target, data.source, signaled)
 
     return make
-
-
-def check_posted_places(body: ast.Block, report: Reporter) -> None:
-    """Check that receives that are posted before anything runs stand in no block of a thread that is written out."""
-    top = {id(s) for s in body.statements}
-    for statement in statements_in(body):
-        if isinstance(statement, ast.PostedStatement) and id(statement) not in top:
-            report.error(
-                "RR415",
-                statement.span,
-                "`posted` is about what is there before anything runs, it cannot stand in a block",
-                hint="move this line up, out of the braces, or write `recv`",
-            )
-
-
-def warn_endless_polls(thread: ThreadNames, edges: Sequence[cfg.Edge], world: ProgramNames, report: Reporter) -> None:
-    """Warn of polls that nothing can complete, where the thread has no other branch of a `choose` or `loop` to go on in."""
-    ways: dict[int, set[int]] = {}
-    for source, _, step in edges:
-        ways.setdefault(source, set()).add(step.span.start)
-    alone = {start for starts in ways.values() if len(starts) == 1 for start in starts}
-    for node, span in thread.polls:
-        if node.text not in world.nodes or node.text in thread.completes_to or span.start not in alone:
-            continue
-        if node.text in thread.sends_to:
-            why = f"every operation of thread {thread.name} towards {node.text} is unsignaled"
-        else:
-            why = f"thread {thread.name} has no operation towards {node.text}"
-        report.warn("RR702", span, f"`poll {node.text}` blocks for ever: {why}")
-
-
-def warn_never_signaled(thread: ThreadNames, report: Reporter) -> None:
-    """Warn of queue pairs with operations but no signaled one."""
-    for node, span in thread.unsignaled.items():
-        if node not in thread.completes_to:
-            report.warn(
-                "RR707",
-                first_line(span),
-                f"no operation of thread {thread.name} towards {node} is signaled: its send queue never drains",
-                hint="leave out `unsignaled` where the last of several is posted, and poll that one",
-            )

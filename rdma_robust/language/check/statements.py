@@ -59,18 +59,6 @@ class StatementChecker(RequestChecker):
                 return self._update(statement, target, ast.Binary(op, target, value, statement.span))
             case ast.Call(call):
                 return self._atomic(statement, call, None)
-            case ast.PutStatement() | ast.GetStatement() | ast.SendStatement() | ast.RecvStatement():
-                return self._request(statement)
-            case ast.PollStatement() | ast.PollAny() | ast.TryPoll() | ast.RecvPollStatement():
-                return self._waiting(statement)
-            case ast.PostedStatement():
-                self._posted(statement)
-                return StatementSteps()
-            case ast.RFenceStatement(node):
-                remote = self.queue_pair(node)
-                return self.lowering(statement).plain(cfg.RFence(remote.name)) if remote else StatementSteps()
-            case ast.FlushStatement(node):
-                return self._flush(statement, node)
             case ast.MFenceStatement():
                 return self.lowering(statement).plain(cfg.MFence())
             case ast.Assume(condition, keyword):
@@ -85,32 +73,12 @@ class StatementChecker(RequestChecker):
                 return StatementSteps()
             case ast.While():
                 return self.condition(statement)
-            case _:
+            case ast.Loop() | ast.Choose() | ast.LabelStatement() | ast.Halt() | ast.Skip() | ast.BrokenStatement():
                 return StatementSteps()
-
-    def _request(
-        self, statement: ast.PutStatement | ast.GetStatement | ast.SendStatement | ast.RecvStatement
-    ) -> StatementSteps:
-        match statement:
-            case ast.PutStatement():
-                return self._put(statement)
-            case ast.GetStatement():
-                return self._get(statement)
-            case ast.SendStatement():
-                return self._send(statement)
-            case ast.RecvStatement():
-                return self._recv(statement)
-
-    def _waiting(self, statement: ast.PollStatement | ast.PollAny | ast.TryPoll | ast.RecvPollStatement) -> StatementSteps:
-        match statement:
-            case ast.PollStatement():
-                return self._poll(statement)
-            case ast.PollAny():
-                return self._poll_any(statement)
-            case ast.TryPoll():
-                return self._try_poll(statement)
-            case ast.RecvPollStatement():
-                return self._receive_poll(statement)
+            case ast.For() | ast.MacroCall():
+                raise AssertionError("these are written out before they are checked")
+            case _:
+                return self.request(statement)
 
     def condition(self, part: ast.Arm | ast.While) -> StatementSteps:
         """Check the condition of an `if`, `else if` or `while`."""

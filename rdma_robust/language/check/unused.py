@@ -1,10 +1,63 @@
-"""Names that nothing uses."""
+"""Warnings of what a program has for nothing: statements that no path of a thread comes to, values ignored but for
+constants, and names that nothing uses.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Set
+
 from rdma_robust.diagnose import Reporter, quote
+from rdma_robust.errors import Span
 from rdma_robust.language.check.labels import warn_unused_labels
 from rdma_robust.language.check.names import NamedConstant, ProgramNames, Register, SharedVariable, family_name
+from rdma_robust.language.flow import cfg
+from rdma_robust.language.syntax import ast
+from rdma_robust.language.syntax.tree_limits import blocks_of, first_line
+
+
+def unreached_statements(body: ast.Block, edges: Iterable[cfg.Edge]) -> Iterator[tuple[Span, str]]:
+    """Yield the first such statement of every block, and why; `edges` are those of the thread that can be reached."""
+    return _in_block(body, frozenset(step.span.start for _, _, step in edges))
+
+
+def warn_unreached_statements(found: Iterable[tuple[Span, str]], reached: Set[int], report: Reporter) -> None:
+    """Warn of what was found in some thread; of what has copies only if none of them is `reached`."""
+    for span, message in found:
+        if span.start not in reached:
+            report.warn("RR703", span, message)
+
+
+def _in_block(block: ast.Block, reached: frozenset[int]) -> Iterator[tuple[Span, str]]:
+    halted = False
+    for statement in block.statements:
+        if halted:
+            yield first_line(statement.span), "this is never reached: the thread has halted"
+            return
+        if _has_steps(statement) and not _is_reached(statement, reached):
+            yield first_line(statement.span), "this is never reached"
+            return
+        for inner in blocks_of(statement):
+            yield from _in_block(inner, reached)
+        halted = isinstance(statement, ast.Halt)
+
+
+def _has_steps(statement: ast.Statement) -> bool:
+    """Whether a statement makes a step wherever it is reached."""
+    match statement:
+        case (
+            ast.Skip() | ast.Registers() | ast.PostedStatement() | ast.LabelStatement() | ast.Halt() | ast.BrokenStatement()
+        ):
+            return False
+        case ast.Loop() | ast.Choose():
+            return any(_has_steps(each) for block in blocks_of(statement) for each in block.statements)
+        case _:
+            return True
+
+
+def _is_reached(statement: ast.Statement, reached: frozenset[int]) -> bool:
+    starts = {statement.span.start} | {arm.span.start for arm in getattr(statement, "arms", ())}
+    inner = (each for block in blocks_of(statement) for each in block.statements)
+    return bool(starts & reached) or any(_is_reached(each, reached) for each in inner)
 
 
 def warn_unused_names(world: ProgramNames, report: Reporter) -> None:

@@ -48,13 +48,16 @@ from rdma_robust.language.flow.cfg import (
     steps,
 )
 from rdma_robust.language.flow.going_wrong import only_reads
-from rdma_robust.language.flow.valid_crowds import crowd_messages, wrong_counts, wrong_crowds, wrong_places
 from rdma_robust.language.flow.valid_expressions import is_integer, proven, wrong_in
 from rdma_robust.language.flow.valid_requests import (
+    crowd_messages,
+    wrong_counts,
+    wrong_crowds,
     wrong_hardware,
     wrong_message,
     wrong_payload,
     wrong_peer,
+    wrong_places,
     wrong_posted,
 )
 

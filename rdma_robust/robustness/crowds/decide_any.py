@@ -9,20 +9,21 @@ Source: docs/theory-crowds.md, "Crowds need only counting"; docs/theory.md, "The
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from itertools import product
 from math import inf
 from typing import Final
 
 from rdma_robust.beside import Beside
 from rdma_robust.counting.both_engines import CountingAnswer, CountingDecision
+from rdma_robust.counting.omega_search import omega_search
 from rdma_robust.counting.smallest import SmallestResult, smallest
 from rdma_robust.counting.well_structured import decide_vectors
 from rdma_robust.errors import InternalError, UsageError
 from rdma_robust.language.flow.cfg import Fault, Program
 from rdma_robust.language.flow.copies import copies_of
-from rdma_robust.limits import Limits
+from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.outcome import NO_SEARCH, Copies, Counts, Outcome, Verdict
 from rdma_robust.robustness.crowds import numbers_said
 from rdma_robust.robustness.crowds.counted import CountedAttempt, CrowdSearchResult
@@ -31,12 +32,11 @@ from rdma_robust.robustness.crowds.hero_at_start import HeroAtStart
 from rdma_robust.robustness.crowds.instance import TwoCopyInstance
 from rdma_robust.robustness.crowds.own_counters import AllCounted, OwnCounters
 from rdma_robust.robustness.crowds.parts import Local
-from rdma_robust.robustness.crowds.phase_one import reachable_faults
-from rdma_robust.robustness.crowds.steps import Control, CrowdLabel, InstanceSteps
+from rdma_robust.robustness.crowds.steps import Control, CrowdLabel, CrowdMove, InstanceSteps
 from rdma_robust.robustness.crowds.value_free import cut_off
 from rdma_robust.robustness.lift import confirm
 from rdma_robust.robustness.passes import Context
-from rdma_robust.robustness.reasons import waiting_among, waiting_reason
+from rdma_robust.robustness.reasons import sorted_faults, waiting_among, waiting_reason
 from rdma_robust.robustness.unconfirmed import may_differ
 from rdma_robust.semantics.trace import EventType
 
@@ -311,3 +311,54 @@ def _can_wait(instance: TwoCopyInstance) -> bool:
 
 def _cut_reason(found: Found, limits: Limits) -> str:
     return f"reached {limits.said(found.cut)} after {found.stored} markings"
+
+
+@dataclass
+class PhaseOne:
+    """The counting system of the runs that start no beta, without a target; it notes the faults of moves it was asked for,
+    all of which can be made."""
+
+    steps: InstanceSteps
+    faults: set[Fault] = field(default_factory=set)
+
+    @property
+    def initial(self) -> Control:
+        return self.steps.initial
+
+    @property
+    def fresh(self) -> tuple[Local, ...]:
+        return self.steps.fresh
+
+    def moves(self, control: Control, present: Collection[Local]) -> Iterable[CrowdMove]:
+        there = {*present}
+        moves = [move for move in self.steps.of_threads(control) if there.issuperset(move.takes)]
+        for local in sorted(local for local in {*self.fresh, *there} if local[0] >= 0):
+            moves += self.steps.of_copy(control, local)
+        for move in moves:
+            if not self.steps.started(move.control):
+                self.faults.update(e.edge.fault for e in move.label.events if e.edge.fault is not None)
+                yield move
+
+    def target(self, _control: Control) -> int:
+        return -1
+
+    def idle(self, _control: Control, local: Local) -> bool:
+        return self.steps.at_end(local)
+
+    def milestone(self, _control: Control) -> int:
+        return 0
+
+
+def reachable_faults(
+    instance: TwoCopyInstance, limits: Limits, progress: Progress = ignore
+) -> tuple[tuple[Fault, ...], str]:
+    """Return the faults that can be met with some number of copies, and why these may not be all, '' if they are.
+
+    Where completions of copies are not counted, so that polls succeed that should not, they are what may be met.
+    """
+    if all(edge.fault is None for graph in instance.frame.graphs for edge in graph.edges):
+        return (), ""
+    system = PhaseOne(InstanceSteps(instance))
+    found = omega_search(system, limits, progress)
+    cut = f"reached {limits.said(found.cut)}" if found.cut else ""
+    return sorted_faults(system.faults), cut or ("not all completions were counted" if instance.uncounted else "")

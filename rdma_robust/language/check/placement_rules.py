@@ -1,0 +1,132 @@
+"""Rules of where things stand: threads on nodes of which there is any number, registers, posted receives, polls."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rdma_robust.diagnose import Reporter, quote
+from rdma_robust.language.check.names import ProgramNames, ThreadNames
+from rdma_robust.language.flow import cfg
+from rdma_robust.language.syntax import ast
+from rdma_robust.language.syntax.tree_limits import first_line, statements_in
+
+
+def check_crowds(tree: ast.ProgramTree, world: ProgramNames, report: Reporter) -> None:
+    """Report nodes of a crowd without exactly one thread of a crowd, and threads on their own node where there is none."""
+    nodes = {item.name.text: item for item in tree.items if isinstance(item, ast.NodeDeclaration)}
+    first: dict[str, ast.ThreadDeclaration] = {}
+    for item in tree.items:
+        if isinstance(item, ast.ThreadDeclaration) and item.on_own:
+            node = nodes.get(item.node.text)
+            before = first.setdefault(item.node.text, item)
+            if _is_own_place(item, node, world, report) and before is not item:
+                report.error(
+                    "RR230",
+                    item.node.span,
+                    f"a second thread on {quote(f'{item.node.text}[*]')}: thread {before.name.text} runs there "
+                    f"(line {before.name.span.line})",
+                    hint="each copy of the node has one thread; let it do what both do, with `choose` if need be",
+                )
+    for name, node in nodes.items():
+        if _is_crowd(node) and name not in first and name not in world.poisoned:
+            report.error(
+                "RR230",
+                node.name.span,
+                f"no thread runs on {quote(f'{name}[*]')}",
+                expected=f"one that does, `thread NAME[*] on {name}[*]`",
+            )
+
+
+def _is_crowd(item: ast.NodeDeclaration | ast.ThreadDeclaration) -> bool:
+    return item.family is not None and item.family.many
+
+
+def _is_own_place(
+    item: ast.ThreadDeclaration, node: ast.NodeDeclaration | None, world: ProgramNames, report: Reporter
+) -> bool:
+    """Return whether each copy of a thread has a copy of the node; report if not."""
+    place = f"{item.node.text}[*]"
+    if node is None:
+        return False
+    if not _is_crowd(node):
+        hint = f"write `on {item.node.text}`, or `node {place}` where it is declared"
+        report.error("RR230", item.node.span, f"there is one node {quote(item.node.text)}, no crowd of them", hint=hint)
+    elif not _is_crowd(item):
+        message = f"there is any number of nodes {quote(item.node.text)}, and one thread {quote(item.name.text)}"
+        report.error("RR230", item.node.span, message, hint=f"write `thread {item.name.text}[*] on {place}`")
+    elif _bounds(item) != _bounds(node) or not _same_numbers(item, world):
+        message = f"each thread {quote(item.name.text)} has its own node {quote(item.node.text)}: there must be as many"
+        report.error("RR230", item.node.span, message, hint="write the same behind both names")
+    else:
+        return True
+    return False
+
+
+def _bounds(item: ast.NodeDeclaration | ast.ThreadDeclaration) -> bool:
+    return item.family is not None and item.family.low is not None
+
+
+def _same_numbers(item: ast.ThreadDeclaration, world: ProgramNames) -> bool:
+    thread, node = world.groups.get(("thread", item.name.text)), world.groups.get(("node", item.node.text))
+    return thread is not None and node is not None and thread.numbers == node.numbers
+
+
+def check_register_places(item: ast.ThreadDeclaration | ast.Macro, report: Reporter) -> None:
+    """Report registers that are declared in a block of a thread or macro."""
+    whole = "thread" if isinstance(item, ast.ThreadDeclaration) else "macro"
+    top = {id(s) for s in item.body.statements}
+    for statement in statements_in(item.body):
+        if isinstance(statement, ast.Registers) and id(statement) not in top:
+            report.error(
+                "RR208",
+                statement.span,
+                f"registers are declared for the whole {whole}, not in a block",
+                hint="move this line up, out of the braces",
+            )
+
+
+def check_posted_places(body: ast.Block, report: Reporter) -> None:
+    """Check that receives that are posted before anything runs stand in no block of a thread that is written out."""
+    top = {id(s) for s in body.statements}
+    for statement in statements_in(body):
+        if isinstance(statement, ast.PostedStatement) and id(statement) not in top:
+            report.error(
+                "RR415",
+                statement.span,
+                "`posted` is about what is there before anything runs, it cannot stand in a block",
+                hint="move this line up, out of the braces, or write `recv`",
+            )
+
+
+def warn_of_completions(thread: ThreadNames, edges: Sequence[cfg.Edge], world: ProgramNames, report: Reporter) -> None:
+    """Warn of polls without a completion, and of queue pairs whose completions nobody is told of."""
+    _warn_endless_polls(thread, edges, world, report)
+    _warn_never_signaled(thread, report)
+
+
+def _warn_endless_polls(thread: ThreadNames, edges: Sequence[cfg.Edge], world: ProgramNames, report: Reporter) -> None:
+    """Warn of polls that nothing can complete, where the thread has no other branch of a `choose` or `loop` to go on in."""
+    ways: dict[int, set[int]] = {}
+    for source, _, step in edges:
+        ways.setdefault(source, set()).add(step.span.start)
+    alone = {start for starts in ways.values() if len(starts) == 1 for start in starts}
+    for node, span in thread.polls:
+        if node.text not in world.nodes or node.text in thread.completes_to or span.start not in alone:
+            continue
+        if node.text in thread.sends_to:
+            why = f"every operation of thread {thread.name} towards {node.text} is unsignaled"
+        else:
+            why = f"thread {thread.name} has no operation towards {node.text}"
+        report.warn("RR702", span, f"`poll {node.text}` blocks for ever: {why}")
+
+
+def _warn_never_signaled(thread: ThreadNames, report: Reporter) -> None:
+    """Warn of queue pairs with operations but no signaled one."""
+    for node, span in thread.unsignaled.items():
+        if node not in thread.completes_to:
+            report.warn(
+                "RR707",
+                first_line(span),
+                f"no operation of thread {thread.name} towards {node} is signaled: its send queue never drains",
+                hint="leave out `unsignaled` where the last of several is posted, and poll that one",
+            )
