@@ -36,12 +36,7 @@ from rdma_robust.language.check.names import (
     ThreadNames,
 )
 from rdma_robust.language.check.outcome_lines import checked_outcome, invariant
-from rdma_robust.language.check.placement_rules import (
-    check_crowds,
-    check_posted_places,
-    check_register_places,
-    warn_of_completions,
-)
+from rdma_robust.language.check.placement_rules import check_crowds, check_posted_places, check_register_places, warn_polls
 from rdma_robust.language.check.program_lines import Expectations, HardwareLines
 from rdma_robust.language.check.resolve import ConstantResolver, domain_of
 from rdma_robust.language.check.statements import StatementChecker
@@ -346,7 +341,7 @@ class ProgramChecker:
         shape = self.shapes.get(one.name)
         declare_labels(thread, item.body, self.report)
         built = builder.thread(item.body) if shape is None else builder.automaton(item.body, shape)
-        warn_of_completions(thread, built.edges, self.world, self.report)
+        warn_polls(thread, built.edges, self.world, self.report)
         if shape is None:
             self._reached |= {step.span.start for _, _, step in built.edges}
             self._unreached += unreached_statements(item.body, built.edges)

@@ -98,7 +98,7 @@ def check_posted_places(body: ast.Block, report: Reporter) -> None:
             )
 
 
-def warn_of_completions(thread: ThreadNames, edges: Sequence[cfg.Edge], world: ProgramNames, report: Reporter) -> None:
+def warn_polls(thread: ThreadNames, edges: Sequence[cfg.Edge], world: ProgramNames, report: Reporter) -> None:
     """Warn of polls without a completion, and of queue pairs whose completions nobody is told of."""
     _warn_endless_polls(thread, edges, world, report)
     _warn_never_signaled(thread, report)
