@@ -89,7 +89,7 @@ def keep_command_lines(patch: pytest.MonkeyPatch) -> None:
 def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Iterator[Cli]:
     """Run the command line in `tmp_path` without starting a process: the answer of `installed`, but sooner."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("rdma_robust.cli.commands.check.processors", lambda: 1)
+    monkeypatch.setattr("rdma_robust.cli.asked_files.processors", lambda: 1)
     keep_command_lines(monkeypatch)
     handlers = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)}
 

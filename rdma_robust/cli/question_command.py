@@ -9,6 +9,7 @@ from typing import Annotated, Any, Final, Literal
 
 import typer
 
+from rdma_robust.cli.asked_files import certified, explains, memory_each
 from rdma_robust.cli.asked_otherwise import watch_instead
 from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.options.arguments import (
@@ -25,13 +26,12 @@ from rdma_robust.cli.options.arguments import (
     VerdictsFormat,
     Watch,
     limit,
-    memory_limit,
 )
 from rdma_robust.cli.options.formats import VERDICT_FORMATS
 from rdma_robust.frame.command_asking import CommandAsking
 from rdma_robust.frame.registry import CommandEntry, Kind, QuestionOption
 from rdma_robust.frame.run_question import Run, run_question
-from rdma_robust.frame.shell.defaults import TIMEOUT_S, processors
+from rdma_robust.frame.shell.defaults import TIMEOUT_S
 from rdma_robust.frame.shell.inputs import Item, expand
 
 FOR_ALL: Final[Mapping[str, tuple[Any, Any]]] = {
@@ -96,10 +96,10 @@ def _note(command: CommandEntry, context: typer.Context, given: Mapping[str, Any
         return
     items, question = _items(command, given), command.question()
     form = report_form(given["output"], given["format_"], VERDICT_FORMATS, items)
-    alone = len(items) == 1 if given["explain"] is None else given["explain"]
+    alone = explains(items, given["explain"])
     asking = CommandAsking(
         timeout=limit(given["timeout"]),
-        memory=memory_limit(given["memory"], min(given["jobs"] or processors(), len(items))),
+        memory=memory_each(given["memory"], given["jobs"], items),
         expect=given["expect"],
         explain=form == "junit" or alone,
         values={each.name: given[each.parameter] for each in command.options if not each.configures},
@@ -116,8 +116,4 @@ def _items(command: CommandEntry, given: Mapping[str, Any]) -> list[Item]:
         if each.configures and given[each.parameter] is not None
     ]
     items = expand(given["files"], suffixes=command.reads, define=[*(given["define"] or ()), *configured])
-    if given["certificate"] is None:
-        return items
-    from rdma_robust.questions.certificate_files import with_certificates  # noqa: PLC0415 - slow, and seldom wanted
-
-    return with_certificates(items, given["certificate"])
+    return certified(items, given["certificate"])

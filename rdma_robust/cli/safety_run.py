@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rdma_robust.cli.asked_files import explains, memory_each
 from rdma_robust.cli.destinations import report_form
-from rdma_robust.cli.options.arguments import limit, memory_limit, searched_states
+from rdma_robust.cli.options.arguments import limit, searched_states
 from rdma_robust.cli.options.formats import VERDICT_FORMATS
 from rdma_robust.frame.question import Question
 from rdma_robust.frame.run_question import Run
-from rdma_robust.frame.shell.defaults import processors
 from rdma_robust.frame.shell.inputs import expand
 from rdma_robust.frame.shell.screen import width_of_output
 from rdma_robust.model import Hardware, ModelName
@@ -55,8 +55,8 @@ class Given:
             self.hardware,
             limit(self.timeout),
             searched_states(self.max_states),
-            memory_limit(self.memory, min(self.jobs or processors(), len(items))),
-            explain=len(items) == 1 if self.explain is None else self.explain,
+            memory_each(self.memory, self.jobs, items),
+            explain=explains(items, self.explain),
             full=self.explain is True,
             width=width_of_output(self.output),
             target=target,

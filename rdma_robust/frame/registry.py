@@ -145,13 +145,15 @@ class CertificateKind:
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """What one tool registers. `folders` are suffixes of files that `report` and `--watch` look for in folders."""
+    """What one tool registers. `reports` are its parts of `report` (`frame/report_part.py`), `folders` suffixes of
+    files that `report` and `--watch` look for in folders."""
 
     name: str
     front_ends: tuple[FrontEnd, ...] = ()
     commands: tuple[CommandEntry, ...] = ()
     settings: tuple[SettingKind, ...] = ()
     certificates: tuple[CertificateKind, ...] = ()
+    reports: tuple[Place, ...] = ()
     folders: tuple[str, ...] = ()
     written: tuple[str, ...] = ()
     """Suffixes of what people write: a report never has one of them."""
@@ -245,6 +247,19 @@ def default_command(arguments: Sequence[str]) -> tuple[str, ...]:
         return ()
     meant = {one.default for one in front_ends() for each in arguments if each.endswith(one.suffixes)}
     return meant.pop() if len(meant) == 1 else ()
+
+
+def default_suffixes() -> dict[tuple[str, ...], tuple[str, ...]]:
+    """Return the commands for files where none is named, each with the suffixes of those."""
+    meant: dict[str, set[tuple[str, ...]]] = {}
+    for one in front_ends():
+        for suffix in one.suffixes:
+            meant.setdefault(suffix, set()).add(one.default)
+    found: dict[tuple[str, ...], tuple[str, ...]] = {}
+    for suffix, commands_ in meant.items():
+        if len(commands_) == 1 and (command := next(iter(commands_))):
+            found[command] = (*found.get(command, ()), suffix)
+    return found
 
 
 def elsewhere(file: str, suffixes: tuple[str, ...]) -> str:

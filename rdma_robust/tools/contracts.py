@@ -119,4 +119,5 @@ TOOL: Final = Tool(
         SettingKind("procs", "text", 60),
         SettingKind("mode", "text", 70),
     ),
+    reports=("rdma_robust.questions.contracts_part:CONTRACTS_PART",),
 )

@@ -221,6 +221,7 @@ TOOL: Final = Tool(
             },
         ),
     ),
+    reports=("rdma_robust.questions.messages_part:MESSAGES_PART",),
     folders=(".mp",),
     written=(".mp",),
 )

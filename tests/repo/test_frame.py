@@ -54,8 +54,8 @@ OWNERS = {
     },
     "questions": {
         **dict.fromkeys(("models_question", "robustness_question", "safety_question"), "rdma"),
-        **{"contracts_question": "contracts", "cover_question": "nets"},
-        **{"messages_question": "messages", "proof_question": "prove"},
+        **{"contracts_question": "contracts", "contracts_part": "contracts", "cover_question": "nets"},
+        **{"messages_question": "messages", "messages_part": "messages", "proof_question": "prove"},
     },
     "tools": {name: name for name in ("rdma", "prove", "messages", "contracts", "nets")},
 }
@@ -90,3 +90,13 @@ def test_surfaces_of_tools_are_found() -> None:
     assert {owner(each) for each in there} - {None} == set(OWNERS["tools"])
     listed = {f"rdma_robust.{room}.{name}" for room, names in OWNERS.items() for name in names}
     assert listed <= there | {each.rpartition(".")[0] for each in there}
+
+
+REPORT = ("cli/commands/report.py", "cli/report_parts.py", "batch/file_cache.py", "reports/batch/report_sections.py")
+
+
+@pytest.mark.parametrize("name", REPORT)
+def test_report_names_no_tool_but_that_of_programs_that_share_memory(name: str) -> None:
+    """What it asks beside them, and what of that is kept, only the tools know."""
+    assert not words_of_tools() & set(constants(PACKAGE / name))
+    assert {owner(each) for each in imports(PACKAGE / name)} <= {None, "rdma"}

@@ -88,7 +88,6 @@ MAY_IMPORT = {
         "analyses.safety analyses.repair analyses.lints analyses.explain analyses.prove analyses.synthesis "
         "analyses.hardware messages.language messages.engines messages.encoding messages.machine messages.replay "
         "messages.traces messages.message_answers contracts.checks contracts.contract_answers contracts.inferred_clauses "
-        "contracts.rerun "
         "contracts.language reports batch teaching.demos teaching.explorer teaching.patterns editing tools"
     ),
     "__init__": f"{WORDS} language pipeline analyses.safety analyses.prove",

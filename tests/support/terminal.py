@@ -41,8 +41,8 @@ class Terminal:
             patch.setenv(name, value)
         patch.delenv("COLUMNS", raising=False)
         patch.chdir(folder)
-        for command in ("check", "cover"):
-            patch.setattr(f"rdma_robust.cli.commands.{command}.processors", lambda: 1)
+        for module in ("asked_files", "commands.cover"):
+            patch.setattr(f"rdma_robust.cli.{module}.processors", lambda: 1)
         keep_command_lines(patch)
 
     def provide(self, text: str) -> None:

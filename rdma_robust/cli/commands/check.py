@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from rdma_robust.cli.asked_files import certified, explains, memory_each
 from rdma_robust.cli.asked_otherwise import prints_alone, watch_instead
 from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.options.arguments import (
@@ -29,7 +30,6 @@ from rdma_robust.cli.options.arguments import (
     VerdictsFormat,
     Watch,
     limit,
-    memory_limit,
 )
 from rdma_robust.cli.options.formats import VERDICT_FORMATS
 from rdma_robust.cli.options.option_sets import HardwareOptions, SearchOptions, with_option_sets
@@ -38,7 +38,7 @@ from rdma_robust.cli.passed_over import without_proofs
 from rdma_robust.cli.warning_choice import chosen
 from rdma_robust.frame import registry
 from rdma_robust.frame.run_question import Run, run_question
-from rdma_robust.frame.shell.defaults import TIMEOUT_S, processors
+from rdma_robust.frame.shell.defaults import TIMEOUT_S
 from rdma_robust.frame.shell.inputs import Source, expand
 from rdma_robust.options import CheckOptions
 from rdma_robust.questions.robustness_question import CHECK, RobustnessAsking
@@ -85,13 +85,12 @@ def check_command(
     if enable or disable:
         choice = chosen(enable, disable)
         items = [dataclasses.replace(item, warnings=choice) if isinstance(item, Source) else item for item in items]
-    at_a_time = min(jobs or processors(), len(items))
     options = CheckOptions(
         **search.values(),
         **hardware.values(),
         timeout=limit(timeout),
         max_states=max_states or None,
-        memory=memory_limit(memory, at_a_time),
+        memory=memory_each(memory, jobs, items),
         self_check=self_check,
         reductions=parse_reductions(reductions),
         define=tuple(define or ()),
@@ -103,10 +102,7 @@ def check_command(
 
         context.obj.append(partial(run_dump, items, options, dump_after))
         return
-    if certificate is not None:
-        from rdma_robust.questions.certificate_files import with_certificates  # noqa: PLC0415
-
-        items = with_certificates(items, certificate)
-    alone = len(items) == 1 if explain is None else explain
+    items = certified(items, certificate)
+    alone = explains(items, explain)
     asking = RobustnessAsking(options, expect, alone, full=explain is True, matters=alone)
     context.obj.append(partial(run_question, Run(CHECK, asking, items, jobs, form, output, quiet, passed_over)))

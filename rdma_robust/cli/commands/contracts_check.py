@@ -7,6 +7,7 @@ from functools import partial
 
 import typer
 
+from rdma_robust.cli.asked_files import explains, memory_each
 from rdma_robust.cli.asked_otherwise import watch_instead
 from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.options.arguments import (
@@ -22,14 +23,13 @@ from rdma_robust.cli.options.arguments import (
     VerdictsFormat,
     Watch,
     limit,
-    memory_limit,
 )
 from rdma_robust.cli.options.contracts_options import AnyN, ContractOptions
 from rdma_robust.cli.options.formats import VERDICT_FORMATS
 from rdma_robust.cli.options.option_sets import with_option_sets
 from rdma_robust.frame.formats.lines import WRITERS
 from rdma_robust.frame.run_question import Run, run_question
-from rdma_robust.frame.shell.defaults import TIMEOUT_S, processors
+from rdma_robust.frame.shell.defaults import TIMEOUT_S
 from rdma_robust.frame.shell.inputs import expand
 from rdma_robust.frame.shell.screen import width_of_output
 from rdma_robust.messages.language.recognised import MESSAGES_SUFFIX
@@ -63,10 +63,10 @@ def check_command(
     asking = ContractsAsking(
         replace(asked.checking(), any_n=any_n),
         limit(timeout),
-        memory_limit(memory, min(jobs or processors(), len(items))),
+        memory_each(memory, jobs, items),
         expect=expect,
         define=tuple(define or ()),
-        explain=form == "junit" or (len(items) == 1 if explain is None else explain),
+        explain=form == "junit" or explains(items, explain),
         each=explain is True,
         width=width_of_output(output),
         findings=form in (*WRITERS, "sarif"),

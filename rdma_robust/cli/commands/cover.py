@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from rdma_robust.cli.asked_files import certified, explains
 from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.options.arguments import (
     Certificates,
@@ -65,14 +66,11 @@ def cover_command(
         memory=memory_limit(memory, min(cores, len(items))),
         markings=markings,
         expect=expect,
-        explain=len(items) == 1 if explain is None else explain,
+        explain=explains(items, explain),
         processes=cores // min(cores, max(1, nets)) if can_fork() else 1,
     )
     form = report_form(output, format_, FORMATS, items)
-    if certificate is not None:
-        from rdma_robust.questions.certificate_files import with_certificates  # noqa: PLC0415
-
-        items = with_certificates(items, certificate)
+    items = certified(items, certificate)
     context.obj.append(partial(run_cover, Run(COVER, asking, items, jobs, form, output, quiet)))
 
 

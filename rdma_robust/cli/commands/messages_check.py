@@ -6,6 +6,7 @@ from functools import partial
 
 import typer
 
+from rdma_robust.cli.asked_files import certified, explains, memory_each
 from rdma_robust.cli.asked_otherwise import watch_instead
 from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.options.arguments import (
@@ -22,7 +23,6 @@ from rdma_robust.cli.options.arguments import (
     VerdictsFormat,
     Watch,
     limit,
-    memory_limit,
 )
 from rdma_robust.cli.options.formats import VERDICT_FORMATS
 from rdma_robust.cli.options.messages_options import (
@@ -35,7 +35,7 @@ from rdma_robust.cli.options.messages_options import (
 from rdma_robust.cli.options.option_sets import with_option_sets
 from rdma_robust.frame.formats.lines import WRITERS
 from rdma_robust.frame.run_question import Run, run_question
-from rdma_robust.frame.shell.defaults import TIMEOUT_S, processors
+from rdma_robust.frame.shell.defaults import TIMEOUT_S
 from rdma_robust.frame.shell.inputs import expand
 from rdma_robust.frame.shell.screen import width_of_output
 from rdma_robust.messages.language.recognised import MESSAGES_SUFFIX
@@ -72,20 +72,17 @@ def check_command(
     asking = MessagesAsking(
         **asked.values(),
         timeout=limit(timeout),
-        memory=memory_limit(memory, min(jobs or processors(), len(items))),
+        memory=memory_each(memory, jobs, items),
         expect=expect,
         deny=denied(deny),
         define=tuple(define or ()),
         self_check=self_check,
         matches=matches,
-        explain=form == "junit" or (len(items) == 1 if explain is None else explain),
+        explain=form == "junit" or explains(items, explain),
         full=explain is True,
         width=width_of_output(output),
         objects=form in ("json", "jsonl"),
         findings=form in (*WRITERS, "sarif"),
     )
-    if certificate is not None:
-        from rdma_robust.questions.certificate_files import with_certificates  # noqa: PLC0415 - slow, and seldom wanted
-
-        items = with_certificates(items, certificate)
+    items = certified(items, certificate)
     context.obj.append(partial(run_question, Run(MESSAGES_CHECK, asking, items, jobs, form, output, quiet)))

@@ -6,6 +6,7 @@ from functools import partial
 
 import typer
 
+from rdma_robust.cli.asked_files import memory_each
 from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.options.arguments import (
     AnswerFormat,
@@ -20,11 +21,10 @@ from rdma_robust.cli.options.arguments import (
     RecvDepth,
     Timeout,
     limit,
-    memory_limit,
 )
 from rdma_robust.cli.options.formats import TEXT_OR_JSON
 from rdma_robust.frame.run_question import Run, run_question
-from rdma_robust.frame.shell.defaults import TIMEOUT_S, processors
+from rdma_robust.frame.shell.defaults import TIMEOUT_S
 from rdma_robust.frame.shell.inputs import expand
 from rdma_robust.options import RECV_DEPTH, CheckOptions
 from rdma_robust.questions.models_question import MODELS, ModelsAsking
@@ -52,7 +52,7 @@ def models_command(
         await_loops=await_loops,
         timeout=limit(timeout),
         max_states=max_states or None,
-        memory=memory_limit(memory, min(jobs or processors(), len(items))),
+        memory=memory_each(memory, jobs, items),
         define=defined,
         recv_depth=recv_depth,
     )

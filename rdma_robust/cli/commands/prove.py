@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from rdma_robust.cli.asked_files import certified, explains, memory_each
 from rdma_robust.cli.asked_otherwise import prints_alone, watch_instead
 from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.options.arguments import (
@@ -24,12 +25,11 @@ from rdma_robust.cli.options.arguments import (
     VerdictsFormat,
     Watch,
     limit,
-    memory_limit,
 )
 from rdma_robust.cli.options.formats import VERDICT_FORMATS
 from rdma_robust.cli.options.safety_options import SafetyEngine, SafetyModels, SafetyReduction, models_named
 from rdma_robust.frame.run_question import Run, run_question
-from rdma_robust.frame.shell.defaults import TIMEOUT_S, processors
+from rdma_robust.frame.shell.defaults import TIMEOUT_S
 from rdma_robust.frame.shell.inputs import expand
 from rdma_robust.frame.shell.screen import width_of_output
 from rdma_robust.questions.proof_question import PROVE, ProofAsking
@@ -78,8 +78,8 @@ def prove_command(
         bound,
         limit(timeout),
         max_states or None,
-        memory_limit(memory, min(jobs or processors(), len(items))),
-        explain=len(items) == 1 if explain is None else explain,
+        memory_each(memory, jobs, items),
+        explain=explains(items, explain),
         full=explain is True,
         needs=explain is True,
         width=width_of_output(output),
@@ -93,8 +93,5 @@ def prove_command(
         context.obj.append(partial(run_dump_reduced, items, asking))
         return
     form = report_form(output, format_, VERDICT_FORMATS, items)
-    if certificate is not None:
-        from rdma_robust.questions.certificate_files import with_certificates  # noqa: PLC0415
-
-        items = with_certificates(items, certificate)
+    items = certified(items, certificate)
     context.obj.append(partial(run_question, Run(PROVE, asking, items, jobs, form, output, quiet)))

@@ -35,18 +35,18 @@ from rdma_robust.cli.options.option_sets import HardwareOptions, SearchOptions, 
 from rdma_robust.cli.options.reductions_option import parse_reductions
 from rdma_robust.cli.passed_over import without_proofs
 from rdma_robust.cli.processes.decide_job import decide_job, kept_record
-from rdma_robust.cli.report_contracts import with_contracts
-from rdma_robust.cli.report_messages import Given, split, with_messages
-from rdma_robust.cli.report_questions import of_questions, with_questions
+from rdma_robust.cli.report_parts import PartsRun, report_parts, split
 from rdma_robust.errors import UsageError
 from rdma_robust.frame import registry
 from rdma_robust.frame.answer import Failure
 from rdma_robust.frame.deciding import answer_item
 from rdma_robust.frame.exits import WORST_FIRST, Exit, worst
+from rdma_robust.frame.report_part import ReportAsking
 from rdma_robust.frame.shell.defaults import TIMEOUT_S, processors
 from rdma_robust.frame.shell.inputs import (
     Item,
     Missing,
+    Source,
     UnreadableError,
     all_loaded,
     expand,
@@ -63,9 +63,6 @@ from rdma_robust.processes import can_fork
 from rdma_robust.questions.robustness_question import CHECK, RobustnessAsking
 from rdma_robust.reports.batch.batch_formats import FORMS
 from rdma_robust.reports.batch.batch_view import BatchReport, ReportEntry
-from rdma_robust.reports.batch.contract_rows import contracts_line
-from rdma_robust.reports.batch.message_rows import messages_line
-from rdma_robust.reports.batch.report_sections import question_section
 from rdma_robust.reports.check.result import unanswered_result
 from rdma_robust.reports.check.robustness_view import described, verdicts_line
 from rdma_robust.reports.check.summary import summarise
@@ -95,8 +92,7 @@ class ReportRequest:
     executor: str = "local"
     quiet: bool = False
     passed_over: int = 0
-    messages: Sequence[Item] = ()
-    questions: Sequence[Item] = ()
+    others: Sequence[Source] = ()
 
 
 @dataclass
@@ -216,8 +212,7 @@ def report_command(
     quiet: OnlyErrors = False,
 ) -> None:
     """Note in the context what is to be done."""
-    given, questions = of_questions(expand(paths, suffixes=registry.folder_suffixes(), define=define))
-    given, messages = split(given)
+    given, others = split(expand(paths, suffixes=registry.folder_suffixes(), define=define), report_parts())
     items, passed_over = without_proofs(given)
     if no_cache and cache is not None:
         raise UsageError("--cache and --no-cache exclude one another")
@@ -245,8 +240,7 @@ def report_command(
         executor=executor,
         quiet=quiet,
         passed_over=passed_over,
-        messages=messages,
-        questions=questions,
+        others=others,
     )
     context.obj.append(partial(run_report, request))
 
@@ -254,7 +248,7 @@ def report_command(
 def run_report(request: ReportRequest) -> Exit:
     """Decide every item of `request`, write the reports and return the exit code. Raises UsageError, BrokenPipeError."""
     started = time.monotonic()
-    places = destinations(request.path, request.formats, [*request.items, *request.messages, *request.questions])
+    places = destinations(request.path, request.formats, [*request.items, *request.others])
     executor = _executor(request)
     cache = _cache(request)
     batch = _Batch(request)
@@ -271,20 +265,18 @@ def run_report(request: ReportRequest) -> Exit:
     except Stopped as stop:
         stopped = stop.exit
         released()
-    report, hits = batch.report(started, stopped), [_hits(cache)]
+    report, hits = batch.report(started, stopped), 0 if cache is None else cache.hits
+    lines: list[str] = []
     if stopped is None:
-        forms = [place.format for place in places]
-        given = Given(request.messages, request.options, request.jobs, forms, request.quiet, cache)
-        report, programs = with_contracts(report, given)
-        hits.append(_hits(cache))
-        report = with_messages(report, dataclasses.replace(given, items=programs))
-        hits.append(_hits(cache))
-        report = with_questions(report, dataclasses.replace(given, items=request.questions))
+        forms, options = frozenset(place.format for place in places), request.options
+        how = ReportAsking(options.timeout, options.memory, request.expect, options.define, forms, kept=cache is not None)
+        parts = PartsRun(how, request.jobs or processors(), request.quiet, cache)
+        report, lines = parts.added(report, report_parts(), request.others)
     written = _write(places, report, kept=cache is not None and not cache.trouble)
     if cache is not None and cache.trouble:
         warn(f"warning: answers could not be kept: {printable(cache.trouble)} [RR006]")
     if not request.quiet:
-        warn(_last_words(report, places if written else [], hits))
+        warn(_last_words(report, places if written else [], hits, lines))
     code = Exit(report.summary.exit_code)
     return code if written or code not in WORST_FIRST else worst([code, Exit.INVALID])
 
@@ -311,27 +303,17 @@ def _say(messages: Sequence[str]) -> None:
         warn(message)
 
 
-def _hits(cache: Cache | None) -> int:
-    return 0 if cache is None else cache.hits
-
-
-def _last_words(report: BatchReport, places: Sequence[Destination], hits: Sequence[int]) -> str:
-    """Return the totals, where the reports are, and how to go on after an interruption; `hits` are the answers from the
-    cache, so far each: about programs, contracts and message programs."""
-    new = [now - before for before, now in zip((0, *hits), hits, strict=False)] + [0, 0]
-    cached, contracts_cached, messages_cached = (f"; {number:,} from the cache" if number else "" for number in new[:3])
+def _last_words(report: BatchReport, places: Sequence[Destination], hits: int, parts: Sequence[str]) -> str:
+    """Return the totals, also those of `parts`, where the reports are, and how to go on after an interruption; `hits` are
+    the answers about programs from the cache."""
     summary = report.summary
     lines = [] if report.others and not report.entries else verdicts_line(summary, report.expect)
     violated = sum(len(entry.violated) for entry in report.entries)
     if violated:
         lines[0] += f"; {count(violated, 'claim')} violated"
-    if cached:
-        lines[0] += cached
-    if report.messages:
-        lines.append(messages_line(report.messages, expect=report.expect) + messages_cached)
-    if report.contracts:
-        lines.append(contracts_line(report.contracts, expect=report.expect) + contracts_cached)
-    lines += [question_section(each).line for each in report.sections]
+    if hits:
+        lines[0] += f"; {hits:,} from the cache"
+    lines += parts
     if summary.interrupted:
         lines.append("Run it again to go on from there.")
     lines += [f"written: {printable(place.path)}" for place in places if place.path is not None]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from functools import partial
 
 import typer
 
+from rdma_robust.cli.asked_otherwise import watch_instead
 from rdma_robust.cli.options.arguments import (
     AtomicsOption,
     CpuOption,
@@ -59,9 +59,7 @@ def verify_command(
 ) -> None:
     """Note in the context what is to be done."""
     if watch:
-        from rdma_robust.cli.watching import run_watching  # noqa: PLC0415
-
-        context.obj.append(partial(run_watching, sys.argv[1:], files))
+        watch_instead(context, files)
         return
     hardware = Hardware(cpu, atomics, order, ordered_reads or None)
     given = Given(hardware, recv_depth, define, timeout, max_states, memory, jobs, format_, output, explain, quiet)

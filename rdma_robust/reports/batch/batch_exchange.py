@@ -12,10 +12,9 @@ from rdma_robust.frame.answer import JsonObject
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.formats.json_text import dump, layout, valid_unicode
 from rdma_robust.frame.formats.junit import Case, junit_document
+from rdma_robust.frame.formats.report_section import CsvRow
 from rdma_robust.frame.formats.sarif import ScannedFile, sarif_log
 from rdma_robust.reports.batch.batch_view import BatchReport, ReportEntry
-from rdma_robust.reports.batch.report_section import CsvRow
-from rdma_robust.reports.batch.report_sections import sections_of
 from rdma_robust.reports.check.check_findings import findings_of
 from rdma_robust.reports.check.paragraphs import explain
 from rdma_robust.reports.check.result import Result
@@ -32,7 +31,7 @@ def write_junit(report: BatchReport) -> str:
 
     A test is a failure if the program is not robust (with `--expect`: not as expected), an error without a verdict.
     """
-    return junit_document(check_cases(report) | {section.name: section.cases for section in sections_of(report)})
+    return junit_document(check_cases(report) | {section.name: section.cases for section in report.sections})
 
 
 def check_cases(report: BatchReport) -> dict[str, Sequence[Case]]:
@@ -96,7 +95,7 @@ def write_sarif(report: BatchReport) -> str:
         )
         for entry in report.entries
     ]
-    files += [each for section in sections_of(report) for each in section.files]
+    files += [each for section in report.sections for each in section.files]
     return sarif_log(files, report.summary.exit_code, report.tool, interrupted=report.summary.interrupted)
 
 
@@ -121,7 +120,7 @@ def batch_document(report: BatchReport) -> JsonObject:
         "claims": [None if e.claims is None else dataclasses.asdict(e.claims) for e in report.entries],
         "families": [dataclasses.asdict(f) | {"family": valid_unicode(f.family)} for f in report.families],
         "summary": totals,
-        **{section.name: list(section.objects) for section in sections_of(report)},
+        **{section.name: list(section.objects) for section in report.sections},
     }
 
 
@@ -130,7 +129,7 @@ def write_json(report: BatchReport) -> str:
 
 
 def write_jsonl(report: BatchReport) -> str:
-    results = [*map(result_object, report.results), *(each for section in sections_of(report) for each in section.objects)]
+    results = [*map(result_object, report.results), *(each for section in report.sections for each in section.objects)]
     return "".join(f"{dump(each)}\n" for each in results)
 
 
@@ -185,7 +184,7 @@ def write_csv(report: BatchReport) -> str:
     writer = csv.writer(out, lineterminator="\r\n")
     writer.writerow(COLUMNS)
     rows: list[CsvRow] = [_row(entry) for entry in report.entries]
-    rows += [row for section in sections_of(report) for row in section.numbers]
+    rows += [row for section in report.sections for row in section.numbers]
     for row in rows:
         writer.writerow([csv_cell(row.get(name)) for name in COLUMNS])
     return out.getvalue()

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from rdma_robust.frame.formats.report_section import ReportSection
 from rdma_robust.reports.batch.batch_view import BatchReport, ReportEntry
-from rdma_robust.reports.batch.report_section import ReportSection
-from rdma_robust.reports.batch.report_sections import sections_of
 from rdma_robust.reports.check.robustness_view import VERDICTS, expected_word, passed_over
 from rdma_robust.reports.share.claim_findings import ClaimAnswer
 from rdma_robust.text import count, one_line, printable
@@ -23,7 +22,7 @@ def write_markdown(report: BatchReport) -> str:
     parts = [
         ["# RDMA robustness", ""],
         *(_of_programs(report) if report.entries or not report.others else _of_others(report)),
-        *(_section(each) for each in sections_of(report)),
+        *(_section(each) for each in report.sections),
         [f"Made by {text(' '.join(str(report.tool[k]) for k in ('name', 'version')))}."],
     ]
     return "\n".join(line for part in parts for line in part) + "\n"

@@ -5,17 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from rdma_robust.frame.answer import Counts
 from rdma_robust.frame.exits import Exit, within
-from rdma_robust.frame.question import Section
+from rdma_robust.frame.formats.report_section import ReportSection
 from rdma_robust.reports.batch.program_page import Page
 from rdma_robust.reports.check.result import Result, VerdictWord
 from rdma_robust.reports.check.robustness_view import note
 from rdma_robust.reports.check.summary import exit_of, mismatch
-from rdma_robust.reports.contracts.contracts_record import ContractsRecord
-from rdma_robust.reports.messages.messages_record import MessagesRecord
 from rdma_robust.reports.share.claim_findings import ClaimAnswer, Claims, violated_note
 
 
@@ -68,8 +65,8 @@ class ProgramFamily:
 class BatchReport:
     """What a report is written from. `expect` says whether verdicts count by the `expect` lines.
 
-    `tool` and `options` say by what and how it was made. `messages` are the programs that pass messages, `contracts`
-    the files with contracts, `sections` the answers to questions of other tools.
+    `tool` and `options` say by what and how it was made. `sections` are the answers to questions about
+    other files than those that share memory, in the order in which every form has them.
     """
 
     entries: Sequence[ReportEntry]
@@ -77,14 +74,12 @@ class BatchReport:
     expect: bool
     tool: Mapping[str, object]
     options: Mapping[str, object]
-    messages: Sequence[MessagesRecord] = ()
-    contracts: Sequence[ContractsRecord] = ()
-    sections: Sequence[Section[Any, Any]] = ()
+    sections: Sequence[ReportSection] = ()
 
     @property
     def others(self) -> bool:
         """Whether there is anything besides programs that share memory."""
-        return bool(self.messages or self.contracts or self.sections)
+        return bool(self.sections)
 
     @property
     def results(self) -> list[Result]:

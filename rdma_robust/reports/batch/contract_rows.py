@@ -7,10 +7,10 @@ from typing import Final
 
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.formats.junit import Case, Kind
+from rdma_robust.frame.formats.report_section import CsvRow, ReportSection, SectionRow, numbered_line
 from rdma_robust.frame.formats.row_text import expected_cell
 from rdma_robust.frame.formats.sarif import ScannedFile
 from rdma_robust.reports.batch.batch_view import family_of_file
-from rdma_robust.reports.batch.report_section import CsvRow, ReportSection, SectionRow, numbered_line
 from rdma_robust.reports.contracts.contracts_record import ContractsRecord, FunctionRow
 from rdma_robust.reports.contracts.contracts_view import contract_numbers
 from rdma_robust.reports.share.file_record import reported_findings, source_digest

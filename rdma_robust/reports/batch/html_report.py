@@ -21,7 +21,6 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from rdma_robust.reports.batch.batch_view import BatchReport, ProgramFamily, ReportEntry
-from rdma_robust.reports.batch.report_sections import sections_of
 from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.check.robustness_view import VERDICTS, expected_word, passed_over
 from rdma_robust.reports.share.html_templates import SourceLine, asset, source_listing, templates
@@ -87,9 +86,7 @@ def write_html(report: BatchReport) -> str:
         tool=report.tool,
         options=[(name.replace("_", " "), report.options[name]) for name in SHOWN_OPTIONS if report.options.get(name)],
         numbered=any(row.searched for row in rows),
-        sections=[
-            (each, Markup(each.legend), [(row, Markup(row.page)) for row in each.rows]) for each in sections_of(report)
-        ],
+        sections=[(each, Markup(each.legend), [(row, Markup(row.page)) for row in each.rows]) for each in report.sections],
     )
 
 

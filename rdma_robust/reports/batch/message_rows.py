@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.formats.junit import Case, Kind
+from rdma_robust.frame.formats.report_section import CsvRow, ReportSection, SectionRow, numbered_line
 from rdma_robust.frame.formats.sarif import ScannedFile
 from rdma_robust.reports.batch.batch_view import family_of_file
-from rdma_robust.reports.batch.report_section import CsvRow, ReportSection, SectionRow, numbered_line
 from rdma_robust.reports.messages.messages_record import BufferHeadline, MessagesRecord, as_expected
 from rdma_robust.reports.messages.messages_view import ASSERTS, claims_word, deadlock_cell, message_numbers
 from rdma_robust.reports.share.file_record import reported_findings, source_digest

@@ -1,15 +1,12 @@
-"""The sections of a report besides the programs that share memory, in the order in which every form has them."""
+"""The section of a report that every question has: a row for each input."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from rdma_robust.frame.formats.report_section import ReportSection, SectionRow, numbered_line
 from rdma_robust.frame.formats.section import scanned_files
 from rdma_robust.frame.question import Section, View
-from rdma_robust.reports.batch.batch_view import BatchReport
-from rdma_robust.reports.batch.contract_rows import contract_section
-from rdma_robust.reports.batch.message_rows import message_section
-from rdma_robust.reports.batch.report_section import ReportSection, SectionRow, numbered_line
 from rdma_robust.text import count
 
 
@@ -40,10 +37,3 @@ def _said(view: View[Any], record: Any) -> tuple[str, str]:
     words = (str(each.get("verdict", "")) for each in view.objects(record))
     found = (f"{each.file}:{each.line or 1}: {each.message}" for each in view.findings(record))
     return ", ".join(words), "; ".join(found)
-
-
-def sections_of(report: BatchReport) -> list[ReportSection]:
-    """Return the sections that there is something in."""
-    messages = [message_section(report.messages, expect=report.expect)] if report.messages else []
-    contracts = [contract_section(report.contracts, expect=report.expect)] if report.contracts else []
-    return [*messages, *contracts, *(question_section(each) for each in report.sections)]

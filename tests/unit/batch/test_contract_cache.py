@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from rdma_robust.batch.cache import Cache
-from rdma_robust.batch.file_cache import AskedFile, keep_contracts, known_contracts
-from rdma_robust.cli.report_contracts import replays
+from rdma_robust.batch.file_cache import keep, known
 from rdma_robust.contracts.checks.function_checks import Checking
 from rdma_robust.contracts.language.load_contracts import load_contracts
 from rdma_robust.contracts.rerun.confirming import confirmed
@@ -18,7 +17,9 @@ from rdma_robust.contracts.rerun.kept_runs import run_object, run_of
 from rdma_robust.contracts.runs.runs_engine import RunsCheck
 from rdma_robust.frame.answer import Answer
 from rdma_robust.frame.deciding import answer_item
+from rdma_robust.frame.report_part import AskedFile
 from rdma_robust.frame.shell.inputs import Source
+from rdma_robust.questions.contracts_part import KeptContracts
 from rdma_robust.questions.contracts_question import CONTRACTS_CHECK, ContractsAsking
 from rdma_robust.reports.contracts.contracts_record import ContractsRecord
 from tests.support.class_programs import class_programs
@@ -26,6 +27,7 @@ from tests.support.contract_texts import BCAST, GATHER
 from tests.support.shares import share
 
 ASKING = ContractsAsking(Checking((1, 3)), timeout=60, memory=4000, proofs=True)
+KEPT = KeptContracts()
 ENDLESS = "fun f() contract collective { assigns \\nothing; } { while 1 { skip } }"
 
 
@@ -37,7 +39,7 @@ def store(tmp_path: Path) -> Cache:
 
 
 def asked(text: str, asking: ContractsAsking = ASKING, name: str = "a.mp") -> AskedFile:
-    return AskedFile.of("contracts", name, text, asking)
+    return AskedFile.of(CONTRACTS_CHECK, name, text, asking)
 
 
 def answer(text: str, folder: Path, asking: ContractsAsking = ASKING) -> Answer[ContractsRecord]:
@@ -48,35 +50,35 @@ def answer(text: str, folder: Path, asking: ContractsAsking = ASKING) -> Answer[
 @pytest.mark.parametrize("text", [BCAST, GATHER])
 def test_what_was_kept_is_known(store: Cache, tmp_path: Path, text: str) -> None:
     found = answer(text, tmp_path)
-    assert known_contracts(store, asked(text), replays) is None
-    keep_contracts(store, asked(text), found.record, found.proofs)
-    assert known_contracts(store, asked(text), replays) == found.record
-    moved = known_contracts(store, asked(text, name="there/a.mp"), replays)
+    assert known(store, KEPT, asked(text)) is None
+    keep(store, KEPT, asked(text), found)
+    assert known(store, KEPT, asked(text)) == found.record
+    moved = known(store, KEPT, asked(text, name="there/a.mp"))
     assert moved is not None
     assert moved.result is not None
     assert (moved.file, moved.result["file"]) == ("there/a.mp", "there/a.mp")
     hurried = dataclasses.replace(ASKING, timeout=1)
-    assert known_contracts(store, asked(text, hurried), replays) is not None
+    assert known(store, KEPT, asked(text, hurried)) is not None
     for other in ({"expect": True}, {"checking": Checking((1, 2))}, {"checking": Checking((1, 3), buffer="zero")}):
-        assert known_contracts(store, asked(text, dataclasses.replace(ASKING, **other)), replays) is None  # type: ignore[arg-type]
-    assert known_contracts(store, asked(text + "\n"), replays) is None
+        assert known(store, KEPT, asked(text, dataclasses.replace(ASKING, **other))) is None  # type: ignore[arg-type]
+    assert known(store, KEPT, asked(text + "\n")) is None
 
 
 def test_a_violation_without_its_run_is_not_believed(store: Cache, tmp_path: Path) -> None:
     found = answer(GATHER, tmp_path)
     for runs in ((), [dict(each, function="other") for each in found.proofs], [json.loads('{"function": "f", "run": {}}')]):
-        keep_contracts(store, asked(GATHER), found.record, runs)
-        assert known_contracts(store, asked(GATHER), replays) is None
-    keep_contracts(store, asked(BCAST), found.record, found.proofs)
-    assert known_contracts(store, asked(BCAST), replays) is None
+        keep(store, KEPT, asked(GATHER), dataclasses.replace(found, proofs=tuple(runs)))
+        assert known(store, KEPT, asked(GATHER)) is None
+    keep(store, KEPT, asked(BCAST), found)
+    assert known(store, KEPT, asked(BCAST)) is None
 
 
 def test_what_is_not_known_holds_for_the_same_limits(store: Cache, tmp_path: Path) -> None:
     found = answer(ENDLESS, tmp_path)
     assert found.record.verdicts == ("UNKNOWN",)
-    keep_contracts(store, asked(ENDLESS), found.record, found.proofs)
-    assert known_contracts(store, asked(ENDLESS), replays) == found.record
-    assert known_contracts(store, asked(ENDLESS, dataclasses.replace(ASKING, timeout=1)), replays) is None
+    keep(store, KEPT, asked(ENDLESS), found)
+    assert known(store, KEPT, asked(ENDLESS)) == found.record
+    assert known(store, KEPT, asked(ENDLESS, dataclasses.replace(ASKING, timeout=1))) is None
 
 
 @pytest.mark.parametrize("name", share(sorted(class_programs()), 8))

@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 
 from rdma_robust.batch.cache import Cache
-from rdma_robust.batch.file_cache import AskedFile, keep_messages, known_messages
+from rdma_robust.batch.file_cache import keep, known
 from rdma_robust.frame.answer import Answer
 from rdma_robust.frame.deciding import answer_item
+from rdma_robust.frame.report_part import AskedFile
 from rdma_robust.frame.shell.inputs import Source
+from rdma_robust.questions.messages_part import KeptMessages
 from rdma_robust.questions.messages_question import MESSAGES_CHECK, MessagesAsking
 from rdma_robust.reports.messages.messages_record import MessagesRecord
 from tests.support.message_texts import MANY, RELAY, RING
@@ -27,7 +29,7 @@ def store(tmp_path: Path) -> Cache:
 
 
 def asked(name: str, text: str, asking: MessagesAsking = ASKING) -> AskedFile:
-    return AskedFile.of("messages", name, text, asking)
+    return AskedFile.of(MESSAGES_CHECK, name, text, asking)
 
 
 def answer(name: str, text: str, folder: Path, asking: MessagesAsking = ASKING) -> Answer[MessagesRecord]:
@@ -37,7 +39,11 @@ def answer(name: str, text: str, folder: Path, asking: MessagesAsking = ASKING) 
 
 
 def kept(store: Cache, question: AskedFile, found: Answer[MessagesRecord]) -> None:
-    keep_messages(store, question, found.record, found.proofs, lasting=found.lasting)
+    keep(store, KeptMessages(), question, found)
+
+
+def known_messages(store: Cache, question: AskedFile) -> MessagesRecord | None:
+    return known(store, KeptMessages(), question)
 
 
 @pytest.mark.parametrize("text", [RELAY, RING])
@@ -109,9 +115,9 @@ def test_what_goes_wrong_needs_its_certificates(store: Cache, tmp_path: Path) ->
         kept(store, question, dataclasses.replace(found, proofs=fewer))
         assert known_messages(store, question) is None
     kept(store, question, found)
-    entry = store.read(question.questions()[0])
+    entry = store.read(question.keys()[0])
     other = asked("a.mp", RELAY.replace("v == 1", "v == 2"))
-    store.write(other.questions()[0], {name: entry[name] for name in ("record", "proofs")})
+    store.write(other.keys()[0], {name: entry[name] for name in ("record", "proofs")})
     assert known_messages(store, other) is None
-    store.write(question.questions()[0], {"record": entry["record"], "proofs": ["no certificate"]})
+    store.write(question.keys()[0], {"record": entry["record"], "proofs": ["no certificate"]})
     assert known_messages(store, question) is None
