@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import textwrap
 from typing import Final
 from unicodedata import combining, east_asian_width
@@ -88,4 +87,6 @@ def filled(text: str, width: int, indent: str = "", more: str = "") -> list[str]
 
 def sha256(text: str) -> str:
     """Return the SHA-256 digest of `text`, in hexadecimal."""
+    import hashlib  # noqa: PLC0415 - slow, and few texts are told by it
+
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from rdma_robust.frame.answer import DiagnosticView
+from rdma_robust.text import sha256
 
 Level = Literal["error", "warning", "note"]
 Kind = Literal["verdict", "problem", "diagnostic", "claim"]
@@ -70,7 +70,7 @@ def in_a_line(sentence: str) -> str:
 
 def digest(text: str) -> str:
     """Return a fingerprint of `text`."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    return sha256(text)[:32]
 
 
 def diagnostic_findings(file: str, found: Iterable[DiagnosticView]) -> Iterator[Finding]:

@@ -8,15 +8,17 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from rdma_robust.frame.answer import Answer, Counts, Failure, JsonObject, R
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.finding import Finding
-from rdma_robust.frame.formats.junit import Case
 from rdma_robust.frame.shell.inputs import Source
 from rdma_robust.guard import ENDING, Slack
 from rdma_robust.limits import Limits, Progress
+
+if TYPE_CHECKING:
+    from rdma_robust.frame.formats.junit import Case
 
 
 class Asking(Protocol):

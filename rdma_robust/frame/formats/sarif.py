@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -14,6 +13,7 @@ from urllib.parse import quote
 from rdma_robust.codes.known_codes import MessageCode, codes, tags_of
 from rdma_robust.frame.finding import PROBLEMS, Finding, Flow, Kind, Level, Step, digest
 from rdma_robust.frame.formats.json_text import valid_unicode
+from rdma_robust.text import sha256
 from rdma_robust.value_ranges import file_of, told_instance
 
 SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -43,7 +43,7 @@ class ScannedFile:
         """The SHA-256 of the text, if that is the whole file and not an instance of it."""
         if self.text is None or told_instance(self.file):
             return None
-        return hashlib.sha256(self.text.encode("utf-8", "surrogatepass")).hexdigest()
+        return sha256(self.text)
 
     def line(self, number: int) -> str:
         """Return a line of the text, nothing if there is none."""

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from rdma_robust.frame.answer import Counts, JsonObject
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.finding import Finding
 from rdma_robust.frame.formats.answer_table import AnswerTable, Row, Totals
 from rdma_robust.frame.formats.columns import Column
-from rdma_robust.frame.formats.junit import Case
 from rdma_robust.frame.formats.row_text import expected_cell
 from rdma_robust.frame.question import Layout, Section, View
 from rdma_robust.reports.messages.messages_record import MessagesRecord
 from rdma_robust.reports.share.file_record import reported_findings
 from rdma_robust.text import count, one_line
+
+if TYPE_CHECKING:
+    from rdma_robust.frame.formats.junit import Case
 
 ASSERTS: Final = {"hold": "hold", "violated": "VIOLATED", "unknown": "UNKNOWN", None: "-"}
 _MOST_NOTE: Final = 200
