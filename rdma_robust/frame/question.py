@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from rdma_robust.frame.answer import Answer, Counts, Failure, JsonObject, R
 from rdma_robust.frame.exits import Exit
-from rdma_robust.frame.finding import Finding
 from rdma_robust.frame.shell.inputs import Source
 from rdma_robust.guard import ENDING, Slack
 from rdma_robust.limits import Limits, Progress
 
 if TYPE_CHECKING:
+    from rdma_robust.frame.finding import Finding
     from rdma_robust.frame.formats.junit import Case
 
 
@@ -111,7 +111,8 @@ class Question(Generic[A, R]):
     `name` is that of its command, `form` the name and version of its JSON, `noun` what an input is called. `work` decides a
     source within limits, tells its fourth argument how far it is, and its last what is known before what comes beside it;
     it may raise anything. `unanswered` makes the record of an input without an answer. `load` loads what answers, once for
-    all processes and before any limit counts, `view` what shows the answers. With `families`, `work` starts processes.
+    all processes and before any limit counts; with `heavy_records` records that come back need it here too, so that it is
+    loaded before the fork, once. `view` is what shows the answers. With `families`, `work` starts processes.
     `slack` is how long it may go on after a limit of time. `kept` makes the answer of one that was known before a failure,
     None if that does not stand.
     """
@@ -123,6 +124,7 @@ class Question(Generic[A, R]):
     unanswered: Callable[[Failure, A], R]
     view: Callable[[A], View[R]]
     load: Callable[[], object] = lambda: None
+    heavy_records: bool = False
     families: bool = False
     slack: Slack = ENDING
     kept: Callable[[Answer[R], Failure, A], Answer[R] | None] | None = None

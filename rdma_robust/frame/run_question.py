@@ -13,8 +13,6 @@ from rdma_robust.frame.answer import Answer, Counts, R
 from rdma_robust.frame.deciding import answer_item, kept_item, lost_item
 from rdma_robust.frame.exits import Exit, worst
 from rdma_robust.frame.formats.json_text import dump
-from rdma_robust.frame.formats.lines import WRITERS
-from rdma_robust.frame.formats.section import SECTION_WRITERS
 from rdma_robust.frame.question import A, Layout, Question, Section, Text, View
 from rdma_robust.frame.shell.defaults import processors
 from rdma_robust.frame.shell.inputs import Item, Missing, Source, all_loaded
@@ -47,9 +45,9 @@ class Run(Generic[A, R]):
 def run_question(run: Run[A, R]) -> Exit:
     """Answer and report every input of a run; return the exit code. Raises UsageError, BrokenPipeError."""
     started = time.monotonic()
-    if any(isinstance(item, Source) for item in run.items):
+    if run.question.heavy_records and any(isinstance(item, Source) for item in run.items):
         with suppress(Exception):  # what answers fails again, and says for which input
-            run.question.load()  # records that come back need it here too: loaded before the fork it is loaded once
+            run.question.load()
     with output(run.path) as out:
         view = run.question.view(run.asking)
         alone = len(run.items) == 1 and run.path in (None, "-")
@@ -99,9 +97,7 @@ class _Report(Generic[A, R]):
     def answer(self, answer: Answer[R]) -> None:
         """Report one answer."""
         run, record = self.run, answer.record
-        told = run.form in WRITERS
-        for finding in self.view.findings(record) if told else ():
-            self.out.line(WRITERS[run.form](finding))
+        told = run.form != "text" and self._findings(record)
         hides = told or (run.quiet and record.error_kind is None)
         for message in answer.messages[len(answer.messages) - answer.uncertified if hides else 0 :]:
             warn(message)
@@ -111,6 +107,17 @@ class _Report(Generic[A, R]):
         elif run.form == "text" and (lines := self.text.lines(record)):
             self.out.say("\n".join(lines))
 
+    def _findings(self, record: R) -> bool:
+        """Write what is found in an input, a line each, if the form is one of such lines; return whether it is."""
+        from rdma_robust.frame.formats.lines import WRITERS  # noqa: PLC0415 - for few forms
+
+        write = WRITERS.get(self.run.form)
+        if write is None:
+            return False
+        for finding in self.view.findings(record):
+            self.out.line(write(finding))
+        return True
+
     def end(self, section: Section[A, R]) -> None:
         """Report what there is about all."""
         run, counts = self.run, section.counts
@@ -118,6 +125,8 @@ class _Report(Generic[A, R]):
             if lines := self.text.totals(section):
                 self.out.say("\n".join(lines))
             return
+        from rdma_robust.frame.formats.section import SECTION_WRITERS  # noqa: PLC0415 - for few forms
+
         if run.form in SECTION_WRITERS:
             self.out.line(SECTION_WRITERS[run.form](section).rstrip("\n"))
         if counts.interrupted:

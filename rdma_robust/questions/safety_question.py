@@ -188,8 +188,8 @@ def _reach_view(asking: SafetyAsking) -> SafetyView:
 
 
 VERIFY: Final[Question[SafetyAsking, SafetyRecord]] = Question(
-    "verify", ("rdma-robust/verify", 1), "program", _answer, _unanswered, _verify_view, load_safety
+    "verify", ("rdma-robust/verify", 1), "program", _answer, _unanswered, _verify_view, load_safety, heavy_records=True
 )
 REACH: Final[Question[SafetyAsking, SafetyRecord]] = Question(
-    "reach", ("rdma-robust/reach", 1), "program", _answer, _unanswered, _reach_view, load_safety
+    "reach", ("rdma-robust/reach", 1), "program", _answer, _unanswered, _reach_view, load_safety, heavy_records=True
 )

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from rdma_robust.frame.answer import Counts, JsonObject
 from rdma_robust.frame.exits import Exit
-from rdma_robust.frame.finding import Finding
 from rdma_robust.frame.formats.answer_table import AnswerTable, Row, Totals, totals_line
 from rdma_robust.frame.formats.columns import Column
 from rdma_robust.frame.formats.json_text import valid_unicode
@@ -22,6 +21,7 @@ from rdma_robust.reports.check.summary import ROBUSTNESS, exit_of, why_not_expec
 from rdma_robust.text import count, one_line
 
 if TYPE_CHECKING:
+    from rdma_robust.frame.finding import Finding
     from rdma_robust.frame.formats.junit import Case
 
 VERDICTS = {"robust": "robust", "not-robust": "NOT ROBUST", "unknown": "UNKNOWN", "error": "error"}
