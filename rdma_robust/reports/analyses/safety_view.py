@@ -6,20 +6,18 @@ import dataclasses
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from rdma_robust.frame.answer import JsonObject
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.finding import Finding, problem_findings
 from rdma_robust.frame.formats.columns import sentence
 from rdma_robust.frame.formats.json_text import valid_unicode
+from rdma_robust.frame.formats.junit import Case
 from rdma_robust.frame.question import Layout, Section, View
 from rdma_robust.reports.analyses.safety_record import SafetyRecord
 from rdma_robust.reports.share.claim_findings import claim_cases, claim_findings
 from rdma_robust.text import count
-
-if TYPE_CHECKING:
-    from rdma_robust.frame.formats.junit import Case
 
 VERIFY_WORDS: Final = ("holds", "violated", "unknown", "unreachable")
 """The answers that a claim can have."""

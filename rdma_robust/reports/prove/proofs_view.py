@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from rdma_robust.frame.answer import Counts, JsonObject
 from rdma_robust.frame.exits import Exit
@@ -13,14 +13,12 @@ from rdma_robust.frame.finding import Finding, problem_findings
 from rdma_robust.frame.formats.answer_table import AnswerTable, Row, Totals
 from rdma_robust.frame.formats.columns import Column, Columns, of_files
 from rdma_robust.frame.formats.json_text import valid_unicode
+from rdma_robust.frame.formats.junit import Case
 from rdma_robust.frame.formats.row_text import expected_cell
 from rdma_robust.frame.question import Layout, Section, View
 from rdma_robust.reports.prove.proof_record import ModelRecord, PossibleView, ProofRecord, ProofRun
 from rdma_robust.reports.share.claim_findings import ClaimAnswer, StepView, claim_cases, claim_findings
 from rdma_robust.text import count, one_line, printable
-
-if TYPE_CHECKING:
-    from rdma_robust.frame.formats.junit import Case
 
 WORDS: Final = {"safe": "SAFE", "unsafe": "UNSAFE", "unknown": "UNKNOWN", "refused": "refused", "error": "error"}
 _MOST_NOTE: Final = 160
