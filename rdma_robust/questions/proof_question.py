@@ -124,7 +124,7 @@ def proved_text(text: str, name: str, asking: ProofAsking, limits: Limits, progr
     Raises ProgramError for an ill-formed program, and for one that a model that was named does not have.
     """
     from rdma_robust.analyses.prove.prove import decide_safety  # noqa: PLC0415
-    from rdma_robust.analyses.prove.safety_outcome import ReductionOptions, Safety  # noqa: PLC0415
+    from rdma_robust.analyses.prove.safety_outcome import ReductionOptions, Safety, SafetyOutcome  # noqa: PLC0415
     from rdma_robust.analyses.prove.wait_trials import trials_without_waits  # noqa: PLC0415 - slow
     from rdma_robust.language.load import load_program, without_crowds  # noqa: PLC0415
 
