@@ -54,7 +54,7 @@ def _written(told: ProofsOfProgram, record: ProofRecord, asking: ProofAsking, fo
             from rdma_robust.frame.formats.section import document  # noqa: PLC0415
             from rdma_robust.frame.run_question import section_of  # noqa: PLC0415
 
-            return layout(document(section_of(PROVE, asking, [Answer(record)], record.time_s)))
+            return layout(document(section_of(PROVE, asking, [Answer(record)], requested=1, time_s=record.time_s)))
     drawings = _drawings(told)
     if form == "html":
         from rdma_robust.reports.prove.proof_page import proof_html  # noqa: PLC0415

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,7 +16,7 @@ from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.formats.report_section import ReportSection
 from rdma_robust.frame.question import Section
 from rdma_robust.frame.report_part import AskedFile, ReportAsking, ReportPart
-from rdma_robust.frame.run_question import Run, answer_all, counted
+from rdma_robust.frame.run_question import answer_all, section_of
 from rdma_robust.frame.shell.inputs import Item, Source, UnreadableError, read_source
 from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.reports.batch.batch_view import BatchReport
@@ -79,42 +80,37 @@ class PartsRun:
             if not mine or report.summary.interrupted:
                 continue
             before = 0 if self.cache is None else self.cache.hits
-            answers, stopped = self._answers(part, mine)
+            asking = part.asking(self.how)
+            answers, stopped = self._answers(part, asking, mine)
             hits = 0 if self.cache is None else self.cache.hits - before
             records = {answer.record.file: answer.record for answer in answers}
             left = [each for each in left if each not in mine or (each.name in records and part.leaves(records[each.name]))]
             listed = [answer for answer in answers if part.is_listed(answer.record)]
-            asking = part.asking(self.how)
-            counts = counted(Run(part.question, asking, mine), listed, 0.0, None)
-            report = replace(report, summary=with_codes(report.summary, [counts.exit_code], stopped))
+            found = section_of(part.question, asking, listed, requested=len(mine))
+            report = replace(report, summary=with_codes(report.summary, [found.counts.exit_code], stopped))
             if listed:
-                section = part.section(Section(part.question, asking, listed, counts))
-                done.append((part.rank, section, f"; {hits:,} from the cache" if hits else ""))
+                done.append((part.rank, part.section(found), f"; {hits:,} from the cache" if hits else ""))
         done.sort(key=lambda each: each[0])
         sections = [section for _, section, _ in done]
         return replace(report, sections=sections), [f"{section.line}{cached}" for _, section, cached in done]
 
-    def _answers(self, part: AnyPart, items: Sequence[Source]) -> tuple[list[Answer[Any]], Exit | None]:
+    def _answers(self, part: AnyPart, asking: Any, items: Sequence[Source]) -> tuple[list[Answer[Any]], Exit | None]:
         """Return the answers of a part in the order of its items, known ones too, and the exit code if it was stopped."""
-        asking, form, cache = part.asking(self.how), part.kept, self.cache
+        store = None if self.cache is None or part.kept is None else (self.cache, part.kept)
         asked: dict[str, AskedFile] = {}
         found: dict[str, Answer[Any]] = {}
-        for item in items if cache is not None and form is not None else ():
-            try:
-                asked[item.name] = AskedFile.of(part.question, item.name, read_source(item), asking)
-            except UnreadableError:
-                continue
-            assert cache is not None and form is not None
-            record = known(cache, form, asked[item.name])
-            if record is not None:
-                found[item.name] = Answer(record)
+        if store is not None:
+            for item in items:
+                with suppress(UnreadableError):
+                    asked[item.name] = AskedFile.of(part.question, item.name, read_source(item), asking)
+            records = {name: known(*store, each) for name, each in asked.items()}
+            found = {name: Answer(record) for name, record in records.items() if record is not None}
 
         def told(answer: Answer[Any]) -> None:
             for message in answer.messages if part.is_said(answer.record) else ():
                 warn(message)
-            of = asked.get(answer.record.file)
-            if cache is not None and form is not None and of is not None:
-                keep(cache, form, of, answer)
+            if store is not None and answer.record.file in asked:
+                keep(*store, asked[answer.record.file], answer)
 
         open_ = [item for item in items if item.name not in found]
         answers, stopped = answer_all(part.question, asking, open_, self.jobs, told, quiet=self.quiet)

@@ -50,7 +50,6 @@ class Given:
         """Return what is asked of the programs that `files` stand for. Raises UsageError for a form that does not fit."""
         defined = tuple(self.define or ())
         items = expand(files, define=defined)
-        path = None if self.output == "-" else self.output
         asking = SafetyAsking(
             self.hardware,
             limit(self.timeout),
@@ -67,4 +66,4 @@ class Given:
             recv_depth=self.recv_depth,
         )
         form = report_form(self.output, self.form, VERDICT_FORMATS, items)
-        return Run(question, asking, items, self.jobs, form, path, self.quiet)
+        return Run(question, asking, items, self.jobs, form, self.output, self.quiet)

@@ -35,18 +35,17 @@ def answer_item(
     if isinstance(loaded, Failure):
         return question.failed(loaded, asking)
     started, limits = time.monotonic(), asking.limits()
-    known: list[Answer[R]] = []
+    known: Answer[R] | None = None
 
     def tell(answer: Answer[R]) -> None:
-        known.append(answer)
+        nonlocal known
+        known = answer
         keep(answer)
 
     found = in_time(item.name, limits, partial(question.work, item, asking, limits, progress, tell), question.slack)
     if isinstance(found, Answer):
         return found
-    failure = replace(found, time_s=round(time.monotonic() - started, 6))
-    kept = question.kept(known[-1], failure, asking) if known and question.kept is not None else None
-    return kept or question.failed(failure, asking)
+    return question.failed(replace(found, time_s=round(time.monotonic() - started, 6)), asking, known)
 
 
 def lost_item(question: Question[A, R], asking: A, *lost: *tuple[str, str, bool, float]) -> Answer[R]:
@@ -56,9 +55,7 @@ def lost_item(question: Question[A, R], asking: A, *lost: *tuple[str, str, bool,
 
 def kept_item(question: Question[A, R], asking: A, known: Answer[R], why: str) -> Answer[R]:
     """Return the answer for an input whose process gave none after it had told of one."""
-    failure = Failure(known.record.file, why)
-    kept = question.kept(known, failure, asking) if question.kept is not None else None
-    return kept or question.failed(failure, asking)
+    return question.failed(Failure(known.record.file, why), asking, known)
 
 
 def failure_of_process(name: str, why: str, defect: bool, time_s: float) -> Failure:

@@ -129,8 +129,12 @@ class Question(Generic[A, R]):
     slack: Slack = ENDING
     kept: Callable[[Answer[R], Failure, A], Answer[R] | None] | None = None
 
-    def failed(self, failure: Failure, asking: A) -> Answer[R]:
-        """Return the answer for an input that has none; only errors are told on standard error, a limit in its row."""
+    def failed(self, failure: Failure, asking: A, known: Answer[R] | None = None) -> Answer[R]:
+        """Return the answer for an input that has none, or what was `known` of it before, if that stands; only errors are
+        told on standard error, a limit in its row."""
+        kept = None if known is None or self.kept is None else self.kept(known, failure, asking)
+        if kept is not None:
+            return kept
         told = failure.messages if failure.error_kind is not None else ()
         return Answer(self.unanswered(failure, asking), told, text=failure.text)
 

@@ -81,6 +81,10 @@ class QuestionOption:
         return self.name.replace("-", "_")
 
 
+LIMITS: Final = ("timeout", "memory", "max-states")
+RUNS: Final = ("jobs", "expect", "quiet")
+"""Settings that many commands have: limits of one input, and how inputs are run and judged."""
+
 OF_QUESTIONS: Final = ("timeout", "memory", "jobs", "expect", "explain", "quiet")
 """The settings of every command that is made of a question."""
 

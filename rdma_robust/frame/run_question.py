@@ -57,32 +57,45 @@ def run_question(run: Run[A, R]) -> Exit:
             out.line("\n".join(head))
         jobs = run.jobs or processors()
         answers, stopped = answer_all(run.question, run.asking, run.items, jobs, report.answer, quiet=run.quiet)
-        counts = counted(run, answers, time.monotonic() - started, stopped)
-        report.end(Section(run.question, run.asking, answers, counts))
-    return Exit(counts.exit_code)
+        section = section_of(
+            run.question,
+            run.asking,
+            answers,
+            requested=len(run.items),
+            time_s=time.monotonic() - started,
+            stopped=stopped,
+            passed_over=run.passed_over,
+        )
+        report.end(section)
+    return Exit(section.counts.exit_code)
 
 
-def counted(run: Run[A, R], answers: Sequence[Answer[R]], spent: float, stopped: Exit | None) -> Counts:
-    """Return the numbers of a run; `stopped` is the exit code of one that was stopped before its end."""
-    view, records = run.question.view(run.asking), [answer.record for answer in answers]
+def section_of(
+    question: Question[A, R],
+    asking: A,
+    answers: Sequence[Answer[R]],
+    *,
+    requested: int,
+    time_s: float = 0.0,
+    stopped: Exit | None = None,
+    passed_over: int | None = None,
+) -> Section[A, R]:
+    """Return the answers for so many `requested` inputs, with their numbers; `stopped` is the exit code of a run that was
+    stopped before its end."""
+    view, records = question.view(asking), [answer.record for answer in answers]
     codes = [view.exit_of(each) for each in records]
     codes += [Exit.UNKNOWN for answer in answers if answer.uncertified]
-    return Counts(
-        noun=run.question.noun,
-        requested=len(run.items),
+    counts = Counts(
+        noun=question.noun,
+        requested=requested,
         done=len(answers),
         numbers=view.numbers(records),
         interrupted=stopped is not None,
         exit_code=worst(codes) if stopped is None else stopped,
-        time_s=spent,
-        passed_over=run.passed_over,
+        time_s=time_s,
+        passed_over=passed_over,
     )
-
-
-def section_of(question: Question[A, R], asking: A, answers: Sequence[Answer[R]], spent: float) -> Section[A, R]:
-    """Return answers that were found otherwise as those of a run."""
-    names = [Missing(answer.record.file, "") for answer in answers]
-    return Section(question, asking, answers, counted(Run(question, asking, names), answers, spent, None))
+    return Section(question, asking, answers, counts)
 
 
 @dataclass(frozen=True, slots=True)

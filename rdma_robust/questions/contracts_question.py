@@ -13,6 +13,7 @@ from rdma_robust.errors import UsageError
 from rdma_robust.frame.answer import Answer, Failure
 from rdma_robust.frame.question import Question
 from rdma_robust.frame.shell.inputs import Source, read_source
+from rdma_robust.frame.shell.stderr import warning_texts
 from rdma_robust.guard import cut_short
 from rdma_robust.limits import Limits, Progress
 from rdma_robust.text import printable
@@ -141,7 +142,7 @@ def _answer(
         from rdma_robust.reports.contracts.reported_contracts import reported_contracts  # noqa: PLC0415 - for few forms
 
         record = replace(record, findings=reported_contracts(program, found.answers, expect=asking.expect))
-    warnings = tuple(printable(each.render(program.file, program.source), "\n") for each in program.warnings)
+    warnings = warning_texts(program.warnings, program.file, program.source)
     return Answer(record, warnings, text=record.source, proofs=tuple(_runs(found.answers)) if asking.proofs else ())
 
 

@@ -12,11 +12,11 @@ from rdma_robust.errors import InternalError
 from rdma_robust.frame.answer import Answer, Failure
 from rdma_robust.frame.question import Question
 from rdma_robust.frame.shell.inputs import Source, read_source
+from rdma_robust.frame.shell.stderr import no_certificate
 from rdma_robust.guard import found_within
 from rdma_robust.limits import Limits, Progress
 from rdma_robust.petri.cover import DIGITS
 from rdma_robust.reports.cover.cover_result import CoverRecord, firing_sequence, invariant_view
-from rdma_robust.text import printable
 
 if TYPE_CHECKING:
     from rdma_robust.petri.net import CoverResult, Net
@@ -84,7 +84,7 @@ def _answer(
         run=firing_sequence(net, result.run, asking.markings) if result.run else None,
     )
     record = replace(record, time_s=round(time.monotonic() - started, 6))
-    missing = (f"{printable(name)}: warning: no certificate: {printable(complaint)} [RR006]",) if complaint else ()
+    missing = (no_certificate(name, complaint),) if complaint else ()
     return Answer(record, missing, len(missing), text)
 
 

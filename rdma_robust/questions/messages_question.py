@@ -13,6 +13,7 @@ from rdma_robust.errors import UsageError
 from rdma_robust.frame.answer import Answer, Failure
 from rdma_robust.frame.question import Question
 from rdma_robust.frame.shell.inputs import Source, read_bytes, read_source
+from rdma_robust.frame.shell.stderr import no_certificate, warning_texts
 from rdma_robust.guard import ENDING, cut_short, found_within
 from rdma_robust.limits import Limits, Progress
 from rdma_robust.messages.engines.engine_names import MessageEngineName
@@ -196,11 +197,11 @@ def _answer(
         from rdma_robust.reports.messages.message_findings import message_findings  # noqa: PLC0415 - for few forms
 
         record = replace(record, findings=message_findings(program, answers, expect=asking.expect, deny=asking.deny))
-    warnings = tuple(printable(each.render(program.file, program.source), "\n") for each in program.warnings)
+    warnings = warning_texts(program.warnings, program.file, program.source)
     notes = tuple(f"{printable(program.file)}: note: {printable(note)}" for note in found.notes)
     certify = partial(_certify, program, answers, source, limits, asking.loop_bound)
     complaints = found_within(limits, certify, lambda why: [why])
-    missing = tuple(f"{source.name}: warning: no certificate: {printable(why)} [RR006]" for why in complaints)
+    missing = tuple(no_certificate(source.name, why) for why in complaints)
     proofs = _proofs(program, answers) if asking.proofs else ()
     lasting = not any("memory" in answer.reason for answer in answers)
     return Answer(record, (*warnings, *notes, *missing), len(complaints), record.source, proofs, lasting)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final
 from rdma_robust.frame.answer import Answer, Failure
 from rdma_robust.frame.question import Question
 from rdma_robust.frame.shell.inputs import Source, read_source
+from rdma_robust.frame.shell.stderr import warning_texts
 from rdma_robust.limits import Limits, Progress
 from rdma_robust.options import CheckOptions
-from rdma_robust.text import printable
 
 if TYPE_CHECKING:
     from rdma_robust.reports.analyses.models_report import ModelsRecord, ModelsView
@@ -57,7 +57,7 @@ def _answer(
     text, options = read_source(source), asking.options
     program = spin_assumed(load_decidable(text, source.name, crowds=True), options.await_loops)
     found = on_all_hardware(program, options, progress, limits)
-    messages = tuple(printable(warning.render(source.name, text), "\n") for warning in program.warnings)
+    messages = warning_texts(program.warnings, source.name, text)
     return Answer(replace(models_record(found), file=source.name), messages)
 
 

@@ -12,10 +12,10 @@ from rdma_robust.errors import ProgramError
 from rdma_robust.frame.answer import Answer, Failure
 from rdma_robust.frame.question import Question
 from rdma_robust.frame.shell.inputs import Source, read_source
+from rdma_robust.frame.shell.stderr import no_certificate, warning_texts
 from rdma_robust.guard import ENDING, found_within
 from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.reports.prove.proof_record import ProofRecord, unproved
-from rdma_robust.text import printable
 
 if TYPE_CHECKING:
     from rdma_robust.analyses.prove.safety_outcome import SafetyOutcome
@@ -88,13 +88,13 @@ def _answer(
         partial(proof_record, told.program, told.outcomes, how, told.needs, told.refused),
         lambda _: proof_record(told.program, told.outcomes, replace(how, explain=False), told.needs, told.refused),
     )
-    messages = [printable(warning.render(item.name, text), "\n") for warning in told.program.warnings]
     complaints = found_within(limits, partial(_certify, told.outcomes, item, limits), lambda why: [why])
-    messages += [f"{item.name}: warning: no certificate: {printable(why)} [RR006]" for why in complaints]
+    missing = (no_certificate(item.name, why) for why in complaints)
+    messages = (*warning_texts(told.program.warnings, item.name, text), *missing)
     order: dict[str, int] = {model: number for number, model in enumerate(told.models)}
     models = sorted(record.models, key=lambda each: order[each.model])
     record = replace(record, models=tuple(models), source=text, time_s=round(time.monotonic() - started, 6))
-    return Answer(record, tuple(messages), len(complaints), text)
+    return Answer(record, messages, len(complaints), text)
 
 
 def _certify(outcomes: Sequence[SafetyOutcome], source: Source, limits: Limits) -> list[str]:

@@ -11,12 +11,13 @@ from rdma_robust.errors import Diagnostic
 from rdma_robust.frame.answer import Answer, Failure
 from rdma_robust.frame.question import Question
 from rdma_robust.frame.shell.inputs import EVERYTHING, Source, WarningChoice, read_source
+from rdma_robust.frame.shell.stderr import no_certificate, warning_texts
 from rdma_robust.guard import NONE
 from rdma_robust.limits import Limits, Progress
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Outcome
 from rdma_robust.reports.check.result import Result, result_of, unanswered_result
-from rdma_robust.text import one_line, printable
+from rdma_robust.text import one_line
 
 if TYPE_CHECKING:
     from rdma_robust.reports.check.robustness_view import RobustnessView
@@ -62,23 +63,19 @@ def _answer(
     def answered(outcome: Outcome) -> Answer[Result]:
         if source.warnings != EVERYTHING:
             outcome = _warned(outcome, text, source.name, source.warnings)
-        messages = tuple(printable(w.render(source.name, text), "\n") for w in outcome.warnings)
+        messages = warning_texts(outcome.warnings, source.name, text)
         return Answer(result_of(outcome, source.name), messages, int(source.certificate is not None), text)
 
     tell = partial(_tell, keep, answered)
     outcome = check_text(text, source.name, options, progress, crowds=True, keep=tell, more=more)
     answer = answered(outcome)
     complaint = _certify(outcome, source, replace(options, timeout=limits.seconds_left()))
-    missing = (_no_certificate(source.name, complaint),) if complaint else ()
+    missing = (no_certificate(source.name, complaint),) if complaint else ()
     return replace(answer, messages=(*answer.messages, *missing), uncertified=len(missing))
 
 
 def _tell(keep: Callable[[Answer[Result]], None], answered: Callable[[Outcome], Answer[Result]], first: Outcome) -> None:
     keep(answered(first))
-
-
-def _no_certificate(name: str, why: str) -> str:
-    return f"{printable(name)}: warning: no certificate: {printable(why)} [RR006]"
 
 
 def kept_answer(known: Answer[Result], failure: Failure, asking: RobustnessAsking) -> Answer[Result] | None:
@@ -89,7 +86,7 @@ def kept_answer(known: Answer[Result], failure: Failure, asking: RobustnessAskin
         return None
     why = f"what comes beside the verdict: {one_line(failure.reason, 300)}"
     result = replace(known.record, left_out=(*known.record.left_out, why))
-    missing = (_no_certificate(known.record.file, failure.reason),) if known.uncertified else ()
+    missing = (no_certificate(known.record.file, failure.reason),) if known.uncertified else ()
     return replace(known, record=result, messages=(*known.messages, *failure.messages, *missing))
 
 

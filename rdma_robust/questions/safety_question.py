@@ -7,15 +7,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from rdma_robust.errors import Diagnostic
 from rdma_robust.frame.answer import Answer, Failure
 from rdma_robust.frame.question import Question
 from rdma_robust.frame.shell.inputs import Source, read_source
+from rdma_robust.frame.shell.stderr import warning_texts
 from rdma_robust.guard import found_within
 from rdma_robust.limits import ENDLESS, Limits, Progress
 from rdma_robust.model import Hardware, Model, ModelName
 from rdma_robust.options import RECV_DEPTH
-from rdma_robust.text import printable
 
 if TYPE_CHECKING:
     from rdma_robust.analyses.safety.questions import Reached, ReachOutcome
@@ -119,7 +118,7 @@ def _claims(text: str, name: str, *, asking: SafetyAsking, progress: Progress) -
         return told(replace(verified, checked=tuple(checked)))
 
     record = found_within(limits, partial(told, verified), without_runs)
-    return Answer(record, _warnings(program.warnings, name, text), text=text)
+    return Answer(record, warning_texts(program.warnings, name, text), text=text)
 
 
 def _without_run(answer: Reached, why: str) -> Reached:
@@ -162,11 +161,7 @@ def _target(text: str, name: str, *, asking: SafetyAsking, progress: Progress) -
         return told(replace(asked, answers=tuple(_without_run(each, why) for each in asked.answers)))
 
     record = found_within(limits, partial(told, asked), without_runs)
-    return Answer(record, _warnings(program.warnings, name, text), text=text)
-
-
-def _warnings(warnings: tuple[Diagnostic, ...], name: str, text: str) -> tuple[str, ...]:
-    return tuple(printable(warning.render(name, text), "\n") for warning in warnings)
+    return Answer(record, warning_texts(program.warnings, name, text), text=text)
 
 
 def _unanswered(failure: Failure, asking: SafetyAsking) -> SafetyRecord:

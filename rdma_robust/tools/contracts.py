@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from rdma_robust.frame.registry import CommandEntry, SettingKind, Tool
-
-RUNS: Final = ("jobs", "expect", "quiet")
+from rdma_robust.frame.registry import RUNS, CommandEntry, SettingKind, Tool
 
 CONTRACTS_HELP = """Check the procedures of programs that pass messages, `.mp`, against their contracts.
 

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from rdma_robust.errors import Diagnostic, ProgramError
-from rdma_robust.frame.registry import CertificateKind, CommandEntry, FrontEnd, SettingKind, Tool
+from rdma_robust.frame.registry import RUNS, CertificateKind, CommandEntry, FrontEnd, SettingKind, Tool
 from rdma_robust.messages.language.recognised import has_contracts, is_messages
 
 if TYPE_CHECKING:
     from rdma_robust.frame.editor import Editor
 
-RUNS: Final = ("jobs", "expect", "quiet")
 
 MESSAGES_HELP = """Decide programs of processes that send and receive messages, `.mp`, and recorded runs of such programs.
 

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from rdma_robust.frame.registry import CertificateKind, CommandEntry, Tool
-
-LIMITS: Final = ("timeout", "memory", "max-states")
-RUNS: Final = ("jobs", "expect", "quiet")
+from rdma_robust.frame.registry import LIMITS, RUNS, CertificateKind, CommandEntry, Tool
 
 COVER_HELP = """Decide coverability of Petri nets in the `.spec` format of mist, QCover and ICover.
 

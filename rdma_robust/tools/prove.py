@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from rdma_robust.frame.registry import CommandEntry, SettingKind, Tool
-
-LIMITS: Final = ("timeout", "memory", "max-states")
-RUNS: Final = ("jobs", "expect", "quiet")
+from rdma_robust.frame.registry import LIMITS, RUNS, CommandEntry, SettingKind, Tool
 
 PROVE_HELP = """Prove that programs are safe under SC, TSO, PSO, RMA or RDMA: for all runs, with unbounded integers.
 

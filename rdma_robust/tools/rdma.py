@@ -8,17 +8,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from rdma_robust.frame.registry import CertificateKind, CommandEntry, FrontEnd, SettingKind, Tool
+from rdma_robust.frame.registry import LIMITS, RUNS, CertificateKind, CommandEntry, FrontEnd, SettingKind, Tool
+from rdma_robust.tools.shared import HARDWARE
 
 if TYPE_CHECKING:
     from rdma_robust.frame.editor import Editor
 
-LIMITS: Final = ("timeout", "memory", "max-states")
-RUNS: Final = ("jobs", "expect", "quiet")
 VERIFY: Final = "rdma_robust.certify.checker:verify"
 SAFETY: Final = {"safe": "is safe", "unsafe": "is unsafe"}
 TRENCHER_SUFFIX: Final = ".trencher"
-HARDWARE: Final = ("ordered-reads", "cpu", "atomics", "order")
 
 CHECK_HELP = """Decide robustness of every program. This is the default command.
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from rdma_robust.frame.registry import CommandEntry, SettingKind, Tool
+from rdma_robust.frame.registry import LIMITS, RUNS, CommandEntry, SettingKind, Tool
 
-LIMITS: Final = ("timeout", "memory", "max-states")
-RUNS: Final = ("jobs", "expect", "quiet")
 HARDWARE: Final = ("ordered-reads", "cpu", "atomics", "order")
 
 REPORT_HELP = """Decide many programs in one run and report on all of them.

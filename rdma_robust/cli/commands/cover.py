@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rdma_robust.cli.asked_files import certified, explains
+from rdma_robust.cli.asked_files import certified, explains, memory_each
 from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.options.arguments import (
     Certificates,
@@ -21,7 +21,6 @@ from rdma_robust.cli.options.arguments import (
     ReportFormat,
     Timeout,
     limit,
-    memory_limit,
 )
 from rdma_robust.cli.options.formats import FORMATS
 from rdma_robust.errors import UsageError
@@ -63,7 +62,7 @@ def cover_command(
         engine=engine,
         timeout=limit(timeout),
         max_states=max_states or None,
-        memory=memory_limit(memory, min(cores, len(items))),
+        memory=memory_each(memory, jobs, items),
         markings=markings,
         expect=expect,
         explain=explains(items, explain),

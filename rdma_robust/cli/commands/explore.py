@@ -28,7 +28,7 @@ from rdma_robust.frame.deciding import exit_of_error, message_of
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.shell.apart import each_apart
 from rdma_robust.frame.shell.inputs import Missing, Source, expand, read_source
-from rdma_robust.frame.shell.stderr import warn
+from rdma_robust.frame.shell.stderr import warn, warn_of
 from rdma_robust.frame.shell.stop import Stopped
 from rdma_robust.guard import Overrun, guarded_by, out_of_memory
 from rdma_robust.limits import Limits
@@ -168,8 +168,7 @@ def _session(item: Source, request: ExploreRequest, *, warnings: bool = True) ->
     from rdma_robust.teaching.explorer.session import Session  # noqa: PLC0415 - slow, and reading may have failed
 
     program = blocking(load_decidable(text, item.name), options.await_loops)
-    for warning in program.warnings if warnings else ():
-        warn(printable(warning.render(item.name, text), "\n"))
+    warn_of(program.warnings if warnings else (), item.name, text)
     return Session(program, model=options.on(program.hardware).model, await_loops=options.await_loops)
 
 
@@ -180,8 +179,7 @@ def _message_session(item: Source, request: ExploreRequest, *, warnings: bool) -
     from rdma_robust.teaching.explorer.message_session import MessageSession  # noqa: PLC0415 - slow, as above
 
     program, notes = read_messages(item)
-    for warning in program.warnings if warnings else ():
-        warn(printable(warning.render(item.name, program.source), "\n"))
+    warn_of(program.warnings if warnings else (), item.name, program.source)
     for note in notes if warnings else ():
         warn(f"{printable(item.name)}: note: {printable(note)}")
     return MessageSession(program, request.buffer or "any")

@@ -36,6 +36,7 @@ from rdma_robust.frame.formats.lines import WRITERS
 from rdma_robust.frame.shell.defaults import TIMEOUT_S
 from rdma_robust.frame.shell.inputs import Item, Missing, Source, WarningChoice, all_loaded, expand, read_source
 from rdma_robust.frame.shell.output import output
+from rdma_robust.frame.shell.stderr import warning_texts
 from rdma_robust.guard import found_within
 from rdma_robust.limits import Limits
 from rdma_robust.reports.analyses import lint_report
@@ -155,7 +156,7 @@ def _linted(source: Source, request: LintRequest) -> LintRecord:
         reason = f"line {errors[0].line}: {errors[0].message}"
         return LintRecord(source.name, "invalid", reason, errors=errors, shown=message_of(error, source.name))
     chosen = request.choice.shown(linting.found)
-    shown = [printable(each.render(source.name, text), "\n") for each in chosen]
+    shown = [*warning_texts(chosen, source.name, text)]
     cut = "; ".join(filter(None, (linting.cut, *left)))
     shown += [f"{printable(source.name)}: unknown: {cut}"] if cut else []
     return LintRecord(source.name, None, cut, diagnostics(chosen), shown="\n".join(shown))

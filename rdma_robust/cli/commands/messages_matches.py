@@ -21,7 +21,7 @@ from rdma_robust.frame.shell.defaults import TIMEOUT_S
 from rdma_robust.frame.shell.inputs import Item, Missing, Source, all_loaded, expand
 from rdma_robust.frame.shell.output import output
 from rdma_robust.frame.shell.screen import width_of_output
-from rdma_robust.frame.shell.stderr import warn
+from rdma_robust.frame.shell.stderr import warn, warning_texts
 from rdma_robust.guard import ENDING
 from rdma_robust.messages.language.recognised import MESSAGES_SUFFIX
 from rdma_robust.questions.messages_question import MessagesAsking, decide_in_time, load_messages_room
@@ -145,7 +145,7 @@ def _matches(source: Source, request: MatchesRequest, limits: Limits) -> _Matche
         tuple(matches_object(record, answer) for answer in found.answers),
         Exit.OK if done else Exit.UNKNOWN,
         (
-            *(printable(each.render(program.file, program.source), "\n") for each in program.warnings),
+            *warning_texts(program.warnings, program.file, program.source),
             *(f"{printable(program.file)}: note: {printable(note)}" for note in found.notes),
         ),
     )

@@ -17,7 +17,7 @@ from rdma_robust.errors import UsageError
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.shell.inputs import Item, Missing, Source, all_loaded, expand, read_source
 from rdma_robust.frame.shell.output import StandardOutput, replace_file
-from rdma_robust.frame.shell.stderr import warn
+from rdma_robust.frame.shell.stderr import warn, warning_texts
 from rdma_robust.messages.language.recognised import MESSAGES_SUFFIX
 from rdma_robust.questions.messages_question import load_messages_room, read_messages
 from rdma_robust.text import count, printable
@@ -120,7 +120,7 @@ def _imported(sources: Sequence[Source], imported: TraceFormat) -> tuple[str, tu
     trace = import_mpi_log(texts, name) if imported == "mpi-log" else import_mp_trace(text, file, name)
     made = trace_json(trace)
     recorded = read_recorded(made, file)
-    warnings = [printable(each.render(file, text), "\n") for each in trace.warnings]
+    warnings = warning_texts(trace.warnings, file, text)
     told = [f"{printable(file)}: note: {printable(note)}" for note in recorded.notes]
     return made, (*warnings, *told)
 
@@ -129,7 +129,7 @@ def _said(program: MessageProgram, buffer: RunBuffer, schedule: Schedule) -> Ite
     """Yield what is to be said of a run besides its trace: warnings about the program, and how the run ends."""
     from rdma_robust.messages.replay.replaying import replay_schedule  # noqa: PLC0415 - loaded by then
 
-    yield from (printable(each.render(program.file, program.source), "\n") for each in program.warnings)
+    yield from warning_texts(program.warnings, program.file, program.source)
     end = replay_schedule(program, buffer, schedule)
     ends = {
         "complete": "all processes have ended",

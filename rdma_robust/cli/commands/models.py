@@ -57,6 +57,5 @@ def models_command(
         recv_depth=recv_depth,
     )
     form = report_form(output, format_, TEXT_OR_JSON, items)
-    path = None if output == "-" else output
     asking = ModelsAsking(options)
-    context.obj.append(partial(run_question, Run(MODELS, asking, items, jobs, form, path, quiet)))
+    context.obj.append(partial(run_question, Run(MODELS, asking, items, jobs, form, output, quiet)))

@@ -34,12 +34,11 @@ from rdma_robust.frame.formats.json_text import layout
 from rdma_robust.frame.shell.defaults import TIMEOUT_S, default_memory
 from rdma_robust.frame.shell.inputs import expand
 from rdma_robust.frame.shell.screen import width_of_output
-from rdma_robust.frame.shell.stderr import warn
+from rdma_robust.frame.shell.stderr import warn_of
 from rdma_robust.guard import ENDING
 from rdma_robust.limits import ENDLESS, Limits
 from rdma_robust.model import Hardware, Model
 from rdma_robust.options import RECV_DEPTH
-from rdma_robust.text import printable
 
 if TYPE_CHECKING:
     from rdma_robust.language.flow.cfg import Program
@@ -115,8 +114,7 @@ def _explore(text: str, name: str, bounds: OutcomesRequest, place: Destination, 
 
     started = time.monotonic()
     program = load_decidable(text, name)
-    for warning in program.warnings:
-        warn(printable(warning.render(name, text), "\n"))
+    warn_of(program.warnings, name, text)
     if bounds.models:
         return _on_all_hardware(program, name, bounds, place, limits)
     model = bounds.hardware.over(program.hardware).model

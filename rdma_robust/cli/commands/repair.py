@@ -35,7 +35,7 @@ from rdma_robust.frame.shell.defaults import TIMEOUT_S
 from rdma_robust.frame.shell.inputs import BOM, Source, UnreadableError, read_bytes, read_source
 from rdma_robust.frame.shell.output import StandardOutput, replace_bytes
 from rdma_robust.frame.shell.screen import width_of_output
-from rdma_robust.frame.shell.stderr import warn
+from rdma_robust.frame.shell.stderr import warn, warn_of
 from rdma_robust.guard import ENDING
 from rdma_robust.limits import Limits
 from rdma_robust.model import Hardware
@@ -260,8 +260,7 @@ def _repair(text: str, name: str, request: RepairRequest) -> Repair:
         program = load_decidable(text, name, crowds=not request.needless)
     else:
         program = without_crowds(load_program(text, name))
-    for warning in program.warnings:
-        warn(printable(warning.render(name, text), "\n"))
+    warn_of(program.warnings, name, text)
     if request.safety is not None:
         return _made_safe(text, program, request.safety, request)
     work = remove_needless if request.needless else repair

@@ -17,6 +17,7 @@ from rdma_robust import TOOL
 from rdma_robust.batch.cache import Cache, default_folder
 from rdma_robust.batch.job import Job, Record
 from rdma_robust.batch.run import Answers, Executor, Numbered, Tick, run_batch
+from rdma_robust.cli.asked_files import memory_each
 from rdma_robust.cli.destinations import Destination, destinations
 from rdma_robust.cli.options.arguments import (
     Defines,
@@ -28,7 +29,6 @@ from rdma_robust.cli.options.arguments import (
     SelfCheck,
     Timeout,
     limit,
-    memory_limit,
     seconds,
 )
 from rdma_robust.cli.options.option_sets import HardwareOptions, SearchOptions, with_option_sets
@@ -38,8 +38,7 @@ from rdma_robust.cli.processes.decide_job import decide_job, kept_record
 from rdma_robust.cli.report_parts import PartsRun, report_parts, split
 from rdma_robust.errors import UsageError
 from rdma_robust.frame import registry
-from rdma_robust.frame.answer import Failure
-from rdma_robust.frame.deciding import answer_item
+from rdma_robust.frame.deciding import answer_item, failure_of_process
 from rdma_robust.frame.exits import WORST_FIRST, Exit, worst
 from rdma_robust.frame.report_part import ReportAsking
 from rdma_robust.frame.shell.defaults import TIMEOUT_S, processors
@@ -128,8 +127,8 @@ class _Batch:
             expect=self.request.expect,
             time_s=time.monotonic() - started,
             stopped=stopped,
+            passed_over=self.request.passed_over,
         )
-        summary = dataclasses.replace(summary, passed_over=self.request.passed_over)
         if stopped is None:
             code = worst([entry.exit_code(self.request.expect) for entry in entries])
             summary = dataclasses.replace(summary, exit_code=code)
@@ -216,13 +215,12 @@ def report_command(
     items, passed_over = without_proofs(given)
     if no_cache and cache is not None:
         raise UsageError("--cache and --no-cache exclude one another")
-    at_a_time = min(jobs or processors(), len(items))
     options = CheckOptions(
         **search.values(),
         **hardware.values(),
         timeout=limit(timeout),
         max_states=max_states or None,
-        memory=memory_limit(memory, at_a_time),
+        memory=memory_each(memory, jobs, items),
         self_check=self_check,
         reductions=parse_reductions(reductions),
         define=tuple(define or ()),
@@ -369,6 +367,6 @@ class LocalExecutor:
 
 
 def _lost(name: str, why: str, defect: bool, time_s: float) -> Record:
-    why = f"internal error: {why}" if defect else why
-    result = unanswered_result(Failure(name, why, "internal" if defect else None))
-    return Record(dataclasses.replace(result, time_s=time_s), (f"{printable(name)}: {why}",))
+    failure = failure_of_process(name, why, defect, time_s)
+    result = dataclasses.replace(unanswered_result(failure), time_s=time_s)
+    return Record(result, (f"{printable(name)}: {failure.reason}",))

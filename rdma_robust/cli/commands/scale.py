@@ -11,6 +11,7 @@ from functools import partial
 import typer
 
 from rdma_robust import TOOL
+from rdma_robust.cli.asked_files import memory_each
 from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.options.arguments import (
     Defines,
@@ -25,7 +26,6 @@ from rdma_robust.cli.options.arguments import (
     ScaleOutput,
     Timeout,
     limit,
-    memory_limit,
 )
 from rdma_robust.cli.options.formats import SCALE_FORMATS
 from rdma_robust.cli.options.option_sets import HardwareOptions, SearchOptions, with_option_sets
@@ -98,7 +98,7 @@ def scale_command(
         **hardware.values(),
         timeout=limit(timeout),
         max_states=max_states or None,
-        memory=memory_limit(memory, min(jobs or processors(), len(items))),
+        memory=memory_each(memory, jobs, items),
         reductions=parse_reductions(reductions),
         define=defined,
     )

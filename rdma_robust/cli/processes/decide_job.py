@@ -14,7 +14,7 @@ from rdma_robust import TOOL
 from rdma_robust.batch.job import Job, Record
 from rdma_robust.errors import LimitReached, SizeLimitError
 from rdma_robust.frame.answer import Failure
-from rdma_robust.frame.deciding import guarded
+from rdma_robust.frame.deciding import guarded, in_time
 from rdma_robust.guard import ENDING, Overrun, guarded_by, out_of_memory
 from rdma_robust.limits import Limits
 from rdma_robust.outcome import Outcome, Verdict
@@ -106,13 +106,7 @@ def _claims(job: Job, outcome: Outcome) -> Claims:
         return Claims(verified_record(verified, strict=False).findings)
 
     limits = Limits.of(job.claims, job.options.max_states, job.options.memory)
-    try:
-        with guarded_by(limits, ENDING):
-            found = guarded(job.name, action)
-    except (Overrun, LimitReached) as error:
-        return Claims(reason=str(error))
-    except MemoryError as error:
-        return Claims(reason=out_of_memory(error))
+    found = in_time(job.name, limits, action)
     return Claims(reason=found.reason) if isinstance(found, Failure) else found
 
 

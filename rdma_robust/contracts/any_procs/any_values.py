@@ -6,6 +6,7 @@ Who asks has to prove that it has a meaning.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -39,20 +40,20 @@ class UnrecognisedError(Exception):
     """The function is not one of the patterns; says why, as the reason of UNKNOWN."""
 
 
-class TermValue:
+class TermValue(ABC):
     """A value: what it is is asked by these four."""
 
-    def is_number(self) -> Bool:
-        raise NotImplementedError
+    @abstractmethod
+    def is_number(self) -> Bool: ...
 
-    def number(self) -> Int:
-        raise NotImplementedError
+    @abstractmethod
+    def number(self) -> Int: ...
 
-    def length(self) -> Int:
-        raise NotImplementedError
+    @abstractmethod
+    def length(self) -> Int: ...
 
-    def cell(self, index: Int) -> TermValue:
-        raise NotImplementedError
+    @abstractmethod
+    def cell(self, index: Int) -> TermValue: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,10 +26,20 @@ def warn(text: str) -> None:
         print(coloured(text, sys.stderr), file=sys.stderr, flush=True)
 
 
+def warning_texts(found: Iterable[Diagnostic], file: str, text: str) -> tuple[str, ...]:
+    """Return what to print for warnings about the text of a file."""
+    return tuple(printable(each.render(file, text), "\n") for each in found)
+
+
 def warn_of(found: Iterable[Diagnostic], file: str, text: str) -> None:
     """Print warnings about the text of a file."""
-    for each in found:
-        warn(printable(each.render(file, text), "\n"))
+    for each in warning_texts(found, file, text):
+        warn(each)
+
+
+def no_certificate(name: str, why: str) -> str:
+    """Return what to print where the certificate of an answer is wanted and cannot be had."""
+    return f"{printable(name)}: warning: no certificate: {printable(why)} [RR006]"
 
 
 def error_line(text: str, code: str) -> str:

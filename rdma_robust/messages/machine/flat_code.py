@@ -6,6 +6,7 @@ Each instruction but a jump is one :class:`Step` of a schedule: every simple sta
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Generic, TypeVar, assert_never
 
@@ -164,7 +165,7 @@ def flat(process: Process) -> FlatProcess:
 Each = TypeVar("Each")
 
 
-class CodeMaker(Generic[Each]):
+class CodeMaker(ABC, Generic[Each]):
     """The one compiler of structured statements to jumps: a jump whose target is not known yet is put in when it is.
 
     What instructions there are besides :class:`Jump`, :class:`BranchChoice` and :class:`EndOfProcess` says a subclass.
@@ -175,25 +176,21 @@ class CodeMaker(Generic[Each]):
         self.registers: list[str] = []
         self.returns: list[list[int]] = [[]]
 
-    # of a subclass
-
+    @abstractmethod
     def simple(self, statement: Simple | Wait) -> None:
         """Append what a statement without others in it does."""
-        raise NotImplementedError
 
+    @abstractmethod
     def test(self, at: int, statement: If | While, otherwise: int) -> None:
         """Put in `at` the test of a statement, whose body follows; if its condition is false it goes on at `otherwise`."""
-        raise NotImplementedError
 
+    @abstractmethod
     def begin(self, loop: For, following: str, last: str) -> None:
         """Append the evaluation of the bounds of a `for`, kept in two registers."""
-        raise NotImplementedError
 
+    @abstractmethod
     def again(self, at: int, loop: For, registers: tuple[str, str], otherwise: int) -> None:
         """Put in `at` the test of a `for`, whose body follows."""
-        raise NotImplementedError
-
-    # for all
 
     def made(self, process: Process) -> list[Each | Jump | BranchChoice | EndOfProcess]:
         """Return the code of a process, which is over at the last instruction."""

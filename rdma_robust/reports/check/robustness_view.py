@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rdma_robust.frame.answer import Counts, JsonObject
 from rdma_robust.frame.exits import Exit
-from rdma_robust.frame.formats.answer_table import AnswerTable, Row, Totals, totals_line
+from rdma_robust.frame.formats.answer_table import AnswerTable, Row, Totals, totals_line, verdict_totals
 from rdma_robust.frame.formats.columns import Column
 from rdma_robust.frame.formats.json_text import valid_unicode
 from rdma_robust.frame.formats.row_text import expected_cell
@@ -87,11 +87,10 @@ def _cells(result: Result) -> Sequence[str]:
     )
 
 
-def totals(_: Sequence[Result], counts: Counts) -> Totals:
+def totals(results: Sequence[Result], counts: Counts) -> Totals:
     """Return what the last line says."""
-    numbers = [(word.replace("_", " "), counts[word]) for word in ("robust", "not_robust", "unknown")]
-    further = f"; {passed_over(counts)}" if counts.passed_over else ""
-    return Totals(count(counts.done, counts.noun), numbers, further=further)
+    told = verdict_totals("robust", "not_robust", "unknown")(results, counts)
+    return told._replace(further=f"; {passed_over(counts)}") if counts.passed_over else told
 
 
 def verdicts_line(counts: Counts, expect: bool, width: int | None = None) -> list[str]:
