@@ -18,8 +18,7 @@ from rdma_robust.frame.formats.columns import PAPER, Column, Columns
 from rdma_robust.frame.shell import stop
 from rdma_robust.frame.shell.colour import colourful
 from rdma_robust.frame.shell.inputs import Item, Missing, expand, loaded, read_source
-from rdma_robust.frame.shell.output import StandardOutput, make_folder, replace_file
-from rdma_robust.frame.shell.screen import width_of_output
+from rdma_robust.frame.shell.output import StandardOutput, make_folder, replace_file, width_of_output
 from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.limits import Limits
 from rdma_robust.teaching.demos.walk import CodeListing, Walkthrough
