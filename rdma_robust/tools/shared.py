@@ -12,7 +12,7 @@ REPORT_HELP = """Decide many programs in one run and report on all of them.
 
 PATH is a file, a folder (every *.rdma and *.mp below it), a glob pattern, or - for standard input. Answers are kept
 between runs, so a run that was interrupted goes on where it stopped, and one after a small change decides only what
-changed. Of programs that pass messages, `.mp`, the contracts of functions are checked too, anew in each run.
+changed. Of programs that pass messages, `.mp`, the contracts of functions are checked too.
 
 \b
 Formats
