@@ -47,7 +47,7 @@ class Families:
         return None
 
 
-def fresh_name(plain: str, taken: set[str]) -> str:
+def free_name(plain: str, taken: set[str]) -> str:
     """Return a name that is not taken, `plain` or that with a number behind it; from then on it is."""
     name, number = plain, 2
     while name in taken:
@@ -67,7 +67,7 @@ class TextNames:
     def of(self, name: str) -> str:
         """Return the name for a register or request: its own, if that is one."""
         if name not in self._known:
-            self._known[name] = fresh_name(self.cleaned(name), self.taken)
+            self._known[name] = free_name(self.cleaned(name), self.taken)
         return self._known[name]
 
     @staticmethod
@@ -77,7 +77,7 @@ class TextNames:
 
     def always_zero(self) -> str:
         """Return the name of a register that is always 0."""
-        self._zero = self._zero or fresh_name("nought", self.taken)
+        self._zero = self._zero or free_name("nought", self.taken)
         return self._zero
 
     def zero(self) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from typing import Final
 from rdma_robust.diagnose import Reporter, quote
 from rdma_robust.errors import Span
 from rdma_robust.messages.language.message_words import message_grammar
-from rdma_robust.messages.language.written_terms import fresh_name
+from rdma_robust.messages.language.written_terms import free_name
 from rdma_robust.messages.traces.located_json import LineStarts
 from rdma_robust.messages.traces.trace_record import LIBRARY, Field, MessageTrace, TraceEvent, TraceProcess
 
@@ -301,7 +301,7 @@ class _Import:
     def fresh(self, word: str, task: _Task) -> str:
         """Return a name of a trace for a word, another one each time."""
         plain = re.sub(r"\W", "_", word, flags=re.ASCII)
-        return fresh_name(f"v{plain}" if plain[0].isdigit() else plain, task.used)
+        return free_name(f"v{plain}" if plain[0].isdigit() else plain, task.used)
 
     def condition(self, entry: _Entry, task: _Task) -> None:
         """Write an assumption or assertion; where it is what gives a name its value, an assignment."""

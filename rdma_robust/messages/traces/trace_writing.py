@@ -33,7 +33,7 @@ from rdma_robust.messages.language.message_terms import (
     require_number,
     value_of,
 )
-from rdma_robust.messages.language.written_terms import fresh_name
+from rdma_robust.messages.language.written_terms import free_name
 from rdma_robust.messages.language.written_terms import number_text as number_written
 from rdma_robust.messages.machine.courses import Course
 from rdma_robust.messages.machine.flat_code import LoopBounds, Round, Test, WaitFor
@@ -229,7 +229,7 @@ class _ProcessWriter:
 
     def fresh(self, base: str) -> str:
         """Return a name that is not used yet, like `base`."""
-        return fresh_name(re.sub(r"\W", "_", base).strip("_") or "v", self.used)
+        return free_name(re.sub(r"\W", "_", base).strip("_") or "v", self.used)
 
     def add(self, op: str, **fields: Field) -> None:
         self.events.append(TraceEvent(op, fields, self.line))
