@@ -12,21 +12,7 @@ import typer
 from rdma_robust.cli.asked_files import certified, explains, memory_each
 from rdma_robust.cli.asked_otherwise import watch_instead
 from rdma_robust.cli.destinations import report_form
-from rdma_robust.cli.options.arguments import (
-    Certificates,
-    Defines,
-    Expect,
-    Explain,
-    Files,
-    Jobs,
-    Memory,
-    OutputFile,
-    Quiet,
-    Timeout,
-    VerdictsFormat,
-    Watch,
-    limit,
-)
+from rdma_robust.cli.options import arguments
 from rdma_robust.cli.options.formats import VERDICT_FORMATS
 from rdma_robust.frame.command_asking import CommandAsking
 from rdma_robust.frame.registry import CommandEntry, Kind, QuestionOption
@@ -35,17 +21,17 @@ from rdma_robust.frame.shell.defaults import TIMEOUT_S
 from rdma_robust.frame.shell.inputs import Item, expand
 
 FOR_ALL: Final[Mapping[str, tuple[Any, Any]]] = {
-    "define": (Defines, None),
-    "timeout": (Timeout, TIMEOUT_S),
-    "memory": (Memory, None),
-    "jobs": (Jobs, None),
-    "expect": (Expect, False),
-    "format_": (VerdictsFormat, None),
-    "output": (OutputFile, None),
-    "certificate": (Certificates, None),
-    "explain": (Explain, None),
-    "quiet": (Quiet, False),
-    "watch": (Watch, False),
+    "define": (arguments.Defines, None),
+    "timeout": (arguments.Timeout, TIMEOUT_S),
+    "memory": (arguments.Memory, None),
+    "jobs": (arguments.Jobs, None),
+    "expect": (arguments.Expect, False),
+    "format_": (arguments.VerdictsFormat, None),
+    "output": (arguments.OutputFile, None),
+    "certificate": (arguments.Certificates, None),
+    "explain": (arguments.Explain, None),
+    "quiet": (arguments.Quiet, False),
+    "watch": (arguments.Watch, False),
 }
 """The options of every such command, with their defaults."""
 
@@ -74,7 +60,7 @@ def question_command(command: CommandEntry) -> Callable[..., None]:
 def _parameters(command: CommandEntry) -> Iterator[inspect.Parameter]:
     positional, keyword = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
     yield inspect.Parameter("context", positional, annotation=typer.Context)
-    yield inspect.Parameter("files", positional, annotation=Files)
+    yield inspect.Parameter("files", positional, annotation=arguments.Files)
     for each in command.options:
         yield inspect.Parameter(each.parameter, keyword, default=each.default, annotation=_declared(each))
     for name, (annotation, default) in FOR_ALL.items():
@@ -98,7 +84,7 @@ def _note(command: CommandEntry, context: typer.Context, given: Mapping[str, Any
     form = report_form(given["output"], given["format_"], VERDICT_FORMATS, items)
     alone = explains(items, given["explain"])
     asking = CommandAsking(
-        timeout=limit(given["timeout"]),
+        timeout=arguments.limit(given["timeout"]),
         memory=memory_each(given["memory"], given["jobs"], items),
         expect=given["expect"],
         explain=form == "junit" or alone,

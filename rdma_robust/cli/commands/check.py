@@ -11,26 +11,7 @@ import typer
 from rdma_robust.cli.asked_files import certified, explains, memory_each
 from rdma_robust.cli.asked_otherwise import prints_alone, watch_instead
 from rdma_robust.cli.destinations import report_form
-from rdma_robust.cli.options.arguments import (
-    Certificates,
-    Defines,
-    Disable,
-    Enable,
-    Expect,
-    Explain,
-    Files,
-    Jobs,
-    MaxStates,
-    Memory,
-    OutputFile,
-    Quiet,
-    Reductions,
-    SelfCheck,
-    Timeout,
-    VerdictsFormat,
-    Watch,
-    limit,
-)
+from rdma_robust.cli.options import arguments
 from rdma_robust.cli.options.formats import VERDICT_FORMATS
 from rdma_robust.cli.options.option_sets import HardwareOptions, SearchOptions, with_option_sets
 from rdma_robust.cli.options.reductions_option import parse_reductions
@@ -53,27 +34,27 @@ DumpAfter = Annotated[
 @with_option_sets
 def check_command(
     context: typer.Context,
-    files: Files,
+    files: arguments.Files,
     *,
     search: SearchOptions,
     hardware: HardwareOptions,
-    define: Defines = None,
-    timeout: Timeout = TIMEOUT_S,
-    max_states: MaxStates = 0,
-    memory: Memory = None,
-    jobs: Jobs = None,
-    self_check: SelfCheck = False,
-    reductions: Reductions = "all",
-    expect: Expect = False,
-    format_: VerdictsFormat = None,
-    output: OutputFile = None,
-    certificate: Certificates = None,
-    explain: Explain = None,
+    define: arguments.Defines = None,
+    timeout: arguments.Timeout = TIMEOUT_S,
+    max_states: arguments.MaxStates = 0,
+    memory: arguments.Memory = None,
+    jobs: arguments.Jobs = None,
+    self_check: arguments.SelfCheck = False,
+    reductions: arguments.Reductions = "all",
+    expect: arguments.Expect = False,
+    format_: arguments.VerdictsFormat = None,
+    output: arguments.OutputFile = None,
+    certificate: arguments.Certificates = None,
+    explain: arguments.Explain = None,
     dump_after: DumpAfter = None,
-    enable: Enable = None,
-    disable: Disable = None,
-    quiet: Quiet = False,
-    watch: Watch = False,
+    enable: arguments.Enable = None,
+    disable: arguments.Disable = None,
+    quiet: arguments.Quiet = False,
+    watch: arguments.Watch = False,
 ) -> None:
     """Note in the context what is to be done."""
     if watch:
@@ -88,7 +69,7 @@ def check_command(
     options = CheckOptions(
         **search.values(),
         **hardware.values(),
-        timeout=limit(timeout),
+        timeout=arguments.limit(timeout),
         max_states=max_states or None,
         memory=memory_each(memory, jobs, items),
         self_check=self_check,

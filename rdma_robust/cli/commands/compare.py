@@ -11,8 +11,8 @@ import typer
 from rdma_robust.batch.compare import compare, read_report
 from rdma_robust.cli.answering import default_limits
 from rdma_robust.cli.destinations import Destination, report_form
-from rdma_robust.cli.options.arguments import FORMAT_HELP, OutputFile
-from rdma_robust.cli.options.formats import COMPARE_FORMATS, CompareFormat
+from rdma_robust.cli.options import arguments
+from rdma_robust.cli.options.formats import COMPARE_FORMATS
 from rdma_robust.errors import LimitReached, UsageError
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.shell.inputs import UnreadableError, read_source, source_of
@@ -39,8 +39,8 @@ def compare_command(
     old: Annotated[str, typer.Argument(metavar="OLD", hidden=True)],
     new: Annotated[str, typer.Argument(metavar="NEW", hidden=True)],
     *,
-    format_: Annotated[CompareFormat | None, typer.Option("--format", help=FORMAT_HELP, show_default=False)] = None,
-    output: OutputFile = None,
+    format_: arguments.ComparisonFormat = None,
+    output: arguments.OutputFile = None,
     fail_on: Annotated[
         FailOn, typer.Option("--fail-on", help="What exits with 1: a verdict or claim that got worse, or any that changed.")
     ] = "regressions",

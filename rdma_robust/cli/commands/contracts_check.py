@@ -10,20 +10,7 @@ import typer
 from rdma_robust.cli.asked_files import explains, memory_each
 from rdma_robust.cli.asked_otherwise import watch_instead
 from rdma_robust.cli.destinations import report_form
-from rdma_robust.cli.options.arguments import (
-    Defines,
-    Expect,
-    Explain,
-    Files,
-    Jobs,
-    Memory,
-    OutputFile,
-    Quiet,
-    Timeout,
-    VerdictsFormat,
-    Watch,
-    limit,
-)
+from rdma_robust.cli.options import arguments
 from rdma_robust.cli.options.contracts_options import AnyN, ContractOptions
 from rdma_robust.cli.options.formats import VERDICT_FORMATS
 from rdma_robust.cli.options.option_sets import with_option_sets
@@ -39,20 +26,20 @@ from rdma_robust.questions.contracts_question import CONTRACTS_CHECK, ContractsA
 @with_option_sets
 def check_command(
     context: typer.Context,
-    files: Files,
+    files: arguments.Files,
     *,
     asked: ContractOptions,
     any_n: AnyN = False,
-    define: Defines = None,
-    timeout: Timeout = TIMEOUT_S,
-    memory: Memory = None,
-    jobs: Jobs = None,
-    expect: Expect = False,
-    format_: VerdictsFormat = None,
-    output: OutputFile = None,
-    explain: Explain = None,
-    quiet: Quiet = False,
-    watch: Watch = False,
+    define: arguments.Defines = None,
+    timeout: arguments.Timeout = TIMEOUT_S,
+    memory: arguments.Memory = None,
+    jobs: arguments.Jobs = None,
+    expect: arguments.Expect = False,
+    format_: arguments.VerdictsFormat = None,
+    output: arguments.OutputFile = None,
+    explain: arguments.Explain = None,
+    quiet: arguments.Quiet = False,
+    watch: arguments.Watch = False,
 ) -> None:
     """Note in the context what is to be done."""
     if watch:
@@ -62,7 +49,7 @@ def check_command(
     form = report_form(output, format_, VERDICT_FORMATS, items)
     asking = ContractsAsking(
         replace(asked.checking(), any_n=any_n),
-        limit(timeout),
+        arguments.limit(timeout),
         memory_each(memory, jobs, items),
         expect=expect,
         define=tuple(define or ()),

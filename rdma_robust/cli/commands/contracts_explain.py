@@ -3,26 +3,16 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from rdma_robust import TOOL, __version__
 from rdma_robust.cli.answering import only, tell_of
 from rdma_robust.cli.destinations import report_form
-from rdma_robust.cli.options.arguments import (
-    FORMAT_HELP,
-    AllSteps,
-    Define,
-    File,
-    Memory,
-    OutputFile,
-    Timeout,
-    limit,
-    memory_limit,
-)
+from rdma_robust.cli.options import arguments
 from rdma_robust.cli.options.contracts_options import ContractOptions
-from rdma_robust.cli.options.formats import CONTRACT_FORMATS, ContractFormat
+from rdma_robust.cli.options.formats import CONTRACT_FORMATS
 from rdma_robust.cli.options.option_sets import with_option_sets
 from rdma_robust.errors import UsageError
 from rdma_robust.frame.exits import Exit
@@ -41,21 +31,21 @@ if TYPE_CHECKING:
 @with_option_sets
 def explain_command(
     context: typer.Context,
-    file: File,
+    file: arguments.File,
     *,
     asked: ContractOptions,
-    define: Define = None,
-    timeout: Timeout = TIMEOUT_S,
-    memory: Memory = None,
-    format_: Annotated[ContractFormat | None, typer.Option("--format", help=FORMAT_HELP, show_default=False)] = None,
-    output: OutputFile = None,
-    all_steps: AllSteps = False,
+    define: arguments.Define = None,
+    timeout: arguments.Timeout = TIMEOUT_S,
+    memory: arguments.Memory = None,
+    format_: arguments.ContractsFormat = None,
+    output: arguments.OutputFile = None,
+    all_steps: arguments.AllSteps = False,
 ) -> None:
     """Note in the context what is to be done."""
     asking = ContractsAsking(
         asked.checking(),
-        limit(timeout),
-        memory_limit(memory),
+        arguments.limit(timeout),
+        arguments.memory_limit(memory),
         define=tuple(define or ()),
         each=all_steps,
         width=width_of_output(output),

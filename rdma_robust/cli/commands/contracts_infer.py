@@ -11,16 +11,7 @@ import typer
 from rdma_robust import TOOL
 from rdma_robust.cli.answering import only, tell_of
 from rdma_robust.cli.destinations import report_form
-from rdma_robust.cli.options.arguments import (
-    AnswerFormat,
-    Define,
-    File,
-    Memory,
-    OutputFile,
-    Timeout,
-    limit,
-    memory_limit,
-)
+from rdma_robust.cli.options import arguments
 from rdma_robust.cli.options.contracts_options import (
     ContractBufferOption,
     Only,
@@ -52,22 +43,22 @@ if TYPE_CHECKING:
 
 def infer_command(
     context: typer.Context,
-    file: File,
+    file: arguments.File,
     *,
     procs: Procs = "1..4",
     only: Only = None,
     buffer: ContractBufferOption = "infinite",
-    define: Define = None,
-    timeout: Timeout = TIMEOUT_S,
-    memory: Memory = None,
-    format_: AnswerFormat = None,
-    output: OutputFile = None,
+    define: arguments.Define = None,
+    timeout: arguments.Timeout = TIMEOUT_S,
+    memory: arguments.Memory = None,
+    format_: arguments.AnswerFormat = None,
+    output: arguments.OutputFile = None,
 ) -> None:
     """Note in the context what is to be done."""
     asking = ContractsAsking(
         Checking(numbers_of_processes(procs), only=names_in(only), buffer=buffer),
-        limit(timeout),
-        memory_limit(memory),
+        arguments.limit(timeout),
+        arguments.memory_limit(memory),
         define=tuple(define or ()),
         width=width_of_output(output),
     )

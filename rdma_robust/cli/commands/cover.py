@@ -9,19 +9,7 @@ import typer
 
 from rdma_robust.cli.asked_files import certified, explains, memory_each
 from rdma_robust.cli.destinations import report_form
-from rdma_robust.cli.options.arguments import (
-    Certificates,
-    Explain,
-    Files,
-    Jobs,
-    MaxStates,
-    Memory,
-    OutputFile,
-    Quiet,
-    ReportFormat,
-    Timeout,
-    limit,
-)
+from rdma_robust.cli.options import arguments
 from rdma_robust.cli.options.formats import FORMATS
 from rdma_robust.errors import UsageError
 from rdma_robust.frame.exits import Exit
@@ -35,24 +23,24 @@ from rdma_robust.reports.cover.cover_result import CoverRecord
 
 def cover_command(
     context: typer.Context,
-    files: Files,
+    files: arguments.Files,
     *,
     engine: Annotated[
         str, typer.Option(metavar="NAME", help="Engine; auto runs several and stops at the first answer.")
     ] = "auto",
-    timeout: Timeout = TIMEOUT_S,
-    max_states: MaxStates = 0,
-    memory: Memory = None,
-    jobs: Jobs = None,
+    timeout: arguments.Timeout = TIMEOUT_S,
+    max_states: arguments.MaxStates = 0,
+    memory: arguments.Memory = None,
+    jobs: arguments.Jobs = None,
     expect: Annotated[
         bool, typer.Option("--expect", help="Compare with the comments `# expect: safe` and `# expect: unsafe`.")
     ] = False,
-    format_: ReportFormat = None,
-    output: OutputFile = None,
-    certificate: Certificates = None,
-    explain: Explain = None,
+    format_: arguments.ReportFormat = None,
+    output: arguments.OutputFile = None,
+    certificate: arguments.Certificates = None,
+    explain: arguments.Explain = None,
     markings: Annotated[bool, typer.Option("--markings", help="Show the marking after every step of a run.")] = False,
-    quiet: Quiet = False,
+    quiet: arguments.Quiet = False,
 ) -> None:
     """Note in the context what is to be done."""
     items = expand(files, suffixes=(".spec",))
@@ -60,7 +48,7 @@ def cover_command(
     nets = sum(isinstance(item, Source) for item in items)
     asking = CoverAsking(
         engine=engine,
-        timeout=limit(timeout),
+        timeout=arguments.limit(timeout),
         max_states=max_states or None,
         memory=memory_each(memory, jobs, items),
         markings=markings,

@@ -11,19 +11,8 @@ import typer
 from rdma_robust import TOOL, __version__
 from rdma_robust.cli.answering import only, tell_of
 from rdma_robust.cli.destinations import report_form
-from rdma_robust.cli.options.arguments import (
-    FORMAT_HELP,
-    AllSteps,
-    Define,
-    File,
-    MaxStates,
-    Memory,
-    OutputFile,
-    Timeout,
-    limit,
-    memory_limit,
-)
-from rdma_robust.cli.options.formats import EXPLAIN_FORMATS, Drawing, ExplainFormat
+from rdma_robust.cli.options import arguments
+from rdma_robust.cli.options.formats import EXPLAIN_FORMATS, Drawing
 from rdma_robust.cli.options.option_sets import HardwareOptions, with_option_sets
 from rdma_robust.cli.options.safety_options import SafetyModels, models_named
 from rdma_robust.errors import UsageError
@@ -62,15 +51,15 @@ class ExplainRequest:
 @with_option_sets
 def explain_command(
     context: typer.Context,
-    file: File,
+    file: arguments.File,
     *,
-    format_: Annotated[ExplainFormat | None, typer.Option("--format", help=FORMAT_HELP, show_default=False)] = None,
+    format_: arguments.ExplanationFormat = None,
     of: Annotated[Drawing, typer.Option(help="svg: what to draw.")] = "graph",
     hardware: HardwareOptions,
-    define: Define = None,
-    timeout: Timeout = TIMEOUT_S,
-    max_states: MaxStates = 0,
-    memory: Memory = None,
+    define: arguments.Define = None,
+    timeout: arguments.Timeout = TIMEOUT_S,
+    max_states: arguments.MaxStates = 0,
+    memory: arguments.Memory = None,
     final_states: Annotated[
         int,
         typer.Option(
@@ -83,17 +72,17 @@ def explain_command(
         int | None,
         typer.Option(metavar="N", min=40, help="text: width of the lines.", show_default="that of the terminal"),
     ] = None,
-    output: OutputFile = None,
-    all_steps: AllSteps = False,
+    output: arguments.OutputFile = None,
+    all_steps: arguments.AllSteps = False,
     models: SafetyModels = None,
 ) -> None:
     """Note in the context what is to be done."""
     named, every = models_named(models)
     options = CheckOptions(
         **hardware.values(),
-        timeout=limit(timeout),
+        timeout=arguments.limit(timeout),
         max_states=max_states or None,
-        memory=memory_limit(memory),
+        memory=arguments.memory_limit(memory),
         define=tuple(define or ()),
     )
     form = report_form(output, format_, EXPLAIN_FORMATS, expand([file]))

@@ -10,15 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 
-from rdma_robust.cli.options.arguments import (
-    Define,
-    File,
-    Memory,
-    Watch,
-    limit,
-    memory_limit,
-    seconds,
-)
+from rdma_robust.cli.options import arguments
 from rdma_robust.cli.options.option_sets import HardwareOptions, with_option_sets
 from rdma_robust.cli.processes.explored_messages import decided_messages
 from rdma_robust.cli.watching import WatchedFiles, changes_of, need_watchfiles
@@ -57,7 +49,10 @@ State = Annotated[
     str, typer.Option(metavar="STATE", help="Begin with a shared state: what follows # in a link.", show_default=False)
 ]
 DecideTimeout = Annotated[
-    float, typer.Option(metavar="SECONDS", callback=seconds, help="Time limit for deciding; 0 for none.", show_default="60")
+    float,
+    typer.Option(
+        metavar="SECONDS", callback=arguments.seconds, help="Time limit for deciding; 0 for none.", show_default="60"
+    ),
 ]
 StartBuffer = Annotated[
     BufferToExplore | None,
@@ -90,7 +85,7 @@ class ExploreRequest:
 @with_option_sets
 def explore_command(
     context: typer.Context,
-    file: File,
+    file: arguments.File,
     *,
     tui: Tui = False,
     port: Port = 0,
@@ -98,16 +93,16 @@ def explore_command(
     state: State = "",
     hardware: HardwareOptions,
     buffer: StartBuffer = None,
-    define: Define = None,
+    define: arguments.Define = None,
     timeout: DecideTimeout = 60,
-    memory: Memory = None,
-    watch: Watch = False,
+    memory: arguments.Memory = None,
+    watch: arguments.Watch = False,
 ) -> None:
     """Note in the context what is to be done."""
     options = CheckOptions(
         **hardware.values(),
-        timeout=limit(timeout),
-        memory=memory_limit(memory),
+        timeout=arguments.limit(timeout),
+        memory=arguments.memory_limit(memory),
         define=tuple(define or ()),
     )
     sources = {name: context.get_parameter_source(name) for name in ONLY_RDMA}

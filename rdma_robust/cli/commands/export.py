@@ -10,17 +10,7 @@ import typer
 
 from rdma_robust.cli.answering import answer_item, default_limits, only
 from rdma_robust.cli.destinations import made_file
-from rdma_robust.cli.options.arguments import (
-    AtomicsOption,
-    AwaitLoops,
-    CpuOption,
-    Define,
-    File,
-    Force,
-    MadeFile,
-    OrderedReads,
-    OrderOption,
-)
+from rdma_robust.cli.options import arguments
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.shell.inputs import Source
 from rdma_robust.frame.shell.output import output
@@ -37,7 +27,7 @@ MAX_COUNTER_BOUND = 32_767
 
 def export_command(
     context: typer.Context,
-    file: File,
+    file: arguments.File,
     *,
     to: Annotated[Literal["promela", "spec", "dot", "json"], typer.Option(help="The form to write.")],
     instrumentation: Annotated[
@@ -59,14 +49,14 @@ def export_command(
         int,
         typer.Option(metavar="N", min=0, help="Control states written out.", show_default="2000 for dot, else 100000"),
     ] = 0,
-    ordered_reads: OrderedReads = False,
-    cpu: CpuOption = None,
-    atomics: AtomicsOption = None,
-    order: OrderOption = None,
-    await_loops: AwaitLoops = False,
-    define: Define = None,
-    output: MadeFile = None,
-    force: Force = False,
+    ordered_reads: arguments.OrderedReads = False,
+    cpu: arguments.CpuOption = None,
+    atomics: arguments.AtomicsOption = None,
+    order: arguments.OrderOption = None,
+    await_loops: arguments.AwaitLoops = False,
+    define: arguments.Define = None,
+    output: arguments.MadeFile = None,
+    force: arguments.Force = False,
 ) -> None:
     """Note in the context what is to be done."""
     from rdma_robust.exports import ExportOptions  # noqa: PLC0415

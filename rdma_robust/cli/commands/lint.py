@@ -12,19 +12,7 @@ import typer
 from rdma_robust import TOOL
 from rdma_robust.cli.answering import answering
 from rdma_robust.cli.destinations import report_form
-from rdma_robust.cli.options.arguments import (
-    Defines,
-    Disable,
-    Enable,
-    Files,
-    FindingsFormat,
-    Memory,
-    OutputFile,
-    Quiet,
-    Timeout,
-    limit,
-    memory_limit,
-)
+from rdma_robust.cli.options import arguments
 from rdma_robust.cli.options.formats import FINDING_FORMATS
 from rdma_robust.cli.warning_choice import chosen
 from rdma_robust.errors import Diagnostic, ProgramError
@@ -78,23 +66,25 @@ class LintRequest:
 
 def lint_command(
     context: typer.Context,
-    files: Files,
+    files: arguments.Files,
     *,
     needless: Needless = False,
-    enable: Enable = None,
-    disable: Disable = None,
-    define: Defines = None,
-    timeout: Timeout = TIMEOUT_S,
-    memory: Memory = None,
-    format_: FindingsFormat = None,
-    output: OutputFile = None,
-    quiet: Quiet = False,
+    enable: arguments.Enable = None,
+    disable: arguments.Disable = None,
+    define: arguments.Defines = None,
+    timeout: arguments.Timeout = TIMEOUT_S,
+    memory: arguments.Memory = None,
+    format_: arguments.FindingsFormat = None,
+    output: arguments.OutputFile = None,
+    quiet: arguments.Quiet = False,
 ) -> None:
     """Note in the context what is to be done."""
     items = expand(files, define=tuple(define or ()))
     form = report_form(output, format_, FINDING_FORMATS, items)
     choice = chosen(enable, disable)
-    request = LintRequest(items, choice, limit(timeout), memory_limit(memory), needless, form, output, quiet)
+    request = LintRequest(
+        items, choice, arguments.limit(timeout), arguments.memory_limit(memory), needless, form, output, quiet
+    )
     context.obj.append(partial(run_lint, request))
 
 

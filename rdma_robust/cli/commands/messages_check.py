@@ -9,21 +9,7 @@ import typer
 from rdma_robust.cli.asked_files import certified, explains, memory_each
 from rdma_robust.cli.asked_otherwise import watch_instead
 from rdma_robust.cli.destinations import report_form
-from rdma_robust.cli.options.arguments import (
-    Certificates,
-    Defines,
-    Expect,
-    Explain,
-    Files,
-    Jobs,
-    Memory,
-    OutputFile,
-    Quiet,
-    Timeout,
-    VerdictsFormat,
-    Watch,
-    limit,
-)
+from rdma_robust.cli.options import arguments
 from rdma_robust.cli.options.formats import VERDICT_FORMATS
 from rdma_robust.cli.options.messages_options import (
     Deny,
@@ -45,23 +31,23 @@ from rdma_robust.questions.messages_question import MESSAGES_CHECK, MessagesAski
 @with_option_sets
 def check_command(
     context: typer.Context,
-    files: Files,
+    files: arguments.Files,
     *,
     asked: MessageOptions,
     self_check: MessagesSelfCheck = False,
     matches: Matches = True,
-    define: Defines = None,
-    timeout: Timeout = TIMEOUT_S,
-    memory: Memory = None,
-    jobs: Jobs = None,
-    expect: Expect = False,
+    define: arguments.Defines = None,
+    timeout: arguments.Timeout = TIMEOUT_S,
+    memory: arguments.Memory = None,
+    jobs: arguments.Jobs = None,
+    expect: arguments.Expect = False,
     deny: Deny = None,
-    format_: VerdictsFormat = None,
-    output: OutputFile = None,
-    certificate: Certificates = None,
-    explain: Explain = None,
-    quiet: Quiet = False,
-    watch: Watch = False,
+    format_: arguments.VerdictsFormat = None,
+    output: arguments.OutputFile = None,
+    certificate: arguments.Certificates = None,
+    explain: arguments.Explain = None,
+    quiet: arguments.Quiet = False,
+    watch: arguments.Watch = False,
 ) -> None:
     """Note in the context what is to be done."""
     if watch:
@@ -71,7 +57,7 @@ def check_command(
     form = report_form(output, format_, VERDICT_FORMATS, items)
     asking = MessagesAsking(
         **asked.values(),
-        timeout=limit(timeout),
+        timeout=arguments.limit(timeout),
         memory=memory_each(memory, jobs, items),
         expect=expect,
         deny=denied(deny),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Final
 
 import typer
 
@@ -11,18 +11,8 @@ from rdma_robust import TOOL, __version__
 from rdma_robust.beside import Beside
 from rdma_robust.cli.answering import only, tell_of
 from rdma_robust.cli.destinations import report_form
-from rdma_robust.cli.options.arguments import (
-    FORMAT_HELP,
-    AllSteps,
-    Define,
-    File,
-    Memory,
-    OutputFile,
-    Timeout,
-    limit,
-    memory_limit,
-)
-from rdma_robust.cli.options.formats import EXPLAIN_FORMATS, ExplainFormat
+from rdma_robust.cli.options import arguments
+from rdma_robust.cli.options.formats import EXPLAIN_FORMATS
 from rdma_robust.cli.options.messages_options import MessageOptions
 from rdma_robust.cli.options.option_sets import with_option_sets
 from rdma_robust.frame.exits import Exit
@@ -45,21 +35,21 @@ RACES_S: Final = 5.0
 @with_option_sets
 def explain_command(
     context: typer.Context,
-    file: File,
+    file: arguments.File,
     *,
-    format_: Annotated[ExplainFormat | None, typer.Option("--format", help=FORMAT_HELP, show_default=False)] = None,
+    format_: arguments.ExplanationFormat = None,
     asked: MessageOptions,
-    define: Define = None,
-    timeout: Timeout = TIMEOUT_S,
-    memory: Memory = None,
-    output: OutputFile = None,
-    all_steps: AllSteps = False,
+    define: arguments.Define = None,
+    timeout: arguments.Timeout = TIMEOUT_S,
+    memory: arguments.Memory = None,
+    output: arguments.OutputFile = None,
+    all_steps: arguments.AllSteps = False,
 ) -> None:
     """Note in the context what is to be done."""
     asking = MessagesAsking(
         **asked.values(),
-        timeout=limit(timeout),
-        memory=memory_limit(memory),
+        timeout=arguments.limit(timeout),
+        memory=arguments.memory_limit(memory),
         define=tuple(define or ()),
         full=all_steps,
         width=width_of_output(output),

@@ -8,20 +8,7 @@ import typer
 
 from rdma_robust.cli.asked_files import memory_each
 from rdma_robust.cli.destinations import report_form
-from rdma_robust.cli.options.arguments import (
-    AnswerFormat,
-    AwaitLoops,
-    Defines,
-    Files,
-    Jobs,
-    MaxStates,
-    Memory,
-    OutputFile,
-    Quiet,
-    RecvDepth,
-    Timeout,
-    limit,
-)
+from rdma_robust.cli.options import arguments
 from rdma_robust.cli.options.formats import TEXT_OR_JSON
 from rdma_robust.frame.run_question import Run, run_question
 from rdma_robust.frame.shell.defaults import TIMEOUT_S
@@ -32,25 +19,25 @@ from rdma_robust.questions.models_question import MODELS, ModelsAsking
 
 def models_command(
     context: typer.Context,
-    files: Files,
+    files: arguments.Files,
     *,
-    recv_depth: RecvDepth = RECV_DEPTH,
-    await_loops: AwaitLoops = False,
-    define: Defines = None,
-    timeout: Timeout = TIMEOUT_S,
-    max_states: MaxStates = 0,
-    memory: Memory = None,
-    jobs: Jobs = None,
-    format_: AnswerFormat = None,
-    output: OutputFile = None,
-    quiet: Quiet = False,
+    recv_depth: arguments.RecvDepth = RECV_DEPTH,
+    await_loops: arguments.AwaitLoops = False,
+    define: arguments.Defines = None,
+    timeout: arguments.Timeout = TIMEOUT_S,
+    max_states: arguments.MaxStates = 0,
+    memory: arguments.Memory = None,
+    jobs: arguments.Jobs = None,
+    format_: arguments.AnswerFormat = None,
+    output: arguments.OutputFile = None,
+    quiet: arguments.Quiet = False,
 ) -> None:
     """Note in the context what is to be done."""
     defined = tuple(define or ())
     items = expand(files, define=defined)
     options = CheckOptions(
         await_loops=await_loops,
-        timeout=limit(timeout),
+        timeout=arguments.limit(timeout),
         max_states=max_states or None,
         memory=memory_each(memory, jobs, items),
         define=defined,

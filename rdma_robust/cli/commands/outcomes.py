@@ -12,22 +12,9 @@ import typer
 from rdma_robust import TOOL
 from rdma_robust.cli.answering import answer_item, only
 from rdma_robust.cli.destinations import Destination, report_form
-from rdma_robust.cli.options.arguments import (
-    AnswerFormat,
-    AtomicsOption,
-    CpuOption,
-    Define,
-    File,
-    OrderedReads,
-    OrderOption,
-    OutputFile,
-    RecvDepth,
-    SearchedStates,
-    Timeout,
-    limit,
-    searched_states,
-)
+from rdma_robust.cli.options import arguments
 from rdma_robust.cli.options.formats import TEXT_OR_JSON
+from rdma_robust.cli.options.option_sets import MachineOptions, with_option_sets
 from rdma_robust.errors import UsageError
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.formats.json_text import layout
@@ -59,14 +46,15 @@ class OutcomesRequest:
     models: bool = False
 
 
+@with_option_sets
 def outcomes_command(
     context: typer.Context,
-    file: File,
+    file: arguments.File,
     *,
     depth: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="Moves of an execution.", show_default="no limit")
     ] = None,
-    max_states: SearchedStates = None,
+    max_states: arguments.SearchedStates = None,
     under_way: Annotated[
         int | None,
         typer.Option(
@@ -77,25 +65,28 @@ def outcomes_command(
             show_default=False,
         ),
     ] = None,
-    ordered_reads: OrderedReads = False,
-    cpu: CpuOption = None,
-    atomics: AtomicsOption = None,
-    order: OrderOption = None,
-    recv_depth: RecvDepth = RECV_DEPTH,
-    define: Define = None,
+    machine: MachineOptions,
+    define: arguments.Define = None,
     models: Annotated[
         bool, typer.Option("--models", help="Compare all hardware: which setting is the first to allow each final state.")
     ] = False,
-    timeout: Timeout = TIMEOUT_S,
-    format_: AnswerFormat = None,
-    output: OutputFile = None,
+    timeout: arguments.Timeout = TIMEOUT_S,
+    format_: arguments.AnswerFormat = None,
+    output: arguments.OutputFile = None,
 ) -> None:
     """Note in the context what is to be done."""
-    hardware, defined = Hardware(cpu, atomics, order, ordered_reads or None), tuple(define or ())
+    hardware, defined = machine.hardware(), tuple(define or ())
     if models and hardware.said:
         raise UsageError("--models asks about all hardware: leave out --cpu, --atomics, --order and --ordered-reads")
     bounds = OutcomesRequest(
-        hardware, depth, searched_states(max_states), limit(timeout), under_way, defined, recv_depth, models
+        hardware,
+        depth,
+        arguments.searched_states(max_states),
+        arguments.limit(timeout),
+        under_way,
+        defined,
+        machine.recv_depth,
+        models,
     )
     form = report_form(output, format_, TEXT_OR_JSON, expand([file]))
     context.obj.append(partial(run_outcomes, file, bounds, Destination(form, None if output == "-" else output)))

@@ -10,22 +10,7 @@ import typer
 from rdma_robust.cli.asked_files import certified, explains, memory_each
 from rdma_robust.cli.asked_otherwise import prints_alone, watch_instead
 from rdma_robust.cli.destinations import report_form
-from rdma_robust.cli.options.arguments import (
-    Certificates,
-    Defines,
-    Expect,
-    Explain,
-    Files,
-    Jobs,
-    MaxStates,
-    Memory,
-    OutputFile,
-    Quiet,
-    Timeout,
-    VerdictsFormat,
-    Watch,
-    limit,
-)
+from rdma_robust.cli.options import arguments
 from rdma_robust.cli.options.formats import VERDICT_FORMATS
 from rdma_robust.cli.options.safety_options import SafetyEngine, SafetyModels, SafetyReduction, models_named
 from rdma_robust.frame.run_question import Run, run_question
@@ -42,7 +27,7 @@ DumpReduced = Annotated[
 
 def prove_command(
     context: typer.Context,
-    files: Files,
+    files: arguments.Files,
     *,
     models: SafetyModels = None,
     engine: SafetyEngine = "auto",
@@ -50,19 +35,19 @@ def prove_command(
     bound: Annotated[
         int, typer.Option(metavar="K", min=0, max=256, help="Buffered stores, or like operations under way, to begin with.")
     ] = 1,
-    define: Defines = None,
-    timeout: Timeout = TIMEOUT_S,
-    max_states: MaxStates = 0,
-    memory: Memory = None,
-    jobs: Jobs = None,
-    expect: Expect = False,
-    format_: VerdictsFormat = None,
-    output: OutputFile = None,
-    certificate: Certificates = None,
-    explain: Explain = None,
+    define: arguments.Defines = None,
+    timeout: arguments.Timeout = TIMEOUT_S,
+    max_states: arguments.MaxStates = 0,
+    memory: arguments.Memory = None,
+    jobs: arguments.Jobs = None,
+    expect: arguments.Expect = False,
+    format_: arguments.VerdictsFormat = None,
+    output: arguments.OutputFile = None,
+    certificate: arguments.Certificates = None,
+    explain: arguments.Explain = None,
     dump_after: DumpReduced = None,
-    quiet: Quiet = False,
-    watch: Watch = False,
+    quiet: arguments.Quiet = False,
+    watch: arguments.Watch = False,
 ) -> None:
     """Note in the context what is to be done."""
     named, every = models_named(models)
@@ -76,7 +61,7 @@ def prove_command(
         engine,
         reduction,
         bound,
-        limit(timeout),
+        arguments.limit(timeout),
         max_states or None,
         memory_each(memory, jobs, items),
         explain=explains(items, explain),

@@ -13,18 +13,8 @@ import typer
 from rdma_robust import TOOL
 from rdma_robust.cli.answering import answer_item, only
 from rdma_robust.cli.destinations import made_file
-from rdma_robust.cli.options.arguments import (
-    FORMAT_HELP,
-    Define,
-    File,
-    Force,
-    MadeFile,
-    MaxStates,
-    Memory,
-    Timeout,
-    limit,
-    memory_limit,
-)
+from rdma_robust.cli.options import arguments
+from rdma_robust.cli.options.formats import RepairFormat
 from rdma_robust.cli.options.option_sets import HardwareOptions, with_option_sets
 from rdma_robust.errors import UsageError
 from rdma_robust.frame.deciding import message_of
@@ -83,9 +73,6 @@ Sites = Annotated[
 FromFull = Annotated[
     bool, typer.Option("--from-full", help="With --goal safe: flushes and mfences of the program can go as well.")
 ]
-RepairFormat = Annotated[
-    Literal["text", "json", "sarif"] | None, typer.Option("--format", help=FORMAT_HELP, show_default=False)
-]
 AllMinimal = Annotated[
     bool, typer.Option("--all-minimal", help="List every repair from which nothing can be left out, up to 100.")
 ]
@@ -122,13 +109,13 @@ class RepairRequest:
     path: str | None = None
     force: bool = False
     diff: bool = False
-    format: Literal["text", "json", "sarif"] = "text"
+    format: RepairFormat = "text"
 
 
 @with_option_sets
 def repair_command(
     context: typer.Context,
-    file: File,
+    file: arguments.File,
     *,
     goal: Goal = "robust",
     model: SafeModel = None,
@@ -142,15 +129,15 @@ def repair_command(
     all_minimal: AllMinimal = False,
     remove_needless: RemoveNeedless = False,
     write: Write = False,
-    output: MadeFile = None,
-    force: Force = False,
+    output: arguments.MadeFile = None,
+    force: arguments.Force = False,
     diff: Diff = False,
-    format_: RepairFormat = None,
+    format_: arguments.RepairFormat = None,
     hardware: HardwareOptions,
-    define: Define = None,
-    timeout: Timeout = TIMEOUT_S,
-    max_states: MaxStates = 0,
-    memory: Memory = None,
+    define: arguments.Define = None,
+    timeout: arguments.Timeout = TIMEOUT_S,
+    max_states: arguments.MaxStates = 0,
+    memory: arguments.Memory = None,
 ) -> None:
     """Note in the context what is to be done."""
     from rdma_robust.analyses.repair.repairs import Costs, RepairOptions  # noqa: PLC0415
@@ -161,8 +148,8 @@ def repair_command(
         flush=cost_flush if _given(context, "cost_flush") else 1,
         loop_weight=loop_weight if _given(context, "loop_weight") else 1,
     )
-    options = RepairOptions(costs, all_minimal, timeout=limit(timeout))
-    most = memory_limit(memory)
+    options = RepairOptions(costs, all_minimal, timeout=arguments.limit(timeout))
+    most = arguments.memory_limit(memory)
     limits = CheckOptions(
         **hardware.values(),
         max_states=max_states or None,

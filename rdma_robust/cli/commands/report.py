@@ -19,18 +19,7 @@ from rdma_robust.batch.job import Job, Record
 from rdma_robust.batch.run import Answers, Executor, Numbered, Tick, run_batch
 from rdma_robust.cli.asked_files import memory_each
 from rdma_robust.cli.destinations import Destination, destinations
-from rdma_robust.cli.options.arguments import (
-    Defines,
-    Expect,
-    Jobs,
-    MaxStates,
-    Memory,
-    Reductions,
-    SelfCheck,
-    Timeout,
-    limit,
-    seconds,
-)
+from rdma_robust.cli.options import arguments
 from rdma_robust.cli.options.option_sets import HardwareOptions, SearchOptions, with_option_sets
 from rdma_robust.cli.options.reductions_option import parse_reductions
 from rdma_robust.cli.passed_over import without_proofs
@@ -162,7 +151,7 @@ RepairSeconds = Annotated[
     float,
     typer.Option(
         metavar="SECONDS",
-        callback=seconds,
+        callback=arguments.seconds,
         help="html: how long to look for a repair of each program that is not robust; 0 for not at all.",
     ),
 ]
@@ -170,7 +159,7 @@ ClaimsSeconds = Annotated[
     float,
     typer.Option(
         metavar="SECONDS",
-        callback=seconds,
+        callback=arguments.seconds,
         help="How long to answer the claims of each program, as verify does; 0 for not at all.",
     ),
 ]
@@ -193,11 +182,11 @@ def report_command(
     *,
     output: ReportOutput = None,
     formats: ReportFormats = None,
-    expect: Expect = False,
-    jobs: Jobs = None,
-    timeout: Timeout = TIMEOUT_S,
-    memory: Memory = None,
-    max_states: MaxStates = 0,
+    expect: arguments.Expect = False,
+    jobs: arguments.Jobs = None,
+    timeout: arguments.Timeout = TIMEOUT_S,
+    memory: arguments.Memory = None,
+    max_states: arguments.MaxStates = 0,
     repair: RepairSeconds = REPAIR_S,
     claims: ClaimsSeconds = CLAIMS_S,
     cache: CacheFolder = None,
@@ -205,9 +194,9 @@ def report_command(
     executor: ExecutorOption = "local",
     search: SearchOptions,
     hardware: HardwareOptions,
-    define: Defines = None,
-    self_check: SelfCheck = False,
-    reductions: Reductions = "all",
+    define: arguments.Defines = None,
+    self_check: arguments.SelfCheck = False,
+    reductions: arguments.Reductions = "all",
     quiet: OnlyErrors = False,
 ) -> None:
     """Note in the context what is to be done."""
@@ -218,7 +207,7 @@ def report_command(
     options = CheckOptions(
         **search.values(),
         **hardware.values(),
-        timeout=limit(timeout),
+        timeout=arguments.limit(timeout),
         max_states=max_states or None,
         memory=memory_each(memory, jobs, items),
         self_check=self_check,

@@ -13,20 +13,7 @@ import typer
 from rdma_robust import TOOL
 from rdma_robust.cli.asked_files import memory_each
 from rdma_robust.cli.destinations import report_form
-from rdma_robust.cli.options.arguments import (
-    Defines,
-    Expect,
-    File,
-    Jobs,
-    MaxStates,
-    Memory,
-    OutputFile,
-    Quiet,
-    Reductions,
-    ScaleOutput,
-    Timeout,
-    limit,
-)
+from rdma_robust.cli.options import arguments
 from rdma_robust.cli.options.formats import SCALE_FORMATS
 from rdma_robust.cli.options.option_sets import HardwareOptions, SearchOptions, with_option_sets
 from rdma_robust.cli.options.reductions_option import parse_reductions
@@ -75,20 +62,20 @@ class ScaleRequest:
 @with_option_sets
 def scale_command(
     context: typer.Context,
-    file: File,
+    file: arguments.File,
     *,
-    define: Defines = None,
+    define: arguments.Defines = None,
     search: SearchOptions,
     hardware: HardwareOptions,
-    reductions: Reductions = "all",
-    timeout: Timeout = TIMEOUT_S,
-    max_states: MaxStates = 0,
-    memory: Memory = None,
-    jobs: Jobs = None,
-    expect: Expect = False,
-    format_: ScaleOutput = None,
-    output: OutputFile = None,
-    quiet: Quiet = False,
+    reductions: arguments.Reductions = "all",
+    timeout: arguments.Timeout = TIMEOUT_S,
+    max_states: arguments.MaxStates = 0,
+    memory: arguments.Memory = None,
+    jobs: arguments.Jobs = None,
+    expect: arguments.Expect = False,
+    format_: arguments.ScaleOutput = None,
+    output: arguments.OutputFile = None,
+    quiet: arguments.Quiet = False,
 ) -> None:
     """Note in the context what is to be done."""
     defined = tuple(define or ())
@@ -96,7 +83,7 @@ def scale_command(
     options = CheckOptions(
         **search.values(),
         **hardware.values(),
-        timeout=limit(timeout),
+        timeout=arguments.limit(timeout),
         max_states=max_states or None,
         memory=memory_each(memory, jobs, items),
         reductions=parse_reductions(reductions),

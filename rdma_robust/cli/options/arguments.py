@@ -7,14 +7,12 @@ from typing import Annotated
 
 import typer
 
-from rdma_robust.cli.options.formats import FindingFormat, Format, ScaleFormat, TextOrJson, VerdictFormat
+from rdma_robust.cli.options import formats
 from rdma_robust.cli.options.reductions_option import HELP as REDUCTIONS_HELP
 from rdma_robust.frame.shell.defaults import MEMORY_HELP, MOST, MOST_MIB, default_memory
 from rdma_robust.limits import ENDLESS
 from rdma_robust.model import Atomics, Order, Processor
 from rdma_robust.options import MOST_RECEIVES, EngineName, Instrumentation, KernelName
-
-FORMAT_HELP = "Form of the report. Default: by the suffix of OUT, else text."
 
 
 def seconds(value: float) -> float:
@@ -147,11 +145,16 @@ Jobs = Annotated[
 Expect = Annotated[
     bool, typer.Option("--expect", help="Compare with the `expect` lines; a program without one counts as a mismatch.")
 ]
-ReportFormat = Annotated[Format | None, typer.Option("--format", help=FORMAT_HELP, show_default=False)]
-VerdictsFormat = Annotated[VerdictFormat | None, typer.Option("--format", help=FORMAT_HELP, show_default=False)]
-FindingsFormat = Annotated[FindingFormat | None, typer.Option("--format", help=FORMAT_HELP, show_default=False)]
-ScaleOutput = Annotated[ScaleFormat | None, typer.Option("--format", help=FORMAT_HELP, show_default=False)]
-AnswerFormat = Annotated[TextOrJson | None, typer.Option("--format", help=FORMAT_HELP, show_default=False)]
+_FORMAT = typer.Option("--format", help="Form of the report. Default: by the suffix of OUT, else text.", show_default=False)
+ReportFormat = Annotated[formats.Format | None, _FORMAT]
+VerdictsFormat = Annotated[formats.VerdictFormat | None, _FORMAT]
+FindingsFormat = Annotated[formats.FindingFormat | None, _FORMAT]
+ScaleOutput = Annotated[formats.ScaleFormat | None, _FORMAT]
+AnswerFormat = Annotated[formats.TextOrJson | None, _FORMAT]
+ComparisonFormat = Annotated[formats.CompareFormat | None, _FORMAT]
+ExplanationFormat = Annotated[formats.ExplainFormat | None, _FORMAT]
+ContractsFormat = Annotated[formats.ContractFormat | None, _FORMAT]
+RepairFormat = Annotated[formats.RepairFormat | None, _FORMAT]
 OutputFile = Annotated[
     str | None,
     typer.Option("--output", "-o", metavar="OUT", help="Write the report to OUT instead of standard output, in one step."),

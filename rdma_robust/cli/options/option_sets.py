@@ -8,17 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, get_type_hints
 
-from rdma_robust.cli.options.arguments import (
-    AtomicsOption,
-    AwaitLoops,
-    CpuOption,
-    Engine,
-    InstrumentationOption,
-    Kernel,
-    OrderedReads,
-    OrderOption,
-    RecvDepth,
-)
+from rdma_robust.cli.options import arguments
+from rdma_robust.model import Hardware
 from rdma_robust.options import RECV_DEPTH
 
 
@@ -31,24 +22,34 @@ class OptionSet:
 
 
 @dataclass(frozen=True)
-class HardwareOptions(OptionSet):
+class MachineOptions(OptionSet):
+    """Hardware, as far as it is said on the command line."""
+
+    ordered_reads: arguments.OrderedReads = False
+    cpu: arguments.CpuOption = None
+    atomics: arguments.AtomicsOption = None
+    order: arguments.OrderOption = None
+    recv_depth: arguments.RecvDepth = RECV_DEPTH
+
+    def hardware(self) -> Hardware:
+        """Return what is said, without the depth of receive queues."""
+        return Hardware(self.cpu, self.atomics, self.order, self.ordered_reads or None)
+
+
+@dataclass(frozen=True)
+class HardwareOptions(MachineOptions):
     """What runs a program: members of CheckOptions."""
 
-    ordered_reads: OrderedReads = False
-    cpu: CpuOption = None
-    atomics: AtomicsOption = None
-    order: OrderOption = None
-    recv_depth: RecvDepth = RECV_DEPTH
-    await_loops: AwaitLoops = False
+    await_loops: arguments.AwaitLoops = False
 
 
 @dataclass(frozen=True)
 class SearchOptions(OptionSet):
     """How robustness is decided: members of CheckOptions."""
 
-    instrumentation: InstrumentationOption = "pivot"
-    engine: Engine = "auto"
-    kernel: Kernel = "auto"
+    instrumentation: arguments.InstrumentationOption = "pivot"
+    engine: arguments.Engine = "auto"
+    kernel: arguments.Kernel = "auto"
 
 
 def with_option_sets(command: Callable[..., None]) -> Callable[..., None]:

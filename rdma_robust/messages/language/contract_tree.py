@@ -6,7 +6,7 @@ Numbers, operators, `PID`, `NPROCS` and what looks like a call are the nodes of 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Final, Literal
 
 from rdma_robust.errors import NO_SPAN, Span
 from rdma_robust.language.syntax import ast
@@ -253,36 +253,16 @@ class ContractText:
     name: ast.Ident | None = None
 
 
-def spec_parts(node: object) -> tuple[object, ...]:
+_NO_PARTS: Final = frozenset({"kind", "name", "names", "operators", "port", "span", "type", "word"})
+"""Fields with words and names."""
+
+
+def spec_parts(node: Any) -> tuple[object, ...]:
     """Return what is directly inside of a part of a contract or of an expression that only contracts have."""
-    match node:
-        case (
-            ContractText(parts=found)
-            | EventOf(arguments=found)
-            | AssignsLine(found)
-            | ExtremeTerm(_, found)
-            | ComparisonChain(found)
-        ):
-            return found
-        case CellTerm(first, second) | AtProcess(first, second) | Lengths(first, second) | CellsOf(_, first, second):
-            return (first, second)
-        case ConditionClause(_, value, condition):
-            return (value, condition)
-        case AtEntry(inner) | AgreeTerm(inner):
-            return (inner,)
-        case LetIn(_, value, inner):
-            return (value, inner)
-        case OverRange(_, _, low, high, inner):
-            return (low, high, inner)
-        case Conditional(first, second, third) | AbsenceClause(first, second, third):
-            return (first, second, third)
-        case SetOf(_, low, high):
-            return (low, high)
-        case BoundsLine(_, lengths, low, high):
-            return (*lengths, low, high)
-        case WaitsForClause(who, condition):
-            return (who, condition)
-        case Quiet(who, _, tag, until, condition):
-            return (who, tag, until, condition)
-        case _:
-            return ()
+    if type(node).__module__ != __name__:
+        return ()
+    found: list[object] = []
+    for name in node.__match_args__:
+        value = None if name in _NO_PARTS else getattr(node, name)
+        found += value if isinstance(value, tuple) else (value,)
+    return tuple(found)

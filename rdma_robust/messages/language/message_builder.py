@@ -31,11 +31,11 @@ class ContractBuilder(CommonBuilder):
 
     def contract(self, parts: list[Part]) -> contracts.ContractText:
         found = tuple(part for part in parts if isinstance(part, contracts.Part))
-        return contracts.ContractText(_word(parts[1]), found, span_from(parts[0], parts[-1]))
+        kind = _word(parts[1])
+        name = ident_of(parts[2]) if kind == "loop" else None
+        return contracts.ContractText(kind, found, span_from(parts[0], parts[-1]), name)
 
-    def loop_contract(self, parts: list[Part]) -> contracts.ContractText:
-        found = tuple(part for part in parts if isinstance(part, contracts.Part))
-        return contracts.ContractText("loop", found, span_from(parts[0], parts[-1]), ident_of(parts[2]))
+    loop_contract = contract
 
     def while_contract(self, parts: list[Part]) -> ast.While:
         keyword, condition, contract, body = parts
@@ -56,17 +56,7 @@ class ContractBuilder(CommonBuilder):
         keyword, value, *_, condition = (*parts, None) if len(parts) == 2 else parts
         return contracts.ConditionClause(_word(keyword), value, condition, span_from(keyword, condition or value))
 
-    def requires(self, parts: list[Part]) -> contracts.ConditionClause:
-        return self.assumes(parts)
-
-    def ensures(self, parts: list[Part]) -> contracts.ConditionClause:
-        return self.assumes(parts)
-
-    def invariant(self, parts: list[Part]) -> contracts.ConditionClause:
-        return self.assumes(parts)
-
-    def decreases(self, parts: list[Part]) -> contracts.ConditionClause:
-        return self.assumes(parts)
+    requires = ensures = invariant = decreases = assumes
 
     def assigns(self, parts: list[Part]) -> contracts.AssignsLine:
         return contracts.AssignsLine(parts_of_kind(parts, contracts.CellsOf), span_from(parts[0], last_of(parts)))
@@ -199,22 +189,8 @@ class MessageBuilder(ContractBuilder):
 
     def claim(self, parts: list[Part]) -> tree.ClaimWords:
         words = [part for part in parts if part is not None]
-        span = span_from(words[0], words[-1])
-        match [str(word) for word in words]:
-            case ["matchings", number]:
-                return tree.ClaimWords("matchings", int(number), span)
-            case ["no", "race"]:
-                return tree.ClaimWords("no race", span=span)
-            case ["no", _]:
-                return tree.ClaimWords("no deadlock", span=span)
-            case ["holds"]:
-                return tree.ClaimWords("holds", span=span)
-            case ["violated"]:
-                return tree.ClaimWords("violated", span=span)
-            case ["race"]:
-                return tree.ClaimWords("race", span=span)
-            case _:
-                return tree.ClaimWords("deadlock", span=span)
+        *kind, number = (*words, "0") if words[-1].type != "NUMBER" else words
+        return tree.ClaimWords(" ".join(kind), int(number), span_from(words[0], words[-1]))  # type: ignore[arg-type]
 
     def buffer(self, parts: list[Part]) -> tree.BufferWord:
         return tree.BufferWord(_BUFFERS[parts[0].type], span_from(parts[0], parts[0]))
@@ -267,9 +243,7 @@ class MessageBuilder(ContractBuilder):
         first, *stored = parts
         return tree.AnyOf(stored[0], span_from(first, last_of(parts))) if stored else first
 
-    def tag(self, parts: list[Part]) -> Part:
-        """Return `any` with where it is stored, or what is not `any`."""
-        return self.source(parts)
+    tag = source
 
     def wait(self, parts: list[Part]) -> tree.WaitLine:
         return tree.WaitLine(parts_of_kind(parts, tree.IndexedName), span_from(parts[0], parts[-1]))

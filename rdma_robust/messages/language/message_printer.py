@@ -18,18 +18,20 @@ _OPEN = (contracts.LetIn, contracts.OverRange)
 _LOOSE = (ast.Binary, contracts.ComparisonChain, contracts.Conditional)
 
 
-def spec_text(node: object, *, last: bool = True) -> str:
-    """Return an expression with the brackets it needs, and those around `&&` in `||` that readers need.
+def expression_text(node: object, *, last: bool = True) -> str:
+    """Return an expression of a program or contract with the brackets it needs, and those around `&&` in `||`.
 
     What begins with a word such as `\\forall` goes on as far as it can: it needs them where it is not the `last` part.
     """
     match node:
         case ast.NumberLiteral(value):
             return str(value)
+        case tree.IndexedName(name, indices):
+            return name.text + "".join(f"[{expression_text(index)}]" for index in indices)
         case contracts.NameTerm(name):
             return name.text
         case tree.FunctionCall(name, arguments):
-            return f"{name.text}({', '.join(map(spec_text, arguments))})"
+            return f"{name.text}({', '.join(map(expression_text, arguments))})"
         case tree.OwnNumber():
             return "PID"
         case tree.ProcessCount():
@@ -37,15 +39,15 @@ def spec_text(node: object, *, last: bool = True) -> str:
         case ast.Unary(op, arg):
             return op + _bracketed(arg, isinstance(arg, _LOOSE), last)
         case ast.Binary():
-            return chain_text(node, lambda part, op, right, ends: _spec_operand(part, op, right, last and ends))
+            return chain_text(node, lambda part, op, right, ends: _operand(part, op, right, last and ends))
         case contracts.ComparisonChain(operands, operators):
             pairs = zip(operators, operands[1:], strict=True)
             whole = len(operands) - 2
-            rest = [f" {op} {_spec_operand(each, op, 1, last and at == whole)}" for at, (op, each) in enumerate(pairs)]
-            return _spec_operand(operands[0], operators[0], 1, False) + "".join(rest)
+            rest = [f" {op} {_operand(each, op, 1, last and at == whole)}" for at, (op, each) in enumerate(pairs)]
+            return _operand(operands[0], operators[0], 1, False) + "".join(rest)
         case contracts.Conditional(test, then, other):
             shown = _bracketed(test, isinstance(test, contracts.Conditional), False)
-            return f"{shown} ? {spec_text(then)} : {spec_text(other)}"
+            return f"{shown} ? {expression_text(then)} : {expression_text(other)}"
         case _:
             return _word_text(node)
 
@@ -54,38 +56,38 @@ def _word_text(node: object) -> str:
     match node:
         case contracts.CellTerm(array, index):
             needs = isinstance(array, (ast.Unary, *_LOOSE))
-            return f"{_bracketed(array, needs, False)}[{spec_text(index)}]"
+            return f"{_bracketed(array, needs, False)}[{expression_text(index)}]"
         case contracts.ResultWord():
             return "\\result"
         case contracts.Position(name):
             return f"\\{name}"
         case contracts.AtProcess(process, value):
-            return f"\\on({spec_text(process)}, {spec_text(value)})"
+            return f"\\on({expression_text(process)}, {expression_text(value)})"
         case contracts.AtEntry(value, word):
-            return f"{word}({spec_text(value)})"
+            return f"{word}({expression_text(value)})"
         case contracts.AgreeTerm(value):
-            return f"\\agree({spec_text(value)})"
+            return f"\\agree({expression_text(value)})"
         case contracts.LetIn(named, value, inner):
-            return f"\\let {named.text} = {spec_text(value)} : {spec_text(inner)}"
+            return f"\\let {named.text} = {expression_text(value)} : {expression_text(inner)}"
         case contracts.OverRange(kind, named, low, high, inner, _, type_):
             over = ";" if low is None else f" in {_range(low, high)} :"
             typed = "" if type_ is None else f"{type_.text} "
-            return f"\\{kind} {typed}{named.text}{over} {spec_text(inner)}"
+            return f"\\{kind} {typed}{named.text}{over} {expression_text(inner)}"
         case contracts.AbsenceClause(what, after, until):
             return f"\\no {_event(what)} \\after {_event(after)} \\until {_event(until)}"
         case contracts.ExtremeTerm(kind, arguments):
-            return f"\\{kind}({', '.join(map(spec_text, arguments))})"
+            return f"\\{kind}({', '.join(map(expression_text, arguments))})"
     raise TypeError(node)
 
 
 def _bracketed(node: object, needs: bool, last: bool) -> str:
     """Return an operand, in brackets if it `needs` them, or is not the last and would go on too far."""
     if needs or (isinstance(node, _OPEN) and not last):
-        return f"({spec_text(node)})"
-    return spec_text(node, last=last)
+        return f"({expression_text(node)})"
+    return expression_text(node, last=last)
 
 
-def _spec_operand(node: object, op: str, right: int, last: bool) -> str:
+def _operand(node: object, op: str, right: int, last: bool) -> str:
     inner = _operator(node)
     if not inner:
         return _bracketed(node, isinstance(node, contracts.Conditional), last)
@@ -115,7 +117,7 @@ def _end(node: object) -> str:
 def _set(found: contracts.SetOf) -> str:
     if found.word:
         return f"\\{found.word}"
-    return spec_text(found.low) if found.high is None else _range(found.low, found.high)
+    return expression_text(found.low) if found.high is None else _range(found.low, found.high)
 
 
 def _event(event: contracts.EventOf) -> str:
@@ -126,7 +128,7 @@ def clause_text(part: contracts.Part) -> str:
     """Return a clause without its `;`, or the head of a behavior."""
     match part:
         case contracts.ConditionClause(word, value, condition):
-            return f"{word} {spec_text(value)}{_if(condition)}"
+            return f"{word} {expression_text(value)}{_if(condition)}"
         case contracts.Behaviors(word, names):
             return f"{word} behaviors" + (" " if names else "") + ", ".join(each.text for each in names)
         case contracts.AssignsLine(cells):
@@ -138,7 +140,7 @@ def clause_text(part: contracts.Part) -> str:
             return f"waitsfor {_set(who)}{_if(condition)}"
         case contracts.Quiet(who, port, tag, until, condition):
             shown = "" if port is None else f" on {port.text}"
-            tagged = "" if tag is None else f" tag {spec_text(tag)}"
+            tagged = "" if tag is None else f" tag {expression_text(tag)}"
             ends = "" if until is None else f" until {_set(until)}"
             return f"quiet {'from' if until is None else 'to'} {_set(who)}{shown}{tagged}{ends}{_if(condition)}"
         case contracts.BehaviorHead(name):
@@ -150,12 +152,12 @@ def clause_text(part: contracts.Part) -> str:
 def _cells(cells: contracts.CellsOf) -> str:
     if cells.low is None:
         return cells.name.text
-    inside = spec_text(cells.low) if cells.high is None else _range(cells.low, cells.high)
+    inside = expression_text(cells.low) if cells.high is None else _range(cells.low, cells.high)
     return f"{cells.name.text}[{inside}]"
 
 
 def _if(condition: object) -> str:
-    return "" if condition is None else f" if {spec_text(condition)}"
+    return "" if condition is None else f" if {expression_text(condition)}"
 
 
 def contract_lines(contract: contracts.ContractText) -> Iterator[tuple[int, str, Span]]:
@@ -194,30 +196,6 @@ def contract_of(item: object) -> tuple[str, Span, list[tuple[int, str, Span]]] |
         return None
     named = "" if contract.name is None else f" {contract.name.text}"
     return f"contract {contract.kind}{named}", contract.span, list(contract_lines(contract))
-
-
-def expression_text(expr: object) -> str:
-    """Return an expression with the parentheses it needs, and those around `&&` in `||` that readers need."""
-    match tree.operand(expr):
-        case ast.NumberLiteral(value):
-            return str(value)
-        case tree.IndexedName(name, indices):
-            return name.text + "".join(f"[{expression_text(index)}]" for index in indices)
-        case tree.FunctionCall(name, arguments):
-            return f"{name.text}({', '.join(map(expression_text, arguments))})"
-        case tree.OwnNumber():
-            return "PID"
-        case tree.ProcessCount():
-            return "NPROCS"
-        case ast.Unary(op, arg):
-            return f"{op}({expression_text(arg)})" if isinstance(arg, ast.Binary) else op + expression_text(arg)
-        case ast.Binary() as chain:
-            return chain_text(chain, _operand)
-
-
-def _operand(part: object, op: str, right: int, _last: bool) -> str:
-    text = expression_text(part)
-    return f"({text})" if isinstance(part, ast.Binary) and needs_brackets(part.op, op, right) else text
 
 
 def statement_text(part: object) -> str:

@@ -33,6 +33,7 @@ from rdma_robust.messages.machine.process_state import (
     SendHandle,
     SendOp,
     Spot,
+    singles,
 )
 
 _CALLS: Final = 1000
@@ -236,7 +237,7 @@ Single = tuple[str, int]
 def holder(frame: ProcessFrame, kind: type[SendHandle] | type[ReceiveHandle], nth: int) -> Single | None:
     """Return the request of an unmatched operation, if it is not lost."""
     for name, slot in frame.requests.items():
-        for index, handle in enumerate(slot) if isinstance(slot, tuple) else ((ANYTHING, slot),):
+        for index, handle in singles(slot):
             if isinstance(handle, kind) and handle.nth == nth:
                 return name, index
     return None
